@@ -4,19 +4,25 @@
 #include <inttypes.h>
 #include <math.h>
 #include <search.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "image/data_chunks.h"
 #include "image/pc_data.h"
 
-struct joined {                 /* a device of the result */
-    uint32_t number, own;       /* there, and in the input that it came with */
-    const char *place;          /* its PCI address, "" where it does not tell */
-    const uint8_t *description; /* its chunk behind the number */
+/* Of many inputs there are more devices and code than memory holds: what is alike is told by a hash of 128 bits. */
+struct likeness {
+    XXH128_hash_t hash;
     size_t size;
+};
+
+struct joined {                  /* a device of the result */
+    uint32_t number, own;        /* there, and in the input that it came with */
+    bool placed;                 /* it tells its PCI address */
+    struct likeness description; /* its chunk behind the number; of size 0 where it is not described */
 };
 
 struct mapped {        /* a device of the current input */
@@ -24,16 +30,24 @@ struct mapped {        /* a device of the current input */
     bool is_new;       /* to the result */
 };
 
+/* What all inputs have to have alike. */
+struct shared {
+    bool found;
+    struct likeness payload;
+};
+
 struct merge {
-    struct cw_writer *out;
+    const struct cw_merge_files *files;
+    struct cw_writer out; /* what was not put yet */
     struct cw_error *err;
     struct cw_arena *arena;
-    const struct cw_merge_input *first;
+    bool is_first;                 /* the current input is the first */
+    const char *first;             /* its name */
     enum cw_profiler profiler;     /* of the first input */
     void *by_number, *by_likeness; /* trees of the result's devices */
     uint32_t next_number;          /* none below it is free */
     void *modules;                 /* a tree of those that were written: several processes run the same code */
-    struct cw_chunk schema, repeats, meanings; /* of the first input; empty before it, and where there are none */
+    struct shared schema, repeats, meanings; /* of the first input */
     uint32_t repeat_count, fact_count;
     const char *fact_names[CW_FACTS_MAX]; /* of all inputs */
     uint64_t ranges, dropped;
@@ -42,16 +56,25 @@ struct merge {
     uint32_t code;
     /* of the current input: */
     const struct cw_counter_data *data;
-    void *map;                              /* a tree of them */
+    struct cw_arena *own;                   /* it lives as long as the input is open */
+    void *map;                              /* a tree of its devices */
     uint32_t fact_at[CW_FACTS_MAX];         /* where its facts stand in the result */
     struct cw_chunk about, repeated, facts; /* what the next range is said to be; empty where nothing is */
 };
 
-/* Nodes of trees are the arena's. */
-static void *keep(struct merge *m, const void *node, size_t size, void **tree,
+/* What is kept of many inputs is written when so much has come together. */
+enum { PIECE = 1 << 20 };
+
+static struct likeness liken(const void *data, size_t size)
+{
+    return (struct likeness){XXH3_128bits(data, size), size};
+}
+
+/* Nodes of trees are an arena's. */
+static void *keep(struct cw_arena *arena, const void *node, size_t size, void **tree,
                   int (*compare)(const void *, const void *))
 {
-    void *kept = cw_arena_alloc(m->arena, 1, size);
+    void *kept = cw_arena_alloc(arena, 1, size);
     if (kept)
         memcpy(kept, node, size);
     return kept && tsearch(kept, tree, compare) ? kept : NULL;
@@ -75,12 +98,18 @@ static int by_number(const void *left, const void *right)
     return compare(a->number, b->number);
 }
 
+static int compare_likeness(const struct likeness *a, const struct likeness *b)
+{
+    int order = XXH128_cmp(&a->hash, &b->hash);
+    return order ? order : compare(a->size, b->size);
+}
+
 /* What is described alike is one device, but without an address only where its inputs number it alike, too. */
 static int by_likeness(const void *left, const void *right)
 {
     const struct joined *a = left, *b = right;
-    int order = a->size != b->size ? compare(a->size, b->size) : memcmp(a->description, b->description, a->size);
-    return order || *a->place ? order : compare(a->own, b->own);
+    int order = compare_likeness(&a->description, &b->description);
+    return order || a->placed ? order : compare(a->own, b->own);
 }
 
 static int by_from(const void *left, const void *right)
@@ -108,17 +137,17 @@ static const struct joined *find_alike(const struct merge *m, const struct joine
  * out of memory. */
 static const struct mapped *map_device(struct merge *m, struct joined device)
 {
-    const struct joined *alike = device.size ? find_alike(m, &device) : NULL;
+    const struct joined *alike = device.description.size ? find_alike(m, &device) : NULL;
     struct mapped mapped = {device.own, alike ? alike->number : device.own, !alike};
     if (!alike) {
         for (device.number = device.own; tfind(&device, &m->by_number, by_number);)
             device.number = m->next_number++;
         mapped.to = device.number;
-        struct joined *kept = keep(m, &device, sizeof device, &m->by_number, by_number);
-        if (!kept || (device.size && !tsearch(kept, &m->by_likeness, by_likeness)))
+        struct joined *kept = keep(m->arena, &device, sizeof device, &m->by_number, by_number);
+        if (!kept || (device.description.size && !tsearch(kept, &m->by_likeness, by_likeness)))
             return NULL;
     }
-    return keep(m, &mapped, sizeof mapped, &m->map, by_from);
+    return keep(m->own, &mapped, sizeof mapped, &m->map, by_from);
 }
 
 /* Of a chunk DEVC. */
@@ -137,11 +166,9 @@ static enum cw_status take_device(struct merge *m, const struct cw_merge_input *
     uint32_t number = device_number(chunk), index = 0;
     cw_device_find(m->data->devices, m->data->device_count, number, &index); /* which has been read */
     const char *place = cw_device_attribute(&m->data->devices[index], "pci");
-    const struct joined device = {.own = number,
-                                  .place = place ? cw_arena_strdup(m->arena, place) : "",
-                                  .description = chunk->payload + 4,
-                                  .size = chunk->size - 4};
-    return device.place && map_device(m, device) ? CW_OK : cw_error_nomem(m->err);
+    const struct joined device = {
+        .own = number, .placed = place && *place, .description = liken(chunk->payload + 4, chunk->size - 4)};
+    return map_device(m, device) ? CW_OK : cw_error_nomem(m->err);
 }
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
@@ -180,10 +207,18 @@ static struct places find_numbers(const struct cw_chunk *chunk)
     return (struct places){0, 0, first};
 }
 
+static enum cw_status put(struct merge *m)
+{
+    enum cw_status status = m->out.status != CW_OK ? cw_error_nomem(m->err)
+                                                   : m->files->put(m->files->user, m->out.data, m->out.size, m->err);
+    m->out.size = 0;
+    return status;
+}
+
 static enum cw_status copy_chunk(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
     struct places numbers = find_numbers(chunk);
-    size_t start = cw_chunk_begin(m->out, chunk->type, chunk->flags), done = 0;
+    size_t start = cw_chunk_begin(&m->out, chunk->type, chunk->flags), done = 0;
     for (uint32_t i = 0; i < numbers.count; i++) {
         struct cw_reader in;
         size_t at = numbers.at + i * numbers.step;
@@ -192,34 +227,33 @@ static enum cw_status copy_chunk(struct merge *m, const struct cw_merge_input *i
         const struct mapped *device = find_mapped(m, number);
         /* a capture that died has launches of devices that it had not described yet */
         bool may_lack = chunk->type == CW_CHUNK_LAUNCHES;
-        if (!device && may_lack && !(device = map_device(m, (struct joined){.own = number, .place = ""})))
+        if (!device && may_lack && !(device = map_device(m, (struct joined){.own = number})))
             return cw_error_nomem(m->err);
         if (!device)
             return cw_error_set(m->err, CW_ERR_INPUT,
                                 "%s: offset %" PRIu64 ": found device %" PRIu32 ", expected one with a DEVC chunk",
                                 input->name, chunk->offset, number);
-        cw_write_bytes(m->out, chunk->payload + done, at - done);
-        cw_write_u32(m->out, device->to);
+        cw_write_bytes(&m->out, chunk->payload + done, at - done);
+        cw_write_u32(&m->out, device->to);
         done = at + 4;
     }
-    cw_write_bytes(m->out, chunk->payload + done, chunk->size - done);
-    cw_chunk_end(m->out, start);
-    return CW_OK;
+    cw_write_bytes(&m->out, chunk->payload + done, chunk->size - done);
+    cw_chunk_end(&m->out, start);
+    return m->out.size < PIECE ? CW_OK : put(m);
 }
 
 static int by_payload(const void *left, const void *right)
 {
-    const struct cw_chunk *a = left, *b = right;
-    /* begins with the code's checksum */
-    return a->size != b->size ? compare(a->size, b->size) : memcmp(a->payload, b->payload, a->size);
+    return compare_likeness(left, right);
 }
 
 static enum cw_status take_module(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
-    if (tfind(chunk, &m->modules, by_payload))
+    const struct likeness code = liken(chunk->payload, chunk->size);
+    if (tfind(&code, &m->modules, by_payload))
         return CW_OK;
-    return keep(m, chunk, sizeof *chunk, &m->modules, by_payload) ? copy_chunk(m, input, chunk)
-                                                                  : cw_error_nomem(m->err);
+    return keep(m->arena, &code, sizeof code, &m->modules, by_payload) ? copy_chunk(m, input, chunk)
+                                                                       : cw_error_nomem(m->err);
 }
 
 /* Where a name of the current input's facts stands in the result. */
@@ -244,7 +278,7 @@ static enum cw_status take_facts(struct merge *m, const struct cw_merge_input *i
     for (uint32_t i = 0; i < schema->fact_count; i++)
         facts[m->fact_at[i]] = read[i];
     if (status == CW_OK)
-        cw_facts_write(facts, m->fact_count, m->out);
+        cw_facts_write(facts, m->fact_count, &m->out);
     return status;
 }
 
@@ -259,111 +293,41 @@ static enum cw_status take_range(struct merge *m, const struct cw_merge_input *i
     return status == CW_OK ? copy_chunk(m, input, chunk) : status;
 }
 
-/* A text that is cut off at the end of its room. */
-struct text {
-    char at[600];
-    size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void say(struct text *t, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(t->at + t->used, sizeof t->at - t->used, format, args);
-    va_end(args);
-    t->used += n < 0 ? 0 : (size_t)n < sizeof t->at - t->used ? (size_t)n : sizeof t->at - t->used - 1;
-}
-
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-static const char *name_of(const struct cw_schema *s, bool counters, uint32_t i)
-{
-    return counters ? s->counters[i].name : s->metrics[i];
-}
-
-static uint32_t count_of(const struct cw_schema *s, bool counters)
-{
-    return counters ? s->counter_count : s->metric_count;
-}
-
-/* "a, b, c and 7 more": what `b` has and `a` lacks. Returns how many that are. */
-static uint32_t say_missing(struct merge *m, struct text *t, const struct cw_schema *a, const struct cw_schema *b,
-                            bool counters)
-{
-    enum { SHOWN = 3 };
-    uint32_t has = count_of(a, counters), missing = 0;
-    const char **sorted = cw_arena_alloc(m->arena, has, sizeof *sorted);
-    for (uint32_t i = 0; sorted && i < has; i++)
-        sorted[i] = name_of(a, counters, i);
-    if (sorted)
-        qsort(sorted, has, sizeof *sorted, by_name);
-    for (uint32_t i = 0; sorted && i < count_of(b, counters); i++) {
-        const char *name = name_of(b, counters, i);
-        if (!bsearch(&name, sorted, has, sizeof *sorted, by_name) && missing++ < SHOWN)
-            say(t, "%s%.60s", missing > 1 ? ", " : "", name);
-    }
-    if (missing > SHOWN)
-        say(t, " and %" PRIu32 " more", missing - SHOWN);
-    return missing;
-}
-
-/* What the plan of `a` has otherwise than that of `b`. */
-static void say_difference(struct merge *m, struct text *t, const struct cw_schema *a, const struct cw_schema *b)
-{
-    if (strcmp(a->chip, b->chip) != 0) {
-        say(t, "it is of the chip %.30s, not %.30s", a->chip, b->chip);
-        return;
-    }
-    for (int counters = 1; counters >= 0; counters--) {
-        const char *what = counters ? "counter" : "metric";
-        struct text lacks = {0}, more = {0};
-        uint32_t less = say_missing(m, &lacks, a, b, counters), other = say_missing(m, &more, b, a, counters);
-        if (less)
-            say(t, "it lacks the %s%s %s", what, less > 1 ? "s" : "", lacks.at);
-        if (other)
-            say(t, "%s the %s%s %s", less ? ", and has" : "it alone has", what, other > 1 ? "s" : "", more.at);
-        if (less || other)
-            return;
-    }
-    if (a->pass_count != b->pass_count)
-        say(t, "it has %" PRIu32 " passes, not %" PRIu32, a->pass_count, b->pass_count);
-    else if (memcmp(a->database, b->database, sizeof a->database) != 0)
-        say(t, "it was planned with another version of the chip's database");
-    else
-        say(t, "its counters lie in other passes, or mean something else");
-}
-
+/* The first input is opened again: how the others differ from it is asked once. */
 static enum cw_status refuse(struct merge *m, const struct cw_merge_input *input, const struct cw_schema *schema)
 {
     bool planned = m->profiler == CW_PROFILER_RANGE || m->profiler == CW_PROFILER_PM;
+    struct cw_merge_input again;
     struct cw_counter_data first;
-    struct text difference = {0};
-    enum cw_status status =
-        cw_counter_data_read(&first, m->first->data, m->first->size, m->first->name, m->arena, m->err);
+    enum cw_status status = m->files->open(m->files->user, 0, &again, m->err);
     if (status != CW_OK)
         return status;
-    say_difference(m, &difference, schema, &first.schema);
-    return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of %s than %s, expected the same: %s", input->name,
-                        planned ? "another plan" : "other metrics", m->first->name, difference.at);
+    status = cw_counter_data_read(&first, again.data, again.size, again.name, m->own, m->err);
+    const char *difference = status == CW_OK ? cw_schema_difference(schema, &first.schema, m->own) : NULL;
+    if (difference)
+        status = cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of %s than %s, expected the same: %s",
+                              input->name, planned ? "another plan" : "other metrics", m->first, difference);
+    else if (status == CW_OK)
+        status = cw_error_nomem(m->err);
+    m->files->close(m->files->user, &again);
+    return status;
 }
 
 /* What all inputs have to have alike, of which the result has the first's. */
 static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
-    struct cw_chunk *own = chunk->type == CW_CHUNK_SCHEMA    ? &m->schema
-                           : chunk->type == CW_CHUNK_REPEATS ? &m->repeats
-                                                             : &m->meanings;
-    if (input == m->first) {
-        *own = *chunk;
+    struct shared *own = chunk->type == CW_CHUNK_SCHEMA    ? &m->schema
+                         : chunk->type == CW_CHUNK_REPEATS ? &m->repeats
+                                                           : &m->meanings;
+    const struct likeness payload = liken(chunk->payload, chunk->size);
+    if (m->is_first) {
+        *own = (struct shared){true, payload};
         enum cw_status status = copy_chunk(m, input, chunk);
         if (chunk->type == CW_CHUNK_SCHEMA)
-            cw_schema_write_fact_names(m->fact_names, m->fact_count, m->out);
+            cw_schema_write_fact_names(m->fact_names, m->fact_count, &m->out);
         return status;
     }
-    if (own->size != chunk->size || memcmp(own->payload, chunk->payload, chunk->size) != 0)
+    if (!own->found || compare_likeness(&own->payload, &payload) != 0)
         return refuse(m, input, &m->data->schema);
     return CW_OK;
 }
@@ -423,23 +387,22 @@ static enum cw_status walk(struct merge *m, const struct cw_merge_input *input,
 static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *input,
                                  const struct cw_counter_data *data)
 {
-    if (input == m->first) {
+    if (m->is_first) {
         m->profiler = data->schema.profiler;
         m->repeat_count = data->schema.repeat_count;
         struct cw_schema schema = data->schema;
         schema.fact_count = m->fact_count;
-        cw_schema_write_header(&schema, m->out);
+        cw_schema_write_header(&schema, &m->out);
     }
     if (data->schema.profiler != m->profiler)
         return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of the profiler %s, expected %s, which %s is of",
                             input->name, cw_profiler_names[data->schema.profiler], cw_profiler_names[m->profiler],
-                            m->first->name);
+                            m->first);
     return data->schema.repeat_count == m->repeat_count ? CW_OK : refuse(m, input, &data->schema);
 }
 
 static enum cw_status take_data(struct merge *m, const struct cw_merge_input *input, const struct cw_counter_data *data)
 {
-    m->data = data;
     m->about = m->repeated = m->facts = (struct cw_chunk){0};
     for (uint32_t i = 0; i < data->schema.fact_count; i++)
         m->fact_at[i] = fact_place(m, data->schema.fact_names[i]);
@@ -462,18 +425,15 @@ static enum cw_status take_input(struct merge *m, const struct cw_merge_input *i
 {
     struct cw_counter_data data;
     struct cw_pc_data instructions;
-    struct cw_arena *arena = cw_arena_create();
-    if (!arena)
+    if (m->is_first && !(m->first = cw_arena_strdup(m->arena, input->name)))
         return cw_error_nomem(m->err);
-    enum cw_status status = cw_counter_data_read(&data, input->data, input->size, input->name, arena, m->err);
+    enum cw_status status = cw_counter_data_read(&data, input->data, input->size, input->name, m->own, m->err);
     if (status == CW_OK)
-        status = cw_pc_data_read(&instructions, input->data, input->size, input->name, arena, m->err);
+        status = cw_pc_data_read(&instructions, input->data, input->size, input->name, m->own, m->err);
+    m->data = &data;
     if (status == CW_OK)
         status = check_kind(m, input, &data);
-    if (status == CW_OK)
-        status = take_data(m, input, &data);
-    cw_arena_destroy(arena);
-    return status;
+    return status == CW_OK ? take_data(m, input, &data) : status;
 }
 
 static enum cw_status add_fact_names(struct merge *m, const struct cw_schema *schema)
@@ -511,22 +471,77 @@ static enum cw_status find_fact_names(struct merge *m, const struct cw_merge_inp
     return CW_OK;
 }
 
-enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
-                                     struct cw_error *err)
+/* Does something with each input, one after another. */
+static enum cw_status each(struct merge *m, enum cw_status (*take)(struct merge *, const struct cw_merge_input *))
 {
-    struct merge m = {.out = out, .err = err, .first = inputs, .complete = true, .arena = cw_arena_create()};
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < m->files->count && status == CW_OK; i++) {
+        struct cw_merge_input input;
+        m->is_first = i == 0;
+        m->own = cw_arena_create();
+        status = m->own ? m->files->open(m->files->user, i, &input, m->err) : cw_error_nomem(m->err);
+        if (status == CW_OK) {
+            status = take(m, &input);
+            m->files->close(m->files->user, &input);
+        }
+        cw_arena_destroy(m->own);
+    }
+    return status;
+}
+
+enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, struct cw_error *err)
+{
+    struct merge m = {.files = files, .err = err, .complete = true, .arena = cw_arena_create()};
+    cw_writer_init(&m.out);
     enum cw_status status = m.arena ? CW_OK : cw_error_nomem(err);
-    if (!count)
+    if (!files->count)
         status = cw_error_set(err, CW_ERR_USAGE, "found no capture to merge, expected one at least");
-    for (size_t i = 0; i < count && status == CW_OK; i++)
-        status = find_fact_names(&m, &inputs[i]);
-    for (size_t i = 0; i < count && status == CW_OK; i++)
-        status = take_input(&m, &inputs[i]);
+    if (status == CW_OK)
+        status = each(&m, find_fact_names);
+    if (status == CW_OK)
+        status = each(&m, take_input);
     if (status == CW_OK && m.complete)
-        cw_counter_data_write_end(m.ranges, m.dropped, m.how, m.code, out);
+        cw_counter_data_write_end(m.ranges, m.dropped, m.how, m.code, &m.out);
+    if (status == CW_OK)
+        status = put(&m);
     tdestroy(m.by_likeness, leave);
     tdestroy(m.by_number, leave);
     tdestroy(m.modules, leave);
     cw_arena_destroy(m.arena);
-    return status == CW_OK && out->status != CW_OK ? cw_error_nomem(err) : status;
+    cw_writer_free(&m.out);
+    return status;
+}
+
+/* ---- inputs and result in memory -------------------------------------------------------------------------------- */
+
+struct in_memory {
+    const struct cw_merge_input *inputs;
+    struct cw_writer *out;
+};
+
+static enum cw_status open_memory(void *memory, size_t i, struct cw_merge_input *input, struct cw_error *err)
+{
+    (void)err;
+    *input = ((struct in_memory *)memory)->inputs[i];
+    return CW_OK;
+}
+
+static void close_memory(void *memory, struct cw_merge_input *input)
+{
+    (void)memory, (void)input;
+}
+
+static enum cw_status put_memory(void *memory, const void *data, size_t size, struct cw_error *err)
+{
+    struct cw_writer *out = ((struct in_memory *)memory)->out;
+    cw_write_bytes(out, data, size);
+    return out->status == CW_OK ? CW_OK : cw_error_nomem(err);
+}
+
+enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
+                                     struct cw_error *err)
+{
+    struct in_memory memory = {inputs, out};
+    const struct cw_merge_files files = {count, open_memory, close_memory, put_memory, &memory};
+    return cw_counter_data_merge_files(&files, err);
 }

@@ -1,4 +1,5 @@
 /* Captures, and values from them. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,28 +59,54 @@ void counterworks_capture_close(struct counterworks_capture *capture)
     cw_lib_drop(capture);
 }
 
-static enum cw_status merge_files(struct cw_writer *out, const char *const *paths, size_t count, struct cw_bytes *files,
-                                  struct cw_merge_input *inputs, struct cw_error *err)
+/* ---- several as one --------------------------------------------------------------------------------------------- */
+
+struct joining {
+    const char *const *paths;
+    size_t count;
+    struct cw_bytes standard; /* standard input, which can be read once */
+    FILE *out;
+    const char *output;
+    struct cw_writer memory; /* instead of them */
+};
+
+static enum cw_status open_input(void *joining, size_t i, struct cw_merge_input *input, struct cw_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        enum cw_status status = cw_file_read(&files[i], paths[i], largest_capture, err);
-        if (status != CW_OK)
-            return status;
-        inputs[i] = (struct cw_merge_input){paths[i], files[i].data, files[i].size};
-    }
-    return cw_counter_data_merge(out, inputs, count, err);
+    struct joining *j = joining;
+    const char *path = j->paths[i];
+    const bool standard = cw_file_is_standard(path);
+    struct cw_bytes file = standard ? j->standard : (struct cw_bytes){0};
+    enum cw_status status = file.data ? CW_OK : cw_file_read(&file, path, largest_capture, err);
+    if (standard)
+        j->standard = file;
+    *input = (struct cw_merge_input){path, file.data, file.size};
+    return status;
 }
 
-/* Appends to `out`. */
-static enum cw_status merge(struct cw_writer *out, const char *const *paths, size_t count, struct cw_error *err)
+static void close_input(void *joining, struct cw_merge_input *input)
 {
-    struct cw_bytes *files = calloc(count + 1, sizeof *files);
-    struct cw_merge_input *inputs = calloc(count + 1, sizeof *inputs);
-    enum cw_status status = files && inputs ? merge_files(out, paths, count, files, inputs, err) : cw_error_nomem(err);
-    for (size_t i = 0; files && i < count; i++)
-        cw_bytes_free(&files[i]);
-    free(files);
-    free(inputs);
+    const struct joining *j = joining;
+    struct cw_bytes file = {(uint8_t *)input->data, input->size};
+    if (file.data != j->standard.data)
+        cw_bytes_free(&file);
+}
+
+static enum cw_status put_output(void *joining, const void *data, size_t size, struct cw_error *err)
+{
+    const struct joining *j = joining;
+    if (fwrite(data, 1, size, j->out) == size && fflush(j->out) == 0)
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", j->output, strerror(errno));
+}
+
+/* A cw_file_render of a struct joining. */
+static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
+{
+    struct joining j = *(const struct joining *)joining;
+    const struct cw_merge_files files = {j.count, open_input, close_input, put_output, &j};
+    j.out = out;
+    enum cw_status status = cw_counter_data_merge_files(&files, err);
+    cw_bytes_free(&j.standard);
     return status;
 }
 
@@ -87,28 +114,31 @@ enum counterworks_status counterworks_capture_merge(const char *output, const ch
                                                     struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    struct cw_writer out;
-    cw_writer_init(&out);
-    enum cw_status status = merge(&out, paths, count, &call.err);
-    if (status == CW_OK)
-        status = cw_file_write(output, out.data, out.size, &call.err);
-    cw_writer_free(&out);
-    return cw_lib_finish(&call, status, error);
+    const struct joining joining = {.paths = paths, .count = count, .output = output};
+    return cw_lib_finish(&call, cw_file_print(output, join, &joining, &call.err), error);
+}
+
+static enum cw_status put_memory(void *joining, const void *data, size_t size, struct cw_error *err)
+{
+    struct joining *j = joining;
+    cw_write_bytes(&j->memory, data, size);
+    return j->memory.status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
 
 enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const char *const *paths, size_t count,
-                                  struct cw_error *err)
+                                  const char *name, struct cw_error *err)
 {
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    struct cw_writer out;
-    cw_writer_init(&out);
-    const char *name = made ? cw_arena_printf(made->arena, "%s and %zu more", paths[0], count - 1) : NULL;
-    enum cw_status status = name ? merge(&out, paths, count, err) : cw_error_nomem(err);
+    struct joining j = {.paths = paths, .count = count};
+    const struct cw_merge_files files = {count, open_input, close_input, put_memory, &j};
+    cw_writer_init(&j.memory);
+    enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
+    cw_bytes_free(&j.standard);
     if (status == CW_OK) {
-        made->file = (struct cw_bytes){out.data, out.size};
-        status = read_capture(made, out.data, out.size, name, err);
+        made->file = (struct cw_bytes){j.memory.data, j.memory.size};
+        status = read_capture(made, j.memory.data, j.memory.size, name, err);
     } else {
-        cw_writer_free(&out);
+        cw_writer_free(&j.memory);
     }
     if (status != CW_OK)
         counterworks_capture_close(made);

@@ -91,9 +91,9 @@ bool cw_lib_has_name(const char *const *names, size_t count, const char *name);
 /* Begins with a capture's rows and chip, which goes by the name that it has there. CW_ERR_INPUT for another chip. */
 enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_capture *capture,
                             const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err);
-/* Opens several captures, which can be merged, as one: "a.cwd and 2 more". */
+/* Opens several captures, which can be merged, as one: `name` says which, as "a.cwd and 2 more". */
 enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const char *const *paths, size_t count,
-                                  struct cw_error *err);
+                                  const char *name, struct cw_error *err);
 /* The one way from names to values: what `result` is to be made of, in `arena`. The chip goes by the name that it has
  * in the capture; CW_ERR_INPUT for another chip, CW_ERR_UNSUPPORTED for a capture of instructions. NULL for the names:
  * every metric whose counters the capture has. The chip's listener is told what the capture lacks, and what the chip's

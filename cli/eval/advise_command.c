@@ -166,7 +166,7 @@ static enum cw_status advise(struct cw_eval_run *r)
 int cw_eval_advise(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "RUN.cwd",
+        option_list, "RUN.cwd...",
         "Says of each kernel what limits it, and what to change: findings by rules, with the time that each would save "
         "and the numbers that show it. \"metric-config --for-advice\" plans what the rules need.\v"
         "Example:\n  metric-eval advise run.cwd\n  metric-eval advise run.cwd --with hot.cwd --range gemm\n"

@@ -23,23 +23,16 @@ static void read_region(void *ns, char *text, struct argp_state *state)
     *(double *)ns = duration(text, "--region-ns", state);
 }
 
-static void take_capture(void *request, char *arg, struct argp_state *state)
-{
-    struct cw_eval_request *o = request;
-    if (o->capture)
-        cw_usage_error(state, "found '%s' after %s, expected one capture", arg, o->capture);
-    o->capture = arg;
-}
-
 static void check_capture(void *request, struct argp_state *state)
 {
-    const struct cw_eval_request *o = request;
-    if (!o->capture)
+    struct cw_eval_request *o = request;
+    if (!o->word_count)
         cw_usage_error(state, "no capture: give a .cwd file, or - for standard input");
+    o->capture = o->words[0];
 }
 
 const struct cw_option cw_eval_capture_options[] = {
-    {CW_OPTION_TAKE(take_capture)},
+    {CW_OPTION_WORDS(struct cw_eval_request, words, word_count)},
     {CW_OPTION_CHECK(check_capture)},
     {0},
 };

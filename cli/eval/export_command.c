@@ -216,7 +216,7 @@ static enum cw_status export_capture(const void *options, struct counterworks_ch
 int cw_eval_export(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "RUN.cwd --format FORMAT",
+        option_list, "RUN.cwd... --format FORMAT",
         "Writes a capture for other programs: one row a value (csv, ndjson), stacks for flame graphs of time or PC "
         "samples (folded, speedscope), or the kernels' metrics for a monitor (prometheus).\v"
         "Example:\n  metric-eval export run.cwd --format folded | flamegraph.pl >run.svg\n"

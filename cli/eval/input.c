@@ -18,17 +18,46 @@ const char *cw_eval_option_of_ranges(const struct cw_eval_request *o)
                              : NULL;
 }
 
-enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
+enum cw_status cw_eval_expand(struct cw_eval_run *r)
+{
+    const struct cw_eval_request *o = r->o;
+    char *const *words = o->words ? o->words : (char *const *)&o->capture;
+    return r->files.count ? CW_OK
+                          : cw_file_list_expand(&r->files, words, o->words ? o->word_count : 1, CW_EVAL_SUFFIX,
+                                                r->arena, r->err);
+}
+
+/* What several captures are called: their folder or list, or the first of them. */
+static const char *name_joined(const struct cw_eval_run *r)
+{
+    const char *first = r->files.paths[0], *word = r->o->capture;
+    size_t size = strlen(word);
+    while (size > 1 && word[size - 1] == '/')
+        size--;
+    return cw_file_list_is(word) && (!r->o->words || r->o->word_count == 1)
+               ? cw_arena_printf(r->arena, "%.*s", (int)size, word)
+               : cw_arena_printf(r->arena, "%s and %zu more", first, r->files.count - 1);
+}
+
+static enum cw_status open_files(struct cw_eval_run *r)
 {
     struct counterworks_error error;
-    cw_progress_begin(r->o->quiet, false, "reading %s", r->o->capture);
-    enum cw_status status;
-    if (r->o->joined) {
-        status = cw_lib_open_joined(&r->capture, (const char *const *)r->o->joined, r->o->joined_count, r->err);
-    } else {
-        counterworks_capture_open(&r->capture, r->o->capture, &error);
-        status = cw_cli_take(&error, r->err);
+    enum cw_status status = cw_eval_expand(r);
+    if (status != CW_OK)
+        return status;
+    if (r->files.count == 1) {
+        counterworks_capture_open(&r->capture, r->files.paths[0], &error);
+        return cw_cli_take(&error, r->err);
     }
+    const char *name = name_joined(r);
+    return name ? cw_lib_open_joined(&r->capture, (const char *const *)r->files.paths, r->files.count, name, r->err)
+                : cw_error_nomem(r->err);
+}
+
+enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
+{
+    cw_progress_begin(r->o->quiet, false, "reading %s", r->o->capture);
+    enum cw_status status = open_files(r);
     cw_progress_end();
     if (status != CW_OK)
         return status;
@@ -180,8 +209,8 @@ enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *req
                             struct cw_arena *arena, struct cw_error *err)
 {
     const char *path = request->capture = paths[0];
-    request->joined = count > 1 ? paths : NULL;
-    request->joined_count = count;
+    request->words = paths;
+    request->word_count = count;
     *run = (struct cw_eval_run){.o = request, .arena = arena, .err = err, .info.size = sizeof run->info};
     enum cw_status status = cw_eval_load_capture(run);
     if (status == CW_OK && run->info.profiler != COUNTERWORKS_RANGES)

@@ -33,21 +33,24 @@ static enum cw_status merge(const void *options, struct counterworks_chip *chip,
 {
     const struct merge_options *o = options;
     struct counterworks_error error;
-    (void)chip, (void)arena;
+    struct cw_file_list files;
+    (void)chip;
     enum cw_status status = cw_file_may_replace(o->output, &cw_file_capture, o->force, err);
+    if (status == CW_OK)
+        status = cw_file_list_expand(&files, o->inputs, o->count, CW_EVAL_SUFFIX, arena, err);
     if (status != CW_OK)
         return status;
-    counterworks_capture_merge(o->output, (const char *const *)o->inputs, o->count, &error);
+    counterworks_capture_merge(o->output, (const char *const *)files.paths, files.count, &error);
     return cw_cli_take(&error, err);
 }
 
 int cw_eval_merge(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "A.cwd [B.cwd...]",
+        option_list, "A.cwd|FOLDER|@LIST...",
         "Joins several captures into one, such as those of the processes of a parallel job. They have to be of one "
-        "plan, or of one kind of samples.\v"
-        "Example:\n  metric-eval merge run.*.cwd -o all.cwd"};
+        "plan, or of one kind of samples. One is open at a time, so there may be any number of them.\v"
+        "Example:\n  metric-eval merge run.*.cwd -o all.cwd\n  metric-eval merge ranks/ -o all.cwd"};
     struct merge_options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, NULL, merge);
 }

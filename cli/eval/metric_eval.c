@@ -142,17 +142,21 @@ static bool stands_beside(const struct cw_eval_report *report, const char *path)
 }
 
 /* Outputs would otherwise replace each other, what they are made from, or what somebody else has made. */
-static enum cw_status check_outputs(const struct cw_eval_run *r)
+static enum cw_status check_outputs(struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
     const char *const files[] = {o->capture, o->hdf5, o->csv, o->json, o->report.path};
     const struct cw_file_kind *const kinds[] = {NULL, &cw_file_hdf5, &cw_file_csv, &cw_file_json, &cw_file_report};
-    enum cw_status status = CW_OK;
+    enum cw_status status = cw_eval_expand(r);
     for (size_t i = 1; status == CW_OK && i < sizeof files / sizeof *files; i++) {
         for (size_t k = 0; files[i] && k < i; k++)
             if (files[k] && cw_file_is_same(files[k], files[i]) && (k || !cw_file_is_standard(files[k])))
                 return cw_error_set(r->err, CW_ERR_USAGE, "found %s as %s, expected another file for each", files[i],
                                     k ? "two outputs" : "capture and output");
+        for (size_t k = 0; files[i] && k < r->files.count && !cw_file_is_standard(files[i]); k++)
+            if (cw_file_is_same(r->files.paths[k], files[i]))
+                return cw_error_set(r->err, CW_ERR_USAGE,
+                                    "found %s as capture and output, expected another file for each", files[i]);
         if (files[i] && stands_beside(&o->report, files[i]) && !cw_file_is_standard(files[i]))
             return cw_error_set(r->err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each",
                                 files[i]);
@@ -197,7 +201,7 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 static int evaluate(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "RUN.cwd\nCOMMAND ...",
+        option_list, "RUN.cwd...\nCOMMAND ...",
         "Evaluates the metrics of a capture, and prints a table or writes HDF5, CSV or JSON. Without -m, --set or "
         "--all these are the metrics of the plan. Needs no GPU and no NVIDIA software.\v"
         "\"metric-eval COMMAND --help\" explains a command.\n\n"

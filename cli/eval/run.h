@@ -2,6 +2,7 @@
 #ifndef CW_CLI_EVAL_RUN_H
 #define CW_CLI_EVAL_RUN_H
 
+#include "base/file_list.h"
 #include "cli/common/chip.h"
 #include "cli/common/metric_list.h"
 #include "eval/output/output.h"
@@ -35,8 +36,8 @@ struct cw_eval_report { /* --report and what belongs to it */
 
 struct cw_eval_request {
     enum cw_status (*run)(struct cw_eval_run *r); /* what the sub-command does */
-    char *const *joined; /* several captures as one, of which `capture` is the first; NULL: none */
-    size_t joined_count;
+    char *const *words; /* what names captures, which are taken as one; `capture` is the first. NULL: it alone */
+    size_t word_count;
     const char *capture, *hdf5, *csv, *json, *check, *native, *explained;
     struct cw_eval_ranges ranges;
     struct cw_metric_sources sources;
@@ -57,6 +58,7 @@ struct cw_eval_run {
     const struct cw_eval_request *o;
     struct cw_arena *arena;
     struct cw_error *err;
+    struct cw_file_list files; /* what the request's words stand for, once they were expanded */
     struct counterworks_capture *capture;
     struct counterworks_capture_info info;
     struct counterworks_chip *chip;
@@ -64,7 +66,7 @@ struct cw_eval_run {
     struct cw_result result;
 };
 
-/* Options that sub-commands share: the one word RUN.cwd, and what values need beside a capture. */
+/* Options that sub-commands share: the words RUN.cwd..., and what values need beside a capture. */
 extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[], cw_eval_report_options[];
 /* --format text|json. */
 extern const struct cw_option cw_eval_format_options[];
@@ -84,7 +86,11 @@ int cw_eval_export(int argc, char **argv);
 
 /* An option on the command line that is about ranges, or NULL. */
 const char *cw_eval_option_of_ranges(const struct cw_eval_request *o);
-/* Reads the capture. */
+/* How files of captures in a folder end. */
+#define CW_EVAL_SUFFIX ".cwd"
+/* Finds the files that the request's words stand for, unless that was done. */
+enum cw_status cw_eval_expand(struct cw_eval_run *r);
+/* Reads the capture, or all of the files as one. */
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
 /* Says what the capture lacks, where nothing is evaluated, which says it otherwise. */
 void cw_eval_tell_incomplete(const struct cw_eval_run *r);

@@ -30,7 +30,7 @@ static const struct cw_option option_list[] = {
 int cw_eval_show(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "RUN.cwd",
+        option_list, "RUN.cwd...",
         "Prints what a capture holds: the device, how it was collected, counters, ranges or samples. Evaluates "
         "nothing.\v"
         "Example:\n  metric-eval show run.cwd"};

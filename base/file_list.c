@@ -1,0 +1,131 @@
+#define _GNU_SOURCE
+#include "base/file_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+enum { LARGEST_LIST = 1 << 28 };
+
+struct growing {
+    char **paths; /* to be freed; its texts are the arena's */
+    size_t count, room;
+    const char *suffix;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+static enum cw_status add(struct growing *g, const char *path)
+{
+    if (g->count == g->room) {
+        g->room = g->room ? 2 * g->room : 64;
+        char **more = reallocarray(g->paths, g->room, sizeof *more);
+        if (!more)
+            return cw_error_nomem(g->err);
+        g->paths = more;
+    }
+    char *copy = path ? cw_arena_strdup(g->arena, path) : NULL;
+    if (!copy)
+        return cw_error_nomem(g->err);
+    g->paths[g->count++] = copy;
+    return CW_OK;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool ends_in(const char *name, const char *suffix)
+{
+    const size_t size = strlen(name), end = strlen(suffix);
+    return size > end && strcmp(name + size - end, suffix) == 0;
+}
+
+static int as_people_count(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static enum cw_status add_folder(struct growing *g, const char *folder)
+{
+    const size_t before = g->count, size = strlen(folder);
+    enum cw_status status = CW_OK;
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return cw_error_set(g->err, CW_ERR_IO, "%s: cannot open: %s", folder, strerror(errno));
+    for (struct dirent *entry; status == CW_OK && (errno = 0, entry = readdir(dir));) {
+        if (entry->d_name[0] == '.' || !ends_in(entry->d_name, g->suffix))
+            continue;
+        const char *path =
+            cw_arena_printf(g->arena, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", entry->d_name);
+        if (!path || !is_folder(path))
+            status = add(g, path);
+    }
+    if (status == CW_OK && errno)
+        status = cw_error_set(g->err, CW_ERR_IO, "%s: cannot read: %s", folder, strerror(errno));
+    closedir(dir);
+    if (status == CW_OK && g->count == before)
+        return cw_error_set(g->err, CW_ERR_INPUT, "%s: found no file whose name ends in %s, expected at least one",
+                            folder, g->suffix);
+    if (status == CW_OK)
+        qsort(g->paths + before, g->count - before, sizeof *g->paths, as_people_count);
+    return status;
+}
+
+static enum cw_status add_lines(struct growing *g, const char *list, char *text, size_t size)
+{
+    const size_t before = g->count;
+    enum cw_status status = CW_OK;
+    if (memchr(text, 0, size))
+        return cw_error_set(g->err, CW_ERR_INPUT, "%s: found a NUL byte, expected a path in each line", list);
+    for (char *line = text, *end; status == CW_OK && line < text + size; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        *end = 0;
+        if (*line)
+            status = is_folder(line) ? add_folder(g, line) : add(g, line);
+    }
+    if (status == CW_OK && g->count == before)
+        return cw_error_set(g->err, CW_ERR_INPUT, "%s: found no path, expected one in each line", list);
+    return status;
+}
+
+static enum cw_status add_list(struct growing *g, const char *list)
+{
+    struct cw_bytes text;
+    enum cw_status status = cw_file_read(&text, list, LARGEST_LIST, g->err);
+    if (status != CW_OK)
+        return status;
+    status = add_lines(g, list, (char *)text.data, text.size);
+    cw_bytes_free(&text);
+    return status;
+}
+
+bool cw_file_list_is(const char *word)
+{
+    return *word == '@' || is_folder(word);
+}
+
+enum cw_status cw_file_list_expand(struct cw_file_list *list, char *const *words, size_t count, const char *suffix,
+                                   struct cw_arena *arena, struct cw_error *err)
+{
+    struct growing g = {.suffix = suffix, .arena = arena, .err = err};
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < count && status == CW_OK; i++)
+        status = *words[i] == '@'       ? add_list(&g, words[i] + 1)
+                 : is_folder(words[i]) ? add_folder(&g, words[i])
+                                       : add(&g, words[i]);
+    char **paths = status == CW_OK ? cw_arena_alloc(arena, g.count, sizeof *paths) : NULL;
+    if (status == CW_OK && !paths)
+        status = cw_error_nomem(err);
+    if (paths && g.count)
+        memcpy(paths, g.paths, g.count * sizeof *paths);
+    free(g.paths);
+    *list = (struct cw_file_list){paths, status == CW_OK ? g.count : 0};
+    return status;
+}
