@@ -1,6 +1,6 @@
-/* mpi: ranks of MPI relax a grid that they share in two dimensions, as a solver in CUDA Fortran does, but in C: each packs
- * its edges by kernels, exchanges them with its neighbours through the host, and all agree on how much has changed. The
- * first prints that, and a sum over all. Edges of the grid stay as they are. */
+/* mpi: ranks of MPI relax a grid that they share in two dimensions, as a solver in CUDA Fortran does, but in C: each
+ * packs its edges by kernels, exchanges them with its neighbours through the host, and all agree on how much has
+ * changed. The first prints that, and a sum over all. Edges of the grid stay as they are. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
