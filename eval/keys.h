@@ -1,0 +1,28 @@
+/* Numbers for things that four numbers name, in the order in which they come first. */
+#ifndef CW_EVAL_KEYS_H
+#define CW_EVAL_KEYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cw_key {
+    uint64_t part[4];
+};
+
+struct cw_keys { /* begins as zeros */
+    uint32_t count, capacity;
+    struct cw_key *items;
+    uint32_t *slots; /* index + 1, 0 free */
+    size_t slot_count;
+    uint32_t last; /* that was asked for */
+};
+
+#define CW_NO_KEY UINT32_MAX
+
+/* The index of a key, which is added where it is new. CW_NO_KEY when out of memory. */
+uint32_t cw_keys_add(struct cw_keys *keys, struct cw_key key);
+/* The index of a key, or CW_NO_KEY. */
+uint32_t cw_keys_find(const struct cw_keys *keys, struct cw_key key);
+void cw_keys_free(struct cw_keys *keys);
+
+#endif

@@ -1,0 +1,59 @@
+#include "eval/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void cw_timeline_free(struct cw_timeline *t)
+{
+    void *const lists[] = {t->gpu,    t->calls,   t->waits,    t->ranges, t->marks,
+                           t->shapes, t->windows, t->accounts, t->paths};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]);
+    *t = (struct cw_timeline){0};
+}
+
+enum cw_status cw_timeline_each(const struct cw_timeline *t, enum cw_trace_kind kind, cw_timeline_take *take,
+                                void *context, struct cw_error *err)
+{
+    struct cw_trace_buffer buffer = {0};
+    enum cw_status status = CW_OK;
+    for (size_t b = 0; b < t->trace->block_count && status == CW_OK; b++) {
+        struct cw_trace_rows rows;
+        if (t->trace->kinds[t->trace->blocks[b].kind].kind != kind)
+            continue;
+        status = cw_trace_read_rows(&rows, t->trace, b, &buffer, err);
+        if (status == CW_OK)
+            status = take(context, &rows, b, err);
+    }
+    cw_trace_buffer_free(&buffer);
+    return status;
+}
+
+const char *cw_timeline_attribute(const struct cw_timeline *t, uint32_t process, const char *key)
+{
+    const struct cw_trace_process *p = &t->trace->processes[process];
+    for (uint32_t i = 0; i < p->attribute_count; i++)
+        if (strcmp(p->attributes[i].key, key) == 0)
+            return p->attributes[i].value;
+    return NULL;
+}
+
+static void put_name(const struct cw_timeline *t, const struct cw_timeline_path *path, struct cw_writer *out)
+{
+    if (path->domain)
+        cw_write_format(out, "%s@", t->names[path->domain].text);
+    cw_write_format(out, "%s", t->names[path->name].text);
+}
+
+void cw_timeline_put_path(const struct cw_timeline *t, uint32_t path, struct cw_writer *out)
+{
+    uint32_t up[512]; /* as deep as paths are */
+    uint32_t count = 0;
+    for (; path && count < sizeof up / sizeof *up; path = t->paths[path].parent)
+        up[count++] = path;
+    for (bool first = true; count > 0; first = false) {
+        if (!first)
+            cw_write_bytes(out, "/", 1);
+        put_name(t, &t->paths[up[--count]], out);
+    }
+}

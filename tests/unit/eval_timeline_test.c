@@ -1,0 +1,257 @@
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "eval/timeline.h"
+#include "image/data_chunks.h"
+#include "tests/support/add_rows.h"
+#include "tests/support/alloc_fail.h"
+
+#define F(id) CW_FIELD_##id
+#define ADD(process, kind, ...) CW_ADD_ROW(&rows, process, kind, __VA_ARGS__)
+
+static struct cw_arena *arena;
+static struct cw_writer file;
+static struct cw_add_rows rows;
+static struct cw_counter_data data;
+static struct cw_trace trace;
+static struct cw_timeline t;
+static struct cw_error err;
+
+enum { NONE, GEMM, LAUNCH, HTOD, PUSH, START, A, B, C, THREAD, WORKER, STREAM, SYNC, PINNED, KERNEL, TEXTS };
+static const char *const texts[] = {
+    "",       "_Z4gemmIfEvPT_", "cudaLaunchKernel_v7000", "HtoD",   "push",  "start", "a", "b", "c", "thread",
+    "worker", "stream",         "cuStreamSynchronize",    "pinned", "kernel"};
+/* The other process has the same texts in another order. */
+static const char *const others[] = {"", "push", "_Z4gemmIfEvPT_"};
+
+static void set_up(void)
+{
+    static const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_TRACE};
+    static const struct cw_pair attributes[] = {{"rank", "3"}};
+    static const struct cw_trace_device own[] = {{0, 4}}, another[] = {{0, 5}};
+    static const struct cw_trace_process processes[] = {
+        {.pid = 70, .device_count = 1, .devices = own},
+        {.pid = 71, .device_count = 1, .devices = another, .attribute_count = 1, .attributes = attributes}};
+    arena = cw_arena_create();
+    cw_writer_init(&file);
+    rows = (struct cw_add_rows){.out = &file};
+    cw_schema_write_header(&schema, &file);
+    cw_schema_write(&schema, &file);
+    cw_trace_write_kinds(&file);
+    for (uint32_t i = 4; i < 6; i++)
+        cw_counter_data_write_device(&schema, &(struct cw_device){.index = i}, &file);
+    cw_trace_write_process(0, &processes[0], &file);
+    cw_trace_write_process(1, &processes[1], &file);
+    cw_trace_write_texts(0, 1, texts + 1, TEXTS - 1, &file);
+    cw_trace_write_texts(1, 1, others + 1, 2, &file);
+}
+
+static void tear_down(void)
+{
+    cw_timeline_free(&t);
+    cw_add_rows_free(&rows);
+    cw_arena_destroy(arena);
+    cw_writer_free(&file);
+}
+
+TestSuite(timeline, .init = set_up, .fini = tear_down);
+
+static enum cw_status load(void)
+{
+    cw_add_rows_flush(&rows, 0);
+    cw_add_rows_flush(&rows, 1);
+    cw_timeline_free(&t);
+    err = (struct cw_error)CW_ERROR_INIT;
+    enum cw_status status = cw_counter_data_read(&data, file.data, file.size, "t.cwd", arena, &err);
+    if (status == CW_OK)
+        status = cw_trace_read(&trace, data.devices, data.device_count, file.data, file.size, "t.cwd", arena, &err);
+    return status == CW_OK ? cw_timeline_load(&t, &trace, &data, file.size, arena, &err) : status;
+}
+
+static void kernel(uint32_t process, uint64_t start, uint64_t end, uint64_t stream, uint64_t correlation)
+{
+    ADD(process, KERNEL, {F(START), start}, {F(END), end}, {F(DEVICE), 0}, {F(CONTEXT), 1}, {F(STREAM), stream},
+        {F(CORRELATION), correlation}, {F(SHAPE), 9});
+}
+
+static void call(uint64_t start, uint64_t end, uint64_t thread, uint64_t correlation)
+{
+    ADD(0, RUNTIME, {F(START), start}, {F(END), end}, {F(THREAD), thread}, {F(CORRELATION), correlation},
+        {F(NAME), LAUNCH}, {F(RESULT), 0});
+}
+
+static void range(uint64_t start, uint64_t end, uint64_t thread, uint64_t type, uint64_t domain, uint64_t name)
+{
+    ADD(0, NVTX_RANGE, {F(START), start}, {F(END), end}, {F(THREAD), thread}, {F(TYPE), type}, {F(DOMAIN), domain},
+        {F(NAME), name});
+}
+
+static const char *path(uint32_t number)
+{
+    static char text[200];
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_timeline_put_path(&t, number, &out);
+    cr_assert(out.size < sizeof text);
+    memcpy(text, out.size ? (const char *)out.data : "", out.size);
+    text[out.size] = 0;
+    cw_writer_free(&out);
+    return text;
+}
+
+/* Streams are by device, in each the items are by start, and texts of processes are one. */
+Test(timeline, lanes_are_in_order)
+{
+    ADD(0, SHAPE, {F(ID), 9}, {F(NAME), GEMM}, {F(GRID_X), 8}, {F(BLOCK_X), 128}, {F(REGISTERS), 40});
+    ADD(1, SHAPE, {F(ID), 9}, {F(NAME), 2}, {F(GRID_X), 16});
+    kernel(1, 500, 600, 7, 1);
+    kernel(0, 300, 350, 7, 3);
+    kernel(0, 100, 200, 13, 1);
+    kernel(0, 150, 250, 7, 2);
+    kernel(0, 0, 0, 7, 4);
+    kernel(0, 400, 390, 7, 5);
+    ADD(0, COPY, {F(START), 260}, {F(END), 290}, {F(DEVICE), 0}, {F(CONTEXT), 1}, {F(STREAM), 7}, {F(BYTES), 4096},
+        {F(DIRECTION), HTOD}, {F(SOURCE), PINNED});
+    ADD(0, NAME, {F(TYPE), STREAM}, {F(ID), 13}, {F(CONTEXT), 1}, {F(NAME), WORKER});
+    cr_assert(load() == CW_OK);
+    cr_assert(t.stream_count == 3 && t.gpu_count == 5 && t.rows[CW_TRACE_KERNEL] == 6);
+    cr_assert(t.untimed[CW_TRACE_KERNEL] == 2 && t.start == 100 && t.end == 600);
+    cr_assert(t.streams[0].stream == 7 && t.streams[0].device == 0 && t.streams[0].gpu.count == 3);
+    cr_assert(t.streams[1].stream == 13 && t.streams[1].gpu.count == 1);
+    cr_assert_str_eq(t.names[t.streams[1].name].text, "worker");
+    cr_assert(t.streams[2].process == 1 && t.streams[2].device == 1 && t.streams[2].gpu.first == 4);
+    const struct cw_timeline_gpu *g = t.gpu;
+    cr_assert(g[0].start == 150 && g[1].start == 260 && g[2].start == 300);
+    cr_assert(g[1].kind == CW_TRACE_COPY && g[1].bytes == 4096 && g[1].shape == CW_TIMELINE_NONE);
+    cr_assert_str_eq(t.names[g[1].name].text, "HtoD");
+    cr_assert_str_eq(t.names[g[1].from].text, "pinned");
+    cr_assert(g[0].name == g[4].name && g[0].shape != g[4].shape && t.shapes[g[4].shape].grid[0] == 16);
+    cr_assert_str_eq(t.names[g[0].name].text, "_Z4gemmIfEvPT_");
+    cr_assert_str_eq(t.names[g[0].name].shown, "void gemm<float>(float*)");
+    cr_assert_str_eq(cw_timeline_attribute(&t, 1, "rank"), "3");
+    cr_assert(!cw_timeline_attribute(&t, 0, "rank"));
+}
+
+/* A launch within a call of the runtime is that call's; one without a row has no call. */
+Test(timeline, launches_have_their_calls)
+{
+    kernel(0, 1000, 1100, 7, 12);
+    kernel(0, 1200, 1300, 7, 11);
+    kernel(0, 1400, 1500, 7, 99);
+    kernel(1, 1000, 1100, 7, 12);
+    ADD(0, DRIVER, {F(START), 902}, {F(END), 908}, {F(THREAD), 70}, {F(CORRELATION), 12}, {F(NAME), SYNC});
+    call(900, 910, 70, 12);
+    call(800, 810, 71, 11);
+    ADD(0, SYNC, {F(START), 1000}, {F(END), 1310}, {F(TYPE), STREAM}, {F(CONTEXT), 1}, {F(STREAM), 7},
+        {F(CORRELATION), 11});
+    ADD(0, NAME, {F(TYPE), THREAD}, {F(ID), 71}, {F(NAME), WORKER});
+    cr_assert(load() == CW_OK);
+    cr_assert(t.thread_count == 2 && t.threads[0].thread == 70 && t.threads[1].calls.count == 1);
+    cr_assert_str_eq(t.names[t.threads[1].name].text, "worker");
+    cr_assert(t.calls[t.gpu[0].call].start == 900 && t.calls[t.gpu[0].call].kind == CW_TRACE_RUNTIME);
+    cr_assert(t.calls[t.gpu[0].call].launched == 1 && t.calls[t.gpu[1].call].thread == 1);
+    cr_assert(t.gpu[2].call == CW_TIMELINE_NONE && t.gpu[3].call == CW_TIMELINE_NONE);
+    cr_assert_str_eq(t.names[t.calls[t.gpu[0].call].name].shown, "cudaLaunchKernel");
+    cr_assert(t.wait_count == 1 && t.waits[0].stream == 0 && t.waits[0].thread == 1);
+}
+
+/* What is open for a thread, as it was opened: its own ranges and those of the whole process. */
+Test(timeline, calls_have_the_ranges_around_them)
+{
+    range(100, 900, 70, PUSH, 0, A);
+    range(200, 300, 70, PUSH, B, C);
+    range(250, 700, 71, START, 0, B);
+    range(400, 450, 71, PUSH, 0, C);
+    range(650, 0, 71, PUSH, 0, A);
+    call(50, 60, 70, 1);
+    call(100, 110, 70, 2);
+    call(210, 220, 70, 3);
+    call(260, 270, 70, 4);
+    call(300, 310, 70, 5);
+    call(420, 430, 71, 6);
+    call(800, 810, 71, 7);
+    call(950, 960, 70, 8);
+    kernel(0, 1000, 1100, 7, 4);
+    static const char *const expected[] = {"", "a", "a/b@c", "a/b@c/b", "a/b", "", "b/c", "a"};
+    cr_assert(load() == CW_OK);
+    for (uint32_t i = 0; i < t.call_count; i++) {
+        const uint32_t n = t.calls[i].correlation - 1;
+        const char *want = n == 7 ? "" : n == 6 ? "a" : n == 5 ? "b/c" : expected[n];
+        cr_expect_str_eq(path(t.calls[i].path), want, "call %u: '%s', expected '%s'", n, path(t.calls[i].path), want);
+    }
+    cr_assert_str_eq(path(t.gpu[0].path), "a/b@c/b");
+    cr_assert(t.range_count == 5 && t.ranges[4].open && t.ranges[4].end == 1100);
+    cr_assert_str_eq(path(t.ranges[1].path), "a/b@c");
+    cr_assert_str_eq(path(t.ranges[3].path), "b/c");
+    cr_assert(!t.ranges[2].pushed && t.unfollowed == 0);
+}
+
+/* Ranges beyond the deepest are not followed, and do not keep others from it. */
+Test(timeline, ranges_have_a_depth)
+{
+    for (uint64_t i = 0; i < 300; i++)
+        range(100 + i, 2000 - i, 70, PUSH, 0, A);
+    range(2100, 2200, 70, PUSH, 0, B);
+    call(500, 510, 70, 1);
+    call(2150, 2160, 70, 2);
+    cr_assert(load() == CW_OK);
+    cr_assert(t.unfollowed == 44 && t.paths[t.calls[0].path].depth == 256);
+    cr_assert_str_eq(path(t.calls[1].path), "b");
+}
+
+/* The last account counts, and windows that touch are one. */
+Test(timeline, books_and_windows)
+{
+    ADD(0, ACCOUNT, {F(TYPE), KERNEL}, {F(LAUNCHED), 10}, {F(RECORDED), 9});
+    ADD(0, ACCOUNT, {F(TYPE), KERNEL}, {F(LAUNCHED), 20}, {F(RECORDED), 17}, {F(DROPPED), 3});
+    ADD(0, WINDOW, {F(START), 500}, {F(END), 600});
+    ADD(0, WINDOW, {F(START), 100}, {F(END), 200});
+    ADD(1, WINDOW, {F(START), 150}, {F(END), 300});
+    cr_assert(load() == CW_OK);
+    cr_assert(t.account_count == 1 && t.accounts[0].launched == 20 && t.accounts[0].dropped == 3);
+    cr_assert_str_eq(t.accounts[0].kind, "kernel");
+    cr_assert(t.window_count == 2 && t.windows[0].start == 100 && t.windows[0].end == 300);
+    cr_assert(t.start == 0 && t.end == 0);
+}
+
+/* Rows that cost nothing in a file would cost much in memory. */
+Test(timeline, rows_that_are_too_many_are_refused)
+{
+    enum { BLOCKS = 64, ROWS = 1 << 16, FIELDS = 6, ALL_EQUAL = 0, ONE_EACH = 1 };
+    for (int b = 0; b < BLOCKS; b++) {
+        const size_t start = cw_chunk_begin(&file, CW_CHUNK_TRACE_ROWS, CW_CHUNK_OPTIONAL);
+        cw_write_u32(&file, 0);
+        cw_write_u32(&file, CW_TRACE_RUNTIME);
+        cw_write_u32(&file, ROWS);
+        cw_write_u8(&file, ONE_EACH);
+        memset(cw_write_room(&file, ROWS), 1, ROWS);
+        for (int f = 1; f < FIELDS; f++) {
+            cw_write_u8(&file, ALL_EQUAL);
+            cw_write_u8(&file, 1);
+        }
+        cw_chunk_end(&file, start);
+    }
+    char text[300];
+    cr_assert(load() == CW_ERR_INPUT);
+    cw_error_format(&err, text, sizeof text);
+    cr_assert(strstr(text, "found 4194304 rows in"), "%s", text);
+}
+
+static enum cw_status load_again(struct cw_arena *own, struct cw_error *error)
+{
+    struct cw_timeline again;
+    const enum cw_status status = cw_timeline_load(&again, &trace, &data, file.size, own, error);
+    cw_timeline_free(&again);
+    return status;
+}
+
+Test(timeline, runs_out_of_memory_anywhere)
+{
+    range(100, 900, 70, PUSH, 0, A);
+    call(210, 220, 70, 3);
+    kernel(0, 1000, 1100, 7, 3);
+    ADD(0, ACCOUNT, {F(TYPE), KERNEL}, {F(LAUNCHED), 10}, {F(RECORDED), 9});
+    cr_assert(load() == CW_OK);
+    const long count = cw_alloc_fail_each(load_again);
+    cr_assert(count > 40, "%ld", count);
+}
