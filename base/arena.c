@@ -14,8 +14,14 @@ struct block {
     _Alignas(ALIGNMENT) unsigned char data[];
 };
 
+struct adopted {
+    struct adopted *next;
+    void *memory;
+};
+
 struct cw_arena {
     struct block *blocks;
+    struct adopted *adopted;
 };
 
 struct cw_arena *cw_arena_create(void)
@@ -31,7 +37,34 @@ void cw_arena_destroy(struct cw_arena *arena)
         next = b->next;
         free(b);
     }
+    for (struct adopted *a = arena->adopted, *next; a; a = next) {
+        next = a->next;
+        free(a->memory);
+        free(a);
+    }
     free(arena);
+}
+
+bool cw_arena_adopt(struct cw_arena *arena, void *memory)
+{
+    struct adopted *a = memory ? malloc(sizeof *a) : NULL;
+    if (!a) {
+        free(memory);
+        return !memory;
+    }
+    *a = (struct adopted){arena->adopted, memory};
+    arena->adopted = a;
+    return true;
+}
+
+void *cw_grown(void *items, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return items;
+    const size_t more = *room ? 2 * *room : 16;
+    void *grown = more <= SIZE_MAX / 2 / size ? realloc(items, more * size) : NULL;
+    *room = grown ? more : *room;
+    return grown;
 }
 
 void *cw_arena_alloc(struct cw_arena *arena, size_t count, size_t size)

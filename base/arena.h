@@ -5,6 +5,7 @@
 #ifndef CW_BASE_ARENA_H
 #define CW_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -27,6 +28,12 @@ void cw_arena_destroy(struct cw_arena *arena);
 
 /* NULL when out of memory or when count * size overflows; a zero size yields a valid pointer. */
 void *cw_arena_alloc(struct cw_arena *arena, size_t count, size_t size);
+/* Frees `memory`, which malloc or realloc gave, with all else; NULL is allowed. False when out of memory; then it is
+ * freed at once. */
+bool cw_arena_adopt(struct cw_arena *arena, void *memory);
+/* Room for one more item behind `count` of them in memory of malloc's, whose room is *room items: `items`, or where they
+ * had to be moved. NULL when out of memory; then `items` is as it was. */
+void *cw_grown(void *items, size_t *room, size_t count, size_t size);
 char *cw_arena_strdup(struct cw_arena *arena, const char *text);
 char *cw_arena_strndup(struct cw_arena *arena, const char *text, size_t length);
 char *cw_arena_printf(struct cw_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));

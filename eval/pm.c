@@ -99,8 +99,9 @@ enum cw_status cw_pm_evaluate(const struct cw_eval_plan *plan, const struct cw_c
     if (status == CW_OK && (!values || !statuses))
         status = cw_error_nomem(err);
     for (uint32_t b = 0; b < pm->block_count && status == CW_OK; b++)
-        for (uint32_t first = 0, count; first < pm->blocks[b].count; first += count) {
+        for (uint32_t first = 0, count; first < pm->blocks[b].count && status == CW_OK; first += count) {
             count = cw_pm_view_load(&view, data, b, first);
+            status = view.status;
             cw_evaluate(plan, &view.data, values, statuses);
             for (size_t m = 0; m < metrics; m++) {
                 size_t from = m * count, to = m * total + pm->blocks[b].first + first;
@@ -110,5 +111,6 @@ enum cw_status cw_pm_evaluate(const struct cw_eval_plan *plan, const struct cw_c
                     withhold(values_out + to, statuses_out + to, count);
             }
         }
+    cw_pm_view_free(&view);
     return status;
 }

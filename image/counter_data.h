@@ -1,12 +1,16 @@
 /* Counter data (.cwd): what a capture recorded. See docs/formats.md for the bytes.
  *
- * Reading yields columns: for column c, rollup r and range i the value is rollups[r][c * range_count + i]. Each counter
+ * A capture may be larger than memory. Opening one checks all of it and keeps where its ranges are; image/range_view.h
+ * makes columns of some of them at a time, image/pm_view.h of samples.
+ *
+ * Ranges in memory are columns: for column c, rollup r and range i the value is rollups[r][c * range_count + i]. Each counter
  * is a column; a counter's values of further passes are more columns behind those of all counters. What is known of
  * launches without counting are facts: fact f of range i is facts[f * range_count + i], its name schema.fact_names[f].
  */
 #ifndef CW_IMAGE_COUNTER_DATA_H
 #define CW_IMAGE_COUNTER_DATA_H
 
+#include "base/input.h"
 #include "image/gpu_clocks.h"
 #include "image/pm_data.h"
 
@@ -47,26 +51,40 @@ struct cw_value {
 
 enum cw_capture_end { CW_END_EXITED, CW_END_SIGNALLED, CW_END_NO_PROGRAM, CW_END__COUNT };
 
+struct cw_directory;
+
 struct cw_counter_data {
     struct cw_schema schema;
     uint32_t device_count, range_count;
     const struct cw_device *devices; /* by number */
+    const struct cw_input *input;   /* of a capture that was opened; where its samples and, with `directory`, ranges are */
+    const struct cw_directory *directory; /* or NULL: all that is about ranges is in memory */
+    /* without a directory: */
     const struct cw_range *ranges;
     double *rollups[CW_ROLLUP_COUNT]; /* [column][range] */
     uint8_t *forms;                   /* [column][range], enum cw_value_form */
     double *facts;                    /* [fact][range], NaN unknown */
     uint32_t clocks_count;
     const struct cw_gpu_clocks *clocks; /* by device, then time; several of one where captures were merged */
-    struct cw_pm_data pm;               /* points into the bytes that were read */
+    struct cw_pm_data pm;
     bool complete;                      /* an end chunk was found */
     enum cw_capture_end how;
     uint32_t code;
     uint64_t dropped;
 };
 
-/* Parses and checks `size` bytes; everything lives in `arena`, but blocks of samples stay in `bytes`. */
+/* Checks a capture, all of it, and finds what is in it; all but the input lives in `arena`, and the input must stay
+ * open as long as the data is used. */
+enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct cw_input *input,
+                                    struct cw_arena *arena, struct cw_error *err);
+/* Brings all ranges, and the times of all samples, into memory. */
+enum cw_status cw_counter_data_load(struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
+/* Both, of bytes in memory; blocks of samples stay in `bytes`. */
 enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *bytes, size_t size, const char *source,
                                     struct cw_arena *arena, struct cw_error *err);
+
+/* What a range is of: all but its times, durations and facts. */
+const struct cw_range *cw_launch_of(const struct cw_counter_data *data, uint32_t range);
 
 /* The clocks of a device: *first of data->clocks and those behind it; returns how many. */
 uint32_t cw_counter_data_clocks(const struct cw_counter_data *data, uint32_t device, uint32_t *first);

@@ -109,33 +109,11 @@ void cw_pm_write_launches(uint32_t process, uint64_t dropped, const char *const 
     cw_chunk_end(out, start);
 }
 
-/* ---- reading: what there is, so that everything is allocated once ----------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 bool cw_pm_chunk_is_known(uint32_t type)
 {
     return type == CW_CHUNK_SAMPLES || type == CW_CHUNK_CLOCK || type == CW_CHUNK_WINDOW || type == CW_CHUNK_LAUNCHES;
-}
-
-struct parse {
-    struct cw_pm_data *pm;
-    const struct cw_schema *schema;
-    const struct cw_device *devices;
-    uint32_t device_count;
-    const struct cw_reader *file;
-    struct cw_arena *arena;
-    struct cw_pm_block *blocks;
-    struct cw_clock_reading *clocks;
-    struct cw_pm_window *windows;
-    struct line *lines; /* for each device: its clock and the wall's */
-};
-
-static uint32_t read_device(const struct parse *p, struct cw_reader *in)
-{
-    size_t pos = in->pos;
-    uint32_t number = cw_read_u32(in), index = 0;
-    if (!cw_device_find(p->devices, p->device_count, number, &index))
-        cw_reader_fail_at(in, pos, "found device %" PRIu32 ", expected one with a DEVC chunk", number);
-    return index;
 }
 
 size_t cw_column_sample_size(enum cw_column_form form)
@@ -160,43 +138,73 @@ static bool check_count(struct cw_reader *in, uint32_t count, uint32_t counters)
     return in->status == CW_OK;
 }
 
-static void find_block(struct parse *p, struct cw_reader *in, struct cw_pm_block *block)
+/* Room for one more in a list of the reading's. */
+static void *grown(void *items, size_t *room, size_t count, size_t size, struct cw_reader *in)
 {
-    uint32_t counters = p->schema->counter_count;
-    block->device = read_device(p, in);
-    block->lost = cw_read_u64(in);
-    block->overflow = cw_field_read_enum(in, 2, "overflow", "0 or 1");
-    block->first = p->pm->sample_count;
-    block->count = cw_read_count(in, 16, "samples");
-    if (!check_count(in, block->count, counters))
+    void *more = cw_grown(items, room, count, size);
+    if (!more && in->status == CW_OK)
+        in->status = cw_error_nomem(in->err);
+    return more ? more : items;
+}
+
+/* A device's number, until devices are known. */
+static void read_block(struct cw_pm_reading *r, struct cw_reader *in)
+{
+    const uint32_t counters = r->schema->counter_count;
+    struct cw_pm_data *pm = r->pm;
+    struct cw_pm_block block = {.device = cw_read_u32(in), .first = pm->sample_count};
+    block.lost = cw_read_u64(in);
+    block.overflow = cw_field_read_enum(in, 2, "overflow", "0 or 1");
+    block.count = cw_read_count(in, 16, "samples");
+    if (!check_count(in, block.count, counters))
         return;
-    if (block->count > UINT32_MAX - p->pm->sample_count) {
+    if (block.count > UINT32_MAX - pm->sample_count) {
         cw_reader_fail(in, "found more than %" PRIu32 " samples, expected no more", UINT32_MAX);
         return;
     }
-    cw_read_bytes(in, (size_t)block->count * 16);
-    block->columns = in->data + in->pos;
-    block->size = in->size - in->pos;
-    block->offset = in->base + in->pos;
+    struct cw_reader times = *in;
+    block.offset = in->base + in->pos;
+    block.start_ns = cw_read_u64(&times);
+    times.pos = in->pos + 16 * (size_t)block.count - 8;
+    block.end_ns = cw_read_u64(&times);
+    cw_read_bytes(in, (size_t)block.count * 16);
     for (uint32_t c = 0; c < counters && in->status == CW_OK; c++)
-        skip_column(in, block->count);
-    p->pm->sample_count += block->count;
-    p->pm->lost += block->lost;
-    p->pm->overflow_count += block->overflow;
-    p->pm->largest = block->count > p->pm->largest ? block->count : p->pm->largest;
+        skip_column(in, block.count);
+    r->blocks = grown(r->blocks, &r->block_room, pm->block_count, sizeof block, in);
+    if (in->status != CW_OK)
+        return;
+    r->blocks[pm->block_count++] = block;
+    pm->sample_count += block.count;
+    pm->lost += block.lost;
+    pm->overflow_count += block.overflow;
+    pm->largest = block.count > pm->largest ? block.count : pm->largest;
 }
 
-static void read_clock(struct parse *p, struct cw_reader *in, struct cw_clock_reading *to)
+static void read_clock(struct cw_pm_reading *r, struct cw_reader *in)
 {
-    to->device = read_device(p, in);
+    const uint32_t count = r->pm->clock_count;
+    r->clocks = grown(r->clocks, &r->clock_room, count, sizeof *r->clocks, in);
+    r->clock_at = grown(r->clock_at, &r->clock_at_room, count, sizeof *r->clock_at, in);
+    if (in->status != CW_OK)
+        return;
+    struct cw_clock_reading *to = &r->clocks[r->pm->clock_count++];
+    r->clock_at[count] = in->base;
+    to->device = cw_read_u32(in);
     to->pair.device_ns = cw_read_u64(in);
     to->pair.wall_ns = cw_read_u64(in);
     to->pair.error_ns = cw_read_u64(in);
 }
 
-static void read_window(struct parse *p, struct cw_reader *in, struct cw_pm_window *to)
+static void read_window(struct cw_pm_reading *r, struct cw_reader *in)
 {
-    to->device = read_device(p, in);
+    const uint32_t count = r->pm->window_count;
+    r->windows = grown(r->windows, &r->window_room, count, sizeof *r->windows, in);
+    r->window_at = grown(r->window_at, &r->window_at_room, count, sizeof *r->window_at, in);
+    if (in->status != CW_OK)
+        return;
+    struct cw_pm_window *to = &r->windows[r->pm->window_count++];
+    r->window_at[count] = in->base;
+    to->device = cw_read_u32(in);
     to->start_ns = cw_read_u64(in);
     to->end_ns = cw_read_u64(in);
     if (in->status == CW_OK && to->end_ns < to->start_ns)
@@ -204,52 +212,69 @@ static void read_window(struct parse *p, struct cw_reader *in, struct cw_pm_wind
                           to->start_ns - to->end_ns);
 }
 
-static void count_launches(struct parse *p, struct cw_reader *in)
+/* `names` of the chunk are those from `first` on of the file. */
+static void read_launch(struct cw_pm_reading *r, struct cw_reader *in, uint32_t process, uint32_t first, uint32_t names)
 {
-    cw_read_u32(in);
-    p->pm->launches_dropped += cw_read_u64(in);
-    uint32_t names = cw_read_count(in, 4, "names");
-    for (uint32_t i = 0; i < names && in->status == CW_OK; i++)
-        cw_read_bytes(in, cw_read_u32(in));
-    uint32_t count = cw_read_count(in, CW_LAUNCH_SIZE, "launches");
-    if (in->status == CW_OK && (names > UINT32_MAX - p->pm->name_count || count > UINT32_MAX - p->pm->launch_count)) {
-        cw_reader_fail(in, "found more than %" PRIu32 " launches, expected no more", UINT32_MAX);
+    struct cw_pm_data *pm = r->pm;
+    struct cw_kernel_launch l = {.process = process, .name = first + cw_field_read_index(in, names, "name")};
+    l.device = cw_read_u32(in);
+    l.context = cw_read_u64(in);
+    l.stream = cw_read_u64(in);
+    l.start_ns = cw_read_u64(in);
+    l.end_ns = cw_read_u64(in);
+    if (!l.start_ns && !l.end_ns) {
+        pm->launches_untimed++;
         return;
     }
-    cw_read_bytes(in, (size_t)count * CW_LAUNCH_SIZE);
-    p->pm->name_count += names;
-    p->pm->launch_count += count;
+    r->launches = grown(r->launches, &r->launch_room, pm->launch_count, sizeof l, in);
+    if (in->status == CW_OK)
+        r->launches[pm->launch_count++] = l;
 }
 
-static enum cw_status survey(struct parse *p, const struct cw_chunk *chunks, size_t count)
+static void read_launches(struct cw_pm_reading *r, struct cw_reader *in)
 {
-    enum cw_status status = CW_OK;
-    for (size_t i = 0; i < count && status == CW_OK; i++) {
-        struct cw_reader in;
-        cw_chunk_open(p->file, &chunks[i], &in);
-        if (chunks[i].type == CW_CHUNK_SAMPLES)
-            find_block(p, &in, &p->blocks[p->pm->block_count++]);
-        else if (chunks[i].type == CW_CHUNK_CLOCK)
-            read_clock(p, &in, &p->clocks[p->pm->clock_count++]);
-        else if (chunks[i].type == CW_CHUNK_WINDOW)
-            read_window(p, &in, &p->windows[p->pm->window_count++]);
-        else
-            count_launches(p, &in);
-        status = cw_reader_finish(&in, "a chunk of PM sampling");
+    struct cw_pm_data *pm = r->pm;
+    const uint32_t process = cw_read_u32(in), first = pm->name_count;
+    pm->launches_dropped += cw_read_u64(in);
+    const uint32_t names = cw_read_count(in, 4, "names");
+    for (uint32_t i = 0; i < names && in->status == CW_OK; i++) {
+        r->names = grown(r->names, &r->name_room, pm->name_count, sizeof *r->names, in);
+        const char *name = cw_read_string(in, r->arena);
+        if (in->status == CW_OK)
+            r->names[pm->name_count++] = name;
     }
-    return status;
+    const uint32_t count = cw_read_count(in, CW_LAUNCH_SIZE, "launches");
+    if (names > UINT32_MAX - first || count > UINT32_MAX - pm->launch_count)
+        cw_reader_fail(in, "found more than %" PRIu32 " launches, expected no more", UINT32_MAX);
+    for (uint32_t i = 0; i < count && in->status == CW_OK; i++)
+        read_launch(r, in, process, first, names);
 }
 
-/* ---- reading: times --------------------------------------------------------------------------------------------- */
+enum cw_status cw_pm_reading_take(struct cw_pm_reading *r, const struct cw_chunk *chunk)
+{
+    struct cw_reader in;
+    cw_chunk_open(r->file, chunk, &in);
+    if (chunk->type == CW_CHUNK_SAMPLES)
+        read_block(r, &in);
+    else if (chunk->type == CW_CHUNK_CLOCK)
+        read_clock(r, &in);
+    else if (chunk->type == CW_CHUNK_WINDOW)
+        read_window(r, &in);
+    else
+        read_launches(r, &in);
+    return cw_reader_finish(&in, "a chunk of PM sampling");
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------------ */
 
 /* The wall clock's time for a device's: on the line through the first and the last pair of the device, parallel to the
  * axes' diagonal where there is one pair only. */
-struct line {
+struct cw_clock_line {
     bool known;
     struct cw_clock_pair first, last;
 };
 
-static uint64_t to_wall(const struct line *l, uint64_t device_ns)
+static uint64_t to_wall(const struct cw_clock_line *l, uint64_t device_ns)
 {
     if (!l->known)
         return device_ns;
@@ -264,117 +289,100 @@ static uint64_t to_wall(const struct line *l, uint64_t device_ns)
     return l->first.wall_ns + (device_ns - l->first.device_ns) + (uint64_t)(int64_t)llround(correction);
 }
 
-static enum cw_status find_lines(struct parse *p)
+uint64_t cw_pm_time(const struct cw_pm_data *pm, uint32_t device, uint64_t device_ns)
 {
-    struct cw_pm_data *pm = p->pm;
-    p->lines = calloc((size_t)p->device_count + 1, sizeof *p->lines);
-    if (!p->lines)
-        return cw_error_nomem(p->file->err);
+    return to_wall(&pm->lines[device], device_ns);
+}
+
+static enum cw_status find_lines(struct cw_pm_reading *r, uint32_t devices)
+{
+    struct cw_pm_data *pm = r->pm;
+    struct cw_clock_line *lines = cw_arena_alloc(r->arena, devices, sizeof *lines);
+    pm->correlated = cw_arena_alloc(r->arena, devices, sizeof *pm->correlated);
+    pm->lines = lines;
+    if (!lines || !pm->correlated)
+        return cw_error_nomem(r->file->err);
     for (uint32_t i = 0; i < pm->clock_count; i++) {
-        struct line *l = &p->lines[p->clocks[i].device];
+        struct cw_clock_line *l = &lines[r->clocks[i].device];
         if (!l->known)
-            l->first = p->clocks[i].pair;
-        l->last = p->clocks[i].pair;
+            l->first = r->clocks[i].pair;
+        l->last = r->clocks[i].pair;
         l->known = true;
     }
-    for (uint32_t d = 0; d < p->device_count; d++)
-        pm->correlated[d] = p->lines[d].known;
+    for (uint32_t d = 0; d < devices; d++)
+        pm->correlated[d] = lines[d].known;
     return CW_OK;
 }
 
-static void read_times(struct parse *p)
+/* ---- what needs all --------------------------------------------------------------------------------------------- */
+
+struct devices {
+    const struct cw_device *list;
+    uint32_t count;
+};
+
+/* From its number to its index; `at` is where the number stands. */
+static void find_device(struct cw_pm_reading *r, struct devices devices, uint32_t *device, uint64_t at)
 {
-    struct cw_pm_data *pm = p->pm;
-    for (uint32_t b = 0; b < pm->block_count; b++) {
-        const struct cw_pm_block *block = &pm->blocks[b];
-        size_t size = (size_t)block->count * 16;
-        struct cw_reader in;
-        cw_reader_init(&in, block->columns - size, size, p->file->source, 0, NULL);
-        for (int k = 0; k < 2; k++)
-            for (uint32_t i = 0; i < block->count; i++)
-                (k ? pm->end_ns : pm->start_ns)[block->first + i] = to_wall(&p->lines[block->device], cw_read_u64(&in));
-    }
-    for (uint32_t w = 0; w < pm->window_count; w++) {
-        struct cw_pm_window *window = &p->windows[w];
-        window->start_ns = to_wall(&p->lines[window->device], window->start_ns);
-        window->end_ns = to_wall(&p->lines[window->device], window->end_ns);
-    }
+    const uint32_t number = *device;
+    if (r->file->status == CW_OK && !cw_device_find(devices.list, devices.count, number, device))
+        cw_reader_fail_at(r->file, (size_t)at, "found device %" PRIu32 ", expected one with a DEVC chunk", number);
 }
 
-/* ---- reading: launches ------------------------------------------------------------------------------------------ */
-
-static enum cw_status read_launches(struct parse *p, const struct cw_chunk *chunk, uint32_t *names, uint32_t *done)
+static enum cw_status find_devices(struct cw_pm_reading *r, struct devices devices)
 {
-    struct cw_reader in;
-    cw_chunk_open(p->file, chunk, &in);
-    uint32_t process = cw_read_u32(&in), first = *names;
-    cw_read_u64(&in);
-    uint32_t count = cw_read_count(&in, 4, "names");
-    for (uint32_t i = 0; i < count && in.status == CW_OK; i++)
-        p->pm->names[(*names)++] = cw_read_string(&in, p->arena);
-    uint32_t launches = cw_read_count(&in, CW_LAUNCH_SIZE, "launches");
-    for (uint32_t i = 0; i < launches && in.status == CW_OK; i++) {
-        struct cw_kernel_launch *l = &p->pm->launches[*done];
-        l->process = process;
-        l->name = first + cw_field_read_index(&in, count, "name");
-        l->device = cw_read_u32(&in);
-        l->context = cw_read_u64(&in);
-        l->stream = cw_read_u64(&in);
-        l->start_ns = cw_read_u64(&in);
-        l->end_ns = cw_read_u64(&in);
-        if (!l->start_ns && !l->end_ns) {
-            p->pm->launches_untimed++;
-            continue;
-        }
-        (*done)++;
+    enum { DEVICE_TO_TIMES = 4 + 8 + 1 + 4 };
+    struct cw_pm_data *pm = r->pm;
+    for (uint32_t i = 0; i < pm->clock_count; i++)
+        find_device(r, devices, &r->clocks[i].device, r->clock_at[i]);
+    for (uint32_t i = 0; i < pm->window_count; i++)
+        find_device(r, devices, &r->windows[i].device, r->window_at[i]);
+    for (uint32_t i = 0; i < pm->block_count; i++)
+        find_device(r, devices, &r->blocks[i].device, r->blocks[i].offset - DEVICE_TO_TIMES);
+    return r->file->status;
+}
+
+static void convert_times(struct cw_pm_reading *r, struct devices devices)
+{
+    const struct cw_pm_data *pm = r->pm;
+    for (uint32_t i = 0; i < pm->block_count; i++) {
+        struct cw_pm_block *b = &r->blocks[i];
+        b->start_ns = cw_pm_time(pm, b->device, b->start_ns);
+        b->end_ns = cw_pm_time(pm, b->device, b->end_ns);
+    }
+    for (uint32_t i = 0; i < pm->window_count; i++) {
+        struct cw_pm_window *w = &r->windows[i];
+        w->start_ns = cw_pm_time(pm, w->device, w->start_ns);
+        w->end_ns = cw_pm_time(pm, w->device, w->end_ns);
+    }
+    for (uint32_t i = 0; i < pm->launch_count; i++) {
+        struct cw_kernel_launch *l = &r->launches[i];
         uint32_t device;
-        if (cw_device_find(p->devices, p->device_count, l->device, &device)) {
-            l->start_ns = to_wall(&p->lines[device], l->start_ns);
-            l->end_ns = to_wall(&p->lines[device], l->end_ns);
-        }
+        if (!cw_device_find(devices.list, devices.count, l->device, &device))
+            continue;
+        l->start_ns = cw_pm_time(pm, device, l->start_ns);
+        l->end_ns = cw_pm_time(pm, device, l->end_ns);
     }
-    return in.status;
 }
 
-/* ---- reading: all ----------------------------------------------------------------------------------------------- */
-
-static enum cw_status allocate(struct parse *p)
+enum cw_status cw_pm_reading_finish(struct cw_pm_reading *r, const struct cw_device *devices, uint32_t device_count,
+                                    enum cw_status status)
 {
-    struct cw_pm_data *pm = p->pm;
-    pm->start_ns = cw_arena_alloc(p->arena, pm->sample_count, sizeof *pm->start_ns);
-    pm->end_ns = cw_arena_alloc(p->arena, pm->sample_count, sizeof *pm->end_ns);
-    pm->correlated = cw_arena_alloc(p->arena, p->device_count, sizeof *pm->correlated);
-    pm->names = cw_arena_alloc(p->arena, pm->name_count, sizeof *pm->names);
-    pm->launches = cw_arena_alloc(p->arena, pm->launch_count, sizeof *pm->launches);
-    bool good = pm->start_ns && pm->end_ns && pm->correlated && pm->names && pm->launches;
-    return good ? CW_OK : cw_error_nomem(p->file->err);
-}
-
-enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_schema *schema, const struct cw_device *devices,
-                          uint32_t device_count, const struct cw_reader *file, const struct cw_chunk *chunks,
-                          size_t count, struct cw_arena *arena)
-{
-    struct parse p = {
-        .pm = pm, .schema = schema, .devices = devices, .device_count = device_count, .file = file, .arena = arena};
-    *pm = (struct cw_pm_data){0};
-    p.blocks = cw_arena_alloc(arena, count, sizeof *p.blocks);
-    p.clocks = cw_arena_alloc(arena, count, sizeof *p.clocks);
-    p.windows = cw_arena_alloc(arena, count, sizeof *p.windows);
-    pm->blocks = p.blocks;
-    pm->clocks = p.clocks;
-    pm->windows = p.windows;
-    enum cw_status status = p.blocks && p.clocks && p.windows ? survey(&p, chunks, count) : cw_error_nomem(file->err);
+    const struct devices of = {devices, device_count};
+    void *const lists[] = {r->blocks, r->clocks, r->windows, r->launches, r->names, r->clock_at, r->window_at};
+    r->pm->blocks = r->blocks;
+    r->pm->clocks = r->clocks;
+    r->pm->windows = r->windows;
+    r->pm->launches = r->launches;
+    r->pm->names = r->names;
     if (status == CW_OK)
-        status = allocate(&p);
+        status = find_devices(r, of);
     if (status == CW_OK)
-        status = find_lines(&p);
+        status = find_lines(r, device_count);
     if (status == CW_OK)
-        read_times(&p);
-    uint32_t names = 0, launches = 0;
-    for (size_t i = 0; i < count && status == CW_OK; i++)
-        if (chunks[i].type == CW_CHUNK_LAUNCHES)
-            status = read_launches(&p, &chunks[i], &names, &launches);
-    pm->launch_count = launches;
-    free(p.lines);
+        convert_times(r, of);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!cw_arena_adopt(r->arena, lists[i]) && status == CW_OK)
+            status = cw_error_nomem(r->file->err);
     return status;
 }

@@ -62,11 +62,10 @@ void cw_pm_write_launches(uint32_t process, uint64_t dropped, const char *const 
 struct cw_pm_block {
     uint32_t device;       /* index into the devices of the capture */
     uint32_t first, count; /* samples of the whole capture */
-    uint64_t lost;
     bool overflow;
-    const uint8_t *columns; /* the encoded columns, in the file's bytes */
-    size_t size;
-    uint64_t offset; /* of the columns in the file */
+    uint64_t lost;
+    uint64_t offset;          /* in the file: of the times, behind which the columns are */
+    uint64_t start_ns, end_ns; /* of the first sample and of the last, as the times of samples */
 };
 
 struct cw_clock_reading {
@@ -82,8 +81,11 @@ struct cw_pm_data {
     const struct cw_pm_block *blocks;
     const struct cw_clock_reading *clocks; /* in the order of the file */
     const struct cw_pm_window *windows;    /* in the order of the file; none where samples were taken all the time */
-    uint64_t *start_ns, *end_ns; /* of each sample; the wall clock's where the device's clock is known, else that */
-    bool *correlated;            /* for each device: times are the wall clock's */
+    /* of each sample, once cw_counter_data_load has them, else NULL; the wall clock's where the device's clock is known,
+     * else that */
+    uint64_t *start_ns, *end_ns;
+    bool *correlated;              /* for each device: times are the wall clock's */
+    const struct cw_clock_line *lines; /* for each device */
     const char **names;
     struct cw_kernel_launch *launches;
 };
@@ -91,11 +93,27 @@ struct cw_pm_data {
 /* Bytes of a sample in a column of a form. */
 size_t cw_column_sample_size(enum cw_column_form form);
 
-/* The chunks of a capture that belong here: the reader of counter data collects them, in the order of the file. */
+/* A time of a device's clock as the times of samples are. */
+uint64_t cw_pm_time(const struct cw_pm_data *pm, uint32_t device, uint64_t device_ns);
+
+/* Reading: chunk by chunk, in the order of the file, and then what needs all of them. */
+struct cw_pm_reading {
+    struct cw_pm_data *pm;
+    const struct cw_schema *schema;
+    struct cw_reader *file; /* for messages */
+    struct cw_arena *arena;
+    struct cw_pm_block *blocks;
+    struct cw_clock_reading *clocks;
+    struct cw_pm_window *windows;
+    struct cw_kernel_launch *launches;
+    const char **names;
+    uint64_t *clock_at, *window_at; /* where they stand in the file */
+    size_t block_room, clock_room, window_room, launch_room, name_room, clock_at_room, window_at_room;
+};
 bool cw_pm_chunk_is_known(uint32_t type);
-/* Parses and checks them. The blocks point into the chunks' bytes. */
-enum cw_status cw_pm_read(struct cw_pm_data *pm, const struct cw_schema *schema, const struct cw_device *devices,
-                          uint32_t device_count, const struct cw_reader *file, const struct cw_chunk *chunks,
-                          size_t count, struct cw_arena *arena);
+enum cw_status cw_pm_reading_take(struct cw_pm_reading *reading, const struct cw_chunk *chunk);
+/* Once devices are known. What was read lives in the arena then; also to be called after a failure. */
+enum cw_status cw_pm_reading_finish(struct cw_pm_reading *reading, const struct cw_device *devices,
+                                    uint32_t device_count, enum cw_status status);
 
 #endif

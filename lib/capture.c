@@ -9,17 +9,17 @@
 
 static const size_t largest_capture = (size_t)1 << 40;
 
-static enum cw_status read_capture(struct counterworks_capture *made, const void *data, size_t size, const char *name,
-                                   struct cw_error *err)
+static enum cw_status read_capture(struct counterworks_capture *made, const char *name, struct cw_error *err)
 {
     const char *slash = strrchr(name, '/');
     char *source = cw_arena_strdup(made->arena, slash ? slash + 1 : name);
-    made->name = cw_arena_strdup(made->arena, name);
+    made->name = made->file.name = cw_arena_strdup(made->arena, name);
     if (!source || !made->name)
         return cw_error_nomem(err);
     cw_utf8_force(source, strlen(source));
     made->source = source;
-    return cw_counter_data_read(&made->data, data, size, name, made->arena, err);
+    const enum cw_status status = cw_counter_data_open(&made->data, &made->file, made->arena, err);
+    return status == CW_OK ? cw_counter_data_load(&made->data, made->arena, err) : status;
 }
 
 static enum counterworks_status finish_opening(struct counterworks_capture **capture, struct counterworks_capture *made,
@@ -37,9 +37,9 @@ enum counterworks_status counterworks_capture_open(struct counterworks_capture *
 {
     struct cw_lib_call call = cw_lib_enter();
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    enum cw_status status = made ? cw_file_read(&made->file, path, largest_capture, &call.err) : CW_ERR_NOMEM;
+    enum cw_status status = made ? cw_input_open(&made->file, path, largest_capture, &call.err) : CW_ERR_NOMEM;
     if (status == CW_OK)
-        status = read_capture(made, made->file.data, made->file.size, path, &call.err);
+        status = read_capture(made, path, &call.err);
     return finish_opening(capture, made, status, &call, error);
 }
 
@@ -48,14 +48,16 @@ enum counterworks_status counterworks_capture_read(struct counterworks_capture *
 {
     struct cw_lib_call call = cw_lib_enter();
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    enum cw_status status = made ? read_capture(made, data, size, source, &call.err) : CW_ERR_NOMEM;
+    if (made)
+        made->file = cw_input_of(data, size, source);
+    enum cw_status status = made ? read_capture(made, source, &call.err) : CW_ERR_NOMEM;
     return finish_opening(capture, made, status, &call, error);
 }
 
 void counterworks_capture_close(struct counterworks_capture *capture)
 {
     if (capture)
-        cw_bytes_free(&capture->file);
+        cw_input_close(&capture->file);
     cw_lib_drop(capture);
 }
 
@@ -135,8 +137,9 @@ enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const c
     enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
     cw_bytes_free(&j.standard);
     if (status == CW_OK) {
-        made->file = (struct cw_bytes){j.memory.data, j.memory.size};
-        status = read_capture(made, j.memory.data, j.memory.size, name, err);
+        made->file = cw_input_of(j.memory.data, j.memory.size, name);
+        made->file.own = (struct cw_bytes){j.memory.data, j.memory.size};
+        status = read_capture(made, name, err);
     } else {
         cw_writer_free(&j.memory);
     }

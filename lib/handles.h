@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/bytes.h"
-#include "base/file.h"
+#include "base/input.h"
 #include "eval/result.h"
 #include "host/plan.h"
 #include "image/counter_data.h"
@@ -55,7 +55,7 @@ struct counterworks_plan {
 
 struct counterworks_capture {
     struct cw_arena *arena;
-    struct cw_bytes file; /* samples stay in it; empty where the bytes are the caller's */
+    struct cw_input file;
     const char *name;     /* as the caller has it, for messages */
     const char *source;   /* without folders */
     struct cw_counter_data data;

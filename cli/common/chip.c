@@ -50,19 +50,23 @@ void cw_cli_tell(void *user, const char *line)
 /* The name of the chip that a capture or a plan is of; it lives in `arena`. */
 static enum cw_status read_name(const char **name, const char *path, struct cw_arena *arena, struct cw_error *err)
 {
-    struct cw_bytes file;
+    enum { HEAD = sizeof CW_FILE_HEAD_PLAN - 1 };
+    struct cw_input file;
     struct cw_config_image plan;
     struct cw_counter_data data;
-    enum cw_status status = cw_file_read(&file, path, LARGEST_FILE, err);
-    if (status != CW_OK)
-        return status;
-    bool planned =
-        file.size >= strlen(CW_FILE_HEAD_PLAN) && memcmp(file.data, CW_FILE_HEAD_PLAN, strlen(CW_FILE_HEAD_PLAN)) == 0;
-    status = planned ? cw_config_image_read(&plan, file.data, file.size, path, arena, err)
-                     : cw_counter_data_read(&data, file.data, file.size, path, arena, err);
+    char head[HEAD] = "";
+    enum cw_status status = cw_input_open(&file, path, LARGEST_FILE, err);
+    if (status == CW_OK)
+        status = cw_input_read(&file, 0, file.size < HEAD ? (size_t)file.size : HEAD, head, err);
+    const bool planned = status == CW_OK && memcmp(head, CW_FILE_HEAD_PLAN, HEAD) == 0;
+    if (planned)
+        status = cw_input_load(&file, err);
+    if (status == CW_OK)
+        status = planned ? cw_config_image_read(&plan, file.bytes, (size_t)file.size, path, arena, err)
+                         : cw_counter_data_open(&data, &file, arena, err);
     if (status == CW_OK)
         *name = cw_arena_strdup(arena, planned ? plan.chip : data.schema.chip);
-    cw_bytes_free(&file);
+    cw_input_close(&file);
     return status == CW_OK && !*name ? cw_error_nomem(err) : status;
 }
 

@@ -18,8 +18,10 @@ static void say_left(const char *capture, const struct cw_places_left *left)
 enum cw_status cw_eval_load_instructions(struct cw_eval_run *r, struct cw_instructions *in, struct cw_pc_data *raw)
 {
     const char *capture = r->o->capture;
-    enum cw_status status =
-        cw_pc_data_read(raw, r->capture->file.data, r->capture->file.size, capture, r->arena, r->err);
+    const struct cw_input *file = &r->capture->file;
+    enum cw_status status = cw_input_load(&r->capture->file, r->err);
+    if (status == CW_OK)
+        status = cw_pc_data_read(raw, file->bytes, (size_t)file->size, capture, r->arena, r->err);
     if (status == CW_OK)
         status = cw_instructions_make(in, &r->capture->data, raw, r->capture->source, r->arena, r->err);
     if (status == CW_OK)

@@ -128,7 +128,7 @@ static struct taken count_taken(const struct by_device *b, uint32_t device)
     struct taken t = {.start_ns = UINT64_MAX};
     for (uint32_t k = b->first[device]; k < b->first[device + 1]; k++) {
         const struct cw_pm_block *block = &pm->blocks[b->order[k]];
-        uint64_t start = pm->start_ns[block->first], end = pm->end_ns[block->first + block->count - 1];
+        uint64_t start = block->start_ns, end = block->end_ns;
         t.start_ns = start < t.start_ns ? start : t.start_ns;
         t.end_ns = end > t.end_ns ? end : t.end_ns;
         t.samples += block->count;

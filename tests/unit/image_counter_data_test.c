@@ -405,7 +405,7 @@ Test(counter_data, a_range_has_a_value_for_each_counter)
     struct cw_writer out;
     cw_writer_init(&out);
     cw_edit_insert(&out, &sample, ENDC, "RNGE", 0, "\0\0\0", 3);
-    refused_in(&out, ENDC + 1, HEADER, "found an end chunk for 3 ranges, expected the 4 of the file", __LINE__);
+    refused_in(&out, ENDC, 0, "found a range of 3 bytes, expected a value for each of 4 counters", __LINE__);
     out.size = chunk_offset(&out, ENDC + 1);
     refused_in(&out, ENDC, 0, "found a range of 3 bytes, expected a value for each of 4 counters", __LINE__);
     cw_writer_free(&out);

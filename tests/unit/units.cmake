@@ -28,6 +28,7 @@ cw_unit(image_facts_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_meanings_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_pc_data_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_trace_data_test cw_test_image)
+cw_unit(image_range_view_test cw_test_image)
 cw_unit(image_pm_data_test cw_test_image cw_test_alloc_fail)
 
 # eval/output/hdf5.c alone may use HDF5; its test reads the file back with the library.

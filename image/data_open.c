@@ -1,0 +1,416 @@
+/* Opening a capture: one walk over all its chunks. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/directory.h"
+#include "image/range_read.h"
+
+struct located {
+    struct cw_device device;
+    uint64_t offset;
+};
+
+/* Opening walks over all chunks once. */
+struct parse {
+    struct cw_counter_data *data;
+    struct cw_arena *arena;
+    struct cw_chunk_walk walk;
+    struct cw_reader file; /* without bytes, for messages */
+    struct cw_directory *directory;
+    struct located *devices;
+    struct cw_gpu_clocks *clocks;
+    uint64_t *clocks_at;
+    size_t device_count, device_room, clocks_room, clocks_at_room;
+    void *numbers; /* a tree of the devices' */
+    struct cw_range_parts parts;
+    struct cw_pm_reading pm;
+};
+
+/* ---- the schema ------------------------------------------------------------------------------------------------- */
+
+static enum cw_status read_schema(struct parse *p)
+{
+    struct cw_chunk chunk;
+    bool found;
+    char text[5];
+    enum cw_status status = cw_chunk_walk_next(&p->walk, &chunk, &found, NULL);
+    if (status != CW_OK)
+        return status;
+    if (!found)
+        return cw_reader_fail_at(&p->file, (size_t)p->walk.pos, "found the end of the file, expected chunk SCHM");
+    if (chunk.type != CW_CHUNK_SCHEMA || chunk.flags != 0)
+        return cw_reader_fail_at(&p->file, (size_t)chunk.offset,
+                                 "found chunk %s with flags %u, expected chunk SCHM with flags 0",
+                                 cw_chunk_type_text(chunk.type, text), chunk.flags);
+    struct cw_reader in;
+    cw_chunk_open(&p->file, &chunk, &in);
+    cw_schema_read(&p->data->schema, &in, p->arena);
+    return cw_chunk_finish(&in, &chunk);
+}
+
+/* RPTS and FNAM. */
+static enum cw_status read_of_ranges(struct parse *p, const struct cw_chunk *chunk)
+{
+    struct cw_schema *s = &p->data->schema;
+    bool repeats = chunk->type == CW_CHUNK_REPEATS;
+    char text[5];
+    if ((repeats ? (const void *)s->repeats : s->fact_names) || p->directory->count || s->profiler != CW_PROFILER_RANGE)
+        return cw_reader_fail_at(&p->file, (size_t)chunk->offset,
+                                 "found chunk %s, expected it once, before the ranges of a range capture",
+                                 cw_chunk_type_text(chunk->type, text));
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    (repeats ? cw_schema_read_repeats : cw_schema_read_fact_names)(s, &in, p->arena);
+    return cw_chunk_finish(&in, chunk);
+}
+
+static enum cw_status read_meanings(struct parse *p, const struct cw_chunk *chunk)
+{
+    struct cw_schema *s = &p->data->schema;
+    if (s->meanings)
+        return cw_reader_fail_at(&p->file, (size_t)chunk->offset, "found chunk MEAN again, expected it once");
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    s->meaning_count = cw_field_read_meanings(&in, p->arena, &s->meanings);
+    return cw_chunk_finish(&in, chunk);
+}
+
+static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
+{
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    uint64_t ranges = cw_read_u64(&in);
+    if (ranges != p->directory->count)
+        cw_reader_fail_at(&in, 0, "found an end chunk for %" PRIu64 " ranges, expected the %" PRIu32 " of the file", ranges,
+                          p->directory->count);
+    p->data->dropped = cw_read_u64(&in);
+    p->data->how = (enum cw_capture_end)cw_field_read_enum(&in, CW_END__COUNT, "end of the capture",
+                                                           "0 (exited), 1 (signalled) or 2 (no program)");
+    p->data->code = cw_read_u32(&in);
+    p->data->complete = true;
+    return cw_chunk_finish(&in, chunk);
+}
+
+/* ---- devices and their clocks ----------------------------------------------------------------------------------- */
+
+static enum cw_status read_device(struct parse *p, const struct cw_chunk *chunk, struct cw_device *device)
+{
+    uint32_t counters = p->data->schema.counter_count;
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    device->index = cw_read_u32(&in);
+    device->attribute_count = cw_field_read_pairs(&in, p->arena, &device->attributes, "attributes");
+    uint64_t expected = (uint64_t)counters * (4 + 8 * CW_ROLLUP_COUNT);
+    if (in.status == CW_OK && in.size - in.pos != expected)
+        cw_reader_fail(&in, "found %zu bytes of counter facts, expected the %" PRIu64 " of %" PRIu32 " counters",
+                       in.size - in.pos, expected, counters);
+    struct cw_device_facts *facts = cw_field_array(&in, p->arena, counters, sizeof *facts);
+    for (uint32_t i = 0; i < counters && in.status == CW_OK; i++) {
+        facts[i].instances = cw_read_u32(&in);
+        cw_read_f64s(&in, facts[i].peak, CW_ROLLUP_COUNT);
+    }
+    device->facts = facts;
+    return cw_chunk_finish(&in, chunk);
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+static enum cw_status add_device(struct parse *p, const struct cw_chunk *chunk)
+{
+    struct located *grown = cw_grown(p->devices, &p->device_room, p->device_count, sizeof *grown);
+    if (!grown)
+        return cw_error_nomem(p->file.err);
+    p->devices = grown;
+    struct located *to = &p->devices[p->device_count];
+    *to = (struct located){.offset = chunk->offset};
+    const enum cw_status status = read_device(p, chunk, &to->device);
+    if (status != CW_OK)
+        return status;
+    uint32_t *number = cw_arena_alloc(p->arena, 1, sizeof *number);
+    if (!number || (*number = to->device.index, !tsearch(number, &p->numbers, by_value)))
+        return cw_error_nomem(p->file.err);
+    if (p->device_count++ == UINT32_MAX)
+        return cw_reader_fail_at(&p->file, (size_t)chunk->offset, "found more than %u devices, expected no more",
+                                 UINT32_MAX);
+    return CW_OK;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct located *a = left, *b = right;
+    int order = (a->device.index > b->device.index) - (a->device.index < b->device.index);
+    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Devices are kept by number: a file has them as they were met. */
+static enum cw_status sort_devices(struct parse *p)
+{
+    struct cw_device *devices = cw_field_array(&p->file, p->arena, p->device_count, sizeof *devices);
+    if (p->device_count)
+        qsort(p->devices, p->device_count, sizeof *p->devices, by_number);
+    for (size_t i = 0; devices && i < p->device_count; i++) {
+        devices[i] = p->devices[i].device;
+        if (i && devices[i - 1].index == devices[i].index)
+            return cw_reader_fail_at(&p->file, (size_t)p->devices[i].offset,
+                                     "found device %" PRIu32 " again, expected each once", devices[i].index);
+    }
+    p->data->devices = devices;
+    p->data->device_count = (uint32_t)p->device_count;
+    return p->file.status;
+}
+
+static enum cw_status add_clocks(struct parse *p, const struct cw_chunk *chunk)
+{
+    const uint32_t count = p->data->clocks_count;
+    struct cw_gpu_clocks *clocks = cw_grown(p->clocks, &p->clocks_room, count, sizeof *clocks);
+    p->clocks = clocks ? clocks : p->clocks;
+    uint64_t *at = cw_grown(p->clocks_at, &p->clocks_at_room, count, sizeof *at);
+    p->clocks_at = at ? at : p->clocks_at;
+    if (!clocks || !at)
+        return cw_error_nomem(p->file.err);
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    cw_gpu_clocks_read(&clocks[count], &in, p->arena);
+    at[count] = in.base;
+    p->data->clocks_count++;
+    return cw_chunk_finish(&in, chunk);
+}
+
+static int by_device_and_time(const void *left, const void *right)
+{
+    const struct cw_gpu_clocks *a = left, *b = right;
+    int order = (a->device > b->device) - (a->device < b->device);
+    uint64_t x = a->readings->wall_ns, y = b->readings->wall_ns;
+    return order ? order : (x > y) - (x < y);
+}
+
+static enum cw_status sort_clocks(struct parse *p)
+{
+    struct cw_counter_data *d = p->data;
+    for (uint32_t i = 0; i < d->clocks_count; i++) {
+        const uint32_t number = p->clocks[i].device;
+        if (!cw_device_find(d->devices, d->device_count, number, &p->clocks[i].device))
+            return cw_reader_fail_at(&p->file, (size_t)p->clocks_at[i],
+                                     "found clocks of device %" PRIu32 ", expected one with a DEVC chunk", number);
+    }
+    if (d->clocks_count)
+        qsort(p->clocks, d->clocks_count, sizeof *p->clocks, by_device_and_time);
+    d->clocks = p->clocks;
+    return CW_OK;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------------------------- */
+
+static enum cw_status read_about(struct parse *p, struct cw_range *range)
+{
+    struct cw_reader in;
+    if (!p->parts.about.size)
+        return CW_OK;
+    cw_chunk_open(&p->file, &p->parts.about, &in);
+    range->attribute_count = cw_field_read_pairs(&in, p->arena, &range->attributes, "attributes");
+    return cw_chunk_finish(&in, &p->parts.about);
+}
+
+/* The device stays its number until all are known. */
+static enum cw_status read_launch(struct parse *p, const struct cw_chunk *chunk, struct cw_range *range)
+{
+    struct cw_reader in;
+    size_t device_at;
+    cw_chunk_open(&p->file, chunk, &in);
+    cw_range_read_head(range, &device_at, &in, p->arena);
+    if (in.status == CW_OK && !tfind(&range->device, &p->numbers, by_value))
+        cw_reader_fail_at(&in, device_at,
+                          "found a range of device %" PRIu32 ", expected one with a DEVC chunk before it",
+                          range->device);
+    return in.status == CW_OK ? read_about(p, range) : in.status;
+}
+
+static enum cw_status check_facts(struct parse *p)
+{
+    double facts[CW_FACTS_MAX];
+    const uint32_t count = p->data->schema.fact_count;
+    return count ? cw_facts_read(&p->file, &p->parts.facts, facts, count) : CW_OK;
+}
+
+/* What stands behind the launch. */
+static enum cw_status check_values(struct parse *p, const struct cw_chunk *chunk, size_t head)
+{
+    const struct cw_schema *s = &p->data->schema;
+    struct cw_directory *d = p->directory;
+    struct cw_reader in, more;
+    cw_chunk_open(&p->file, chunk, &in);
+    cw_chunk_open(&p->file, &p->parts.repeated, &more);
+    cw_read_bytes(&in, head);
+    const uint64_t start = cw_read_u64(&in);
+    cw_read_u64(&in);
+    d->first_ns = start && (!d->first_ns || start < d->first_ns) ? start : d->first_ns;
+    if (in.status == CW_OK && s->pass_count > (in.size - in.pos) / 8)
+        cw_reader_fail(&in, "found %zu bytes, expected the durations of %" PRIu32 " passes", in.size - in.pos,
+                       s->pass_count);
+    cw_read_bytes(&in, 8 * (size_t)s->pass_count);
+    cw_range_skip_values(&in, s->counter_count);
+    enum cw_status status = cw_chunk_finish(&in, chunk);
+    if (status == CW_OK && s->repeat_count) {
+        cw_range_skip_values(&more, s->repeat_count);
+        status = cw_chunk_finish(&more, &p->parts.repeated);
+    }
+    return status == CW_OK ? check_facts(p) : status;
+}
+
+static enum cw_status check_size(struct parse *p, const struct cw_chunk *range, size_t size, uint32_t expected,
+                                 const char *what)
+{
+    if (size >= expected)
+        return CW_OK;
+    return cw_reader_fail_at(&p->file, (size_t)range->offset,
+                             "found a range of %zu bytes%s, expected a value for each of %" PRIu32 " %s", size, what,
+                             expected, *what ? "repeats" : "counters");
+}
+
+static enum cw_status find_launch(struct parse *p, const struct cw_chunk *chunk, size_t head, uint32_t *launch)
+{
+    const struct cw_launch_bytes bytes = {chunk->payload, p->parts.about.payload, head, p->parts.about.size};
+    bool known;
+    enum cw_status status = cw_directory_find(p->directory, &bytes, launch, &known, p->arena, p->file.err);
+    return status == CW_OK && !known ? read_launch(p, chunk, &p->directory->items[*launch]) : status;
+}
+
+static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
+{
+    const struct cw_schema *s = &p->data->schema;
+    const size_t head = cw_range_head_size(chunk);
+    uint32_t launch = 0;
+    enum cw_status status = check_size(p, chunk, chunk->size, s->counter_count, "");
+    if (status == CW_OK)
+        status = check_size(p, chunk, p->parts.repeated.size, s->repeat_count, " in RVAL");
+    if (status == CW_OK && p->directory->count == UINT32_MAX)
+        status = cw_reader_fail_at(&p->file, (size_t)chunk->offset,
+                                   "found more than %" PRIu32 " ranges, expected no more", UINT32_MAX);
+    if (status == CW_OK && !head) /* which says why */
+        status = read_launch(p, chunk, &(struct cw_range){0});
+    if (status == CW_OK)
+        status = find_launch(p, chunk, head, &launch);
+    if (status == CW_OK)
+        status = check_values(p, chunk, head);
+    if (status == CW_OK)
+        status = cw_directory_add(p->directory, p->parts.start, launch, p->file.err);
+    cw_range_parts_clear(&p->parts);
+    return status;
+}
+
+static void index_devices(struct parse *p)
+{
+    for (uint32_t i = 0; i < p->directory->item_count; i++) {
+        struct cw_range *launch = &p->directory->items[i];
+        cw_device_find(p->data->devices, p->data->device_count, launch->device, &launch->device);
+    }
+}
+
+/* ---- all chunks ------------------------------------------------------------------------------------------------- */
+
+static enum cw_status take_chunk(struct parse *p, const struct cw_chunk *chunk)
+{
+    char text[5];
+    bool taken;
+    enum cw_status status = cw_range_parts_take(&p->parts, chunk, &taken, p->file.err);
+    if (status != CW_OK || taken)
+        return status;
+    cw_chunk_type_text(chunk->type, text);
+    if ((chunk->type == CW_CHUNK_REPEATS || chunk->type == CW_CHUNK_FACT_NAMES) && chunk->flags == CW_CHUNK_OPTIONAL)
+        return read_of_ranges(p, chunk);
+    if (chunk->type == CW_CHUNK_MEANINGS && chunk->flags == CW_CHUNK_OPTIONAL)
+        return read_meanings(p, chunk);
+    bool known = chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_RANGE || chunk->type == CW_CHUNK_END;
+    if (known && chunk->flags == 0)
+        return chunk->type == CW_CHUNK_END      ? read_end(p, chunk)
+               : chunk->type == CW_CHUNK_DEVICE ? add_device(p, chunk)
+                                                : add_range(p, chunk);
+    if (cw_pm_chunk_is_known(chunk->type) && chunk->flags == CW_CHUNK_OPTIONAL)
+        return cw_pm_reading_take(&p->pm, chunk);
+    if (chunk->type == CW_CHUNK_GPU_CLOCKS && chunk->flags == CW_CHUNK_OPTIONAL)
+        return add_clocks(p, chunk);
+    const size_t pos = (size_t)chunk->offset;
+    if (known)
+        return cw_reader_fail_at(&p->file, pos, "found chunk %s with flags %u, expected flags 0", text, chunk->flags);
+    if (chunk->type == CW_CHUNK_SCHEMA)
+        return cw_reader_fail_at(&p->file, pos, "found chunk SCHM again, expected it once");
+    if (!(chunk->flags & CW_CHUNK_OPTIONAL))
+        return cw_reader_fail_at(&p->file, pos,
+                                 "found an unknown chunk %s that is not optional, expected one of version 1.5", text);
+    return CW_OK;
+}
+
+static enum cw_status take_chunks(struct parse *p)
+{
+    for (;;) {
+        struct cw_chunk chunk;
+        bool found, truncated = false;
+        const uint64_t left = p->walk.window.input->size - p->walk.pos;
+        if (p->data->complete && left)
+            return cw_reader_fail_at(&p->file, (size_t)p->walk.pos,
+                                     "found %" PRIu64 " bytes after the end chunk, expected the end of the file", left);
+        enum cw_status status = cw_chunk_walk_next(&p->walk, &chunk, &found, &truncated);
+        if (status == CW_OK && found)
+            status = take_chunk(p, &chunk);
+        if (status != CW_OK || !found)
+            return status;
+    }
+}
+
+static void leave(void *number)
+{
+    (void)number;
+}
+
+/* What the arena keeps of what was read. */
+static enum cw_status keep(struct parse *p, enum cw_status status)
+{
+    struct cw_directory *d = p->directory;
+    cw_directory_finish(d);
+    void *const lists[] = {d->offsets, d->launches, d->items, p->clocks};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!cw_arena_adopt(p->arena, lists[i]) && status == CW_OK)
+            status = cw_error_nomem(p->file.err);
+    p->data->directory = d;
+    p->data->range_count = d->count;
+    return status;
+}
+
+enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct cw_input *input,
+                                    struct cw_arena *arena, struct cw_error *err)
+{
+    struct parse p = {.data = data, .arena = arena, .directory = cw_arena_alloc(arena, 1, sizeof *p.directory)};
+    *data = (struct cw_counter_data){.input = input};
+    if (!p.directory)
+        return cw_error_nomem(err);
+    enum cw_status status = cw_chunk_walk_begin(&p.walk, input, &cw_counter_data_kind, 0, err);
+    p.file = cw_chunk_walk_reader(&p.walk);
+    p.pm = (struct cw_pm_reading){.pm = &data->pm, .schema = &data->schema, .file = &p.file, .arena = arena};
+    if (status == CW_OK)
+        status = read_schema(&p);
+    if (status == CW_OK)
+        status = take_chunks(&p);
+    if (status == CW_OK)
+        status = sort_devices(&p);
+    if (status == CW_OK)
+        status = sort_clocks(&p);
+    if (status == CW_OK)
+        index_devices(&p);
+    status = cw_pm_reading_finish(&p.pm, data->devices, data->device_count, status);
+    status = keep(&p, status);
+    cw_chunk_walk_end(&p.walk);
+    cw_range_parts_free(&p.parts);
+    tdestroy(p.numbers, leave);
+    free(p.devices);
+    free(p.clocks_at);
+    if (status != CW_OK)
+        *data = (struct cw_counter_data){0};
+    return status;
+}

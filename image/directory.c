@@ -1,0 +1,127 @@
+#include "image/directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+struct cw_launch_key {
+    uint64_t hash;
+    const uint8_t *bytes; /* head, then about */
+    size_t head_size, about_size;
+};
+
+static bool is_key(const struct cw_launch_key *key, uint64_t hash, const struct cw_launch_bytes *b)
+{
+    return key->hash == hash && key->head_size == b->head_size && key->about_size == b->about_size &&
+           memcmp(key->bytes, b->head, b->head_size) == 0 &&
+           (!b->about_size || memcmp(key->bytes + b->head_size, b->about, b->about_size) == 0);
+}
+
+static uint32_t *find_slot(const struct cw_directory *d, uint64_t hash, const struct cw_launch_bytes *bytes)
+{
+    size_t at = hash & (d->table_size - 1);
+    while (d->table[at] && !(bytes && is_key(&d->keys[d->table[at] - 1], hash, bytes)))
+        at = (at + 1) & (d->table_size - 1);
+    return &d->table[at];
+}
+
+static bool grow_table(struct cw_directory *d)
+{
+    const size_t size = d->table_size ? 2 * d->table_size : 64;
+    uint32_t *table = calloc(size, sizeof *table);
+    if (!table)
+        return false;
+    free(d->table);
+    d->table = table;
+    d->table_size = size;
+    for (uint32_t i = 0; i < d->item_count; i++)
+        *find_slot(d, d->keys[i].hash, NULL) = i + 1;
+    return true;
+}
+
+static bool grow_items(struct cw_directory *d)
+{
+    const size_t room = d->item_room ? 2 * d->item_room : 16;
+    struct cw_range *items = realloc(d->items, room * sizeof *items);
+    d->items = items ? items : d->items;
+    struct cw_launch_key *keys = realloc(d->keys, room * sizeof *keys);
+    d->keys = keys ? keys : d->keys;
+    d->item_room = items && keys ? room : d->item_room;
+    return items && keys;
+}
+
+static bool add_item(struct cw_directory *d, uint64_t hash, const struct cw_launch_bytes *b, struct cw_arena *arena)
+{
+    uint8_t *bytes = cw_arena_alloc(arena, b->head_size + b->about_size, 1);
+    if (!bytes || (d->item_count == d->item_room && !grow_items(d)))
+        return false;
+    memcpy(bytes, b->head, b->head_size);
+    if (b->about_size)
+        memcpy(bytes + b->head_size, b->about, b->about_size);
+    d->keys[d->item_count] = (struct cw_launch_key){hash, bytes, b->head_size, b->about_size};
+    d->items[d->item_count++] = (struct cw_range){0};
+    return true;
+}
+
+enum cw_status cw_directory_find(struct cw_directory *d, const struct cw_launch_bytes *bytes, uint32_t *launch,
+                                 bool *found, struct cw_arena *arena, struct cw_error *err)
+{
+    const uint64_t hash =
+        XXH3_64bits_withSeed(bytes->head, bytes->head_size,
+                             bytes->about_size ? XXH3_64bits(bytes->about, bytes->about_size) : 0);
+    if ((size_t)d->item_count * 2 >= d->table_size && !grow_table(d))
+        return cw_error_nomem(err);
+    uint32_t *slot = find_slot(d, hash, bytes);
+    *found = *slot != 0;
+    if (!*slot) {
+        if (!add_item(d, hash, bytes, arena))
+            return cw_error_nomem(err);
+        *slot = d->item_count;
+    }
+    *launch = *slot - 1;
+    return CW_OK;
+}
+
+enum cw_status cw_directory_add(struct cw_directory *d, uint64_t offset, uint32_t launch, struct cw_error *err)
+{
+    if (d->count == d->room) {
+        const size_t room = d->room ? 2 * d->room : 16 * CW_DIRECTORY_STEP;
+        uint32_t *launches = realloc(d->launches, room * sizeof *launches);
+        d->launches = launches ? launches : d->launches;
+        uint64_t *offsets = realloc(d->offsets, room / CW_DIRECTORY_STEP * sizeof *offsets);
+        d->offsets = offsets ? offsets : d->offsets;
+        if (!launches || !offsets)
+            return cw_error_nomem(err);
+        d->room = room;
+    }
+    if (d->count % CW_DIRECTORY_STEP == 0)
+        d->offsets[d->count / CW_DIRECTORY_STEP] = offset;
+    d->launches[d->count++] = launch;
+    return CW_OK;
+}
+
+void cw_directory_finish(struct cw_directory *d)
+{
+    free(d->table);
+    free(d->keys);
+    d->table = NULL;
+    d->keys = NULL;
+}
+
+void cw_directory_free(struct cw_directory *d)
+{
+    if (!d)
+        return;
+    cw_directory_finish(d);
+    free(d->offsets);
+    free(d->launches);
+    free(d->items);
+    *d = (struct cw_directory){0};
+}
+
+const struct cw_range *cw_launch_of(const struct cw_counter_data *data, uint32_t range)
+{
+    return data->ranges ? &data->ranges[range] : &data->directory->items[data->directory->launches[range]];
+}

@@ -1,0 +1,37 @@
+/* Where the ranges of a capture are, and which launch each is of, so that the capture may be larger than memory: some
+ * bytes a range, and each launch once. */
+#ifndef CW_IMAGE_DIRECTORY_H
+#define CW_IMAGE_DIRECTORY_H
+
+#include "image/counter_data.h"
+
+enum { CW_DIRECTORY_STEP = 16 };
+
+struct cw_directory {
+    uint64_t *offsets;  /* of the first chunk of the ranges 0, CW_DIRECTORY_STEP, ... */
+    uint32_t *launches; /* [range]: index into items */
+    struct cw_range *items; /* without times, durations and facts */
+    uint32_t count, item_count;
+    uint64_t first_ns; /* when the first range began; 0: none says */
+    /* for adding: */
+    size_t room, item_room;
+    struct cw_launch_key *keys; /* of items */
+    uint32_t *table;            /* open addressing: an index into items and 1, or 0 */
+    size_t table_size;          /* a power of two */
+};
+
+/* Which launch this is: of the bytes in `head` and `about`. *found: it was there before; else it is new, the last of
+ * `items`, and to be filled in. CW_ERR_NOMEM alone. */
+struct cw_launch_bytes {
+    const uint8_t *head, *about;
+    size_t head_size, about_size;
+};
+enum cw_status cw_directory_find(struct cw_directory *directory, const struct cw_launch_bytes *bytes, uint32_t *launch,
+                                 bool *found, struct cw_arena *arena, struct cw_error *err);
+/* Adds a range of that launch. CW_ERR_NOMEM alone. */
+enum cw_status cw_directory_add(struct cw_directory *directory, uint64_t offset, uint32_t launch, struct cw_error *err);
+/* Frees what adding alone needs, and what is left over. */
+void cw_directory_finish(struct cw_directory *directory);
+void cw_directory_free(struct cw_directory *directory);
+
+#endif

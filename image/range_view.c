@@ -1,0 +1,124 @@
+#include "image/range_view.h"
+
+#include <inttypes.h>
+
+#include "image/directory.h"
+
+/* Values that are columns at a time: few enough for a cache of the second level. */
+enum { VIEW_VALUES = 1 << 14, LEAST_ROOM = 16, MOST_ROOM = 4096 };
+
+enum cw_status cw_range_view_init(struct cw_range_view *view, const struct cw_counter_data *data,
+                                  struct cw_arena *arena, struct cw_error *err)
+{
+    const uint32_t columns = cw_schema_columns(&data->schema), passes = data->schema.pass_count;
+    uint32_t room = columns ? VIEW_VALUES / columns : MOST_ROOM;
+    room = room < LEAST_ROOM ? LEAST_ROOM : room > MOST_ROOM ? MOST_ROOM : room;
+    room = room < data->range_count ? room : data->range_count;
+    *view = (struct cw_range_view){.data = *data, .room = room, .of = data, .err = err, .next = UINT32_MAX};
+    view->walk.window.input = data->input;
+    view->walk.err = err;
+    struct cw_counter_data *to = &view->data;
+    to->directory = NULL;
+    to->ranges = view->ranges = cw_arena_alloc(arena, room, sizeof *view->ranges);
+    view->durations = cw_arena_alloc(arena, (size_t)room * passes, sizeof *view->durations);
+    to->forms = cw_arena_alloc(arena, (size_t)room * columns, sizeof *to->forms);
+    to->facts = cw_arena_alloc(arena, (size_t)room * data->schema.fact_count, sizeof *to->facts);
+    bool good = to->ranges && view->durations && to->forms && to->facts;
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        to->rollups[r] = cw_arena_alloc(arena, (size_t)room * columns, sizeof *to->rollups[r]);
+        good = good && to->rollups[r];
+    }
+    return good ? CW_OK : cw_error_nomem(err);
+}
+
+/* The chunk of the next range of the file, whose parts are in `parts`. */
+static enum cw_status next_range(struct cw_range_view *v, struct cw_chunk *chunk)
+{
+    cw_range_parts_clear(&v->parts);
+    for (;;) {
+        bool found = false, taken;
+        enum cw_status status = cw_chunk_walk_next(&v->walk, chunk, &found, NULL);
+        if (status == CW_OK && !found)
+            return cw_error_set(v->err, CW_ERR_IO, "%s: the file was changed while it was read", v->of->input->name);
+        if (status == CW_OK)
+            status = cw_range_parts_take(&v->parts, chunk, &taken, v->err);
+        if (status != CW_OK)
+            return status;
+        if (chunk->type == CW_CHUNK_RANGE && chunk->flags == 0) {
+            v->next++;
+            return CW_OK;
+        }
+    }
+}
+
+static enum cw_status go_to(struct cw_range_view *v, uint32_t range)
+{
+    struct cw_chunk chunk;
+    enum cw_status status = CW_OK;
+    if (range < v->next || range - v->next > CW_DIRECTORY_STEP) {
+        v->walk.pos = v->of->directory->offsets[range / CW_DIRECTORY_STEP];
+        v->next = range - range % CW_DIRECTORY_STEP;
+    }
+    while (status == CW_OK && v->next < range)
+        status = next_range(v, &chunk);
+    return status;
+}
+
+static enum cw_status read_facts(struct cw_range_view *v, const struct cw_reader *file, uint32_t i)
+{
+    const uint32_t facts = v->data.schema.fact_count;
+    double of_range[CW_FACTS_MAX];
+    const enum cw_status status = facts ? cw_facts_read(file, &v->parts.facts, of_range, facts) : CW_OK;
+    for (uint32_t f = 0; status == CW_OK && f < facts; f++)
+        v->data.facts[(size_t)f * v->data.range_count + i] = of_range[f];
+    return status;
+}
+
+/* What is read was checked when the capture was opened. */
+static enum cw_status read_range(struct cw_range_view *v, uint32_t i, const struct cw_chunk *chunk)
+{
+    const struct cw_schema *s = &v->data.schema;
+    const struct cw_reader file = cw_chunk_walk_reader(&v->walk);
+    struct cw_range *range = &v->ranges[i];
+    double *durations = v->durations + (size_t)i * s->pass_count;
+    struct cw_reader in, more;
+    cw_chunk_open(&file, chunk, &in);
+    cw_chunk_open(&file, &v->parts.repeated, &more);
+    cw_read_bytes(&in, cw_range_head_size(chunk));
+    range->start_ns = cw_read_u64(&in);
+    range->end_ns = cw_read_u64(&in);
+    range->durations = durations;
+    cw_range_read_durations(durations, s->pass_count, &in);
+    cw_range_read_values(&in, s->counter_count, v->data.forms, v->data.rollups, i, v->data.range_count);
+    if (s->repeat_count)
+        cw_range_read_values(&more, s->repeat_count, v->data.forms, v->data.rollups,
+                             i + (size_t)s->counter_count * v->data.range_count, v->data.range_count);
+    const enum cw_status status = cw_chunk_finish(&in, chunk);
+    if (status != CW_OK || more.status != CW_OK)
+        return status == CW_OK ? more.status : status;
+    return read_facts(v, &file, i);
+}
+
+enum cw_status cw_range_view_load(struct cw_range_view *v, uint32_t first, const uint32_t *list, uint32_t count)
+{
+    enum cw_status status = CW_OK;
+    v->data.range_count = count;
+    v->walk.window.ahead = list ? 1 << 16 : CW_WINDOW_AHEAD;
+    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
+        const uint32_t range = list ? list[i] : first + i;
+        struct cw_chunk chunk;
+        v->ranges[i] = *cw_launch_of(v->of, range);
+        status = go_to(v, range);
+        if (status == CW_OK)
+            status = next_range(v, &chunk);
+        if (status == CW_OK)
+            status = read_range(v, i, &chunk);
+    }
+    return status;
+}
+
+void cw_range_view_free(struct cw_range_view *v)
+{
+    cw_chunk_walk_end(&v->walk);
+    cw_range_parts_free(&v->parts);
+}

@@ -1,0 +1,128 @@
+/* Captures in files, read some ranges at a time. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "image/range_view.h"
+#include "tests/support/image_samples.h"
+
+static char path[] = "/tmp/cw_range_view_XXXXXX";
+static struct cw_arena *arena;
+static struct cw_input input;
+static struct cw_counter_data whole, data;
+static struct cw_error err;
+static int fd;
+
+static void set_up(void (*make)(struct cw_writer *))
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    make(&out);
+    err = (struct cw_error)CW_ERROR_INIT;
+    arena = cw_arena_create();
+    fd = mkstemp(path);
+    cr_assert(fd >= 0 && write(fd, out.data, out.size) == (ssize_t)out.size);
+    cr_assert(cw_counter_data_read(&whole, out.data, out.size, "x.cwd", arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_input_open(&input, path, SIZE_MAX, &err) == CW_OK && !input.bytes);
+    cr_assert(cw_counter_data_open(&data, &input, arena, &err) == CW_OK, "%s", err.message);
+    cw_writer_free(&out);
+}
+
+static void tear_down(void)
+{
+    cw_input_close(&input);
+    close(fd);
+    unlink(path);
+    cw_arena_destroy(arena);
+}
+
+TestSuite(range_view, .fini = tear_down);
+
+static void make_plain(struct cw_writer *out)
+{
+    cw_sample_data(out, true);
+}
+
+/* That range `i` of the view is range `k` of the whole. */
+static void expect_range(const struct cw_range_view *view, uint32_t i, uint32_t k)
+{
+    const struct cw_range *found = &view->data.ranges[i], *expected = &whole.ranges[k];
+    const uint32_t count = view->data.range_count, passes = whole.schema.pass_count;
+    cr_expect_str_eq(found->name, expected->name);
+    cr_expect_str_eq(found->kernel, expected->kernel);
+    cr_expect(found->device == expected->device && found->start_ns == expected->start_ns);
+    cr_expect(found->end_ns == expected->end_ns && found->attribute_count == expected->attribute_count);
+    cr_expect(memcmp(found->durations, expected->durations, passes * sizeof(double)) == 0);
+    for (uint32_t c = 0; c < cw_schema_columns(&whole.schema); c++) {
+        const size_t at = (size_t)c * count + i, from = (size_t)c * whole.range_count + k;
+        cr_expect_eq(view->data.forms[at], whole.forms[from], "column %u", c);
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            cr_expect(memcmp(&view->data.rollups[r][at], &whole.rollups[r][from], sizeof(double)) == 0, "column %u", c);
+    }
+    for (uint32_t f = 0; f < whole.schema.fact_count; f++)
+        cr_expect(memcmp(&view->data.facts[(size_t)f * count + i], &whole.facts[(size_t)f * whole.range_count + k],
+                         sizeof(double)) == 0);
+}
+
+static void expect_all_ways(void)
+{
+    static const uint32_t lists[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 1, 2}};
+    struct cw_range_view view;
+    cr_expect(data.directory && !data.ranges && data.range_count == whole.range_count);
+    cr_assert(cw_range_view_init(&view, &data, arena, &err) == CW_OK && view.room == 3);
+    for (uint32_t first = 0; first < 3; first++)
+        for (uint32_t count = 1; first + count <= 3; count++) {
+            cr_assert(cw_range_view_load(&view, first, NULL, count) == CW_OK, "%s", err.message);
+            for (uint32_t i = 0; i < count; i++)
+                expect_range(&view, i, first + i);
+        }
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        cr_assert(cw_range_view_load(&view, 0, lists[l], 3) == CW_OK, "%s", err.message);
+        for (uint32_t i = 0; i < 3; i++)
+            expect_range(&view, i, lists[l][i]);
+    }
+    cw_range_view_free(&view);
+}
+
+Test(range_view, some_ranges_are_those_of_the_whole)
+{
+    set_up(make_plain);
+    expect_all_ways();
+}
+
+Test(range_view, values_of_further_passes_go_with_their_range)
+{
+    set_up(cw_sample_repeats);
+    expect_all_ways();
+}
+
+Test(range_view, facts_go_with_their_range)
+{
+    set_up(cw_sample_facts);
+    expect_all_ways();
+}
+
+/* A mapping of the file would end the process here. */
+Test(range_view, a_file_that_becomes_shorter_is_told)
+{
+    struct cw_range_view view;
+    set_up(make_plain);
+    cr_assert(ftruncate(fd, 100) == 0);
+    cr_assert(cw_range_view_init(&view, &data, arena, &err) == CW_OK);
+    cr_expect(cw_range_view_load(&view, 0, NULL, 3) == CW_ERR_IO);
+    cr_expect(strstr(err.message, "found 100 bytes, expected the "), "%s", err.message);
+    cw_range_view_free(&view);
+}
+
+Test(range_view, a_file_that_is_changed_is_told)
+{
+    struct cw_range_view view;
+    set_up(make_plain);
+    cr_assert(pwrite(fd, "\xff", 1, (off_t)input.size - 60) == 1);
+    cr_assert(cw_range_view_init(&view, &data, arena, &err) == CW_OK);
+    cr_expect(cw_range_view_load(&view, 0, NULL, 3) != CW_OK && err.message[0]);
+    cw_range_view_free(&view);
+}
