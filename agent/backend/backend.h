@@ -83,8 +83,7 @@ struct cw_trace_options {
     /* Processes and devices. Range, kernels and numbers of launches open windows: nothing is left out of one. */
     struct cw_filter_options filter;
     struct cw_trace_window_options windows;
-    size_t call_count, not_call_count; /* of the driver and runtime, by name; 0 calls: all */
-    const char *calls[CW_FILTER_MOST], *not_calls[CW_FILTER_MOST]; /* POSIX extended regular expressions */
+    const char *calls;       /* of the driver and runtime (cw_filter_name_is_listed); NULL: all */
     bool whole_graphs;       /* a launch of a CUDA graph is one row; else each of its nodes is */
     bool latency;            /* when launches were queued and submitted */
     bool attributes;         /* of launches: priorities, clusters and the like that are not always read */
@@ -96,8 +95,8 @@ struct cw_trace_options {
     bool quiet;              /* say what was lost, not what was recorded */
     /* the simulated GPU */
     uint32_t sim_steps, sim_drop, sim_untimed; /* steps of its program; kernels to lose, or to record without times */
-    uint32_t sim_processes;
-    bool sim_unfinished; /* its last process is killed */
+    uint32_t sim_processes, sim_drift;         /* drift: of the GPUs' clocks, so many in a million */
+    bool sim_unfinished;                       /* its last process is killed */
 };
 
 /* What a capture on this node needs. The doctor asks for everything, a capture for what it needs itself. */

@@ -25,8 +25,8 @@ static const struct {
     const char *name, *help;
     uint64_t kinds;
 } groups[] = {
-    {"default", "what costs little and says where time goes", DEFAULT},
-    {"cuda", "the same without NVTX and the environment", LAUNCHES | BIT(OVERHEAD)},
+    {"default", "all that say yes above", DEFAULT},
+    {"cuda", "default without NVTX and the environment", LAUNCHES | BIT(OVERHEAD)},
     {"gpu", "what runs on the GPU", GPU},
     {"api", "calls of the runtime and the driver", BIT(RUNTIME) | BIT(DRIVER) | BIT(INTERNAL)},
     {"sync", "what waits for what", BIT(SYNC) | BIT(EVENT)},
@@ -35,7 +35,7 @@ static const struct {
     {"um", "unified memory", BIT(UNIFIED)},
     {"env", "clocks, temperature, power", BIT(ENVIRONMENT)},
     {"graphs", "launches of CUDA graphs", BIT(GRAPH) | BIT(DEVICE_GRAPH)},
-    {"all", "every kind", ALL},
+    {"all", "all of the above", ALL},
 };
 
 static const char *const about[CW_TRACE_KIND__COUNT] = {
@@ -67,7 +67,7 @@ static const char *const about[CW_TRACE_KIND__COUNT] = {
     [CW_TRACE_OPENMP] = "what an OpenMP program does",
     [CW_TRACE_DECOMPRESS] = "memory that the GPU decompressed",
 };
-enum { GROUPS = sizeof groups / sizeof *groups };
+enum { GROUPS = sizeof groups / sizeof *groups, MANY_KINDS = 8 /* to list */ };
 
 /* 0 for a name that is none. */
 static uint64_t kinds_of(const char *name)
@@ -116,13 +116,15 @@ void cw_trace_kinds_list(void)
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         if (CW_TRACE_BIT(k) & ALL)
             printf("%-22s %-8s %s\n", cw_trace_kinds[k].name, CW_TRACE_BIT(k) & DEFAULT ? "yes" : "no", about[k]);
-    printf("\n%-22s %-8s %s\n", "group", "", "kinds");
+    printf("\n%-22s %s\n", "group", "kinds");
     for (int g = 0; g < GROUPS; g++) {
-        printf("%-22s %-8s %s:", groups[g].name, "", groups[g].help);
-        for (int k = 0; k < CW_TRACE_KIND__COUNT && groups[g].kinds != ALL; k++)
+        const bool few = __builtin_popcountll(groups[g].kinds) < MANY_KINDS;
+        printf("%-22s %s%s", groups[g].name, groups[g].help, few ? ":" : "\n");
+        for (int k = 0; k < CW_TRACE_KIND__COUNT && few; k++)
             if (CW_TRACE_BIT(k) & groups[g].kinds)
                 printf(" %s", cw_trace_kinds[k].name);
-        printf(groups[g].kinds == ALL ? " all of the above\n" : "\n");
+        if (few)
+            putchar('\n');
     }
 }
 
@@ -155,6 +157,20 @@ static void put_kind(const struct cw_trace_output *output, enum cw_trace_kind ki
     fprintf(stderr, ")");
 }
 
+/* "kernel, copy, memset and 3 more: the reason" */
+static void tell_note(const struct cw_trace_note *note)
+{
+    const uint64_t kinds = note->kinds & ALL;
+    unsigned named = 0, all = (unsigned)__builtin_popcountll(kinds);
+    fprintf(stderr, "capture-agent:");
+    for (int kind = 0; kind < CW_TRACE_KIND__COUNT && named < 3; kind++)
+        if (CW_TRACE_BIT(kind) & kinds)
+            fprintf(stderr, "%s %s", named++ ? "," : "", cw_trace_kinds[kind].name);
+    if (all > named)
+        fprintf(stderr, " and %u more", all - named);
+    cw_text_print(stderr, ": %s\n", note->text);
+}
+
 static void tell(const struct cw_trace_output *output, bool quiet)
 {
     bool any = false;
@@ -164,8 +180,8 @@ static void tell(const struct cw_trace_output *output, bool quiet)
     if (any)
         fputc('\n', stderr);
     for (uint32_t i = 0; i < output->note_count; i++)
-        cw_text_print(stderr, "capture-agent: %s: %s\n", cw_trace_kinds[output->notes[i].kind].name,
-                      output->notes[i].text);
+        if (output->notes[i].kinds & ALL)
+            tell_note(&output->notes[i]);
 }
 
 /* Rows that came of what the program did. */

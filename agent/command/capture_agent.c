@@ -27,6 +27,7 @@ int main(int argc, char **argv)
         {"pc", "sample where the warps of a program are and what they wait for", cw_pc_command},
         {"sass", "count for each instruction of a program's kernels", cw_sass_command},
         {"pm", "sample counters of a device at equal intervals, around a program or alone", cw_pm_command},
+        {"trace", "record what a program and its GPUs do, and when", cw_trace_command},
         {"decode", "turn NVIDIA's counter data into ours", cw_decode_command},
         {"doctor", "say what on this node would stop a capture", cw_doctor_command},
     };

@@ -85,6 +85,31 @@ void cw_command_devices(void *devices, char *text, struct argp_state *state)
     *(uint64_t *)devices = bits;
 }
 
+void cw_command_seconds(void *seconds, char *text, struct argp_state *state)
+{
+    static const struct {
+        const char *name;
+        double factor;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}};
+    char *end;
+    double value = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && strcmp(end, units[i].name) == 0 && value > 0 && value * units[i].factor <= 1e7) {
+            *(double *)seconds = value * units[i].factor;
+            return;
+        }
+    cw_usage_error(state, "found the time '%s', expected one above 0 such as 10, 10s, 500ms, 5m or 2h", text);
+}
+
+void cw_command_ns(void *ns, char *text, struct argp_state *state)
+{
+    double seconds = 0;
+    cw_command_seconds(&seconds, text, state);
+    *(uint64_t *)ns = (uint64_t)(seconds * 1e9 + 0.5);
+    if (!*(uint64_t *)ns)
+        cw_usage_error(state, "found the time '%s', expected 1 ns at least", text);
+}
+
 /* ---- captures --------------------------------------------------------------------------------------------------- */
 
 /* A part of the name that each process would have for itself is a mistake: all go into one file. */
@@ -124,7 +149,7 @@ enum cw_status cw_command_begin(struct cw_command_capture *c, enum cw_profiler p
                               getenv("COUNTERWORKS_BACKEND"));
     if (status == CW_OK && c->plan)
         status = open_plan(c, profiler, err);
-    if (status == CW_OK && c->options.output && profiler != CW_PROFILER_RANGE)
+    if (status == CW_OK && c->options.output && profiler != CW_PROFILER_RANGE && profiler != CW_PROFILER_TRACE)
         status = name_output(c, err);
     if (status == CW_OK && c->options.output && cw_file_is_standard(c->options.output))
         status = c->options.argv ? cw_error_set(err, CW_ERR_USAGE,

@@ -10,6 +10,7 @@ int cw_range_command(int argc, char **argv);
 int cw_pc_command(int argc, char **argv);
 int cw_sass_command(int argc, char **argv);
 int cw_pm_command(int argc, char **argv);
+int cw_trace_command(int argc, char **argv);
 int cw_decode_command(int argc, char **argv);
 int cw_doctor_command(int argc, char **argv);
 
@@ -37,6 +38,9 @@ extern const struct cw_option cw_command_capture_options[];
 extern const struct cw_option cw_command_file_options[];
 /* Reads --device: a bit of the uint64_t for each number, 0 for all. */
 void cw_command_devices(void *devices, char *text, struct argp_state *state);
+/* Reads a time above 0 as 10, 10s, 500ms, 5m or 2h: a double of seconds, or a uint64_t of ns. */
+void cw_command_seconds(void *seconds, char *text, struct argp_state *state);
+void cw_command_ns(void *ns, char *text, struct argp_state *state);
 
 /* What COUNTERWORKS_BACKEND names, else real GPUs. */
 uint32_t cw_command_default_backend(void);
@@ -44,8 +48,8 @@ uint32_t cw_command_default_backend(void);
 const struct cw_backend *cw_command_backend(const struct cw_command_capture *capture);
 
 /* Finds the backend and the program, and opens the plan, which has to be for this profiler. The options are complete
- * then, and progress is shown; `output` is the name of one file unless the profiler is for ranges, whose names may
- * depend on the process. To be ended also after a failure. */
+ * then, and progress is shown; `output` is the name of one file unless the profiler is for ranges or traces, whose
+ * names may depend on the process. To be ended also after a failure. */
 enum cw_status cw_command_begin(struct cw_command_capture *capture, enum cw_profiler profiler, struct cw_error *err);
 /* Returns the exit status: the program's own after CW_OK, else that of the error, which is printed. */
 int cw_command_end(struct cw_command_capture *capture, enum cw_status status, int exit_status,

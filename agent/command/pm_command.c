@@ -30,22 +30,6 @@ static void read_interval(void *options, char *text, struct argp_state *state)
     cw_usage_error(state, "found the interval '%s', expected up to 10 s such as 100us, 100000ns or 170000sys", text);
 }
 
-static void read_time(void *seconds, char *text, struct argp_state *state)
-{
-    static const struct {
-        const char *name;
-        double factor;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}};
-    char *end;
-    double value = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (end != text && strcmp(end, units[i].name) == 0 && value > 0 && value * units[i].factor <= 1e7) {
-            *(double *)seconds = value * units[i].factor;
-            return;
-        }
-    cw_usage_error(state, "found the time '%s', expected one above 0 such as 10, 10s, 500ms, 5m or 2h", text);
-}
-
 static enum cw_status check_range(const char *range, struct cw_error *err)
 {
     struct cw_filter filter;
@@ -83,13 +67,13 @@ static const struct cw_option pm_options[] = {
     {"interval", 0, "N[ns|us|ms|sys]", "time between samples; with sys, cycles of the system clock (default: 100us)",
      CW_OPTION_READ(struct pm_arguments, options, read_interval)},
     {"duration", 0, "N[s|m|h]", "how long to sample (default: as long as the program runs)",
-     CW_OPTION_READ(struct pm_arguments, options.duration_s, read_time)},
+     CW_OPTION_READ(struct pm_arguments, options.duration_s, cw_command_seconds)},
     {"window", 0, "N[s|ms|us]",
      "sample for so long at a time into the hardware's buffer, and decode between such windows: at short intervals, at "
      "which samples would be lost otherwise (default: all the time)",
-     CW_OPTION_READ(struct pm_arguments, options.window_s, read_time)},
+     CW_OPTION_READ(struct pm_arguments, options.window_s, cw_command_seconds)},
     {"every", 0, "N[s|ms|us]", "from the start of a window to the next (default: as soon as one is decoded)",
-     CW_OPTION_READ(struct pm_arguments, options.every_s, read_time)},
+     CW_OPTION_READ(struct pm_arguments, options.every_s, cw_command_seconds)},
     {"range", 0, "REGEX",
      "a window for each user range (NVTX) whose name matches, of at most --window (default: 20,000 samples); the "
      "program waits for its start and its end",

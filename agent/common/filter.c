@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "agent/common/filter.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,21 @@ bool cw_filter_launch(struct cw_filter *f, const char *kernel, bool in_range)
         return false;
     uint64_t number = f->launches++;
     return number >= f->options.launch_skip && number - f->options.launch_skip < f->options.launch_count;
+}
+
+bool cw_filter_name_is_listed(const char *list, const char *name)
+{
+    bool listed = *list == '-';
+    for (const char *at = list; *at;) {
+        const size_t length = strcspn(at, ",");
+        const bool leaves_out = *at == '-';
+        char pattern[256];
+        snprintf(pattern, sizeof pattern, "%.*s", (int)(length - leaves_out), at + leaves_out);
+        if (fnmatch(pattern, name, 0) == 0)
+            listed = !leaves_out;
+        at += length + (at[length] == ',');
+    }
+    return listed;
 }
 
 bool cw_filter_counts(const struct cw_filter_options *o)

@@ -45,6 +45,10 @@ bool cw_filter_kernel(struct cw_filter *filter, const char *kernel);
 /* Whether a launch is wanted; `in_range` says whether it lies in a range that is. Counts the launch. */
 bool cw_filter_launch(struct cw_filter *filter, const char *kernel, bool in_range);
 
+/* Whether a list "cudaMalloc*,-cudaMallocHost" has a name: the last pattern (fnmatch) that matches says so, with a "-"
+ * that it has not. One that begins with a "-" has all others. */
+bool cw_filter_name_is_listed(const char *list, const char *name);
+
 /* Whether it takes some launches and not others of one kernel. */
 bool cw_filter_counts(const struct cw_filter_options *options);
 /* The options as a shell takes them: "--kernel gemm --launch-skip 700"; "" for everything. NULL when out of memory. */

@@ -9,7 +9,7 @@ struct cw_trace_window_options {
     uint64_t delay_ns, duration_ns; /* from the start of the program; from then on, 0: to its end */
     uint64_t length_ns, every_ns;   /* of each window behind the delay, and from one's start to the next's; 0: one */
     bool profiler;                  /* between cudaProfilerStart and cudaProfilerStop (cuProfilerStart...) */
-    bool toggled;                   /* a SIGUSR2 opens the window, the next closes it, and so on */
+    bool toggled;                   /* a SIGUSR2 to the agent opens the window, the next closes it, and so on */
 };
 
 struct cw_trace_window {

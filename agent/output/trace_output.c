@@ -244,11 +244,14 @@ enum cw_status cw_trace_output_take_texts(struct cw_trace_output *o, uint32_t pr
 
 static void keep_note(struct cw_trace_output *o, enum cw_trace_kind kind, const char *text)
 {
-    for (uint32_t i = 0; i < o->note_count; i++)
-        if (o->notes[i].kind == kind && strcmp(o->notes[i].text, text) == 0)
-            return;
-    if (*text && o->note_count < CW_MOST_TRACE_NOTES)
-        o->notes[o->note_count++] = (struct cw_trace_note){kind, text};
+    uint32_t i = 0;
+    while (i < o->note_count && strcmp(o->notes[i].text, text) != 0)
+        i++;
+    if (!*text || i == CW_MOST_TRACE_NOTES)
+        return;
+    if (i == o->note_count)
+        o->notes[o->note_count++] = (struct cw_trace_note){0, text};
+    o->notes[i].kinds |= CW_TRACE_BIT(kind);
 }
 
 /* 0 where it is not known. */

@@ -16,7 +16,7 @@ struct cw_trace_books {
 };
 
 struct cw_trace_note { /* why something is not there */
-    enum cw_trace_kind kind;
+    uint64_t kinds; /* CW_TRACE_BIT of each */
     const char *text;
 };
 enum { CW_MOST_TRACE_NOTES = 32 };

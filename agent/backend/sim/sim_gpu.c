@@ -89,6 +89,11 @@ void cw_sim_launch_facts(const char *kernel, double facts[CW_FACT__COUNT])
     facts[CW_FACT_PTX] = facts[CW_FACT_BINARY] = 90;
 }
 
+uint32_t cw_sim_grid(uint64_t key)
+{
+    return 1 + (uint32_t)(key % 1024);
+}
+
 struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter)
 {
     uint32_t n = counter->instances ? counter->instances : FEW_INSTANCES;

@@ -57,6 +57,8 @@ enum { CW_SIM_ATTRIBUTES = 22 };
 uint32_t cw_sim_describe(struct cw_pair *attributes, const char *chip);
 /* Facts of a launch, which follow from the kernel's name and fit the device's limits. */
 void cw_sim_launch_facts(const char *kernel, double facts[CW_FACT__COUNT]);
+/* The blocks of a kernel's grid, of 128 threads each, by its key. */
+uint32_t cw_sim_grid(uint64_t key);
 /* A well-mixed number for each key. */
 uint64_t cw_sim_mix(uint64_t key);
 uint64_t cw_sim_text_key(const char *text);

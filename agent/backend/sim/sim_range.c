@@ -160,7 +160,7 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
                              .attributes = about.pairs,
                              .facts = facts};
     if (*kernel && !graphs) {
-        range.grid[0] = 1 + (uint32_t)(key % 1024);
+        range.grid[0] = cw_sim_grid(key);
         range.block[0] = 128;
         range.grid[1] = range.grid[2] = range.block[1] = range.block[2] = 1;
     }

@@ -1,0 +1,33 @@
+/* What a simulated program does, and the rows of a trace that it leaves: calls take time on its threads, work takes
+ * time on streams of its GPUs. */
+#ifndef CW_AGENT_SIM_EVENTS_H
+#define CW_AGENT_SIM_EVENTS_H
+
+#include "agent/backend/sim/sim_process.h"
+
+enum cw_sim_fate { CW_SIM_RECORDED, CW_SIM_UNTIMED, CW_SIM_LOST };
+void cw_sim_launch(struct cw_sim_process *p, const char *kernel, enum cw_sim_fate fate);
+/* Of kernels that take turns under the name, as many as there are. */
+void cw_sim_launch_graph(struct cw_sim_process *p, const char *kernel, uint32_t kernels);
+/* Direction: HtoD and the like. */
+void cw_sim_copy(struct cw_sim_process *p, const char *direction, uint64_t bytes, bool async);
+void cw_sim_memset(struct cw_sim_process *p, uint64_t bytes);
+/* Waits for the stream. */
+void cw_sim_synchronize(struct cw_sim_process *p);
+/* The stream waits for what another one has to do now. */
+void cw_sim_wait_for_stream(struct cw_sim_process *p, uint32_t number);
+void cw_sim_allocate(struct cw_sim_process *p, uint64_t bytes, bool async);
+void cw_sim_free(struct cw_sim_process *p);
+void cw_sim_profiler(struct cw_sim_process *p, bool start);
+
+/* An NVTX range; domain and category "" for none, payload CW_TRACE_UNKNOWN for none. */
+void cw_sim_range_begin(struct cw_sim_process *p, bool push, const char *domain, const char *name, const char *category,
+                        uint64_t payload);
+/* The innermost that this thread pushed, or NULL: the one that was started under the name. */
+void cw_sim_range_end(struct cw_sim_process *p, const char *started);
+void cw_sim_mark(struct cw_sim_process *p, const char *name, double payload);
+
+/* One of each kind that a program like this has rarely or once. */
+void cw_sim_odds_and_ends(struct cw_sim_process *p);
+
+#endif

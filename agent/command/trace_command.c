@@ -1,0 +1,167 @@
+/* capture-agent trace */
+#include "agent/backend/trace_capture.h"
+#include "agent/command/command.h"
+
+struct trace_arguments {
+    struct cw_command_capture capture;
+    bool list;
+    struct cw_trace_options options;
+};
+
+static void read_kinds(void *kinds, char *text, struct argp_state *state)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    if (cw_trace_kinds_read(kinds, text, &err) != CW_OK)
+        cw_usage_error(state, "%s", err.message);
+}
+
+static void check_arguments(void *arguments, struct argp_state *state)
+{
+    const struct trace_arguments *a = arguments;
+    const struct cw_trace_window_options *w = &a->options.windows;
+    if (a->list)
+        return;
+    if (!a->capture.options.output)
+        cw_usage_error(state, "-o RUN.cwd is required");
+    if (!a->capture.options.argv)
+        cw_usage_error(state, "no program: give one after --");
+    if (w->every_ns && !w->length_ns)
+        cw_usage_error(state, "found --every without --window, expected how long to trace at a time");
+    if (w->every_ns && w->every_ns < w->length_ns)
+        cw_usage_error(state, "found --every %g s, expected no less than the window of %g s",
+                       (double)w->every_ns * 1e-9, (double)w->length_ns * 1e-9);
+}
+
+/* What of the program's time to trace. */
+static const struct cw_option window_options[] = {
+    {"delay", 'y', "N[s|ms|us]", "trace from so long after the program's start on (default: from its start)",
+     CW_OPTION_READ(struct trace_arguments, options.windows.delay_ns, cw_command_ns)},
+    {"duration", 'd', "N[s|ms|us]", "trace for so long; the program runs on to its end (default: to its end)",
+     CW_OPTION_READ(struct trace_arguments, options.windows.duration_ns, cw_command_ns)},
+    {"window", 0, "N[s|ms|us]", "trace for so long at a time (default: all the time)",
+     CW_OPTION_READ(struct trace_arguments, options.windows.length_ns, cw_command_ns)},
+    {"every", 0, "N[s|ms|us]", "from the start of a window to the next (default: there is one)",
+     CW_OPTION_READ(struct trace_arguments, options.windows.every_ns, cw_command_ns)},
+    {"range", 0, "REGEX", "trace while a user range (NVTX, counterworks/annotate.h) is open whose name matches",
+     CW_OPTION_TEXT(struct trace_arguments, options.filter.range)},
+    {"kernel", 0, "REGEX",
+     "trace from the first launch on of a kernel whose name matches, mangled or readable; may be repeated",
+     CW_OPTION_LIST(struct trace_arguments, options.filter.kernels, options.filter.kernel_count)},
+    {"launch-skip", 0, "N", "leave out what comes before N launches have been made, of all kernels or of --kernel",
+     CW_OPTION_NUMBER(struct trace_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
+    {"launch-count", 0, "N", "end after N more of these launches; what else happens meanwhile is traced, too",
+     CW_OPTION_NUMBER(struct trace_arguments, options.filter.launch_count, 1, UINT32_MAX)},
+    {"profiler-api", 0, NULL, "trace between cudaProfilerStart and cudaProfilerStop (torch.cuda.profiler)",
+     CW_OPTION_FLAG(struct trace_arguments, options.windows.profiler)},
+    {"toggle", 0, NULL, "a SIGUSR2 to the agent begins the trace, the next one ends it, and so on",
+     CW_OPTION_FLAG(struct trace_arguments, options.windows.toggled)},
+    {0},
+};
+
+static const struct cw_option sim_options[] = {
+    {"sim-steps", 0, "N", "sim: how many steps of training to pretend (default: 6)",
+     CW_OPTION_NUMBER(struct trace_arguments, options.sim_steps, 1, 10000000)},
+    {"sim-processes", 0, "N", "sim: in how many processes (default: 2)",
+     CW_OPTION_NUMBER(struct trace_arguments, options.sim_processes, 1, 64)},
+    {"sim-drop", 0, "N", "sim: how many kernels to lose (default: 0)",
+     CW_OPTION_NUMBER(struct trace_arguments, options.sim_drop, 0, 1000000)},
+    {"sim-untimed", 0, "N", "sim: how many kernels to record without times (default: 0)",
+     CW_OPTION_NUMBER(struct trace_arguments, options.sim_untimed, 0, 1000000)},
+    {"sim-drift", 0, "N", "sim: how far the clocks of GPUs run off, so many in a million (default: 0)",
+     CW_OPTION_NUMBER(struct trace_arguments, options.sim_drift, 0, 100000)},
+    {"sim-unfinished", 0, NULL, "sim: the last process is killed, and what it had not sent is lost",
+     CW_OPTION_FLAG(struct trace_arguments, options.sim_unfinished)},
+    {0},
+};
+
+static const struct cw_option trace_options[] = {
+    {"output", 'o', "RUN.cwd",
+     "where to write the trace; %p (process) and %r (rank) make a file for each, %h is the host, %q{NAME} an "
+     "environment variable",
+     CW_OPTION_TEXT(struct trace_arguments, capture.options.output)},
+    {"kinds", 't', "LIST",
+     "what to record: kinds and groups of them, as gpu,nvtx; with a - in front without them, as -driver (default: "
+     "default)",
+     CW_OPTION_READ(struct trace_arguments, options.kinds, read_kinds)},
+    {"list-kinds", 0, NULL, "print all kinds and groups", CW_OPTION_FLAG(struct trace_arguments, list)},
+    {"calls", 0, "LIST",
+     "which calls of the runtime and driver, as 'cudaMalloc*,cuLaunchKernel', or -cudaGetDevice for all but that "
+     "(default: all)",
+     CW_OPTION_TEXT(struct trace_arguments, options.calls)},
+    {"graphs", 0, "nodes|whole",
+     "of the launch of a CUDA graph, record each of its kernels and copies (default), or the whole, which costs less",
+     CW_OPTION_CHOICE(struct trace_arguments, options.whole_graphs)},
+    {"latency", 0, NULL, "record when launches were queued and submitted, too",
+     CW_OPTION_FLAG(struct trace_arguments, options.latency)},
+    {"launch-attributes", 0, NULL, "record attributes of launches, as priorities and cluster policies, too",
+     CW_OPTION_FLAG(struct trace_arguments, options.attributes)},
+    {"hes", 0, NULL, "take times from the hardware event system, on chips that have it",
+     CW_OPTION_FLAG(struct trace_arguments, options.hes)},
+    {"environment", 0, "N[s|ms|us]", "time between readings of clocks, power and temperature (default: 100ms)",
+     CW_OPTION_READ(struct trace_arguments, options.environment_ns, cw_command_ns)},
+    {CW_OPTION_ROWS(window_options)},
+    {"device", 0, "LIST", "only these GPUs, by number: 0,2 (default: all)",
+     CW_OPTION_READ(struct trace_arguments, options.filter.devices, cw_command_devices)},
+    {"process", 0, "REGEX", "only processes whose program's name matches",
+     CW_OPTION_TEXT(struct trace_arguments, options.filter.process)},
+    {"follow-children", 0, "yes|no", "also processes that the program starts (default: yes)",
+     CW_OPTION_CHOICE(struct trace_arguments, options.filter.only_program)},
+    {"flush", 0, "N[s|ms|us]", "write what was recorded at least this often (default: 1s)",
+     CW_OPTION_READ(struct trace_arguments, options.flush_ns, cw_command_ns)},
+    {"buffer", 0, "MIB", "size of a buffer in the program (default: 4)",
+     CW_OPTION_UNITS(struct trace_arguments, options.buffer_bytes, 1, 64, 1 << 20)},
+    {"buffers", 0, "N", "how many of them at most; what comes when all are full is lost, and counted (default: 16)",
+     CW_OPTION_NUMBER(struct trace_arguments, options.buffer_count, 2, 1024)},
+    {CW_OPTION_ROWS(sim_options)},
+    {CW_OPTION_GROUP(struct trace_arguments, capture, cw_command_capture_options)},
+    {CW_OPTION_CHECK(check_arguments)},
+    {0},
+};
+
+static enum cw_status trace(struct trace_arguments *a, int *exit_status, struct cw_error *err)
+{
+    struct cw_filter filter;
+    enum cw_status status = cw_filter_open(&filter, &a->options.filter, err);
+    cw_filter_close(&filter);
+    if (status == CW_OK)
+        status = cw_command_begin(&a->capture, CW_PROFILER_TRACE, err);
+    a->options.capture = a->capture.options;
+    a->options.quiet = a->capture.quiet;
+    if (status != CW_OK)
+        return status;
+    const struct cw_backend *backend = cw_command_backend(&a->capture);
+    if (!backend->trace)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "the backend %s of this build makes no traces", backend->name);
+    return backend->trace(&a->options, exit_status, err);
+}
+
+int cw_trace_command(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        trace_options, "-- PROGRAM [ARGUMENT...]\n--list-kinds",
+        "Runs an unmodified program and records what it and its GPUs do, and when: kernels, copies, calls, waits, user "
+        "ranges. Nothing is replayed. What was recorded and what was lost is told in the end. The program's exit "
+        "status is passed on.\v"
+        "Example:\n  capture-agent trace -o run.cwd -- ./app\n"
+        "  capture-agent trace -o run-%r.cwd --kinds gpu,nvtx --range '^step' -- python train.py\n"
+        "  capture-agent trace -o run.cwd --kinds all --delay 10s --duration 500ms -- ./server\n"
+        "  capture-agent trace --backend sim -o run.cwd -- true"};
+    struct trace_arguments a = {.capture = {.backend = cw_command_default_backend()},
+                                .options = {.filter = {.launch_count = UINT64_MAX},
+                                            .environment_ns = 100000000,
+                                            .flush_ns = 1000000000,
+                                            .buffer_bytes = 4 << 20,
+                                            .buffer_count = 16,
+                                            .sim_steps = 6,
+                                            .sim_processes = 2}};
+    struct cw_error err = CW_ERROR_INIT;
+    int exit_status = 0;
+    cw_trace_kinds_read(&a.options.kinds, "default", &err);
+    cw_usage_read(&usage, argc, argv, &a);
+    if (a.list) {
+        cw_trace_kinds_list();
+        return 0;
+    }
+    enum cw_status status = trace(&a, &exit_status, &err);
+    return cw_command_end(&a.capture, status, exit_status, &err);
+}
