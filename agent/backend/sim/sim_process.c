@@ -241,8 +241,8 @@ void cw_sim_use_thread(struct cw_sim_process *p, uint32_t thread)
 /* As the GPU's clock has it, which runs off by so many in a million, the other way on every other GPU. */
 uint64_t cw_sim_on_gpu(const struct cw_sim_process *p, uint64_t at)
 {
-    const uint64_t off = (at - p->world->start_ns) / 1000000 * p->world->options->sim_drift;
-    return p->device % 2 ? at - off : at + off;
+    const uint64_t off = (at - p->world->start_ns) * p->world->options->sim_drift / 1000000;
+    return (p->index + p->device) % 2 ? at - off : at + off;
 }
 
 /* ---- devices and streams ---------------------------------------------------------------------------------------- */
