@@ -65,13 +65,14 @@ struct cw_pm_options {
     struct cw_capture_options capture;
     uint64_t devices; /* a bit for each GPU to sample; 0: all of the plan's chip */
     uint64_t interval;
-    bool cycles;           /* the interval is in cycles of the system clock, else in ns */
-    double duration_s;     /* 0: as long as the program runs */
-    double window_s;       /* sample for so long at a time, and decode between such windows; 0: all the time */
-    double every_s;        /* from the start of a window to that of the next, or longer; 0: as soon as one is decoded */
-    const char *range;     /* sample while a user range is open whose name matches; NULL: whatever is open */
-    uint64_t buffer_bytes; /* 0: as much as is likely to be needed */
-    bool no_trace;         /* leave out the program's kernel launches */
+    bool cycles;       /* the interval is in cycles of the system clock, else in ns */
+    double duration_s; /* 0: as long as the program runs */
+    double window_s;   /* sample for so long at a time, and decode between such windows; 0: all the time */
+    double every_s;    /* from the start of a window to that of the next, or longer; 0: as soon as one is decoded */
+    /* Where a user range or kernels are named, a window for each such range or, with kernels, for each launch. */
+    struct cw_filter_options filter;
+    uint64_t buffer_bytes;          /* 0: as much as is likely to be needed */
+    bool no_trace;                  /* leave out the program's kernel launches */
     uint32_t sim_samples, sim_drop; /* samples to pretend, and how many of them to lose */
     bool sim_overflow;              /* the loss is an overflow */
 };

@@ -33,8 +33,20 @@ uint32_t cw_pm_describe_interval(const struct cw_pm_options *options, uint64_t i
     return cycles && !options->cycles ? 2 : 1;
 }
 
-uint32_t cw_pm_describe_windows(const struct cw_pm_options *o, char text[96], struct cw_pair attributes[2])
+bool cw_pm_by_launch(const struct cw_pm_options *o)
 {
+    return o->filter.kernel_count || o->filter.excluded_count;
+}
+
+bool cw_pm_by_program(const struct cw_pm_options *o)
+{
+    return o->filter.range || cw_pm_by_launch(o);
+}
+
+uint32_t cw_pm_describe_windows(const struct cw_pm_options *o, char text[96], struct cw_pair attributes[2],
+                                struct cw_arena *arena)
+{
+    const char *filter = cw_pm_by_program(o) ? cw_filter_text(&o->filter, arena) : NULL;
     uint32_t count = 0;
     if (o->every_s > 0)
         snprintf(text, 96, "%.9g s every %.9g s", o->window_s, o->every_s);
@@ -42,8 +54,8 @@ uint32_t cw_pm_describe_windows(const struct cw_pm_options *o, char text[96], st
         snprintf(text, 96, "%.9g s", o->window_s);
     if (o->window_s > 0)
         attributes[count++] = (struct cw_pair){"sampling_window", text};
-    if (o->range)
-        attributes[count++] = (struct cw_pair){"sampled_ranges", o->range};
+    if (filter)
+        attributes[count++] = (struct cw_pair){"filter", filter};
     return count;
 }
 
@@ -75,8 +87,8 @@ void cw_pm_tell(const struct cw_pm_options *options, const struct cw_pm_outcome 
     if (out->ranges_left_out)
         fprintf(stderr,
                 "capture-agent: %" PRIu64 " of %" PRIu64
-                " ranges were not sampled: each began while the one before was still decoded\n",
-                out->ranges_left_out, out->ranges);
+                " %s were not sampled: each began while the one before was still decoded\n",
+                out->ranges_left_out, out->ranges, cw_pm_by_launch(options) ? "launches" : "ranges");
     if (out->elsewhere)
         fprintf(stderr,
                 "capture-agent: %" PRIu64 " launch%s on a GPU that is not sampled: --device says which are, or all\n",
@@ -90,16 +102,24 @@ void cw_pm_tell(const struct cw_pm_options *options, const struct cw_pm_outcome 
 static enum cw_status no_sample(const struct cw_pm_options *o, const struct cw_pm_outcome *out, struct cw_error *err)
 {
     const char *unit = o->cycles ? "cycles" : "ns";
-    if (o->range && !out->ranges)
-        return cw_error_set(err, CW_ERR_APP, "no sample was taken: found no user range that matches '%s'", o->range);
+    if (cw_pm_by_launch(o) && !out->ranges)
+        return cw_error_set(err, CW_ERR_APP, "no sample was taken: found no launch that --kernel and --exclude take%s",
+                            o->filter.range ? ", within such a range" : "");
+    if (cw_pm_by_program(o) && !out->ranges)
+        return cw_error_set(err, CW_ERR_APP, "no sample was taken: found no user range that matches '%s'",
+                            o->filter.range);
     double ms = (double)out->sampled_ns / 1e6;
     if (out->lost)
         return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken: all %" PRIu64 " were lost", out->lost);
-    if (o->range)
+    if (cw_pm_by_program(o))
         return cw_error_set(err, CW_ERR_DEVICE,
-                            "no sample was taken in %" PRIu64 " user range%s at an interval of %" PRIu64
+                            "no sample was taken in %" PRIu64 " %s%s at an interval of %" PRIu64
                             " %s: a shorter --interval may fit",
-                            out->ranges, out->ranges == 1 ? "" : "s", o->interval, unit);
+                            out->ranges, cw_pm_by_launch(o) ? "launch" : "user range",
+                            out->ranges == 1     ? ""
+                            : cw_pm_by_launch(o) ? "es"
+                                                 : "s",
+                            o->interval, unit);
     if (!o->cycles && out->sampled_ns < 2 * o->interval)
         return cw_error_set(
             err, CW_ERR_DEVICE,

@@ -16,16 +16,21 @@ void cw_pm_tell_cycles(uint32_t gpu, uint64_t interval_ns, uint64_t cycles);
 uint32_t cw_pm_describe_interval(const struct cw_pm_options *options, uint64_t interval, bool cycles, char texts[2][32],
                                  struct cw_pair attributes[2]);
 
-/* Attributes of a device that say of its windows, if there are any: up to 2. */
-uint32_t cw_pm_describe_windows(const struct cw_pm_options *options, char text[96], struct cw_pair attributes[2]);
+/* Whether the program opens windows, by its ranges or its launches; and whether it is launches. */
+bool cw_pm_by_program(const struct cw_pm_options *options);
+bool cw_pm_by_launch(const struct cw_pm_options *options);
+/* Attributes of a device that say of its windows, if there are any: up to 2, with texts in `arena`. */
+uint32_t cw_pm_describe_windows(const struct cw_pm_options *options, char text[96], struct cw_pair attributes[2],
+                                struct cw_arena *arena);
 
 /* What came of a capture. */
 struct cw_pm_outcome {
-    bool any;                         /* a sample */
-    uint64_t lost;                    /* samples */
-    uint64_t ranges, ranges_left_out; /* that matched --range, and those that began before the last was decoded */
-    uint64_t elsewhere;               /* launches on GPUs that are not sampled */
-    uint64_t untimed;                 /* launches in the file whose times were not collected */
+    bool any;      /* a sample */
+    uint64_t lost; /* samples */
+    /* ranges or launches that were to have windows, and those that began before the last was decoded */
+    uint64_t ranges, ranges_left_out;
+    uint64_t elsewhere;  /* launches on GPUs that are not sampled */
+    uint64_t untimed;    /* launches in the file whose times were not collected */
     uint64_t sample_ns;  /* what the slowest step from the hardware to the file takes for a sample; 0: not known */
     uint64_t sampled_ns; /* how long was sampled */
 };

@@ -30,10 +30,10 @@ static void read_interval(void *options, char *text, struct argp_state *state)
     cw_usage_error(state, "found the interval '%s', expected up to 10 s such as 100us, 100000ns or 170000sys", text);
 }
 
-static enum cw_status check_range(const char *range, struct cw_error *err)
+static enum cw_status check_filter(const struct cw_filter_options *options, struct cw_error *err)
 {
     struct cw_filter filter;
-    enum cw_status status = cw_filter_open(&filter, &(struct cw_filter_options){.range = range}, err);
+    enum cw_status status = cw_filter_open(&filter, options, err);
     cw_filter_close(&filter);
     return status;
 }
@@ -45,11 +45,16 @@ static void check_arguments(void *arguments, struct argp_state *state)
         cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
     if (!a->capture.options.argv && a->options.duration_s <= 0)
         cw_usage_error(state, "neither a program nor --duration: give one, or both");
-    if (a->options.range && (!a->capture.options.argv || a->options.no_trace || a->options.every_s > 0))
-        cw_usage_error(state, "found --range %s, expected it of a program whose ranges are told",
+    const struct cw_filter_options *f = &a->options.filter;
+    const char *windows = f->kernel_count ? "kernel" : f->excluded_count ? "exclude" : f->range ? "range" : NULL;
+    if (windows && (!a->capture.options.argv || a->options.no_trace || a->options.every_s > 0))
+        cw_usage_error(state, "found --%s %s, expected it of a program whose ranges and launches are told", windows,
                        !a->capture.options.argv ? "without a program"
                        : a->options.no_trace    ? "with --no-trace"
                                                 : "with --every");
+    if (cw_filter_counts(f) && !f->kernel_count && !f->excluded_count)
+        cw_usage_error(state, "found --launch-%s without --kernel or --exclude, expected whose launches to take",
+                       f->launch_skip ? "skip" : "count");
     if (a->options.every_s > 0 && a->options.window_s <= 0)
         cw_usage_error(state, "found --every without --window, expected how long to sample at a time");
     if (a->options.every_s > 0 && a->options.every_s < a->options.window_s)
@@ -77,7 +82,18 @@ static const struct cw_option pm_options[] = {
     {"range", 0, "REGEX",
      "a window for each user range (NVTX) whose name matches, of at most --window (default: 20,000 samples); the "
      "program waits for its start and its end",
-     CW_OPTION_TEXT(struct pm_arguments, options.range)},
+     CW_OPTION_TEXT(struct pm_arguments, options.filter.range)},
+    {"kernel", 0, "REGEX",
+     "a window for each launch of a kernel whose name matches, mangled or readable, within such ranges where --range "
+     "is "
+     "given; the program waits for its start and its end; may be repeated",
+     CW_OPTION_LIST(struct pm_arguments, options.filter.kernels, options.filter.kernel_count)},
+    {"exclude", 0, "REGEX", "the same for each launch of other kernels; may be repeated",
+     CW_OPTION_LIST(struct pm_arguments, options.filter.excluded, options.filter.excluded_count)},
+    {"launch-skip", 0, "N", "no window for the first N launches that match everything else",
+     CW_OPTION_NUMBER(struct pm_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
+    {"launch-count", 0, "N", "windows for at most N of the launches that match",
+     CW_OPTION_NUMBER(struct pm_arguments, options.filter.launch_count, 0, UINT32_MAX)},
     {"device", 0, "LIST", "the GPUs to sample, by number: 0,2, or all of the plan's chip (default: 0)",
      CW_OPTION_READ(struct pm_arguments, options.devices, cw_command_devices)},
     {"buffer", 0, "MIB", "size of the hardware's buffer (default: 256; with --window as much as that needs)",
@@ -107,8 +123,9 @@ int cw_pm_command(int argc, char **argv)
         "  capture-agent pm -c plan.cwc -o run.cwd --device all --duration 10\n"
         "  capture-agent pm -c plan.cwc -o run.cwd --interval 5us --window 50ms --every 1s -- ./app\n"
         "  capture-agent pm --backend sim -c plan.cwc -o run.cwd -- true"};
-    struct pm_arguments a = {.capture = {.backend = cw_command_default_backend()},
-                             .options = {.devices = 1, .interval = 100000, .sim_samples = 48}};
+    struct pm_arguments a = {
+        .capture = {.backend = cw_command_default_backend()},
+        .options = {.devices = 1, .interval = 100000, .sim_samples = 48, .filter = {.launch_count = UINT64_MAX}}};
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
     cw_usage_read(&usage, argc, argv, &a);
@@ -117,8 +134,8 @@ int cw_pm_command(int argc, char **argv)
     if (status == CW_OK && a.capture.image.pass_count != 1)
         status = cw_error_set(&err, CW_ERR_USAGE, "found a plan of %u passes, expected one: samples cannot be repeated",
                               a.capture.image.pass_count);
-    if (status == CW_OK && a.options.range)
-        status = check_range(a.options.range, &err);
+    if (status == CW_OK)
+        status = check_filter(&a.options.filter, &err);
     if (status == CW_OK && a.options.duration_s > 0)
         cw_progress_tell(0, 0, "sampling for %g s", a.options.duration_s);
     if (status == CW_OK)

@@ -519,13 +519,13 @@ void fake_capture(const struct cw_inject_mode *mode, CUcontext context, CUstream
     CUpti_CallbackData call = {
         .callbackSite = CUPTI_API_ENTER, .correlationData = &kept, .functionParams = &params, .context = context};
     cw_stream_capture_follow(id, &call);
-    if (mode->wants(id) && mode->call_entered)
+    if (mode->wants && mode->wants(id) && mode->call_entered)
         mode->call_entered(id, &call);
     fake_captured = begins ? stream : NULL;
     call.callbackSite = CUPTI_API_EXIT;
     call.functionReturnValue = &result;
     cw_stream_capture_follow(id, &call);
-    if (mode->wants(id) && mode->call_left)
+    if (mode->wants && mode->wants(id) && mode->call_left)
         mode->call_left(id, &call);
 }
 

@@ -276,7 +276,7 @@ static enum cw_status capture(uint64_t devices)
                                           .devices = devices,
                                           .interval = 1000,
                                           .duration_s = range ? 0 : 1,
-                                          .range = range};
+                                          .filter = {.range = range, .launch_count = UINT64_MAX}};
     int exit_status = 0;
     close(mkstemp(path));
     arena = cw_arena_create();

@@ -332,7 +332,10 @@ static void begin(void)
     cw_writer_init(&file);
     cw_schema_write_header(&schema, &file);
     cw_schema_write(&schema, &file);
-    options = (struct cw_pm_options){.capture = {.plan = &plan}, .interval = INTERVAL, .buffer_bytes = 1 << 20};
+    options = (struct cw_pm_options){.capture = {.plan = &plan},
+                                     .interval = INTERVAL,
+                                     .buffer_bytes = 1 << 20,
+                                     .filter = {.launch_count = UINT64_MAX}};
     static struct cw_writer native;
     cw_pm_process.options = &options;
     cw_pm_process.device = 3;
@@ -374,7 +377,7 @@ static struct cw_counter_data take_samples(uint32_t decodes)
     struct cw_error err = CW_ERROR_INIT;
     gpu.last_decode = gpu.decodes + decodes;
     cw_pm_begin_images();
-    if (!options.range)
+    if (!options.filter.range)
         cw_pm_start();
     cw_pm_collect();
     cr_expect(cw_pm_end_images());
@@ -585,19 +588,19 @@ Test(agent_pm, no_sample_is_lost_within_a_window_nor_counted_as_lost_between_two
 Test(agent_pm, each_range_has_a_window)
 {
     set_windows(0.1, 0);
-    options.range = "step";
+    options.filter.range = "step";
     ranges = 3;
     order(1);
     struct cw_counter_data data = sample(UINT32_MAX);
     check_windows(&data, 3);
     cr_expect(data.pm.window_count == 3 && data.pm.lost == 0);
-    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "sampled_ranges"), "step");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "filter"), "--range step");
 }
 
 Test(agent_pm, a_range_that_is_too_long_ends_with_its_window)
 {
     set_windows(0.001, 0);
-    options.range = "step";
+    options.filter.range = "step";
     ranges = 2;
     late = true;
     order(1);

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "agent/inject/driver/in_flight.h"
 #include "agent/inject/modes/trace.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_profiler.h"
@@ -56,7 +57,9 @@ static CUptiResult count_dropped(CUcontext c, uint32_t stream, size_t *count)
     return CUPTI_SUCCESS;
 }
 
-/* With an expression of the ranges that windows are wanted of, or NULL. */
+static struct cw_filter_options filter = {.launch_count = UINT64_MAX};
+
+/* With an expression of the ranges that windows are wanted of, or NULL; or of launches, as `filter` has them. */
 static void prepare(const char *range)
 {
     struct cw_writer setup;
@@ -71,8 +74,9 @@ static void prepare(const char *range)
     api->cuptiActivityGetNumDroppedRecords = count_dropped;
     cw_writer_init(&setup);
     cw_inject->mode = mode;
-    if (range)
-        cw_filter_write(&setup, &(struct cw_filter_options){.range = range, .launch_count = UINT64_MAX});
+    filter.range = range;
+    if (range || filter.kernel_count || filter.excluded_count)
+        cw_filter_write(&setup, &filter);
     fake_setup(mode, &setup);
 }
 
@@ -200,5 +204,124 @@ Test(trace, no_window_is_wanted_without_an_expression)
     cw_user_range_push(0, "step");
     cw_user_range_pop(0);
     check_windows(0, false);
+    end();
+}
+
+/* ---- windows of launches ---------------------------------------------------------------------------------------- */
+
+static const cuLaunchKernel_params plain = {.f = (CUfunction)2};
+
+static CUpti_CallbackData launch_of(const char *kernel, uint32_t correlation)
+{
+    return (CUpti_CallbackData){
+        .context = context, .functionParams = &plain, .symbolName = kernel, .correlationId = correlation};
+}
+
+static void launch_begins(const CUpti_CallbackData *launch)
+{
+    cw_inject->mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, launch);
+    cw_in_flight_launch_entered();
+}
+
+static void launch_ends(const CUpti_CallbackData *launch)
+{
+    cw_in_flight_launch_left();
+    cw_inject->mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, launch);
+}
+
+static void launch(const char *kernel, uint32_t correlation)
+{
+    const CUpti_CallbackData of = launch_of(kernel, correlation);
+    launch_begins(&of);
+    launch_ends(&of);
+}
+
+static void begin_with_kernels(const char *range)
+{
+    filter.kernels[filter.kernel_count++] = "^gemm";
+    begin_with(range);
+}
+
+Test(trace, launches_are_no_business_of_a_mere_trace)
+{
+    begin_with("step");
+    cr_expect_null(cw_inject->mode->launch_entered);
+    end();
+}
+
+Test(trace, a_wanted_launch_has_a_window)
+{
+    begin_with_kernels(NULL);
+    launch("other", 1);
+    check_windows(0, false);
+    const CUpti_CallbackData first = launch_of("gemm", 2), meanwhile = launch_of("gemm", 3);
+    launch_begins(&first);
+    check_windows(1, true);
+    launch_begins(&meanwhile); /* of another thread */
+    launch_ends(&meanwhile);
+    check_windows(1, true);
+    launch_ends(&first);
+    check_windows(2, false);
+    launch("_Z4gemmPf", 4);
+    check_windows(4, false);
+    cw_user_range_push(0, "step");
+    cw_user_range_pop(0);
+    check_windows(4, false);
+    end();
+}
+
+Test(trace, a_launch_may_have_to_lie_in_a_range)
+{
+    begin_with_kernels("^step");
+    launch("gemm", 1);
+    check_windows(0, false);
+    cw_user_range_push(0, "step 1");
+    check_windows(0, false);
+    launch("gemm", 2);
+    check_windows(2, false);
+    cw_user_range_pop(0);
+    check_windows(2, false);
+    end();
+}
+
+Test(trace, only_some_launches_may_have_windows)
+{
+    filter.launch_skip = 1;
+    filter.launch_count = 2;
+    begin_with_kernels(NULL);
+    for (uint32_t i = 1; i < 6; i++)
+        launch("gemm", i);
+    check_windows(4, false);
+    end();
+}
+
+/* What a stream captures runs later, and a wait would spoil the capture. */
+Test(trace, a_captured_launch_has_no_window)
+{
+    begin_with_kernels(NULL);
+    fake_capture(cw_inject->mode, context, NULL, true);
+    launch("gemm", 1);
+    check_windows(0, false);
+    fake_capture(cw_inject->mode, context, NULL, false);
+    launch("gemm", 2);
+    check_windows(2, false);
+    end();
+}
+
+/* The program would stand still for seconds at each launch. */
+Test(trace, a_kernel_that_waits_is_not_waited_for_again)
+{
+    const CUpti_CallbackData of = launch_of("gemm", 1);
+    begin_with_kernels(NULL);
+    for (uint32_t i = 1; i < 3; i++) {
+        launch_begins(&of);
+        check_windows(2 * i - 1, true);
+        const uint64_t before = fake_profiler.now_ns;
+        fake_profiler.busy = true;
+        launch_ends(&of);
+        fake_profiler.busy = false;
+        check_windows(2 * i, false);
+        cr_expect((fake_profiler.now_ns > before) == (i == 1), "launch %u", i);
+    }
     end();
 }

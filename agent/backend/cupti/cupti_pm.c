@@ -348,8 +348,8 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     s->user = c;
     s->clocks = &c->clocks;
     cw_write_u32(&s->setup, CW_MODE_TRACE);
-    if (c->options->range)
-        cw_filter_write(&s->setup, &(struct cw_filter_options){.range = c->options->range, .launch_count = UINT64_MAX});
+    if (cw_pm_by_program(c->options))
+        cw_filter_write(&s->setup, &c->options->filter);
     status = cw_session_start(s, c->options->capture.argv, err);
     if (status == CW_OK)
         cw_session_serve(s);

@@ -126,7 +126,7 @@ static uint64_t window_ns(void)
 {
     enum { SAMPLES_OF_A_RANGE = 20000 };
     const struct cw_pm_options *o = cw_pm_process.options;
-    double of_a_range = o->range ? SAMPLES_OF_A_RANGE * cw_pm_process.sample_takes_ns : 0;
+    double of_a_range = cw_pm_by_program(o) ? SAMPLES_OF_A_RANGE * cw_pm_process.sample_takes_ns : 0;
     return (uint64_t)(o->window_s > 0 ? o->window_s * 1e9 : of_a_range);
 }
 
@@ -135,7 +135,7 @@ static uint64_t window_ns(void)
 static void set_interval(bool by_clock, const struct cw_pm_trial *trial)
 {
     const struct cw_pm_options *o = cw_pm_process.options;
-    bool has_windows = o->window_s > 0 || o->range;
+    bool has_windows = o->window_s > 0 || cw_pm_by_program(o);
     double cycle_ns = sample_ns(trial) / (double)cw_pm_process.interval;
     if (cw_pm_process.cycles && (by_clock || has_windows) && cycle_ns <= 0)
         cw_pm_give_up(CW_ERR_DEVICE, "its system clock cannot be measured, for no sample came%s",
@@ -151,7 +151,7 @@ static void set_interval(bool by_clock, const struct cw_pm_trial *trial)
 static void try_all(bool by_clock)
 {
     const struct cw_pm_options *o = cw_pm_process.options;
-    bool own = by_clock || o->interval > longest_trial || (o->cycles && (o->window_s > 0 || o->range));
+    bool own = by_clock || o->interval > longest_trial || (o->cycles && (o->window_s > 0 || cw_pm_by_program(o)));
     cw_pm_process.cycles = by_clock || o->cycles;
     cw_pm_process.interval = by_clock ? trial_cycles : o->interval > longest_trial ? short_trial : o->interval;
     cw_pm_process.sample_takes_ns = (double)cw_pm_process.interval;

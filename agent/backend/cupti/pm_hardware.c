@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/backend/cupti/pm_process.h"
+#include "agent/backend/pm_capture.h"
 
 /* What is decoded when an image becomes full beyond its room is lost (CUPTI 13.0). So an image has room for the samples
  * of some tenths of a second at least, and is handed over when it is half full, or after a second with anything in it,
@@ -396,7 +397,7 @@ static bool end_window(uint64_t began_ns)
 {
     stop();
     uint64_t due = (uint64_t)((double)(cw_pm_now_ns() - began_ns) / cw_pm_process.sample_takes_ns);
-    if (cw_pm_process.options->range)
+    if (cw_pm_by_program(cw_pm_process.options))
         cw_pm_tell_window(CW_WINDOW_CLOSED);
     struct cw_pm_image *s = next_image();
     s->artificial = s->window = true;
@@ -480,7 +481,7 @@ void cw_pm_collect(void)
 {
     double duration = cw_pm_process.options->duration_s;
     uint64_t end_ns = duration > 0 ? cw_pm_now_ns() + (uint64_t)(duration * 1e9) : 0;
-    if (cw_pm_process.options->range)
+    if (cw_pm_by_program(cw_pm_process.options))
         collect_ranges(end_ns);
     else if (cw_pm_process.window_ns)
         collect_windows(end_ns);

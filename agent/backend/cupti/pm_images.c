@@ -105,7 +105,7 @@ static void send_device(const struct cw_device_facts *facts)
     }
     count += cw_pm_describe_interval(cw_pm_process.options, cw_pm_process.interval, cw_pm_process.cycles, texts,
                                      list + count);
-    count += cw_pm_describe_windows(cw_pm_process.options, windows, list + count);
+    count += cw_pm_describe_windows(cw_pm_process.options, windows, list + count, arena);
     struct cw_device device = {
         .index = cw_pm_process.device, .attribute_count = count, .attributes = list, .facts = facts};
     cw_counter_data_write_device(cw_pm_process.schema, &device, &out);

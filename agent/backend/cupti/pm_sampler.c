@@ -16,6 +16,7 @@
 #include "agent/backend/cupti/pm_process.h"
 #include "agent/backend/cupti/pm_sampler.h"
 #include "agent/backend/lacking.h"
+#include "agent/backend/pm_capture.h"
 #include "agent/common/message.h"
 #include "agent/session/cupti_path.h"
 #include "agent/session/signals.h"
@@ -298,7 +299,7 @@ __attribute__((noreturn)) static void sample(void)
     correlate();
     cw_pm_choose();
     cw_pm_begin_images();
-    if (!cw_pm_process.options->range) /* each opens a window */
+    if (!cw_pm_by_program(cw_pm_process.options)) /* each opens a window */
         cw_pm_start();
     send_ready();
     cw_pm_collect();

@@ -86,7 +86,7 @@ static enum cw_status write_device(struct simulation *s, uint32_t number, struct
     uint32_t count = cw_sim_describe(attributes, s->plan->chip);
     attributes[count++] = (struct cw_pair){"seed", seed};
     count += cw_pm_describe_interval(s->options, s->period, s->cycles, interval, attributes + count);
-    count += cw_pm_describe_windows(s->options, windows, attributes + count);
+    count += cw_pm_describe_windows(s->options, windows, attributes + count, s->arena);
     struct cw_device_facts *facts = cw_arena_alloc(s->arena, s->plan->counter_count, sizeof *facts);
     if (!facts)
         return cw_error_nomem(err);
@@ -251,21 +251,33 @@ static bool is_sampled(const struct simulation *s, uint32_t device)
     return false;
 }
 
+static void open_window(struct simulation *s)
+{
+    s->range_first = s->taken;
+    s->ranges++;
+}
+
+static void close_window(struct simulation *s)
+{
+    if (s->taken > s->range_first)
+        write_window(s, s->range_first, s->taken - 1, &s->trouble);
+}
+
 static void push(struct simulation *s, const char *name)
 {
     s->depth++;
-    if (!s->options->range || s->wanted || !cw_filter_range(&s->filter, name))
+    if (!s->options->filter.range || s->wanted || !cw_filter_range(&s->filter, name))
         return;
     s->wanted = s->depth;
-    s->range_first = s->taken;
-    s->ranges++;
+    if (!cw_pm_by_launch(s->options))
+        open_window(s);
 }
 
 static void pop(struct simulation *s)
 {
     bool last = s->wanted && s->depth == s->wanted;
-    if (last && s->taken > s->range_first)
-        write_window(s, s->range_first, s->taken - 1, &s->trouble);
+    if (last && !cw_pm_by_launch(s->options))
+        close_window(s);
     s->wanted = last ? 0 : s->wanted;
     s->depth -= s->depth > 0;
 }
@@ -304,10 +316,16 @@ static void take_line(void *user, const char *line)
         return;
     }
     struct cw_kernel_launch launch = launch_between(s, s->launch_device, s->taken, s->taken + BLOCK);
-    if (s->options->range && !s->wanted)
+    const bool by_launch = cw_pm_by_launch(s->options);
+    if (by_launch ? !cw_filter_launch(&s->filter, kernel, s->wanted) : s->options->filter.range && !s->wanted) {
         s->taken += BLOCK;
-    else
+    } else {
+        if (by_launch)
+            open_window(s);
         status = write_samples(s, BLOCK, &s->trouble);
+        if (by_launch && status == CW_OK)
+            close_window(s);
+    }
     bool sampled = is_sampled(s, s->launch_device);
     s->elsewhere += !s->options->no_trace && !sampled;
     if (untimed)
@@ -376,7 +394,7 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
     enum cw_status status = s->trouble.code;
     if (status != CW_OK)
         *err = s->trouble;
-    if (status == CW_OK && !s->spoken && !o->range)
+    if (status == CW_OK && !s->spoken && !cw_pm_by_program(o))
         status = write_samples(s, total, err);
     if (status == CW_OK && s->window && s->taken % s->window)
         status = write_window(s, s->taken - s->taken % s->window, s->taken - 1, err);
@@ -429,7 +447,7 @@ enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, 
                            .cycles = options->cycles || !cw_pm_has_time_trigger(options->capture.plan->chip)};
     if (!s.arena)
         return cw_error_nomem(err);
-    if (options->window_s > 0 && !options->range) {
+    if (options->window_s > 0 && !cw_pm_by_program(options)) {
         s.window = (uint64_t)(options->window_s * 1e9 / (double)s.period + 0.5);
         s.every = (uint64_t)(options->every_s * 1e9 / (double)s.period + 0.5);
         s.window = s.window ? s.window : 1;
@@ -440,8 +458,7 @@ enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, 
         if (devices >> number & 1)
             s.gpus[s.gpu_count++] = number;
     s.launch_device = s.gpus[0];
-    const struct cw_filter_options ranges = {.range = options->range, .launch_count = UINT64_MAX};
-    enum cw_status status = cw_filter_open(&s.filter, &ranges, err);
+    enum cw_status status = cw_filter_open(&s.filter, &options->filter, err);
     if (status == CW_OK)
         status = capture(&s, exit_status, err);
     cw_filter_close(&s.filter);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/kernels.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 /* Records are handed over when a buffer is full and about this often, so that a program that is killed takes few of
@@ -21,17 +23,21 @@ enum { BUFFER_SIZE = 4 << 20, MOST_BUFFERS = 16, FLUSH_PERIOD_MS = 500, MOST_NAM
 /* Every version of the record begins alike; this one is in the headers of all toolkits from 12.0 on. */
 typedef CUpti_ActivityKernel8 kernel_record;
 
+static const struct cw_inject_mode with_launches; /* the same, which looks at launches */
+
 static bool setup(struct cw_reader *in)
 {
     if (in->pos < in->size)
         cw_filter_read(in, &self->options, cw_inject->arena);
     if (in->status != CW_OK)
         return false;
-    if (self->options.range) {
-        if (cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
-            return false;
+    self->by_launch = self->options.kernel_count || self->options.excluded_count;
+    if ((self->options.range || self->by_launch) && cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
+        return false;
+    if (self->options.range)
         cw_user_ranges_filter(&self->filter);
-    }
+    if (self->by_launch)
+        cw_inject->mode = &with_launches;
 #define X(name)                                                                                                        \
     if (!cw_inject->api.name) {                                                                                        \
         cw_inject_fail(CW_ERR_UNSUPPORTED, "this CUPTI lacks " #name ", so kernel launches cannot be traced");         \
@@ -145,26 +151,61 @@ static void set_window(bool open)
         cw_inject_wait_taken(number);
 }
 
-/* What was launched before a range must not be seen in its window, and what was launched in it must have run. */
-static void settle(bool open)
+/* What was launched before a range or a launch must not be seen in its window, and what was launched in it must have
+ * run. False where something still does. */
+static bool settle(bool open)
 {
     static const uint64_t patience_ns = 10000000000;
+    bool rests = true;
     for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++)
-        cw_idle_wait(self->contexts[i], patience_ns);
+        rests = cw_idle_wait(self->contexts[i], patience_ns) && rests;
     set_window(open);
+    return rests;
+}
+
+static bool opens_windows(const struct cw_open_range *range)
+{
+    return self->started && self->options.range && !self->by_launch && range->wanted &&
+           cw_user_ranges_wanted_count() == 1;
 }
 
 /* Of nested ranges, and those of other threads, the first opens the window and the last closes it. */
 static void range_opened(const struct cw_open_range *range)
 {
-    if (self->started && self->options.range && range->wanted && cw_user_ranges_wanted_count() == 1)
+    if (opens_windows(range))
         settle(true);
 }
 
 static void range_closing(const struct cw_open_range *range)
 {
-    if (self->started && self->options.range && range->wanted && cw_user_ranges_wanted_count() == 1)
+    if (opens_windows(range))
         settle(false);
+}
+
+/* Launches of other threads meanwhile are in the window, and have none of their own. */
+static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_driver_launch launch;
+    if (self->launch || !self->started || !cw_inject_launch(&launch, id, call) || cw_stream_capture_is_under_way() ||
+        !cw_filter_launch(&self->filter, launch.function && call->symbolName ? call->symbolName : "",
+                          cw_user_ranges_wanted_count() > 0))
+        return;
+    self->launch = call->correlationId;
+    settle(true);
+}
+
+/* A kernel that was once waited for in vain is not again: its window is over when its launch returns. */
+static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_driver_launch launch;
+    if (!self->launch || self->launch != call->correlationId)
+        return;
+    CUfunction kernel = cw_inject_launch(&launch, id, call) ? launch.function : NULL;
+    if (kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS)
+        set_window(false);
+    else if (!settle(false) && kernel && !cw_stream_capture_is_under_way())
+        cw_kernel_note(kernel, CW_KERNEL_WAITS);
+    self->launch = 0;
 }
 
 #define TRY(name, ...) cw_inject_good(cw_inject->api.name(__VA_ARGS__), #name)
@@ -181,7 +222,7 @@ static void context_created(CUcontext context, uint32_t device)
            TRY(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed) &&
            TRY(cuptiActivityFlushPeriod, FLUSH_PERIOD_MS) &&
            TRY(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
-    if (self->options.range &&
+    if (self->options.range && !self->by_launch &&
         cw_user_ranges_wanted_count()) /* since before the first context, which has no work yet */
         set_window(true);
 }
@@ -201,10 +242,10 @@ static void finish(void)
         cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
-const struct cw_inject_mode cw_inject_trace = {.under_mps = true,
-                                               .setup = setup,
-                                               .context_created = context_created,
-                                               .context_destroyed = context_destroyed,
-                                               .finish = finish,
-                                               .range_opened = range_opened,
-                                               .range_closing = range_closing};
+#define TRACES                                                                                                         \
+    .under_mps = true, .setup = setup, .context_created = context_created, .context_destroyed = context_destroyed,     \
+    .finish = finish, .range_opened = range_opened, .range_closing = range_closing
+
+const struct cw_inject_mode cw_inject_trace = {TRACES};
+static const struct cw_inject_mode with_launches = {TRACES, .launch_entered = launch_entered,
+                                                    .launch_left = launch_left};

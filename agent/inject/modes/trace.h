@@ -11,7 +11,9 @@ struct cw_trace {
     bool started;
     atomic_uint buffers; /* that CUPTI has; counted by its threads */
     struct cw_filter_options options;
-    struct cw_filter filter; /* of the ranges that a WINDOW is wanted of, where the options have an expression */
+    struct cw_filter filter; /* of the ranges or launches that a WINDOW is wanted of, where the options have any */
+    bool by_launch;          /* of launches */
+    uint32_t launch;         /* the correlation of the one whose window is open; 0: none */
     uint32_t context_count;
     CUcontext contexts[CW_MOST_CONTEXTS];
 };

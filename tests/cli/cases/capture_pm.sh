@@ -43,10 +43,16 @@ exec >$COUNTERWORKS_SIM
 echo launch a; for i in 1 2; do echo push step $i; echo launch b; echo push step inner; echo launch c; echo pop; echo pop; echo launch d; done
 END
 capture-agent pm -c plan.cwc -o steps.cwd --range '^step' -- sh steps
-metric-eval show steps.cwd | grep -E 'window|samples|ranges'
+metric-eval show steps.cwd | grep -E 'window|samples|filter'
 metric-eval steps.cwd -m gr__cycles_active.max | tail -6
 capture-agent pm -c plan.cwc -o none.cwd --range other -- sh steps
 capture-agent pm -c plan.cwc -o none.cwd --range empty -- sh -c 'exec >$COUNTERWORKS_SIM; echo push empty; echo pop'
+echo windows of launches:
+capture-agent pm -c plan.cwc -o launches.cwd --kernel '^[bc]$' --launch-skip 1 -- sh steps
+metric-eval show launches.cwd | grep -E 'window|samples|filter|launches:'
+capture-agent pm -c plan.cwc -o launches.cwd --exclude '^[ab]$' --range '^step' -- sh steps
+metric-eval show launches.cwd | grep -E 'window|samples|filter|launches:'
+capture-agent pm -c plan.cwc -o none.cwd --kernel nothing -- sh steps
 echo an interval at which the simulated GPU would lose none:
 capture-agent pm -c plan.cwc -o fast.cwd --interval 10us --sim-drop 4 -- true
 echo who reads the capture may have enough:
@@ -61,6 +67,9 @@ capture-agent pm -c plan.cwc -o no.cwd --window 2s --every 1s -- true
 capture-agent pm -c plan.cwc -o no.cwd --window 100us -- true
 capture-agent pm -c plan.cwc -o no.cwd --range step --duration 1
 capture-agent pm -c plan.cwc -o no.cwd --range '(' -- true
+capture-agent pm -c plan.cwc -o no.cwd --kernel '(' -- true
+capture-agent pm -c plan.cwc -o no.cwd --kernel b --no-trace -- true
+capture-agent pm -c plan.cwc -o no.cwd --launch-count 1 -- true
 capture-agent pm -c plan.cwc -o no.cwd --sim-samples 3 --sim-drop 9 -- true
 capture-agent range -c plan.cwc -o no.cwd -- true
 metric-config --chip GH100 --no-native -m sm__inst_executed.sum -o ranges.cwc
