@@ -195,6 +195,22 @@ static void differ_in_devices(struct comparing *c, const struct cw_counter_data 
         differ_in_device(c, &a->devices[i], &b->devices[i]);
 }
 
+/* Of the first devices that differ in this. */
+static void differ_in_clocks(struct comparing *c, const struct cw_counter_data *a, const struct cw_counter_data *b)
+{
+    char of_a[CW_GPU_CLOCKS_TEXT], of_b[CW_GPU_CLOCKS_TEXT];
+    for (uint32_t i = 0, x, y; i < a->device_count && i < b->device_count; i++) {
+        if (!cw_counter_data_clocks(a, i, &x) || !cw_counter_data_clocks(b, i, &y))
+            continue;
+        const struct cw_gpu_clocks *ours = &a->clocks[x], *theirs = &b->clocks[y];
+        if (!cw_gpu_clocks_differ(ours, theirs))
+            continue;
+        differ(c, "clocks", cw_arena_strdup(c->arena, cw_gpu_clocks_text(ours, of_a)),
+               cw_arena_strdup(c->arena, cw_gpu_clocks_text(theirs, of_b)), false);
+        return;
+    }
+}
+
 enum cw_status cw_compare_captures(const struct cw_difference **differences, uint32_t *count,
                                    const struct cw_counter_data *a, const struct cw_counter_data *b,
                                    struct cw_arena *arena, struct cw_error *err)
@@ -210,6 +226,7 @@ enum cw_status cw_compare_captures(const struct cw_difference **differences, uin
         return cw_error_nomem(err);
     differ(&c, "chip", x->chip, y->chip, true);
     differ_in_devices(&c, a, b);
+    differ_in_clocks(&c, a, b);
     differ(&c, "profiler", cw_profiler_names[x->profiler], cw_profiler_names[y->profiler], true);
     differ_in_number(&c, "passes", x->pass_count, y->pass_count, true);
     differ_in_counters(&c, x, y);

@@ -46,10 +46,20 @@ static bool is_apart(uint32_t a, uint32_t b)
     return least && (uint64_t)(most - least) * 50 > most;
 }
 
+static bool are_apart(const struct cw_gpu_clock *a, const struct cw_gpu_clock *b)
+{
+    return is_apart(a->sm_mhz, b->sm_mhz) || is_apart(a->memory_mhz, b->memory_mhz);
+}
+
 bool cw_gpu_clocks_moved(const struct cw_gpu_clocks *c)
 {
-    const struct cw_gpu_clock *first = &c->readings[0], *last = &c->readings[c->count - 1];
-    return is_apart(first->sm_mhz, last->sm_mhz) || is_apart(first->memory_mhz, last->memory_mhz);
+    return are_apart(&c->readings[0], &c->readings[c->count - 1]);
+}
+
+bool cw_gpu_clocks_differ(const struct cw_gpu_clocks *a, const struct cw_gpu_clocks *b)
+{
+    return are_apart(&a->readings[0], &b->readings[0]) ||
+           are_apart(&a->readings[a->count - 1], &b->readings[b->count - 1]);
 }
 
 /* Bits that NVML names, but for an idle GPU and clocks that someone set, which are no limit. */

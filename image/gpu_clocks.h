@@ -23,6 +23,8 @@ void cw_gpu_clocks_read(struct cw_gpu_clocks *clocks, struct cw_reader *in, stru
 
 /* Whether the first and the last reading of a clock are more than 2 % apart. */
 bool cw_gpu_clocks_moved(const struct cw_gpu_clocks *clocks);
+/* Whether two captures ran at other clocks: where each began, or where each ended. */
+bool cw_gpu_clocks_differ(const struct cw_gpu_clocks *a, const struct cw_gpu_clocks *b);
 /* "SM 1980 MHz, memory 2619 MHz", and where they moved how, and what kept them down: a line without its end. */
 enum { CW_GPU_CLOCKS_TEXT = 320 };
 const char *cw_gpu_clocks_text(const struct cw_gpu_clocks *clocks, char text[CW_GPU_CLOCKS_TEXT]);

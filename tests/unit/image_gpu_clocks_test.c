@@ -87,6 +87,14 @@ Test(gpu_clocks, two_per_cent_are_no_move)
     cr_expect_lt(strlen(cw_gpu_clocks_text(&(struct cw_gpu_clocks){0, 3, at}, text)), CW_GPU_CLOCKS_TEXT - 1);
 }
 
+Test(gpu_clocks, two_captures_may_have_run_at_others)
+{
+    const struct cw_gpu_clocks a = {0, 2, steady}, b = {0, 3, slower}, early = {0, 1, steady}, end = {0, 1, slower + 2};
+    cr_expect(!cw_gpu_clocks_differ(&a, &a) && !cw_gpu_clocks_differ(&b, &b) && !cw_gpu_clocks_differ(&a, &early));
+    cr_expect(cw_gpu_clocks_differ(&a, &b), "in the end");
+    cr_expect(cw_gpu_clocks_differ(&a, &end) && cw_gpu_clocks_differ(&end, &b));
+}
+
 Test(gpu_clocks, of_no_device_or_without_a_reading_are_refused)
 {
     add(77, steady, 2);

@@ -418,7 +418,9 @@ static void tell(const struct capture *c)
                       " %s counted in one pass only and never repeated, because %s; what other passes "
                       "count is not collected%s\n",
                       c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
-                      c->base.one_pass ? "" : " (--replay application runs the program once for each pass)");
+                      c->base.one_pass ? ""
+                                       : " (--replay multiplex counts it of other launches that are alike, "
+                                         "--replay application runs the program once for each pass)");
     if (c->pushed)
         fprintf(stderr,
                 "capture-agent: %" PRIu64 " %s timed with 10 to 40 us of what surrounds %s, as all that comes behind a "

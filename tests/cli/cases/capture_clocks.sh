@@ -21,6 +21,9 @@ for device in json.load(sys.stdin)["devices"]:
     print([(c["moved"], [(r["sm_mhz"], r["memory_mhz"], r["limits"]) for r in c["readings"]]) for c in device.get("clocks", [])])'
     metric-eval $name.cwd | grep clocks
 done
+echo compared:
+capture-agent range -c plan.cwc -o again.cwd -- sh steady
+for b in slows again unknown; do metric-eval diff steady.cwd $b.cwd -m sm__inst_executed.sum | grep clocks; done
 echo merged:
 metric-eval merge -o all.cwd steady.cwd slows.cwd unknown.cwd
 metric-eval show all.cwd | grep clocks
