@@ -295,6 +295,8 @@ struct content {
     cw_file_render *render; /* NULL: the data as it is */
 };
 
+enum { PRINT_BUFFER = 1 << 18 };
+
 static enum cw_status print_all(int fd, const char *path, const struct content *c, struct cw_error *err)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -304,10 +306,14 @@ static enum cw_status print_all(int fd, const char *path, const struct content *
     if (!out)
         return errno == ENOMEM ? cw_error_nomem(err)
                                : cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    char *buffer = malloc(PRINT_BUFFER); /* the library's own would be a page */
+    if (buffer)
+        setvbuf(out, buffer, _IOFBF, PRINT_BUFFER);
     enum cw_status status = c->render(out, c->data, err);
     bool failed = ferror(out);
     errno = 0;
     failed = fclose(out) != 0 || failed;
+    free(buffer);
     if (failed && status == CW_OK)
         status = cannot_write(path, err);
     return status;

@@ -97,14 +97,6 @@ const struct cw_range *cw_result_range(const struct cw_result *r, uint32_t i)
 
 const char *cw_number_text(double value, char text[CW_NUMBER_SIZE])
 {
-    if (isnan(value) || isinf(value)) {
-        snprintf(text, CW_NUMBER_SIZE, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
-        return text;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, CW_NUMBER_SIZE, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
+    cw_decimal_text(value, text);
     return text;
 }

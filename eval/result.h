@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/decimal.h"
 #include "eval/eval_plan.h"
 
 struct cw_result {
@@ -38,7 +39,7 @@ enum cw_status cw_result_select(struct cw_result *result, const uint32_t *rows, 
 const struct cw_range *cw_result_range(const struct cw_result *result, uint32_t i);
 
 /* The shortest decimal that reads back as the same number; "inf", "-inf", "nan". Returns `text`. */
-enum { CW_NUMBER_SIZE = 32 };
+enum { CW_NUMBER_SIZE = CW_DECIMAL_SIZE };
 const char *cw_number_text(double value, char text[CW_NUMBER_SIZE]);
 
 #endif

@@ -1,25 +1,24 @@
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "eval/output/once.h"
 #include "eval/output/output.h"
 
 static void put_cell(const struct cw_output_column *c, const void *cell, FILE *out)
 {
-    char number[CW_NUMBER_SIZE];
     switch (c->type) {
     case CW_CELL_TEXT:
         cw_text_put(out, CW_TEXT_CELL, *(const char *const *)cell);
         break;
     case CW_CELL_F64:
-        fputs(cw_number_text(*(const double *)cell, number), out);
+        cw_output_put_f64(*(const double *)cell, out);
         break;
     case CW_CELL_STATUS:
-        fputs(cw_value_status_text((enum cw_value_status) * (const int8_t *)cell), out);
+        fputs_unlocked(cw_value_status_text((enum cw_value_status) * (const int8_t *)cell), out);
         break;
     default:
-        cw_text_print(out, "%" PRIu64, cw_cell_integer(c->type, cell));
+        cw_output_put_u64(cw_cell_integer(c->type, cell), out);
     }
 }
 
@@ -33,7 +32,7 @@ static void put_cells(const struct cw_output_column *columns, size_t count, unsi
         const uint64_t cells = c->across ? c->across->row_count : 1;
         for (uint64_t i = 0; c->formats & format && i < cells; i++) {
             if (*begun)
-                putc(',', out);
+                putc_unlocked(',', out);
             *begun = true;
             if (record) {
                 put_cell(c, cw_cell_at(c, record, i), out);
@@ -46,48 +45,81 @@ static void put_cells(const struct cw_output_column *columns, size_t count, unsi
     }
 }
 
-static void put_line(const struct cw_output_table *t, unsigned format, const char *start, const void *metric,
-                     const struct cw_value_record *value, FILE *out)
-{
-    bool begun = true;
-    fputs(start, out);
-    if (t->metrics) {
-        put_cells(t->metrics->columns, t->metrics->column_count, format, metric, &begun, out);
-        put_cells(cw_value_columns, cw_output_value_columns(t), format, value, &begun, out);
-    }
-    fputs("\r\n", out);
-}
+/* Lines begin with the cells of their record, and have those of the metric behind them. */
+struct lines {
+    const struct cw_output_table *table;
+    unsigned format;
+    FILE *out, *stream;
+    char *start;
+    size_t size;
+    struct cw_output_once once;
+};
 
-/* The lines of a record begin with its own cells, which are made once. */
-static bool make_start(const struct cw_output_table *t, unsigned format, const void *record, FILE *start)
+static bool make_start(struct lines *l, const void *record)
 {
     bool begun = false;
-    rewind(start);
-    put_cells(t->columns, t->column_count, format, record, &begun, start);
-    return putc(0, start) == 0 && fflush(start) == 0;
+    rewind(l->stream);
+    put_cells(l->table->columns, l->table->column_count, l->format, record, &begun, l->stream);
+    return fflush(l->stream) == 0 && !ferror(l->stream);
+}
+
+static void put_metric(FILE *out, const void *record, const void *lines)
+{
+    const struct lines *l = lines;
+    bool begun = true;
+    put_cells(l->table->metrics->columns, l->table->metrics->column_count, l->format, record, &begun, out);
+}
+
+static void put_value(const struct lines *l, const struct cw_value_record *value)
+{
+    bool begun = true;
+    put_cells(cw_value_columns, cw_output_value_columns(l->table), l->format, value, &begun, l->out);
+}
+
+static void put_names(struct lines *l)
+{
+    fwrite_unlocked(l->start, 1, l->size, l->out);
+    if (l->table->metrics) {
+        put_metric(l->out, NULL, l);
+        put_value(l, NULL);
+    }
+    fputs_unlocked("\r\n", l->out);
+}
+
+static void put_row(struct lines *l, const struct cw_output_row *row)
+{
+    if (!l->table->metrics) {
+        fwrite_unlocked(l->start, 1, l->size, l->out);
+        fputs_unlocked("\r\n", l->out);
+        return;
+    }
+    for (size_t m = 0; m < l->table->metrics->row_count; m++) {
+        const struct cw_value_record value = cw_output_value(row, m);
+        fwrite_unlocked(l->start, 1, l->size, l->out);
+        cw_output_once_put(&l->once, m, l->out);
+        put_value(l, &value);
+        fputs_unlocked("\r\n", l->out);
+    }
 }
 
 static enum cw_status write_lines(FILE *out, const struct cw_output_table *t, unsigned format, struct cw_error *err)
 {
-    char *start = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&start, &size);
-    bool good = stream && make_start(t, format, NULL, stream);
+    struct lines l = {.table = t, .format = format, .out = out};
+    l.stream = open_memstream(&l.start, &l.size);
+    bool good = l.stream && (!t->metrics || cw_output_once_make(&l.once, t->metrics, put_metric, &l));
+    good = good && make_start(&l, NULL);
     if (good)
-        put_line(t, format, start, NULL, NULL, out);
+        put_names(&l);
     for (uint64_t i = 0; i < t->row_count && good; i++) {
         const struct cw_output_row row = t->row(t, i);
-        good = make_start(t, format, row.record, stream);
-        if (good && !t->metrics)
-            put_line(t, format, start, NULL, NULL, out);
-        for (size_t m = 0; good && t->metrics && m < t->metrics->row_count; m++) {
-            const struct cw_value_record value = cw_output_value(&row, m);
-            put_line(t, format, start, t->metrics->row(t->metrics, m).record, &value, out);
-        }
+        good = make_start(&l, row.record);
+        if (good)
+            put_row(&l, &row);
     }
-    if (stream)
-        fclose(stream);
-    free(start);
+    if (l.stream)
+        fclose(l.stream);
+    free(l.start);
+    cw_output_once_free(&l.once);
     return good ? CW_OK : cw_error_nomem(err);
 }
 

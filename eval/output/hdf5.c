@@ -153,72 +153,128 @@ static void put_flags(struct file *f, hid_t status)
 
 /* ---- datasets --------------------------------------------------------------------------------------------------- */
 
-enum { PIECE = 1 << 20 }; /* bytes of cells that are put together at a time */
+/* Bytes of a dataset that are put together and written at a time, which are a chunk of the file. */
+enum { PIECE = 1 << 20, SINKS_MAX = 40 };
 
-/* Writes `count` rows of the dataset from `first` on. */
-static bool write_rows(hid_t dataset, hid_t given, uint64_t first, uint64_t count, uint64_t width, const void *values)
+/* A dataset that is being filled, row by row. */
+struct sink {
+    hid_t dataset, given;
+    const char *name;
+    const struct cw_output_column *column; /* NULL: the records themselves */
+    const struct cw_output_table *across;
+    bool values;  /* the cells are the row's values, and not its record's */
+    size_t size;  /* of a cell */
+    uint64_t width, room, held, done; /* cells of a row; rows: of the piece, in it, before it */
+    char *piece;
+};
+
+struct filling {
+    struct file *f;
+    hid_t group;
+    const struct cw_output_table *table;
+    struct sink sinks[SINKS_MAX];
+    size_t count;
+};
+
+/* Texts lie elsewhere in the file. Numbers of little change become much shorter; doubles of measurements hardly do, and
+ * would cost more time than all else (docs/measurements.md). */
+static hid_t creation_list(const struct file *f, const struct sink *s, const hsize_t sizes[2], int rank)
 {
-    const hsize_t start[2] = {first, 0}, sizes[2] = {count, width};
-    hid_t file = H5Dget_space(dataset), memory = H5Screate_simple(H5Sget_simple_extent_ndims(file), sizes, NULL);
-    bool good = H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, sizes, NULL) >= 0 &&
-                H5Dwrite(dataset, given, memory, file, H5P_DEFAULT, values) >= 0;
+    hid_t list = H5Pcopy(f->dataset_list);
+    const bool wide = s->values && s->column->type == CW_CELL_F64;
+    const hsize_t chunk[2] = {s->room < sizes[0] ? s->room : sizes[0], sizes[1]};
+    if (!sizes[0] || !sizes[1] || sizes[0] * sizes[1] * s->size < PIECE / 256)
+        return list;
+    H5Pset_chunk(list, rank, chunk);
+    if (!wide && s->column && s->given != f->string) {
+        H5Pset_shuffle(list);
+        H5Pset_deflate(list, 1);
+    }
+    return list;
+}
+
+/* A dataset of the filling's group with a row for each of the table: of a column, across another table or NULL, or of
+ * `stored` records. */
+static hid_t add_sink(struct filling *to, const struct cw_output_column *c, const struct cw_output_table *across,
+                      struct type type)
+{
+    struct file *f = to->f;
+    const struct cw_output_table *t = to->table;
+    const hsize_t sizes[2] = {t->row_count, across ? across->row_count : 1};
+    struct sink s = {.given = type.given, .name = c ? c->name : t->name, .column = c, .across = across,
+                     .values = across && across == t->metrics, .size = c ? cw_cell_size(c->type) : t->record_size,
+                     .width = sizes[1]};
+    if (f->what || !check(f, to->count < SINKS_MAX, s.name))
+        return H5I_INVALID_HID;
+    s.room = s.width ? PIECE / (s.width * s.size) : 0;
+    s.room = s.room < 1 ? 1 : s.room > t->row_count ? t->row_count : s.room;
+    s.piece = calloc(s.room * s.width + 1, s.size);
+    f->nomem = f->nomem || !s.piece;
+    hid_t list = creation_list(f, &s, sizes, across ? 2 : 1), space = H5Screate_simple(across ? 2 : 1, sizes, NULL);
+    s.dataset = H5Dcreate2(to->group, s.name, type.stored, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    H5Sclose(space);
+    H5Pclose(list);
+    check(f, s.dataset >= 0 && s.piece, s.name);
+    to->sinks[to->count++] = s;
+    return s.dataset;
+}
+
+/* Writes the rows of the piece. */
+static void flush_sink(struct file *f, struct sink *s)
+{
+    const hsize_t start[2] = {s->done, 0}, sizes[2] = {s->held, s->width};
+    if (f->what || !s->held || !s->width)
+        return;
+    hid_t file = H5Dget_space(s->dataset), memory = H5Screate_simple(H5Sget_simple_extent_ndims(file), sizes, NULL);
+    check(f,
+          H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, sizes, NULL) >= 0 &&
+              H5Dwrite(s->dataset, s->given, memory, file, H5P_DEFAULT, s->piece) >= 0,
+          s->name);
     H5Sclose(file);
     H5Sclose(memory);
-    return good;
+    s->done += s->held;
+    s->held = 0;
 }
 
 /* The cells that a row has of a column, or its record. Values lie metric by metric, so that this transposes them. */
-static void gather(char *to, const struct cw_output_row *row, const struct cw_output_column *c, bool values,
-                   uint64_t width, size_t size)
+static void gather(struct sink *s, const struct cw_output_row *row)
 {
-    if (!values) {
-        memcpy(to, c ? cw_cell_at(c, row->record, 0) : row->record, width * size);
-        return;
+    char *to = s->piece + s->held * s->width * s->size;
+    if (!s->values) {
+        memcpy(to, s->column ? cw_cell_at(s->column, row->record, 0) : row->record, s->width * s->size);
+    } else if (s->size == sizeof(double)) {
+        const double *from = cw_output_cells(row, s->column);
+        for (uint64_t m = 0; m < s->width; m++)
+            ((double *)(void *)to)[m] = from[m * row->stride];
+    } else {
+        const char *from = cw_output_cells(row, s->column);
+        for (uint64_t m = 0; m < s->width; m++)
+            memcpy(to + m * s->size, from + m * row->stride * s->size, s->size);
     }
-    const char *from = cw_output_cells(row, c);
-    for (uint64_t m = 0; m < width; m++)
-        memcpy(to + m * size, from + m * row->stride * size, size);
+    s->held++;
 }
 
-/* Writes a column of all rows, across a table or NULL, or without a column the records. */
-static void write_cells(struct file *f, hid_t dataset, hid_t given, const struct cw_output_table *t,
-                        const struct cw_output_column *c, const struct cw_output_table *across)
+/* Asks the table for its rows, once, and gives each to all datasets. */
+static void fill(struct filling *to)
 {
-    const char *name = c ? c->name : t->name;
-    const size_t size = c ? cw_cell_size(c->type) : t->record_size;
-    uint64_t width = across ? across->row_count : 1;
-    if (f->what || !t->row_count || !width)
-        return;
-    uint64_t most = PIECE / (width * size);
-    most = most < 1 ? 1 : most < t->row_count ? most : t->row_count;
-    char *piece = calloc(most * width, size);
-    f->nomem = f->nomem || !piece;
-    check(f, piece, name);
-    for (uint64_t first = 0, n; first < t->row_count && !f->what; first += n) {
-        n = t->row_count - first < most ? t->row_count - first : most;
-        for (uint64_t i = 0; i < n; i++) {
-            const struct cw_output_row row = t->row(t, first + i);
-            gather(piece + i * width * size, &row, c, across && across == t->metrics, width, size);
+    for (uint64_t i = 0; i < to->table->row_count && !to->f->what; i++) {
+        const struct cw_output_row row = to->table->row(to->table, i);
+        for (size_t k = 0; k < to->count; k++) {
+            gather(&to->sinks[k], &row);
+            if (to->sinks[k].held == to->sinks[k].room)
+                flush_sink(to->f, &to->sinks[k]);
         }
-        check(f, write_rows(dataset, given, first, n, width, piece), name);
     }
-    free(piece);
+    for (size_t k = 0; k < to->count; k++)
+        flush_sink(to->f, &to->sinks[k]);
 }
 
-/* A dataset, written whole and left open. */
-static hid_t put_cells(struct file *f, hid_t group, const struct cw_output_table *t, const struct cw_output_column *c,
-                       const struct cw_output_table *across)
+static void close_sinks(struct filling *to)
 {
-    const hsize_t sizes[2] = {t->row_count, across ? across->row_count : 1};
-    const struct type type = type_of(f, c->type);
-    if (f->what)
-        return H5I_INVALID_HID;
-    hid_t space = H5Screate_simple(across ? 2 : 1, sizes, NULL);
-    hid_t dataset = H5Dcreate2(group, c->name, type.stored, space, H5P_DEFAULT, f->dataset_list, H5P_DEFAULT);
-    check(f, dataset >= 0, c->name);
-    H5Sclose(space);
-    write_cells(f, dataset, type.given, t, c, across);
-    return dataset;
+    for (size_t k = 0; k < to->count; k++) {
+        close_object(to->sinks[k].dataset);
+        free(to->sinks[k].piece);
+    }
 }
 
 static const struct cw_output_column *next_column(const struct cw_output_table *t, const struct cw_output_column *c)
@@ -229,13 +285,27 @@ static const struct cw_output_column *next_column(const struct cw_output_table *
     return NULL;
 }
 
-/* The scale of an axis, from the first column of its table: it gives the axis its name and its labels. Left open. */
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
+
+/* The scale of an axis, from the first column of its table: it gives the axis its name and its labels. */
+static hid_t add_scale(struct filling *to)
+{
+    const struct cw_output_column *c = next_column(to->table, NULL);
+    hid_t scale = add_sink(to, c, NULL, type_of(to->f, c->type));
+    if (!to->f->what)
+        check(to->f, H5DSset_scale(scale, c->name) >= 0, c->name);
+    return scale;
+}
+
+/* The same of a table that is all written at once; left open. */
 static hid_t put_scale(struct file *f, hid_t group, const struct cw_output_table *t)
 {
-    const struct cw_output_column *c = next_column(t, NULL);
-    hid_t scale = put_cells(f, group, t, c, NULL);
+    struct filling alone = {.f = f, .group = group, .table = t};
+    hid_t scale = add_scale(&alone);
+    fill(&alone);
     if (!f->what)
-        check(f, H5DSset_scale(scale, c->name) >= 0, c->name);
+        H5Iinc_ref(scale);
+    close_sinks(&alone);
     return scale;
 }
 
@@ -245,56 +315,55 @@ static void attach(struct file *f, hid_t dataset, hid_t scale, unsigned axis)
         check(f, H5DSattach_scale(dataset, scale, axis) >= 0, "a dimension scale");
 }
 
-/* ---- tables ----------------------------------------------------------------------------------------------------- */
-
 /* The columns behind the first, along its axis. */
-static void put_columns(struct file *f, hid_t group, const struct cw_output_table *t, hid_t axis)
+static void add_columns(struct filling *to, hid_t axis)
 {
     const struct cw_output_table *across = NULL;
     hid_t second = H5I_INVALID_HID;
-    for (const struct cw_output_column *c = next_column(t, NULL); (c = next_column(t, c));) {
+    for (const struct cw_output_column *c = next_column(to->table, NULL); (c = next_column(to->table, c));) {
         if (c->across && c->across != across) {
             close_object(second);
-            second = put_scale(f, group, across = c->across);
+            second = put_scale(to->f, to->group, across = c->across);
         }
-        hid_t dataset = put_cells(f, group, t, c, c->across);
-        attach(f, dataset, axis, 0);
+        hid_t dataset = add_sink(to, c, c->across, type_of(to->f, c->type));
+        attach(to->f, dataset, axis, 0);
         if (c->across)
-            attach(f, dataset, second, 1);
-        close_object(dataset);
+            attach(to->f, dataset, second, 1);
     }
     close_object(second);
 }
 
-static void put_values(struct file *f, hid_t group, const struct cw_output_table *t, const hid_t axes[2])
+static void add_values(struct filling *to, const hid_t axes[2])
 {
-    hid_t all[CW_VALUE_COLUMNS];
-    const size_t count = cw_output_value_columns(t);
-    for (size_t k = 0; k < count; k++)
-        all[k] = put_cells(f, group, t, &cw_value_columns[k], t->metrics);
-    put_flags(f, all[1]);
-    for (size_t k = 0; k < count; k++) {
-        attach(f, all[k], axes[0], 0);
-        attach(f, all[k], axes[1], 1);
-        put_text(f, all[k], "coordinates", t->coordinates);
-        close_object(all[k]);
+    const struct cw_output_table *t = to->table;
+    for (size_t k = 0; k < cw_output_value_columns(t); k++) {
+        const struct cw_output_column *c = &cw_value_columns[k];
+        hid_t dataset = add_sink(to, c, t->metrics, type_of(to->f, c->type));
+        if (c->type == CW_CELL_STATUS)
+            put_flags(to->f, dataset);
+        attach(to->f, dataset, axes[0], 0);
+        attach(to->f, dataset, axes[1], 1);
+        put_text(to->f, dataset, "coordinates", t->coordinates);
     }
 }
 
 static void put_table(struct file *f, hid_t group, const struct cw_output_table *t)
 {
-    hid_t axes[2] = {put_scale(f, group, t), H5I_INVALID_HID};
+    struct filling rows = {.f = f, .group = group, .table = t}, metrics = {.f = f, .group = group, .table = t->metrics};
+    hid_t axes[2] = {add_scale(&rows), H5I_INVALID_HID};
     if (t->clock)
         put_text(f, axes[0], "clock", t->clock);
     if (t->metrics)
-        axes[1] = put_scale(f, group, t->metrics);
-    put_columns(f, group, t, axes[0]);
+        axes[1] = add_scale(&metrics);
+    add_columns(&rows, axes[0]);
     if (t->metrics) {
-        put_columns(f, group, t->metrics, axes[1]);
-        put_values(f, group, t, axes);
+        add_columns(&metrics, axes[1]);
+        add_values(&rows, axes);
+        fill(&metrics);
     }
-    close_object(axes[0]);
-    close_object(axes[1]);
+    fill(&rows);
+    close_sinks(&rows);
+    close_sinks(&metrics);
 }
 
 /* The compound type of a table of records: as it lies in memory, or packed as it is stored. */
@@ -315,17 +384,15 @@ static hid_t record_type(struct file *f, const struct cw_output_table *t, bool s
 
 static void put_records(struct file *f, hid_t group, const struct cw_output_table *t)
 {
+    struct filling records = {.f = f, .group = group, .table = t};
     if (f->what)
         return;
-    const hsize_t total = t->row_count;
-    hid_t stored = record_type(f, t, true), given = record_type(f, t, false), space = H5Screate_simple(1, &total, NULL);
-    hid_t dataset = H5Dcreate2(group, t->name, stored, space, H5P_DEFAULT, f->dataset_list, H5P_DEFAULT);
-    check(f, dataset >= 0, t->name);
-    write_cells(f, dataset, given, t, NULL, NULL);
-    close_object(dataset);
-    H5Sclose(space);
-    H5Tclose(stored);
-    H5Tclose(given);
+    const struct type type = {record_type(f, t, true), record_type(f, t, false)};
+    add_sink(&records, NULL, NULL, type);
+    fill(&records);
+    close_sinks(&records);
+    H5Tclose(type.stored);
+    H5Tclose(type.given);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */

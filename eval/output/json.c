@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/text.h"
 #include "eval/output/capture.h"
+#include "eval/output/once.h"
 #include "eval/output/output.h"
 
 /* A file being written; after the first failure nothing more is printed. */
@@ -12,6 +12,8 @@ struct writing {
     struct cw_error *err;
     enum cw_status status;
     unsigned format; /* whose columns are written */
+    const struct cw_output_table *metrics;
+    struct cw_output_once once; /* of these */
 };
 
 static void put_tree(struct writing *w, json_t *value)
@@ -29,11 +31,16 @@ static void put_word(struct writing *w, const char *text, bool quoted)
         putc_unlocked('"', w->out);
 }
 
+/* Of what JSON has as an int64_t. */
+static uint64_t magnitude(uint64_t value)
+{
+    return (int64_t)value < 0 ? -value : value;
+}
+
 static void put_cell(struct writing *w, const struct cw_output_table *t, const struct cw_output_column *c,
                      const void *cell)
 {
     const struct cw_output_pairs *pairs = cell;
-    char number[CW_NUMBER_SIZE];
     switch (c->type) {
     case CW_CELL_TEXT:
         if (t->short_escapes)
@@ -45,16 +52,21 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
         put_tree(w, cw_capture_pairs(pairs->list, pairs->count));
         break;
     case CW_CELL_F64:
-        put_word(w, isfinite(*(const double *)cell) ? cw_number_text(*(const double *)cell, number) : "null", false);
+        if (isfinite(*(const double *)cell))
+            cw_output_put_f64(*(const double *)cell, w->out);
+        else
+            put_word(w, "null", false);
         break;
     case CW_CELL_STATUS:
         put_word(w, cw_value_status_text((enum cw_value_status) * (const int8_t *)cell), true);
         break;
     case CW_CELL_I64:
-        cw_text_print(w->out, "%" PRId64, (int64_t)cw_cell_integer(c->type, cell));
+        if ((int64_t)cw_cell_integer(c->type, cell) < 0)
+            putc_unlocked('-', w->out);
+        cw_output_put_u64(magnitude(cw_cell_integer(c->type, cell)), w->out);
         break;
     default:
-        cw_text_print(w->out, "%" PRIu64, cw_cell_integer(c->type, cell));
+        cw_output_put_u64(cw_cell_integer(c->type, cell), w->out);
     }
 }
 
@@ -66,10 +78,10 @@ static void put_cells(struct writing *w, const struct cw_output_table *t, const 
         return;
     }
     for (uint64_t i = 0; i < c->across->row_count; i++) {
-        fputs(i ? ", " : "[", w->out);
+        fputs_unlocked(i ? ", " : "[", w->out);
         put_cell(w, t, c, cw_cell_at(c, record, i));
     }
-    putc(']', w->out);
+    putc_unlocked(']', w->out);
 }
 
 static bool is_there(const struct writing *w, const struct cw_output_column *c, const void *record)
@@ -93,6 +105,24 @@ static void put_members(struct writing *w, const struct cw_output_table *t, cons
         }
 }
 
+/* The members of a metric, with which its value goes on. */
+static void put_metric(FILE *out, const void *record, const void *writing)
+{
+    struct writing w = *(const struct writing *)writing;
+    w.out = out;
+    put_members(&w, w.metrics, record);
+    fputs_unlocked(", ", out);
+}
+
+static bool make_once(struct writing *w, const struct cw_output_table *t)
+{
+    w->metrics = t->metrics;
+    if (!t->metrics || (t->once && w->format == CW_TO_JSON) || cw_output_once_make(&w->once, t->metrics, put_metric, w))
+        return true;
+    w->status = cw_error_nomem(w->err);
+    return false;
+}
+
 /* Each metric of a row with its value. */
 static void put_metrics(struct writing *w, const struct cw_output_table *t, const struct cw_output_row *row)
 {
@@ -101,12 +131,11 @@ static void put_metrics(struct writing *w, const struct cw_output_table *t, cons
     for (size_t m = 0; m < t->metrics->row_count; m++) {
         const struct cw_value_record value = cw_output_value(row, m);
         fputs_unlocked(m ? ",\n    {" : "\n    {", w->out);
-        put_members(w, t->metrics, t->metrics->row(t->metrics, m).record);
-        fputs_unlocked(", ", w->out);
+        cw_output_once_put(&w->once, m, w->out);
         put_members(w, &values, &value);
         putc_unlocked('}', w->out);
     }
-    putc(']', w->out);
+    putc_unlocked(']', w->out);
 }
 
 /* The values of a row, whose metrics the reader knows. */
@@ -117,7 +146,7 @@ static void put_values(struct writing *w, const struct cw_output_table *t, const
         cw_text_print(w->out, ", \"%s\": [", names[k]);
         for (size_t m = 0; m < t->metrics->row_count; m++) {
             const struct cw_value_record value = cw_output_value(row, m);
-            fputs(m ? ", " : "", w->out);
+            fputs_unlocked(m ? ", " : "", w->out);
             put_cell(w, t, &cw_value_columns[k], cw_cell_at(&cw_value_columns[k], &value, 0));
         }
         putc(']', w->out);
@@ -142,27 +171,30 @@ static void put_table(struct writing *w, const struct cw_output_table *t)
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_output *o = output;
-    struct writing w = {out, err, CW_OK, CW_TO_JSON};
+    struct writing w = {.out = out, .err = err, .format = CW_TO_JSON};
     fputs("{\"capture\": ", out);
     w.status = cw_json_print(cw_capture_manifest(o->data, o->source), JSON_COMPACT, out, err);
     if (w.status == CW_OK && o->tables[0].once)
         put_table(&w, &o->metrics);
-    for (size_t i = 0; i < o->table_count && w.status == CW_OK; i++)
+    for (size_t i = 0; i < o->table_count && w.status == CW_OK && make_once(&w, &o->tables[i]); i++) {
         put_table(&w, &o->tables[i]);
+        cw_output_once_free(&w.once);
+        w.once = (struct cw_output_once){0};
+    }
+    cw_output_once_free(&w.once);
     fputs("}\n", out);
     return w.status;
 }
 
-static void put_line(struct writing *w, const struct cw_output_table *t, const void *record, const void *metric,
+static void put_line(struct writing *w, const struct cw_output_table *t, const void *record, size_t metric,
                      const struct cw_value_record *value)
 {
     const struct cw_output_table values = {.columns = cw_value_columns, .column_count = cw_output_value_columns(t)};
     putc_unlocked('{', w->out);
     put_members(w, t, record);
-    if (metric) {
+    if (value) {
         fputs_unlocked(", ", w->out);
-        put_members(w, t->metrics, metric);
-        fputs_unlocked(", ", w->out);
+        cw_output_once_put(&w->once, metric, w->out);
         put_members(w, &values, value);
     }
     fputs_unlocked("}\n", w->out);
@@ -171,15 +203,17 @@ static void put_line(struct writing *w, const struct cw_output_table *t, const v
 enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_output_table *t = ((const struct cw_output *)output)->tables;
-    struct writing w = {out, err, CW_OK, CW_TO_ROWS};
+    struct writing w = {.out = out, .err = err, .format = CW_TO_ROWS};
+    make_once(&w, t);
     for (uint64_t i = 0; i < t->row_count && w.status == CW_OK; i++) {
         const struct cw_output_row row = t->row(t, i);
         if (!t->metrics)
-            put_line(&w, t, row.record, NULL, NULL);
+            put_line(&w, t, row.record, 0, NULL);
         for (size_t m = 0; t->metrics && m < t->metrics->row_count && w.status == CW_OK; m++) {
             const struct cw_value_record value = cw_output_value(&row, m);
-            put_line(&w, t, row.record, t->metrics->row(t->metrics, m).record, &value);
+            put_line(&w, t, row.record, m, &value);
         }
     }
+    cw_output_once_free(&w.once);
     return w.status;
 }

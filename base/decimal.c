@@ -1,0 +1,255 @@
+#include "base/decimal.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The shortest decimal in the interval of all that is read as the number, and of these the nearest, by the Schubfach
+ * algorithm: R. Giulietti, The Schubfach way to render doubles, 2020. Variables have the names of that paper. */
+
+/* ---- powers of ten ---------------------------------------------------------------------------------------------- */
+
+enum { LEAST_POWER = -292, GREATEST_POWER = 324, WORDS = 18 };
+
+/* 10^k = g 2^r, where 2^127 <= g < 2^128, rounded up. */
+struct power {
+    uint64_t high, low;
+};
+static struct power powers[GREATEST_POWER - LEAST_POWER + 1];
+
+/* A natural number, its lowest word first. */
+struct natural {
+    uint64_t word[WORDS];
+};
+
+static void times_ten(struct natural *n)
+{
+    unsigned __int128 carry = 0;
+    for (int i = 0; i < WORDS; i++) {
+        carry += (unsigned __int128)n->word[i] * 10;
+        n->word[i] = (uint64_t)carry;
+        carry >>= 64;
+    }
+}
+
+static int bit_length(const struct natural *n)
+{
+    int i = WORDS - 1;
+    while (!n->word[i])
+        i--;
+    return 64 * (i + 1) - __builtin_clzll(n->word[i]);
+}
+
+static bool bit(const struct natural *n, int i)
+{
+    return i >= 0 && (n->word[i / 64] >> i % 64 & 1);
+}
+
+/* n = 2 n; n -= by where that is no less. Whether it was. */
+static bool double_and_reduce(struct natural *n, const struct natural *by)
+{
+    struct natural less;
+    bool borrow = false;
+    for (int i = WORDS - 1; i > 0; i--)
+        n->word[i] = n->word[i] << 1 | n->word[i - 1] >> 63;
+    n->word[0] <<= 1;
+    for (int i = 0; i < WORDS; i++) {
+        less.word[i] = n->word[i] - by->word[i] - borrow;
+        borrow = n->word[i] < by->word[i] || (n->word[i] == by->word[i] && borrow);
+    }
+    if (!borrow)
+        *n = less;
+    return !borrow;
+}
+
+static struct power round_up(struct power p)
+{
+    p.low++;
+    p.high += !p.low;
+    return p;
+}
+
+static void append(struct power *p, bool next)
+{
+    p->high = p->high << 1 | p->low >> 63;
+    p->low = p->low << 1 | next;
+}
+
+/* Of n = 10^k the 128 bits in front. */
+static struct power front(const struct natural *n)
+{
+    const int length = bit_length(n);
+    struct power p = {0};
+    bool more = false;
+    for (int i = 1; i <= 128; i++)
+        append(&p, bit(n, length - i));
+    for (int i = 0; i < length - 128; i++)
+        more = more || bit(n, i);
+    return more ? round_up(p) : p;
+}
+
+/* Those of 1 / n. */
+static struct power reciprocal(const struct natural *n)
+{
+    const int top = bit_length(n) - 1;
+    struct natural rest = {{0}};
+    struct power p = {0};
+    rest.word[top / 64] = (uint64_t)1 << top % 64;
+    for (int i = 0; i < 128; i++)
+        append(&p, double_and_reduce(&rest, n));
+    return round_up(p);
+}
+
+static void make_powers(void)
+{
+    struct natural n = {{1}};
+    for (int k = 0; k <= GREATEST_POWER; k++) {
+        powers[k - LEAST_POWER] = front(&n);
+        if (k && -k >= LEAST_POWER)
+            powers[-k - LEAST_POWER] = reciprocal(&n);
+        times_ten(&n);
+    }
+}
+
+/* ---- digits ----------------------------------------------------------------------------------------------------- */
+
+struct decimal { /* digits * 10^exponent */
+    uint64_t digits;
+    int exponent;
+};
+
+static uint64_t round_to_odd(struct power g, uint64_t cp)
+{
+    const unsigned __int128 x = (unsigned __int128)g.low * cp;
+    const unsigned __int128 y = (unsigned __int128)g.high * cp + (uint64_t)(x >> 64);
+    return (uint64_t)(y >> 64) | ((uint64_t)y > 1);
+}
+
+static int floor_log2_of_power(int k)
+{
+    return (k * 1741647) >> 19;
+}
+
+/* `closer`: the number below is nearer than the one above. */
+static int floor_log10_of_power_of_2(int q, bool closer)
+{
+    return (q * 1262611 - (closer ? 524031 : 0)) >> 22;
+}
+
+/* Of c * 2^q, which is no whole number below 2^53. */
+static struct decimal shortest(uint64_t c, int q, bool closer)
+{
+    const bool even = c % 2 == 0;
+    const int k = floor_log10_of_power_of_2(q, closer), h = q + floor_log2_of_power(-k) + 1;
+    const struct power g = powers[-k - LEAST_POWER];
+    const uint64_t vbl = round_to_odd(g, (4 * c - 2 + closer) << h), vb = round_to_odd(g, 4 * c << h),
+                   vbr = round_to_odd(g, (4 * c + 2) << h);
+    const uint64_t lower = vbl + !even, upper = vbr - !even, s = vb / 4, tens = s / 10;
+    const bool low_in = lower <= 40 * tens, high_in = 40 * tens + 40 <= upper;
+    if (s >= 10 && low_in != high_in)
+        return (struct decimal){tens + high_in, k + 1};
+    const bool s_in = lower <= 4 * s, next_in = 4 * s + 4 <= upper;
+    if (s_in != next_in)
+        return (struct decimal){s + next_in, k};
+    const uint64_t middle = 4 * s + 2;
+    return (struct decimal){s + (vb > middle || (vb == middle && s % 2)), k};
+}
+
+/* A positive number of full precision. */
+static struct decimal digits_of(uint64_t bits)
+{
+    const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1), c = fraction | (uint64_t)1 << 52;
+    const int q = (int)(bits >> 52) - 1075;
+    struct decimal d = -q >= 0 && -q < 53 && (c & (((uint64_t)1 << -q) - 1)) == 0
+                           ? (struct decimal){c >> -q, 0}
+                           : shortest(c, q, fraction == 0 && bits >> 52 > 1);
+    while (d.digits % 10 == 0) {
+        d.digits /= 10;
+        d.exponent++;
+    }
+    return d;
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+size_t cw_decimal_u64(uint64_t value, char text[CW_DECIMAL_SIZE])
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
+                                "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
+                                "92939495969798"
+                                "99";
+    char reversed[24];
+    size_t at = sizeof reversed;
+    for (; value >= 100; value /= 100)
+        memcpy(reversed + (at -= 2), pairs + 2 * (value % 100), 2);
+    if (value >= 10)
+        memcpy(reversed + (at -= 2), pairs + 2 * value, 2);
+    else
+        reversed[--at] = (char)('0' + value);
+    memcpy(text, reversed + at, sizeof reversed - at);
+    text[sizeof reversed - at] = 0;
+    return sizeof reversed - at;
+}
+
+/* As %.*g prints it. */
+static size_t print(struct decimal d, char *text)
+{
+    char digits[CW_DECIMAL_SIZE];
+    const int n = (int)cw_decimal_u64(d.digits, digits), x = n - 1 + d.exponent, most = n < 15 ? 15 : n;
+    char *at = text;
+    if (x < -4 || x >= most) {
+        *at++ = digits[0];
+        if (n > 1)
+            *at++ = '.';
+        memcpy(at, digits + 1, (size_t)n - 1);
+        at += n - 1;
+        return (size_t)(at - text) + (size_t)sprintf(at, "e%+03d", x);
+    }
+    if (x < 0) {
+        memcpy(at, "0.0000", (size_t)(1 - x));
+        at += 1 - x;
+    }
+    for (int i = 0; i < n || i <= x; i++) {
+        if (i && i == x + 1)
+            *at++ = '.';
+        *at++ = i < n ? digits[i] : '0';
+    }
+    *at = 0;
+    return (size_t)(at - text);
+}
+
+/* Numbers below those of full precision, and powers of two with many digits, are few. */
+static size_t print_slowly(double value, char *text)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, CW_DECIMAL_SIZE, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return strlen(text);
+}
+
+size_t cw_decimal_text(double value, char text[CW_DECIMAL_SIZE])
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const bool minus = bits >> 63 && !isnan(value);
+    bits &= ~((uint64_t)1 << 63);
+    if (isnan(value) || isinf(value))
+        return (size_t)sprintf(text, "%s", isnan(value) ? "nan" : minus ? "-inf" : "inf");
+    if (minus)
+        *text = '-';
+    if (!bits)
+        return minus + (size_t)sprintf(text + minus, "0");
+    if (bits >> 52 == 0)
+        return print_slowly(value, text);
+    pthread_once(&once, make_powers);
+    const struct decimal d = digits_of(bits);
+    /* below a power of two numbers are closer, and the nearest decimal of 16 digits may be read as another number */
+    const bool power = !(bits & (((uint64_t)1 << 52) - 1)), is_long = d.digits >= 1000000000000000;
+    return power && is_long ? print_slowly(value, text) : minus + print(d, text + minus);
+}

@@ -1,0 +1,86 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decimal.h"
+
+/* The plain way. */
+static void expect_as_printf(double value)
+{
+    char expected[CW_DECIMAL_SIZE], found[CW_DECIMAL_SIZE];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(expected, sizeof expected, "%.*g", digits, value);
+        if (strtod(expected, NULL) == value)
+            break;
+    }
+    if (isnan(value))
+        strcpy(expected, "nan");
+    const size_t length = cw_decimal_text(value, found);
+    cr_assert(length == strlen(found) && strcmp(found, expected) == 0, "found %s, expected %s", found, expected);
+}
+
+static uint64_t state = 1;
+
+static uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static double of_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+Test(decimal, all_bits)
+{
+    for (int i = 0; i < 300000; i++)
+        expect_as_printf(of_bits(draw()));
+}
+
+Test(decimal, whole_numbers_and_fractions_of_them)
+{
+    for (int i = 0; i < 200000; i++) {
+        const uint64_t whole = draw() >> draw() % 64, by = draw() >> draw() % 64;
+        expect_as_printf((double)whole);
+        expect_as_printf(by ? (double)whole / (double)by : 0);
+        expect_as_printf((double)whole / 100);
+    }
+}
+
+/* Where exponents and lengths change, and where the number below is nearer than the one above. */
+Test(decimal, edges)
+{
+    for (int e = 0; e < 2047; e++)
+        for (int d = -3; d <= 3; d++)
+            expect_as_printf(of_bits(((uint64_t)e << 52) + (uint64_t)(int64_t)d));
+    for (int e = -323; e <= 308; e++) {
+        char text[16];
+        snprintf(text, sizeof text, "1e%d", e);
+        const double power = strtod(text, NULL);
+        for (int m = 1; m < 100; m++)
+            expect_as_printf(power * m);
+        expect_as_printf(nextafter(power, 0));
+        expect_as_printf(-nextafter(power, INFINITY));
+    }
+    static const double others[] = {0, -0.0, INFINITY, -INFINITY, NAN, 0.1, 9007199254740993, 5e-324, 2.2250738585072014e-308};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        expect_as_printf(others[i]);
+}
+
+Test(decimal, whole)
+{
+    static const uint64_t values[] = {0, 9, 10, 99, 100, 101, 12345, UINT64_MAX};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char found[CW_DECIMAL_SIZE], expected[CW_DECIMAL_SIZE];
+        snprintf(expected, sizeof expected, "%llu", (unsigned long long)values[i]);
+        cr_expect(cw_decimal_u64(values[i], found) == strlen(expected));
+        cr_expect_str_eq(found, expected);
+    }
+}
