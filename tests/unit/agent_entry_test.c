@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/support/fake_cupti.h"
@@ -116,4 +117,47 @@ Test(entry, may_be_interrupted_by_a_handler_that_enters_it, .timeout = 60)
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
     cr_expect_eq(state, PTHREAD_CANCEL_ENABLE);
     end();
+}
+
+/* ---- forks ------------------------------------------------------------------------------------------------------ */
+
+/* 1: a child may enter the library; 2: it may not. */
+static int enter_in(pid_t (*fork_by)(void))
+{
+    int status = -1;
+    pid_t child = fork_by();
+    if (child == 0) {
+        bool entered = cw_inject_enter();
+        if (entered)
+            cw_inject_leave();
+        _exit(entered ? 1 : 2);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* glibc's _Fork() calls no handlers. */
+Test(entry, a_child_is_kept_out_whether_or_not_it_is_heard_of, .timeout = 60)
+{
+    begin();
+    for (int i = 0; i < 2; i++) {
+        cr_assert(cw_inject_enter());
+        cw_inject_leave();
+        cr_expect_eq(enter_in(_Fork), 2);
+        cr_expect_eq(enter_in(fork), 2);
+        cr_assert(cw_inject_enter());
+        cw_inject_leave();
+    }
+    end();
+}
+
+Test(entry, a_thread_has_its_own_number_also_in_a_child, .timeout = 60)
+{
+    int status = -1;
+    cr_expect_eq(cw_inject_thread(), (uint64_t)gettid());
+    pid_t child = fork();
+    if (child == 0)
+        _exit(cw_inject_thread() == (uint64_t)getpid() ? 1 : 2);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }

@@ -7,19 +7,48 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/inject/driver/wire.h"
 
+/* Each launch asks twice, and in virtual machines a system call may take as long as all else that is done for it. */
+static void begin_own(void)
+{
+    void *page = mmap(NULL, sizeof *cw_inject->is_own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return;
+    if (madvise(page, sizeof *cw_inject->is_own, MADV_WIPEONFORK) == 0)
+        cw_inject->is_own = page;
+    else
+        munmap(page, sizeof *cw_inject->is_own);
+}
+
+/* Not of a child that was forked, even by a call that no handler hears of. */
+static bool is_own_process(void)
+{
+    atomic_bool *known = cw_inject->is_own;
+    if (known && atomic_load_explicit(known, memory_order_relaxed))
+        return true;
+    bool own = cw_inject->process == getpid();
+    if (own && known)
+        atomic_store_explicit(known, true, memory_order_relaxed);
+    return own;
+}
+
 void cw_inject_begin(void)
 {
     cw_inject->process = getpid();
+    begin_own();
     cw_inject_begin_clock();
 }
 
 void cw_inject_renew(void)
 {
+    if (cw_inject->is_own)
+        *cw_inject->is_own = false;
+    cw_own_calls.thread = 0;
     cw_inject->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     cw_inject->left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 }
@@ -38,7 +67,7 @@ void cw_thread_leave(const struct cw_thread *t)
 
 bool cw_inject_enter(void)
 {
-    if (cw_own_calls.inside || cw_inject->process != getpid())
+    if (cw_own_calls.inside || !is_own_process())
         return false;
     cw_own_calls.inside = true;
     atomic_signal_fence(memory_order_seq_cst);
@@ -82,7 +111,9 @@ void cw_inject_unlock(void)
 
 uint64_t cw_inject_thread(void)
 {
-    return (uint64_t)gettid();
+    if (!cw_own_calls.thread)
+        cw_own_calls.thread = (uint64_t)gettid();
+    return cw_own_calls.thread;
 }
 
 void cw_inject_wait(void)

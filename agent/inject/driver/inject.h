@@ -5,6 +5,7 @@
 #define CW_INJECT_INJECT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/types.h>
 
@@ -20,7 +21,8 @@ struct cw_inject {
     struct cw_cupti api;
     bool over; /* nothing more is collected */
     pid_t process;
-    struct cw_arena *arena;            /* for what SETUP brought */
+    atomic_bool *is_own;    /* in memory that a fork wipes: this is `process`, known without a system call; or NULL */
+    struct cw_arena *arena; /* for what SETUP brought */
     const struct cw_inject_mode *mode; /* mode.h; known from the first context on */
     CUpti_SubscriberHandle subscriber;
     pthread_mutex_t lock;
@@ -54,6 +56,7 @@ void cw_thread_leave(const struct cw_thread *thread);
 struct cw_own_calls {
     volatile bool inside;     /* this thread's calls are our own */
     struct cw_thread outside; /* what the program had when they began */
+    uint64_t thread;          /* its number, once it was asked for */
 };
 extern _Thread_local struct cw_own_calls cw_own_calls;
 /* Around everything that is entered from outside. False inside a call of our own, and in a child that was forked, which
