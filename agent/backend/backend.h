@@ -84,7 +84,7 @@ struct cw_trace_options {
     /* Processes and devices. Range, kernels and numbers of launches open windows: nothing is left out of one. */
     struct cw_filter_options filter;
     struct cw_trace_window_options windows;
-    const char *calls;       /* of the driver and runtime (cw_filter_name_is_listed); NULL: all */
+    const char *calls;       /* of the driver and runtime (cw_filter_name_is_listed); NULL: those of interest */
     bool whole_graphs;       /* a launch of a CUDA graph is one row; else each of its nodes is */
     bool latency;            /* when launches were queued and submitted */
     bool attributes;         /* of launches: priorities, clusters and the like that are not always read */
@@ -101,7 +101,7 @@ struct cw_trace_options {
 };
 
 /* What a capture on this node needs. The doctor asks for everything, a capture for what it needs itself. */
-enum cw_need { CW_NEED_RANGE, CW_NEED_PM, CW_NEED_PC, CW_NEED_SASS, CW_NEED_ALL };
+enum cw_need { CW_NEED_RANGE, CW_NEED_PM, CW_NEED_PC, CW_NEED_SASS, CW_NEED_ALL, CW_NEED_TRACE /* no counters */ };
 enum { CW_CHIP_NAME_SIZE = 32 };
 #define CW_EVERY_DEVICE UINT64_MAX
 

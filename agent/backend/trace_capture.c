@@ -18,7 +18,7 @@
 #define GPU (BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH) | BIT(DEVICE_GRAPH) | BIT(DECOMPRESS))
 #define OBJECTS (BIT(CONTEXT) | BIT(STREAM) | BIT(NAME))
 #define NVTX (BIT(NVTX_RANGE) | BIT(NVTX_MARK) | BIT(NAME))
-#define LAUNCHES (GPU | BIT(SYNC) | BIT(RUNTIME) | BIT(DRIVER) | OBJECTS)
+#define LAUNCHES (BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH) | BIT(SYNC) | BIT(RUNTIME) | BIT(DRIVER) | OBJECTS)
 #define DEFAULT (LAUNCHES | NVTX | BIT(OVERHEAD) | BIT(ENVIRONMENT))
 
 static const struct {
@@ -179,6 +179,10 @@ static void tell(const struct cw_trace_output *output, bool quiet)
             put_kind(output, (enum cw_trace_kind)kind, quiet, &any);
     if (any)
         fputc('\n', stderr);
+    if (output->dropped)
+        fprintf(stderr,
+                "capture-agent: CUPTI dropped %" PRIu64 " records: --buffer-size or --buffers give it more room\n",
+                output->dropped);
     for (uint32_t i = 0; i < output->note_count; i++)
         if (output->notes[i].kinds & ALL)
             tell_note(&output->notes[i]);

@@ -86,7 +86,7 @@ static const struct cw_option trace_options[] = {
     {"list-kinds", 0, NULL, "print all kinds and groups", CW_OPTION_FLAG(struct trace_arguments, list)},
     {"calls", 0, "LIST",
      "which calls of the runtime and driver, as 'cudaMalloc*,cuLaunchKernel', or -cudaGetDevice for all but that "
-     "(default: all)",
+     "(default: those that launch, copy, set, wait, allocate, load code or record an event)",
      CW_OPTION_TEXT(struct trace_arguments, options.calls)},
     {"graphs", 0, "nodes|whole",
      "of the launch of a CUDA graph, record each of its kernels and copies (default), or the whole, which costs less",

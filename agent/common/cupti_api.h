@@ -58,6 +58,10 @@
 
 /* Those that may be missing, and are NULL then. */
 #define CW_CUPTI_OPTIONAL_FUNCTIONS(X)                                                                                 \
+    CW_CUPTI_ACTIVITY_FUNCTIONS(X)                                                                                     \
+    CW_CUPTI_TRACE_FUNCTIONS(X)
+
+#define CW_CUPTI_ACTIVITY_FUNCTIONS(X)                                                                                 \
     X(cuptiActivityRegisterTimestampCallback)                                                                          \
     X(cuptiActivityRegisterCallbacks)                                                                                  \
     X(cuptiActivityFlushPeriod)                                                                                        \
@@ -65,6 +69,29 @@
     X(cuptiActivityFlushAll)                                                                                           \
     X(cuptiActivityGetNextRecord)                                                                                      \
     X(cuptiActivityGetNumDroppedRecords)
+
+/* Those for traces alone. */
+#define CW_CUPTI_TRACE_FUNCTIONS(X)                                                                                    \
+    X(cuptiActivityDisable)                                                                                            \
+    X(cuptiActivityConfigureUnifiedMemoryCounter)                                                                      \
+    X(cuptiActivityEnableLatencyTimestamps)                                                                            \
+    X(cuptiActivityEnableLaunchAttributes)                                                                             \
+    X(cuptiActivityEnableDriverApi)                                                                                    \
+    X(cuptiActivityEnableRuntimeApi)                                                                                   \
+    X(cuptiActivityPushExternalCorrelationId)                                                                          \
+    X(cuptiActivityPopExternalCorrelationId)                                                                           \
+    X(cuptiSetThreadIdType)                                                                                            \
+    CW_CUPTI_NEWER_TRACE_FUNCTIONS(X)
+/* Headers before CUDA 12.8 lack some. */
+#if CUDA_VERSION >= 12080
+#define CW_CUPTI_NEWER_TRACE_FUNCTIONS(X)                                                                              \
+    X(cuptiActivityEnableHWTrace)                                                                                      \
+    X(cuptiActivityEnableAllocationSource)                                                                             \
+    X(cuptiActivityEnableDeviceGraph)                                                                                  \
+    X(cuptiActivityEnableCudaEventDeviceTimestamps)
+#else
+#define CW_CUPTI_NEWER_TRACE_FUNCTIONS(X)
+#endif
 
 #define CW_CUDA_FUNCTIONS(X)                                                                                           \
     X(cuCtxGetCurrent)                                                                                                 \

@@ -24,21 +24,23 @@ enum { CW_AGENT_PATIENCE = 120, CW_AGENT_MOST_PATIENCE = 86400 };
 enum { CW_CUPTI_OF_CUDA_13 = 130000 };
 
 enum cw_message_type {
-    CW_MESSAGE_HELLO = 1, /* process: u32, program: string, device: u32, attributes: list<{key, value}> */
-    CW_MESSAGE_SETUP,     /* mode: u32, then what the mode needs */
-    CW_MESSAGE_REFUSE,    /* empty: this device is not to be profiled */
-    CW_MESSAGE_TAKEN,     /* empty, to the program: memory that came with a message has been read */
-    CW_MESSAGE_RANGES,    /* device: u32, dropped: u32, why: string ("": unknown), what a batch took (cw_effort_write),
-                             launches: list<launch>, part of the plan: u32 (or CW_PART_ALL, CW_PART_ONCE), native counter
-                             data of each part, or of the one: list<size: u32>, none where there are no ranges. It comes
-                             as memory, each at the first multiple of CW_MESSAGE_ALIGNMENT behind the one before */
-    CW_MESSAGE_FAIL,      /* status: u32, text: string; the capture of this process is over */
-    CW_MESSAGE_MODULE,    /* crc: u64, code: to the end */
-    CW_MESSAGE_PC,        /* the payload of a PCSM chunk */
-    CW_MESSAGE_SASS,      /* kernels not counted: u32, one of them: string, whether counting ended at a graph: u8,
-                              the payload of a SASS chunk */
-    CW_MESSAGE_LAUNCHES,  /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
-                             stream: u64, start_ns: u64, end_ns: u64}>; of a launch without times both are 0 */
+    CW_MESSAGE_HELLO = 1,  /* process: u32, program: string, device: u32, attributes: list<{key, value}> */
+    CW_MESSAGE_SETUP,      /* mode: u32, then what the mode needs */
+    CW_MESSAGE_REFUSE,     /* empty: this device is not to be profiled */
+    CW_MESSAGE_TAKEN,      /* empty, to the program: memory that came with a message has been read */
+    CW_MESSAGE_RANGES,     /* device: u32, dropped: u32, why: string ("": unknown), what a batch took (cw_effort_write),
+                              launches: list<launch>, part of the plan: u32 (or CW_PART_ALL, CW_PART_ONCE), native counter
+                              data of each part, or of the one: list<size: u32>, none where there are no ranges. It comes
+                              as memory, each at the first multiple of CW_MESSAGE_ALIGNMENT behind the one before */
+    CW_MESSAGE_FAIL,       /* status: u32, text: string; the capture of this process is over */
+    CW_MESSAGE_MODULE,     /* crc: u64, code: to the end */
+    CW_MESSAGE_PC,         /* the payload of a PCSM chunk */
+    CW_MESSAGE_SASS,       /* kernels not counted: u32, one of them: string, whether counting ended at a graph: u8,
+                               the payload of a SASS chunk */
+    CW_MESSAGE_LAUNCHES,   /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
+                              stream: u64, start_ns: u64, end_ns: u64}>; of a launch without times both are 0 */
+    CW_MESSAGE_TRACE_PAGE, /* empty, with memory: a struct cw_trace_page, which the agent keeps */
+    CW_MESSAGE_TRACE,      /* whole chunks TSTR and TREC, of process 0 */
     /* from the agent's own sampling process */
     CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
     CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, ns that a sample takes: u64 (0: unknown), whole chunks of
@@ -64,7 +66,10 @@ enum cw_mode {
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
     CW_MODE_SASS, /* code: u8, metrics: list<{name: string, level: u8}>, filter */
-    CW_MODE_TRACE,     /* nothing, or a filter: the user ranges that a WINDOW is wanted of */
+    CW_MODE_LAUNCHES,  /* nothing, or a filter: the user ranges that a WINDOW is wanted of */
+    CW_MODE_TRACE,     /* kinds: u64 (CW_TRACE_BIT of each), enum cw_trace_flag: u32, flush after: u64 ns, bytes of a
+                          buffer: u64, most buffers: u32, window (cw_trace_window_write), filter of what opens it, calls:
+                          string (cw_filter_name_is_listed; "": those of interest) */
     CW_MODE_MULTIPLEX, /* that of ranges, then every: u32 (how many alike to count one of), slowdown: u32 (thousandths
                           of a percent that counting may cost; 0: whatever it does) */
 };

@@ -14,8 +14,13 @@
 #define self (&cw_inject_state.entry)
 
 static const struct cw_inject_mode *const modes[] = {
-    [CW_MODE_RANGE] = &cw_inject_range, [CW_MODE_BATCH] = &cw_inject_batch, [CW_MODE_PC] = &cw_inject_pc,
-    [CW_MODE_SASS] = &cw_inject_sass,   [CW_MODE_TRACE] = &cw_inject_trace, [CW_MODE_MULTIPLEX] = &cw_inject_multiplex,
+    [CW_MODE_RANGE] = &cw_inject_range,
+    [CW_MODE_BATCH] = &cw_inject_batch,
+    [CW_MODE_PC] = &cw_inject_pc,
+    [CW_MODE_SASS] = &cw_inject_sass,
+    [CW_MODE_LAUNCHES] = &cw_inject_launches_mode,
+    [CW_MODE_MULTIPLEX] = &cw_inject_multiplex,
+    [CW_MODE_TRACE] = &cw_inject_trace,
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
@@ -23,6 +28,8 @@ enum { MODES = sizeof modes / sizeof *modes };
 
 static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
 {
+    if (mode->glance)
+        return mode->wants(id);
     return (mode->launch_entered && (cw_inject_launches(id) || cw_stream_capture_follows(id))) ||
            cw_pinned_follows(id) || (mode->rest && cw_reach_follows(id)) ||
            (mode->facts && cw_kernel_facts_follows(id)) || (mode->wants && mode->wants(id));
@@ -309,6 +316,12 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
         take_trouble(id, data);
         return;
     }
+    const struct cw_inject_mode *mode = cw_inject->mode;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && mode && mode->glance) {
+        if (!cw_inject->over)
+            mode->glance(id, data);
+        return;
+    }
     if (self->abandoned || !cw_inject_enter()) /* a fork without exec has no GPU of its own to profile */
         return;
     if (!cw_inject->over && domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
@@ -344,6 +357,7 @@ static void forked(void)
     cw_inject_renew();
     cw_wire_leave();
     cw_user_ranges_forget();
+    cw_trace_forget();
     cw_pinned_forget();
     cw_inject->over = cw_inject->over || cw_wire->tried;
     cw_inject->process = cw_wire->tried ? 0 : getpid();

@@ -13,6 +13,7 @@
 
 #include "agent/inject/driver/inject.h"
 #include "agent/inject/driver/say.h"
+#include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 #define self cw_nvtx_names
@@ -168,47 +169,98 @@ static void name_of(char *to, const void *handle)
     cw_inject_unlock();
 }
 
-/* "domain@name", or the name alone in the default domain. */
-static void event_name(char *to, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
+struct said {                              /* by an event */
+    char domain[LONGEST], full[FULL_NAME]; /* full: "domain@name", or the name alone in the default domain */
+    struct cw_trace_label label;
+};
+
+/* The name behind the domain's. */
+static const char *read_names(struct said *said, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
-    name_of(to, domain);
-    size_t n = strlen(to);
+    name_of(said->domain, domain);
+    size_t n = (size_t)snprintf(said->full, LONGEST, "%s", said->domain);
     if (n)
-        to[n++] = '@';
-    to[n] = 0;
+        said->full[n++] = '@';
+    char *name = said->full + n;
+    *name = 0;
     if (event && event->messageType == NVTX_MESSAGE_TYPE_ASCII && event->message.ascii)
-        snprintf(to + n, LONGEST, "%s", event->message.ascii);
+        snprintf(name, LONGEST, "%s", event->message.ascii);
     else if (event && event->messageType == NVTX_MESSAGE_TYPE_UNICODE)
-        narrow(to + n, event->message.unicode);
+        narrow(name, event->message.unicode);
     else if (event && event->messageType == NVTX_MESSAGE_TYPE_REGISTERED)
-        name_of(to + n, event->message.registered);
+        name_of(name, event->message.registered);
+    return name;
+}
+
+static void read_event(struct said *said, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
+{
+    struct cw_trace_label *label = &said->label;
+    const char *name = read_names(said, domain, event);
+    *label = (struct cw_trace_label){said->domain, name, 0, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN};
+    if (!event)
+        return;
+    label->category = event->category;
+    if (event->colorType == NVTX_COLOR_ARGB)
+        label->color = event->color;
+    double real = 0;
+    switch (event->payloadType) {
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
+    case NVTX_PAYLOAD_TYPE_INT64:
+        label->payload = event->payload.ullValue;
+        break;
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+        label->payload = event->payload.uiValue;
+        break;
+    case NVTX_PAYLOAD_TYPE_INT32:
+        label->payload = (uint64_t)(int64_t)event->payload.iValue;
+        break;
+    case NVTX_PAYLOAD_TYPE_DOUBLE:
+    case NVTX_PAYLOAD_TYPE_FLOAT:
+        real = event->payloadType == NVTX_PAYLOAD_TYPE_DOUBLE ? event->payload.dValue : (double)event->payload.fValue;
+        memcpy(&label->real_payload, &real, sizeof real);
+        break;
+    default:
+        break;
+    }
 }
 
 /* ---- the functions ---------------------------------------------------------------------------------------------- */
 
 static nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
-    char name[FULL_NAME];
-    event_name(name, domain, event);
-    return cw_user_range_start(number(domain), name);
+    struct said said;
+    read_event(&said, domain, event);
+    const uint64_t id = cw_user_range_start(number(domain), said.full);
+    cw_trace_nvtx_open(number(domain), id, &said.label);
+    return id;
 }
 
 static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 {
-    (void)domain;
+    cw_trace_nvtx_close(number(domain), id);
     cw_user_range_end(id);
 }
 
 static int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
-    char name[FULL_NAME];
-    event_name(name, domain, event);
-    return cw_user_range_push(number(domain), name);
+    struct said said;
+    read_event(&said, domain, event);
+    const int depth = cw_user_range_push(number(domain), said.full);
+    cw_trace_nvtx_open(number(domain), 0, &said.label);
+    return depth;
 }
 
 static int NVTX_API domain_pop(nvtxDomainHandle_t domain)
 {
+    cw_trace_nvtx_close(number(domain), 0);
     return cw_user_range_pop(number(domain));
+}
+
+static void NVTX_API domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
+{
+    struct said said;
+    read_event(&said, domain, event);
+    cw_trace_nvtx_mark(number(domain), &said.label);
 }
 
 static nvtxDomainHandle_t NVTX_API domain_create(const char *name)
@@ -249,6 +301,14 @@ static nvtxStringHandle_t NVTX_API register_string_wide(nvtxDomainHandle_t domai
     return register_string(domain, narrow(narrowed, text));
 }
 
+/* What has a name alone is an event with nothing else. */
+static nvtxEventAttributes_t event_of(const char *name)
+{
+    nvtxEventAttributes_t event = {.messageType = NVTX_MESSAGE_TYPE_ASCII};
+    event.message.ascii = name ? name : "";
+    return event;
+}
+
 static nvtxRangeId_t NVTX_API start_event(const nvtxEventAttributes_t *event)
 {
     return domain_start(NULL, event);
@@ -256,7 +316,8 @@ static nvtxRangeId_t NVTX_API start_event(const nvtxEventAttributes_t *event)
 
 static nvtxRangeId_t NVTX_API start(const char *name)
 {
-    return cw_user_range_start(0, name ? name : "");
+    const nvtxEventAttributes_t event = event_of(name);
+    return domain_start(NULL, &event);
 }
 
 static nvtxRangeId_t NVTX_API start_wide(const wchar_t *name)
@@ -267,7 +328,7 @@ static nvtxRangeId_t NVTX_API start_wide(const wchar_t *name)
 
 static void NVTX_API end(nvtxRangeId_t id)
 {
-    cw_user_range_end(id);
+    domain_end(NULL, id);
 }
 
 static int NVTX_API push_event(const nvtxEventAttributes_t *event)
@@ -277,7 +338,8 @@ static int NVTX_API push_event(const nvtxEventAttributes_t *event)
 
 static int NVTX_API push(const char *name)
 {
-    return cw_user_range_push(0, name ? name : "");
+    const nvtxEventAttributes_t event = event_of(name);
+    return domain_push(NULL, &event);
 }
 
 static int NVTX_API push_wide(const wchar_t *name)
@@ -288,7 +350,97 @@ static int NVTX_API push_wide(const wchar_t *name)
 
 static int NVTX_API pop(void)
 {
-    return cw_user_range_pop(0);
+    return domain_pop(NULL);
+}
+
+static void NVTX_API mark_event(const nvtxEventAttributes_t *event)
+{
+    domain_mark(NULL, event);
+}
+
+static void NVTX_API mark(const char *name)
+{
+    const nvtxEventAttributes_t event = event_of(name);
+    domain_mark(NULL, &event);
+}
+
+static void NVTX_API mark_wide(const wchar_t *name)
+{
+    char narrowed[LONGEST];
+    mark(narrow(narrowed, name));
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+static void NVTX_API domain_category(nvtxDomainHandle_t domain, uint32_t category, const char *name)
+{
+    cw_trace_nvtx_category(number(domain), category, name);
+}
+
+static void NVTX_API domain_category_wide(nvtxDomainHandle_t domain, uint32_t category, const wchar_t *name)
+{
+    char narrowed[LONGEST];
+    domain_category(domain, category, narrow(narrowed, name));
+}
+
+static void NVTX_API category(uint32_t number, const char *name)
+{
+    domain_category(NULL, number, name);
+}
+
+static void NVTX_API category_wide(uint32_t number, const wchar_t *name)
+{
+    domain_category_wide(NULL, number, name);
+}
+
+static void NVTX_API name_thread(uint32_t thread, const char *name)
+{
+    cw_trace_nvtx_name("thread", thread, CW_TRACE_UNKNOWN, name);
+}
+
+static void NVTX_API name_thread_wide(uint32_t thread, const wchar_t *name)
+{
+    char narrowed[LONGEST];
+    name_thread(thread, narrow(narrowed, name));
+}
+
+static void NVTX_API name_device(int device, const char *name)
+{
+    cw_trace_nvtx_name("device", (uint64_t)device, CW_TRACE_UNKNOWN, name);
+}
+
+static void NVTX_API name_device_wide(int device, const wchar_t *name)
+{
+    char narrowed[LONGEST];
+    name_device(device, narrow(narrowed, name));
+}
+
+static void NVTX_API name_context(CUcontext context, const char *name)
+{
+    const uint64_t id = cw_inject->api.cuptiGetContextId ? cw_inject_context_id(context) : 0;
+    cw_trace_nvtx_name("context", id, id, name);
+}
+
+static void NVTX_API name_context_wide(CUcontext context, const wchar_t *name)
+{
+    char narrowed[LONGEST];
+    name_context(context, narrow(narrowed, name));
+}
+
+/* The runtime's streams are the driver's. */
+static void NVTX_API name_stream(CUstream stream, const char *name)
+{
+    CUcontext context = NULL;
+    if (!cw_inject->api.cuCtxGetCurrent || cw_inject->api.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
+        return;
+    cw_trace_nvtx_name("stream", cw_inject_stream_id(CUPTI_DRIVER_TRACE_CBID_INVALID, context, stream),
+                       cw_inject_context_id(context), name);
+}
+
+static void NVTX_API name_stream_wide(CUstream stream, const wchar_t *name)
+{
+    char narrowed[LONGEST];
+    name_stream(stream, narrow(narrowed, name));
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------------------ */
@@ -304,10 +456,21 @@ struct replacement {
     }
 
 static const struct replacement core[] = {
-    AS(NVTX_CBID_CORE_RangeStartEx, start_event), AS(NVTX_CBID_CORE_RangeStartA, start),
-    AS(NVTX_CBID_CORE_RangeStartW, start_wide),   AS(NVTX_CBID_CORE_RangeEnd, end),
-    AS(NVTX_CBID_CORE_RangePushEx, push_event),   AS(NVTX_CBID_CORE_RangePushA, push),
-    AS(NVTX_CBID_CORE_RangePushW, push_wide),     AS(NVTX_CBID_CORE_RangePop, pop),
+    AS(NVTX_CBID_CORE_RangeStartEx, start_event),
+    AS(NVTX_CBID_CORE_RangeStartA, start),
+    AS(NVTX_CBID_CORE_RangeStartW, start_wide),
+    AS(NVTX_CBID_CORE_RangeEnd, end),
+    AS(NVTX_CBID_CORE_RangePushEx, push_event),
+    AS(NVTX_CBID_CORE_RangePushA, push),
+    AS(NVTX_CBID_CORE_RangePushW, push_wide),
+    AS(NVTX_CBID_CORE_RangePop, pop),
+    AS(NVTX_CBID_CORE_MarkEx, mark_event),
+    AS(NVTX_CBID_CORE_MarkA, mark),
+    AS(NVTX_CBID_CORE_MarkW, mark_wide),
+    AS(NVTX_CBID_CORE_NameCategoryA, category),
+    AS(NVTX_CBID_CORE_NameCategoryW, category_wide),
+    AS(NVTX_CBID_CORE_NameOsThreadA, name_thread),
+    AS(NVTX_CBID_CORE_NameOsThreadW, name_thread_wide),
 };
 static const struct replacement domains[] = {
     AS(NVTX_CBID_CORE2_DomainRangeStartEx, domain_start),
@@ -319,6 +482,20 @@ static const struct replacement domains[] = {
     AS(NVTX_CBID_CORE2_DomainCreateA, domain_create),
     AS(NVTX_CBID_CORE2_DomainCreateW, domain_create_wide),
     AS(NVTX_CBID_CORE2_DomainDestroy, domain_destroy),
+    AS(NVTX_CBID_CORE2_DomainMarkEx, domain_mark),
+    AS(NVTX_CBID_CORE2_DomainNameCategoryA, domain_category),
+    AS(NVTX_CBID_CORE2_DomainNameCategoryW, domain_category_wide),
+};
+static const struct replacement driver[] = {
+    AS(NVTX_CBID_CUDA_NameCuDeviceA, name_device),   AS(NVTX_CBID_CUDA_NameCuDeviceW, name_device_wide),
+    AS(NVTX_CBID_CUDA_NameCuContextA, name_context), AS(NVTX_CBID_CUDA_NameCuContextW, name_context_wide),
+    AS(NVTX_CBID_CUDA_NameCuStreamA, name_stream),   AS(NVTX_CBID_CUDA_NameCuStreamW, name_stream_wide),
+};
+static const struct replacement runtime[] = {
+    AS(NVTX_CBID_CUDART_NameCudaDeviceA, name_device),
+    AS(NVTX_CBID_CUDART_NameCudaDeviceW, name_device_wide),
+    AS(NVTX_CBID_CUDART_NameCudaStreamA, name_stream),
+    AS(NVTX_CBID_CUDART_NameCudaStreamW, name_stream_wide),
 };
 
 static bool replace(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule module,
@@ -341,6 +518,8 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table)
     const NvtxExportTableCallbacks *callbacks = export_table(NVTX_ETID_CALLBACKS);
     if (!callbacks || callbacks->struct_size < sizeof *callbacks)
         return 0;
+    (void)replace(callbacks, NVTX_CB_MODULE_CUDA, driver, sizeof driver / sizeof *driver);
+    (void)replace(callbacks, NVTX_CB_MODULE_CUDART, runtime, sizeof runtime / sizeof *runtime);
     return replace(callbacks, NVTX_CB_MODULE_CORE, core, sizeof core / sizeof *core) &&
            replace(callbacks, NVTX_CB_MODULE_CORE2, domains, sizeof domains / sizeof *domains);
 }

@@ -26,6 +26,7 @@
 #include "agent/inject/modes/range.h"
 #include "agent/inject/modes/replay.h"
 #include "agent/inject/modes/sass.h"
+#include "agent/inject/modes/launches.h"
 #include "agent/inject/modes/trace.h"
 #include "agent/inject/nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
@@ -57,7 +58,11 @@
     X(struct cw_user_replay, user_replay)                                                                              \
     X(struct cw_pc, pc)                                                                                                \
     X(struct cw_sass, sass)                                                                                            \
-    X(struct cw_trace, trace)                                                                                          \
+    X(struct cw_launches, launches)                                                                                        \
+    X(struct cw_trace_sheets, trace_sheets)                                                                            \
+    X(struct cw_trace_call_names, trace_call_names)                                                                    \
+    X(struct cw_trace_ranges, trace_ranges)                                                                            \
+    X(struct cw_tracing, tracing)                                                                                      \
     X(struct cw_nvtx_names, nvtx_names)
 
 struct cw_inject_state { /* all zeros when the library is loaded, mutexes and conditions too */

@@ -29,6 +29,7 @@ struct cw_trace_output_process {
     uint32_t kept_count, kept_capacity;
     const char **kept; /* its first texts, the first of them "" */
     struct cw_trace_books books[CW_TRACE_KIND__COUNT];
+    uint64_t dropped; /* that CUPTI lost, of whatever kind */
 };
 
 /* Room for one more pointer. */
@@ -265,7 +266,10 @@ static void take_accounts(struct cw_trace_output *o, struct cw_trace_output_proc
                           const struct cw_trace_rows *rows)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
-        const enum cw_trace_kind kind = cw_trace_kind_find(text_of(p, cw_trace_get(rows, CW_FIELD_TYPE, i)));
+        const char *type = text_of(p, cw_trace_get(rows, CW_FIELD_TYPE, i));
+        const enum cw_trace_kind kind = cw_trace_kind_find(type);
+        if (strcmp(type, CW_TRACE_ALL_KINDS) == 0)
+            p->dropped = known(rows, CW_FIELD_DROPPED, i);
         if (kind == CW_TRACE_KIND__COUNT)
             continue;
         const uint64_t launched = known(rows, CW_FIELD_LAUNCHED, i), recorded = known(rows, CW_FIELD_RECORDED, i);
@@ -405,7 +409,9 @@ static uint64_t last_account(const struct cw_trace_books *b, uint8_t field, uint
     }
 }
 
-enum cw_status cw_trace_output_cut(struct cw_trace_output *o, uint32_t process, struct cw_error *err)
+/* Writes a last account of each kind that has any. */
+static enum cw_status write_accounts(struct cw_trace_output *o, uint32_t process, const struct cw_trace_books *books,
+                                     struct cw_error *err)
 {
     const struct cw_trace_output_process *p = o->processes[process];
     const struct cw_trace_kind_info *account = &cw_trace_kinds[CW_TRACE_ACCOUNT];
@@ -414,11 +420,10 @@ enum cw_status cw_trace_output_cut(struct cw_trace_output *o, uint32_t process, 
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
     uint32_t count = 0;
     for (int kind = 0; kind < CW_TRACE_ACCOUNT; kind++) {
-        const struct cw_trace_books *b = &p->books[kind];
-        if (!b->accounted && !b->rows)
+        if (!books[kind].accounted && !books[kind].rows)
             continue;
         for (uint32_t f = 0; f < account->field_count; f++)
-            values[f][count] = last_account(b, account->fields[f], p->text_count + 1 + count, p->text_count);
+            values[f][count] = last_account(&books[kind], account->fields[f], p->text_count + 1 + count, p->text_count);
         texts[1 + count++] = cw_trace_kinds[kind].name;
     }
     for (uint32_t f = 0; f < account->field_count; f++)
@@ -427,12 +432,50 @@ enum cw_status cw_trace_output_cut(struct cw_trace_output *o, uint32_t process, 
     return status == CW_OK ? cw_trace_output_rows(o, process, CW_TRACE_ACCOUNT, count, columns, err) : status;
 }
 
+enum cw_status cw_trace_output_cut(struct cw_trace_output *o, uint32_t process, struct cw_error *err)
+{
+    return write_accounts(o, process, o->processes[process]->books, err);
+}
+
+/* What the page knows better than the last account: rows that were not sent, launches without a record. */
+static struct cw_trace_books settled(const struct cw_trace_books *kept, const struct cw_trace_page *page, int kind)
+{
+    struct cw_trace_books b = *kept;
+    const uint64_t seen = atomic_load(&page->rows[kind]), launched = atomic_load(&page->launched[kind]),
+                   direct = launched ? atomic_load(&page->direct[kind]) : seen;
+    const uint64_t unsent = seen > b.rows ? seen - b.rows : 0;
+    b.launched = launched;
+    b.recorded = direct > unsent ? direct - unsent : 0;
+    b.lost = launched > b.recorded ? launched - b.recorded : unsent;
+    b.untimed = atomic_load(&page->untimed[kind]);
+    b.accounted = seen || launched;
+    return b;
+}
+
+enum cw_status cw_trace_output_settle(struct cw_trace_output *o, uint32_t process, const struct cw_trace_page *page,
+                                      struct cw_error *err)
+{
+    struct cw_trace_output_process *p = o->processes[process];
+    struct cw_trace_books books[CW_TRACE_KIND__COUNT];
+    bool cut = false;
+    for (int kind = 0; kind < CW_TRACE_ACCOUNT; kind++) {
+        books[kind] = settled(&p->books[kind], page, kind);
+        cut = cut || books[kind].lost > p->books[kind].lost;
+    }
+    return cut ? write_accounts(o, process, books, err) : CW_OK;
+}
+
 /* What is dropped, in the words of the end: rows that were lost. */
 static void count_lost(struct cw_trace_output *o)
 {
-    for (uint32_t i = 0; i < o->process_count; i++)
+    for (uint32_t i = 0; i < o->process_count; i++) {
+        uint64_t lost = 0;
         for (int kind = 0; kind < CW_TRACE_KIND__COUNT; kind++)
-            o->processes[i]->file->out.dropped += o->processes[i]->books[kind].lost;
+            lost += o->processes[i]->books[kind].lost;
+        /* those that CUPTI dropped are of these kinds, or of others, which nobody counts */
+        o->processes[i]->file->out.dropped += lost > o->processes[i]->dropped ? lost : o->processes[i]->dropped;
+        o->dropped += o->processes[i]->dropped;
+    }
 }
 
 enum cw_status cw_trace_output_end(struct cw_trace_output *o, const struct cw_program *program, struct cw_error *err)

@@ -3,6 +3,7 @@
 #ifndef CW_AGENT_TRACE_OUTPUT_H
 #define CW_AGENT_TRACE_OUTPUT_H
 
+#include "agent/common/trace_page.h"
 #include "agent/output/collector.h"
 #include "agent/output/file_devices.h"
 #include "agent/session/program.h"
@@ -36,7 +37,8 @@ struct cw_trace_output {
     struct cw_trace_output_file **files;
     struct cw_trace_note notes[CW_MOST_TRACE_NOTES]; /* no two alike */
     struct cw_trace_buffer buffer;
-    size_t kept; /* bytes of texts */
+    size_t kept;      /* bytes of texts */
+    uint64_t dropped; /* records that CUPTI lost, of whatever kind */
 };
 
 /* Creates the file at once where its name does not depend on the process. Pattern and filter must outlive the output.
@@ -70,6 +72,11 @@ enum cw_status cw_trace_output_rows(struct cw_trace_output *output, uint32_t pro
 
 /* The process ended before it had sent all: says so in its accounts. Nothing of it may come behind. */
 enum cw_status cw_trace_output_cut(struct cw_trace_output *output, uint32_t process, struct cw_error *err);
+/* The process is gone: what its page says of rows and launches that did not come is lost. Nothing of it may come
+ * behind.
+ */
+enum cw_status cw_trace_output_settle(struct cw_trace_output *output, uint32_t process,
+                                      const struct cw_trace_page *page, struct cw_error *err);
 /* Says in the files how the program ended. */
 enum cw_status cw_trace_output_end(struct cw_trace_output *output, const struct cw_program *program,
                                    struct cw_error *err);

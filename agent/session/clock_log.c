@@ -2,6 +2,7 @@
 #include "agent/session/clock_log.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 /* A program of an hour has readings each second: then every other is forgotten, and the period is doubled. */
 enum { FIRST_PERIOD_MS = 100, MOST_READINGS = 4096 };
 enum { OF_SM = 1, OF_MEMORY = 2 }; /* NVML's numbers of clocks */
+enum { OF_GPU = 0 };               /* and of its sensor of heat */
 
 static uint64_t milliseconds(void)
 {
@@ -36,11 +38,17 @@ static void load(struct cw_clock_log *log)
     *(void **)&init = dlsym(library, "nvmlInit_v2");
     *(void **)&log->clock = dlsym(library, "nvmlDeviceGetClockInfo");
     *(void **)&log->limits = dlsym(library, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    *(void **)&log->temperature = dlsym(library, "nvmlDeviceGetTemperature");
+    *(void **)&log->power = dlsym(library, "nvmlDeviceGetPowerUsage");
+    *(void **)&log->power_limit = dlsym(library, "nvmlDeviceGetEnforcedPowerLimit");
+    *(void **)&log->fan = dlsym(library, "nvmlDeviceGetFanSpeed");
+    *(void **)&log->pcie_generation = dlsym(library, "nvmlDeviceGetCurrPcieLinkGeneration");
+    *(void **)&log->pcie_width = dlsym(library, "nvmlDeviceGetCurrPcieLinkWidth");
     if (init && log->clock && init() == 0)
         *(void **)&log->find = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
 }
 
-static const struct cw_logged_gpu *find(const struct cw_clock_log *log, const char *pci)
+static struct cw_logged_gpu *find(struct cw_clock_log *log, const char *pci)
 {
     for (uint32_t i = 0; i < log->gpu_count; i++)
         if (strcmp(log->gpus[i].pci, pci) == 0)
@@ -76,7 +84,7 @@ static void thin_out(struct cw_clock_log *log)
     log->period_ms *= 2;
 }
 
-static void read_gpu(struct cw_clock_log *log, struct cw_logged_gpu *gpu)
+static bool read_clocks(struct cw_clock_log *log, struct cw_logged_gpu *gpu, struct cw_gpu_clock *clock)
 {
     unsigned sm = 0, memory = 0;
     unsigned long long limits = 0;
@@ -84,12 +92,43 @@ static void read_gpu(struct cw_clock_log *log, struct cw_logged_gpu *gpu)
         gpu->handle = NULL;
     gpu->asked = true;
     if (!gpu->handle || log->clock(gpu->handle, OF_SM, &sm) != 0 || log->clock(gpu->handle, OF_MEMORY, &memory) != 0)
-        return;
+        return false;
     if (log->limits && log->limits(gpu->handle, &limits) != 0)
         limits = 0;
+    *clock = (struct cw_gpu_clock){cw_clock_log_now_ns(), sm, memory, limits};
+    return true;
+}
+
+static void read_gpu(struct cw_clock_log *log, struct cw_logged_gpu *gpu)
+{
+    struct cw_gpu_clock clock;
+    if (!read_clocks(log, gpu, &clock))
+        return;
     if (gpu->count == MOST_READINGS)
         thin_out(log);
-    gpu->readings[gpu->count++] = (struct cw_gpu_clock){cw_clock_log_now_ns(), sm, memory, limits};
+    gpu->readings[gpu->count++] = clock;
+}
+
+static unsigned reading(int (*get)(void *, unsigned *), void *handle)
+{
+    unsigned value;
+    return get && get(handle, &value) == 0 ? value : UINT_MAX;
+}
+
+bool cw_clock_log_environment(struct cw_clock_log *log, const char *pci, struct cw_gpu_environment *e)
+{
+    struct cw_logged_gpu *gpu = pci ? find(log, pci) : NULL;
+    load(log);
+    if (!gpu || !read_clocks(log, gpu, &e->clock))
+        return false;
+    if (!log->temperature || log->temperature(gpu->handle, OF_GPU, &e->temperature) != 0)
+        e->temperature = UINT_MAX;
+    e->power = reading(log->power, gpu->handle);
+    e->power_limit = reading(log->power_limit, gpu->handle);
+    e->fan = reading(log->fan, gpu->handle);
+    e->pcie_generation = reading(log->pcie_generation, gpu->handle);
+    e->pcie_width = reading(log->pcie_width, gpu->handle);
+    return true;
 }
 
 void cw_clock_log_look(struct cw_clock_log *log)
@@ -127,7 +166,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 uint32_t cw_clock_log_between(const struct cw_clock_log *log, const char *pci, uint64_t from_ns, uint64_t until_ns,
                               struct cw_gpu_clock found[2])
 {
-    const struct cw_logged_gpu *gpu = find(log, log->pretended ? "" : pci);
+    const struct cw_logged_gpu *gpu = find((struct cw_clock_log *)log, log->pretended ? "" : pci);
     const struct cw_gpu_clock *first = NULL, *last = NULL, *near = NULL;
     if (!gpu || !gpu->count)
         return 0;

@@ -17,12 +17,32 @@ struct cw_logged_gpu {
     struct cw_gpu_clock *readings; /* malloc memory */
 };
 
+/* What else the library tells of a GPU. */
+#define CW_GPU_READINGS(X)                                                                                             \
+    X(temperature) /* degrees Celsius */                                                                               \
+    X(power)       /* mW */                                                                                            \
+    X(power_limit) /* mW */                                                                                            \
+    X(fan)         /* percent */                                                                                       \
+    X(pcie_generation)                                                                                                 \
+    X(pcie_width)
+
+struct cw_gpu_environment {
+    struct cw_gpu_clock clock;
+#define X(name) unsigned name; /* UINT_MAX unknown */
+    CW_GPU_READINGS(X)
+#undef X
+};
+
 struct cw_clock_log { /* begins as zeros */
     bool tried;       /* to load the library */
     bool pretended;   /* readings are those of every GPU, at whatever time */
     int (*find)(const char *pci, void **handle);
     int (*clock)(void *handle, unsigned type, unsigned *mhz);
     int (*limits)(void *handle, unsigned long long *reasons);
+    int (*temperature)(void *handle, unsigned sensor, unsigned *value);
+    int (*power)(void *handle, unsigned *value), (*power_limit)(void *handle, unsigned *value);
+    int (*fan)(void *handle, unsigned *value);
+    int (*pcie_generation)(void *handle, unsigned *value), (*pcie_width)(void *handle, unsigned *value);
     uint64_t looked_ms, period_ms;
     uint32_t gpu_count;
     struct cw_logged_gpu gpus[CW_MOST_LOGGED_GPUS];
@@ -33,6 +53,8 @@ struct cw_clock_log { /* begins as zeros */
 void cw_clock_log_follow(struct cw_clock_log *log, const char *pci);
 /* To be called often: reads the GPUs where the last time is long enough ago. */
 void cw_clock_log_look(struct cw_clock_log *log);
+/* Reads a GPU that is followed, now. False where nothing is known of it. */
+bool cw_clock_log_environment(struct cw_clock_log *log, const char *pci, struct cw_gpu_environment *environment);
 /* Another reading, of all GPUs: for a simulation. */
 void cw_clock_log_pretend(struct cw_clock_log *log, uint32_t sm_mhz, uint32_t memory_mhz);
 /* The first and the last reading of a GPU between two times of the wall clock; the nearest one where there is none

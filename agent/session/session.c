@@ -402,9 +402,11 @@ enum cw_status cw_session_start(struct cw_session *s, char *const *argv, struct 
 void cw_session_serve(struct cw_session *s)
 {
     while (!s->program.over) {
-        serve(s, 50);
+        serve(s, s->look_ms && s->look_ms < 50 ? (int)s->look_ms : 50);
         if (s->clocks)
             cw_clock_log_look(s->clocks);
+        if (s->look)
+            s->look(s->user);
         cw_program_wait(&s->program, false);
     }
     drain(s);

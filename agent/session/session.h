@@ -33,6 +33,8 @@ struct cw_session {
     /* Takes a message that is neither HELLO nor FAIL. An error ends the capture of that process. */
     enum cw_status (*take)(void *user, const struct cw_process *process, enum cw_message_type type,
                            struct cw_reader *in, struct cw_error *err);
+    void (*look)(void *user); /* now and then, at least as often as `look_ms`, or 50 where that is 0; may be NULL */
+    uint32_t look_ms;
     void *user;
     struct cw_clock_log *clocks; /* of the GPUs that are collected on; NULL: not wanted */
 

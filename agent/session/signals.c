@@ -11,11 +11,16 @@ enum { COUNT = sizeof caught / sizeof *caught };
 
 static void (*size_limit)(int), (*child_ends)(int), (*closed_pipe)(int); /* as they were */
 static volatile sig_atomic_t child, end, asked;                          /* asked: with no child to end first */
+static volatile sig_atomic_t user2_is_ours, user2;
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
     int before = errno;
+    if (number == SIGUSR2 && user2_is_ours) {
+        user2++;
+        return;
+    }
     if (child && info->si_code <= 0) /* from a process; the kernel sends a terminal's to all of its job */
         kill(child, number);
     if (number != SIGUSR1 && number != SIGUSR2) {
@@ -101,6 +106,16 @@ bool cw_signals_end(void)
 bool cw_signals_end_alone(void)
 {
     return asked;
+}
+
+void cw_signals_keep_user2(void)
+{
+    user2_is_ours = 1;
+}
+
+unsigned cw_signals_user2(void)
+{
+    return (unsigned)user2;
 }
 
 void cw_signals_ignore(void)

@@ -1,4 +1,4 @@
-/* Names the parts of a program that capture-agent measures: user ranges, and loops for user replay.
+/* Names the parts of a program that capture-agent measures: user ranges, loops for user replay, and numbers for calls.
  *
  *     cw_range_push("solve");
  *     ...
@@ -55,6 +55,26 @@ static inline void cw_range_pop(void)
     int (*pop)(void) = NULL;
     if (cw_range_library())
         *(void **)&pop = dlsym(cw_range_library(), "counterworks_range_pop");
+    if (pop)
+        pop();
+}
+
+/* Gives all calls of CUDA that this thread makes until cw_correlate_pop() a number of the program's own, which a trace
+ * keeps with them (kind external_correlation). */
+static inline void cw_correlate_push(unsigned long long number)
+{
+    void (*push)(unsigned long long) = NULL;
+    if (cw_range_library())
+        *(void **)&push = dlsym(cw_range_library(), "counterworks_correlate_push");
+    if (push)
+        push(number);
+}
+
+static inline void cw_correlate_pop(void)
+{
+    void (*pop)(void) = NULL;
+    if (cw_range_library())
+        *(void **)&pop = dlsym(cw_range_library(), "counterworks_correlate_pop");
     if (pop)
         pop();
 }

@@ -393,7 +393,7 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
     struct stat file;
     struct fake_handed *now = &handed[++handed_count];
     int under_way = 0;
-    if (memory < 0 && cw_inject_send(type, out))
+    if ((memory < 0 || type == CW_MESSAGE_TRACE_PAGE) && cw_inject_send(type, out))
         return handed_count;
     cr_assert(handed_count < FAKE_MOST_SENT && fstat(memory, &file) == 0);
     for (struct fake_handed *h = handed; h < now; h++) {
@@ -423,6 +423,8 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
         f->others++;
         f->other_size = out->size < sizeof f->other ? out->size : sizeof f->other;
         memcpy(f->other, out->data, f->other_size);
+        if (f->hear)
+            f->hear(type, out);
         cw_writer_free(out);
         return true;
     }

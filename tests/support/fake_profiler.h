@@ -50,6 +50,7 @@ struct fake_profiler {
     uint32_t others;     /* messages that are not of ranges */
     uint8_t other[1024]; /* the last of them, as much as there is room for */
     size_t other_size;
+    void (*hear)(enum cw_message_type type, const struct cw_writer *message); /* all of those; NULL: nobody does */
     struct cw_launch sent[FAKE_MOST_SENT];
     uint32_t part_of[FAKE_MOST_SENT]; /* the parts of those */
     char why[200];

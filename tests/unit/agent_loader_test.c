@@ -50,7 +50,7 @@ static void *serve(void *unused)
 {
     /* the fake CUPTI cannot trace */
     fake_agent_serve(accept(agent.listener, NULL, NULL),
-                     fake_cupti.mode == CW_MODE_TRACE ? CW_MESSAGE_FAIL : CW_MESSAGE_RANGES);
+                     fake_cupti.mode == CW_MODE_LAUNCHES ? CW_MESSAGE_FAIL : CW_MESSAGE_RANGES);
     return unused;
 }
 
@@ -97,7 +97,7 @@ Test(loader, is_not_waited_for_with_the_lock_at_setup, .timeout = BEFORE_LONG)
 
 Test(loader, is_not_waited_for_with_the_lock_at_the_setup_of_a_trace, .timeout = BEFORE_LONG)
 {
-    begin(CW_MODE_TRACE);
+    begin(CW_MODE_LAUNCHES);
     meet("HELLO", fake_cupti_create_context);
 }
 

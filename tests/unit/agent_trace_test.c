@@ -1,17 +1,44 @@
-/* What CUPTI's records of kernels become. */
+/* What CUPTI's records and the program's ranges become in a trace, as the agent gets it. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "agent/inject/driver/in_flight.h"
 #include "agent/inject/modes/trace.h"
 #include "agent/inject/ranges/user_ranges.h"
+#include "image/chunk.h"
+#include "image/data_chunks.h"
+#include "image/trace_data.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_trace;
 static const CUcontext context = (CUcontext)0x10;
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
-static size_t dropped, of_each_buffer;
+static size_t dropped;
+static uint64_t enabled; /* CUPTI's kinds, a bit each */
+static CUptiResult refusal_of_sets;
+
+/* ---- the library without its threads --------------------------------------------------------------------------- */
+
+bool cw_inject_start_thread(void *(*run)(void *), void *user)
+{
+    return run && !user;
+}
+
+void cw_inject_own_thread(void)
+{
+}
+
+bool cw_inject_enter(void)
+{
+    return true;
+}
+
+void cw_inject_leave(void)
+{
+}
+
+/* ---- a CUPTI with records -------------------------------------------------------------------------------------- */
 
 static CUptiResult take_clock(CUpti_TimestampCallbackFunc clock)
 {
@@ -25,14 +52,17 @@ static CUptiResult take_callbacks(CUpti_BuffersCallbackRequestFunc r, CUpti_Buff
     return CUPTI_SUCCESS;
 }
 
-static CUptiResult take_period(uint32_t ms)
-{
-    return ms ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
-}
-
 static CUptiResult enable(CUpti_ActivityKind kind)
 {
-    cr_expect_eq(kind, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    if (kind == CUPTI_ACTIVITY_KIND_MEMSET && refusal_of_sets != CUPTI_SUCCESS)
+        return refusal_of_sets;
+    enabled |= UINT64_C(1) << kind;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult disable(CUpti_ActivityKind kind)
+{
+    enabled &= ~(UINT64_C(1) << kind);
     return CUPTI_SUCCESS;
 }
 
@@ -42,54 +72,144 @@ static CUptiResult flush(uint32_t flag)
     return CUPTI_SUCCESS;
 }
 
+enum { RECORD = 512 }; /* each has so much room here */
+
 static CUptiResult next_record(uint8_t *buffer, size_t valid, CUpti_Activity **record)
 {
-    uint8_t *next = *record ? (uint8_t *)*record + sizeof(CUpti_ActivityKernel8) : buffer;
+    uint8_t *next = *record ? (uint8_t *)*record + RECORD : buffer;
     *record = (void *)next;
     return next < buffer + valid ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
 }
 
 static CUptiResult count_dropped(CUcontext c, uint32_t stream, size_t *count)
 {
-    (void)stream;
-    cr_expect_eq(c, context);
+    (void)c, (void)stream;
     *count = dropped;
+    dropped = 0;
     return CUPTI_SUCCESS;
 }
 
-static struct cw_filter_options filter = {.launch_count = UINT64_MAX};
+static CUptiResult say(CUptiResult result, const char **text)
+{
+    *text = result == CUPTI_SUCCESS ? "good" : "no such luck";
+    return CUPTI_SUCCESS;
+}
 
-/* With an expression of the ranges that windows are wanted of, or NULL; or of launches, as `filter` has them. */
-static void prepare(const char *range)
+static CUptiResult name_call(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+    *name = id == 3   ? domain == CUPTI_CB_DOMAIN_DRIVER_API ? "cuLaunchKernel" : "cudaLaunchKernel"
+            : id == 4 ? "cudaGetDevice"
+                      : NULL;
+    return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static uint32_t disabled_calls;
+
+static CUptiResult set_call(CUpti_CallbackId id, uint8_t on)
+{
+    cr_expect(id == 4 && !on, "call %u", id);
+    disabled_calls++;
+    return CUPTI_SUCCESS;
+}
+
+/* ---- what the agent gets --------------------------------------------------------------------------------------- */
+
+enum { MOST_ROWS = 20000, MOST_TEXTS = 70000 };
+static struct {
+    struct cw_arena *arena;
+    const char *texts[MOST_TEXTS];
+    uint32_t text_count;
+    uint64_t rows[CW_TRACE_KIND__COUNT];
+    uint64_t last[CW_TRACE_KIND__COUNT][CW_FIELD__COUNT], first[CW_TRACE_KIND__COUNT][CW_FIELD__COUNT];
+    struct cw_trace_buffer buffer;
+    uint32_t pages;
+} heard;
+
+static void hear_texts(struct cw_reader *in)
+{
+    const char *const *texts;
+    cr_expect_eq(cw_read_u32(in), 0);
+    cr_assert_eq(cw_read_u32(in), heard.text_count, "texts in order");
+    const uint32_t count = cw_field_read_strings(in, heard.arena, &texts, "texts");
+    for (uint32_t i = 0; i < count; i++)
+        heard.texts[heard.text_count++] = texts[i];
+}
+
+static void hear_rows(struct cw_reader *in)
+{
+    struct cw_trace_rows rows;
+    cr_assert_eq(cw_trace_rows_decode(&rows, in, heard.text_count, &heard.buffer), CW_OK);
+    for (int f = 0; f < CW_FIELD__COUNT; f++) {
+        heard.last[rows.kind][f] = cw_trace_get(&rows, (enum cw_trace_field)f, rows.count - 1);
+        if (!heard.rows[rows.kind])
+            heard.first[rows.kind][f] = cw_trace_get(&rows, (enum cw_trace_field)f, 0);
+    }
+    heard.rows[rows.kind] += rows.count;
+}
+
+static void hear(enum cw_message_type type, const struct cw_writer *message)
+{
+    struct cw_reader file, in;
+    struct cw_chunk chunk;
+    bool found;
+    heard.pages += type == CW_MESSAGE_TRACE_PAGE;
+    if (type != CW_MESSAGE_TRACE)
+        return;
+    cw_reader_init(&file, message->data, message->size, "message", 0, NULL);
+    while (cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found) {
+        cw_chunk_open(&file, &chunk, &in);
+        (chunk.type == CW_CHUNK_TRACE_TEXTS ? hear_texts : hear_rows)(&in);
+        cr_expect_eq(cw_chunk_finish(&in, &chunk), CW_OK);
+    }
+}
+
+static const char *text(enum cw_trace_kind kind, enum cw_trace_field field)
+{
+    const uint64_t number = heard.last[kind][field];
+    cr_assert_lt(number, heard.text_count);
+    return heard.texts[number];
+}
+
+/* ---- a capture -------------------------------------------------------------------------------------------------- */
+
+#define GPU (CW_TRACE_BIT(CW_TRACE_KERNEL) | CW_TRACE_BIT(CW_TRACE_MEMSET) | CW_TRACE_BIT(CW_TRACE_GRAPH))
+#define REST                                                                                                           \
+    (CW_TRACE_BIT(CW_TRACE_RUNTIME) | CW_TRACE_BIT(CW_TRACE_NVTX_RANGE) | CW_TRACE_BIT(CW_TRACE_NVTX_MARK) |           \
+     CW_TRACE_BIT(CW_TRACE_NAME))
+
+static void begin(uint64_t kinds, const char *range)
 {
     struct cw_writer setup;
+    const struct cw_trace_window_options windows = {0};
     fake_profiler_begin(NULL, 1, 1);
     struct cw_cupti *api = &cw_inject->api;
     api->cuptiActivityRegisterTimestampCallback = take_clock;
     api->cuptiActivityRegisterCallbacks = take_callbacks;
-    api->cuptiActivityFlushPeriod = take_period;
     api->cuptiActivityEnable = enable;
+    api->cuptiActivityDisable = disable;
     api->cuptiActivityFlushAll = flush;
     api->cuptiActivityGetNextRecord = next_record;
     api->cuptiActivityGetNumDroppedRecords = count_dropped;
+    api->cuptiActivityEnableRuntimeApi = set_call;
+    api->cuptiGetResultString = say;
+    api->cuptiGetCallbackName = name_call;
     cw_writer_init(&setup);
     cw_inject->mode = mode;
-    filter.range = range;
-    if (range || filter.kernel_count || filter.excluded_count)
-        cw_filter_write(&setup, &filter);
+    cw_inject->process = getpid();
+    cw_write_u64(&setup, kinds);
+    cw_write_u32(&setup, 0);
+    cw_write_u64(&setup, 500000000);
+    cw_write_u64(&setup, 1 << 20);
+    cw_write_u32(&setup, 3);
+    cw_trace_window_write(&setup, &windows);
+    cw_filter_write(&setup, &(struct cw_filter_options){.range = range, .launch_count = UINT64_MAX});
+    cw_write_string(&setup, "");
     fake_setup(mode, &setup);
-}
-
-static void begin_with(const char *range)
-{
-    prepare(range);
+    heard.arena = cw_arena_create();
+    heard.text_count = 1;
+    fake_profiler.hear = hear;
     mode->context_created(context, 0);
-    cr_assert(request && complete);
-}
-
-static void begin(void)
-{
-    begin_with(NULL);
+    cr_assert(request && complete && heard.pages == 1);
 }
 
 static void end(void)
@@ -97,231 +217,192 @@ static void end(void)
     mode->finish();
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     fake_profiler_end();
+    cw_trace_buffer_free(&heard.buffer);
+    cw_arena_destroy(heard.arena);
 }
 
-static uint8_t *fill(const CUpti_ActivityKernel8 *records, size_t count)
+/* A full buffer of CUPTI's with `count` records alike. */
+static void record(const void *one, size_t size, size_t count)
 {
     uint8_t *buffer = NULL;
-    size_t most = 1;
-    request(&buffer, &of_each_buffer, &most);
-    cr_assert(buffer && of_each_buffer >= count * sizeof *records && !most);
-    memcpy(buffer, records, count * sizeof *records);
-    return buffer;
+    size_t room, most = 1;
+    request(&buffer, &room, &most);
+    cr_assert(buffer && room >= count * RECORD && !most && size <= RECORD);
+    for (size_t i = 0; i < count; i++)
+        memcpy(buffer + i * RECORD, one, size);
+    complete(context, 0, buffer, room, count * RECORD);
 }
 
-/* CUPTI drops and counts records while it has none. */
-Test(trace, buffers_are_large_and_not_too_many)
+static void launch(CUpti_CallbackId id, CUresult result)
 {
-    enum { MOST = 100 };
-    uint8_t *buffers[MOST];
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT, .functionReturnValue = &result};
+    mode->glance(id, &call);
+}
+
+static CUpti_ActivityKernel9 kernel(uint64_t start)
+{
+    return (CUpti_ActivityKernel9){.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                   .start = start,
+                                   .end = start ? start + 10 : 0,
+                                   .gridX = 4,
+                                   .gridY = 1,
+                                   .gridZ = 1,
+                                   .blockX = 32,
+                                   .blockY = 1,
+                                   .blockZ = 1,
+                                   .registersPerThread = 24,
+                                   .correlationId = 77,
+                                   .streamId = 13,
+                                   .channelType = CUPTI_CHANNEL_TYPE_COMPUTE,
+                                   .name = "_Z4gemmPf"};
+}
+
+/* What launches have in common is said once, and what is launched, recorded and without times is counted. */
+Test(trace, kernels_have_a_shape_and_are_counted)
+{
+    begin(GPU, NULL);
+    for (int i = 0; i < 5; i++)
+        launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, i < 4 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+    CUpti_ActivityKernel9 k = kernel(1000);
+    record(&k, sizeof k, 2);
+    k = kernel(0);
+    record(&k, sizeof k, 1);
+    dropped = 9;
+    k = kernel(2000);
+    k.graphId = 5; /* nobody launched it by itself */
+    k.dynamicSharedMemory = 64;
+    record(&k, sizeof k, 1);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_KERNEL], 4);
+    cr_expect_eq(heard.rows[CW_TRACE_SHAPE], 2);
+    cr_expect_eq(heard.first[CW_TRACE_KERNEL][CW_FIELD_START], 1000);
+    cr_expect_eq(heard.first[CW_TRACE_KERNEL][CW_FIELD_CORRELATION], 77);
+    cr_expect_eq(heard.first[CW_TRACE_KERNEL][CW_FIELD_GRAPH], CW_TRACE_UNKNOWN);
+    cr_expect_eq(heard.last[CW_TRACE_KERNEL][CW_FIELD_GRAPH], 5);
+    cr_expect_eq(heard.last[CW_TRACE_KERNEL][CW_FIELD_SHAPE], heard.last[CW_TRACE_SHAPE][CW_FIELD_ID]);
+    cr_expect_str_eq(text(CW_TRACE_SHAPE, CW_FIELD_NAME), "_Z4gemmPf");
+    cr_expect_eq(heard.last[CW_TRACE_SHAPE][CW_FIELD_DYNAMIC_SHARED], 64);
+    cr_expect_str_eq(text(CW_TRACE_KERNEL, CW_FIELD_CHANNEL_TYPE), "compute");
+    const struct cw_trace_page *page = cw_trace_sheets->page;
+    cr_expect_eq(page->launched[CW_TRACE_KERNEL], 4);
+    cr_expect_eq(page->direct[CW_TRACE_KERNEL], 3);
+    cr_expect_eq(page->untimed[CW_TRACE_KERNEL], 1);
+    /* the last account is of what CUPTI dropped, of whatever kind */
+    cr_expect_str_eq(text(CW_TRACE_ACCOUNT, CW_FIELD_TYPE), CW_TRACE_ALL_KINDS);
+    cr_expect_eq(heard.last[CW_TRACE_ACCOUNT][CW_FIELD_DROPPED], 9);
+}
+
+/* A table that is full is sent, and rows go on; memory is that of the tables. */
+Test(trace, rows_are_sent_when_a_table_is_full)
+{
+    enum { BUFFERS = 6, EACH = 2000 };
+    begin(GPU, NULL);
+    const CUpti_ActivityKernel9 k = kernel(1000);
+    for (int i = 0; i < BUFFERS; i++)
+        record(&k, sizeof k, EACH);
+    cr_expect_eq(heard.rows[CW_TRACE_KERNEL], BUFFERS * EACH / CW_TRACE_TABLE_ROWS * CW_TRACE_TABLE_ROWS);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_KERNEL], BUFFERS * EACH);
+    cr_expect_eq(heard.rows[CW_TRACE_SHAPE], 1);
+    cr_expect_leq(cw_tracing->made, 3, "%u buffers", cw_tracing->made);
+}
+
+/* CUPTI gets as many buffers as were asked for, and then none: it drops records then, and counts them. */
+Test(trace, buffers_are_bounded_and_used_again)
+{
+    uint8_t *buffers[4];
     size_t size, most;
-    int count = 0;
-    begin();
-    for (; count < MOST && (request(&buffers[count], &size, &most), buffers[count]); count++)
-        cr_expect(size >= 1 << 20 && size <= 8 << 20 && !most, "%zu bytes", size);
-    cr_assert(count > 1 && count < MOST, "%d buffers", count);
-    cr_expect_eq(size, 0);
-    complete(context, 0, buffers[--count], size, 0);
-    request(&buffers[count], &size, &most);
-    cr_expect_not_null(buffers[count++]);
-    for (int i = 0; i < count; i++)
-        complete(context, 0, buffers[i], size, 0);
+    begin(GPU, NULL);
+    for (int i = 0; i < 4; i++)
+        request(&buffers[i], &size, &most);
+    cr_expect(buffers[2] && !buffers[3] && !size);
+    complete(context, 0, buffers[1], 1 << 20, 0);
+    request(&buffers[3], &size, &most);
+    cr_expect_eq(buffers[3], buffers[1]);
+    for (int i = 0; i < 4; i++)
+        if (i != 1)
+            complete(context, 0, buffers[i], 1 << 20, 0);
     end();
 }
 
-/* Where CUPTI says 0 it has not collected the time, be it one of both alone. */
-Test(trace, times_that_were_not_collected_are_no_times)
+/* Of calls those that a timeline is read for, and what CUPTI refuses is said. */
+Test(trace, calls_are_chosen_and_refusals_noted)
 {
-    const CUpti_ActivityKernel8 records[] = {
-        {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .start = 10, .end = 20, .streamId = 7, .name = "a"},
-        {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .name = "a"},
-        {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .start = 30, .name = "b"}};
-    static const uint64_t times[][2] = {{10, 20}, {0, 0}, {0, 0}};
-    struct cw_arena *arena = cw_arena_create();
-    struct cw_reader in;
-    begin();
-    dropped = 2;
-    complete(context, 0, fill(records, 3), of_each_buffer, sizeof records);
-    cr_assert_eq(fake_profiler.others, 1);
-    cw_reader_init(&in, fake_profiler.other, fake_profiler.other_size, "message", 0, NULL);
-    cr_expect_eq(cw_read_u64(&in), 2);
-    cr_assert_eq(cw_read_u32(&in), 2);
-    cr_expect_str_eq(cw_read_string(&in, arena), "a");
-    cr_expect_str_eq(cw_read_string(&in, arena), "b");
-    cr_assert_eq(cw_read_u32(&in), 3);
-    for (int i = 0; i < 3; i++) {
-        cw_read_u32(&in);
-        cw_read_u32(&in);
-        cw_read_u64(&in);
-        cr_expect_eq(cw_read_u64(&in), i ? 0 : 7);
-        uint64_t start = cw_read_u64(&in), last = cw_read_u64(&in);
-        cr_expect(start == times[i][0] && last == times[i][1], "launch %d", i);
+    const CUpti_ActivityAPI call = {
+        .kind = CUPTI_ACTIVITY_KIND_RUNTIME, .cbid = 3, .start = 5, .end = 9, .threadId = 4, .correlationId = 6};
+    refusal_of_sets = CUPTI_ERROR_NOT_SUPPORTED;
+    begin(GPU | REST, NULL);
+    cr_expect_eq(disabled_calls, 1);
+    cr_expect(enabled >> CUPTI_ACTIVITY_KIND_RUNTIME & 1);
+    record(&call, sizeof call, 1);
+    cw_trace_rows_lock();
+    cw_trace_rows_send();
+    cw_trace_rows_unlock();
+    cr_expect_str_eq(text(CW_TRACE_RUNTIME, CW_FIELD_NAME), "cudaLaunchKernel");
+    cr_expect_eq(heard.last[CW_TRACE_RUNTIME][CW_FIELD_RESULT], 0);
+    cr_expect_str_eq(text(CW_TRACE_ACCOUNT, CW_FIELD_TYPE), "memset");
+    cr_expect_str_eq(text(CW_TRACE_ACCOUNT, CW_FIELD_NOTE), "CUPTI does not record it here: no such luck");
+    end();
+}
+
+static const struct cw_trace_label label = {"solver", "step", 3, 0xff00ff00, 42, CW_TRACE_UNKNOWN};
+
+/* Ranges of a thread nest, started ones end by number; one that is open at the end has none. */
+Test(trace, ranges_and_marks)
+{
+    begin(REST, NULL);
+    cw_trace_nvtx_category(1, 3, "compute");
+    cw_trace_nvtx_open(1, 0, &label);
+    cw_trace_nvtx_open(1, 9, &label);
+    cw_trace_nvtx_close(1, 0);
+    cw_trace_nvtx_close(1, 0); /* nothing is pushed */
+    cw_trace_nvtx_mark(1, &label);
+    cw_trace_nvtx_name("stream", 13, 1, "main stream");
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_RANGE], 2);
+    cr_expect_neq(heard.first[CW_TRACE_NVTX_RANGE][CW_FIELD_END], 0);
+    cr_expect_eq(heard.last[CW_TRACE_NVTX_RANGE][CW_FIELD_END], 0);
+    cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_TYPE), "start");
+    cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_DOMAIN), "solver");
+    cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_CATEGORY), "compute");
+    cr_expect_eq(heard.last[CW_TRACE_NVTX_RANGE][CW_FIELD_PAYLOAD], 42);
+    cr_expect_eq(heard.last[CW_TRACE_NVTX_RANGE][CW_FIELD_COLOR], 0xff00ff00);
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_MARK], 1);
+    cr_expect_str_eq(text(CW_TRACE_NAME, CW_FIELD_NAME), "main stream");
+}
+
+/* Outside of a window CUPTI records nothing, and launches are none of ours. */
+Test(trace, a_window_is_open_while_a_range_is)
+{
+    begin(GPU, "^step");
+    cr_expect_eq(enabled, 0);
+    launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS);
+    const struct cw_open_range range = {.id = 1, .wanted = true, .name = (char *)"step"};
+    mode->range_opened(&range);
+    cr_expect(enabled >> CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL & 1);
+    launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS);
+    mode->range_closing(&range);
+    cr_expect_eq(enabled, 0);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_WINDOW], 1);
+    cr_expect_neq(heard.last[CW_TRACE_WINDOW][CW_FIELD_END], 0);
+    cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 1);
+}
+
+/* However many names a program has, memory does not grow: old ones are forgotten, and get new numbers. */
+Test(trace, many_texts_are_forgotten_in_time)
+{
+    enum { NAMES = 60000 };
+    char name[32];
+    begin(REST, NULL);
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name, "mark %d", i);
+        cw_trace_nvtx_mark(0, &(struct cw_trace_label){.name = name});
     }
-    cr_expect_eq(cw_reader_finish(&in, "message"), CW_OK);
-    cw_arena_destroy(arena);
+    cw_trace_nvtx_mark(0, &(struct cw_trace_label){.name = "mark 0"});
     end();
-}
-
-/* What the agent was told so far, and last. */
-static void check_windows(uint32_t count, bool open)
-{
-    cr_expect_eq(fake_profiler.others, count, "%u", fake_profiler.others);
-    cr_expect(!count || (fake_profiler.other_size == 1 && fake_profiler.other[0] == open));
-}
-
-Test(trace, the_first_wanted_range_opens_a_window_and_the_last_closes_it)
-{
-    begin_with("^step");
-    cw_user_range_push(0, "load");
-    check_windows(0, false);
-    cw_user_range_push(0, "step 1");
-    check_windows(1, true);
-    cw_user_range_push(0, "step 1, forward");
-    cw_user_range_pop(0);
-    check_windows(1, true);
-    cw_user_range_pop(0);
-    check_windows(2, false);
-    cw_user_range_pop(0);
-    check_windows(2, false);
-    end();
-}
-
-Test(trace, a_range_from_before_the_first_context_has_a_window)
-{
-    prepare("step");
-    cw_user_range_push(0, "step");
-    check_windows(0, false);
-    mode->context_created(context, 0);
-    check_windows(1, true);
-    cw_user_range_pop(0);
-    check_windows(2, false);
-    end();
-}
-
-Test(trace, no_window_is_wanted_without_an_expression)
-{
-    begin();
-    cw_user_range_push(0, "step");
-    cw_user_range_pop(0);
-    check_windows(0, false);
-    end();
-}
-
-/* ---- windows of launches ---------------------------------------------------------------------------------------- */
-
-static const cuLaunchKernel_params plain = {.f = (CUfunction)2};
-
-static CUpti_CallbackData launch_of(const char *kernel, uint32_t correlation)
-{
-    return (CUpti_CallbackData){
-        .context = context, .functionParams = &plain, .symbolName = kernel, .correlationId = correlation};
-}
-
-static void launch_begins(const CUpti_CallbackData *launch)
-{
-    cw_inject->mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, launch);
-    cw_in_flight_launch_entered();
-}
-
-static void launch_ends(const CUpti_CallbackData *launch)
-{
-    cw_in_flight_launch_left();
-    cw_inject->mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, launch);
-}
-
-static void launch(const char *kernel, uint32_t correlation)
-{
-    const CUpti_CallbackData of = launch_of(kernel, correlation);
-    launch_begins(&of);
-    launch_ends(&of);
-}
-
-static void begin_with_kernels(const char *range)
-{
-    filter.kernels[filter.kernel_count++] = "^gemm";
-    begin_with(range);
-}
-
-Test(trace, launches_are_no_business_of_a_mere_trace)
-{
-    begin_with("step");
-    cr_expect_null(cw_inject->mode->launch_entered);
-    end();
-}
-
-Test(trace, a_wanted_launch_has_a_window)
-{
-    begin_with_kernels(NULL);
-    launch("other", 1);
-    check_windows(0, false);
-    const CUpti_CallbackData first = launch_of("gemm", 2), meanwhile = launch_of("gemm", 3);
-    launch_begins(&first);
-    check_windows(1, true);
-    launch_begins(&meanwhile); /* of another thread */
-    launch_ends(&meanwhile);
-    check_windows(1, true);
-    launch_ends(&first);
-    check_windows(2, false);
-    launch("_Z4gemmPf", 4);
-    check_windows(4, false);
-    cw_user_range_push(0, "step");
-    cw_user_range_pop(0);
-    check_windows(4, false);
-    end();
-}
-
-Test(trace, a_launch_may_have_to_lie_in_a_range)
-{
-    begin_with_kernels("^step");
-    launch("gemm", 1);
-    check_windows(0, false);
-    cw_user_range_push(0, "step 1");
-    check_windows(0, false);
-    launch("gemm", 2);
-    check_windows(2, false);
-    cw_user_range_pop(0);
-    check_windows(2, false);
-    end();
-}
-
-Test(trace, only_some_launches_may_have_windows)
-{
-    filter.launch_skip = 1;
-    filter.launch_count = 2;
-    begin_with_kernels(NULL);
-    for (uint32_t i = 1; i < 6; i++)
-        launch("gemm", i);
-    check_windows(4, false);
-    end();
-}
-
-/* What a stream captures runs later, and a wait would spoil the capture. */
-Test(trace, a_captured_launch_has_no_window)
-{
-    begin_with_kernels(NULL);
-    fake_capture(cw_inject->mode, context, NULL, true);
-    launch("gemm", 1);
-    check_windows(0, false);
-    fake_capture(cw_inject->mode, context, NULL, false);
-    launch("gemm", 2);
-    check_windows(2, false);
-    end();
-}
-
-/* The program would stand still for seconds at each launch. */
-Test(trace, a_kernel_that_waits_is_not_waited_for_again)
-{
-    const CUpti_CallbackData of = launch_of("gemm", 1);
-    begin_with_kernels(NULL);
-    for (uint32_t i = 1; i < 3; i++) {
-        launch_begins(&of);
-        check_windows(2 * i - 1, true);
-        const uint64_t before = fake_profiler.now_ns;
-        fake_profiler.busy = true;
-        launch_ends(&of);
-        fake_profiler.busy = false;
-        check_windows(2 * i, false);
-        cr_expect((fake_profiler.now_ns > before) == (i == 1), "launch %u", i);
-    }
-    end();
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_MARK], NAMES + 1);
+    cr_expect_str_eq(text(CW_TRACE_NVTX_MARK, CW_FIELD_NAME), "mark 0");
+    cr_expect_gt(heard.last[CW_TRACE_NVTX_MARK][CW_FIELD_NAME], (uint64_t)NAMES);
+    cr_expect_lt(cw_trace_sheets->text_count, CW_TRACE_KNOWN_TEXTS);
 }

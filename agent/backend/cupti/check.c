@@ -124,7 +124,7 @@ static void check_host_library(FILE *to, enum cw_need need)
 {
     const struct cw_nvperf *library;
     struct cw_error missing = CW_ERROR_INIT;
-    if (need == CW_NEED_PC || need == CW_NEED_SASS)
+    if (need == CW_NEED_PC || need == CW_NEED_SASS || need == CW_NEED_TRACE)
         return;
     if (cw_nvperf_open(&library, NULL, &missing) == CW_OK)
         cw_answer(to, CW_ANSWER_OK, "NVIDIA's host library");

@@ -459,6 +459,8 @@ static void check_device(const struct node *n, CUdevice device, bool first)
             supported = check_support(n, (enum cw_need)need, device) && supported;
     if (first)
         check_metrics(n, device);
+    if (needs->need == CW_NEED_TRACE) /* the driver restricts counters alone */
+        return;
     CUcontext context = supported && !(needs->list && needs->need == CW_NEED_SASS) ? make_context(n, device) : NULL;
     bool permitted = context && check_permission(n, device, context);
     if (permitted && (needs->report || needs->facts) && needs->need == CW_NEED_ALL)

@@ -8,4 +8,5 @@ const struct cw_backend cw_backend_cupti = {.name = "cupti",
                                             .range = cw_cupti_range,
                                             .pc = cw_cupti_pc,
                                             .pm = cw_cupti_pm,
+                                            .trace = cw_cupti_trace,
                                             .check = cw_node_check};

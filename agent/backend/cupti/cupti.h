@@ -12,5 +12,6 @@ extern const struct cw_backend cw_backend_cupti;
 enum cw_status cw_cupti_range(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
 enum cw_status cw_cupti_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
 enum cw_status cw_cupti_pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);
+enum cw_status cw_cupti_trace(const struct cw_trace_options *options, int *exit_status, struct cw_error *err);
 
 #endif

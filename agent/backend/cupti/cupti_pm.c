@@ -347,7 +347,7 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     s->take = take;
     s->user = c;
     s->clocks = &c->clocks;
-    cw_write_u32(&s->setup, CW_MODE_TRACE);
+    cw_write_u32(&s->setup, CW_MODE_LAUNCHES);
     if (cw_pm_by_program(c->options))
         cw_filter_write(&s->setup, &c->options->filter);
     status = cw_session_start(s, c->options->capture.argv, err);

@@ -8,6 +8,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/modes/range.h"
 #include "agent/inject/modes/replay.h"
+#include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 #define self cw_user_replay
@@ -24,11 +25,16 @@ static uint64_t domain(void)
 
 int counterworks_range_push(const char *name)
 {
-    return cw_user_range_push(domain(), name ? name : "");
+    const struct cw_trace_label label = {
+        .name = name, .color = CW_TRACE_UNKNOWN, .payload = CW_TRACE_UNKNOWN, .real_payload = CW_TRACE_UNKNOWN};
+    const int depth = cw_user_range_push(domain(), name ? name : "");
+    cw_trace_nvtx_open(domain(), 0, &label);
+    return depth;
 }
 
 int counterworks_range_pop(void)
 {
+    cw_trace_nvtx_close(domain(), 0);
     return cw_user_range_pop(domain());
 }
 

@@ -1,251 +1,506 @@
-/* Only traces: the name, start, end, stream and device of every kernel, from CUPTI's activity records, while something
- * else measures. Nothing is serialized or replayed.
- *
- * The times are the GPU's own timer, as those of samples are: on an H100 with CUPTI 13.0 a kernel's record and the
- * samples in which the SMs were busy agreed to a few microseconds, while the wall's clock was 0.7 to 0.9 ms off. */
+#define _GNU_SOURCE
 #include "agent/inject/modes/trace.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
-#include "agent/inject/memory/kernels.h"
 #include "agent/inject/ranges/user_ranges.h"
 
-/* Records are handed over when a buffer is full and about this often, so that a program that is killed takes few of
- * them with it. A record is of some 200 bytes: a buffer holds 19,000 launches, more than most programs make in that
- * time; and where CUPTI fills them faster than they are read, it gets no more than 64 MB and counts what it drops.
- * Memory that no record is written to costs nothing. */
-enum { BUFFER_SIZE = 4 << 20, MOST_BUFFERS = 16, FLUSH_PERIOD_MS = 500, MOST_NAMES = 1024 };
+#define self cw_tracing
 
-#define self cw_trace
+/* How often the thread looks where a signal to the agent may open the window. */
+static const uint64_t soon_ns = 10000000, at_most_ns = 100000000;
 
-/* Every version of the record begins alike; this one is in the headers of all toolkits from 12.0 on. */
-typedef CUpti_ActivityKernel8 kernel_record;
+/* ---- setup ------------------------------------------------------------------------------------------------------ */
 
-static const struct cw_inject_mode with_launches; /* the same, which looks at launches */
+static bool is_complete(void)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    return api->cuptiActivityRegisterTimestampCallback && api->cuptiActivityRegisterCallbacks &&
+           api->cuptiActivityEnable && api->cuptiActivityDisable && api->cuptiActivityFlushAll &&
+           api->cuptiActivityGetNextRecord && api->cuptiActivityGetNumDroppedRecords;
+}
 
 static bool setup(struct cw_reader *in)
 {
-    if (in->pos < in->size)
-        cw_filter_read(in, &self->options, cw_inject->arena);
-    if (in->status != CW_OK)
+    self->kinds = cw_read_u64(in);
+    self->flags = cw_read_u32(in);
+    self->flush_ns = cw_read_u64(in);
+    self->buffer_bytes = cw_read_u64(in);
+    self->buffer_count = cw_read_u32(in);
+    cw_trace_window_read(in, &self->window_options);
+    cw_filter_read(in, &self->options, cw_inject->arena);
+    self->calls = cw_read_string(in, cw_inject->arena);
+    if (in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
-    self->by_launch = self->options.kernel_count || self->options.excluded_count;
-    if ((self->options.range || self->by_launch) && cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
+    if (!is_complete()) {
+        cw_inject_fail(CW_ERR_UNSUPPORTED, "this CUPTI lacks functions of activity records, so nothing can be traced");
         return false;
+    }
+    if (self->buffer_count > CW_TRACE_MOST_BUFFERS)
+        self->buffer_count = CW_TRACE_MOST_BUFFERS;
     if (self->options.range)
         cw_user_ranges_filter(&self->filter);
-    if (self->by_launch)
-        cw_inject->mode = &with_launches;
-#define X(name)                                                                                                        \
-    if (!cw_inject->api.name) {                                                                                        \
-        cw_inject_fail(CW_ERR_UNSUPPORTED, "this CUPTI lacks " #name ", so kernel launches cannot be traced");         \
-        return false;                                                                                                  \
-    }
-    CW_CUPTI_OPTIONAL_FUNCTIONS(X)
-#undef X
+    self->by_launch = self->options.kernel_count || self->options.excluded_count || cw_filter_counts(&self->options);
     return true;
 }
 
-/* ---- records to messages ---------------------------------------------------------------------------------------- */
+/* ---- CUPTI's buffers -------------------------------------------------------------------------------------------- */
 
-struct batch { /* the launches of one buffer */
-    const char *names[MOST_NAMES];
-    uint32_t name_count, count;
-    struct cw_writer rows;
-};
-
-/* Names are compared by address: the driver keeps one text for a kernel. */
-static uint32_t name_index(struct batch *b, const char *name)
-{
-    for (uint32_t i = b->name_count; i-- > 0;)
-        if (b->names[i] == name)
-            return i;
-    b->names[b->name_count] = name;
-    return b->name_count++;
-}
-
-static void send_batch(struct batch *b, uint64_t dropped)
-{
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_write_u64(&out, dropped);
-    cw_write_u32(&out, b->name_count);
-    for (uint32_t i = 0; i < b->name_count; i++)
-        cw_write_string(&out, b->names[i] ? b->names[i] : "");
-    cw_write_u32(&out, b->count);
-    cw_write_bytes(&out, b->rows.data, b->rows.size);
-    if (b->rows.status != CW_OK)
-        out.status = b->rows.status;
-    cw_writer_free(&b->rows);
-    cw_writer_init(&b->rows);
-    if (b->count || dropped)
-        cw_inject_send(CW_MESSAGE_LAUNCHES, &out);
-    else
-        cw_writer_free(&out);
-    b->name_count = b->count = 0;
-}
-
-static void add(struct batch *b, const kernel_record *k)
-{
-    if (b->name_count == MOST_NAMES)
-        send_batch(b, 0);
-    cw_write_u32(&b->rows, name_index(b, k->name));
-    cw_write_u32(&b->rows, k->deviceId);
-    cw_write_u64(&b->rows, k->contextId);
-    cw_write_u64(&b->rows, k->streamId);
-    const bool timed = k->start && k->end; /* of what was not collected CUPTI says 0 */
-    cw_write_u64(&b->rows, timed ? k->start : 0);
-    cw_write_u64(&b->rows, timed ? k->end : 0);
-    b->count++;
-}
-
+/* They are used again and again: CUPTI clears each, which costs milliseconds in the program's own threads where the
+ * system has to find memory for it. */
 static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *most)
 {
     struct cw_thread here;
     cw_thread_enter(&here);
+    pthread_mutex_lock(&self->pool_lock);
+    *buffer = self->free_count ? self->pool[--self->free_count] : NULL;
+    if (!*buffer && self->made < self->buffer_count && (*buffer = aligned_alloc(4096, self->buffer_bytes)))
+        self->made++;
+    pthread_mutex_unlock(&self->pool_lock);
+    *size = *buffer ? self->buffer_bytes : 0;
     *most = 0;
-    const bool room = atomic_fetch_add(&self->buffers, 1) < MOST_BUFFERS;
-    *buffer = room ? aligned_alloc(8, BUFFER_SIZE) : NULL;
-    *size = *buffer ? BUFFER_SIZE : 0;
-    if (!*buffer)
-        atomic_fetch_sub(&self->buffers, 1);
     cw_thread_leave(&here);
 }
 
-/* Comes on a thread of CUPTI's own, or on the one that flushes and holds the lock: so it takes none. */
+static void give_back(uint8_t *buffer)
+{
+    pthread_mutex_lock(&self->pool_lock);
+    self->pool[self->free_count++] = buffer;
+    pthread_mutex_unlock(&self->pool_lock);
+}
+
+static void count_dropped(CUcontext context, uint32_t stream)
+{
+    size_t dropped = 0;
+    if (cw_inject->api.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS && dropped)
+        atomic_fetch_add(&cw_trace_sheets->page->dropped, dropped);
+}
+
+/* On a thread of CUPTI's own, or on one that flushes and may hold the library's lock: so it takes the rows' alone. */
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
     (void)size;
     struct cw_thread here;
-    cw_thread_enter(&here);
-    struct batch *b = cw_inject->over ? NULL : calloc(1, sizeof *b);
     CUpti_Activity *record = NULL;
-    size_t dropped = 0;
-    if (b) {
-        cw_writer_init(&b->rows);
+    cw_thread_enter(&here);
+    if (!cw_inject->over && cw_inject->process == getpid()) {
+        cw_trace_rows_lock();
         while (valid && cw_inject->api.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
-            if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-                add(b, (const kernel_record *)record);
-        cw_inject->api.cuptiActivityGetNumDroppedRecords(context, stream, &dropped);
-        send_batch(b, dropped);
+            cw_trace_record_take(record);
+        cw_trace_rows_unlock();
+        count_dropped(context, stream);
     }
-    free(b);
     if (buffer)
-        atomic_fetch_sub(&self->buffers, 1);
-    free(buffer);
+        give_back(buffer);
     cw_thread_leave(&here);
 }
 
-/* ---- the mode --------------------------------------------------------------------------------------------------- */
+/* ---- books ------------------------------------------------------------------------------------------------------ */
 
-/* Samples are being taken, or not any more, when this returns. */
-static void set_window(bool open)
+static uint64_t count_of(const _Atomic uint64_t *counts, enum cw_trace_kind kind)
 {
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_write_u8(&out, open);
-    uint64_t number = cw_inject_hand_over(CW_MESSAGE_WINDOW, &out, -1);
-    if (number)
-        cw_inject_wait_taken(number);
+    return atomic_load_explicit(&counts[kind], memory_order_relaxed);
 }
 
-/* What was launched before a range or a launch must not be seen in its window, and what was launched in it must have
- * run. False where something still does. */
-static bool settle(bool open)
+static void put_account(uint32_t type, uint64_t launched, uint64_t recorded, uint64_t dropped, uint64_t untimed,
+                        const char *note)
 {
-    static const uint64_t patience_ns = 10000000000;
-    bool rests = true;
-    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++)
-        rests = cw_idle_wait(self->contexts[i], patience_ns) && rests;
-    set_window(open);
-    return rests;
+    const uint32_t note_text = cw_trace_text_number(note);
+    if (!cw_trace_row(CW_TRACE_ACCOUNT))
+        return;
+    cw_trace_put(CW_FIELD_TIME, cw_inject_now_ns());
+    cw_trace_put(CW_FIELD_TYPE, type);
+    cw_trace_put(CW_FIELD_LAUNCHED, launched);
+    cw_trace_put(CW_FIELD_RECORDED, recorded);
+    cw_trace_put(CW_FIELD_DROPPED, dropped);
+    cw_trace_put(CW_FIELD_UNTIMED, untimed);
+    cw_trace_put(CW_FIELD_NOTE, note_text);
 }
 
-static bool opens_windows(const struct cw_open_range *range)
+/* With the rows' lock. */
+static void put_accounts(void)
 {
-    return self->started && self->options.range && !self->by_launch && range->wanted &&
-           cw_user_ranges_wanted_count() == 1;
+    const struct cw_trace_page *page = cw_trace_sheets->page;
+    for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++) {
+        const bool counted = k == CW_TRACE_KERNEL || k == CW_TRACE_GRAPH;
+        const uint64_t launched = count_of(page->launched, k), rows = count_of(page->rows, k);
+        if (k != CW_TRACE_ACCOUNT && (launched || rows))
+            put_account((uint32_t)k + 1, counted ? launched : CW_TRACE_UNKNOWN,
+                        counted ? count_of(page->direct, k) : rows, CW_TRACE_UNKNOWN, count_of(page->untimed, k), NULL);
+    }
+    const uint64_t dropped = atomic_load(&page->dropped);
+    if (dropped)
+        put_account(CW_TRACE_TEXT_OF_ALL, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, dropped, CW_TRACE_UNKNOWN, NULL);
 }
 
-/* Of nested ranges, and those of other threads, the first opens the window and the last closes it. */
+/* Why a kind is not there. */
+static void note_refusal(enum cw_trace_kind kind, CUptiResult result)
+{
+    char text[160];
+    const char *why = NULL;
+    self->refused |= CW_TRACE_BIT(kind);
+    cw_inject->api.cuptiGetResultString(result, &why);
+    snprintf(text, sizeof text, "CUPTI does not record it here: %s", why ? why : "?");
+    put_account((uint32_t)kind + 1, CW_TRACE_UNKNOWN, 0, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, text);
+}
+
+/* ---- the window ------------------------------------------------------------------------------------------------- */
+
+/* What CUPTI is to record. Its answer counts the first time. */
+static void set_kinds(bool enable)
+{
+    for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++) {
+        if (!(self->kinds & CW_TRACE_BIT(k)) || self->refused & CW_TRACE_BIT(k) ||
+            (k == CW_TRACE_GRAPH && self->flags & CW_TRACE_GRAPH_NODES))
+            continue;
+        const CUptiResult result = cw_trace_records_set(k, self->calls, enable);
+        if (enable && result != CUPTI_SUCCESS) {
+            cw_trace_rows_lock();
+            note_refusal(k, result);
+            cw_trace_rows_unlock();
+        }
+    }
+}
+
+static void put_window(uint64_t end_ns)
+{
+    cw_trace_rows_lock();
+    if (cw_trace_row(CW_TRACE_WINDOW)) {
+        cw_trace_put(CW_FIELD_START, self->opened_ns);
+        cw_trace_put(CW_FIELD_END, end_ns);
+    }
+    cw_trace_rows_unlock();
+}
+
+/* Opens or closes it where that is due. With its lock. */
+static void review_window(void)
+{
+    const uint64_t now = cw_inject_now_ns();
+    const bool open = cw_trace_window_is_open(&self->window, now), was = atomic_load(&self->open);
+    if (open == was || !self->started)
+        return;
+    if (open)
+        set_kinds(true);
+    atomic_store(&self->open, open);
+    if (!open)
+        set_kinds(false);
+    if (open)
+        self->opened_ns = now;
+    else
+        put_window(cw_inject_now_ns());
+}
+
+static void range_changed(const struct cw_open_range *range, bool opened)
+{
+    if (!self->options.range || !range->wanted)
+        return;
+    pthread_mutex_lock(&self->window_lock);
+    cw_trace_window_range(&self->window, opened);
+    review_window();
+    pthread_mutex_unlock(&self->window_lock);
+}
+
 static void range_opened(const struct cw_open_range *range)
 {
-    if (opens_windows(range))
-        settle(true);
+    range_changed(range, true);
 }
 
 static void range_closing(const struct cw_open_range *range)
 {
-    if (opens_windows(range))
-        settle(false);
+    range_changed(range, false);
 }
 
-/* Launches of other threads meanwhile are in the window, and have none of their own. */
-static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* ---- the thread ------------------------------------------------------------------------------------------------- */
+
+static void sleep_ns(uint64_t ns)
 {
-    struct cw_driver_launch launch;
-    if (self->launch || !self->started || !cw_inject_launch(&launch, id, call) || cw_stream_capture_is_under_way() ||
-        !cw_filter_launch(&self->filter, launch.function && call->symbolName ? call->symbolName : "",
-                          cw_user_ranges_wanted_count() > 0))
-        return;
-    self->launch = call->correlationId;
-    settle(true);
+    const struct timespec duration = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    nanosleep(&duration, NULL);
 }
 
-/* A kernel that was once waited for in vain is not again: its window is over when its launch returns. */
-static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* How long until something is to be done. */
+static uint64_t time_left(void)
 {
-    struct cw_driver_launch launch;
-    if (!self->launch || self->launch != call->correlationId)
-        return;
-    CUfunction kernel = cw_inject_launch(&launch, id, call) ? launch.function : NULL;
-    if (kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS)
-        set_window(false);
-    else if (!settle(false) && kernel && !cw_stream_capture_is_under_way())
-        cw_kernel_note(kernel, CW_KERNEL_WAITS);
-    self->launch = 0;
+    const uint64_t now = cw_inject_now_ns(), flush = self->flushed_ns + self->flush_ns;
+    uint64_t next = now + (self->window_options.toggled ? soon_ns : at_most_ns);
+    pthread_mutex_lock(&self->window_lock);
+    const uint64_t edge = cw_trace_window_next(&self->window, now);
+    pthread_mutex_unlock(&self->window_lock);
+    next = edge < next ? edge : next;
+    next = flush < next ? flush : next;
+    return next > now ? next - now : 0;
 }
+
+static void look(void)
+{
+    const uint32_t toggles = atomic_load(&cw_trace_sheets->page->toggled);
+    pthread_mutex_lock(&self->window_lock);
+    for (; self->toggles != toggles; self->toggles++)
+        cw_trace_window_signal(&self->window);
+    review_window();
+    pthread_mutex_unlock(&self->window_lock);
+    if (cw_inject_now_ns() < self->flushed_ns + self->flush_ns)
+        return;
+    self->flushed_ns = cw_inject_now_ns();
+    cw_trace_rows_lock();
+    put_accounts();
+    cw_trace_rows_send();
+    cw_trace_rows_unlock();
+}
+
+static void *run_thread(void *user)
+{
+    (void)user;
+    cw_inject_own_thread();
+    prctl(PR_SET_NAME, "counterworks");
+    while (!cw_inject->over && !cw_trace_sheets->closed) {
+        sleep_ns(time_left());
+        if (!cw_inject->over && !cw_trace_sheets->closed)
+            look();
+    }
+    return NULL;
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------------------------ */
 
 #define TRY(name, ...) cw_inject_good(cw_inject->api.name(__VA_ARGS__), #name)
+#define MAY(name, ...)                                                                                                 \
+    (cw_inject->api.name ? cw_inject->api.name(__VA_ARGS__) : CUPTI_ERROR_NOT_SUPPORTED) /* where it can be had */
+
+/* What is asked for and cannot be had is noted. */
+static void set_options(void)
+{
+    MAY(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    MAY(cuptiActivityFlushPeriod, (uint32_t)(self->flush_ns / 1000000));
+    if (self->flags & CW_TRACE_LATENCY)
+        MAY(cuptiActivityEnableLatencyTimestamps, 1);
+    if (self->flags & CW_TRACE_ATTRIBUTES)
+        MAY(cuptiActivityEnableLaunchAttributes, 1);
+#if CUDA_VERSION >= 12080
+    const CUptiResult hardware = self->flags & CW_TRACE_HARDWARE ? MAY(cuptiActivityEnableHWTrace, 1) : CUPTI_SUCCESS;
+    if (hardware != CUPTI_SUCCESS)
+        put_account(CW_TRACE_TEXT_OF_ALL, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN,
+                    "the GPU has no hardware event system: times are taken as without --hes");
+    if (self->flags & CW_TRACE_CALLERS)
+        MAY(cuptiActivityEnableAllocationSource, 1);
+    if (self->kinds & CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH))
+        MAY(cuptiActivityEnableDeviceGraph, 1);
+    if (self->kinds & CW_TRACE_BIT(CW_TRACE_EVENT))
+        MAY(cuptiActivityEnableCudaEventDeviceTimestamps, 1);
+#endif
+}
+
+/* The agent keeps the page. */
+static bool hand_over_page(void)
+{
+    struct cw_writer out;
+    int page = -1;
+    cw_writer_init(&out);
+    cw_trace_rows_lock();
+    const bool begun = cw_trace_rows_begin(self->kinds, &page);
+    cw_trace_rows_unlock();
+    return begun ? cw_inject_hand_over(CW_MESSAGE_TRACE_PAGE, &out, page) != 0 : cw_inject_fail_memory();
+}
+
+static void start(void)
+{
+    struct cw_filter *filter = &self->filter;
+    cw_inject->api.cuptiGetVersion(&cw_trace_call_names->version);
+    if (!hand_over_page() || !TRY(cuptiActivityRegisterTimestampCallback, cw_inject_now_ns) ||
+        !TRY(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed))
+        return;
+    cw_trace_rows_lock();
+    set_options();
+    cw_trace_rows_unlock();
+    pthread_mutex_lock(&self->window_lock);
+    self->started = true;
+    self->flushed_ns = cw_inject_now_ns();
+    cw_trace_window_init(&self->window, &self->window_options, filter, self->flushed_ns);
+    for (uint32_t i = cw_user_ranges_wanted_count(); self->options.range && i-- > 0;)
+        cw_trace_window_range(&self->window, true); /* that were opened before */
+    review_window();
+    pthread_mutex_unlock(&self->window_lock);
+    if (!cw_inject_start_thread(run_thread, NULL))
+        cw_inject_fail_memory();
+}
+
+/* CUPTI records a context as it begins to be made, which is before anything is known of a trace. */
+static void put_context(CUcontext context, uint32_t device)
+{
+    uint32_t null_stream = 0;
+    cw_inject->api.cuptiGetStreamIdEx(context, NULL, 0, &null_stream);
+    cw_trace_rows_lock();
+    const uint32_t type = cw_trace_text_number("cuda");
+    if (cw_trace_row(CW_TRACE_CONTEXT)) {
+        cw_trace_put(CW_FIELD_CONTEXT, cw_inject_context_id(context));
+        cw_trace_put(CW_FIELD_DEVICE, device);
+        cw_trace_put(CW_FIELD_NULL_STREAM, null_stream);
+        cw_trace_put(CW_FIELD_TYPE, type);
+    }
+    cw_trace_rows_unlock();
+}
 
 static void context_created(CUcontext context, uint32_t device)
 {
-    (void)device;
-    if (self->context_count < CW_MOST_CONTEXTS)
-        self->contexts[self->context_count++] = context;
+    if (!self->started)
+        start();
     if (self->started)
-        return;
-    self->started = true;
-    (void)(TRY(cuptiActivityRegisterTimestampCallback, cw_inject_now_ns) &&
-           TRY(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed) &&
-           TRY(cuptiActivityFlushPeriod, FLUSH_PERIOD_MS) &&
-           TRY(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
-    if (self->options.range && !self->by_launch &&
-        cw_user_ranges_wanted_count()) /* since before the first context, which has no work yet */
-        set_window(true);
+        put_context(context, device);
 }
 
 static void context_destroyed(CUcontext context)
 {
-    for (uint32_t i = self->context_count; i-- > 0;)
-        if (self->contexts[i] == context)
-            self->contexts[i] = self->contexts[--self->context_count];
+    (void)context;
     if (self->started)
         cw_inject->api.cuptiActivityFlushAll(0);
 }
 
 static void finish(void)
 {
-    if (self->started)
-        cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (!self->started)
+        return;
+    cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    pthread_mutex_lock(&self->window_lock);
+    if (atomic_load(&self->open) && cw_trace_window_any(&self->window_options, &self->options))
+        put_window(cw_inject_now_ns());
+    pthread_mutex_unlock(&self->window_lock);
+    cw_trace_rows_lock();
+    cw_trace_nvtx_finish();
+    put_accounts();
+    cw_trace_rows_send();
+    cw_trace_rows_close();
+    cw_trace_rows_unlock();
 }
 
-#define TRACES                                                                                                         \
-    .under_mps = true, .setup = setup, .context_created = context_created, .context_destroyed = context_destroyed,     \
-    .finish = finish, .range_opened = range_opened, .range_closing = range_closing
+/* ---- what the program does -------------------------------------------------------------------------------------- */
 
-const struct cw_inject_mode cw_inject_trace = {TRACES};
-static const struct cw_inject_mode with_launches = {TRACES, .launch_entered = launch_entered,
-                                                    .launch_left = launch_left};
+/* What goes into a graph is not launched. The stream is asked only while there are such. */
+static bool is_captured(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_driver_launch launch;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!atomic_load_explicit(&self->captures, memory_order_relaxed) || !cw_inject_launch(&launch, id, call))
+        return false;
+    return cw_inject->api.cuStreamIsCapturing(cw_inject_stream(id, launch.config.hStream), &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static void window_launch(const CUpti_CallbackData *call, bool entered)
+{
+    pthread_mutex_lock(&self->window_lock);
+    if (entered)
+        cw_trace_window_launch(&self->window, call->symbolName ? call->symbolName : "");
+    else
+        cw_trace_window_launched(&self->window);
+    review_window();
+    pthread_mutex_unlock(&self->window_lock);
+}
+
+static void launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const enum cw_trace_kind kind = cw_inject_launches_graph(id) ? CW_TRACE_GRAPH : CW_TRACE_KERNEL;
+    const bool entered = call->callbackSite == CUPTI_API_ENTER,
+               counts = !entered && atomic_load_explicit(&self->open, memory_order_relaxed) &&
+                        self->kinds & CW_TRACE_BIT(kind) && !(self->refused & CW_TRACE_BIT(kind)) &&
+                        !(kind == CW_TRACE_GRAPH && self->flags & CW_TRACE_GRAPH_NODES);
+    if (self->by_launch)
+        window_launch(call, entered);
+    if (counts && !cw_inject_refused(call) && !is_captured(id, call))
+        atomic_fetch_add_explicit(&cw_trace_sheets->page->launched[kind], 1, memory_order_relaxed);
+}
+
+static bool is_profiler_control(CUpti_CallbackId id)
+{
+    return id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart || id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop;
+}
+
+static bool wants(CUpti_CallbackId id)
+{
+    return cw_inject_launches(id) || cw_stream_capture_follows(id) ||
+           (self->window_options.profiler && is_profiler_control(id));
+}
+
+static void glance(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    if (!self->started)
+        return;
+    if (cw_inject_launches(id)) {
+        launch(id, call);
+    } else if (call->callbackSite == CUPTI_API_ENTER) {
+        if (cw_stream_capture_begins(id))
+            atomic_fetch_add(&self->captures, 1);
+    } else if (cw_stream_capture_follows(id)) {
+        if (!cw_stream_capture_begins(id) || cw_inject_refused(call))
+            atomic_fetch_sub(&self->captures, 1);
+    } else if (is_profiler_control(id)) {
+        pthread_mutex_lock(&self->window_lock);
+        cw_trace_window_profiler(&self->window, id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+        review_window();
+        pthread_mutex_unlock(&self->window_lock);
+    }
+}
+
+/* ---- what the program calls (counterworks/annotate.h) ----------------------------------------------------------- */
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT void counterworks_correlate_push(unsigned long long number);
+EXPORT void counterworks_correlate_pop(void);
+
+static bool takes_numbers(void)
+{
+    return self->started && !cw_inject->over && self->kinds & CW_TRACE_BIT(CW_TRACE_EXTERNAL) &&
+           cw_inject->api.cuptiActivityPushExternalCorrelationId &&
+           cw_inject->api.cuptiActivityPopExternalCorrelationId;
+}
+
+void counterworks_correlate_push(unsigned long long number)
+{
+    if (takes_numbers())
+        cw_inject->api.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, number);
+}
+
+void counterworks_correlate_pop(void)
+{
+    uint64_t last;
+    if (takes_numbers())
+        cw_inject->api.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
+}
+
+/* ---- the mode --------------------------------------------------------------------------------------------------- */
+
+static void put_module(const char *type, uint64_t id, uint64_t bytes)
+{
+    cw_trace_rows_lock();
+    const uint32_t text = cw_trace_text_number(type);
+    if (cw_trace_row(CW_TRACE_MODULE)) {
+        cw_trace_put(CW_FIELD_TIME, cw_inject_now_ns());
+        cw_trace_put(CW_FIELD_TYPE, text);
+        cw_trace_put(CW_FIELD_ID, id);
+        cw_trace_put(CW_FIELD_BYTES, bytes);
+    }
+    cw_trace_rows_unlock();
+}
+
+static void module_loaded(const CUpti_ModuleResourceData *module)
+{
+    if (self->started && atomic_load(&self->open) && module)
+        put_module("load", module->moduleId, module->cubinSize);
+}
+
+const struct cw_inject_mode cw_inject_trace = {.under_mps = true,
+                                               .setup = setup,
+                                               .context_created = context_created,
+                                               .context_destroyed = context_destroyed,
+                                               .finish = finish,
+                                               .wants = wants,
+                                               .glance = glance,
+                                               .range_opened = range_opened,
+                                               .range_closing = range_closing,
+                                               .module_loaded = module_loaded};

@@ -1,23 +1,40 @@
-/* Only traces: when each kernel ran. */
+/* A trace: what happens in the program and on its GPUs, from CUPTI's activity records and what the program says by
+ * NVTX. Nothing is repeated, serialized or waited for. */
 #ifndef CW_INJECT_TRACE_H
 #define CW_INJECT_TRACE_H
 
-#include <stdatomic.h>
-
-#include "agent/common/filter.h"
+#include "agent/common/trace_window.h"
+#include "agent/inject/modes/trace_nvtx.h"
+#include "agent/inject/modes/trace_records.h"
 #include "agent/inject/ranges/mode.h"
 
-struct cw_trace {
-    bool started;
-    atomic_uint buffers; /* that CUPTI has; counted by its threads */
+enum { CW_TRACE_MOST_BUFFERS = 256 };
+
+struct cw_tracing {
+    /* what was asked for */
+    uint64_t kinds, flush_ns, buffer_bytes;
+    uint32_t flags, buffer_count; /* enum cw_trace_flag */
+    const char *calls;            /* cw_filter_name_is_listed; "": those of interest */
     struct cw_filter_options options;
-    struct cw_filter filter; /* of the ranges or launches that a WINDOW is wanted of, where the options have any */
-    bool by_launch;          /* of launches */
-    uint32_t launch;         /* the correlation of the one whose window is open; 0: none */
-    uint32_t context_count;
-    CUcontext contexts[CW_MOST_CONTEXTS];
+    struct cw_filter filter;
+    struct cw_trace_window_options window_options;
+
+    bool started;
+    uint64_t refused;            /* kinds that CUPTI does not give */
+    uint64_t flushed_ns;         /* when rows were last sent */
+    _Atomic uint32_t captures;   /* streams that are being captured into graphs */
+    bool by_launch;              /* launches open and close the window */
+    _Atomic bool open;           /* the window */
+    pthread_mutex_t window_lock; /* of what follows; taken before the rows' lock */
+    struct cw_trace_window window;
+    uint64_t opened_ns;
+    uint32_t toggles;
+
+    pthread_mutex_t pool_lock; /* of what follows */
+    uint8_t *pool[CW_TRACE_MOST_BUFFERS];
+    uint32_t free_count, made; /* buffers in the pool, and in all */
 };
-extern struct cw_trace *const cw_trace;
+extern struct cw_tracing *const cw_tracing;
 
 extern const struct cw_inject_mode cw_inject_trace;
 

@@ -1,0 +1,265 @@
+#define _GNU_SOURCE
+#include "agent/inject/modes/trace_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/utf8.h"
+#include "image/trace_data.h"
+
+#define self cw_trace_sheets
+
+/* Texts are sent when so many bytes of them wait. */
+static const size_t most_pending = 1 << 20;
+
+/* ---- beginning and end ------------------------------------------------------------------------------------------ */
+
+static void number_fields(void)
+{
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        for (uint32_t f = 0; f < cw_trace_kinds[k].field_count; f++)
+            self->places[k][cw_trace_kinds[k].fields[f]] = (uint8_t)(f + 1);
+}
+
+static bool prepare(void)
+{
+    self->page_fd = memfd_create("counterworks-trace", MFD_CLOEXEC);
+    if (self->page_fd >= 0 && ftruncate(self->page_fd, sizeof *self->page) == 0)
+        self->page = mmap(NULL, sizeof *self->page, PROT_READ | PROT_WRITE, MAP_SHARED, self->page_fd, 0);
+    if (self->page == MAP_FAILED)
+        self->page = NULL;
+    self->texts = calloc(CW_TRACE_KNOWN_TEXTS, sizeof *self->texts);
+    self->shapes = calloc(CW_TRACE_KNOWN_SHAPES, sizeof *self->shapes);
+    if (!self->page || !self->texts || !self->shapes)
+        return false;
+    number_fields();
+    cw_writer_init(&self->pending);
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        cw_trace_text_number(cw_trace_kinds[k].name);
+    cw_trace_text_number(CW_TRACE_ALL_KINDS);
+    self->kinds = UINT64_MAX;
+    self->begun = true;
+    return true;
+}
+
+bool cw_trace_rows_await(void)
+{
+    if (self->closed || self->begun)
+        return !self->closed;
+    self->closed = cw_inject->over || cw_inject->mode || !secure_getenv(CW_AGENT_SOCKET_VARIABLE) || !prepare();
+    return !self->closed;
+}
+
+bool cw_trace_rows_begin(uint64_t kinds, int *page)
+{
+    if (self->closed || (!self->begun && !prepare()))
+        return false;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        if (!(kinds & CW_TRACE_BIT(k)))
+            self->tables[k].count = 0;
+    self->kinds = kinds | CW_TRACE_BIT(CW_TRACE_SHAPE) | CW_TRACE_BIT(CW_TRACE_WINDOW) | CW_TRACE_BIT(CW_TRACE_ACCOUNT);
+    self->known = true;
+    *page = self->page_fd;
+    return true;
+}
+
+void cw_trace_rows_lock(void)
+{
+    pthread_mutex_lock(&self->lock);
+}
+
+void cw_trace_rows_unlock(void)
+{
+    pthread_mutex_unlock(&self->lock);
+}
+
+void cw_trace_rows_close(void)
+{
+    self->closed = true;
+}
+
+void cw_trace_forget(void)
+{
+    const bool known = self->known;
+    *self = (struct cw_trace_sheets){.closed = known}; /* its memory may be in another thread's hands */
+}
+
+/* ---- texts and shapes ------------------------------------------------------------------------------------------- */
+
+/* Chunk TSTR, as cw_trace_write_texts writes it. */
+static void write_texts(struct cw_writer *out)
+{
+    const uint32_t count = self->last_text - self->sent;
+    const char **texts = count ? malloc(count * sizeof *texts) : NULL;
+    if (!texts) {
+        out->status = count ? CW_ERR_NOMEM : out->status;
+        return;
+    }
+    const uint8_t *at = self->pending.data;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t size;
+        memcpy(&size, at, sizeof size);
+        texts[i] = (const char *)at + sizeof size;
+        at += sizeof size + size + 1;
+    }
+    cw_trace_write_texts(0, self->sent + 1, texts, count, out);
+    free(texts);
+    self->sent = self->last_text;
+    self->pending.size = 0;
+}
+
+/* Sends what was written, and frees it. */
+static void send(struct cw_writer *out)
+{
+    if ((out->size || out->status != CW_OK) && !cw_inject->over)
+        cw_inject_send(CW_MESSAGE_TRACE, out);
+    else
+        cw_writer_free(out);
+}
+
+static void send_texts(void)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    write_texts(&out);
+    send(&out);
+}
+
+/* The slot of a hash, or where it is to be. */
+static struct cw_trace_known *find(struct cw_trace_known *slots, uint32_t count, uint64_t hash)
+{
+    uint32_t at = (uint32_t)hash & (count - 1);
+    while (slots[at].number && slots[at].hash != hash)
+        at = (at + 1) & (count - 1);
+    return &slots[at];
+}
+
+/* Those before are forgotten, and get other numbers where they come again. */
+static void forget_if_full(struct cw_trace_known *slots, uint32_t count, uint32_t *known)
+{
+    if (*known < count / 4 * 3)
+        return;
+    memset(slots, 0, count * sizeof *slots);
+    *known = 0;
+}
+
+uint32_t cw_trace_text_number_of(const char *text, size_t size)
+{
+    size = size < CW_TEXT_MAX ? size : CW_TEXT_MAX;
+    if (!size)
+        return 0;
+    const uint64_t hash = XXH3_64bits(text, size);
+    struct cw_trace_known *slot = find(self->texts, CW_TRACE_KNOWN_TEXTS, hash);
+    if (slot->number)
+        return slot->number;
+    if (self->pending.size > most_pending && self->known)
+        send_texts();
+    if (self->pending.size > 2 * most_pending)
+        return 0;
+    const size_t before = self->pending.size;
+    cw_write_u32(&self->pending, (uint32_t)size);
+    uint8_t *room = cw_write_room(&self->pending, size + 1);
+    if (!room) {
+        self->pending.size = before;
+        self->pending.status = CW_OK;
+        return 0;
+    }
+    memcpy(room, text, size);
+    room[size] = 0;
+    cw_utf8_force(room, size);
+    forget_if_full(self->texts, CW_TRACE_KNOWN_TEXTS, &self->text_count);
+    *find(self->texts, CW_TRACE_KNOWN_TEXTS, hash) = (struct cw_trace_known){hash, ++self->last_text};
+    self->text_count++;
+    return self->last_text;
+}
+
+uint32_t cw_trace_text_number(const char *text)
+{
+    return text ? cw_trace_text_number_of(text, strlen(text)) : 0;
+}
+
+uint32_t cw_trace_shape_number(uint64_t hash, bool *is_new)
+{
+    struct cw_trace_known *slot = find(self->shapes, CW_TRACE_KNOWN_SHAPES, hash);
+    *is_new = !slot->number;
+    if (slot->number)
+        return slot->number;
+    forget_if_full(self->shapes, CW_TRACE_KNOWN_SHAPES, &self->shape_count);
+    *find(self->shapes, CW_TRACE_KNOWN_SHAPES, hash) = (struct cw_trace_known){hash, ++self->last_shape};
+    self->shape_count++;
+    return self->last_shape;
+}
+
+/* ---- sending ---------------------------------------------------------------------------------------------------- */
+
+static void write_table(struct cw_writer *out, enum cw_trace_kind kind)
+{
+    struct cw_trace_table *t = &self->tables[kind];
+    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
+    for (uint32_t f = 0; f < cw_trace_kinds[kind].field_count; f++)
+        columns[f] = t->values + (size_t)f * CW_TRACE_TABLE_ROWS;
+    if (t->count)
+        cw_trace_write_rows(0, kind, t->count, columns, true, out);
+    t->count = 0;
+}
+
+/* Texts come before the rows that name them, and a kind's shapes before its launches. */
+static void send_tables(enum cw_trace_kind first, enum cw_trace_kind last)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    write_texts(&out);
+    if (first <= CW_TRACE_KERNEL)
+        write_table(&out, CW_TRACE_SHAPE);
+    for (enum cw_trace_kind k = first; k <= last; k++)
+        write_table(&out, k);
+    send(&out);
+}
+
+void cw_trace_rows_send(void)
+{
+    send_tables(0, CW_TRACE_KIND__COUNT - 1);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+bool cw_trace_row(enum cw_trace_kind kind)
+{
+    struct cw_trace_table *t = &self->tables[kind];
+    const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
+    if (self->closed || !self->begun || !(self->kinds & CW_TRACE_BIT(kind)))
+        return false;
+    atomic_fetch_add_explicit(&self->page->rows[kind], 1, memory_order_relaxed);
+    if (!t->values)
+        t->values = malloc((size_t)info->field_count * CW_TRACE_TABLE_ROWS * sizeof *t->values);
+    if (!t->values)
+        return false;
+    if (t->count == CW_TRACE_TABLE_ROWS && self->known)
+        send_tables(kind, kind);
+    if (t->count == CW_TRACE_TABLE_ROWS)
+        return false;
+    self->kind = kind;
+    self->row = t->count++;
+    for (uint32_t f = 0; f < info->field_count; f++) {
+        const enum cw_trace_type type = cw_trace_fields[info->fields[f]].type;
+        t->values[(size_t)f * CW_TRACE_TABLE_ROWS + self->row] =
+            type == CW_TRACE_TIME || type == CW_TRACE_TEXT ? 0 : CW_TRACE_UNKNOWN;
+    }
+    return true;
+}
+
+void cw_trace_put(enum cw_trace_field field, uint64_t value)
+{
+    const uint32_t place = self->places[self->kind][field];
+    if (place)
+        self->tables[self->kind].values[(size_t)(place - 1) * CW_TRACE_TABLE_ROWS + self->row] = value;
+}
+
+void cw_trace_put_text(enum cw_trace_field field, const char *text)
+{
+    cw_trace_put(field, cw_trace_text_number(text));
+}

@@ -1,0 +1,253 @@
+// Everything that a trace records and this GPU has: kernels of all forms, copies in every direction, sets, graphs, pools,
+// managed memory, events, waits, code that is compiled as it runs, threads, NVTX in full, numbers from
+// counterworks/annotate.h. Prints what it did, and at the end a line that depends on nothing else. tests/gpu/kinds [REPEATS]
+#include <cooperative_groups.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <thread>
+#include <vector>
+
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+
+#include "counterworks/annotate.h"
+
+#define CHECK(call)                                                                                                    \
+    do {                                                                                                               \
+        const auto result = (call);                                                                                    \
+        if (result != 0) {                                                                                             \
+            std::printf("%s: %d\n", #call, static_cast<int>(result));                                                  \
+            std::exit(1);                                                                                              \
+        }                                                                                                              \
+    } while (0)
+
+__global__ void add(float *a, int n, float by)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        a[i] += by;
+}
+
+__global__ void shared_sum(float *a, int n)
+{
+    extern __shared__ float part[];
+    part[threadIdx.x] = blockIdx.x * blockDim.x + threadIdx.x < n ? a[blockIdx.x * blockDim.x + threadIdx.x] : 0;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        a[blockIdx.x] = part[0] + part[blockDim.x - 1];
+}
+
+__global__ void whole_grid(float *a)
+{
+    a[threadIdx.x] += 1;
+    cooperative_groups::this_grid().sync();
+}
+
+__global__ void __cluster_dims__(2, 1, 1) clusters(float *a)
+{
+    a[blockIdx.x] += 1;
+}
+
+__global__ void parent(float *a, int n)
+{
+    add<<<(n + 255) / 256, 256>>>(a, n, 1);
+}
+
+enum { N = 1 << 18 };
+static const size_t bytes = N * sizeof(float);
+
+static void named(const char *message, const char *category, uint32_t number, double payload)
+{
+    static const nvtxDomainHandle_t domain = nvtxDomainCreateA("solver");
+    nvtxDomainNameCategoryA(domain, number, category);
+    nvtxEventAttributes_t event = {};
+    event.version = NVTX_VERSION;
+    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event.category = number;
+    event.colorType = NVTX_COLOR_ARGB;
+    event.color = 0xff336699;
+    event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+    event.payload.dValue = payload;
+    event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    event.message.ascii = message;
+    nvtxDomainMarkEx(domain, &event);
+    nvtxDomainRangePushEx(domain, &event);
+}
+
+static void end_named()
+{
+    static const nvtxDomainHandle_t domain = nvtxDomainCreateA("solver");
+    nvtxDomainRangePop(domain);
+}
+
+static void copies(float *device, float *other)
+{
+    std::vector<float> pageable(N, 1.0f);
+    float *pinned;
+    cudaArray_t array, second;
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    nvtxRangePushA("copies");
+    CHECK(cudaMallocHost(&pinned, bytes));
+    CHECK(cudaMallocArray(&array, &format, 512, 512));
+    CHECK(cudaMallocArray(&second, &format, 512, 512));
+    CHECK(cudaMemcpy(device, pageable.data(), bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpyAsync(other, device, bytes, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemcpy(pageable.data(), other, bytes, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpyAsync(pinned, other, bytes, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, pinned, 2048, 2048, 512, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, device, 2048, 2048, 512, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemcpy2DFromArray(pinned, 2048, array, 0, 0, 2048, 512, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy2DFromArray(device, 2048, array, 0, 0, 2048, 512, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemcpy2DArrayToArray(second, 0, 0, array, 0, 0, 2048, 512));
+    CHECK(cudaMemcpy(pageable.data(), pinned, bytes, cudaMemcpyHostToHost));
+    CHECK(cudaMemset(device, 0, bytes));
+    CHECK(cudaMemsetAsync(other, 7, bytes));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFreeArray(array));
+    CHECK(cudaFreeArray(second));
+    CHECK(cudaFreeHost(pinned));
+    nvtxRangePop();
+}
+
+static void kernels(float *device, cudaStream_t stream)
+{
+    cudaEvent_t begin, end;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    named("kernels", "compute", 3, 2.5);
+    CHECK(cudaEventRecord(begin, stream));
+    for (int i = 0; i < 20; i++)
+        add<<<N / 256, 256, 0, stream>>>(device, N, 1);
+    shared_sum<<<64, 128, 128 * sizeof(float), stream>>>(device, N);
+    void *arguments[] = {&device};
+    CHECK(cudaLaunchCooperativeKernel((void *)whole_grid, dim3(8), dim3(128), arguments, 0, stream));
+    clusters<<<8, 64, 0, stream>>>(device);
+    parent<<<1, 1, 0, stream>>>(device, N);
+    CHECK(cudaEventRecord(end, stream));
+    CHECK(cudaStreamWaitEvent(0, end, 0));
+    add<<<1, 32>>>(device, 32, 1);
+    CHECK(cudaEventSynchronize(end));
+    CHECK(cudaStreamSynchronize(stream));
+    end_named();
+    CHECK(cudaEventDestroy(begin));
+    CHECK(cudaEventDestroy(end));
+}
+
+static void graphs(float *device, cudaStream_t stream)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t runs;
+    nvtxRangePushA("graphs");
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < 5; i++)
+        add<<<N / 256, 256, 0, stream>>>(device, N, 1);
+    CHECK(cudaMemsetAsync(device, 0, 1024, stream));
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&runs, graph, 0));
+    for (int i = 0; i < 4; i++)
+        CHECK(cudaGraphLaunch(runs, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaGraphExecDestroy(runs));
+    CHECK(cudaGraphDestroy(graph));
+    nvtxRangePop();
+}
+
+static void memory(cudaStream_t stream)
+{
+    float *pooled, *managed;
+    cudaMemPool_t pool;
+    cudaMemPoolProps about = {};
+    about.allocType = cudaMemAllocationTypePinned;
+    about.location.type = cudaMemLocationTypeDevice;
+    nvtxRangeId_t range = nvtxRangeStartA("memory");
+    CHECK(cudaMallocAsync(&pooled, bytes, stream));
+    add<<<N / 256, 256, 0, stream>>>(pooled, N, 1);
+    CHECK(cudaFreeAsync(pooled, stream));
+    CHECK(cudaMemPoolCreate(&pool, &about));
+    CHECK(cudaMallocFromPoolAsync((void **)&pooled, bytes, pool, stream));
+    CHECK(cudaFreeAsync(pooled, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaMemPoolTrimTo(pool, 0));
+    CHECK(cudaMemPoolDestroy(pool));
+    CHECK(cudaMallocManaged(&managed, 16 * bytes));
+    for (int i = 0; i < 16 * N; i += 256)
+        managed[i] = 1;
+    add<<<16 * N / 256, 256, 0, stream>>>(managed, 16 * N, 1);
+    CHECK(cudaStreamSynchronize(stream));
+    for (int i = 0; i < 16 * N; i += 4096)
+        managed[i] += 1;
+    CHECK(cudaFree(managed));
+    nvtxRangeEnd(range);
+}
+
+static const char source[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                             ".visible .entry compiled_here(.param .u64 p)\n{\n.reg .b64 %rd<3>;\n.reg .f32 %f<3>;\n"
+                             "ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd2, %rd1;\nld.global.f32 %f1, [%rd2];\n"
+                             "add.f32 %f2, %f1, 0f3F800000;\nst.global.f32 [%rd2], %f2;\nret;\n}\n";
+
+static void compiled(float *device)
+{
+    CUmodule module;
+    CUfunction function;
+    void *arguments[] = {&device};
+    CHECK(cuModuleLoadData(&module, source));
+    CHECK(cuModuleGetFunction(&function, module, "compiled_here"));
+    cw_correlate_push(4711);
+    CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+    cw_correlate_pop();
+    CHECK(cuCtxSynchronize());
+    CHECK(cuModuleUnload(module));
+}
+
+static void work(float *device, int number)
+{
+    cudaStream_t stream;
+    char name[32];
+    std::snprintf(name, sizeof name, "worker %d", number);
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    nvtxNameCudaStreamA(stream, name);
+    for (int i = 0; i < 10; i++) {
+        cw_range_push(name);
+        add<<<N / 256, 256, 0, stream>>>(device, N, 1);
+        CHECK(cudaStreamSynchronize(stream));
+        cw_range_pop();
+    }
+    CHECK(cudaStreamDestroy(stream));
+}
+
+int main(int argc, char **argv)
+{
+    const int repeats = argc > 1 ? std::atoi(argv[1]) : 1;
+    float *device, *other;
+    cudaStream_t stream;
+    nvtxRangePushA("before CUDA"); // nothing has said yet what is to be collected
+    nvtxMarkA("start");
+    nvtxRangePop();
+    CHECK(cudaMalloc(&device, bytes));
+    CHECK(cudaMalloc(&other, bytes));
+    CHECK(cudaMemset(device, 0, bytes));
+    CHECK(cudaStreamCreate(&stream));
+    nvtxNameCudaStreamA(stream, "main stream");
+    for (int i = 0; i < repeats; i++) {
+        nvtxRangePushA("repeat");
+        copies(device, other);
+        kernels(device, stream);
+        graphs(device, stream);
+        memory(stream);
+        compiled(device);
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 3; t++)
+            threads.emplace_back(work, device, t);
+        for (auto &t : threads)
+            t.join();
+        nvtxRangePop();
+    }
+    CHECK(cudaDeviceSynchronize());
+    std::printf("direct kernels %d, graph launches %d\n", repeats * (20 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 30), repeats * 4);
+    std::printf("done\n");
+    return 0;
+}
