@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/backend/lacking.h"
 #include "base/text.h"
 
 /* ---- the plan --------------------------------------------------------------------------------------------------- */
@@ -129,6 +130,19 @@ static const char *filter_text(const struct cw_range_capture *c)
     return text;
 }
 
+enum seen { NOTHING, LACKING, THERE }; /* LACKING: in all ranges so far */
+
+static void tell_lacking(struct cw_range_capture *c)
+{
+    const struct cw_schema *schema = &c->parts.schema;
+    for (uint32_t gpu = 0; gpu < CW_MOST_DEVICES; gpu++) {
+        for (uint32_t k = 0; c->seen[gpu] && k < schema->counter_count; k++)
+            c->seen[gpu][k] = c->seen[gpu][k] == LACKING;
+        if (c->seen[gpu])
+            cw_lacking_tell(gpu, schema, c->seen[gpu]);
+    }
+}
+
 enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_program *program,
                                     struct cw_error *trouble, enum cw_status (*run)(void *user, struct cw_error *err),
                                     void *user, struct cw_error *err)
@@ -162,6 +176,7 @@ enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_
         cw_range_output_flush(&c->out, NULL);
     if (trouble->code != CW_OK)
         *err = *trouble;
+    tell_lacking(c);
     cw_range_output_report(&c->out);
     return err->code;
 }
@@ -199,6 +214,22 @@ void cw_range_capture_leave_out(const struct cw_range_capture *c, struct cw_valu
     for (uint32_t k = 0; k < cw_schema_columns(&c->parts.schema); k++)
         if (c->patched[k])
             values[k] = (struct cw_value){.form = CW_FORM_NOT_COLLECTED};
+}
+
+void cw_range_capture_see(struct cw_range_capture *c, uint32_t gpu, const struct cw_value *values)
+{
+    const struct cw_schema *schema = &c->parts.schema;
+    if (gpu >= CW_MOST_DEVICES)
+        return;
+    if (!c->seen[gpu] && !(c->seen[gpu] = cw_arena_alloc(c->arena, schema->counter_count, 1)))
+        return;
+    for (uint32_t k = 0; k < cw_schema_columns(schema); k++) {
+        uint8_t *seen = &c->seen[gpu][cw_schema_column_counter(schema, k)];
+        if (values[k].form == CW_FORM_UNAVAILABLE)
+            *seen = *seen == NOTHING ? LACKING : *seen;
+        else if (values[k].form != CW_FORM_NOT_COLLECTED)
+            *seen = THERE;
+    }
 }
 
 static void add(struct cw_range_attributes *a, const char *key, const char *value)

@@ -4,6 +4,7 @@
 
 #include "agent/backend/backend.h"
 #include "agent/output/range_output.h"
+#include "agent/session/session.h"
 #include "passes/parts.h"
 
 struct cw_range_capture {
@@ -20,6 +21,7 @@ struct cw_range_capture {
     uint32_t first, level; /* of a run of application replay: its part, and its level of nested user ranges, from 1 */
     const struct cw_clock_log *clocks; /* of the GPUs; NULL: not known */
     struct cw_range_output out;
+    uint8_t *seen[CW_MOST_DEVICES]; /* by counter, what ranges of a GPU say of it; NULL: there was none */
     const bool *patched; /* by column: CUPTI counts it by patching a kernel's code; in a CUDA graph it comes out as 0 */
 };
 
@@ -42,6 +44,9 @@ void cw_range_capture_close(struct cw_range_capture *capture);
 
 /* Makes values of a range with CUDA graphs that were not collected of those that come out wrong there. */
 void cw_range_capture_leave_out(const struct cw_range_capture *capture, struct cw_value *values);
+
+/* Takes note of a range of a GPU: a counter that is unavailable in all of them is told in the end. */
+void cw_range_capture_see(struct cw_range_capture *capture, uint32_t gpu, const struct cw_value *values);
 
 /* What a range's attributes say: how it was replayed, why it was counted once, whether it was cold, whose work counted
  * where that was not the context's, the path of user ranges, and how many graphs were launched in it. Texts are

@@ -242,6 +242,8 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
     enum cw_status status = images ? cw_range_images_decode(images, range, c->values, c->durations, err) : CW_OK;
     if (images && l->graphs)
         cw_range_capture_leave_out(&c->base, c->values);
+    if (status == CW_OK && images)
+        cw_range_capture_see(&c->base, source->device->index, c->values);
     if (status == CW_OK)
         status = cw_range_output_add(&c->base.out, source, &r, images ? c->values : NULL, err);
     free(readable);

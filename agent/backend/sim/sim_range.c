@@ -176,8 +176,11 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
         cw_range_capture_leave_out(&s->base, s->gpu.values);
     struct origin origin;
     /* after the first failure the program only runs to its end */
-    if (s->trouble.code == CW_OK && counted)
-        cw_range_output_add(&s->base.out, find_origin(s, &origin), &range, s->gpu.values, &s->trouble);
+    if (s->trouble.code != CW_OK || !counted)
+        return;
+    const struct cw_range_source *source = find_origin(s, &origin);
+    cw_range_capture_see(&s->base, source->device->index, s->gpu.values);
+    cw_range_output_add(&s->base.out, source, &range, s->gpu.values, &s->trouble);
 }
 
 static void drop(struct simulation *s, const char *why)
