@@ -29,7 +29,7 @@ bool cw_file_is_same(const char *a, const char *b);
 struct cw_file_kind {
     const char *name;     /* "a capture" */
     bool binary;          /* no text that a terminal may be given */
-    const char *heads[4]; /* one of these texts; NULL after the last */
+    const char *heads[6]; /* one of these texts; NULL after the last */
 };
 #define CW_FILE_HEAD_PLAN                                                                                              \
     "\x89"                                                                                                             \

@@ -222,7 +222,7 @@ static int by_nvtx(const struct grouping *g, const struct cw_range *a, const str
     return x && y && !whole ? cw_fold_compare_names(x, y) : by_attribute(x, y, false);
 }
 
-static int compare(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+static int compare_kinds(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
 {
     switch (g->groups->by) {
     case CW_BY_KERNEL:
@@ -242,6 +242,17 @@ static int compare(const struct grouping *g, const struct cw_range *a, const str
         break;
     }
     return a < b ? -1 : a > b;
+}
+
+static int by_rank(const struct cw_range *a, const struct cw_range *b)
+{
+    return by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
+}
+
+static int compare(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+{
+    const int order = g->groups->of_ranks ? by_rank(a, b) : 0;
+    return order ? order : compare_kinds(g, a, b);
 }
 
 static int in_order(const void *a, const void *b, void *grouping)
@@ -419,12 +430,12 @@ static bool leave_out_cold(struct grouping *g)
     return order && ends && cw_folds_leave_out_cold(&groups->folds, g->data, order, ends, groups->count, g->arena);
 }
 
-enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
-                              const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
-                              struct cw_error *err)
+static enum cw_status make(struct cw_groups *groups, const struct cw_counter_data *data, const struct cw_chip *chip,
+                           const bool *keep, struct cw_arena *arena, struct cw_error *err)
 {
     struct grouping g = {.groups = groups, .data = data, .arena = arena};
-    *groups = (struct cw_groups){.by = by, .range_count = data->range_count};
+    const enum cw_group_by by = groups->by;
+    groups->range_count = data->range_count;
     g.order = cw_arena_alloc(arena, data->range_count, sizeof *g.order);
     g.model = model_devices(data, arena);
     g.gpu = find_gpus(data, &groups->gpu_count, arena);
@@ -451,6 +462,22 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
         return status;
     }
     return status == CW_OK ? cw_groups_merge(groups, g.items, g.order, g.count, data, arena, err) : status;
+}
+
+enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
+                              const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
+                              struct cw_error *err)
+{
+    *groups = (struct cw_groups){.by = by};
+    return make(groups, data, chip, keep, arena, err);
+}
+
+enum cw_status cw_groups_make_of_ranks(struct cw_groups *groups, enum cw_group_by by,
+                                       const struct cw_counter_data *data, const struct cw_chip *chip, const bool *keep,
+                                       struct cw_arena *arena, struct cw_error *err)
+{
+    *groups = (struct cw_groups){.by = by, .of_ranks = true};
+    return make(groups, data, chip, keep, arena, err);
 }
 
 static int by_index(const void *a, const void *b)

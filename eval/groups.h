@@ -42,6 +42,7 @@ struct cw_group {
 
 struct cw_groups {
     enum cw_group_by by;
+    bool of_ranks; /* what is of several ranks is several groups */
     uint32_t count;
     const struct cw_group *items; /* by total time, longest first, then as they began; ranges as they began */
     double total;                 /* ns, of all groups */
@@ -65,6 +66,11 @@ struct cw_groups {
 enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
                               const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
                               struct cw_error *err);
+
+/* The same, and what is of several ranks is several groups. */
+enum cw_status cw_groups_make_of_ranks(struct cw_groups *groups, enum cw_group_by by,
+                                       const struct cw_counter_data *data, const struct cw_chip *chip, const bool *keep,
+                                       struct cw_arena *arena, struct cw_error *err);
 
 /* Makes the mean of each group (`data`), of groups whose ranges are found: `order` has them, group by group. What
  * cw_groups_make does last, in group_means.c. */

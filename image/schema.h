@@ -51,8 +51,8 @@ uint32_t cw_schema_repeats_of(const struct cw_schema *schema, uint32_t counter, 
 #define CW_NO_COLUMN UINT32_MAX
 uint32_t cw_schema_column_in(const struct cw_schema *schema, uint32_t counter, uint32_t pass);
 
-/* What the plan of `a` has otherwise than that of `b`, which is another one: "it lacks the counter sm__inst", in `arena`.
- * NULL when out of memory. */
+/* What the plan of `a` has otherwise than that of `b`: "it lacks the counter sm__inst", in `arena`. ""
+ * where it is the same. Names of facts may differ. NULL when out of memory. */
 const char *cw_schema_difference(const struct cw_schema *a, const struct cw_schema *b, struct cw_arena *arena);
 
 /* Whether there is a device of that number; where it is in `devices`, which are by number, if so. */

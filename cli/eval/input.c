@@ -27,13 +27,14 @@ enum cw_status cw_eval_expand(struct cw_eval_run *r)
                                                 r->arena, r->err);
 }
 
-/* What several captures are called: their folder or list, or the first of them. */
-static const char *name_joined(const struct cw_eval_run *r)
+const char *cw_eval_name_files(const struct cw_eval_run *r)
 {
     const char *first = r->files.paths[0], *word = r->o->capture;
     size_t size = strlen(word);
     while (size > 1 && word[size - 1] == '/')
         size--;
+    if (r->files.count == 1)
+        return first;
     return cw_file_list_is(word) && (!r->o->words || r->o->word_count == 1)
                ? cw_arena_printf(r->arena, "%.*s", (int)size, word)
                : cw_arena_printf(r->arena, "%s and %zu more", first, r->files.count - 1);
@@ -49,7 +50,7 @@ static enum cw_status open_files(struct cw_eval_run *r)
         counterworks_capture_open(&r->capture, r->files.paths[0], &error);
         return cw_cli_take(&error, r->err);
     }
-    const char *name = name_joined(r);
+    const char *name = cw_eval_name_files(r);
     return name ? cw_lib_open_joined(&r->capture, (const char *const *)r->files.paths, r->files.count, name, r->err)
                 : cw_error_nomem(r->err);
 }

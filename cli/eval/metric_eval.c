@@ -141,8 +141,7 @@ static bool stands_beside(const struct cw_eval_report *report, const char *path)
     return beside;
 }
 
-/* Outputs would otherwise replace each other, what they are made from, or what somebody else has made. */
-static enum cw_status check_outputs(struct cw_eval_run *r)
+enum cw_status cw_eval_check_outputs(struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
     const char *const files[] = {o->capture, o->hdf5, o->csv, o->json, o->report.path};
@@ -168,7 +167,7 @@ static enum cw_status check_outputs(struct cw_eval_run *r)
 
 static enum cw_status run(struct cw_eval_run *r)
 {
-    enum cw_status status = check_outputs(r);
+    enum cw_status status = cw_eval_check_outputs(r);
     if (status == CW_OK)
         status = cw_eval_load_capture(r);
     if (status == CW_OK && report_alone(r->o) && r->o->sources.count && r->info.profiler != COUNTERWORKS_RANGES)
@@ -191,6 +190,7 @@ static const struct cw_usage_command commands[] = {
     {"show", "what a capture holds", cw_eval_show},
     {"explain", "how a value came about", cw_eval_explain},
     {"merge", "several captures as one", cw_eval_merge},
+    {"ranks", "how the ranks of a parallel job differ", cw_eval_ranks},
     {"advise", "what limits each kernel, and what to change", cw_eval_advise},
     {"diff", "what changed between two captures", cw_eval_diff},
     {"export", "a capture for other programs", cw_eval_export},

@@ -79,6 +79,7 @@ int cw_eval_command(const struct cw_usage *usage, int argc, char **argv, struct 
 int cw_eval_show(int argc, char **argv);
 int cw_eval_explain(int argc, char **argv);
 int cw_eval_merge(int argc, char **argv);
+int cw_eval_ranks(int argc, char **argv);
 int cw_eval_advise(int argc, char **argv);
 int cw_eval_diff(int argc, char **argv);
 int cw_eval_gate(int argc, char **argv);
@@ -86,10 +87,15 @@ int cw_eval_export(int argc, char **argv);
 
 /* An option on the command line that is about ranges, or NULL. */
 const char *cw_eval_option_of_ranges(const struct cw_eval_request *o);
+/* Expands the words, and refuses outputs that would replace each other, what they are made from, or what somebody else
+ * has made. */
+enum cw_status cw_eval_check_outputs(struct cw_eval_run *r);
 /* How files of captures in a folder end. */
 #define CW_EVAL_SUFFIX ".cwd"
 /* Finds the files that the request's words stand for, unless that was done. */
 enum cw_status cw_eval_expand(struct cw_eval_run *r);
+/* What they are called together: their folder or list, or "a.cwd and 2 more". NULL when out of memory. */
+const char *cw_eval_name_files(const struct cw_eval_run *r);
 /* Reads the capture, or all of the files as one. */
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
 /* Says what the capture lacks, where nothing is evaluated, which says it otherwise. */

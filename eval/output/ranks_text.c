@@ -1,0 +1,312 @@
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shorten.h"
+#include "base/text.h"
+#include "eval/output/ranks_output.h"
+#include "eval/output/terminal.h"
+
+enum { TOP = 10, NAME_WIDTH = 60, LEAST_NAME = 24, KERNEL_LEFT = 92, METRIC_LEFT = 70 };
+
+/* ---- sentences -------------------------------------------------------------------------------------------------- */
+
+static const char *host_text(const struct cw_rank *rank, char text[80])
+{
+    snprintf(text, 80, *rank->host ? " (%.70s)" : "", rank->host);
+    return text;
+}
+
+struct sentence {
+    char *text;
+    size_t used;
+    bool begun; /* a cause stands in it */
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    s->used += cw_text_vformat(s->text + s->used, CW_STRAGGLER_TEXT - s->used, format, args);
+    va_end(args);
+}
+
+static void say_cause(struct sentence *s, const char *format, double part)
+{
+    say(s, s->begun ? "; " : ": ");
+    s->begun = true;
+    say(s, format, 100 * part);
+}
+
+const char *cw_straggler_text(const struct cw_ranks *r, const struct cw_straggler *of, char text[CW_STRAGGLER_TEXT])
+{
+    const struct cw_rank_row *row = &r->rows[of->row];
+    const struct cw_rank_kernel *kernel = &r->kernels[row->kernel];
+    const double instructions = of->causes[CW_CAUSE_INSTRUCTIONS], bytes = of->causes[CW_CAUSE_BYTES];
+    char host[80], name[CW_SHORT_SIZE];
+    struct sentence s = {.text = text};
+    *text = 0;
+    cw_shorten(kernel->name, NAME_WIDTH, name);
+    say(&s, "rank %" PRIu32 "%s is %.1f %% slower in %s", r->ranks[row->rank].number,
+        host_text(&r->ranks[row->rank], host), 100 * of->slower, name);
+    if (of->lower_clock)
+        say_cause(&s, "its SM clock is %.1f %% lower", 1 - of->causes[CW_CAUSE_CLOCK]);
+    if (of->more_work && !(bytes > instructions))
+        say_cause(&s, "it executes %.1f %% more instructions", instructions - 1);
+    if (of->more_work && !(instructions >= bytes))
+        say_cause(&s, "it moves %.1f %% more bytes", bytes - 1);
+    if (of->more_cycles)
+        say_cause(&s,
+                  kernel->waits ? "it waits, %.1f %% more cycles for the same work"
+                                : "it takes %.1f %% more cycles for the same work",
+                  of->causes[CW_CAUSE_CYCLES] / fmax(fmax(instructions, bytes), 1) - 1);
+    if (!s.begun && kernel->waits)
+        say(&s, ": it waits there");
+    return text;
+}
+
+const char *cw_waited_text(const struct cw_ranks *r, const struct cw_waited_for *w, char text[CW_STRAGGLER_TEXT])
+{
+    char host[80];
+    cw_text_format(text, CW_STRAGGLER_TEXT,
+                   "the others wait for rank %" PRIu32 "%s: it takes %.1f %% longer until they meet, and waits %.1f %% "
+                   "less",
+                   r->ranks[w->rank].number, host_text(&r->ranks[w->rank], host), 100 * w->slower, 100 * w->shorter);
+    return text;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------------------------- */
+
+struct kernel_line {
+    char ranks[CW_NUMBER_SIZE], launches[CW_NUMBER_SIZE], share[16], median[CW_TIME_TEXT_SIZE],
+        least[CW_TIME_TEXT_SIZE], greatest[CW_TIME_TEXT_SIZE], least_rank[16], greatest_rank[16], imbalance[16],
+        outliers[CW_NUMBER_SIZE], name[CW_SHORT_SIZE];
+};
+
+struct metric_line {
+    char median[CW_NUMBER_SIZE], least[CW_NUMBER_SIZE], greatest[CW_NUMBER_SIZE], least_rank[16], greatest_rank[16],
+        imbalance[16], outliers[CW_NUMBER_SIZE], unit[CW_UNIT_SIZE], name[CW_METRIC_NAME_MAX + CW_SHORT_SIZE];
+};
+
+struct lines {
+    const struct cw_ranks *ranks;
+    const uint64_t *order; /* of spreads */
+    size_t name_width;
+    struct kernel_line kernel;
+    struct metric_line metric;
+};
+
+#define CHARS(type, title, member, is_right)                                                                           \
+    {                                                                                                                  \
+        title, CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(type, member), NULL, 0, is_right                                \
+    }
+static const struct cw_output_column kernel_columns[] = {
+    CHARS(struct kernel_line, "ranks", ranks, true),         CHARS(struct kernel_line, "launches", launches, true),
+    CHARS(struct kernel_line, "share", share, true),         CHARS(struct kernel_line, "median", median, true),
+    CHARS(struct kernel_line, "least", least, true),         CHARS(struct kernel_line, "rank", least_rank, true),
+    CHARS(struct kernel_line, "greatest", greatest, true),   CHARS(struct kernel_line, "rank", greatest_rank, true),
+    CHARS(struct kernel_line, "imbalance", imbalance, true), CHARS(struct kernel_line, "outliers", outliers, true),
+    CHARS(struct kernel_line, "kernel", name, false),
+};
+static const struct cw_output_column metric_columns[] = {
+    CHARS(struct metric_line, "median", median, true),     CHARS(struct metric_line, "least", least, true),
+    CHARS(struct metric_line, "rank", least_rank, true),   CHARS(struct metric_line, "greatest", greatest, true),
+    CHARS(struct metric_line, "rank", greatest_rank, true), CHARS(struct metric_line, "imbalance", imbalance, true),
+    CHARS(struct metric_line, "outliers", outliers, true), CHARS(struct metric_line, "unit", unit, false),
+    CHARS(struct metric_line, "metric, kernel", name, false),
+};
+
+static void put_percent(char text[16], double part)
+{
+    if (isfinite(part))
+        snprintf(text, 16, "%.1f%%", 100 * part);
+    else
+        snprintf(text, 16, "-");
+}
+
+static void put_rank(char text[16], const struct cw_ranks *r, const struct cw_rank_spread *s, uint32_t rank)
+{
+    if (s->count)
+        snprintf(text, 16, "%" PRIu32, r->ranks[rank].number);
+    else
+        snprintf(text, 16, "-");
+}
+
+static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct lines *l = t->content;
+    const struct cw_ranks *r = l->ranks;
+    const struct cw_rank_kernel *k = &r->kernels[i];
+    struct kernel_line *line = &l->kernel;
+    cw_terminal_integer(k->count, line->ranks);
+    cw_terminal_integer(k->launches, line->launches);
+    put_percent(line->share, k->total / r->total);
+    cw_terminal_time(k->time.median, line->median);
+    cw_terminal_time(k->time.least, line->least);
+    cw_terminal_time(k->time.greatest, line->greatest);
+    put_rank(line->least_rank, r, &k->time, k->time.least_rank);
+    put_rank(line->greatest_rank, r, &k->time, k->time.greatest_rank);
+    put_percent(line->imbalance, k->time.imbalance);
+    cw_terminal_integer(k->time.outliers, line->outliers);
+    cw_shorten(k->name, l->name_width, line->name);
+    return (struct cw_output_row){.record = line};
+}
+
+static struct cw_output_row metric_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct lines *l = t->content;
+    const struct cw_ranks *r = l->ranks;
+    const uint64_t at = l->order[i];
+    const struct cw_rank_spread *s = &r->spreads[at];
+    struct metric_line *line = &l->metric;
+    char name[CW_SHORT_SIZE];
+    const double factor = cw_terminal_factor(s->median, r->units[at % r->metric_count], line->unit);
+    cw_terminal_number(s->median / factor, line->median);
+    cw_terminal_number(s->least / factor, line->least);
+    cw_terminal_number(s->greatest / factor, line->greatest);
+    put_rank(line->least_rank, r, s, s->least_rank);
+    put_rank(line->greatest_rank, r, s, s->greatest_rank);
+    put_percent(line->imbalance, s->imbalance);
+    cw_terminal_integer(s->outliers, line->outliers);
+    cw_shorten(r->kernels[at / r->metric_count].name, NAME_WIDTH, name);
+    snprintf(line->name, sizeof line->name, "%s, %s", r->names[at % r->metric_count], name);
+    return (struct cw_output_row){.record = line};
+}
+
+/* Metrics with outliers first, then those that differ most. */
+static int most_apart_first(const void *a, const void *b, void *spreads)
+{
+    const struct cw_rank_spread *list = spreads;
+    const uint64_t i = *(const uint64_t *)a, k = *(const uint64_t *)b;
+    const double x = isfinite(list[i].imbalance) ? list[i].imbalance : -1;
+    const double y = isfinite(list[k].imbalance) ? list[k].imbalance : -1;
+    const bool p = list[i].outliers, q = list[k].outliers;
+    return p != q ? q - p : x != y ? (x < y) - (x > y) : (i > k) - (i < k);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static void put_summary(const struct cw_ranks_view *v, FILE *out)
+{
+    const struct cw_ranks *r = v->ranks;
+    const char *device = v->data->device_count ? cw_device_attribute(&v->data->devices[0], "name") : NULL;
+    char number[CW_NUMBER_SIZE], time[CW_TIME_TEXT_SIZE];
+    double most = 0;
+    cw_text_print(out, "%s: %s rank%s, %s (%s)\n", v->source, cw_terminal_integer(r->rank_count, number),
+                  r->rank_count == 1 ? "" : "s", device ? device : "unknown device", v->data->schema.chip);
+    cw_text_print(out, "%s launches", cw_terminal_integer(r->launches, number));
+    for (uint32_t i = 0; i < r->rank_count; i++)
+        most = fmax(most, r->ranks[i].total);
+    if (r->total > 0)
+        cw_text_print(out, ", %s of GPU time; the rank that takes longest takes %.1f %% more than the mean",
+                      cw_terminal_time(r->total, time), 100 * (most / (r->total / r->rank_count) - 1));
+    putc('\n', out);
+    if (r->unranked)
+        cw_text_print(out, "%s more launches tell no rank and are left out.\n",
+                      cw_terminal_integer(r->unranked, number));
+    putc('\n', out);
+}
+
+/* Of each rank the kernel that costs most, and in how many more it is slow. Returns how many ranks there are. */
+static uint32_t put_stragglers(const struct cw_ranks *r, size_t top, uint32_t *kernels, FILE *out)
+{
+    uint32_t shown = 0;
+    char text[CW_STRAGGLER_TEXT];
+    for (uint32_t i = 0; i < r->straggler_count; i++)
+        kernels[r->rows[r->stragglers[i].row].rank]++;
+    for (uint32_t i = 0; i < r->straggler_count; i++) {
+        uint32_t *more = &kernels[r->rows[r->stragglers[i].row].rank];
+        if (!*more)
+            continue;
+        if (shown++ < top) {
+            cw_text_print(out, "  %s", cw_straggler_text(r, &r->stragglers[i], text));
+            if (*more > 1)
+                cw_text_print(out, "; and slow in %" PRIu32 " more", *more - 1);
+            putc('\n', out);
+        }
+        *more = 0;
+    }
+    return shown;
+}
+
+static void put_more(uint64_t count, size_t shown, const char *what, FILE *out)
+{
+    char number[CW_NUMBER_SIZE];
+    if (count > shown)
+        cw_text_print(out, "%s more %s; --top N shows more\n", cw_terminal_integer(count - shown, number), what);
+}
+
+static enum cw_status put_sentences(const struct cw_ranks *r, size_t top, const struct cw_terminal_style *style,
+                                    FILE *out, struct cw_error *err)
+{
+    char text[CW_STRAGGLER_TEXT];
+    uint32_t *kernels = calloc((size_t)r->rank_count + 1, sizeof *kernels);
+    if (!kernels)
+        return cw_error_nomem(err);
+    if (!r->straggler_count && !r->waited_count) {
+        cw_text_print(out, "\nNo rank is slower than the others by more than they differ.\n");
+        free(kernels);
+        return CW_OK;
+    }
+    putc('\n', out);
+    cw_terminal_title("Slow ranks", style, out);
+    putc('\n', out);
+    for (size_t i = 0; i < r->waited_count && i < top; i++)
+        cw_text_print(out, "  %s\n", cw_waited_text(r, &r->waited[i], text));
+    put_more(r->waited_count, top, "that others wait for", out);
+    put_more(put_stragglers(r, top, kernels, out), top, "slow ranks", out);
+    free(kernels);
+    return CW_OK;
+}
+
+static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_terminal_style *style, FILE *out,
+                                  struct cw_error *err)
+{
+    const struct cw_ranks *r = l->ranks;
+    const uint64_t count = (uint64_t)r->kernel_count * r->metric_count;
+    uint64_t *order = malloc((count + 1) * sizeof *order);
+    if (!order)
+        return cw_error_nomem(err);
+    for (uint64_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r(order, count, sizeof *order, most_apart_first, (void *)r->spreads);
+    l->order = order;
+    const struct cw_output_table table = {CW_OUTPUT_COLUMNS(metric_columns), .record_size = sizeof l->metric,
+                                          .row_count = count < top ? count : top, .row = metric_row, .content = l};
+    if (count) {
+        putc('\n', out);
+        cw_terminal_title("Metrics in which ranks differ most", style, out);
+        putc('\n', out);
+        cw_terminal_print(&table, out);
+        put_more(count, top, "pairs of a metric and a kernel", out);
+    }
+    free(order);
+    return CW_OK;
+}
+
+enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
+                              struct cw_error *err)
+{
+    const struct cw_ranks_view *v = o->result;
+    const struct cw_ranks *r = v->ranks;
+    const size_t top = v->top ? v->top : TOP;
+    struct lines lines = {.ranks = r, .name_width = style->width > KERNEL_LEFT + LEAST_NAME ? style->width - KERNEL_LEFT
+                                                    : style->width                            ? LEAST_NAME
+                                                                                              : 0};
+    struct cw_output_column columns[sizeof kernel_columns / sizeof *kernel_columns];
+    memcpy(columns, kernel_columns, sizeof columns);
+    columns[sizeof columns / sizeof *columns - 1].name = r->by == CW_BY_NVTX     ? "NVTX range"
+                                                         : r->by == CW_BY_FAMILY ? "family"
+                                                                                 : "kernel";
+    const struct cw_output_table kernels = {CW_OUTPUT_COLUMNS(columns), .record_size = sizeof lines.kernel,
+                                            .row_count = r->kernel_count < top ? r->kernel_count : top,
+                                            .row = kernel_row, .content = &lines};
+    if (!style->quiet)
+        put_summary(v, out);
+    cw_terminal_print(&kernels, out);
+    put_more(r->kernel_count, top, "kernels", out);
+    enum cw_status status = put_sentences(r, top, style, out, err);
+    return status == CW_OK ? put_metrics(&lines, top, style, out, err) : status;
+}
