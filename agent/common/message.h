@@ -66,10 +66,10 @@ enum cw_mode {
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
     CW_MODE_SASS, /* code: u8, metrics: list<{name: string, level: u8}>, filter */
-    CW_MODE_LAUNCHES,  /* nothing, or a filter: the user ranges that a WINDOW is wanted of */
-    CW_MODE_TRACE,     /* kinds: u64 (CW_TRACE_BIT of each), enum cw_trace_flag: u32, flush after: u64 ns, bytes of a
-                          buffer: u64, most buffers: u32, window (cw_trace_window_write), filter of what opens it, calls:
-                          string (cw_filter_name_is_listed; "": those of interest) */
+    CW_MODE_LAUNCHES, /* nothing, or a filter: the user ranges that a WINDOW is wanted of */
+    CW_MODE_TRACE, /* kinds: u64 (CW_TRACE_BIT of each), enum cw_trace_flag: u32, when the program was started: u64 ns,
+                      flush after: u64 ns, bytes of a buffer: u64, most buffers: u32, window (cw_trace_window_write),
+                      filter of what opens it, calls: string (cw_filter_name_is_listed; "": those of interest) */
     CW_MODE_MULTIPLEX, /* that of ranges, then every: u32 (how many alike to count one of), slowdown: u32 (thousandths
                           of a percent that counting may cost; 0: whatever it does) */
 };

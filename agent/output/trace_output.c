@@ -459,8 +459,9 @@ enum cw_status cw_trace_output_settle(struct cw_trace_output *o, uint32_t proces
     struct cw_trace_books books[CW_TRACE_KIND__COUNT];
     bool cut = false;
     for (int kind = 0; kind < CW_TRACE_ACCOUNT; kind++) {
-        books[kind] = settled(&p->books[kind], page, kind);
-        cut = cut || books[kind].lost > p->books[kind].lost;
+        const struct cw_trace_books *last = &p->books[kind];
+        books[kind] = settled(last, page, kind);
+        cut = cut || books[kind].lost != last->lost || books[kind].launched != last->launched;
     }
     return cut ? write_accounts(o, process, books, err) : CW_OK;
 }

@@ -198,6 +198,7 @@ static void begin(uint64_t kinds, const char *range)
     cw_inject->process = getpid();
     cw_write_u64(&setup, kinds);
     cw_write_u32(&setup, 0);
+    cw_write_u64(&setup, 0);
     cw_write_u64(&setup, 500000000);
     cw_write_u64(&setup, 1 << 20);
     cw_write_u32(&setup, 3);

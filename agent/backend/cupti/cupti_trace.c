@@ -73,6 +73,17 @@ static enum cw_status find(struct capture *c, const struct cw_process *p, struct
     return status;
 }
 
+/* What a process had not sent when it ended is lost, and said. */
+static enum cw_status settle(struct capture *c, struct traced *t, struct cw_error *err)
+{
+    if (!t->page)
+        return CW_OK;
+    enum cw_status status = cw_trace_output_settle(&c->out, t->index, t->page, err);
+    munmap(t->page, sizeof *t->page);
+    t->page = NULL;
+    return status;
+}
+
 static enum cw_status keep_page(const struct capture *c, struct traced *t, const struct cw_process *p,
                                 struct cw_error *err)
 {
@@ -93,6 +104,12 @@ static enum cw_status take(void *user, const struct cw_process *p, enum cw_messa
     struct capture *c = user;
     struct traced *t;
     enum cw_status status = find(c, p, &t, err);
+    if (status == CW_OK && type == CW_MESSAGE_TRACE_PAGE && t->page) { /* it has executed another program */
+        status = settle(c, t, err);
+        t->pid = 0;
+        if (status == CW_OK)
+            status = find(c, p, &t, err);
+    }
     if (status != CW_OK)
         return status;
     if (type == CW_MESSAGE_TRACE_PAGE)
@@ -209,6 +226,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     cw_write_u32(setup, (o->whole_graphs ? 0 : CW_TRACE_GRAPH_NODES) | (o->latency ? CW_TRACE_LATENCY : 0) |
                             (o->attributes ? CW_TRACE_ATTRIBUTES : 0) | (o->hes ? CW_TRACE_HARDWARE : 0) |
                             (o->kinds & CW_TRACE_BIT(CW_TRACE_ALLOCATION) ? CW_TRACE_CALLERS : 0));
+    cw_write_u64(setup, cw_clock_log_now_ns());
     cw_write_u64(setup, o->flush_ns);
     cw_write_u64(setup, o->buffer_bytes);
     cw_write_u32(setup, o->buffer_count);
@@ -216,14 +234,6 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     cw_filter_write(setup, &o->filter);
     cw_write_string(setup, o->calls ? o->calls : "");
     return setup->status == CW_OK ? CW_OK : cw_error_nomem(err);
-}
-
-/* What processes had not sent when they ended is lost, and said. */
-static void settle(struct capture *c, struct cw_error *err)
-{
-    for (uint32_t i = 0; i < c->count; i++)
-        if (c->traced[i].page && err->code == CW_OK)
-            cw_trace_output_settle(&c->out, c->traced[i].index, c->traced[i].page, err);
 }
 
 static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
@@ -252,7 +262,8 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     if (status != CW_OK)
         return status;
     cw_session_serve(s);
-    settle(c, &s->trouble);
+    for (uint32_t i = 0; i < c->count && s->trouble.code == CW_OK; i++)
+        settle(c, &c->traced[i], &s->trouble);
     return cw_trace_capture_end(&c->out, c->options, &s->program, &s->trouble, exit_status, err);
 }
 

@@ -31,6 +31,7 @@ static bool setup(struct cw_reader *in)
 {
     self->kinds = cw_read_u64(in);
     self->flags = cw_read_u32(in);
+    self->program_ns = cw_read_u64(in);
     self->flush_ns = cw_read_u64(in);
     self->buffer_bytes = cw_read_u64(in);
     self->buffer_count = cw_read_u32(in);
@@ -249,6 +250,8 @@ static void look(void)
     if (cw_inject_now_ns() < self->flushed_ns + self->flush_ns)
         return;
     self->flushed_ns = cw_inject_now_ns();
+    /* CUPTI's own period hands over full buffers alone (13.0): a program that is killed would take the others along */
+    cw_inject->api.cuptiActivityFlushAll(0);
     cw_trace_rows_lock();
     put_accounts();
     cw_trace_rows_send();
@@ -278,7 +281,6 @@ static void *run_thread(void *user)
 static void set_options(void)
 {
     MAY(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-    MAY(cuptiActivityFlushPeriod, (uint32_t)(self->flush_ns / 1000000));
     if (self->flags & CW_TRACE_LATENCY)
         MAY(cuptiActivityEnableLatencyTimestamps, 1);
     if (self->flags & CW_TRACE_ATTRIBUTES)
@@ -322,7 +324,7 @@ static void start(void)
     pthread_mutex_lock(&self->window_lock);
     self->started = true;
     self->flushed_ns = cw_inject_now_ns();
-    cw_trace_window_init(&self->window, &self->window_options, filter, self->flushed_ns);
+    cw_trace_window_init(&self->window, &self->window_options, filter, self->program_ns);
     for (uint32_t i = cw_user_ranges_wanted_count(); self->options.range && i-- > 0;)
         cw_trace_window_range(&self->window, true); /* that were opened before */
     review_window();
