@@ -37,16 +37,20 @@ static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
 
 /* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. An older CUPTI does
  * not know the newest calls, nor does the program that runs under it make them. */
+static bool enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool needed)
+{
+    const CUptiResult result = cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, domain, id);
+    return (result == CUPTI_ERROR_INVALID_PARAMETER && !needed) || cw_inject_good(result, "cuptiEnableCallback");
+}
+
 static bool enable_wanted(void)
 {
-    CUptiResult result = CUPTI_SUCCESS;
+    const struct cw_inject_mode *mode = cw_inject->mode;
     bool ok = true;
     for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
-        if (is_wanted(cw_inject->mode, id)) {
-            result = cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
-            ok = (result == CUPTI_ERROR_INVALID_PARAMETER && !cw_inject_launches(id)) ||
-                 cw_inject_good(result, "cuptiEnableCallback");
-        }
+        ok = !is_wanted(mode, id) || enable(CUPTI_CB_DOMAIN_DRIVER_API, id, cw_inject_launches(id));
+    for (CUpti_CallbackId id = 1; id < CUPTI_RUNTIME_TRACE_CBID_SIZE && ok && mode->wants_runtime; id++)
+        ok = !mode->wants_runtime(id) || enable(CUPTI_CB_DOMAIN_RUNTIME_API, id, false);
     return ok;
 }
 
@@ -317,9 +321,9 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
         return;
     }
     const struct cw_inject_mode *mode = cw_inject->mode;
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && mode && mode->glance) {
-        if (!cw_inject->over)
-            mode->glance(id, data);
+    if ((domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API) && mode && mode->glance) {
+        if (!cw_inject->over && !cw_own_calls.inside)
+            mode->glance(domain, id, data);
         return;
     }
     if (self->abandoned || !cw_inject_enter()) /* a fork without exec has no GPU of its own to profile */

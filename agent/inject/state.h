@@ -60,7 +60,8 @@
     X(struct cw_sass, sass)                                                                                            \
     X(struct cw_launches, launches)                                                                                        \
     X(struct cw_trace_sheets, trace_sheets)                                                                            \
-    X(struct cw_trace_call_names, trace_call_names)                                                                    \
+    X(struct cw_trace_cupti, trace_cupti)                                                                              \
+    X(struct cw_trace_calls, trace_calls)                                                                              \
     X(struct cw_trace_ranges, trace_ranges)                                                                            \
     X(struct cw_tracing, tracing)                                                                                      \
     X(struct cw_nvtx_names, nvtx_names)

@@ -422,7 +422,8 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
     if (type != CW_MESSAGE_RANGES) {
         f->others++;
         f->other_size = out->size < sizeof f->other ? out->size : sizeof f->other;
-        memcpy(f->other, out->data, f->other_size);
+        if (f->other_size)
+            memcpy(f->other, out->data, f->other_size);
         if (f->hear)
             f->hear(type, out);
         cw_writer_free(out);

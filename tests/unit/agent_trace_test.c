@@ -97,19 +97,13 @@ static CUptiResult say(CUptiResult result, const char **text)
 
 static CUptiResult name_call(CUpti_CallbackDomain domain, uint32_t id, const char **name)
 {
-    *name = id == 3   ? domain == CUPTI_CB_DOMAIN_DRIVER_API ? "cuLaunchKernel" : "cudaLaunchKernel"
-            : id == 4 ? "cudaGetDevice"
-                      : NULL;
+    const bool driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    *name = driver && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel        ? "cuLaunchKernel"
+            : driver && id == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize ? "cuStreamSynchronize"
+            : !driver && id == 3                                          ? "cudaLaunchKernel"
+            : !driver && id == 4                                          ? "cudaGetDevice"
+                                                                          : NULL;
     return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
-}
-
-static uint32_t disabled_calls;
-
-static CUptiResult set_call(CUpti_CallbackId id, uint8_t on)
-{
-    cr_expect(id == 4 && !on, "call %u", id);
-    disabled_calls++;
-    return CUPTI_SUCCESS;
 }
 
 /* ---- what the agent gets --------------------------------------------------------------------------------------- */
@@ -190,7 +184,6 @@ static void begin(uint64_t kinds, const char *range)
     api->cuptiActivityFlushAll = flush;
     api->cuptiActivityGetNextRecord = next_record;
     api->cuptiActivityGetNumDroppedRecords = count_dropped;
-    api->cuptiActivityEnableRuntimeApi = set_call;
     api->cuptiGetResultString = say;
     api->cuptiGetCallbackName = name_call;
     cw_writer_init(&setup);
@@ -218,8 +211,7 @@ static void end(void)
     mode->finish();
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     fake_profiler_end();
-    cw_trace_buffer_free(&heard.buffer);
-    cw_arena_destroy(heard.arena);
+    cw_trace_buffer_free(&heard.buffer); /* texts stay */
 }
 
 /* A full buffer of CUPTI's with `count` records alike. */
@@ -234,10 +226,28 @@ static void record(const void *one, size_t size, size_t count)
     complete(context, 0, buffer, room, count * RECORD);
 }
 
+/* A call of the driver (or runtime) from its begin to its return, with what it calls itself between. */
+static void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUresult result, uint32_t correlation,
+                 const void *parameters, void (*within)(void))
+{
+    uint64_t data = 0;
+    CUpti_CallbackData about = {.callbackSite = CUPTI_API_ENTER,
+                                .correlationData = &data,
+                                .correlationId = correlation,
+                                .functionParams = parameters,
+                                .context = context,
+                                .contextUid = 1};
+    mode->glance(domain, id, &about);
+    if (within)
+        within();
+    about.callbackSite = CUPTI_API_EXIT;
+    about.functionReturnValue = &result;
+    mode->glance(domain, id, &about);
+}
+
 static void launch(CUpti_CallbackId id, CUresult result)
 {
-    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT, .functionReturnValue = &result};
-    mode->glance(id, &call);
+    call(CUPTI_CB_DOMAIN_DRIVER_API, id, result, 5, NULL, NULL);
 }
 
 static CUpti_ActivityKernel9 kernel(uint64_t start)
@@ -326,24 +336,52 @@ Test(trace, buffers_are_bounded_and_used_again)
     end();
 }
 
-/* Of calls those that a timeline is read for, and what CUPTI refuses is said. */
-Test(trace, calls_are_chosen_and_refusals_noted)
+/* What CUPTI refuses is said. */
+Test(trace, refusals_are_noted)
 {
-    const CUpti_ActivityAPI call = {
-        .kind = CUPTI_ACTIVITY_KIND_RUNTIME, .cbid = 3, .start = 5, .end = 9, .threadId = 4, .correlationId = 6};
     refusal_of_sets = CUPTI_ERROR_NOT_SUPPORTED;
-    begin(GPU | REST, NULL);
-    cr_expect_eq(disabled_calls, 1);
-    cr_expect(enabled >> CUPTI_ACTIVITY_KIND_RUNTIME & 1);
-    record(&call, sizeof call, 1);
+    begin(GPU, NULL);
     cw_trace_rows_lock();
     cw_trace_rows_send();
     cw_trace_rows_unlock();
-    cr_expect_str_eq(text(CW_TRACE_RUNTIME, CW_FIELD_NAME), "cudaLaunchKernel");
-    cr_expect_eq(heard.last[CW_TRACE_RUNTIME][CW_FIELD_RESULT], 0);
     cr_expect_str_eq(text(CW_TRACE_ACCOUNT, CW_FIELD_TYPE), "memset");
     cr_expect_str_eq(text(CW_TRACE_ACCOUNT, CW_FIELD_NOTE), "CUPTI does not record it here: no such luck");
     end();
+}
+
+static void launch_within(void)
+{
+    launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS);
+}
+
+static void wait_within(void)
+{
+    static const cuStreamSynchronize_params parameters = {.hStream = (CUstream)0x20};
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, CUDA_SUCCESS, 9, &parameters, NULL);
+}
+
+/* Of calls those that a timeline is read for; what the runtime calls of the driver is no call of the program's, but
+ * tells what is waited for. */
+Test(trace, calls_of_the_program_and_what_they_wait_for)
+{
+    enum { LAUNCHES = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel };
+    begin(GPU | REST | CW_TRACE_BIT(CW_TRACE_DRIVER) | CW_TRACE_BIT(CW_TRACE_SYNC), NULL);
+    cr_expect(mode->wants_runtime(3) && !mode->wants_runtime(4) && !mode->wants_runtime(5));
+    cr_expect(mode->wants(LAUNCHES) && mode->wants(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize) && !mode->wants(4));
+    call(CUPTI_CB_DOMAIN_RUNTIME_API, 3, CUDA_SUCCESS, 70, NULL, launch_within);
+    call(CUPTI_CB_DOMAIN_RUNTIME_API, 3, CUDA_ERROR_INVALID_VALUE, 71, NULL, wait_within);
+    launch(LAUNCHES, CUDA_SUCCESS);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_RUNTIME], 2);
+    cr_expect_eq(heard.first[CW_TRACE_RUNTIME][CW_FIELD_CORRELATION], 70);
+    cr_expect_eq(heard.last[CW_TRACE_RUNTIME][CW_FIELD_RESULT], CUDA_ERROR_INVALID_VALUE);
+    cr_expect_str_eq(text(CW_TRACE_RUNTIME, CW_FIELD_NAME), "cudaLaunchKernel");
+    cr_expect_eq(heard.rows[CW_TRACE_DRIVER], 1);
+    cr_expect_str_eq(text(CW_TRACE_DRIVER, CW_FIELD_NAME), "cuLaunchKernel");
+    cr_expect_eq(heard.rows[CW_TRACE_SYNC], 1);
+    cr_expect_eq(heard.last[CW_TRACE_SYNC][CW_FIELD_CORRELATION], 71);
+    cr_expect_str_eq(text(CW_TRACE_SYNC, CW_FIELD_TYPE), "stream");
+    cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 2);
 }
 
 static const struct cw_trace_label label = {"solver", "step", 3, 0xff00ff00, 42, CW_TRACE_UNKNOWN};

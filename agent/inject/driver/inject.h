@@ -54,6 +54,7 @@ void cw_thread_enter(struct cw_thread *thread);
 void cw_thread_leave(const struct cw_thread *thread);
 /* What the library keeps of each thread. */
 struct cw_own_calls {
+    uint32_t call;            /* correlation of the program's call of the runtime that is recorded now; 0: none */
     volatile bool inside;     /* this thread's calls are our own */
     struct cw_thread outside; /* what the program had when they began */
     uint64_t thread;          /* its number, once it was asked for */

@@ -22,9 +22,11 @@ struct cw_stream_captures {
 };
 extern struct cw_stream_captures *const cw_stream_captures;
 
-/* Whether a call of the driver begins or ends a capture, and whether it begins one. */
+/* Whether a call of the driver begins or ends a capture (as that of a stream's end does), and whether it is one that
+ * begins or ends one by itself. */
 bool cw_stream_capture_follows(CUpti_CallbackId id);
 bool cw_stream_capture_begins(CUpti_CallbackId id);
+bool cw_stream_capture_ends(CUpti_CallbackId id);
 /* Takes note of such a call, when it begins and when it has returned; others are ignored. */
 void cw_stream_capture_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* A context goes, and its captures with it. */

@@ -37,7 +37,8 @@ static bool setup(struct cw_reader *in)
     self->buffer_count = cw_read_u32(in);
     cw_trace_window_read(in, &self->window_options);
     cw_filter_read(in, &self->options, cw_inject->arena);
-    self->calls = cw_read_string(in, cw_inject->arena);
+    cw_trace_calls->list = cw_read_string(in, cw_inject->arena);
+    cw_trace_calls->kinds = self->kinds;
     if (in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
     if (!is_complete()) {
@@ -84,18 +85,31 @@ static void count_dropped(CUcontext context, uint32_t stream)
         atomic_fetch_add(&cw_trace_sheets->page->dropped, dropped);
 }
 
+/* The lock is let go now and then: the program's threads want it for their calls. */
+static void take_records(uint8_t *buffer, size_t valid)
+{
+    enum { AT_A_TIME = 32 };
+    CUpti_Activity *record = NULL;
+    bool more = valid > 0;
+    while (more) {
+        cw_trace_rows_lock();
+        for (int i = 0; i < AT_A_TIME && more; i++) {
+            more = cw_inject->api.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS;
+            if (more)
+                cw_trace_record_take(record);
+        }
+        cw_trace_rows_unlock();
+    }
+}
+
 /* On a thread of CUPTI's own, or on one that flushes and may hold the library's lock: so it takes the rows' alone. */
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
     (void)size;
     struct cw_thread here;
-    CUpti_Activity *record = NULL;
     cw_thread_enter(&here);
     if (!cw_inject->over && cw_inject->process == getpid()) {
-        cw_trace_rows_lock();
-        while (valid && cw_inject->api.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
-            cw_trace_record_take(record);
-        cw_trace_rows_unlock();
+        take_records(buffer, valid);
         count_dropped(context, stream);
     }
     if (buffer)
@@ -161,7 +175,7 @@ static void set_kinds(bool enable)
         if (!(self->kinds & CW_TRACE_BIT(k)) || self->refused & CW_TRACE_BIT(k) ||
             (k == CW_TRACE_GRAPH && self->flags & CW_TRACE_GRAPH_NODES))
             continue;
-        const CUptiResult result = cw_trace_records_set(k, self->calls, enable);
+        const CUptiResult result = cw_trace_records_set(k, enable);
         if (enable && result != CUPTI_SUCCESS) {
             cw_trace_rows_lock();
             note_refusal(k, result);
@@ -314,7 +328,7 @@ static bool hand_over_page(void)
 static void start(void)
 {
     struct cw_filter *filter = &self->filter;
-    cw_inject->api.cuptiGetVersion(&cw_trace_call_names->version);
+    cw_inject->api.cuptiGetVersion(&cw_trace_cupti->version);
     if (!hand_over_page() || !TRY(cuptiActivityRegisterTimestampCallback, cw_inject_now_ns) ||
         !TRY(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed))
         return;
@@ -425,28 +439,38 @@ static bool is_profiler_control(CUpti_CallbackId id)
 
 static bool wants(CUpti_CallbackId id)
 {
-    return cw_inject_launches(id) || cw_stream_capture_follows(id) ||
-           (self->window_options.profiler && is_profiler_control(id));
+    return cw_trace_calls_want_driver(id) || cw_inject_launches(id) || cw_stream_capture_begins(id) ||
+           cw_stream_capture_ends(id) || (self->window_options.profiler && is_profiler_control(id));
 }
 
-static void glance(CUpti_CallbackId id, const CUpti_CallbackData *call)
+static void control_profiler(bool start)
+{
+    pthread_mutex_lock(&self->window_lock);
+    cw_trace_window_profiler(&self->window, start);
+    review_window();
+    pthread_mutex_unlock(&self->window_lock);
+}
+
+static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const bool entered = call->callbackSite == CUPTI_API_ENTER;
+    if (cw_inject_launches(id))
+        launch(id, call);
+    else if (cw_stream_capture_begins(id) && entered)
+        atomic_fetch_add(&self->captures, 1);
+    else if (cw_stream_capture_begins(id) ? cw_inject_refused(call) : cw_stream_capture_ends(id) && !entered)
+        atomic_fetch_sub(&self->captures, 1);
+    else if (is_profiler_control(id) && !entered)
+        control_profiler(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+}
+
+static void glance(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     if (!self->started)
         return;
-    if (cw_inject_launches(id)) {
-        launch(id, call);
-    } else if (call->callbackSite == CUPTI_API_ENTER) {
-        if (cw_stream_capture_begins(id))
-            atomic_fetch_add(&self->captures, 1);
-    } else if (cw_stream_capture_follows(id)) {
-        if (!cw_stream_capture_begins(id) || cw_inject_refused(call))
-            atomic_fetch_sub(&self->captures, 1);
-    } else if (is_profiler_control(id)) {
-        pthread_mutex_lock(&self->window_lock);
-        cw_trace_window_profiler(&self->window, id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
-        review_window();
-        pthread_mutex_unlock(&self->window_lock);
-    }
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        follow(id, call);
+    cw_trace_call(domain, id, call, atomic_load_explicit(&self->open, memory_order_relaxed));
 }
 
 /* ---- what the program calls (counterworks/annotate.h) ----------------------------------------------------------- */
@@ -502,6 +526,7 @@ const struct cw_inject_mode cw_inject_trace = {.under_mps = true,
                                                .context_destroyed = context_destroyed,
                                                .finish = finish,
                                                .wants = wants,
+                                               .wants_runtime = cw_trace_calls_want_runtime,
                                                .glance = glance,
                                                .range_opened = range_opened,
                                                .range_closing = range_closing,

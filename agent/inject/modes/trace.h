@@ -4,6 +4,7 @@
 #define CW_INJECT_TRACE_H
 
 #include "agent/common/trace_window.h"
+#include "agent/inject/modes/trace_calls.h"
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/modes/trace_records.h"
 #include "agent/inject/ranges/mode.h"
@@ -13,7 +14,7 @@ enum { CW_TRACE_MOST_BUFFERS = 256 };
 struct cw_tracing {
     /* what was asked for */
     uint64_t kinds, flush_ns, buffer_bytes;
-    uint64_t program_ns; /* when the program was started */
+    uint64_t program_ns;          /* when the program was started */
     uint32_t flags, buffer_count; /* enum cw_trace_flag */
     const char *calls;            /* cw_filter_name_is_listed; "": those of interest */
     struct cw_filter_options options;

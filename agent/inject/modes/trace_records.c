@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define self cw_trace_call_names
+#define self cw_trace_cupti
 
 /* Records grow with versions of CUPTI, at their end. These are in the headers of all toolkits from 12.6 on; what a
  * later version has behind them is read where both this library and the CUPTI that runs have it. */
@@ -254,89 +254,18 @@ static void take_decompression(const CUpti_Activity *record)
 #endif
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
-
-static uint32_t call_name(bool runtime, CUpti_CallbackId id)
-{
-    const uint32_t most = runtime ? CUPTI_RUNTIME_TRACE_CBID_SIZE : CUPTI_DRIVER_TRACE_CBID_SIZE;
-    uint32_t *known = id < most ? (runtime ? self->runtime : self->driver) + id : NULL;
-    const char *name = NULL;
-    if (known && *known)
-        return *known;
-    if (cw_inject->api.cuptiGetCallbackName(runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API, id,
-                                            &name) != CUPTI_SUCCESS)
-        name = NULL;
-    const uint32_t number = cw_trace_text_number(name);
-    if (known)
-        *known = number;
-    return number;
-}
-
-/* What the program or its libraries call the thread, once. */
-static void name_thread(uint32_t thread)
-{
-    char path[64], name[64] = "";
-    uint32_t *known = &self->threads[thread % CW_TRACE_KNOWN_THREADS];
-    if (*known == thread)
-        return;
-    *known = thread;
-    snprintf(path, sizeof path, "/proc/self/task/%u/comm", thread);
-    FILE *file = fopen(path, "re");
-    if (file && fgets(name, sizeof name, file))
-        name[strcspn(name, "\n")] = 0;
-    if (file)
-        fclose(file);
-    if (!*name || !cw_trace_row(CW_TRACE_NAME))
-        return;
-    put(CW_FIELD_TIME, cw_inject_now_ns());
-    put_text(CW_FIELD_TYPE, "thread");
-    put(CW_FIELD_ID, thread);
-    put_text(CW_FIELD_NAME, name);
-}
-
-static void take_call(const CUpti_Activity *record, enum cw_trace_kind kind)
-{
-    const CUpti_ActivityAPI *a = (const void *)record;
-    name_thread(a->threadId);
-    if (!cw_trace_row(kind))
-        return;
-    put_times(kind, a->start, a->end);
-    put(CW_FIELD_THREAD, a->threadId);
-    put(CW_FIELD_CORRELATION, a->correlationId);
-    put(CW_FIELD_NAME, call_name(kind == CW_TRACE_RUNTIME, a->cbid));
-    put(CW_FIELD_RESULT, a->returnValue);
-}
-
-static void take_driver(const CUpti_Activity *record)
-{
-    take_call(record, CW_TRACE_DRIVER);
-}
-
-static void take_runtime(const CUpti_Activity *record)
-{
-    take_call(record, CW_TRACE_RUNTIME);
-}
+/* ---- calls, and events ------------------------------------------------------------------------------------------ */
 
 static void take_internal(const CUpti_Activity *record)
 {
-    take_call(record, CW_TRACE_INTERNAL);
-}
-
-static void take_sync(const CUpti_Activity *record)
-{
-    const CUpti_ActivitySynchronization *s = (const void *)record;
-    if (!cw_trace_row(CW_TRACE_SYNC))
+    const CUpti_ActivityAPI *a = (const void *)record;
+    if (!cw_trace_row(CW_TRACE_INTERNAL))
         return;
-    put_times(CW_TRACE_SYNC, s->start, s->end);
-    put_word(CW_FIELD_TYPE, WORDS("unknown", "event", "stream_wait_event", "stream", "context"), s->type);
-    put(CW_FIELD_CONTEXT, s->contextId);
-    put(CW_FIELD_STREAM, s->streamId == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? CW_TRACE_UNKNOWN : s->streamId);
-    put(CW_FIELD_CORRELATION, s->correlationId);
-    put(CW_FIELD_EVENT, s->cudaEventId == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? CW_TRACE_UNKNOWN : s->cudaEventId);
-#if CUDA_VERSION >= 12080
-    if (self->version >= CUPTI_OF_12_8)
-        put(CW_FIELD_RESULT, ((const CUpti_ActivitySynchronization2 *)s)->returnValue);
-#endif
+    put_times(CW_TRACE_INTERNAL, a->start, a->end);
+    put(CW_FIELD_THREAD, a->threadId);
+    put(CW_FIELD_CORRELATION, a->correlationId);
+    put_text(CW_FIELD_NAME, cw_inject_call_name(a->cbid));
+    put(CW_FIELD_RESULT, a->returnValue);
 }
 
 static void take_event(const CUpti_Activity *record)
@@ -627,10 +556,7 @@ static const struct source {
     {CW_TRACE_COPY, CUPTI_ACTIVITY_KIND_MEMCPY, take_copy},
     {CW_TRACE_COPY, CUPTI_ACTIVITY_KIND_MEMCPY2, take_peer_copy},
     {CW_TRACE_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET, take_set},
-    {CW_TRACE_DRIVER, CUPTI_ACTIVITY_KIND_DRIVER, take_driver},
-    {CW_TRACE_RUNTIME, CUPTI_ACTIVITY_KIND_RUNTIME, take_runtime},
     {CW_TRACE_INTERNAL, CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API, take_internal},
-    {CW_TRACE_SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, take_sync},
     {CW_TRACE_EVENT, CUPTI_ACTIVITY_KIND_CUDA_EVENT, take_event},
     {CW_TRACE_STREAM, CUPTI_ACTIVITY_KIND_STREAM, take_stream},
     {CW_TRACE_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD, take_overhead},
@@ -662,39 +588,6 @@ void cw_trace_record_take(const CUpti_Activity *record)
         }
 }
 
-/* Calls that start work, wait for it, or give memory: what a timeline is read for. Programs make ten times as many
- * others, such as cudaGetDevice. */
-static bool is_of_interest(const char *name)
-{
-    static const char *const words[] = {"Launch",      "Memcpy",       "Memset",      "Malloc",
-                                        "Alloc",       "Free",         "Module",      "LibraryLoad",
-                                        "Synchronize", "Instantiate",  "WaitEvent",   "WaitValue",
-                                        "EventRecord", "HostRegister", "MemPrefetch", "HostUnregister"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]))
-            return true;
-    return false;
-}
-
-/* CUPTI 13.0 records nothing where calls are enabled one by one: all are, and then the others are disabled. */
-static CUptiResult enable_calls(enum cw_trace_kind kind, const char *calls)
-{
-    const bool runtime = kind == CW_TRACE_RUNTIME;
-    const CUpti_CallbackDomain domain = runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
-    const uint32_t most = runtime ? CUPTI_RUNTIME_TRACE_CBID_SIZE : CUPTI_DRIVER_TRACE_CBID_SIZE;
-    CUptiResult (*set)(CUpti_CallbackId, uint8_t) =
-        runtime ? cw_inject->api.cuptiActivityEnableRuntimeApi : cw_inject->api.cuptiActivityEnableDriverApi;
-    const CUptiResult result =
-        cw_inject->api.cuptiActivityEnable(runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER);
-    for (CUpti_CallbackId id = 1; id < most && set && result == CUPTI_SUCCESS; id++) {
-        const char *name = NULL;
-        if (cw_inject->api.cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name &&
-            !(*calls ? cw_filter_name_is_listed(calls, name) : is_of_interest(name)))
-            set(id, 0);
-    }
-    return result;
-}
-
 /* CUPTI wants to know first what is to be counted. */
 static void configure_unified(void)
 {
@@ -720,12 +613,10 @@ static void configure_unified(void)
         cw_inject->api.cuptiActivityConfigureUnifiedMemoryCounter(config, count);
 }
 
-CUptiResult cw_trace_records_set(enum cw_trace_kind kind, const char *calls, bool enable)
+CUptiResult cw_trace_records_set(enum cw_trace_kind kind, bool enable)
 {
     CUptiResult result = CUPTI_SUCCESS;
     bool any = false;
-    if (enable && (kind == CW_TRACE_DRIVER || kind == CW_TRACE_RUNTIME))
-        return enable_calls(kind, calls);
     if (kind == CW_TRACE_UNIFIED && enable)
         configure_unified();
     for (size_t i = 0; i < SOURCES; i++) {

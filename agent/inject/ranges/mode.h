@@ -20,9 +20,10 @@ struct cw_inject_mode {
     bool facts;           /* it sends facts of launches, which are learnt before launch_entered */
     /* calls of the driver that launch kernels or graphs; NULL: none of the mode's business, nor are their returns */
     void (*launch_entered)(CUpti_CallbackId id, const CUpti_CallbackData *call);
-    /* Takes all calls of the driver that the mode wants, when they begin and when they return, without the lock and on
-     * whatever thread: for what must cost next to nothing. NULL: they come to those below. */
-    void (*glance)(CUpti_CallbackId id, const CUpti_CallbackData *call);
+    /* Takes all calls of driver and runtime that the mode wants, when they begin and when they return, without the lock
+     * and on whatever thread: for what must cost next to nothing. NULL: those of the driver come to those below. */
+    void (*glance)(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call);
+    bool (*wants_runtime)(CUpti_CallbackId id); /* with glance */
     /* the rest may be NULL: the return of a launch, and the other calls of the driver that it wants */
     void (*launch_left)(CUpti_CallbackId id, const CUpti_CallbackData *call);
     bool (*wants)(CUpti_CallbackId id);

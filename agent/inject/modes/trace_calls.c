@@ -1,0 +1,198 @@
+#include "agent/inject/modes/trace_calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/common/filter.h"
+
+#define self cw_trace_calls
+#define put cw_trace_put
+#define put_text cw_trace_put_text
+
+/* ---- which calls ------------------------------------------------------------------------------------------------ */
+
+/* Calls that start work, wait for it, or give memory: what a timeline is read for. Programs make ten times as many
+ * others, such as cudaGetDevice. */
+static bool is_of_interest(const char *name)
+{
+    static const char *const words[] = {"Launch",      "Memcpy",       "Memset",      "Malloc",
+                                        "Alloc",       "Free",         "Module",      "LibraryLoad",
+                                        "Synchronize", "Instantiate",  "WaitEvent",   "WaitValue",
+                                        "EventRecord", "HostRegister", "MemPrefetch", "HostUnregister"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]))
+            return true;
+    return false;
+}
+
+/* What the library calls itself where callbacks come: CUPTI crashes there in a call that has one. */
+static bool is_our_own(const char *name)
+{
+    static const char *const names[] = {"cuStreamIsCapturing", "cuStreamIsCapturing_ptsz", "cuCtxGetCurrent",
+                                        "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",       "cuCtxGetDevice",
+                                        "cuDeviceGetName",     "cuDeviceGetPCIBusId",      "cuDeviceGetAttribute",
+                                        "cuDriverGetVersion"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static const char *name_of(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    const char *name = NULL;
+    return cw_inject->api.cuptiGetCallbackName(domain, id, &name) == CUPTI_SUCCESS && name ? name : "";
+}
+
+static bool is_wanted(CUpti_CallbackDomain domain, CUpti_CallbackId id, enum cw_trace_kind kind)
+{
+    const char *name = name_of(domain, id);
+    return self->kinds & CW_TRACE_BIT(kind) && *name &&
+           (*self->list ? cw_filter_name_is_listed(self->list, name) : is_of_interest(name)) && !is_our_own(name);
+}
+
+/* ---- waits ------------------------------------------------------------------------------------------------------ */
+
+struct wait {         /* for what a call of the driver waits */
+    const char *type; /* NULL: for nothing */
+    CUstream stream;
+    bool of_stream;
+};
+
+static struct wait wait_of(CUpti_CallbackId id, const void *parameters)
+{
+    switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize:
+        return (struct wait){"context", NULL, false};
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz:
+        return (struct wait){"stream", parameters ? ((const cuStreamSynchronize_params *)parameters)->hStream : NULL,
+                             true};
+    case CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize:
+        return (struct wait){"event", NULL, false};
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent_ptsz:
+        return (struct wait){"stream_wait_event",
+                             parameters ? ((const cuStreamWaitEvent_params *)parameters)->hStream : NULL, true};
+    default:
+        return (struct wait){NULL, NULL, false};
+    }
+}
+
+bool cw_trace_calls_want_driver(CUpti_CallbackId id)
+{
+    self->driver_wanted[id] = is_wanted(CUPTI_CB_DOMAIN_DRIVER_API, id, CW_TRACE_DRIVER);
+    return self->driver_wanted[id] || (self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) && wait_of(id, NULL).type);
+}
+
+bool cw_trace_calls_want_runtime(CUpti_CallbackId id)
+{
+    return is_wanted(CUPTI_CB_DOMAIN_RUNTIME_API, id, CW_TRACE_RUNTIME);
+}
+
+/* ---- rows, with their lock held --------------------------------------------------------------------------------- */
+
+/* What the program or its libraries call the thread, once. */
+static void name_thread(uint64_t thread)
+{
+    char path[64], name[64] = "";
+    uint32_t *known = &self->threads[thread % CW_TRACE_KNOWN_THREADS];
+    if (*known == thread)
+        return;
+    *known = (uint32_t)thread;
+    snprintf(path, sizeof path, "/proc/self/task/%llu/comm", (unsigned long long)thread);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(name, sizeof name, file))
+        name[strcspn(name, "\n")] = 0;
+    if (file)
+        fclose(file);
+    if (!*name || !cw_trace_row(CW_TRACE_NAME))
+        return;
+    put(CW_FIELD_TIME, cw_inject_now_ns());
+    put_text(CW_FIELD_TYPE, "thread");
+    put(CW_FIELD_ID, thread);
+    put_text(CW_FIELD_NAME, name);
+}
+
+static uint32_t text_of(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+    const uint32_t most = runtime ? CUPTI_RUNTIME_TRACE_CBID_SIZE : CUPTI_DRIVER_TRACE_CBID_SIZE;
+    uint32_t *known = id < most ? (runtime ? self->runtime : self->driver) + id : NULL;
+    if (known && !*known)
+        *known = cw_trace_text_number(name_of(domain, id));
+    return known ? *known : 0;
+}
+
+static void put_result(const CUpti_CallbackData *call)
+{
+    if (call->functionReturnValue) /* an enumeration in both */
+        put(CW_FIELD_RESULT, *(const uint32_t *)call->functionReturnValue);
+}
+
+static void put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t start,
+                     uint64_t end)
+{
+    const uint64_t thread = cw_inject_thread();
+    name_thread(thread);
+    if (!cw_trace_row(domain == CUPTI_CB_DOMAIN_RUNTIME_API ? CW_TRACE_RUNTIME : CW_TRACE_DRIVER))
+        return;
+    put(CW_FIELD_START, start);
+    put(CW_FIELD_END, end);
+    put(CW_FIELD_THREAD, thread);
+    put(CW_FIELD_CORRELATION, call->correlationId);
+    put(CW_FIELD_NAME, text_of(domain, id));
+    put_result(call);
+}
+
+static void put_wait(const struct wait *wait, const CUpti_CallbackData *call, uint64_t stream, uint32_t correlation,
+                     uint64_t start, uint64_t end)
+{
+    if (!cw_trace_row(CW_TRACE_SYNC))
+        return;
+    put(CW_FIELD_START, start);
+    put(CW_FIELD_END, end);
+    put_text(CW_FIELD_TYPE, wait->type);
+    put(CW_FIELD_CONTEXT, call->contextUid);
+    put(CW_FIELD_STREAM, wait->of_stream && stream ? stream : CW_TRACE_UNKNOWN);
+    put(CW_FIELD_CORRELATION, correlation);
+    put_result(call);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
+
+static void returned(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t start)
+{
+    const uint64_t end = cw_inject_now_ns();
+    const bool driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    const uint32_t outer = driver ? cw_own_calls.call : 0;
+    const struct wait wait = driver && self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) ? wait_of(id, call->functionParams)
+                                                                                 : (struct wait){NULL, NULL, false};
+    const uint64_t stream = wait.of_stream ? cw_inject_stream_id(id, call->context, wait.stream) : 0;
+    const bool recorded = !driver || (!outer && id < CUPTI_DRIVER_TRACE_CBID_SIZE && self->driver_wanted[id]);
+    if (!recorded && !wait.type)
+        return;
+    cw_trace_rows_lock();
+    if (recorded)
+        put_call(domain, id, call, start, end);
+    if (wait.type)
+        put_wait(&wait, call, stream, outer ? outer : call->correlationId, start, end);
+    cw_trace_rows_unlock();
+}
+
+void cw_trace_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call, bool open)
+{
+    const bool runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+    if (call->callbackSite == CUPTI_API_ENTER) {
+        *call->correlationData = open ? cw_inject_now_ns() : 0;
+        if (runtime)
+            cw_own_calls.call = open ? call->correlationId : 0;
+        return;
+    }
+    if (runtime)
+        cw_own_calls.call = 0;
+    if (*call->correlationData && cw_inject_enter()) {
+        returned(domain, id, call, *call->correlationData);
+        cw_inject_leave();
+    }
+}

@@ -1,0 +1,28 @@
+/* Calls of the runtime and the driver in a trace, from callbacks of CUPTI's that only the chosen ones have. CUPTI's own
+ * records of calls, and of synchronization, make every call of the program some hundred nanoseconds slower, also those
+ * that nobody asks for, such as cudaGetDevice. */
+#ifndef CW_INJECT_TRACE_CALLS_H
+#define CW_INJECT_TRACE_CALLS_H
+
+#include "agent/inject/modes/trace_rows.h"
+
+enum { CW_TRACE_KNOWN_THREADS = 1024 };
+
+struct cw_trace_calls {
+    const char *list;                         /* cw_filter_name_is_listed; "": those of interest */
+    uint64_t kinds;                           /* that are wanted */
+    uint32_t threads[CW_TRACE_KNOWN_THREADS]; /* that have been named */
+    bool driver_wanted[CUPTI_DRIVER_TRACE_CBID_SIZE];
+    /* numbers of texts; 0: not asked yet */
+    uint32_t driver[CUPTI_DRIVER_TRACE_CBID_SIZE], runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
+};
+extern struct cw_trace_calls *const cw_trace_calls;
+
+bool cw_trace_calls_want_driver(CUpti_CallbackId id);
+bool cw_trace_calls_want_runtime(CUpti_CallbackId id);
+
+/* A call begins or returns; outside of a window (not `open`) it is not recorded, unless it had begun in one. What the
+ * runtime calls of the driver is part of its own call, but waits: they say what is waited for. */
+void cw_trace_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call, bool open);
+
+#endif
