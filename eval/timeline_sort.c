@@ -101,48 +101,21 @@ static uint32_t *rank_lanes(void *lanes, size_t size, uint32_t count,
     return good ? rank : NULL;
 }
 
-/* A process's own numbers of devices. */
-static bool find_devices(const struct cw_trace *trace, struct cw_keys *keys, uint32_t **devices)
-{
-    size_t count = 0;
-    for (uint32_t p = 0; p < trace->process_count; p++)
-        count += trace->processes[p].device_count;
-    *devices = calloc(count + 1, sizeof **devices);
-    for (uint32_t p = 0; *devices && p < trace->process_count; p++)
-        for (uint32_t d = 0; d < trace->processes[p].device_count; d++) {
-            const struct cw_trace_device *device = &trace->processes[p].devices[d];
-            const uint32_t before = keys->count, at = cw_keys_add(keys, (struct cw_key){{p, device->number, 0, 0}});
-            if (at == CW_NO_KEY)
-                return false;
-            if (at == before)
-                (*devices)[at] = device->device;
-        }
-    return *devices;
-}
-
 static uint32_t *sort_streams(struct cw_timeline_work *w)
 {
     struct cw_timeline *t = w->t;
-    struct cw_keys keys = {0};
-    uint32_t *devices = NULL, *rank = NULL;
     t->stream_count = w->streams.count;
     t->streams = cw_arena_alloc(w->arena, t->stream_count, sizeof *t->streams);
-    const bool good = find_devices(t->trace, &keys, &devices) && t->streams;
-    for (uint32_t i = 0; good && i < t->stream_count; i++) {
+    for (uint32_t i = 0; t->streams && i < t->stream_count; i++) {
         const uint64_t *part = w->streams.items[i].part;
-        const uint32_t device = cw_keys_find(&keys, (struct cw_key){{part[0], part[1], 0, 0}});
         t->streams[i] = (struct cw_timeline_stream){
             .process = (uint32_t)part[0],
-            .device = device == CW_NO_KEY ? CW_NO_TRACE_DEVICE : devices[device],
+            .device = cw_trace_device(t->trace, (uint32_t)part[0], part[1]),
             .context = part[2],
             .stream = part[3],
         };
     }
-    if (good)
-        rank = rank_lanes(t->streams, sizeof *t->streams, t->stream_count, by_stream, w->arena);
-    cw_keys_free(&keys);
-    free(devices);
-    return rank;
+    return t->streams ? rank_lanes(t->streams, sizeof *t->streams, t->stream_count, by_stream, w->arena) : NULL;
 }
 
 static uint32_t *sort_threads(struct cw_timeline_work *w)

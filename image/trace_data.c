@@ -291,7 +291,7 @@ static void read_process(struct parse *p, struct cw_reader *in)
     struct cw_trace_process *process = (struct cw_trace_process *)p->processes.items + index;
     process->pid = cw_read_u32(in);
     process->attribute_count = cw_field_read_pairs(in, p->arena, &process->attributes, "attributes");
-    process->device_count = cw_read_count(in, 8, "devices of a process");
+    process->device_count = cw_read_count_up_to(in, 8, CW_TRACE_DEVICES_MAX, "devices of a process");
     struct cw_trace_device *devices = cw_field_array(in, p->arena, process->device_count, sizeof *devices);
     for (uint32_t i = 0; i < process->device_count && in->status == CW_OK; i++) {
         devices[i].number = cw_read_u32(in);

@@ -10,6 +10,8 @@
 
 /* A block has at most this many rows, and fields times rows. */
 enum { CW_TRACE_ROWS_MAX = 1 << 16, CW_TRACE_VALUES_MAX = 1 << 22 };
+/* A process has at most so many devices. */
+enum { CW_TRACE_DEVICES_MAX = 256 };
 
 /* The device that a process has under a number of its own. */
 struct cw_trace_device {

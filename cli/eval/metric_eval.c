@@ -55,11 +55,12 @@ static const struct cw_option option_list[] = {
     {"output", 'o', "FILE", "write HDF5; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, hdf5)},
     {"csv", 0, "FILE", "write CSV; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, csv)},
     {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, json)},
-    {"by", 0, CW_EVAL_BY,
+    {"by", 0, CW_EVAL_BY_ALL,
      "a row for all launches of a kernel (the default of the table), for a family of kernels, whose names differ in "
      "template arguments and sizes, for each range, for each range but one for all that were multiplexed and are alike "
-     "(fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device or a rank",
-     CW_OPTION_TAKE(cw_eval_take_by)},
+     "(fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device or a rank; of a trace "
+     "also by stream, process, kind of copy or call",
+     CW_OPTION_TAKE(cw_eval_take_any_by)},
     {"sort", 0, "COLUMN",
      "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the "
      "greatest first; COLUMN:asc is the other way round",
@@ -178,6 +179,11 @@ static enum cw_status run(struct cw_eval_run *r)
         status = cw_eval_report(r);
     if (status != CW_OK || report_alone(r->o))
         return status;
+    if (r->capture->data.schema.profiler == CW_PROFILER_TRACE)
+        return cw_eval_trace(r);
+    if (r->o->grouped && r->o->by == CW_BY__COUNT)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --by %s, which only traces have", r->o->capture,
+                            r->o->by_name);
     if (r->info.profiler > COUNTERWORKS_SAMPLES) {
         cw_eval_tell_incomplete(r);
         return run_instructions(r);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
+#include "eval/timeline_groups.h"
 #include "metricdb/expr.h"
 
 /* What a name in --filter and --sort stands for beside a metric. */
@@ -85,7 +86,7 @@ static enum cw_status find_values(struct cw_eval_run *r, const struct cw_eval_ro
     return status;
 }
 
-static double run(const struct cw_expr *expr, const double *const *values, uint32_t group)
+double cw_eval_expression(const struct cw_expr *expr, const double *const *values, uint32_t group)
 {
     double stack[CW_EXPR_STACK_MAX + 1];
     uint32_t top = 0;
@@ -121,7 +122,7 @@ static enum cw_status filter(struct cw_eval_run *r, struct cw_eval_rows *rows, c
         status = find_values(r, rows, expr.names, expr.name_count, &values);
     for (uint32_t i = 0; status == CW_OK && i < rows->count; i++) {
         const bool has = known(&expr, values, rows->rows[i]);
-        const double value = has ? run(&expr, values, rows->rows[i]) : 0;
+        const double value = has ? cw_eval_expression(&expr, values, rows->rows[i]) : 0;
         unknown += !has;
         if (value != 0 && !isnan(value))
             rows->rows[kept++] = rows->rows[i];
@@ -184,14 +185,32 @@ static enum cw_status sort(struct cw_eval_run *r, struct cw_eval_rows *rows, con
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
-void cw_eval_take_by(void *request, char *text, struct argp_state *state)
+static bool take_by(struct cw_eval_request *o, const char *text)
 {
-    struct cw_eval_request *o = request;
     for (o->by = 0; o->by < CW_BY__COUNT && strcmp(cw_group_by_names[o->by], text) != 0;)
         o->by++;
     o->grouped = true;
-    if (o->by == CW_BY__COUNT)
+    o->by_name = text;
+    return o->by < CW_BY__COUNT;
+}
+
+void cw_eval_take_by(void *request, char *text, struct argp_state *state)
+{
+    if (!take_by(request, text))
         cw_usage_error(state, "found --by '%s', expected kernel, family, range, fold, nvtx, device or rank", text);
+}
+
+void cw_eval_take_any_by(void *request, char *text, struct argp_state *state)
+{
+    enum cw_timeline_by by = 0;
+    while (by < CW_TIMELINE_BY__COUNT && strcmp(cw_timeline_by_names[by], text) != 0)
+        by++;
+    if (!take_by(request, text) && by == CW_TIMELINE_BY__COUNT)
+        cw_usage_error(
+            state,
+            "found --by '%s', expected kernel, family, range, fold, nvtx, device or rank, or stream, process, "
+            "copy or call of a trace",
+            text);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "cli/common/chip.h"
 #include "cli/common/metric_list.h"
 #include "eval/output/output.h"
+#include "eval/timeline.h"
 #include "json/json_tree.h"
 #include "lib/handles.h"
 
@@ -47,6 +48,7 @@ struct cw_eval_request {
     size_t top;   /* 0: as many as suits the table */
     bool grouped; /* by what is given; else kernels for people, ranges for programs */
     enum cw_group_by by;
+    const char *by_name; /* the word; of traces, some have no number in `by`, which is CW_BY__COUNT then */
     const char *sort, *filters[CW_EVAL_REPEATED_MAX];
     size_t filter_count;
     struct cw_eval_report report;
@@ -98,6 +100,8 @@ enum cw_status cw_eval_expand(struct cw_eval_run *r);
 const char *cw_eval_name_files(const struct cw_eval_run *r);
 /* Reads the capture, or all of the files as one. */
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
+/* Of a capture of a trace that was read: what all that is known of it is made of. To be freed in any case. */
+enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *timeline);
 /* Says what the capture lacks, where nothing is evaluated, which says it otherwise. */
 void cw_eval_tell_incomplete(const struct cw_eval_run *r);
 /* The chip's database with the user's formulas. */
@@ -146,7 +150,14 @@ struct cw_eval_rows {
 };
 /* Takes the word of --by into a request. */
 #define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank"
+#define CW_EVAL_BY_ALL CW_EVAL_BY "|stream|process|copy|call"
 void cw_eval_take_by(void *request, char *text, struct argp_state *state);
+/* The same, and the words of traces. */
+void cw_eval_take_any_by(void *request, char *text, struct argp_state *state);
+/* The value of an expression whose names have values[name][row]. */
+double cw_eval_expression(const struct cw_expr *expr, const double *const *values, uint32_t row);
+/* Adds up a trace and writes it as was asked for. */
+enum cw_status cw_eval_trace(struct cw_eval_run *r);
 enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top);
 /* What rows are grouped by: CW_BY_RANGE for CW_BY_FOLD where nothing was multiplexed. */
 enum cw_group_by cw_eval_by(const struct cw_eval_run *r, enum cw_group_by otherwise);

@@ -1,0 +1,347 @@
+/* What metric-eval does with a trace: which of it is shown, added up how, and in which order. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/progress.h"
+#include "cli/common/cli.h"
+#include "cli/eval/run.h"
+#include "eval/output/timeline_output.h"
+#include "metricdb/expr.h"
+
+enum { LIST_TOP = 30, SECTION_TOP = 10 };
+
+struct view {
+    struct cw_eval_run *r;
+    struct cw_timeline t;
+    bool *keep; /* of t.gpu; NULL: all */
+};
+
+/* ---- which of it ------------------------------------------------------------------------------------------------ */
+
+/* The texts stand for names in the same way as those of captures of ranges (cli/eval/ranges.c): each name is a range,
+ * of which found[i] is whether it is wanted. */
+static enum cw_status match(struct cw_eval_run *r, const struct cw_eval_ranges *wanted, const struct cw_range *names,
+                            uint32_t count, bool *found)
+{
+    struct counterworks_chip teller = {.tell = r->o->quiet ? NULL : cw_cli_tell};
+    struct counterworks_capture as_ranges = {.data = {.range_count = count, .ranges = names}};
+    struct cw_eval_run of_names = {.o = r->o, .arena = r->arena, .err = r->err, .capture = &as_ranges, .chip = &teller};
+    return cw_eval_match_ranges(found, &of_names, wanted);
+}
+
+/* Kernels by --kernel and --exclude; found[name]. */
+static enum cw_status match_kernels(struct view *v, const struct cw_eval_ranges *wanted, bool *found)
+{
+    const struct cw_timeline *t = &v->t;
+    struct cw_range *names = cw_arena_alloc(v->r->arena, t->name_count, sizeof *names);
+    uint32_t *index = cw_arena_alloc(v->r->arena, t->name_count, sizeof *index);
+    bool *fits = cw_arena_alloc(v->r->arena, t->name_count, sizeof *fits);
+    bool *used = cw_arena_alloc(v->r->arena, t->name_count, sizeof *used);
+    uint32_t count = 0;
+    struct cw_eval_ranges of_kernels = *wanted;
+    if (!names || !index || !fits || !used)
+        return cw_error_nomem(v->r->err);
+    of_kernels.ranges = NULL;
+    for (uint32_t i = 0; i < t->gpu_count; i++) {
+        const uint32_t name = t->gpu[i].name;
+        if (t->gpu[i].kind != CW_TRACE_KERNEL || used[name] || !name)
+            continue;
+        used[name] = true;
+        index[count] = name;
+        names[count++] = (struct cw_range){.name = t->names[name].shown, .kernel = t->names[name].text};
+    }
+    const enum cw_status status = match(v->r, &of_kernels, names, count, fits);
+    for (uint32_t i = 0; status == CW_OK && i < count; i++)
+        found[index[i]] = fits[i];
+    return status;
+}
+
+/* NVTX paths by --range; found[path]. */
+static enum cw_status match_paths(struct view *v, const struct cw_eval_ranges *wanted, bool *found)
+{
+    const struct cw_timeline *t = &v->t;
+    struct cw_range *names = cw_arena_alloc(v->r->arena, t->path_count, sizeof *names);
+    const struct cw_eval_ranges of_paths = {.ranges = wanted->ranges};
+    if (!names)
+        return cw_error_nomem(v->r->err);
+    if (!t->range_count)
+        return cw_error_set(v->r->err, CW_ERR_USAGE, "%s: found --range, but no NVTX ranges in the trace",
+                            v->r->o->capture);
+    for (uint32_t i = 0; i < t->path_count; i++) {
+        struct cw_writer path;
+        cw_writer_init(&path);
+        cw_timeline_put_path(t, i, &path);
+        const char *name = cw_arena_strndup(v->r->arena, path.size ? (const char *)path.data : "", path.size);
+        const bool good = path.status == CW_OK && name;
+        cw_writer_free(&path);
+        if (!good)
+            return cw_error_nomem(v->r->err);
+        names[i] = (struct cw_range){.name = name, .kernel = ""};
+    }
+    return match(v->r, &of_paths, names, t->path_count, found);
+}
+
+static enum cw_status choose(struct view *v)
+{
+    const struct cw_eval_ranges *wanted = &v->r->o->ranges;
+    const struct cw_timeline *t = &v->t;
+    if (!cw_eval_ranges_option(wanted))
+        return CW_OK;
+    bool *kernels = cw_arena_alloc(v->r->arena, t->name_count, sizeof *kernels);
+    bool *paths = cw_arena_alloc(v->r->arena, t->path_count, sizeof *paths);
+    v->keep = cw_arena_alloc(v->r->arena, t->gpu_count, sizeof *v->keep);
+    if (!kernels || !paths || !v->keep)
+        return cw_error_nomem(v->r->err);
+    const bool by_kernel = wanted->kernel_count || wanted->excluded_count;
+    enum cw_status status = by_kernel ? match_kernels(v, wanted, kernels) : CW_OK;
+    if (status == CW_OK && wanted->ranges)
+        status = match_paths(v, wanted, paths);
+    for (uint32_t i = 0; status == CW_OK && i < t->gpu_count; i++) {
+        const struct cw_timeline_gpu *g = &t->gpu[i];
+        const bool kernel = g->kind == CW_TRACE_KERNEL;
+        const bool named = !by_kernel || (kernel ? kernels[g->name] : !wanted->kernel_count);
+        v->keep[i] = named && (!wanted->ranges || paths[g->path]);
+    }
+    return status;
+}
+
+/* ---- which rows, and in which order ----------------------------------------------------------------------------- */
+
+enum column { LAUNCHES, TOTAL, SHARE, MEAN, LEAST, GREATEST, BYTES, NAME, COLUMN__COUNT };
+static const char *const column_names[COLUMN__COUNT] = {"launches", "total",    "share", "mean",
+                                                        "least",    "greatest", "bytes", "name"};
+
+static enum column find_column(const char *name, size_t length)
+{
+    enum column c = 0;
+    while (c < COLUMN__COUNT && (strncmp(column_names[c], name, length) != 0 || column_names[c][length]))
+        c++;
+    return c;
+}
+
+static double value_of(const struct cw_timeline_groups *groups, uint32_t group, enum column column)
+{
+    const struct cw_timeline_group *g = &groups->items[group];
+    const double values[] = {(double)g->count,
+                             g->total,
+                             groups->total > 0 ? g->total / groups->total : 0,
+                             g->total / (double)g->count,
+                             g->least,
+                             g->greatest,
+                             g->bytes};
+    return values[column];
+}
+
+static enum cw_status check_column(enum column column, const char *option, const char *name, struct cw_error *err)
+{
+    return column < COLUMN__COUNT
+               ? CW_OK
+               : cw_error_set(
+                     err, CW_ERR_USAGE,
+                     "found %s '%.200s', expected of a trace one of launches, total, share, mean, least, greatest, "
+                     "bytes and name",
+                     option, name);
+}
+
+static enum cw_status filter(struct cw_eval_run *r, struct cw_timeline_rows *rows, const char *text)
+{
+    struct cw_expr expr;
+    uint32_t kept = 0;
+    enum cw_status status = cw_expr_parse_condition(&expr, text, "--filter", r->arena, r->err);
+    if (status == CW_ERR_INPUT) /* of the command line */
+        r->err->code = status = CW_ERR_USAGE;
+    const double **values = status == CW_OK ? cw_arena_alloc(r->arena, expr.name_count, sizeof *values) : NULL;
+    if (status == CW_OK && !values)
+        status = cw_error_nomem(r->err);
+    for (uint32_t n = 0; status == CW_OK && n < expr.name_count; n++) {
+        enum column column = find_column(expr.names[n], strlen(expr.names[n]));
+        column = column == NAME ? COLUMN__COUNT : column;
+        double *own = cw_arena_alloc(r->arena, rows->groups.count, sizeof *own);
+        status = !own ? cw_error_nomem(r->err) : check_column(column, "--filter", expr.names[n], r->err);
+        for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
+            own[i] = value_of(&rows->groups, i, column);
+        values[n] = own;
+    }
+    for (uint32_t i = 0; status == CW_OK && i < rows->count; i++)
+        if (cw_eval_expression(&expr, values, rows->rows[i]) > 0)
+            rows->rows[kept++] = rows->rows[i];
+    if (status == CW_OK) {
+        rows->dropped += rows->count - kept;
+        rows->count = kept;
+    }
+    return status;
+}
+
+struct order {
+    const struct cw_timeline_groups *groups;
+    enum column column;
+    bool ascending;
+};
+
+static int compare(const void *left, const void *right, void *order)
+{
+    const struct order *o = order;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int found;
+    if (o->column == NAME) {
+        char x[CW_TIMELINE_NAME_SIZE], y[CW_TIMELINE_NAME_SIZE];
+        found = strcmp(cw_timeline_group_name(o->groups, a, x), cw_timeline_group_name(o->groups, b, y));
+    } else {
+        const double x = value_of(o->groups, a, o->column), y = value_of(o->groups, b, o->column);
+        found = (x > y) - (x < y);
+    }
+    found = o->ascending ? found : -found;
+    return found ? found : (a > b) - (a < b);
+}
+
+static enum cw_status sort(struct cw_eval_run *r, struct cw_timeline_rows *rows, const char *text)
+{
+    const size_t length = strcspn(text, ":");
+    struct order order = {&rows->groups, find_column(text, length), false};
+    if (text[length] && strcmp(text + length, ":asc") != 0 && strcmp(text + length, ":desc") != 0)
+        order.column = COLUMN__COUNT;
+    const enum cw_status status = check_column(order.column, "--sort", text, r->err);
+    if (status != CW_OK)
+        return status;
+    order.ascending = text[length] ? text[length + 1] == 'a' : order.column == NAME;
+    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare, &order);
+    return CW_OK;
+}
+
+/* `top` 0: all. */
+static enum cw_status make_rows(struct view *v, struct cw_timeline_rows *rows, enum cw_timeline_by by, size_t top)
+{
+    struct cw_eval_run *r = v->r;
+    *rows = (struct cw_timeline_rows){0};
+    enum cw_status status = cw_timeline_group(&rows->groups, by, &v->t, v->keep, r->arena, r->err);
+    if (status == CW_OK && !(rows->rows = cw_arena_alloc(r->arena, rows->groups.count, sizeof *rows->rows)))
+        status = cw_error_nomem(r->err);
+    for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
+        rows->rows[rows->count++] = i;
+    if (top && rows->count > top) {
+        rows->left = rows->count - (uint32_t)top;
+        rows->count = (uint32_t)top;
+    }
+    return status;
+}
+
+static enum cw_status make_list(struct view *v, struct cw_timeline_rows *rows, enum cw_timeline_by by, size_t top)
+{
+    const struct cw_eval_request *o = v->r->o;
+    enum cw_status status = make_rows(v, rows, by, 0);
+    for (size_t i = 0; status == CW_OK && i < o->filter_count; i++)
+        status = filter(v->r, rows, o->filters[i]);
+    if (status == CW_OK && o->sort)
+        status = sort(v->r, rows, o->sort);
+    if (top && rows->count > top) {
+        rows->left = rows->count - (uint32_t)top;
+        rows->count = (uint32_t)top;
+    }
+    return status;
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------------- */
+
+struct sections {
+    struct cw_timeline_usage usage;
+    struct cw_timeline_extra extra;
+    struct cw_timeline_rows list, copies, ranges, streams, processes, calls;
+};
+
+static enum cw_status make_sections(struct view *v, struct sections *s, struct cw_timeline_output *output, size_t top)
+{
+    struct cw_eval_run *r = v->r;
+    const struct cw_timeline *t = &v->t;
+    enum cw_status status = cw_timeline_use(&s->usage, t, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_timeline_find_extra(&s->extra, t, r->arena, r->err);
+    if (status == CW_OK)
+        status = make_rows(v, &s->copies, CW_TIMELINE_BY_COPY, top);
+    if (status == CW_OK && t->range_count)
+        status = make_rows(v, &s->ranges, CW_TIMELINE_BY_NVTX, top);
+    if (status == CW_OK && t->stream_count > 1)
+        status = make_rows(v, &s->streams, CW_TIMELINE_BY_STREAM, top);
+    if (status == CW_OK && t->trace->process_count > 1)
+        status = make_rows(v, &s->processes, CW_TIMELINE_BY_PROCESS, top);
+    if (status == CW_OK)
+        status = make_rows(v, &s->calls, CW_TIMELINE_BY_CALL, top);
+    output->usage = &s->usage;
+    output->extra = &s->extra;
+    output->copies = &s->copies;
+    output->ranges = &s->ranges;
+    output->streams = &s->streams;
+    output->devices = &s->processes;
+    output->calls = &s->calls;
+    return status;
+}
+
+static enum cw_status find_by(const struct cw_eval_run *r, enum cw_timeline_by *by)
+{
+    for (*by = 0; r->o->grouped && *by < CW_TIMELINE_BY__COUNT;)
+        if (strcmp(cw_timeline_by_names[*by], r->o->by_name) == 0)
+            return CW_OK;
+        else
+            ++*by;
+    return *by < CW_TIMELINE_BY__COUNT
+               ? CW_OK
+               : cw_error_set(
+                     r->err, CW_ERR_USAGE,
+                     "%s: found --by %s, expected of a trace kernel, family, nvtx, stream, device, process, rank, "
+                     "copy or call",
+                     r->o->capture, r->o->by_name);
+}
+
+static enum cw_status print(struct view *v)
+{
+    const struct cw_eval_request *o = v->r->o;
+    struct sections *s = cw_arena_alloc(v->r->arena, 1, sizeof *s);
+    const struct cw_terminal_style style = cw_eval_style(o);
+    const bool alone = o->grouped || o->sort || o->filter_count || v->keep;
+    const size_t top = o->top ? o->top : o->wide ? 0 : alone ? LIST_TOP : SECTION_TOP;
+    struct cw_timeline_output output = {
+        .t = &v->t, .source = v->r->capture->source, .list_alone = alone, .wide = o->wide};
+    enum cw_timeline_by by;
+    enum cw_status status = s ? find_by(v->r, &by) : cw_error_nomem(v->r->err);
+    if (status == CW_OK)
+        status = make_list(v, &s->list, by, top);
+    if (status == CW_OK && !alone)
+        status = make_sections(v, s, &output, top);
+    if (status == CW_OK) {
+        output.list = &s->list;
+        cw_timeline_print(&output, &style, stdout);
+    }
+    return status;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status check_options(const struct cw_eval_run *r)
+{
+    const struct cw_eval_request *o = r->o;
+    const char *option = o->sources.count ? "metrics"
+                         : o->all         ? "--all"
+                         : o->check       ? "--check"
+                         : o->native      ? "--native"
+                                          : NULL;
+    return option ? cw_error_set(r->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
+                                 o->capture, option)
+                  : CW_OK;
+}
+
+enum cw_status cw_eval_trace(struct cw_eval_run *r)
+{
+    struct view v = {.r = r};
+    enum cw_status status = check_options(r);
+    cw_progress_begin(r->o->quiet, false, "reading %s", r->o->capture);
+    if (status == CW_OK)
+        status = cw_eval_load_timeline(r, &v.t);
+    cw_progress_end();
+    if (status == CW_OK)
+        status = choose(&v);
+    if (status == CW_OK && cw_eval_prints(r->o))
+        status = print(&v);
+    cw_timeline_free(&v.t);
+    return status;
+}

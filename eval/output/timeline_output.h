@@ -1,0 +1,36 @@
+/* What is written of a trace. */
+#ifndef CW_EVAL_OUTPUT_TIMELINE_OUTPUT_H
+#define CW_EVAL_OUTPUT_TIMELINE_OUTPUT_H
+
+#include "eval/output/output.h"
+#include "eval/timeline_extra.h"
+#include "eval/timeline_groups.h"
+#include "eval/timeline_usage.h"
+
+/* Some groups, in the order in which they are shown. */
+struct cw_timeline_rows {
+    struct cw_timeline_groups groups;
+    uint32_t *rows;
+    uint32_t count, left; /* left: more than are shown */
+    uint32_t dropped;     /* that a filter has taken out */
+};
+
+struct cw_timeline_output {
+    const struct cw_timeline *t;
+    const char *source; /* the file's name, for people */
+    /* by what was asked for; else by kernel, and with all that is below */
+    const struct cw_timeline_rows *list;
+    bool list_alone;
+    const struct cw_timeline_usage *usage;
+    const struct cw_timeline_extra *extra;
+    const struct cw_timeline_rows *copies, *ranges, *streams, *devices, *calls; /* devices: or ranks, or NULL */
+    bool wide;
+};
+
+/* For people: what the trace is of and what it lacks, what kept the GPUs busy, why they were idle, and more. Write
+ * errors stay in the stream (ferror). */
+void cw_timeline_print(const struct cw_timeline_output *output, const struct cw_terminal_style *style, FILE *out);
+/* The kinds, rows and books of a trace, and what its clocks tell, as metric-eval show has them. */
+void cw_timeline_show(const struct cw_timeline *timeline, FILE *out);
+
+#endif

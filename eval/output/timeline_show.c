@@ -1,0 +1,105 @@
+/* What metric-eval show says of a trace. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "eval/output/terminal.h"
+#include "eval/output/timeline_output.h"
+
+static void put_kinds(const struct cw_timeline *t, FILE *out)
+{
+    const struct cw_trace *trace = t->trace;
+    char number[CW_NUMBER_SIZE];
+    fputs("kinds:\n", out);
+    for (uint32_t k = 0; k < trace->kind_count; k++) {
+        const struct cw_trace_kind_read *kind = &trace->kinds[k];
+        uint64_t bytes = 0;
+        if (!kind->rows)
+            continue;
+        for (size_t b = 0; b < trace->block_count; b++)
+            bytes += trace->blocks[b].kind == k ? trace->blocks[b].size : 0;
+        cw_text_print(out, "  %s: %s rows of %.1f bytes:", kind->name, cw_terminal_integer(kind->rows, number),
+                      (double)bytes / (double)kind->rows);
+        for (uint32_t f = 0; f < kind->field_count; f++)
+            cw_text_print(out, " %s", kind->fields[f].name);
+        putc('\n', out);
+    }
+}
+
+static void put_processes(const struct cw_timeline *t, FILE *out)
+{
+    for (uint32_t p = 0; p < t->trace->process_count; p++) {
+        const struct cw_trace_process *process = &t->trace->processes[p];
+        cw_text_print(out, "process:   %" PRIu32, process->pid);
+        for (uint32_t i = 0; i < process->attribute_count; i++)
+            cw_text_print(out, ", %s %s", process->attributes[i].key, process->attributes[i].value);
+        putc('\n', out);
+    }
+}
+
+static void put_account(const char *what, uint64_t value, FILE *out)
+{
+    char number[CW_NUMBER_SIZE];
+    if (value != CW_TRACE_UNKNOWN)
+        cw_text_print(out, " %s %s,", cw_terminal_integer(value, number), what);
+}
+
+/* "  kernel of process 4000: 1,204 launched, 1,200 recorded, 4 dropped, 0 without times" */
+static void put_books(const struct cw_timeline *t, FILE *out)
+{
+    char number[CW_NUMBER_SIZE];
+    fputs(t->account_count ? "books:\n" : "books:     none\n", out);
+    for (uint32_t i = 0; i < t->account_count; i++) {
+        const struct cw_timeline_account *a = &t->accounts[i];
+        cw_text_print(out, "  %s of process %" PRIu32 ":", a->kind, t->trace->processes[a->process].pid);
+        put_account("launched", a->launched, out);
+        put_account("recorded", a->recorded, out);
+        put_account("dropped", a->dropped, out);
+        cw_text_print(out, " %s without times\n",
+                      cw_terminal_integer(a->untimed == CW_TRACE_UNKNOWN ? 0 : a->untimed, number));
+        if (*a->note)
+            cw_text_print(out, "    %s\n", a->note);
+    }
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        if (t->untimed[k])
+            cw_text_print(out, "untimed:   %s of %s, which are in no sum of time\n",
+                          cw_terminal_integer(t->untimed[k], number), cw_trace_kinds[k].name);
+    if (t->unnamed)
+        cw_text_print(
+            out, "names:     %" PRIu32 " of kernels stay mangled: to read them takes more than their size allows\n",
+            t->unnamed);
+    if (t->unfollowed)
+        cw_text_print(out, "ranges:    %s are too deep to be followed\n", cw_terminal_integer(t->unfollowed, number));
+}
+
+static void put_worst(const struct cw_timeline *t, uint64_t count, uint64_t all, uint64_t most, uint32_t item,
+                      const char *what, FILE *out)
+{
+    char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE], text[CW_TIME_TEXT_SIZE];
+    cw_text_print(out, "  %s of %s %s", cw_terminal_integer(count, a), cw_terminal_integer(all, b), what);
+    if (count)
+        cw_text_print(out, ", by %s at most: %s", cw_terminal_time((double)most, text),
+                      t->names[t->gpu[item].name].shown);
+    putc('\n', out);
+}
+
+/* No effect comes before its cause: where one does, the clocks of CPU and GPU differ by so much at least. */
+static void put_clocks(const struct cw_timeline *t, FILE *out)
+{
+    const struct cw_causality c = cw_timeline_check_clocks(t);
+    if (!c.launches && !c.waits)
+        return;
+    fputs("clocks of CPU and GPU:\n", out);
+    put_worst(t, c.early, c.launches, c.most_early, c.earliest, "ran before the call that launched them", out);
+    put_worst(t, c.late, c.waits, c.most_late, c.latest, "synchronizations ended before what they waited for", out);
+}
+
+void cw_timeline_show(const struct cw_timeline *t, FILE *out)
+{
+    char text[CW_TIME_TEXT_SIZE];
+    put_processes(t, out);
+    cw_text_print(out, "span:      %s\n", cw_terminal_time((double)(t->end - t->start), text));
+    put_kinds(t, out);
+    put_books(t, out);
+    put_clocks(t, out);
+}

@@ -1,0 +1,52 @@
+/* What ran on the GPUs of a trace, added up: by kernel, NVTX range, stream and so on, and calls by name. */
+#ifndef CW_EVAL_TIMELINE_GROUPS_H
+#define CW_EVAL_TIMELINE_GROUPS_H
+
+#include "eval/timeline.h"
+
+enum cw_timeline_by {
+    CW_TIMELINE_BY_KERNEL, /* kernels by name; whole graphs are one */
+    CW_TIMELINE_BY_FAMILY, /* kernels of one family (base/shorten.h) */
+    CW_TIMELINE_BY_NVTX, /* all that ran, in each of the NVTX ranges around its launch: they add up to more than all */
+    CW_TIMELINE_BY_STREAM,
+    CW_TIMELINE_BY_DEVICE,
+    CW_TIMELINE_BY_PROCESS,
+    CW_TIMELINE_BY_RANK,
+    CW_TIMELINE_BY_COPY, /* copies by direction and kinds of memory; memsets by memory */
+    CW_TIMELINE_BY_CALL, /* calls by name, over all threads */
+    CW_TIMELINE_BY__COUNT
+};
+/* "kernel", "family", ... */
+extern const char *const cw_timeline_by_names[CW_TIMELINE_BY__COUNT];
+
+struct cw_timeline_group {
+    uint32_t first;         /* an item of it, for its name: the first in gpu or calls; of NVTX ranges the path */
+    uint64_t count, failed; /* failed: calls that returned an error */
+    double total, least, greatest, bytes; /* times in ns */
+    double own;                           /* of NVTX ranges: in no range within it */
+};
+
+struct cw_timeline_groups {
+    const struct cw_timeline *t;
+    enum cw_timeline_by by;
+    uint32_t count;
+    struct cw_timeline_group *items; /* the longest total first */
+    double total;                    /* ns, of all */
+    uint64_t item_count;             /* of all */
+    const char *const *families;     /* of each name, by family alone */
+};
+
+/* Adds up; `keep`, by item of timeline->gpu, or NULL: all. All lives in `arena`. CW_ERR_NOMEM alone. */
+enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_timeline_by by,
+                                 const struct cw_timeline *timeline, const bool *keep, struct cw_arena *arena,
+                                 struct cw_error *err);
+
+/* The name of a group, cut at the end where it is longer. Returns `text`. */
+enum { CW_TIMELINE_NAME_SIZE = 2048 };
+const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint32_t group,
+                                   char text[CW_TIMELINE_NAME_SIZE]);
+
+/* Whether a name is that of a kernel that communicates: of NCCL and NVSHMEM. */
+bool cw_timeline_communicates(const char *kernel);
+
+#endif

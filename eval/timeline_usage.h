@@ -1,0 +1,74 @@
+/* How the GPUs of a trace were used: when they were busy and with what, when they were idle and what the program did
+ * then, and how soon launches ran. */
+#ifndef CW_EVAL_TIMELINE_USAGE_H
+#define CW_EVAL_TIMELINE_USAGE_H
+
+#include "eval/timeline.h"
+
+/* What the thread did, which then launched what ended an idle gap. */
+enum cw_idle_cause {
+    CW_IDLE_OWN,     /* nothing of CUDA: the program's own work */
+    CW_IDLE_LAUNCH,  /* it launched: from the call to the start on the GPU */
+    CW_IDLE_WAIT,    /* it waited in a synchronization, or in a copy that does */
+    CW_IDLE_MEMORY,  /* it allocated or freed memory */
+    CW_IDLE_LOADING, /* modules and functions were loaded or compiled */
+    CW_IDLE_CALL,    /* other calls */
+    CW_IDLE_TRACING, /* tracing itself */
+    CW_IDLE_QUEUED,  /* it had launched before: the GPU went from one to the next, or waited for an event */
+    CW_IDLE_UNKNOWN, /* no call is known */
+    CW_IDLE_END,     /* nothing came any more */
+    CW_IDLE__COUNT
+};
+
+/* Kernels that compute, those that communicate, copies and memsets. */
+enum cw_gpu_work { CW_WORK_COMPUTE, CW_WORK_COMMUNICATE, CW_WORK_COPY, CW_WORK__COUNT };
+
+struct cw_idle_gap {
+    uint64_t start, end;
+    uint32_t before, after;        /* items of timeline->gpu, or CW_TIMELINE_NONE at the ends */
+    double causes[CW_IDLE__COUNT]; /* ns */
+};
+enum { CW_IDLE_LARGEST = 10 };
+
+struct cw_device_usage {
+    uint32_t device;                           /* index into the file's, or CW_NO_TRACE_DEVICE */
+    double traced, busy, idle;                 /* ns; traced: the trace's span, or the windows in it */
+    double work[CW_WORK__COUNT];               /* in which something of the kind ran */
+    double alone[CW_WORK__COUNT];              /* and nothing of another */
+    double causes[CW_IDLE__COUNT];             /* of idle */
+    uint64_t cause_gaps[CW_IDLE__COUNT], gaps; /* of which a gap was mostly */
+    uint32_t largest_count;
+    struct cw_idle_gap largest[CW_IDLE_LARGEST]; /* the longest first */
+};
+
+/* Times from a launching call's begin to the start on the GPU, of kernels: how many of 2^(n/8) ns and more. */
+enum { CW_LATENCY_BINS = 8 * 64 };
+struct cw_latency {
+    uint64_t count, bins[CW_LATENCY_BINS];
+    uint64_t least, greatest;
+};
+
+struct cw_timeline_usage {
+    uint32_t device_count;
+    struct cw_device_usage *devices;   /* those with a stream, in the file's order */
+    struct cw_latency at_once, queued; /* of launches into a stream that had nothing to do, and of others */
+    bool some_left;                    /* gaps so many that not all causes were looked for: the rest is unknown */
+};
+
+/* All lives in `arena`. CW_ERR_NOMEM alone. */
+enum cw_status cw_timeline_use(struct cw_timeline_usage *usage, const struct cw_timeline *timeline,
+                               struct cw_arena *arena, struct cw_error *err);
+
+/* The time that `part` of the launches took at most, 0 to 1, within a tenth. ns; 0 for none. */
+double cw_latency_quantile(const struct cw_latency *latency, double part);
+
+/* What the clocks of CPU and GPU say that cannot be, in ns: the difference that they had at least. */
+struct cw_causality {
+    uint64_t launches, waits; /* that were looked at */
+    uint64_t early, late;     /* kernels that started before their call began; that ended after a wait for them */
+    uint64_t most_early, most_late;
+    uint32_t earliest, latest; /* such a one, item of timeline->gpu; CW_TIMELINE_NONE for none */
+};
+struct cw_causality cw_timeline_check_clocks(const struct cw_timeline *timeline);
+
+#endif
