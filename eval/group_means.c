@@ -59,7 +59,7 @@ static bool sort_kinds(struct merging *g)
         uint32_t *own = sorted + (group->ranges - g->order);
         if (g->groups->by != CW_BY_FOLD)
             qsort_r(own, group->count, sizeof *own, in_kind_order, g);
-        group->multiplexed = kind_of(g, own[group->count - 1]) != CW_WHOLE;
+        group->multiplexed = group->count && kind_of(g, own[group->count - 1]) != CW_WHOLE;
         group->sorted = group->multiplexed ? own : NULL;
     }
     return true;
@@ -158,7 +158,7 @@ static void mean_column(const struct merging *g, uint32_t k, uint32_t column)
 static void find_most(const struct merging *g, uint32_t k)
 {
     const struct cw_group *group = &g->items[k];
-    uint32_t most = group->ranges[0];
+    uint32_t most = group->count ? group->ranges[0] : 0;
     for (uint32_t i = 0; !group->multiplexed && i < group->count; i++)
         most = g->full[group->ranges[i]] > g->full[most] ? group->ranges[i] : most;
     g->most[k] = most;
@@ -170,7 +170,7 @@ static bool merge_range(const struct merging *g, uint32_t k, struct cw_range *me
     const uint32_t passes = g->data->schema.pass_count;
     double *durations = cw_arena_alloc(g->arena, passes, sizeof *durations);
     uint32_t *timed = cw_arena_alloc(g->arena, passes, sizeof *timed);
-    *merged = g->data->ranges[g->most[k]];
+    *merged = group->count ? g->data->ranges[g->most[k]] : (struct cw_range){.name = group->name, .kernel = ""};
     merged->durations = durations;
     if (group->multiplexed && !*merged->kernel && (g->groups->by == CW_BY_KERNEL || g->groups->by == CW_BY_FOLD))
         merged->name = group->name; /* without the numbers of one of them */
@@ -200,7 +200,7 @@ static double mean_fact(const struct merging *g, uint32_t k, uint32_t fact)
 {
     const struct cw_group *group = &g->items[k];
     const double *facts = g->data->facts + (size_t)fact * g->data->range_count;
-    const double first = facts[group->ranges[0]];
+    const double first = group->count ? facts[group->ranges[0]] : NAN;
     bool equal = true;
     double sum = 0;
     for (uint32_t i = 0; i < group->count; i++) {

@@ -1,13 +1,14 @@
 #define _GNU_SOURCE
 #include "eval/groups.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/shorten.h"
 
-const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx", "device", "rank", "fold"};
+const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx", "device", "rank", "fold", "stream"};
 
 struct grouping {
     struct cw_groups *groups;
@@ -222,6 +223,14 @@ static int by_nvtx(const struct grouping *g, const struct cw_range *a, const str
     return x && y && !whole ? cw_fold_compare_names(x, y) : by_attribute(x, y, false);
 }
 
+static int by_stream(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
+{
+    int order = by_number(g->gpu[a->device], g->gpu[b->device]);
+    order = order ? order : by_number(a->process, b->process);
+    order = order ? order : by_number(a->context, b->context);
+    return order ? order : by_number(a->stream, b->stream);
+}
+
 static int compare_kinds(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
 {
     switch (g->groups->by) {
@@ -237,6 +246,8 @@ static int compare_kinds(const struct grouping *g, const struct cw_range *a, con
         return by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
     case CW_BY_FOLD:
         return by_fold(g, a, b);
+    case CW_BY_STREAM:
+        return by_stream(g, a, b);
     case CW_BY_RANGE:
     case CW_BY__COUNT:
         break;
@@ -293,6 +304,9 @@ static const char *name_group(const struct grouping *g, const struct cw_group *g
     case CW_BY_RANK:
         text = cw_range_attribute(first, "rank");
         return text ? cw_arena_printf(g->arena, "rank %s", text) : "(no rank)";
+    case CW_BY_STREAM:
+        return cw_arena_printf(g->arena, "device %u stream %" PRIu64, g->data->devices[first->device].index,
+                               first->stream);
     case CW_BY_DEVICE:
         text = cw_device_attribute(&g->data->devices[first->device], "name");
         return cw_arena_printf(g->arena, "device %u%s%s", g->data->devices[first->device].index, text ? " " : "",

@@ -19,8 +19,9 @@ enum cw_group_by {
     CW_BY_NVTX,   /* the user ranges around a launch, or the path of a user range */
     CW_BY_DEVICE,
     CW_BY_RANK,
-    CW_BY_FOLD, /* each range by itself, but those that were multiplexed and are alike, of one device and rank, together
-                 */
+    CW_BY_FOLD,   /* each range by itself, but those that were multiplexed and are alike, of one device and rank,
+                     together */
+    CW_BY_STREAM, /* of one device, process and context */
     CW_BY__COUNT
 };
 /* "kernel", "range", ... */
@@ -73,7 +74,8 @@ enum cw_status cw_groups_make_of_ranks(struct cw_groups *groups, enum cw_group_b
                                        struct cw_arena *arena, struct cw_error *err);
 
 /* Makes the mean of each group (`data`), of groups whose ranges are found: `order` has them, group by group. What
- * cw_groups_make does last, in group_means.c. */
+ * cw_groups_make does last, in group_means.c. A range may be in several groups, or several times in one, and a group
+ * may have none: then nothing was collected of it. */
 enum cw_status cw_groups_merge(struct cw_groups *groups, struct cw_group *items, const uint32_t *order, uint32_t count,
                                const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
 

@@ -32,7 +32,8 @@ static const struct cw_option option_list[] = {
      CW_OPTION_TEXT(struct advise, samples)},
     {"by", 0, CW_EVAL_BY,
      "add up what is found for each family of kernels, whose names differ in template arguments and sizes, NVTX range, "
-     "device or rank; or tell of each launch by itself (range), but of those that were multiplexed and are alike "
+     "device, rank or stream; or tell of each launch by itself (range), but of those that were multiplexed and are "
+     "alike "
      "together (fold)",
      CW_OPTION_TAKE(cw_eval_take_by)},
     {"top", 0, "N", "show the N longest of them (default: 10 as text, all as JSON)",

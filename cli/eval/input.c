@@ -22,9 +22,9 @@ enum cw_status cw_eval_expand(struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
     char *const *words = o->words ? o->words : (char *const *)&o->capture;
-    return r->files.count ? CW_OK
-                          : cw_file_list_expand(&r->files, words, o->words ? o->word_count : 1, CW_EVAL_SUFFIX,
-                                                r->arena, r->err);
+    return r->files.count
+               ? CW_OK
+               : cw_file_list_expand(&r->files, words, o->words ? o->word_count : 1, CW_EVAL_SUFFIX, r->arena, r->err);
 }
 
 const char *cw_eval_name_files(const struct cw_eval_run *r)

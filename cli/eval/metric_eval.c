@@ -58,8 +58,9 @@ static const struct cw_option option_list[] = {
     {"by", 0, CW_EVAL_BY_ALL,
      "a row for all launches of a kernel (the default of the table), for a family of kernels, whose names differ in "
      "template arguments and sizes, for each range, for each range but one for all that were multiplexed and are alike "
-     "(fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device or a rank; of a trace "
-     "also by stream, process, kind of copy or call",
+     "(fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device, a rank or a stream; of "
+     "a "
+     "trace also by process, kind of copy or call",
      CW_OPTION_TAKE(cw_eval_take_any_by)},
     {"sort", 0, "COLUMN",
      "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the "
@@ -200,6 +201,7 @@ static const struct cw_usage_command commands[] = {
     {"advise", "what limits each kernel, and what to change", cw_eval_advise},
     {"diff", "what changed between two captures", cw_eval_diff},
     {"export", "a capture for other programs", cw_eval_export},
+    {"join", "a trace with the metrics of its launches", cw_eval_join},
     {"gate", "whether a run is worse than another, for CI", cw_eval_gate},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

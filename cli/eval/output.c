@@ -94,11 +94,8 @@ enum cw_status cw_eval_write_samples(struct cw_eval_run *r)
 
 /* ---- ranges, and groups of them --------------------------------------------------------------------------------- */
 
-enum { LIST_TOP = 30 }; /* lines of a list for people */
-
-/* Evaluates metrics on the rows: `evaluate` does it. */
-static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows,
-                                    enum cw_status (*evaluate)(struct cw_eval_run *r))
+enum cw_status cw_eval_evaluate_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows,
+                                     enum cw_status (*evaluate)(struct cw_eval_run *r))
 {
     const struct cw_groups *groups = r->groups = &rows->groups;
     /* those that files were written of may have less room */
@@ -107,13 +104,14 @@ static enum cw_status evaluate_rows(struct cw_eval_run *r, const struct cw_eval_
     r->result.occurrences = NULL;
     enum cw_status status = evaluate(r);
     r->groups = NULL;
-    if (status == CW_OK && groups->folds.kinds && groups->by != CW_BY_RANGE)
-        status = cw_spread_find(&r->result, groups, &r->capture->data, r->arena, r->err);
+    if (status == CW_OK && (rows->counted ? rows->counted : groups)->folds.kinds && groups->by != CW_BY_RANGE)
+        status =
+            cw_spread_find(&r->result, rows->counted ? rows->counted : groups, &r->capture->data, r->arena, r->err);
     return status == CW_OK ? cw_result_select(&r->result, rows->rows, rows->count, r->err) : status;
 }
 
-static enum cw_status make_output(struct cw_eval_run *r, const struct cw_eval_rows *rows, struct cw_output_rows *shown,
-                                  struct cw_output *output)
+enum cw_status cw_eval_output_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows, struct cw_output_rows *shown,
+                                   struct cw_output *output)
 {
     *shown = (struct cw_output_rows){.data = &r->capture->data,
                                      .groups = &rows->groups,
@@ -128,6 +126,7 @@ static enum cw_status make_output(struct cw_eval_run *r, const struct cw_eval_ro
                                      .advice = shown->advice,
                                      .advice_groups = shown->advice_groups,
                                      .readings = shown->readings,
+                                     .joined = shown->joined,
                                      .wide = r->o->wide};
     return cw_lib_output_groups(output, shown, r->o->hdf5 ? r->chip : NULL, r->arena, r->err);
 }
@@ -161,19 +160,18 @@ static enum cw_status write_files(struct cw_eval_run *r)
         rows ? cw_eval_make_rows(r, rows, cw_eval_by(r, CW_BY_FOLD), r->o->top) : cw_error_nomem(r->err);
     const bool ranges = status == CW_OK && (rows->groups.by == CW_BY_RANGE || rows->groups.by == CW_BY_FOLD);
     if (status == CW_OK)
-        status = evaluate_rows(r, rows, cw_eval_wanted);
+        status = cw_eval_evaluate_rows(r, rows, cw_eval_wanted);
     if (status == CW_OK && ranges)
         status = cw_eval_output_ranges(&output, r, &rows->groups, r->o->hdf5 ? r->chip : NULL);
     else if (status == CW_OK)
-        status = make_output(r, rows, &shown, &output);
+        status = cw_eval_output_rows(r, rows, &shown, &output);
     return status == CW_OK ? cw_eval_write_files(r, &output) : status;
 }
 
 enum { MOST_KERNELS = 10000 };
 
-/* What limits kernels or ranges, and what to change; NULL where they are more than somebody reads. Rules that cannot be
- * read are told and left out: the times are there without them. */
-static enum cw_status advise(struct cw_eval_run *r, const struct cw_groups *groups, const struct cw_advice **advice)
+enum cw_status cw_eval_advise_kernels(struct cw_eval_run *r, const struct cw_groups *groups,
+                                      const struct cw_advice **advice)
 {
     struct cw_advice *made = cw_arena_alloc(r->arena, 1, sizeof *made);
     struct cw_error wrong = CW_ERROR_INIT;
@@ -198,7 +196,7 @@ static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *
 {
     const struct cw_counter_data *data = &r->capture->data;
     if (rows->by == CW_BY_KERNEL || rows->by == CW_BY_RANGE || rows->by == CW_BY_FOLD)
-        return advise(r, rows, &shown->advice);
+        return cw_eval_advise_kernels(r, rows, &shown->advice);
     const struct cw_advice *advice = NULL;
     bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
     struct cw_groups *kernels = cw_arena_alloc(r->arena, 1, sizeof *kernels);
@@ -209,7 +207,7 @@ static enum cw_status add_advice(struct cw_eval_run *r, const struct cw_groups *
     if (status == CW_OK)
         status = cw_groups_make(kernels, CW_BY_KERNEL, data, r->chip->chip, keep, r->arena, r->err);
     if (status == CW_OK)
-        status = advise(r, kernels, &advice);
+        status = cw_eval_advise_kernels(r, kernels, &advice);
     if (status == CW_OK && advice)
         status = cw_advise_groups(added, advice, rows, r->arena, r->err);
     shown->advice_groups = status == CW_OK && advice ? added : NULL;
@@ -243,7 +241,7 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     struct cw_sections sections = {0};
     struct cw_output_rows shown = {.sections = &sections};
     struct cw_output output;
-    const size_t top = r->o->top ? r->o->top : r->o->wide ? 0 : LIST_TOP;
+    const size_t top = r->o->top ? r->o->top : r->o->wide ? 0 : CW_EVAL_LIST_TOP;
     enum cw_status status =
         rows ? cw_eval_make_rows(r, rows, cw_eval_by(r, CW_BY_KERNEL), top) : cw_error_nomem(r->err);
     const bool named = r->o->all || r->o->sources.count, one = status == CW_OK && rows->count == 1 && !rows->left;
@@ -252,7 +250,7 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     if (status == CW_OK && !named)
         status = add_advice(r, &rows->groups, &shown);
     if (status == CW_OK && (named || r->o->wide || one)) {
-        status = evaluate_rows(r, rows, named ? cw_eval_wanted : cw_eval_planned_and_launch);
+        status = cw_eval_evaluate_rows(r, rows, named ? cw_eval_wanted : cw_eval_planned_and_launch);
         shown.asked = named ? r->result.metric_count : (uint32_t)r->info.metric_count;
     } else if (status == CW_OK) {
         r->result.data = &rows->groups.data;
@@ -262,7 +260,7 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     if (status == CW_OK && one && !r->o->quiet)
         status = add_readings(r, &shown.readings);
     if (status == CW_OK)
-        status = make_output(r, rows, &shown, &output);
+        status = cw_eval_output_rows(r, rows, &shown, &output);
     return status == CW_OK ? cw_eval_print(r, &output) : status;
 }
 

@@ -197,7 +197,8 @@ static bool take_by(struct cw_eval_request *o, const char *text)
 void cw_eval_take_by(void *request, char *text, struct argp_state *state)
 {
     if (!take_by(request, text))
-        cw_usage_error(state, "found --by '%s', expected kernel, family, range, fold, nvtx, device or rank", text);
+        cw_usage_error(state, "found --by '%s', expected kernel, family, range, fold, nvtx, device, rank or stream",
+                       text);
 }
 
 void cw_eval_take_any_by(void *request, char *text, struct argp_state *state)
@@ -208,8 +209,8 @@ void cw_eval_take_any_by(void *request, char *text, struct argp_state *state)
     if (!take_by(request, text) && by == CW_TIMELINE_BY__COUNT)
         cw_usage_error(
             state,
-            "found --by '%s', expected kernel, family, range, fold, nvtx, device or rank, or stream, process, "
-            "copy or call of a trace",
+            "found --by '%s', expected kernel, family, range, fold, nvtx, device, rank or stream, or process, copy or "
+            "call of a trace",
             text);
 }
 
@@ -231,15 +232,10 @@ static enum cw_status group(struct cw_eval_run *r, struct cw_eval_rows *rows, en
     return status;
 }
 
-enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top)
+enum cw_status cw_eval_choose_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, const char *order, size_t top)
 {
-    bool *keep = cw_arena_alloc(r->arena, r->capture->data.range_count, sizeof *keep);
-    *rows = (struct cw_eval_rows){0};
-    if (!keep)
-        return cw_error_nomem(r->err);
-    enum cw_status status = group(r, rows, by, keep);
-    const bool untimed = status == CW_OK && by != CW_BY_RANGE && by != CW_BY_FOLD && !(rows->groups.total > 0);
-    const char *order = r->o->sort ? r->o->sort : untimed ? column_names[LAUNCHES] : NULL;
+    enum cw_status status = CW_OK;
+    order = r->o->sort ? r->o->sort : order;
     for (size_t i = 0; status == CW_OK && i < r->o->filter_count; i++)
         status = filter(r, rows, r->o->filters[i]);
     if (status == CW_OK && order)
@@ -249,4 +245,15 @@ enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *row
         rows->count = (uint32_t)top;
     }
     return status;
+}
+
+enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top)
+{
+    bool *keep = cw_arena_alloc(r->arena, r->capture->data.range_count, sizeof *keep);
+    *rows = (struct cw_eval_rows){0};
+    if (!keep)
+        return cw_error_nomem(r->err);
+    enum cw_status status = group(r, rows, by, keep);
+    const bool untimed = status == CW_OK && by != CW_BY_RANGE && by != CW_BY_FOLD && !(rows->groups.total > 0);
+    return status == CW_OK ? cw_eval_choose_rows(r, rows, untimed ? column_names[LAUNCHES] : NULL, top) : status;
 }

@@ -85,6 +85,7 @@ int cw_eval_ranks(int argc, char **argv);
 int cw_eval_advise(int argc, char **argv);
 int cw_eval_diff(int argc, char **argv);
 int cw_eval_gate(int argc, char **argv);
+int cw_eval_join(int argc, char **argv);
 int cw_eval_export(int argc, char **argv);
 
 /* An option on the command line that is about ranges, or NULL. */
@@ -144,13 +145,14 @@ enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range);
  * and --top. */
 struct cw_eval_rows {
     struct cw_groups groups;
-    uint32_t *rows;            /* groups */
-    uint32_t count, left;      /* of them; those that are more than --top, or than `top` for people */
-    uint32_t dropped, unknown; /* see struct cw_output_rows */
+    uint32_t *rows;                  /* groups */
+    uint32_t count, left;            /* of them; those that are more than --top, or than `top` for people */
+    uint32_t dropped, unknown;       /* see struct cw_output_rows */
+    const struct cw_groups *counted; /* of a join: the ranges that stand for the groups' launches; else NULL */
 };
 /* Takes the word of --by into a request. */
-#define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank"
-#define CW_EVAL_BY_ALL CW_EVAL_BY "|stream|process|copy|call"
+#define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank|stream"
+#define CW_EVAL_BY_ALL CW_EVAL_BY "|process|copy|call"
 void cw_eval_take_by(void *request, char *text, struct argp_state *state);
 /* The same, and the words of traces. */
 void cw_eval_take_any_by(void *request, char *text, struct argp_state *state);
@@ -159,6 +161,19 @@ double cw_eval_expression(const struct cw_expr *expr, const double *const *value
 /* Adds up a trace and writes it as was asked for. */
 enum cw_status cw_eval_trace(struct cw_eval_run *r);
 enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top);
+/* The same of groups that are made: by --filter, --sort, or else `order`, and `top`. */
+enum cw_status cw_eval_choose_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, const char *order, size_t top);
+/* Evaluates metrics on the rows: `evaluate` does it. */
+enum cw_status cw_eval_evaluate_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows,
+                                     enum cw_status (*evaluate)(struct cw_eval_run *r));
+/* What is written of them; `shown` brings what is said beside the values. */
+enum { CW_EVAL_LIST_TOP = 30 }; /* lines of a list for people */
+enum cw_status cw_eval_output_rows(struct cw_eval_run *r, const struct cw_eval_rows *rows, struct cw_output_rows *shown,
+                                   struct cw_output *output);
+/* What limits kernels or ranges, and what to change; NULL where they are more than somebody reads. Rules that cannot be
+ * read are told and left out: the times are there without them. */
+enum cw_status cw_eval_advise_kernels(struct cw_eval_run *r, const struct cw_groups *groups,
+                                      const struct cw_advice **advice);
 /* What rows are grouped by: CW_BY_RANGE for CW_BY_FOLD where nothing was multiplexed. */
 enum cw_group_by cw_eval_by(const struct cw_eval_run *r, enum cw_group_by otherwise);
 /* The result of groups by range or fold as ranges, which keep their numbers in the capture. */

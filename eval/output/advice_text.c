@@ -573,7 +573,7 @@ static const char *shown_name(const struct cw_advice_view *view, bool many)
 {
     static const char *const names[CW_BY__COUNT][2] = {
         {"kernel", "kernels"}, {"family", "families"}, {"range", "ranges"}, {"NVTX range", "NVTX ranges"},
-        {"device", "devices"}, {"rank", "ranks"},      {"range", "ranges"}};
+        {"device", "devices"}, {"rank", "ranks"},      {"range", "ranges"}, {"stream", "streams"}};
     return names[view->by_groups ? view->groups->groups->by : view->advice->groups->by][many];
 }
 

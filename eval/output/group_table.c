@@ -1,6 +1,6 @@
 #include <inttypes.h>
 
-#include "eval/output/output.h"
+#include "eval/output/joined.h"
 #include "eval/output/rows_text.h"
 
 struct record {
@@ -9,6 +9,7 @@ struct record {
     uint32_t device;
     double share; /* 0 to 1 */
     const uint32_t *grid, *block;
+    struct cw_joined_row joined;
 };
 
 struct content {
@@ -29,6 +30,8 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
                              .share = cw_group_share(groups, &groups->items[group]),
                              .grid = first->grid,
                              .block = first->block};
+    if (c->rows->joined)
+        c->one.joined = c->rows->joined->rows->rows[group];
     return cw_output_row(r, &c->one, i);
 }
 
@@ -50,7 +53,15 @@ static const struct cw_output_column columns[] = {
     {"deviation_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, of.deviation)},
     {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, grid), &xyz},
     {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, block), &xyz},
+    /* of a join alone */
+    {"joined", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, joined.twins)},
+    {"joined_by_kernel", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, joined.like)},
+    {"not_joined", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, joined.none)},
+    {"gap_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, joined.gap)},
+    {"latency_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, joined.latency)},
+    {"counted_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, joined.counted)},
 };
+enum { JOINED_COLUMNS = 6 };
 
 static enum cw_status print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err)
@@ -92,5 +103,7 @@ enum cw_status cw_output_groups(struct cw_output *o, const struct cw_output_rows
         .coordinates = "kernel device ranges total_ns share mean_ns least_ns greatest_ns deviation_ns unit type "
                        "description",
     };
+    if (!rows->joined)
+        o->tables[0].column_count -= JOINED_COLUMNS;
     return CW_OK;
 }

@@ -15,7 +15,7 @@ struct file {
     struct cw_new_file out;
     const char *what; /* failed */
     bool nomem;
-    hid_t file, string, dataset_list, group_list;
+    hid_t file, string, dataset_list, group_list, link_list;
     /* HDF5 prints failures by itself unless told not to */
     H5E_auto2_t print;
     void *print_data;
@@ -37,8 +37,10 @@ static void open_file(struct file *f)
     f->string = H5Tcopy(H5T_C_S1);
     f->dataset_list = H5Pcreate(H5P_DATASET_CREATE);
     f->group_list = H5Pcreate(H5P_GROUP_CREATE);
+    f->link_list = H5Pcreate(H5P_LINK_CREATE); /* "timeline/kernel" makes both groups */
     unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
     bool good = H5Tset_size(f->string, H5T_VARIABLE) >= 0 && H5Tset_cset(f->string, H5T_CSET_UTF8) >= 0 &&
+                H5Pset_create_intermediate_group(f->link_list, 1) >= 0 &&
                 H5Pset_obj_track_times(creation, false) >= 0 && H5Pset_obj_track_times(f->dataset_list, false) >= 0 &&
                 H5Pset_obj_track_times(f->group_list, false) >= 0 && H5Pset_link_creation_order(creation, order) >= 0 &&
                 H5Pset_link_creation_order(f->group_list, order) >= 0;
@@ -67,6 +69,7 @@ static enum cw_status finish(struct file *f, struct cw_error *err)
     enum cw_status status = CW_OK;
     H5Pclose(f->dataset_list);
     H5Pclose(f->group_list);
+    H5Pclose(f->link_list);
     H5Tclose(f->string);
     if (f->file >= 0)
         check(f, H5Fclose(f->file) >= 0, "the end of the file");
@@ -83,7 +86,7 @@ static enum cw_status finish(struct file *f, struct cw_error *err)
 
 static hid_t create_group(struct file *f, const char *name)
 {
-    hid_t group = f->what ? H5I_INVALID_HID : H5Gcreate2(f->file, name, H5P_DEFAULT, f->group_list, H5P_DEFAULT);
+    hid_t group = f->what ? H5I_INVALID_HID : H5Gcreate2(f->file, name, f->link_list, f->group_list, H5P_DEFAULT);
     check(f, group >= 0, name);
     return group;
 }

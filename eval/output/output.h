@@ -21,7 +21,7 @@ struct cw_terminal_style {
     struct cw_source *source; /* text of source lines, or NULL */
 };
 
-enum { CW_OUTPUT_TABLES = 5 };
+enum { CW_OUTPUT_TABLES = 6 };
 
 struct cw_output {
     const struct cw_counter_data *data; /* the capture */
@@ -49,6 +49,7 @@ enum cw_status cw_output_ranges(struct cw_output *output, const struct cw_result
  * `wide`. */
 struct cw_advice;
 struct cw_advice_groups;
+struct cw_joined_output; /* eval/output/joined.h */
 struct cw_output_rows {
     const struct cw_counter_data *data; /* the capture */
     const struct cw_groups *groups;
@@ -63,6 +64,7 @@ struct cw_output_rows {
     const struct cw_advice *advice;               /* on the groups where they are kernels or ranges, or NULL */
     const struct cw_advice_groups *advice_groups; /* on others, or NULL */
     const char *const *readings; /* of each metric: what a high or low value tells, or NULL; may be NULL */
+    const struct cw_joined_output *joined; /* the rows are of a trace's launches; NULL: of ranges */
     bool wide;
 };
 enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "eval/advice.h"
 #include "eval/output/capture.h"
+#include "eval/output/joined.h"
 #include "eval/output/rows_text.h"
 
 enum {
@@ -15,7 +16,7 @@ enum {
     NAME_LEAST = 20,
     NAME_USUAL = 40, /* for less, columns are left out that few look for */
     CELL_SIZE = 48,
-    LIST_COLUMNS = 11,
+    LIST_COLUMNS = 14,
     LIMITER_MOST = 20,
     FINDING_SIZE = 64,
     SHAPE_SIZE = 72
@@ -51,14 +52,14 @@ static void put_devices(const struct cw_groups *groups, FILE *out)
 static const char *subject(const struct cw_output_rows *rows)
 {
     static const char *const subjects[CW_BY__COUNT] = {"kernel", "family", "range", "NVTX range",
-                                                       "device", "rank",   "range"};
+                                                       "device", "rank",   "range", "stream"};
     return rows->groups->by == CW_BY_KERNEL && !is_launch(rows) ? "name" : subjects[rows->groups->by];
 }
 
 /* "1,429 launches of 38 kernels", "... in 12 families" */
 static void put_counts(const struct cw_output_rows *rows, FILE *out)
 {
-    static const char *const between[CW_BY__COUNT] = {"of", "in", "", "in", "on", "of", "in"};
+    static const char *const between[CW_BY__COUNT] = {"of", "in", "", "in", "on", "of", "in", "in"};
     const struct cw_groups *groups = rows->groups;
     const bool families = groups->by == CW_BY_FAMILY, many = groups->count != 1;
     char number[CW_NUMBER_SIZE];
@@ -114,11 +115,23 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     putc('\n', out);
 }
 
+static void put_joined_summary(const struct cw_output_rows *rows, FILE *out)
+{
+    cw_text_print(out, "%s joined with %s: ", rows->joined->trace, rows->result->source);
+    put_devices(rows->groups, out);
+    cw_joined_put_summary(rows, out);
+    if (rows->dropped)
+        cw_text_print(out, "Rows that the filter leaves out: %" PRIu32 "%s.\n", rows->dropped,
+                      rows->unknown ? ", some since they have no value to judge by" : "");
+    cw_capture_tell_clocks(&rows->groups->data, out);
+    putc('\n', out);
+}
+
 /* ---- the list --------------------------------------------------------------------------------------------------- */
 
 struct line {
     char launches[CW_NUMBER_SIZE], kernels[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], share[16],
-        mean[CW_TIME_TEXT_SIZE], spread[16];
+        mean[CW_TIME_TEXT_SIZE], spread[16], gap[CW_TIME_TEXT_SIZE], counted[16], joined[16];
     char metrics[MOST_METRICS][CELL_SIZE];
     char limiter[FINDING_SIZE], finding[FINDING_SIZE];
     char shape[SHAPE_SIZE];
@@ -131,6 +144,7 @@ struct list {
     int name_least, name_usual; /* what the names take of NAME_LEAST and of NAME_USUAL columns */
     bool shapes;                /* names alone do not tell the rows apart */
     bool limiters, findings;    /* some row has one */
+    bool slower, partly; /* of a join: some row took another time when it was counted, or has no metrics in part */
     struct line one;
     struct cw_output_column columns[LIST_COLUMNS + MOST_METRICS];
     size_t column_count;
@@ -253,6 +267,27 @@ static int measure_names(const struct list *l, int most)
     return widest;
 }
 
+/* What a join tells: what was idle before, and where the counted run was another. */
+static void put_joined(const struct cw_joined_row *row, struct line *line)
+{
+    const double slower = cw_joined_slower(row);
+    if (isnan(row->gap))
+        strcpy(line->gap, "-");
+    else
+        cw_terminal_time(row->gap, line->gap);
+    snprintf(line->counted, sizeof line->counted, slower ? "%+.0f%%" : "-", 100 * slower);
+    put_percent((double)(row->twins + row->like) / (row->twins + row->like + row->none), line->joined);
+}
+
+static void look_for_joined(struct list *l)
+{
+    for (uint32_t i = 0; l->rows->joined && i < l->rows->count; i++) {
+        const struct cw_joined_row *row = &l->rows->joined->rows->rows[l->rows->rows[i]];
+        l->slower = l->slower || cw_joined_slower(row) != 0;
+        l->partly = l->partly || row->none;
+    }
+}
+
 static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i)
 {
     struct list *l = t->content;
@@ -267,6 +302,8 @@ static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i
     for (uint32_t m = 0; m < l->rows->result->metric_count && m < MOST_METRICS; m++)
         put_value(l->rows->result, m, (uint32_t)i, l->one.metrics[m]);
     put_advice(find_told(l->rows, l->rows->rows[i]), &l->one);
+    if (l->rows->joined)
+        put_joined(&l->rows->joined->rows->rows[l->rows->rows[i]], &l->one);
     put_shape(&groups->data.ranges[l->rows->rows[i]], l->one.shape);
     cw_shorten(g->name, (size_t)l->name_width, l->one.name);
     return (struct cw_output_row){.record = &l->one};
@@ -285,6 +322,7 @@ struct form {
     bool launches, total;
     bool limiter, finding; /* where there is advice */
     bool letters;          /* stand for the names of metrics */
+    bool gap;              /* of a join: and where the counted run was another */
 };
 
 static struct cw_output_table lay_out(struct list *l, struct form form)
@@ -304,6 +342,12 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
         add_column(l, "mean", offsetof(struct line, mean), true);
     if (timed && form.spread)
         add_column(l, "spread", offsetof(struct line, spread), true);
+    if (rows->joined && form.gap)
+        add_column(l, "gap before", offsetof(struct line, gap), true);
+    if (l->slower && form.gap)
+        add_column(l, "counted", offsetof(struct line, counted), true);
+    if (l->partly && form.launches)
+        add_column(l, "joined", offsetof(struct line, joined), true);
     for (uint32_t m = 0; m < rows->result->metric_count && m < MOST_METRICS; m++) {
         snprintf(l->letters[m], sizeof l->letters[m], "%c", (char)('A' + m));
         add_column(l, form.letters ? l->letters[m] : rows->result->names[m],
@@ -353,10 +397,23 @@ static bool choose_form(struct list *l, const struct cw_terminal_style *style, s
         {0}};
     static const struct form with_metrics[] = {
         {ALWAYS, .shape = true}, {ALWAYS, .shape = true, .letters = true}, {ALWAYS, .letters = true}};
+    static const struct form with_both[] = {
+        {ALWAYS, .gap = true, .mean = true, .limiter = true, .finding = true, .shape = true},
+        {ALWAYS, .gap = true, .mean = true, .limiter = true, .finding = true, .shape = true, .letters = true},
+        {ALWAYS, .gap = true, .mean = true, .limiter = true, .finding = true, .letters = true},
+        {ALWAYS, .gap = true, .limiter = true, .finding = true, .letters = true},
+        {ALWAYS, .limiter = true, .finding = true, .letters = true},
+        {.total = true, .limiter = true, .finding = true, .letters = true},
+        {.limiter = true, .finding = true, .letters = true},
+        {.limiter = true, .letters = true},
+        {.letters = true}};
 #undef ALWAYS
     const uint32_t metrics = l->rows->result->metric_count;
-    const struct form *forms = metrics ? with_metrics : with_times;
-    const size_t count = metrics ? sizeof with_metrics / sizeof *forms : sizeof with_times / sizeof *forms;
+    const bool joined = l->rows->joined;
+    const struct form *forms = joined ? with_both : metrics ? with_metrics : with_times;
+    const size_t count = joined    ? sizeof with_both / sizeof *forms
+                         : metrics ? sizeof with_metrics / sizeof *forms
+                                   : sizeof with_times / sizeof *forms;
     for (size_t i = 0; metrics <= MOST_METRICS && i < count; i++) {
         const int least = forms[i].spread || (forms[i].shape && !metrics) ? l->name_usual : l->name_least;
         *form = forms[i];
@@ -385,6 +442,22 @@ static void put_footer(const struct list *l, FILE *out)
         cw_text_print(out, "Why, and what to change: metric-eval advise %s\n", rows->result->source);
 }
 
+static void put_joined_footer(const struct list *l, FILE *out)
+{
+    const struct cw_joined_rows *rows = l->rows->joined->rows;
+    char a[CW_NUMBER_SIZE];
+    if (l->slower)
+        fputs("\ncounted: how much longer a launch took when it was counted than in the trace, where that is 10 % or "
+              "more\n",
+              out);
+    if (l->rows->left)
+        cw_text_print(out, "\n%s more; --top N shows more.\n", cw_terminal_integer(l->rows->left, a));
+    if (rows->left)
+        cw_text_print(out, "\n%" PRIu32 " more are left out: so many do not fit a file of this size.\n", rows->left);
+    if (l->limiters || l->findings)
+        cw_text_print(out, "\nWhy, and what to change: metric-eval advise %s\n", l->rows->result->source);
+}
+
 /* Which letter stands for which metric. */
 static void put_letters(const struct list *l, FILE *out)
 {
@@ -407,8 +480,8 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
     const struct cw_output_table t = lay_out(l, form);
     l->name_width = style->width ? (room > l->name_least ? room : l->name_least) : 0;
     if (!style->quiet)
-        put_summary(l->rows, out);
-    if (form.letters)
+        (l->rows->joined ? put_joined_summary : put_summary)(l->rows, out);
+    if (form.letters && r->metric_count)
         put_letters(l, out);
     cw_terminal_measure(&layout, &t);
     cw_terminal_put(&layout, &t, out);
@@ -417,7 +490,7 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
     if (style->quiet)
         return;
     cw_terminal_legend(&layout, out);
-    put_footer(l, out);
+    (l->rows->joined ? put_joined_footer : put_footer)(l, out);
 }
 
 enum cw_status cw_rows_put_list(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out,
@@ -427,10 +500,12 @@ enum cw_status cw_rows_put_list(const struct cw_output_rows *rows, const struct 
     struct form form = {0};
     const enum cw_status status = find_repeated(rows, &list.shapes, err);
     look_for_advice(&list);
+    look_for_joined(&list);
     list.name_least = measure_names(&list, NAME_LEAST);
     list.name_usual = measure_names(&list, NAME_USUAL);
     *fits = choose_form(&list, style, &form);
     if (status == CW_OK && *fits)
         put_list(&list, form, style, out);
-    return status;
+    return status == CW_OK && *fits && rows->joined && !style->quiet ? cw_joined_put_left(rows, style, out, err)
+                                                                     : status;
 }

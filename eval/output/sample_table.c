@@ -90,7 +90,7 @@ struct by_device {
     struct device_windows {
         uint32_t count;
         uint64_t ns;
-    } *windows; /* of each device */
+    } * windows; /* of each device */
 };
 
 static bool sort_blocks(struct by_device *b, const struct cw_result *r)

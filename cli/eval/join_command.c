@@ -1,0 +1,361 @@
+/* metric-eval join: a trace with the metrics of its launches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/common/cli.h"
+#include "cli/eval/run.h"
+#include "eval/advice.h"
+#include "eval/joined.h"
+#include "eval/output/joined.h"
+#include "metricdb/glossary.h"
+
+struct join_options {
+    struct cw_eval_request eval;
+    char *const *words;
+    size_t word_count;
+    bool by_launch;
+};
+
+/* Profiler of a trace, as a capture's information has it. */
+enum { TRACE = CW_PROFILER_TRACE };
+
+static void take_by(void *options, char *text, struct argp_state *state)
+{
+    static const enum cw_group_by known[] = {CW_BY_KERNEL, CW_BY_FAMILY, CW_BY_NVTX,
+                                             CW_BY_DEVICE, CW_BY_RANK,   CW_BY_STREAM};
+    struct join_options *o = options;
+    size_t i = 0;
+    while (i < sizeof known / sizeof *known && strcmp(cw_group_by_names[known[i]], text) != 0)
+        i++;
+    o->by_launch = strcmp(text, "launch") == 0;
+    if (!o->by_launch && i == sizeof known / sizeof *known)
+        cw_usage_error(state, "found --by '%s', expected kernel, family, nvtx, stream, device, rank or launch", text);
+    o->eval.by = o->by_launch ? CW_BY_KERNEL : known[i];
+}
+
+static void check_options(void *options, struct argp_state *state)
+{
+    const struct join_options *o = options;
+    if (o->word_count < 2)
+        cw_usage_error(state, "found %zu capture%s, expected a trace and a capture of ranges at least", o->word_count,
+                       o->word_count == 1 ? "" : "s");
+    if (o->eval.all && o->eval.sources.count)
+        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    if (o->by_launch && !o->eval.csv && !o->eval.json)
+        cw_usage_error(state, "found --by launch for people, expected it with --csv or --json");
+}
+
+static const struct cw_option option_list[] = {
+    {"all", 0, NULL, "every metric whose counters the ranges hold", CW_OPTION_FLAG(struct join_options, eval.all)},
+    {"by", 0, "kernel|family|nvtx|stream|device|rank|launch",
+     "a row for all launches of a kernel, grid and block (the default), of a family of kernels, in an NVTX range, a "
+     "stream, on a device or of a rank; or, in CSV and JSON, for each launch",
+     CW_OPTION_TAKE(take_by)},
+    {"output", 'o', "FILE", "write HDF5; - is standard output", CW_OPTION_TEXT(struct join_options, eval.hdf5)},
+    {"csv", 0, "FILE", "write CSV; - is standard output", CW_OPTION_TEXT(struct join_options, eval.csv)},
+    {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct join_options, eval.json)},
+    {"sort", 0, "COLUMN",
+     "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the greatest first; "
+     "COLUMN:asc is the other way round",
+     CW_OPTION_TEXT(struct join_options, eval.sort)},
+    {"filter", 0, "FORMULA",
+     "only rows for which this is true, as in 'dram__bytes.sum > 1e6' or 'share > 0.05'; may be repeated",
+     .called = "filters", CW_OPTION_LIST(struct join_options, eval.filters, eval.filter_count)},
+    {"top", 0, "N", "the first N rows (default of the table: 30)",
+     CW_OPTION_NUMBER(struct join_options, eval.top, 1, UINT32_MAX)},
+    {"quiet", 'q', NULL, "only the data: no summary, no notices", CW_OPTION_FLAG(struct join_options, eval.quiet)},
+    {CW_OPTION_GROUP(struct join_options, eval.force, cw_cli_force_options)},
+    {CW_OPTION_WORDS(struct join_options, words, word_count)},
+    {CW_OPTION_CHECK(check_options)},
+    {CW_OPTION_GROUP(struct join_options, eval.sources, cw_metric_sources_options)},
+    {CW_OPTION_GROUP(struct join_options, eval, cw_eval_value_options)},
+    {0},
+};
+
+/* ---- what is joined --------------------------------------------------------------------------------------------- */
+
+struct inputs {
+    const struct join_options *o;
+    struct cw_eval_request requests[2]; /* of the trace and of the ranges */
+    struct cw_eval_run trace, ranges;
+    char **range_words;
+    size_t range_count;
+    struct cw_trace rows;
+    struct cw_timeline timeline;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+/* Outputs would otherwise replace what they are made from, each other, or what somebody else has made. */
+static enum cw_status check_outputs(const struct join_options *o, struct cw_error *err)
+{
+    const char *const files[] = {o->eval.hdf5, o->eval.csv, o->eval.json};
+    const struct cw_file_kind *const kinds[] = {&cw_file_hdf5, &cw_file_csv, &cw_file_json};
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < sizeof files / sizeof *files; i++) {
+        for (size_t k = 0; files[i] && k < o->word_count; k++)
+            if (!cw_file_is_standard(files[i]) && cw_file_is_same(o->words[k], files[i]))
+                return cw_error_set(err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each",
+                                    files[i]);
+        for (size_t k = 0; files[i] && k < i; k++)
+            if (files[k] && cw_file_is_same(files[k], files[i]))
+                return cw_error_set(err, CW_ERR_USAGE, "found %s as two outputs, expected another file for each",
+                                    files[i]);
+        if (files[i])
+            status = cw_file_may_replace(files[i], kinds[i], o->eval.force, err);
+    }
+    return status;
+}
+
+/* Opens one of the words, and keeps it where it is the trace. */
+static enum cw_status sort_word(struct inputs *in, char *const *word)
+{
+    struct cw_eval_request request = in->o->eval;
+    struct cw_eval_run run = {.o = &request, .arena = in->arena, .err = in->err, .info.size = sizeof run.info};
+    request.capture = *word;
+    enum cw_status status = cw_eval_load_capture(&run);
+    const int profiler = status == CW_OK ? (int)run.info.profiler : -1;
+    if (profiler == TRACE && in->trace.capture) {
+        status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found a second trace, expected one", *word);
+    } else if (profiler == TRACE) {
+        in->requests[0] = request;
+        in->trace = run;
+        in->trace.o = &in->requests[0];
+        return CW_OK;
+    } else if (profiler == COUNTERWORKS_RANGES) {
+        in->range_words[in->range_count++] = *word;
+    } else if (status == CW_OK) {
+        status =
+            cw_error_set(in->err, CW_ERR_USAGE, "%s: found another capture, expected a trace or one of ranges", *word);
+    }
+    cw_eval_close(&run);
+    return status;
+}
+
+static enum cw_status open_inputs(struct inputs *in)
+{
+    const struct join_options *o = in->o;
+    enum cw_status status = CW_OK;
+    in->range_words = cw_arena_alloc(in->arena, o->word_count, sizeof *in->range_words);
+    if (!in->range_words)
+        return cw_error_nomem(in->err);
+    for (size_t i = 0; status == CW_OK && i < o->word_count; i++)
+        status = sort_word(in, &o->words[i]);
+    if (status == CW_OK && (!in->trace.capture || !in->range_count))
+        status = cw_error_set(in->err, CW_ERR_USAGE, "found no %s, expected a trace and a capture of ranges",
+                              in->trace.capture ? "capture of ranges" : "trace");
+    if (status != CW_OK)
+        return status;
+    cw_eval_tell_incomplete(&in->trace);
+    in->requests[1] = o->eval;
+    status = cw_eval_open(&in->ranges, &in->requests[1], in->range_words, in->range_count, in->arena, in->err);
+    if (status == CW_OK && !in->ranges.capture->data.range_count)
+        status = cw_error_set(in->err, CW_ERR_INPUT, "%s: found no ranges, expected some to join", in->range_words[0]);
+    return status;
+}
+
+static enum cw_status load_timeline(struct inputs *in)
+{
+    struct counterworks_capture *c = in->trace.capture;
+    enum cw_status status = cw_input_load(&c->file, in->err);
+    if (status == CW_OK)
+        status = cw_trace_read(&in->rows, c->data.devices, c->data.device_count, c->file.bytes, (size_t)c->file.size,
+                               c->name, in->arena, in->err);
+    return status == CW_OK
+               ? cw_timeline_load(&in->timeline, &in->rows, &c->data, (size_t)c->file.size, in->arena, in->err)
+               : status;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+/* How many rows there may be: each costs memory for every counter. */
+static uint32_t most_rows(const struct inputs *in)
+{
+    enum { LEAST = 1000 };
+    const uint64_t bytes = in->trace.capture->file.size + in->ranges.capture->file.size + 1000000;
+    const uint64_t most = 4 * bytes / (cw_schema_columns(&in->ranges.capture->data.schema) + 1);
+    return most < LEAST ? LEAST : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
+struct view {
+    struct cw_joined joined;
+    struct cw_joined_rows made;
+    struct cw_eval_rows rows;
+    struct cw_joined_output of;
+    struct cw_sections sections;
+    struct cw_output_rows shown;
+};
+
+static enum cw_status make_rows(struct inputs *in, struct view *v, size_t top)
+{
+    enum cw_status status =
+        cw_joined_rows_make(&v->made, &v->joined, in->o->eval.by, most_rows(in), in->arena, in->err);
+    v->rows = (struct cw_eval_rows){.groups = v->made.groups, .counted = &v->made.counted};
+    v->rows.rows = cw_arena_alloc(in->arena, v->made.groups.count, sizeof *v->rows.rows);
+    if (status == CW_OK && !v->rows.rows)
+        status = cw_error_nomem(in->err);
+    for (uint32_t k = 0; status == CW_OK && k < v->made.groups.count; k++)
+        v->rows.rows[v->rows.count++] = k;
+    if (status == CW_OK)
+        status = cw_joined_output_make(&v->of, &v->joined, &v->made, in->arena, in->err);
+    v->of.trace = in->trace.capture->source;
+    v->shown = (struct cw_output_rows){.sections = &v->sections, .joined = &v->of};
+    return status == CW_OK ? cw_eval_choose_rows(&in->ranges, &v->rows, NULL, top) : status;
+}
+
+/* What limits the kernels, with the times of the trace; of other rows, what that adds up to. */
+static enum cw_status add_advice(struct inputs *in, struct view *v)
+{
+    struct cw_eval_run *r = &in->ranges;
+    const struct cw_advice *advice = NULL;
+    r->result.source = r->capture->source;
+    if (in->o->eval.by == CW_BY_KERNEL)
+        return cw_eval_advise_kernels(r, &v->rows.groups, &v->shown.advice);
+    struct cw_joined_rows *kernels = cw_arena_alloc(in->arena, 1, sizeof *kernels);
+    struct cw_advice_groups *added = cw_arena_alloc(in->arena, 1, sizeof *added);
+    if (!kernels || !added)
+        return cw_error_nomem(in->err);
+    enum cw_status status = cw_joined_rows_make(kernels, &v->joined, CW_BY_KERNEL, most_rows(in), in->arena, in->err);
+    if (status == CW_OK)
+        status = cw_eval_advise_kernels(r, &kernels->groups, &advice);
+    if (status == CW_OK && advice)
+        status = cw_advise_groups(added, advice, &v->rows.groups, in->arena, in->err);
+    v->shown.advice_groups = status == CW_OK && advice ? added : NULL;
+    return status;
+}
+
+/* ---- what is written -------------------------------------------------------------------------------------------- */
+
+/* All ranges by themselves, which launches refer to. */
+static enum cw_status evaluate_ranges(struct inputs *in, struct cw_eval_run *each)
+{
+    *each = in->ranges;
+    each->groups = NULL;
+    each->result.values = each->result.spread = NULL;
+    each->result.statuses = NULL;
+    each->result.occurrences = NULL;
+    counterworks_chip_tell(each->chip, NULL, NULL); /* it was all told of the rows */
+    return cw_eval_wanted(each);
+}
+
+static enum cw_status describe(const char *const **texts, struct inputs *in, const struct cw_result *result)
+{
+    *texts = NULL;
+    return in->o->eval.hdf5 ? cw_describe_metrics(texts, in->ranges.chip->folder, result->chip, result->metrics,
+                                                  result->metric_count, in->arena, in->err)
+                            : CW_OK;
+}
+
+static enum cw_status write_launches(struct inputs *in, struct view *v, struct cw_output *output)
+{
+    struct cw_eval_run *each = cw_arena_alloc(in->arena, 1, sizeof *each);
+    const char *const *texts;
+    enum cw_status status = each ? evaluate_ranges(in, each) : cw_error_nomem(in->err);
+    if (status == CW_OK)
+        status = describe(&texts, in, &each->result);
+    return status == CW_OK ? cw_output_joined_launches(output, &v->shown, &each->result, texts, in->arena, in->err)
+                           : status;
+}
+
+static enum cw_status write_hdf5(struct inputs *in, struct view *v, const struct cw_output *groups)
+{
+    struct cw_output output = *groups, ranges;
+    struct cw_eval_run *each = cw_arena_alloc(in->arena, 1, sizeof *each);
+    enum cw_status status = each ? evaluate_ranges(in, each) : cw_error_nomem(in->err);
+    if (status == CW_OK)
+        status = cw_lib_output(&ranges, &each->result, in->ranges.chip, in->arena, in->err);
+    if (status == CW_OK) {
+        output.tables[output.table_count++] = ranges.tables[0];
+        status = cw_joined_add_tables(&output, &v->shown, true, in->arena, in->err);
+    }
+    return status == CW_OK ? cw_hdf5_write(&output, in->o->eval.hdf5, in->err) : status;
+}
+
+static enum cw_status write_files(struct inputs *in, struct view *v)
+{
+    const struct cw_eval_request *o = &in->o->eval;
+    struct cw_output groups, *text = &groups, launches;
+    enum cw_status status = make_rows(in, v, o->top);
+    if (status == CW_OK)
+        status = cw_eval_evaluate_rows(&in->ranges, &v->rows, cw_eval_wanted);
+    if (status == CW_OK)
+        status = cw_eval_output_rows(&in->ranges, &v->rows, &v->shown, &groups);
+    if (status == CW_OK && o->hdf5)
+        status = write_hdf5(in, v, &groups);
+    if (status == CW_OK && in->o->by_launch) {
+        status = write_launches(in, v, &launches);
+        text = &launches;
+    }
+    if (status == CW_OK)
+        status = cw_joined_add_tables(text, &v->shown, false, in->arena, in->err);
+    if (status == CW_OK && o->csv)
+        status = cw_file_print(o->csv, cw_csv_write, text, in->err);
+    return status == CW_OK && o->json ? cw_file_print(o->json, cw_json_write, text, in->err) : status;
+}
+
+/* Limiters and findings need no metrics to be named; those that are stand beside them. */
+static enum cw_status print_rows(struct inputs *in, struct view *v)
+{
+    struct cw_eval_run *r = &in->ranges;
+    const bool named = r->o->all || r->o->sources.count;
+    struct cw_output output;
+    enum cw_status status = make_rows(in, v, r->o->top ? r->o->top : CW_EVAL_LIST_TOP);
+    if (status == CW_OK)
+        status = cw_sections_load(&v->sections, r->chip->folder, "sections", in->arena, in->err);
+    if (status == CW_OK)
+        status = add_advice(in, v);
+    if (status == CW_OK && named) {
+        status = cw_eval_evaluate_rows(r, &v->rows, cw_eval_wanted);
+        v->shown.asked = r->result.metric_count;
+    } else if (status == CW_OK) {
+        r->result.data = &v->rows.groups.data;
+        r->result.metric_count = 0;
+    }
+    if (status == CW_OK)
+        status = cw_eval_output_rows(r, &v->rows, &v->shown, &output);
+    return status == CW_OK ? cw_eval_print(r, &output) : status;
+}
+
+static enum cw_status join_inputs(struct inputs *in)
+{
+    struct view *v = cw_arena_alloc(in->arena, 1, sizeof *v);
+    const struct cw_eval_request *o = &in->o->eval;
+    enum cw_status status = v ? load_timeline(in) : cw_error_nomem(in->err);
+    if (status == CW_OK)
+        status = cw_joined_make(&v->joined, &in->timeline, &in->ranges.capture->data, in->ranges.chip->chip, in->arena,
+                                in->err);
+    if (status == CW_OK && (o->hdf5 || o->csv || o->json))
+        status = write_files(in, v);
+    return status == CW_OK && cw_eval_prints(o) ? print_rows(in, v) : status;
+}
+
+static enum cw_status join(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
+                           struct cw_error *err)
+{
+    struct inputs in = {.o = options, .arena = arena, .err = err};
+    (void)chip;
+    cw_hdf5_begin();
+    enum cw_status status = check_outputs(in.o, err);
+    if (status == CW_OK)
+        status = open_inputs(&in);
+    if (status == CW_OK)
+        status = join_inputs(&in);
+    cw_timeline_free(&in.timeline);
+    cw_eval_close(&in.ranges);
+    cw_eval_close(&in.trace);
+    return status;
+}
+
+int cw_eval_join(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        option_list, "TRACE.cwd RUN.cwd...",
+        "Joins the undisturbed timeline of a program with the metrics of other runs of it: by rank or process, device, "
+        "kernel, grid and block, NVTX ranges and occurrence. Each row has the time of the trace, and what limits it "
+        "from the ranges. What did not match is listed.\v"
+        "Example:\n  metric-eval join trace.cwd run.cwd\n  metric-eval join trace.cwd run.cwd --by nvtx -o joined.h5\n"
+        "  metric-eval join trace.cwd run.cwd --by launch -m sm__inst_executed.sum --csv -"};
+    struct join_options options = {.eval.by = CW_BY_KERNEL};
+    return cw_cli_run(&usage, argc, argv, &options, NULL, join);
+}

@@ -1,0 +1,42 @@
+/* What is written of a trace that was joined with captures of the same program. */
+#ifndef CW_EVAL_OUTPUT_JOINED_H
+#define CW_EVAL_OUTPUT_JOINED_H
+
+#include "eval/joined.h"
+#include "eval/output/output.h"
+#include "eval/output/terminal.h"
+
+struct cw_joined_output {
+    const char *trace; /* name of its file, for people; that of the ranges is the result's `source` */
+    const struct cw_joined *joined;
+    const struct cw_joined_rows *rows;
+    uint32_t left_count, extra_count;
+    const struct cw_join_left *left, *extra; /* launches of the trace without a twin, and ranges */
+};
+
+/* Lists what has no twin. CW_ERR_NOMEM alone. */
+enum cw_status cw_joined_output_make(struct cw_joined_output *output, const struct cw_joined *joined,
+                                     const struct cw_joined_rows *rows, struct cw_arena *arena, struct cw_error *err);
+
+/* ---- for people ---- */
+
+/* What was joined with what, and how much of it. */
+void cw_joined_put_summary(const struct cw_output_rows *rows, FILE *out);
+/* What has no twin, and why. CW_ERR_NOMEM alone. */
+enum cw_status cw_joined_put_left(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out,
+                                  struct cw_error *err);
+
+/* ---- for files ---- */
+
+/* Tables to stand behind the first one of cw_output_groups: what has no twin, and, with `all`, every launch of the
+ * trace with the number of its range and row. They live in `arena`. CW_ERR_NOMEM alone. */
+enum cw_status cw_joined_add_tables(struct cw_output *output, const struct cw_output_rows *rows, bool all,
+                                    struct cw_arena *arena, struct cw_error *err);
+
+/* Every launch of the trace as a row with the metrics of its range, or where it has none by itself those of its kernel:
+ * `ranges` are of all ranges, the rows' result of kernels. All else lives in `arena`. CW_ERR_NOMEM alone. */
+enum cw_status cw_output_joined_launches(struct cw_output *output, const struct cw_output_rows *rows,
+                                         const struct cw_result *ranges, const char *const *descriptions,
+                                         struct cw_arena *arena, struct cw_error *err);
+
+#endif

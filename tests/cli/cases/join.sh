@@ -1,0 +1,64 @@
+# A trace joined with captures of ranges of the same program: real captures with traces that were made of them, and
+# simulated runs of one program.
+C=$SOURCE/data/captures
+trace() { trace_of_ranges "$C/$1.cwd" "$2" "$3" trace.cwd; }
+join() { metric-eval join trace.cwd "$@"; }
+echo "== every launch has its twin"
+trace transformer 1 1
+join "$C/transformer.cwd" --top 3 | cut -c1-120
+echo "== families, and a metric beside what limits them"
+join "$C/transformer.cwd" --by family --top 3 -m sm__throughput.avg.pct_of_peak_sustained_elapsed -q
+echo "== NVTX ranges: launches of the trace have the metrics of the launch in the same range"
+trace gpus 1 0.8
+join "$C/gpus.cwd" --by nvtx --top 3
+for by in stream device rank; do join "$C/gpus.cwd" --by $by -q; done
+echo "== twice as many as were counted"
+trace gpus 2 1
+join "$C/gpus.cwd"
+echo "== graphs, and user ranges"
+trace graphs 1 1
+join "$C/graphs.cwd"
+trace nvtx_user 1 1
+join "$C/nvtx_user.cwd"
+echo "== multiplexed"
+trace multiplexed 1 1
+join "$C/multiplexed.cwd" --top 2 -m dram__throughput.avg.pct_of_peak_sustained_elapsed | cut -c1-130
+echo "== another program"
+trace multi 1 1
+join "$C/stream.cwd" --top 2
+echo "== a simulated program; what was skipped before has no number"
+cat >program <<'END'
+#!/bin/sh
+exec >"${COUNTERWORKS_SIM:-/dev/null}"
+for step in 1 2 3; do
+    echo "push step $step"
+    for launch in 1 2 3; do printf 'launch gemm\nlaunch softmax\n'; done
+    echo pop
+done
+END
+chmod +x program
+metric-config --chip GH100 --for-advice -o plan.cwc
+capture-agent trace --backend sim -o trace.cwd -- ./program 2>/dev/null
+capture-agent range --backend sim --sim-loop 2 -c plan.cwc -o run.cwd -- ./program 2>/dev/null
+join run.cwd
+capture-agent range --backend sim --sim-loop 2 --kernel gemm --launch-skip 2 -c plan.cwc -o run.cwd --force -- ./program 2>/dev/null
+join run.cwd --sort launches --filter 'share < 0.5'
+echo "== files"
+trace gpus 2 1
+join "$C/gpus.cwd" -o j.h5 --csv j.csv --json j.json -q
+head -2 j.csv
+join "$C/gpus.cwd" --by launch -m gpu__time_duration.sum --csv - | awk 'NR <= 3 || NR == 25'
+python3 - <<'END'
+import json
+j = json.load(open("j.json"))
+print(len(j["groups"]), j["left"])
+END
+h5dump -d /timeline/kernel/range -d /timeline/kernel/group j.h5 | grep -E '\(0\)|\([0-9]+\):' | tail -3
+echo "== mistakes"
+join
+metric-eval join "$C/gpus.cwd" "$C/gpus.cwd"
+join trace.cwd "$C/gpus.cwd"
+join "$C/sass_gemm.cwd" "$C/gpus.cwd"
+join "$C/gpus.cwd" --by range 2>&1 | head -1
+join "$C/gpus.cwd" --by launch
+join "$C/gpus.cwd" --csv trace.cwd
