@@ -181,7 +181,7 @@ static void tell(const struct cw_trace_output *output, bool quiet)
         fputc('\n', stderr);
     if (output->dropped)
         fprintf(stderr,
-                "capture-agent: CUPTI dropped %" PRIu64 " records: --buffer-size or --buffers give it more room\n",
+                "capture-agent: CUPTI dropped %" PRIu64 " records: --buffer or --buffers give it more room\n",
                 output->dropped);
     for (uint32_t i = 0; i < output->note_count; i++)
         if (output->notes[i].kinds & ALL)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/common/file_name.h"
+#include "base/progress.h"
 #include "image/data_chunks.h"
 
 /* Texts are kept for the names and notes of accounts, which come early: this many bytes of them. */
@@ -330,6 +331,9 @@ static enum cw_status write_block(struct cw_trace_output *o, struct cw_trace_out
     if (status != CW_OK)
         return status;
     p->books[kind].rows += rows->count;
+    o->rows += rows->count;
+    cw_progress_tell(0, 0, "%" PRIu64 " rows of %" PRIu32 " process%s", o->rows, o->process_count,
+                     o->process_count == 1 ? "" : "es");
     if (kind == CW_TRACE_ACCOUNT)
         take_accounts(o, p, rows);
     see_devices(p, rows);

@@ -17,7 +17,7 @@ struct cw_trace_books {
 };
 
 struct cw_trace_note { /* why something is not there */
-    uint64_t kinds; /* CW_TRACE_BIT of each */
+    uint64_t kinds;    /* CW_TRACE_BIT of each */
     const char *text;
 };
 enum { CW_MOST_TRACE_NOTES = 32 };
@@ -39,6 +39,7 @@ struct cw_trace_output {
     struct cw_trace_buffer buffer;
     size_t kept;      /* bytes of texts */
     uint64_t dropped; /* records that CUPTI lost, of whatever kind */
+    uint64_t rows;    /* in all files */
 };
 
 /* Creates the file at once where its name does not depend on the process. Pattern and filter must outlive the output.

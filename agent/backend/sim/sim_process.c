@@ -306,7 +306,8 @@ static void begin_output(struct cw_sim_process *p, const char *program, const ch
     char clock[96];
     struct cw_pair about[3] = {{"program", program}, {"clock", clock}, {"rank", rank}};
     const struct cw_trace_process process = {.pid = p->pid, .attribute_count = *rank ? 3 : 2, .attributes = about};
-    snprintf(clock, sizeof clock, "simulated, GPUs run off by %u in a million", (unsigned)w->options->sim_drift);
+    snprintf(clock, sizeof clock, w->options->sim_drift ? "simulated; GPUs run off by %u in a million" : "simulated",
+             (unsigned)w->options->sim_drift);
     cw_trace_output_add_process(&w->out, &process, &p->index, &w->trouble);
 }
 
@@ -326,7 +327,7 @@ struct cw_sim_process *cw_sim_process_begin(struct cw_sim_world *w, uint32_t pid
     cw_trace_window_init(&p->window, &w->options->windows, &p->filter, w->start_ns);
     for (int t = 0; t < CW_SIM_THREADS; t++)
         p->now_ns[t] = w->start_ns;
-    p->environment_ns = w->start_ns + w->options->environment_ns;
+    p->environment_ns = w->start_ns + 100000;
     if (p->wanted)
         begin_output(p, program, rank);
     cw_sim_look(p);

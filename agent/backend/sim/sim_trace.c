@@ -187,8 +187,7 @@ static void take_process(struct simulation *s, const char *line, const char *res
             s->current = s->processes[i];
             return;
         }
-    if (begin(s, pid, name, rank))
-        use_device(s->current, 0, 0);
+    begin(s, pid, name, rank);
 }
 
 static void take_copy(struct cw_sim_process *p, const char *rest)
@@ -292,9 +291,11 @@ static void take_line(void *user, const char *line)
         take_process(s, line, rest);
         return;
     }
-    if (!s->current && begin(s, FIRST_PID, s->name, cw_rank() ? cw_rank() : ""))
-        use_device(s->current, 0, 0);
+    if (!s->current)
+        begin(s, FIRST_PID, s->name, cw_rank() ? cw_rank() : "");
     struct cw_sim_process *p = s->current;
+    if (p && !p->device_count && !cw_sim_event(line, "device"))
+        use_device(p, 0, 0);
     if (p && !p->ended && !take_work(p, line) && !take_place(p, line) && !take_range(p, line))
         cw_error_set(&s->world.trouble, CW_ERR_INPUT,
                      "found the event '%.100s', expected launch, copy, memset, graph, sync, push, pop or another that "

@@ -24,6 +24,7 @@ capture range -c passes.cwc --replay application
 capture pm -c pm.cwc --sim-drop 5
 capture pc --sim-drop 5
 capture sass -m smsp__sass_inst_executed
+capture trace --sim-drop 5
 timeout 60 python3 unread SIG_IGN 2 capture-agent range -c plan.cwc -o run.cwd -- sh -c 'sh -c "kill -PIPE \$\$"; echo $? >pipe; exit 3'
 echo "ignored before: status $?; the program's child ended with $(cat pipe)"
 echo == what only prints

@@ -182,6 +182,12 @@ writer "agent values" 'for o in replay device backend scope launch-skip levels r
 writer "agent pm values" 'for o in interval duration window every device backend buffer; do capture-agent pm -c $d/pm.cwc -o $d/out.cwd --$o "$t" -- true; done'
 writer "agent pc values" 'for o in period mode device backend buffer code; do capture-agent pc -o $d/out.cwd --$o "$t" -- true; done'
 writer "agent sass values" 'for o in metrics device backend code; do capture-agent sass -m smsp__sass_inst_executed -o $d/out.cwd --$o "$t" -- true; done'
+writer "agent trace" 'capture-agent trace -o $d/out.cwd -t all -- "./$f" 3; metric-eval show $d/out.cwd'
+writer "agent trace events" 'printf "#!/bin/sh\nexec >\$COUNTERWORKS_SIM\nprintf \"process 5 %%s %%s\\npush %%s\\nlaunch %%s\\npop\\n\" \"\$1\" \"\$1\" \"\$1\" \"\$1\"\n" >$d/says; chmod +x $d/says; capture-agent trace -o $d/out.cwd -- $d/says "$w"; metric-eval show $d/out.cwd'
+writer "agent trace json" 'capture-agent trace -o $d/out.cwd -- $d/says "$w"; metric-eval show --format json $d/out.cwd'
+writer "agent trace mistake" 'capture-agent trace -o $d/out.cwd -- $d/says "$w
+$w"'
+writer "agent trace values" 'for o in kinds delay duration window every environment flush buffer buffers graphs backend range kernel process device; do capture-agent trace -o $d/out.cwd --$o "$t" -- true; done'
 writer "agent command" 'capture-agent "$t"'
 writer "agent option" 'capture-agent range "--$f"'
 echo "$count writers"

@@ -1,0 +1,88 @@
+# A trace of the simulated program: what it records, into which files, and what it says of mistakes.
+held() { metric-eval show "$1" 2>&1 | sed -n '/^processes/,$p;/^end/p;/^dropped/p' | tr -s ' '; }
+fail() { "$@"; echo "status $?"; }
+echo == all by itself
+capture-agent trace -o run.cwd -- true; held run.cwd
+capture-agent trace -o again.cwd --quiet -- true; cmp run.cwd again.cwd && echo the same again
+echo == what was lost
+capture-agent trace -o run.cwd --sim-drop 7 --sim-untimed 3 --kinds kernel,copy -- true; held run.cwd
+capture-agent trace -o run.cwd --sim-drop 7 --kinds kernel,copy --quiet -- true
+capture-agent trace -o run.cwd --sim-unfinished --kinds gpu -- sh -c 'exit 3'; echo "status $?"; held run.cwd
+metric-eval show run.cwd --format json | python3 -c 'import json, sys; print(json.load(sys.stdin)["trace"])'
+echo == kinds
+capture-agent trace --list-kinds
+for kinds in all -api,-nvtx 'default,-gpu,um,-driver'; do
+    capture-agent trace -o run.cwd --kinds=$kinds -- true 2>&1 | sed 's/ [0-9]*//g'
+done
+capture-agent trace -o run.cwd -t api --calls 'cuda*,-cudaLaunch*' --sim-processes 1 -- true
+capture-agent trace -o run.cwd -t gpu --graphs whole --sim-processes 1 -- true
+for kinds in kernle gpu,-gpu '' kernel,account; do fail capture-agent trace -o run.cwd --kinds "$kinds" -- true 2>&1 | grep -v -e --help; done
+echo == a file for each process or rank
+capture-agent trace -o 'run-%p.cwd' --kinds kernel -- true; ls run-*
+capture-agent trace -o 'rank%r-%q{JOB}.cwd' --kinds kernel --sim-processes 3 --sim-drop 2 -- true; ls rank*
+held rank0-.cwd; held rank2-.cwd
+RANK=5 capture-agent trace -o 'one%r.cwd' --sim-processes 1 --quiet -- true; ls one*
+capture-agent trace -o 'empty-%r.cwd' -- sh -c 'echo process 7 other >$COUNTERWORKS_SIM'; echo "status $?"; ls empty*
+fail capture-agent trace -o 'run-%x.cwd' -- true
+echo == windows
+window() { capture-agent trace -o run.cwd -t gpu,nvtx --sim-processes 1 "$@" -- true; echo "status $?"; metric-eval show run.cwd | grep ^windows; }
+window --delay 2ms --duration 1ms
+window --window 500us --every 2ms
+window -d 1h
+window --range '^optimizer$'
+window --kernel AllReduce --launch-skip 1 --launch-count 2
+window --profiler-api
+window --toggle
+window --range nothing
+echo == a program that says what it does
+cat >app <<'END'
+exec >$COUNTERWORKS_SIM
+cat <<'EVENTS'
+process 10 first 0
+push outer
+launch gemm
+untimed gemm
+lost gemm
+stream 9
+copy HtoD 1000000
+graph 5
+mark here
+pop
+sync
+process 20 second 1
+device 0 0000:55:00.0
+start whole
+thread 3
+allocate 100
+free
+memset 4096
+wait 300000
+profiler start
+launch softmax
+profiler stop
+end whole
+start open
+process 10 first
+launch gemm
+flush
+launch gemm
+crash
+launch gemm
+process 20 second
+launch softmax
+EVENTS
+END
+capture-agent trace -o run.cwd -t all --sim-seed 4 -- sh app; held run.cwd
+metric-eval show run.cwd | grep pci
+capture-agent trace -o run.cwd -t gpu --process second -- sh app
+capture-agent trace -o run.cwd -t gpu --device 3 -- sh app; echo "status $?"
+capture-agent trace -o run.cwd -t gpu --profiler-api -- sh app; metric-eval show run.cwd | grep ^windows
+echo == mistakes
+fail capture-agent trace -- true
+fail capture-agent trace -o run.cwd
+fail capture-agent trace -o run.cwd --every 1s -- true
+fail capture-agent trace -o run.cwd --window 2s --every 1s -- true
+fail capture-agent trace -o run.cwd --delay 0 -- true
+fail capture-agent trace -o run.cwd --range '[' -- true
+fail capture-agent trace -o - -- true
+fail capture-agent trace -o run.cwd -- ./nosuch

@@ -1,0 +1,40 @@
+# The same as capture_faults for traces: whatever happens to the program or the agent, what was complete is in the file,
+# and the program is not disturbed. On the simulated GPU.
+collect() { rm -f run.cwd; capture-agent trace -o run.cwd -t kernel,runtime "$@" 2>&1; }
+held() { metric-eval show run.cwd 2>&1 | grep -E 'incomplete|^end|^  (kernel|runtime|account)' | tr -s ' ' | paste -sd';'; }
+say='exec 3>$COUNTERWORKS_SIM; echo launch a >&3; echo launch b >&3; echo flush >&3; echo launch a >&3;'
+echo == as it should be
+collect -- sh -c "$say"; echo "status $?"; held
+echo == the program is killed
+collect -- sh -c "$say kill -9 \$\$"; echo "status $?"; held
+echo == it crashes
+collect -- sh -c "$say ulimit -c 0; kill -SEGV \$\$"; echo "status $?"; held
+echo == it leaves without its exit handlers
+collect -- python3 -c '
+import os
+f = os.open(os.environ["COUNTERWORKS_SIM"], os.O_WRONLY); os.write(f, b"launch a\nlaunch b\n"); os._exit(4)'
+echo "status $?"; held
+echo == it forks a child that neither executes nor ends with it
+collect -- python3 -c '
+import os, time
+f = os.open(os.environ["COUNTERWORKS_SIM"], os.O_WRONLY); os.write(f, b"launch a\n")
+if os.fork() == 0:
+    os.close(1); os.close(2); time.sleep(30); os._exit(0)
+os.write(f, b"launch b\n")'
+echo "status $?"; held
+echo == the agent is killed
+rm -f run.cwd gone ended
+capture-agent trace -o run.cwd -t kernel,runtime -- sh -c "$say until [ -e gone ]; do sleep 0.05; done; (echo launch c >&3) 2>/dev/null; echo the program ends >ended" &
+agent=$!
+until [ "$(held | grep -c 'kernel 2')" = 1 ]; do sleep 0.05; done
+kill -9 $agent; wait $agent 2>/dev/null; touch gone
+until [ -e ended ]; do sleep 0.05; done; cat ended; held
+echo == the disk is full
+capture-agent trace -o /dev/full -- sh -c "$say echo the program ends"; echo "status $?"
+(ulimit -f 64; collect --sim-steps 20000 --quiet -- sh -c 'echo the program ends'); echo "status $?"
+metric-eval show run.cwd 2>&1 | awk '/^  kernel/ {print ($2 > 100 ? "some are there" : "too few")} /^end/'
+(ulimit -f 64; collect --sim-steps 20000 --quiet -- sh -c 'exit 6'); echo "it fails too: status $?"
+echo == it says what nobody understands
+collect -- sh -c "$say echo dance >&3; echo launch c >&3"; echo "status $?"; held
+echo == more files than may be open
+(ulimit -n 20; capture-agent trace -o 'many-%p.cwd' --sim-processes 60 -t kernel --quiet -- true 2>&1 | sed 's/many-[0-9]*/many-N/'; echo "status ${PIPESTATUS[0]}")

@@ -1,0 +1,118 @@
+#include <string.h>
+
+#include "eval/timeline.h"
+#include "image/chunk.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/chunk_edit.h"
+
+/* Touches every value, so that the sanitizers see a bad pointer or length. */
+static uint64_t check_rows(const struct cw_trace *trace, const struct cw_trace_rows *rows)
+{
+    const struct cw_trace_kind_read *kind = &trace->kinds[rows->kind];
+    uint64_t sum = 0;
+    CW_FUZZ_CHECK(rows->count > 0 && rows->count <= CW_TRACE_ROWS_MAX && rows->process < trace->process_count);
+    for (uint32_t f = 0; f < kind->field_count; f++)
+        for (uint32_t i = 0; i < rows->count; i++) {
+            const uint64_t value = rows->columns[f][i];
+            sum += value;
+            if (kind->fields[f].type == CW_TRACE_TEXT)
+                CW_FUZZ_CHECK(value == 0 || value < trace->processes[rows->process].text_count);
+        }
+    for (int f = 0; f < CW_FIELD__COUNT; f++)
+        sum += cw_trace_get(rows, (enum cw_trace_field)f, rows->count - 1);
+    return sum;
+}
+
+static void check_directory(const struct cw_trace *trace, const struct cw_counter_data *data)
+{
+    size_t length = 0;
+    for (uint32_t p = 0; p < trace->process_count; p++) {
+        for (uint32_t i = 0; i < trace->processes[p].text_count; i++)
+            length += strlen(cw_trace_text(trace, p, i));
+        for (uint32_t i = 0; i < trace->processes[p].device_count; i++)
+            CW_FUZZ_CHECK(trace->processes[p].devices[i].device < data->device_count);
+    }
+    for (uint32_t k = 0; k < trace->kind_count; k++)
+        CW_FUZZ_CHECK(trace->kinds[k].field_count <= CW_TRACE_KIND_FIELDS_MAX);
+    volatile size_t used = length;
+    (void)used;
+}
+
+static enum cw_status read_rows(const struct cw_trace *trace, struct cw_error *err)
+{
+    struct cw_trace_buffer buffer = {0};
+    enum cw_status status = CW_OK;
+    uint64_t sum = 0;
+    for (size_t b = 0; b < trace->block_count && status == CW_OK; b++) {
+        struct cw_trace_rows rows;
+        status = cw_trace_read_rows(&rows, trace, b, &buffer, err);
+        if (status == CW_OK)
+            sum += check_rows(trace, &rows);
+    }
+    cw_trace_buffer_free(&buffer);
+    volatile uint64_t used = sum;
+    (void)used;
+    return status;
+}
+
+static void check_timeline(const struct cw_timeline *t)
+{
+    for (uint32_t i = 0; i < t->gpu_count; i++) {
+        CW_FUZZ_CHECK(t->gpu[i].stream < t->stream_count && t->gpu[i].name < t->name_count);
+        CW_FUZZ_CHECK(t->gpu[i].call == CW_TIMELINE_NONE || t->gpu[i].call < t->call_count);
+    }
+    for (uint32_t i = 0; i < t->call_count; i++)
+        CW_FUZZ_CHECK(t->calls[i].thread < t->thread_count && t->calls[i].path < t->path_count);
+}
+
+static void parse(const uint8_t *bytes, size_t size)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_counter_data data;
+    struct cw_trace trace;
+    struct cw_timeline timeline;
+    struct cw_error err = CW_ERROR_INIT;
+    enum cw_status status = cw_counter_data_read(&data, bytes, size, "fuzz", arena, &err);
+    if (status == CW_OK)
+        status = cw_trace_read(&trace, data.devices, data.device_count, bytes, size, "fuzz", arena, &err);
+    if (status == CW_OK) {
+        check_directory(&trace, &data);
+        status = read_rows(&trace, &err);
+    }
+    if (status == CW_OK) {
+        status = cw_timeline_load(&timeline, &trace, &data, size, arena, &err);
+        if (status == CW_OK)
+            check_timeline(&timeline);
+        cw_timeline_free(&timeline);
+    }
+    CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT);
+    CW_FUZZ_CHECK(status == err.code);
+    cw_arena_destroy(arena);
+}
+
+/* What a program sends its agent. */
+static void decode(const uint8_t *bytes, size_t size)
+{
+    struct cw_trace_buffer buffer = {0};
+    struct cw_trace_rows rows;
+    struct cw_reader in;
+    struct cw_error err = CW_ERROR_INIT;
+    cw_reader_init(&in, bytes, size, "fuzz", 0, &err);
+    const enum cw_status status = cw_trace_rows_decode(&rows, &in, 3, &buffer);
+    CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT);
+    cw_trace_buffer_free(&buffer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    parse(bytes, size);
+    decode(bytes, size);
+    uint8_t *fixed = malloc(size ? size : 1);
+    if (!fixed)
+        return 0;
+    memcpy(fixed, bytes, size);
+    cw_edit_fix_checksums(fixed, size);
+    parse(fixed, size);
+    free(fixed);
+    return 0;
+}
