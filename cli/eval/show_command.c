@@ -1,6 +1,17 @@
 /* metric-eval show: what a capture holds. */
 #include "cli/eval/run.h"
 #include "eval/output/capture.h"
+#include "eval/output/timeline_output.h"
+
+static enum cw_status show_trace(struct cw_eval_run *r)
+{
+    struct cw_timeline t = {0};
+    enum cw_status status = cw_eval_load_timeline(r, &t);
+    if (status == CW_OK)
+        cw_timeline_show(&t, stdout);
+    cw_timeline_free(&t);
+    return status;
+}
 
 static enum cw_status show(struct cw_eval_run *r)
 {
@@ -8,7 +19,8 @@ static enum cw_status show(struct cw_eval_run *r)
     if (status != CW_OK)
         return status;
     cw_eval_tell_incomplete(r);
-    bool instructions = r->info.profiler > COUNTERWORKS_SAMPLES;
+    const bool trace = r->capture->data.schema.profiler == CW_PROFILER_TRACE;
+    bool instructions = r->info.profiler > COUNTERWORKS_SAMPLES && !trace;
     if (r->o->as_json) {
         json_t *tree = cw_capture_manifest(&r->capture->data, r->capture->source);
         status = instructions ? cw_show_instructions(r, &tree) : CW_OK;
@@ -18,6 +30,8 @@ static enum cw_status show(struct cw_eval_run *r)
         return status;
     }
     cw_capture_show(&r->capture->data, r->o->capture, stdout);
+    if (trace)
+        return show_trace(r);
     return instructions ? cw_show_instructions(r, NULL) : CW_OK;
 }
 

@@ -1,5 +1,5 @@
 # A trace of the simulated program: what it records, into which files, and what it says of mistakes.
-held() { metric-eval show "$1" 2>&1 | sed -n '/^processes/,$p;/^end/p;/^dropped/p' | tr -s ' '; }
+held() { metric-eval show "$1" 2>&1 | grep -E '^(end|dropped|process|untimed)|^  [a-z_]*: [0-9,]* rows|^    |^  .*(lost| [1-9][0-9]* dropped| [1-9][0-9]* without)|before' | grep -v '^  [a-z_]*: [^0-9]' | sed 's/ rows of.*//'; }
 fail() { "$@"; echo "status $?"; }
 echo == all by itself
 capture-agent trace -o run.cwd -- true; held run.cwd
@@ -8,7 +8,6 @@ echo == what was lost
 capture-agent trace -o run.cwd --sim-drop 7 --sim-untimed 3 --kinds kernel,copy -- true; held run.cwd
 capture-agent trace -o run.cwd --sim-drop 7 --kinds kernel,copy --quiet -- true
 capture-agent trace -o run.cwd --sim-unfinished --kinds gpu -- sh -c 'exit 3'; echo "status $?"; held run.cwd
-metric-eval show run.cwd --format json | python3 -c 'import json, sys; print(json.load(sys.stdin)["trace"])'
 echo == kinds
 capture-agent trace --list-kinds
 for kinds in all -api,-nvtx 'default,-gpu,um,-driver'; do
@@ -25,7 +24,7 @@ RANK=5 capture-agent trace -o 'one%r.cwd' --sim-processes 1 --quiet -- true; ls 
 capture-agent trace -o 'empty-%r.cwd' -- sh -c 'echo process 7 other >$COUNTERWORKS_SIM'; echo "status $?"; ls empty*
 fail capture-agent trace -o 'run-%x.cwd' -- true
 echo == windows
-window() { capture-agent trace -o run.cwd -t gpu,nvtx --sim-processes 1 "$@" -- true; echo "status $?"; metric-eval show run.cwd | grep ^windows; }
+window() { capture-agent trace -o run.cwd -t gpu,nvtx --sim-processes 1 "$@" -- true; echo "status $?"; }
 window --delay 2ms --duration 1ms
 window --window 500us --every 2ms
 window -d 1h
@@ -76,7 +75,7 @@ capture-agent trace -o run.cwd -t all --sim-seed 4 -- sh app; held run.cwd
 metric-eval show run.cwd | grep pci
 capture-agent trace -o run.cwd -t gpu --process second -- sh app
 capture-agent trace -o run.cwd -t gpu --device 3 -- sh app; echo "status $?"
-capture-agent trace -o run.cwd -t gpu --profiler-api -- sh app; metric-eval show run.cwd | grep ^windows
+capture-agent trace -o run.cwd -t gpu --profiler-api -- sh app
 echo == mistakes
 fail capture-agent trace -- true
 fail capture-agent trace -o run.cwd

@@ -1,7 +1,7 @@
 # The same as capture_faults for traces: whatever happens to the program or the agent, what was complete is in the file,
 # and the program is not disturbed. On the simulated GPU.
 collect() { rm -f run.cwd; capture-agent trace -o run.cwd -t kernel,runtime "$@" 2>&1; }
-held() { metric-eval show run.cwd 2>&1 | grep -E 'incomplete|^end|^  (kernel|runtime|account)' | tr -s ' ' | paste -sd';'; }
+held() { metric-eval show run.cwd 2>&1 | grep -E 'incomplete|^end|^  (kernel|runtime|account): [0-9]' | sed 's/ rows of.*//' | paste -sd';'; }
 say='exec 3>$COUNTERWORKS_SIM; echo launch a >&3; echo launch b >&3; echo flush >&3; echo launch a >&3;'
 echo == as it should be
 collect -- sh -c "$say"; echo "status $?"; held
@@ -26,13 +26,13 @@ echo == the agent is killed
 rm -f run.cwd gone ended
 capture-agent trace -o run.cwd -t kernel,runtime -- sh -c "$say until [ -e gone ]; do sleep 0.05; done; (echo launch c >&3) 2>/dev/null; echo the program ends >ended" &
 agent=$!
-until [ "$(held | grep -c 'kernel 2')" = 1 ]; do sleep 0.05; done
+until [ "$(held | grep -c 'kernel: 2')" = 1 ]; do sleep 0.05; done
 kill -9 $agent; wait $agent 2>/dev/null; touch gone
 until [ -e ended ]; do sleep 0.05; done; cat ended; held
 echo == the disk is full
 capture-agent trace -o /dev/full -- sh -c "$say echo the program ends"; echo "status $?"
 (ulimit -f 64; collect --sim-steps 20000 --quiet -- sh -c 'echo the program ends'); echo "status $?"
-metric-eval show run.cwd 2>&1 | awk '/^  kernel/ {print ($2 > 100 ? "some are there" : "too few")} /^end/'
+metric-eval show run.cwd 2>&1 | awk '/^  kernel: [0-9]/ {gsub(",", ""); print ($2 > 100 ? "some are there" : "too few")} /^end/'
 (ulimit -f 64; collect --sim-steps 20000 --quiet -- sh -c 'exit 6'); echo "it fails too: status $?"
 echo == it says what nobody understands
 collect -- sh -c "$say echo dance >&3; echo launch c >&3"; echo "status $?"; held
