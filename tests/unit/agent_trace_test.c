@@ -221,6 +221,7 @@ static void record(const void *one, size_t size, size_t count)
     size_t room, most = 1;
     request(&buffer, &room, &most);
     cr_assert(buffer && room >= count * RECORD && !most && size <= RECORD);
+    memset(buffer, 0, count * RECORD);
     for (size_t i = 0; i < count; i++)
         memcpy(buffer + i * RECORD, one, size);
     complete(context, 0, buffer, room, count * RECORD);

@@ -558,6 +558,10 @@ static const struct source {
     {CW_TRACE_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET, take_set},
     {CW_TRACE_INTERNAL, CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API, take_internal},
     {CW_TRACE_EVENT, CUPTI_ACTIVITY_KIND_CUDA_EVENT, take_event},
+    /* CUPTI 13.0 tells of events only where waits are recorded, and of numbers only where calls are */
+    {CW_TRACE_EVENT, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, NULL},
+    {CW_TRACE_EXTERNAL, CUPTI_ACTIVITY_KIND_RUNTIME, NULL},
+    {CW_TRACE_EXTERNAL, CUPTI_ACTIVITY_KIND_DRIVER, NULL},
     {CW_TRACE_STREAM, CUPTI_ACTIVITY_KIND_STREAM, take_stream},
     {CW_TRACE_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD, take_overhead},
     {CW_TRACE_ALLOCATION, CUPTI_ACTIVITY_KIND_MEMORY2, take_allocation},
@@ -583,7 +587,8 @@ void cw_trace_record_take(const CUpti_Activity *record)
 {
     for (size_t i = 0; i < SOURCES; i++)
         if (sources[i].cupti == record->kind) {
-            sources[i].take(record);
+            if (sources[i].take)
+                sources[i].take(record);
             return;
         }
 }
