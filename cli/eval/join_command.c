@@ -7,6 +7,7 @@
 #include "cli/eval/run.h"
 #include "eval/advice.h"
 #include "eval/joined.h"
+#include "eval/joined_samples.h"
 #include "eval/output/joined.h"
 #include "metricdb/glossary.h"
 
@@ -77,8 +78,8 @@ static const struct cw_option option_list[] = {
 
 struct inputs {
     const struct join_options *o;
-    struct cw_eval_request requests[2]; /* of the trace and of the ranges */
-    struct cw_eval_run trace, ranges;
+    struct cw_eval_request requests[3];        /* of the trace, the ranges and the samples */
+    struct cw_eval_run trace, ranges, samples; /* samples: of PCs, where there are any */
     char **range_words;
     size_t range_count;
     struct cw_trace rows;
@@ -116,18 +117,22 @@ static enum cw_status sort_word(struct inputs *in, char *const *word)
     request.capture = *word;
     enum cw_status status = cw_eval_load_capture(&run);
     const int profiler = status == CW_OK ? (int)run.info.profiler : -1;
-    if (profiler == TRACE && in->trace.capture) {
-        status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found a second trace, expected one", *word);
-    } else if (profiler == TRACE) {
-        in->requests[0] = request;
-        in->trace = run;
-        in->trace.o = &in->requests[0];
+    const bool samples = profiler == COUNTERWORKS_PC_SAMPLES;
+    struct cw_eval_run *kept = profiler == TRACE ? &in->trace : samples ? &in->samples : NULL;
+    if (kept && kept->capture) {
+        status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found a second %s, expected one", *word,
+                              samples ? "capture of PC samples" : "trace");
+    } else if (kept) {
+        in->requests[samples ? 2 : 0] = request;
+        *kept = run;
+        kept->o = &in->requests[samples ? 2 : 0];
         return CW_OK;
     } else if (profiler == COUNTERWORKS_RANGES) {
         in->range_words[in->range_count++] = *word;
     } else if (status == CW_OK) {
         status =
-            cw_error_set(in->err, CW_ERR_USAGE, "%s: found another capture, expected a trace or one of ranges", *word);
+            cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture of %s, expected a trace, ranges or PC samples",
+                         *word, profiler == COUNTERWORKS_SAMPLES ? "samples over time" : "SASS metrics");
     }
     cw_eval_close(&run);
     return status;
@@ -185,6 +190,9 @@ struct view {
     struct cw_joined_output of;
     struct cw_sections sections;
     struct cw_output_rows shown;
+    struct cw_instructions instructions;
+    struct cw_pc_data raw;
+    struct cw_joined_samples samples;
 };
 
 static enum cw_status make_rows(struct inputs *in, struct view *v, size_t top)
@@ -200,6 +208,8 @@ static enum cw_status make_rows(struct inputs *in, struct view *v, size_t top)
     if (status == CW_OK)
         status = cw_joined_output_make(&v->of, &v->joined, &v->made, in->arena, in->err);
     v->of.trace = in->trace.capture->source;
+    v->of.samples_source = in->samples.capture ? in->samples.capture->source : NULL;
+    v->of.samples = v->samples;
     v->shown = (struct cw_output_rows){.sections = &v->sections, .joined = &v->of};
     return status == CW_OK ? cw_eval_choose_rows(&in->ranges, &v->rows, NULL, top) : status;
 }
@@ -325,6 +335,10 @@ static enum cw_status join_inputs(struct inputs *in)
     if (status == CW_OK)
         status = cw_joined_make(&v->joined, &in->timeline, &in->ranges.capture->data, in->ranges.chip->chip, in->arena,
                                 in->err);
+    if (status == CW_OK && in->samples.capture)
+        status = cw_eval_load_instructions(&in->samples, &v->instructions, &v->raw);
+    if (status == CW_OK && in->samples.capture)
+        status = cw_joined_samples_make(&v->samples, &v->joined, &v->instructions, in->arena, in->err);
     if (status == CW_OK && (o->hdf5 || o->csv || o->json))
         status = write_files(in, v);
     return status == CW_OK && cw_eval_prints(o) ? print_rows(in, v) : status;
@@ -343,6 +357,7 @@ static enum cw_status join(const void *options, struct counterworks_chip *chip, 
         status = join_inputs(&in);
     cw_timeline_free(&in.timeline);
     cw_eval_close(&in.ranges);
+    cw_eval_close(&in.samples);
     cw_eval_close(&in.trace);
     return status;
 }
@@ -350,10 +365,11 @@ static enum cw_status join(const void *options, struct counterworks_chip *chip, 
 int cw_eval_join(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "TRACE.cwd RUN.cwd...",
+        option_list, "TRACE.cwd RUN.cwd... [HOT.cwd]",
         "Joins the undisturbed timeline of a program with the metrics of other runs of it: by rank or process, device, "
         "kernel, grid and block, NVTX ranges and occurrence. Each row has the time of the trace, and what limits it "
-        "from the ranges. What did not match is listed.\v"
+        "from the ranges. What did not match is listed. A capture of PC samples adds the hottest lines of each "
+        "kernel.\v"
         "Example:\n  metric-eval join trace.cwd run.cwd\n  metric-eval join trace.cwd run.cwd --by nvtx -o joined.h5\n"
         "  metric-eval join trace.cwd run.cwd --by launch -m sm__inst_executed.sum --csv -"};
     struct join_options options = {.eval.by = CW_BY_KERNEL};

@@ -3,6 +3,7 @@
 #define CW_EVAL_OUTPUT_JOINED_H
 
 #include "eval/joined.h"
+#include "eval/joined_samples.h"
 #include "eval/output/output.h"
 #include "eval/output/terminal.h"
 
@@ -12,6 +13,8 @@ struct cw_joined_output {
     const struct cw_joined_rows *rows;
     uint32_t left_count, extra_count;
     const struct cw_join_left *left, *extra; /* launches of the trace without a twin, and ranges */
+    const char *samples_source;              /* name of the file of PC samples; NULL: none */
+    struct cw_joined_samples samples;
 };
 
 /* Lists what has no twin. CW_ERR_NOMEM alone. */
@@ -26,10 +29,14 @@ void cw_joined_put_summary(const struct cw_output_rows *rows, FILE *out);
 enum cw_status cw_joined_put_left(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out,
                                   struct cw_error *err);
 
+/* The hottest lines of the kernels, where there are PC samples. */
+void cw_joined_put_samples(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out);
+
 /* ---- for files ---- */
 
-/* Tables to stand behind the first one of cw_output_groups: what has no twin, and, with `all`, every launch of the
- * trace with the number of its range and row. They live in `arena`. CW_ERR_NOMEM alone. */
+/* Tables to stand behind the first one of cw_output_groups: what has no twin, the hottest lines of PC samples, and,
+ * with `all`, every launch of the trace with the number of its range and row. They live in `arena`. CW_ERR_NOMEM alone.
+ */
 enum cw_status cw_joined_add_tables(struct cw_output *output, const struct cw_output_rows *rows, bool all,
                                     struct cw_arena *arena, struct cw_error *err);
 

@@ -64,6 +64,49 @@ static const struct cw_output_column left_columns[] = {
     {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct left, block), &xyz},
 };
 
+/* ---- PC samples ------------------------------------------------------------------------------------------------- */
+
+struct hot {
+    uint32_t number;
+    struct cw_joined_line of;
+};
+
+struct hot_content {
+    const struct cw_joined_samples *samples;
+    struct hot one;
+};
+
+static struct cw_output_row hot_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct hot_content *c = t->content;
+    c->one = (struct hot){(uint32_t)i, c->samples->lines[i]};
+    return (struct cw_output_row){.record = &c->one};
+}
+
+static const struct cw_output_column hot_columns[] = {
+    {"hot", CW_CELL_U32, CW_TO_HDF5, offsetof(struct hot, number)},
+    {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct hot, of.function)},
+    {"file", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct hot, of.file)},
+    {"line", CW_CELL_U32, CW_TO_FILES, offsetof(struct hot, of.line)},
+    {"samples", CW_CELL_U64, CW_TO_FILES, offsetof(struct hot, of.samples)},
+    {"kernel_samples", CW_CELL_U64, CW_TO_FILES, offsetof(struct hot, of.all)},
+    {"reason", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct hot, of.reason)},
+    {"kernel_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct hot, of.ns)},
+};
+
+static enum cw_status add_hot(struct cw_output *output, const struct cw_joined_output *of, struct cw_arena *arena,
+                              struct cw_error *err)
+{
+    struct hot_content *c = cw_arena_alloc(arena, 1, sizeof *c);
+    if (!c)
+        return cw_error_nomem(err);
+    c->samples = &of->samples;
+    output->tables[output->table_count++] = (struct cw_output_table){
+        CW_OUTPUT_COLUMNS(hot_columns), .name = "hot",  .group = "hot", .record_size = sizeof c->one,
+        .row_count = of->samples.count, .row = hot_row, .content = c};
+    return CW_OK;
+}
+
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
 struct launch {
@@ -207,7 +250,7 @@ enum cw_status cw_joined_add_tables(struct cw_output *output, const struct cw_ou
                                  .row_count = (uint64_t)rows->joined->left_count + rows->joined->extra_count,
                                  .row = left_row,
                                  .content = left};
-    return CW_OK;
+    return rows->joined->samples_source ? add_hot(output, rows->joined, arena, err) : CW_OK;
 }
 
 enum cw_status cw_output_joined_launches(struct cw_output *output, const struct cw_output_rows *rows,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/shorten.h"
 #include "base/text.h"
@@ -169,6 +170,67 @@ static void put_list(struct left *l, uint32_t count, const struct cw_terminal_st
     if (count > SHOWN_LEFT)
         cw_text_print(out, "%" PRIu32 " more; --json has all\n", count - SHOWN_LEFT);
 }
+
+/* ---- PC samples ------------------------------------------------------------------------------------------------- */
+
+struct hot {
+    char time[CW_TIME_TEXT_SIZE], samples[CW_NUMBER_SIZE], share[16], place[WHY_SIZE], reason[CW_REASON_SIZE],
+        name[CW_SHORT_SIZE];
+};
+
+struct hot_list {
+    const struct cw_joined_samples *samples;
+    size_t name_width;
+    struct hot one;
+};
+
+static struct cw_output_row hot_row(const struct cw_output_table *t, uint64_t i)
+{
+    struct hot_list *l = t->content;
+    const struct cw_joined_line *line = &l->samples->lines[i];
+    const char *file = strrchr(line->file, '/');
+    cw_terminal_time(line->ns, l->one.time);
+    cw_terminal_integer(line->samples, l->one.samples);
+    snprintf(l->one.share, sizeof l->one.share, "%.1f%%", 100 * line->share);
+    if (*line->file)
+        cw_text_format(l->one.place, sizeof l->one.place, "%s:%" PRIu32, file ? file + 1 : line->file, line->line);
+    else
+        cw_text_format(l->one.place, sizeof l->one.place, "-");
+    cw_reason_short(line->reason, l->one.reason);
+    cw_shorten(line->name, l->name_width, l->one.name);
+    return (struct cw_output_row){.record = &l->one};
+}
+
+static const struct cw_output_column hot_columns[] = {
+    {"kernel's time", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct hot, time), .right = true},
+    {"samples", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct hot, samples), .right = true},
+    {"of kernel", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct hot, share), .right = true},
+    {"line", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct hot, place)},
+    {"waits for", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct hot, reason)},
+    {"kernel", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct hot, name)},
+};
+
+void cw_joined_put_samples(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out)
+{
+    enum { OTHERS = 76, LEAST = 20, SHOWN = 15 };
+    const struct cw_joined_samples *samples = &rows->joined->samples;
+    struct hot_list list = {.samples = samples};
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(hot_columns), .record_size = sizeof list.one,
+                                      .row_count = samples->count < SHOWN ? samples->count : SHOWN, .row = hot_row,
+                                      .content = &list};
+    if (!rows->joined->samples_source)
+        return;
+    list.name_width = !style->width ? 0 : style->width > OTHERS + LEAST ? style->width - OTHERS : LEAST;
+    cw_text_print(out, "\nThe hottest lines of kernels, from %s:\n", rows->joined->samples_source);
+    cw_terminal_print(&t, out);
+    if (samples->count > SHOWN)
+        cw_text_print(out, "%zu more; --json has all\n", samples->count - SHOWN);
+    if (samples->elsewhere)
+        cw_text_print(out, "%.1f %% of the samples are in kernels that the trace does not have.\n",
+                      100 * (double)samples->elsewhere / (double)samples->samples);
+}
+
+/* ---- all that was left ------------------------------------------------------------------------------------------ */
 
 /* The time of each item of the trace's list. NULL when out of memory. */
 static double *sum_times(const struct cw_joined *j, const struct cw_join_left *items, uint32_t count)

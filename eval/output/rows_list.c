@@ -506,6 +506,8 @@ enum cw_status cw_rows_put_list(const struct cw_output_rows *rows, const struct 
     *fits = choose_form(&list, style, &form);
     if (status == CW_OK && *fits)
         put_list(&list, form, style, out);
+    if (status == CW_OK && *fits && rows->joined && !style->quiet)
+        cw_joined_put_samples(rows, style, out);
     return status == CW_OK && *fits && rows->joined && !style->quiet ? cw_joined_put_left(rows, style, out, err)
                                                                      : status;
 }

@@ -39,7 +39,7 @@ struct making {
 
 static void put(struct making *m, struct cw_writer *out)
 {
-    m->good = m->good && out->status == CW_OK && fwrite(out->data, 1, out->size, m->file) == out->size;
+    m->good = m->good && out->status == CW_OK && (!out->size || fwrite(out->data, 1, out->size, m->file) == out->size);
     cw_writer_free(out);
     cw_writer_init(out);
 }
@@ -206,7 +206,7 @@ static void add_launch(struct making *m, uint32_t i, uint32_t *shapes)
     for (uint32_t n = 0; n < nodes; n++)
         add_kernel(m, range, shapes[i], duration(m->data, i) * m->scale / nodes, graph);
     m->host += CALL_NS + BETWEEN_NS + m->correlation * 2654435761u % 16384; /* a program is never even */
-    if (!*range->kernel) /* each user range by itself */
+    if (!*range->kernel)                                                    /* each user range by itself */
         go_to(m, "");
 }
 

@@ -23,6 +23,12 @@ join "$C/nvtx_user.cwd"
 echo "== multiplexed"
 trace multiplexed 1 1
 join "$C/multiplexed.cwd" --top 2 -m dram__throughput.avg.pct_of_peak_sustained_elapsed | cut -c1-130
+echo "== PC samples of the same program"
+trace gemm 1 1
+join "$C/gemm.cwd" "$C/pc_gemm.cwd" | sed '/^$/d' | cut -c1-150
+join "$C/pc_gemm.cwd" "$C/gemm.cwd" -o h.h5 --json h.json -q
+python3 -c 'import json; j = json.load(open("h.json")); print(len(j["hot"]), j["hot"][0])'
+h5dump -d /hot/samples h.h5 | grep '(0)' | head -1
 echo "== another program"
 trace multi 1 1
 join "$C/stream.cwd" --top 2
@@ -62,3 +68,5 @@ join "$C/sass_gemm.cwd" "$C/gpus.cwd"
 join "$C/gpus.cwd" --by range 2>&1 | head -1
 join "$C/gpus.cwd" --by launch
 join "$C/gpus.cwd" --csv trace.cwd
+join "$C/gpus.cwd" "$C/pm_gemm.cwd"
+join "$C/gpus.cwd" "$C/pc_gemm.cwd" "$C/pc_gemm.cwd"
