@@ -3,12 +3,15 @@
 
 #include "base/file.h"
 #include "cli/common/cli.h"
+#include "cli/eval/export_trace.h"
 #include "cli/eval/run.h"
+#include "eval/output/perfetto.h"
 #include "eval/output/prometheus.h"
 #include "eval/output/stacks.h"
 #include "eval/spread.h"
 
-enum format { CSV, FOLDED, NDJSON, PROMETHEUS, SPEEDSCOPE };
+enum format { CHROME, CSV, FOLDED, NDJSON, PERFETTO, PROMETHEUS, SPEEDSCOPE };
+#define FORMATS "chrome, csv, folded, ndjson, perfetto, prometheus or speedscope"
 
 struct export_options {
     struct cw_eval_request eval;
@@ -19,15 +22,34 @@ struct export_options {
 
 static void read_format(void *options, char *text, struct argp_state *state)
 {
-    static const char *const names[] = {"csv", "folded", "ndjson", "prometheus", "speedscope"};
+    static const char *const names[] = {"chrome", "csv", "folded", "ndjson", "perfetto", "prometheus", "speedscope"};
     struct export_options *o = options;
     size_t i = 0;
     while (i < sizeof names / sizeof *names && strcmp(names[i], text) != 0)
         i++;
     if (i == sizeof names / sizeof *names)
-        cw_usage_error(state, "found --format '%s', expected csv, folded, ndjson, prometheus or speedscope", text);
+        cw_usage_error(state, "found --format '%s', expected " FORMATS, text);
+    if (o->chosen && o->format != (enum format)i)
+        cw_usage_error(state, "found --format '%s' and another format, expected one of them", text);
     o->format = (enum format)i;
     o->chosen = true;
+}
+
+static void take_perfetto(void *options, char *text, struct argp_state *state)
+{
+    struct export_options *o = options;
+    if (o->output)
+        cw_usage_error(state, "found two outputs, %s and %s, expected one", o->output, text);
+    read_format(options, (char[]){"perfetto"}, state);
+    o->output = text;
+}
+
+static void take_output(void *options, char *text, struct argp_state *state)
+{
+    struct export_options *o = options;
+    if (o->output)
+        cw_usage_error(state, "found two outputs, %s and %s, expected one", o->output, text);
+    o->output = text;
 }
 
 static void take_capture(void *options, char *text, struct argp_state *state)
@@ -38,12 +60,19 @@ static void take_capture(void *options, char *text, struct argp_state *state)
     o->eval.capture = text;
 }
 
+static bool of_traces(enum format format)
+{
+    return format == CHROME || format == PERFETTO;
+}
+
 static void check_options(void *options, struct argp_state *state)
 {
     const struct export_options *o = options;
     const bool stacks = o->format == FOLDED || o->format == SPEEDSCOPE;
     if (!o->eval.capture || !o->chosen)
         cw_usage_error(state, "found no %s", o->eval.capture ? "--format" : "capture");
+    if (of_traces(o->format) && (o->eval.all || o->eval.sources.count || cw_eval_option_of_ranges(&o->eval)))
+        cw_usage_error(state, "found metrics or ranges, expected none for a trace");
     if (o->eval.all && o->eval.sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
     if (stacks && (o->eval.all || o->eval.sources.count))
@@ -52,8 +81,9 @@ static void check_options(void *options, struct argp_state *state)
 
 static const struct cw_option option_list[] = {
     {"all", 0, NULL, "every metric whose counters the capture holds", CW_OPTION_FLAG(struct export_options, eval.all)},
-    {"format", 0, "FORMAT", "csv, folded, ndjson, prometheus or speedscope", CW_OPTION_TAKE(read_format)},
-    {"output", 'o', "FILE", "where to write (default: standard output)", CW_OPTION_TEXT(struct export_options, output)},
+    {"format", 0, "FORMAT", FORMATS, CW_OPTION_TAKE(read_format)},
+    {"output", 'o', "FILE", "where to write (default: standard output)", CW_OPTION_TAKE(take_output)},
+    {"perfetto", 0, "FILE", "the same as --format perfetto -o FILE", CW_OPTION_TAKE(take_perfetto)},
     {CW_OPTION_GROUP(struct export_options, eval.ranges, cw_eval_ranges_options)},
     {CW_OPTION_TAKE(take_capture)},
     {CW_OPTION_CHECK(check_options)},
@@ -185,13 +215,29 @@ static enum cw_status export_metrics(const struct export_options *o, struct cw_e
     return status != CW_OK ? status : o->format == PROMETHEUS ? export_kernels(o, r) : export_rows(o, r);
 }
 
+static enum cw_status export_any(const struct export_options *o, struct cw_eval_run *r)
+{
+    const bool trace = r->capture->data.schema.profiler == CW_PROFILER_TRACE;
+    if (trace != of_traces(o->format))
+        return trace ? cw_error_set(r->err, CW_ERR_USAGE,
+                                    "%s: found a trace, expected --format perfetto or chrome for it", r->o->capture)
+                     : cw_error_set(r->err, CW_ERR_USAGE,
+                                    "%s: found no trace, expected what capture-agent trace records", r->o->capture);
+    cw_eval_tell_incomplete(r);
+    return trace                                     ? cw_eval_export_trace(r, o->output, o->format == CHROME)
+           : r->info.profiler > COUNTERWORKS_SAMPLES ? export_instructions(o, r)
+                                                     : export_metrics(o, r);
+}
+
 static enum cw_status export_capture(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                                      struct cw_error *err)
 {
     static const struct cw_file_kind kinds[] = {
+        [CHROME] = {"JSON of Chrome's traces", false, {"{\"displayTimeUnit\": ", NULL}},
         [CSV] = {"CSV", false, {"range,", "sample,", "device,", NULL}},
         [FOLDED] = {"folded stacks", false, {NULL}},
         [NDJSON] = {"lines of JSON of metric-eval", false, {"{\"range\": ", "{\"sample\": ", "{\"device\": ", NULL}},
+        [PERFETTO] = {"a trace of ours for Perfetto", true, {CW_PERFETTO_HEAD, NULL}},
         [PROMETHEUS] = {"Prometheus text", false, {"# TYPE ", NULL}},
         [SPEEDSCOPE] = {"JSON of speedscope", false, {"{\"$schema\": \"https://www.speedscope", NULL}}};
     struct export_options o = *(const struct export_options *)options;
@@ -204,11 +250,8 @@ static enum cw_status export_capture(const void *options, struct counterworks_ch
             cw_error_set(err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each", o.output);
     if (status == CW_OK)
         status = cw_eval_load_capture(&r);
-    if (status == CW_OK) {
-        const bool instructions = r.info.profiler > COUNTERWORKS_SAMPLES;
-        cw_eval_tell_incomplete(&r);
-        status = instructions ? export_instructions(&o, &r) : export_metrics(&o, &r);
-    }
+    if (status == CW_OK)
+        status = export_any(&o, &r);
     cw_eval_close(&r);
     return status;
 }
@@ -216,11 +259,13 @@ static enum cw_status export_capture(const void *options, struct counterworks_ch
 int cw_eval_export(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "RUN.cwd... --format FORMAT",
+        option_list, "RUN.cwd... --format FORMAT\nTRACE.cwd... --perfetto FILE",
         "Writes a capture for other programs: one row a value (csv, ndjson), stacks for flame graphs of time or PC "
-        "samples (folded, speedscope), or the kernels' metrics for a monitor (prometheus).\v"
+        "samples (folded, speedscope), or the kernels' metrics for a monitor (prometheus); a trace for viewers of "
+        "timelines (perfetto; chrome for small ones).\v"
         "Example:\n  metric-eval export run.cwd --format folded | flamegraph.pl >run.svg\n"
-        "  metric-eval export run.cwd --format csv -o run.csv"};
+        "  metric-eval export run.cwd --format csv -o run.csv\n"
+        "  metric-eval export trace.cwd --perfetto trace.pftrace"};
     struct export_options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, NULL, export_capture);
 }

@@ -1,8 +1,8 @@
 /* Writes captures and a plan in which every text that may be any is TEXT: named_images FOLDER TEXT MODULE
  *
- * range.cwd, planned.cwd (which asks for a metric TEXT), chip.cwd (of a chip TEXT), pm.cwd, pc.cwd, sass.cwd, plan.cwc
- * and pm.cwc. Those that can be evaluated are of the chip TINY and have sm__cycles_active and sm__inst_executed. MODULE
- * is the ELF image whose functions the instructions of pc.cwd and sass.cwd are of. */
+ * range.cwd, planned.cwd (which asks for a metric TEXT), chip.cwd (of a chip TEXT), pm.cwd, pc.cwd, sass.cwd,
+ * trace.cwd, plan.cwc and pm.cwc. Those that can be evaluated are of the chip TINY and have sm__cycles_active and
+ * sm__inst_executed. MODULE is the ELF image whose functions the instructions of pc.cwd and sass.cwd are of. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #include "image/config_image.h"
 #include "image/counter_data.h"
 #include "image/pc_data.h"
+#include "tests/support/add_rows.h"
 
 enum { COUNTERS = 3 };
 
@@ -196,6 +197,49 @@ static enum cw_status save_instructions(struct job *j, const char *name, enum cw
     return save(j, name, &out);
 }
 
+/* ---- traces ----------------------------------------------------------------------------------------------------- */
+
+/* A row of each kind, whose texts are the text. */
+static void write_rows(struct cw_add_rows *rows)
+{
+    for (enum cw_trace_kind kind = 0; kind < CW_TRACE_KIND__COUNT; kind++) {
+        const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
+        struct cw_add_value values[CW_TRACE_KIND_FIELDS_MAX];
+        for (uint32_t f = 0; f < info->field_count; f++) {
+            const enum cw_trace_field field = info->fields[f];
+            const enum cw_trace_type type = cw_trace_fields[field].type;
+            const uint64_t time = field == CW_FIELD_END ? 3000 : 2000;
+            values[f] = (struct cw_add_value){field, type == CW_TRACE_TIME ? time : type == CW_TRACE_DEVICE ? 0 : 1};
+        }
+        cw_add_row(rows, 0, kind, values, info->field_count);
+    }
+}
+
+static enum cw_status save_trace(struct job *j, const char *name)
+{
+    const struct cw_schema schema = {.chip = "TINY", .producer = j->text, .profiler = CW_PROFILER_TRACE};
+    const struct cw_device device = device_of(j);
+    const struct cw_pair attributes[] = {
+        {"program", j->text}, {"host", j->text}, {"rank", j->text}, {j->text, j->text}};
+    const struct cw_trace_device own = {0, 0};
+    const struct cw_trace_process process = {
+        .pid = 7, .attribute_count = 4, .attributes = attributes, .device_count = 1, .devices = &own};
+    struct cw_writer out;
+    struct cw_add_rows rows = {.out = &out};
+    cw_writer_init(&out);
+    cw_chunk_write_header(&out, &cw_counter_data_kind);
+    cw_schema_write(&schema, &out);
+    cw_trace_write_kinds(&out);
+    cw_counter_data_write_device(&schema, &device, &out);
+    cw_trace_write_process(0, &process, &out);
+    cw_trace_write_texts(0, 1, &j->text, 1, &out);
+    write_rows(&rows);
+    cw_add_rows_flush(&rows, 0);
+    cw_add_rows_free(&rows);
+    cw_counter_data_write_end(0, 0, CW_END_EXITED, 0, &out);
+    return save(j, name, &out);
+}
+
 static enum cw_status save_all(struct job *j)
 {
     static const char metric[] = "sm__inst_executed.sum";
@@ -212,6 +256,8 @@ static enum cw_status save_all(struct job *j)
         status = save_plan(j, "pm.cwc", CW_PROFILER_PM);
     if (status == CW_OK)
         status = save_instructions(j, "pc.cwd", CW_PROFILER_PC);
+    if (status == CW_OK)
+        status = save_trace(j, "trace.cwd");
     return status == CW_OK ? save_instructions(j, "sass.cwd", CW_PROFILER_SASS) : status;
 }
 

@@ -57,6 +57,8 @@ for by in kernel family range nvtx device rank; do
     writer "eval by $by csv" "metric-eval \$d/range.cwd --by $by --csv -"
     writer "eval by $by json" "metric-eval \$d/range.cwd --by $by --json -"
 done
+writer "trace perfetto" 'metric-eval export $d/trace.cwd --perfetto $d/x.pftrace && "$SOURCE/tests/support/read_perfetto" $d/x.pftrace --list >&2'
+writer "trace chrome json" 'metric-eval export $d/trace.cwd --format chrome'
 writer "eval list" 'metric-eval $d/range.cwd --by range --filter "launches > 0" --sort name --top 1'
 writer "eval list of a metric" 'metric-eval $d/range.cwd --metrics-db $d/name.yaml -m mine --by range --sort name'
 writer "eval filter" 'metric-eval $d/range.cwd --filter "$t > 1"'

@@ -1,0 +1,24 @@
+/* A trace as JSON of Chrome's Trace Event Format, for viewers that read nothing else. They read all of it into memory
+ * at once, so it is for small traces. */
+#ifndef CW_EVAL_OUTPUT_CHROME_H
+#define CW_EVAL_OUTPUT_CHROME_H
+
+#include <stdio.h>
+
+#include "eval/output/lanes.h"
+
+/* chrome://tracing reads a file as one string, of which V8 holds 512 MiB at most, beside what it makes of it. */
+#define CW_CHROME_BYTES_MAX (256u << 20)
+/* No event takes fewer bytes. */
+#define CW_CHROME_EVENT_BYTES 100
+
+struct cw_chrome;
+/* Writes to `out`, where write errors stay. NULL when out of memory. */
+struct cw_chrome *cw_chrome_create(FILE *out);
+/* `state` of this format is a struct cw_chrome. */
+extern const struct cw_lane_format cw_chrome_format;
+/* Ends the text. CW_ERR_NOMEM; CW_ERR_UNSUPPORTED where it is longer than CW_CHROME_BYTES_MAX, without a message. */
+enum cw_status cw_chrome_finish(struct cw_chrome *chrome);
+void cw_chrome_free(struct cw_chrome *chrome);
+
+#endif

@@ -1,0 +1,35 @@
+/* The lanes of a trace by what they are of: for the files that fill them. */
+#ifndef CW_EVAL_OUTPUT_LANE_PLACES_H
+#define CW_EVAL_OUTPUT_LANE_PLACES_H
+
+#include "eval/keys.h"
+#include "eval/output/lanes.h"
+#include "eval/timeline.h"
+
+struct cw_lane_places {
+    const struct cw_timeline *timeline;
+    struct cw_lanes *lanes;
+    struct cw_arena *arena;
+    uint32_t *processes; /* the lane of each process */
+    int32_t *pids;       /* its number for viewers, which no other has */
+    struct cw_keys keys; /* of lanes within processes: process, device, what, which */
+    uint32_t *of_key;    /* [key]: its lane */
+    size_t room;
+    bool nomem;
+};
+
+/* Adds the lanes of all processes. To be freed also after a failure, which `nomem` remembers. */
+void cw_lane_places_begin(struct cw_lane_places *places, const struct cw_timeline *timeline, struct cw_lanes *lanes,
+                          struct cw_arena *arena);
+void cw_lane_places_free(struct cw_lane_places *places);
+
+/* A lane of a process, and of one of its devices unless that is CW_NO_TRACE_DEVICE. `lane` is what it becomes where
+ * there is none under the same numbers; `detail` is added to its name unless NULL, and its parent is found
+ * here. */
+enum cw_lane_place { CW_PLACE_DEVICE, CW_PLACE_STREAM, CW_PLACE_COUNTER, CW_PLACE_MEMORY, CW_PLACE_KIND };
+uint32_t cw_lane_place(struct cw_lane_places *places, const struct cw_key *key, const struct cw_lane *lane,
+                       const char *detail);
+/* "GPU 0" */
+const char *cw_lane_device_name(struct cw_lane_places *places, uint32_t device);
+
+#endif

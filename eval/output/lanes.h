@@ -1,0 +1,96 @@
+/* Lanes for programs that draw them: events, each with its texts and numbers, and counters, in the order of time. Every
+ * format is told of the same ones. */
+#ifndef CW_EVAL_OUTPUT_LANES_H
+#define CW_EVAL_OUTPUT_LANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+enum cw_lane_kind {
+    CW_LANE_PROCESS, /* has no parent; pid */
+    CW_LANE_THREAD,  /* pid, tid */
+    CW_LANE_GROUP,   /* of lanes, without events */
+    CW_LANE_EVENTS,
+    CW_LANE_COUNTER
+};
+
+#define CW_NO_LANE UINT32_MAX
+struct cw_lane {
+    enum cw_lane_kind kind;
+    bool flat;       /* events that overlap are drawn beside one another, not one in another */
+    uint32_t parent; /* a lane before this one, or CW_NO_LANE */
+    int32_t pid, tid;
+    const char *name, *unit; /* unit: of a counter, "bytes", or any that people know */
+};
+
+enum cw_lane_note_kind { CW_NOTE_NUMBER, CW_NOTE_REAL, CW_NOTE_ADDRESS, CW_NOTE_TEXT };
+struct cw_lane_note {
+    const char *name;
+    enum cw_lane_note_kind kind;
+    union {
+        uint64_t number;
+        double real;
+        const char *text;
+    };
+};
+
+/* One end of an arrow; the other one has the same number. */
+struct cw_lane_flow {
+    uint64_t number;
+    bool last; /* of the two in time */
+};
+
+struct cw_lane_event {
+    uint32_t lane;
+    uint64_t time, end; /* ns since 1970 */
+    bool instant;
+    double value; /* of a counter, which has nothing of the following */
+    const char *category, *name;
+    size_t note_count, flow_count;
+    const struct cw_lane_note *notes;
+    const struct cw_lane_flow *flows;
+};
+
+/* A format. It is told of each lane before any of its events, and of events in the order of time. Events of a lane
+ * nest: what begins in another one ends there, too. Texts may hold any characters, and live until the end. */
+struct cw_lane_format {
+    void (*start)(void *state, uint64_t origin); /* first of all: nothing is before this time */
+    void (*lane)(void *state, uint32_t number, const struct cw_lane *lane);
+    void (*begin)(void *state, const struct cw_lane_event *event);
+    void (*end)(void *state, uint32_t lane, uint64_t time);
+    void (*instant)(void *state, const struct cw_lane_event *event);
+    void (*count)(void *state, uint32_t lane, uint64_t time, double value);
+    bool (*full)(const void *state); /* it takes no more: the rest is left out */
+};
+
+/* Events in the order of time. */
+struct cw_lane_source {
+    uint32_t count;
+    void *context;
+    uint64_t (*time)(const void *context, uint32_t i);
+    /* What it refers to must stay until the next call, and texts until the end. */
+    void (*event)(void *context, uint32_t i, struct cw_lane_event *event);
+};
+
+struct cw_lanes;
+/* NULL when out of memory; what it needs lives in `arena`, or until cw_lanes_free. */
+struct cw_lanes *cw_lanes_create(struct cw_arena *arena);
+void cw_lanes_free(struct cw_lanes *lanes);
+/* The number of a new lane; CW_NO_LANE when out of memory, which cw_lanes_write tells. */
+uint32_t cw_lanes_add(struct cw_lanes *lanes, const struct cw_lane *lane);
+size_t cw_lanes_count(const struct cw_lanes *lanes);
+/* Of events that begin at one time those of an earlier source come first. */
+void cw_lanes_source(struct cw_lanes *lanes, const struct cw_lane_source *source);
+
+/* Events that overlap and do not nest go to further lanes, of the same name and parent. Where that takes more than
+ * CW_LANES_BESIDE, or they are nested deeper than CW_LANES_DEEP, they are instants. */
+enum { CW_LANES_BESIDE = 64, CW_LANES_DEEP = 256 };
+/* *crowded: how many became instants. CW_ERR_NOMEM alone. */
+enum cw_status cw_lanes_write(struct cw_lanes *lanes, const struct cw_lane_format *format, void *state,
+                              uint64_t *crowded, struct cw_error *err);
+
+#endif

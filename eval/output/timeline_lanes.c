@@ -1,0 +1,477 @@
+#include "eval/output/timeline_lanes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shorten.h"
+#include "eval/output/lane_places.h"
+#include "eval/output/lane_rows.h"
+
+enum { NOTES = 20, KERNEL_COLUMNS = 80, PATH_BYTES = 500 };
+
+struct work {
+    const struct cw_timeline *t;
+    struct cw_lane_places places;
+    struct cw_arena *arena;
+    /* texts that were made once, NULL before: by name, shape and path */
+    const char **kernels, **copies, **memsets, **grids, **blocks, **clusters, **paths;
+    /* what each call launched: the GPU items from first[call] to first[call + 1] of `launched`, where there are any */
+    uint32_t *first, *launched;
+    struct cw_lane_note notes[NOTES];
+    struct cw_lane_flow *flows, one_flow;
+    size_t flow_room, note_count;
+    bool nomem;
+};
+
+/* What one lane has. */
+struct list {
+    struct work *w;
+    uint32_t first, lane, started; /* started: of NVTX ranges that are not of their thread alone */
+};
+
+static const char *text(struct work *w, const char *made)
+{
+    w->nomem = w->nomem || !made;
+    return made ? made : "";
+}
+
+static void note_number(struct work *w, const char *name, uint64_t number)
+{
+    w->notes[w->note_count++] = (struct cw_lane_note){name, CW_NOTE_NUMBER, {.number = number}};
+}
+
+static void note_text(struct work *w, const char *name, const char *value)
+{
+    if (*value)
+        w->notes[w->note_count++] = (struct cw_lane_note){name, CW_NOTE_TEXT, {.text = value}};
+}
+
+static void take_notes(struct work *w, struct cw_lane_event *e)
+{
+    e->notes = w->notes;
+    e->note_count = w->note_count;
+}
+
+static const char *name_of(const struct work *w, uint32_t name)
+{
+    return w->t->names[name].text;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
+
+static const char *kernel_name(struct work *w, uint32_t name)
+{
+    char line[CW_SHORT_SIZE];
+    if (!w->kernels[name])
+        w->kernels[name] =
+            text(w, cw_arena_strdup(w->arena, cw_shorten(w->t->names[name].shown, KERNEL_COLUMNS, line)));
+    return w->kernels[name];
+}
+
+static const char *named(struct work *w, const char **made, const char *what, uint32_t name)
+{
+    if (!made[name])
+        made[name] = text(w, cw_arena_printf(w->arena, "%s%s%s", what, name ? " " : "", name_of(w, name)));
+    return made[name];
+}
+
+static const char *size_of(struct work *w, const char **made, uint32_t shape, const uint32_t size[3])
+{
+    if (!made[shape])
+        made[shape] = text(
+            w, size[0] ? cw_arena_printf(w->arena, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, size[0], size[1], size[2]) : "");
+    return made[shape];
+}
+
+/* NVTX ranges one in another, the innermost ones where it would be long. */
+static const char *path_of(struct work *w, uint32_t path)
+{
+    char line[PATH_BYTES + 8];
+    size_t at = sizeof line - 1;
+    if (!path)
+        return "";
+    if (w->paths[path])
+        return w->paths[path];
+    line[at] = 0;
+    for (uint32_t p = path; p; p = w->t->paths[p].parent) {
+        const char *name = name_of(w, w->t->paths[p].name);
+        const size_t length = strlen(name);
+        if (length + 4 > at) {
+            memcpy(line + at - 3, "../", 3);
+            at -= 3;
+            break;
+        }
+        if (line[at])
+            line[--at] = '/';
+        memcpy(line + (at -= length), name, length);
+    }
+    return w->paths[path] = text(w, cw_arena_strdup(w->arena, line + at));
+}
+
+/* ---- what ran on GPUs ------------------------------------------------------------------------------------------- */
+
+static uint64_t gpu_time(const void *list, uint32_t i)
+{
+    const struct list *l = list;
+    return l->w->t->gpu[l->first + i].start;
+}
+
+static void note_shape(struct work *w, uint32_t number)
+{
+    const struct cw_timeline_shape *s = &w->t->shapes[number];
+    note_text(w, "grid", size_of(w, w->grids, number, s->grid));
+    note_text(w, "block", size_of(w, w->blocks, number, s->block));
+    note_text(w, "cluster", size_of(w, w->clusters, number, s->cluster));
+    note_number(w, "registers_per_thread", s->registers);
+    note_number(w, "static_shared_bytes", s->static_shared);
+    note_number(w, "dynamic_shared_bytes", s->dynamic_shared);
+    if (s->local_per_thread)
+        note_number(w, "local_bytes_per_thread", s->local_per_thread);
+}
+
+static void note_bytes(struct work *w, const struct cw_timeline_gpu *g)
+{
+    if (g->bytes == CW_TRACE_UNKNOWN)
+        return;
+    note_number(w, "bytes", g->bytes);
+    if (g->end > g->start)
+        w->notes[w->note_count++] =
+            (struct cw_lane_note){"GB/s", CW_NOTE_REAL, {.real = (double)g->bytes / (double)(g->end - g->start)}};
+}
+
+static void describe_gpu(struct work *w, const struct cw_timeline_gpu *g, struct cw_lane_event *e)
+{
+    e->category = cw_trace_kinds[g->kind].name;
+    if (g->kind == CW_TRACE_KERNEL) {
+        e->name = kernel_name(w, g->name);
+        if (strcmp(e->name, w->t->names[g->name].shown) != 0)
+            note_text(w, "function", w->t->names[g->name].shown);
+        if (g->shape != CW_TIMELINE_NONE)
+            note_shape(w, g->shape);
+    } else if (g->kind == CW_TRACE_COPY) {
+        e->name = named(w, w->copies, "copy", g->name);
+        note_text(w, "from", name_of(w, g->from));
+        note_text(w, "to", name_of(w, g->to));
+        note_bytes(w, g);
+    } else if (g->kind == CW_TRACE_MEMSET) {
+        e->name = named(w, w->memsets, "memset", g->name);
+        note_bytes(w, g);
+    } else {
+        e->name = "graph";
+    }
+}
+
+/* The arrow from its call, whose number is that of the GPU's item. */
+static struct cw_lane_flow flow_of(const struct work *w, uint32_t gpu, bool of_call)
+{
+    const struct cw_timeline_gpu *g = &w->t->gpu[gpu];
+    const bool call_first = w->t->calls[g->call].start <= g->start;
+    return (struct cw_lane_flow){(uint64_t)gpu + 1, call_first != of_call};
+}
+
+static void gpu_event(void *list, uint32_t i, struct cw_lane_event *e)
+{
+    const struct list *l = list;
+    struct work *w = l->w;
+    const struct cw_timeline_gpu *g = &w->t->gpu[l->first + i];
+    w->note_count = 0;
+    *e = (struct cw_lane_event){.lane = l->lane, .time = g->start, .end = g->end};
+    describe_gpu(w, g, e);
+    if (g->correlation != CW_TIMELINE_NONE)
+        note_number(w, "correlation", g->correlation);
+    if (w->t->streams[g->stream].context != CW_TRACE_UNKNOWN)
+        note_number(w, "context", w->t->streams[g->stream].context);
+    if (g->in_graph)
+        note_text(w, "of", "a graph");
+    note_text(w, "nvtx", path_of(w, g->path));
+    take_notes(w, e);
+    if (g->call != CW_TIMELINE_NONE) {
+        w->one_flow = flow_of(w, l->first + i, false);
+        e->flows = &w->one_flow;
+        e->flow_count = 1;
+    }
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t call_time(const void *list, uint32_t i)
+{
+    const struct list *l = list;
+    return l->w->t->calls[l->first + i].start;
+}
+
+static void add_flows(struct work *w, uint32_t call, struct cw_lane_event *e)
+{
+    const uint32_t first = w->first[call], count = w->first[call + 1] - first;
+    if (count > w->flow_room) {
+        struct cw_lane_flow *more = realloc(w->flows, 2 * (size_t)count * sizeof *more);
+        w->nomem = w->nomem || !more;
+        if (!more)
+            return;
+        w->flows = more;
+        w->flow_room = 2 * (size_t)count;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        w->flows[i] = flow_of(w, w->launched[first + i], true);
+    e->flows = w->flows;
+    e->flow_count = count;
+}
+
+static void call_event(void *list, uint32_t i, struct cw_lane_event *e)
+{
+    const struct list *l = list;
+    struct work *w = l->w;
+    const struct cw_timeline_call *c = &w->t->calls[l->first + i];
+    w->note_count = 0;
+    *e = (struct cw_lane_event){.lane = l->lane,
+                                .time = c->start,
+                                .end = c->end,
+                                .category = cw_trace_kinds[c->kind].name,
+                                .name = w->t->names[c->name].shown};
+    if (c->correlation != CW_TIMELINE_NONE)
+        note_number(w, "correlation", c->correlation);
+    if (c->result)
+        note_number(w, "result", c->result);
+    take_notes(w, e);
+    add_flows(w, l->first + i, e);
+}
+
+/* ---- NVTX ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t range_time(const void *list, uint32_t i)
+{
+    const struct list *l = list;
+    return l->w->t->ranges[l->first + i].start;
+}
+
+static void note_nvtx(struct work *w, uint32_t domain, uint32_t color)
+{
+    if (domain)
+        note_text(w, "domain", name_of(w, domain));
+    if (color)
+        note_number(w, "color", color);
+}
+
+static void range_event(void *list, uint32_t i, struct cw_lane_event *e)
+{
+    const struct list *l = list;
+    struct work *w = l->w;
+    const struct cw_timeline_range *r = &w->t->ranges[l->first + i];
+    w->note_count = 0;
+    *e = (struct cw_lane_event){.lane = r->pushed ? l->lane : l->started,
+                                .time = r->start,
+                                .end = r->end,
+                                .category = "nvtx",
+                                .name = name_of(w, r->name)};
+    note_nvtx(w, r->domain, r->color);
+    if (r->open)
+        note_text(w, "end", "it was still open when the trace ended");
+    take_notes(w, e);
+}
+
+static uint64_t mark_time(const void *list, uint32_t i)
+{
+    const struct list *l = list;
+    return l->w->t->marks[l->first + i].start;
+}
+
+static void mark_event(void *list, uint32_t i, struct cw_lane_event *e)
+{
+    const struct list *l = list;
+    struct work *w = l->w;
+    const struct cw_timeline_mark *m = &w->t->marks[l->first + i];
+    w->note_count = 0;
+    *e = (struct cw_lane_event){.lane = l->lane,
+                                .time = m->start,
+                                .end = m->start,
+                                .instant = true,
+                                .category = "nvtx",
+                                .name = name_of(w, m->name)};
+    note_nvtx(w, m->domain, m->color);
+    take_notes(w, e);
+}
+
+/* ---- waits ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t wait_time(const void *list, uint32_t i)
+{
+    return ((const struct list *)list)->w->t->waits[i].start;
+}
+
+static uint32_t wait_lane(struct work *w, const struct cw_timeline_wait *s)
+{
+    const struct cw_key key = {{s->process, CW_NO_TRACE_DEVICE, CW_PLACE_KIND, s->kind}};
+    return cw_lane_place(&w->places, &key,
+                         &(struct cw_lane){.kind = CW_LANE_EVENTS, .name = cw_trace_kinds[s->kind].name}, NULL);
+}
+
+static void wait_event(void *list, uint32_t i, struct cw_lane_event *e)
+{
+    struct work *w = ((struct list *)list)->w;
+    const struct cw_timeline_wait *s = &w->t->waits[i];
+    w->note_count = 0;
+    *e = (struct cw_lane_event){.lane = wait_lane(w, s),
+                                .time = s->start,
+                                .end = s->end,
+                                .category = cw_trace_kinds[s->kind].name,
+                                .name = s->type ? name_of(w, s->type) : cw_trace_kinds[s->kind].name};
+    if (s->correlation != CW_TIMELINE_NONE)
+        note_number(w, "correlation", s->correlation);
+    if (s->thread != CW_TIMELINE_NONE && w->t->threads[s->thread].thread != CW_TRACE_UNKNOWN)
+        note_number(w, "thread", w->t->threads[s->thread].thread);
+    if (s->stream != CW_TIMELINE_NONE)
+        note_number(w, "stream", w->t->streams[s->stream].stream);
+    if (s->event != CW_TRACE_UNKNOWN)
+        note_number(w, "event", s->event);
+    take_notes(w, e);
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------------------------ */
+
+typedef uint64_t time_of(const void *list, uint32_t i);
+typedef void event_of(void *list, uint32_t i, struct cw_lane_event *e);
+
+static void add_list(struct work *w, const struct cw_timeline_list *of, const struct list *list, time_of *time,
+                     event_of *event)
+{
+    struct list *kept = of->count ? cw_arena_alloc(w->arena, 1, sizeof *kept) : NULL;
+    if (!of->count)
+        return;
+    w->nomem = w->nomem || !kept;
+    if (!kept)
+        return;
+    *kept = *list;
+    kept->w = w;
+    kept->first = of->first;
+    cw_lanes_source(w->places.lanes, &(struct cw_lane_source){of->count, kept, time, event});
+}
+
+static void add_thread(struct work *w, const struct cw_timeline_thread *th)
+{
+    const bool known = th->thread <= INT32_MAX;
+    const char *given = name_of(w, th->name);
+    char number[24] = "";
+    if (th->thread != CW_TRACE_UNKNOWN && !known) /* viewers show what is known */
+        snprintf(number, sizeof number, " %" PRIu64, th->thread);
+    const char *name = *given ? given : text(w, cw_arena_printf(w->arena, "thread%s", number));
+    const uint32_t process = w->places.processes[th->process];
+    struct list list = {.w = w};
+    uint32_t calls = cw_lanes_add(w->places.lanes, &(struct cw_lane){.kind = known ? CW_LANE_THREAD : CW_LANE_EVENTS,
+                                                                     .parent = process,
+                                                                     .pid = w->places.pids[th->process],
+                                                                     .tid = known ? (int32_t)th->thread : 0,
+                                                                     .name = name});
+    struct cw_lane nvtx = {.kind = CW_LANE_EVENTS, .parent = calls, .name = "NVTX"};
+    if (th->ranges.count || th->marks.count) {
+        list.lane = cw_lanes_add(w->places.lanes, &nvtx);
+        const struct cw_key key = {{th->process, CW_NO_TRACE_DEVICE, CW_PLACE_KIND, CW_TRACE_NVTX_RANGE}};
+        for (uint32_t i = 0; i < th->ranges.count && !list.started; i++)
+            if (!w->t->ranges[th->ranges.first + i].pushed)
+                list.started =
+                    cw_lane_place(&w->places, &key,
+                                  &(struct cw_lane){.kind = CW_LANE_EVENTS, .name = "NVTX, started and ended"}, NULL);
+    }
+    add_list(w, &th->ranges, &list, range_time, range_event);
+    add_list(w, &th->marks, &list, mark_time, mark_event);
+    list.lane = calls;
+    add_list(w, &th->calls, &list, call_time, call_event);
+}
+
+static void add_stream(struct work *w, const struct cw_timeline_stream *s, uint32_t number)
+{
+    const char *given = name_of(w, s->name);
+    char which[24] = "";
+    if (s->stream != CW_TRACE_UNKNOWN)
+        snprintf(which, sizeof which, " %" PRIu64, s->stream);
+    const char *name = text(w, cw_arena_printf(w->arena, "%s stream%s%s%s", cw_lane_device_name(&w->places, s->device),
+                                               which, *given ? " " : "", given));
+    const struct cw_key key = {{s->process, s->device, CW_PLACE_STREAM, number}};
+    const struct list list = {
+        .w = w,
+        .lane = cw_lane_place(&w->places, &key, &(struct cw_lane){.kind = CW_LANE_EVENTS, .flat = true, .name = name},
+                              NULL)};
+    add_list(w, &s->gpu, &list, gpu_time, gpu_event);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
+
+static void *room_for(struct work *w, size_t count, size_t size)
+{
+    void *room = cw_arena_alloc(w->arena, count, size);
+    w->nomem = w->nomem || !room;
+    return room;
+}
+
+static void make_room(struct work *w)
+{
+    const struct cw_timeline *t = w->t;
+    w->kernels = room_for(w, t->name_count, sizeof *w->kernels);
+    w->copies = room_for(w, t->name_count, sizeof *w->copies);
+    w->memsets = room_for(w, t->name_count, sizeof *w->memsets);
+    w->grids = room_for(w, t->shape_count, sizeof *w->grids);
+    w->blocks = room_for(w, t->shape_count, sizeof *w->blocks);
+    w->clusters = room_for(w, t->shape_count, sizeof *w->clusters);
+    w->paths = room_for(w, t->path_count, sizeof *w->paths);
+    w->first = room_for(w, (size_t)t->call_count + 2, sizeof *w->first);
+    w->launched = room_for(w, t->gpu_count, sizeof *w->launched);
+}
+
+/* What each call launched: counted, then filled in. */
+static void join_calls(struct work *w)
+{
+    const struct cw_timeline *t = w->t;
+    for (uint32_t i = 0; i < t->gpu_count; i++)
+        if (t->gpu[i].call != CW_TIMELINE_NONE)
+            w->first[t->gpu[i].call + 2]++;
+    for (size_t c = 2; c < (size_t)t->call_count + 2; c++)
+        w->first[c] += w->first[c - 1];
+    for (uint32_t i = 0; i < t->gpu_count; i++)
+        if (t->gpu[i].call != CW_TIMELINE_NONE)
+            w->launched[w->first[t->gpu[i].call + 1]++] = i;
+}
+
+static void add_all(struct work *w)
+{
+    const struct cw_timeline *t = w->t;
+    for (uint32_t i = 0; i < t->thread_count; i++)
+        add_thread(w, &t->threads[i]);
+    for (uint32_t i = 0; i < t->stream_count; i++)
+        add_stream(w, &t->streams[i], i);
+    for (uint32_t i = 0; i < t->wait_count; i++)
+        wait_lane(w, &t->waits[i]);
+    add_list(w, &(struct cw_timeline_list){0, t->wait_count}, &(struct list){.w = w}, wait_time, wait_event);
+}
+
+enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, const struct cw_lane_format *format,
+                                       void *state, struct cw_timeline_lanes_told *told, struct cw_arena *arena,
+                                       struct cw_error *err)
+{
+    struct work w = {.t = timeline, .arena = arena};
+    struct cw_lane_rows rows = {0};
+    struct cw_lanes *lanes = cw_lanes_create(arena);
+    *told = (struct cw_timeline_lanes_told){0};
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        told->untimed += timeline->untimed[k];
+    if (!lanes)
+        return cw_error_nomem(err);
+    cw_lane_places_begin(&w.places, timeline, lanes, arena);
+    w.nomem = w.places.nomem;
+    make_room(&w);
+    enum cw_status status = CW_OK;
+    if (!w.nomem) {
+        join_calls(&w);
+        add_all(&w);
+        status = cw_lane_rows_add(&rows, &w.places, err);
+    }
+    if (status == CW_OK && !w.nomem && !w.places.nomem)
+        status = cw_lanes_write(lanes, format, state, &told->crowded, err);
+    if (status == CW_OK && (w.nomem || w.places.nomem))
+        status = cw_error_nomem(err);
+    cw_lane_rows_free(&rows);
+    cw_lane_places_free(&w.places);
+    cw_lanes_free(lanes);
+    free(w.flows);
+    return status;
+}

@@ -1,0 +1,60 @@
+# A trace for viewers of timelines, read by readers of their own.
+read_perfetto=$SOURCE/tests/support/read_perfetto
+echo "== every kind of event"
+capture-agent trace --backend sim -q --kinds all -o all.cwd -- true 2>/dev/null
+metric-eval export all.cwd --perfetto all.pftrace
+"$read_perfetto" all.pftrace --list >all.txt
+grep -E "^(process|thread|track|counter) " all.txt
+tail -1 all.txt
+for lane in NVTX "main: runtime" "stream 7" "stream 13" synchronization overhead jit: "memory:" "unified memory:" "in use"; do
+    grep -m1 "^[0-9]* [bic][a-z]* rank 0.*$lane" all.txt | sed 's/^[0-9]*/TIME/;s/address=[0-9a-fx]*/address=X/'
+done
+echo "== ranks, graphs, kernels without times"
+make_trace run.cwd launches=20000 processes=3 graphs=4 untimed=10
+metric-eval export run.cwd --format perfetto -o run.pftrace
+"$read_perfetto" run.pftrace
+metric-eval export run.cwd --format perfetto | cmp - run.pftrace
+echo "== the same as JSON"
+metric-eval export all.cwd --format chrome -o all.json
+metric-eval export all.cwd --format chrome | cmp - all.json
+python3 - <<'E2'
+import collections, json
+trace = json.load(open("all.json"))
+events = trace["traceEvents"]
+kinds = collections.Counter(e["ph"] for e in events)
+listed = [line.split(" ", 2) for line in open("all.txt") if line[0].isdigit()]
+print("slices and marks as in the other file:", kinds["X"] == sum(l[1] == "begin" for l in listed),
+      kinds["i"] == sum(l[1] == "instant" for l in listed), kinds["C"] == sum(l[1] == "count" for l in listed))
+ends = collections.defaultdict(list)
+for e in events:
+    if e["ph"] in "sf":
+        ends[e["id"]].append(e["ph"])
+print("arrows:", len(ends), all(e == ["s", "f"] for e in ends.values()))
+open_until = collections.defaultdict(list)
+good = True
+for e in events:
+    if e["ph"] == "X":
+        lane, end = open_until[e["pid"], e["tid"]], round(1000 * (e["ts"] + e["dur"]))
+        while lane and lane[-1] <= round(1000 * e["ts"]):
+            lane.pop()
+        good = good and (not lane or end <= lane[-1])
+        lane.append(end)
+print("nested:", good)
+threads = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+print("lanes have names:", {(e["pid"], e["tid"]) for e in events if e["ph"] in "Xi"} <= threads)
+E2
+echo "== mistakes"
+metric-eval export all.cwd
+metric-eval export all.cwd --format csv
+metric-eval export all.cwd --format prometheus
+metric-eval export "$SOURCE/data/captures/gpus.cwd" --perfetto x.pftrace 2>&1 | sed "s,$SOURCE/data/captures/,,"
+metric-eval export all.cwd --perfetto x.pftrace -o y.pftrace
+metric-eval export all.cwd --perfetto x.pftrace --format csv
+metric-eval export all.cwd --perfetto x.pftrace --all
+metric-eval export all.cwd --perfetto all.cwd
+echo text >mine.txt; metric-eval export all.cwd --perfetto mine.txt; cat mine.txt
+for i in 1 2; do metric-eval export all.cwd --perfetto own; metric-eval export all.cwd --format chrome -o own.json; done
+metric-eval export all.cwd --perfetto /dev/full 2>&1 | sed "s/: No space left on device//"
+make_trace large.cwd launches=1400000 nvtx=0
+metric-eval export large.cwd --format chrome -o large.json; ls large.json*
+head -c 20000 all.cwd >cut.cwd; metric-eval export cut.cwd --perfetto cut.pftrace && "$read_perfetto" cut.pftrace | sed 's/[0-9][0-9]*/N/g'
