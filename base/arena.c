@@ -16,7 +16,8 @@ struct block {
 
 struct adopted {
     struct adopted *next;
-    void *memory;
+    void (*finish)(void *);
+    void *of;
 };
 
 struct cw_arena {
@@ -33,28 +34,33 @@ void cw_arena_destroy(struct cw_arena *arena)
 {
     if (!arena)
         return;
+    for (struct adopted *a = arena->adopted, *next; a; a = next) {
+        next = a->next;
+        a->finish(a->of);
+        free(a);
+    }
     for (struct block *b = arena->blocks, *next; b; b = next) {
         next = b->next;
         free(b);
     }
-    for (struct adopted *a = arena->adopted, *next; a; a = next) {
-        next = a->next;
-        free(a->memory);
-        free(a);
-    }
     free(arena);
+}
+
+bool cw_arena_at_end(struct cw_arena *arena, void (*finish)(void *), void *of)
+{
+    struct adopted *a = malloc(sizeof *a);
+    if (!a) {
+        finish(of);
+        return false;
+    }
+    *a = (struct adopted){arena->adopted, finish, of};
+    arena->adopted = a;
+    return true;
 }
 
 bool cw_arena_adopt(struct cw_arena *arena, void *memory)
 {
-    struct adopted *a = memory ? malloc(sizeof *a) : NULL;
-    if (!a) {
-        free(memory);
-        return !memory;
-    }
-    *a = (struct adopted){arena->adopted, memory};
-    arena->adopted = a;
-    return true;
+    return !memory || cw_arena_at_end(arena, free, memory);
 }
 
 void *cw_grown(void *items, size_t *room, size_t count, size_t size)

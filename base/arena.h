@@ -31,6 +31,8 @@ void *cw_arena_alloc(struct cw_arena *arena, size_t count, size_t size);
 /* Frees `memory`, which malloc or realloc gave, with all else; NULL is allowed. False when out of memory; then it is
  * freed at once. */
 bool cw_arena_adopt(struct cw_arena *arena, void *memory);
+/* Calls `finish` before all is freed. False when out of memory; then it is called at once. */
+bool cw_arena_at_end(struct cw_arena *arena, void (*finish)(void *), void *of);
 /* Room for one more item behind `count` of them in memory of malloc's, whose room is *room items: `items`, or where they
  * had to be moved. NULL when out of memory; then `items` is as it was. */
 void *cw_grown(void *items, size_t *room, size_t count, size_t size);

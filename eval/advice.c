@@ -322,7 +322,7 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
                                   .metric_count = (uint32_t)rules->metric_count};
     enum cw_status status = cw_result_make(&a.values, &(struct cw_eval_options){0}, arena, err);
     for (uint32_t i = 0; i < groups->count && status == CW_OK; i++) {
-        kernels[i] = (struct cw_advice_kernel){.group = &groups->items[i], .launch = &groups->data.ranges[i]};
+        kernels[i] = (struct cw_advice_kernel){.group = &groups->items[i], .launch = cw_launch_of(&groups->data, i)};
         status = find_limiter(&a, &kernels[i], i);
         if (status == CW_OK)
             status = find(&a, &kernels[i], i);

@@ -54,7 +54,7 @@ double cw_side_launches(const struct cw_side *side, uint32_t group)
 
 const char *cw_group_label(const struct cw_groups *groups, uint32_t group, struct cw_arena *arena)
 {
-    const struct cw_range *range = &groups->data.ranges[group];
+    const struct cw_range *range = cw_launch_of(&groups->data, group);
     const char *name = groups->items[group].name;
     const size_t size = cw_text_columns(name) * 4 + 128; /* a character has at most 4 bytes */
     char *label = cw_arena_alloc(arena, size, 1);
@@ -244,7 +244,7 @@ enum cw_status cw_compare_captures(const struct cw_difference **differences, uin
 /* By name, and by shape where that is to be alike. */
 static int compare_groups(const struct cw_groups *a, uint32_t i, const struct cw_groups *b, uint32_t k, bool shape)
 {
-    return a->by == CW_BY_KERNEL ? cw_range_compare_kernels(&a->data.ranges[i], &b->data.ranges[k], shape)
+    return a->by == CW_BY_KERNEL ? cw_range_compare_kernels(cw_launch_of(&a->data, i), cw_launch_of(&b->data, k), shape)
                                  : strcmp(a->items[i].name, b->items[k].name);
 }
 

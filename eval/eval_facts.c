@@ -84,22 +84,16 @@ void cw_eval_facts_load(const struct cw_counter_data *data, uint32_t fact, uint3
     }
 }
 
-enum { AT_ONCE = 256 };
-
 bool cw_eval_facts_held(const struct cw_counter_data *data, uint32_t fact)
 {
     const struct cw_fact *f = cw_fact(fact);
-    double values[AT_ONCE];
+    const uint32_t recorded = find_recorded(&data->schema, f->name);
     bool held = false, any = data->schema.profiler == CW_PROFILER_RANGE && data->range_count;
-    if (f->source == CW_FACT_OF_LAUNCH && find_recorded(&data->schema, f->name) == data->schema.fact_count)
-        return false;
+    if (f->source == CW_FACT_OF_LAUNCH)
+        return any && recorded < data->schema.fact_count && cw_fact_is_known(data, recorded);
     for (uint32_t d = 0; f->source == CW_FACT_OF_DEVICE && any && d < data->device_count; d++)
         held = held || !isnan(of_device(&data->devices[d], f->key));
-    for (uint32_t i = 0; f->source != CW_FACT_OF_DEVICE && any && !held && i < data->range_count; i += AT_ONCE) {
-        uint32_t count = data->range_count - i < AT_ONCE ? data->range_count - i : AT_ONCE;
-        cw_eval_facts_load(data, fact, i, count, values);
-        for (uint32_t k = 0; k < count; k++)
-            held = held || !isnan(values[k]);
-    }
+    for (uint32_t i = 0; f->source == CW_FACT_OF_RANGE && any && !held && i < cw_launch_count(data); i++)
+        held = !isnan(of_range(cw_launch(data, i), f->field));
     return held;
 }

@@ -174,7 +174,7 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
                                .fold = fold,
                                .arena = arena,
                                .err = err};
-    const struct cw_range *g = &data->ranges[range];
+    const struct cw_range *g = cw_launch_of(data, range);
     enum cw_status status = cw_explain_list(&e, metric);
     if (status != CW_OK)
         return status;

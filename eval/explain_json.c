@@ -165,7 +165,7 @@ enum cw_status cw_explain_json(json_t **tree, const struct cw_chip *chip, const 
     for (uint32_t i = 0; i < chip->counter_count; i++)
         if (needed[i])
             append_counter(&counters, &e, chip->counters[i].name);
-    const struct cw_range *g = &data->ranges[range];
+    const struct cw_range *g = cw_launch_of(data, range);
     *tree = json_pack("{s:I, s:s, s:s, s:o, s:o}", "range", (json_int_t)cw_explain_range(&e), "name", g->name, "kernel",
                       g->kernel, "metrics", metrics, "counters", counters);
     if (fold)

@@ -42,7 +42,7 @@ const struct cw_schema_counter *cw_explain_counter(const struct cw_explanation *
 
 static double operand_value(const struct cw_explanation *e, const struct cw_eval_operand *o)
 {
-    const struct cw_device *device = &e->data->devices[e->data->ranges[e->range].device];
+    const struct cw_device *device = &e->data->devices[cw_launch_of(e->data, e->range)->device];
     bool user = o->kind == CW_EVAL_USER_CYCLES || o->kind == CW_EVAL_USER_PEAK;
     bool peak = o->kind == CW_EVAL_PEAK || o->kind == CW_EVAL_USER_PEAK;
     double value = peak ? device->facts[o->column].peak[o->rollup] : cw_explain_recorded(e, o->column, o->rollup);
@@ -272,7 +272,7 @@ const char *cw_explain_form(const struct cw_explanation *e, uint32_t column)
 uint32_t cw_explain_instances(const struct cw_explanation *e, uint32_t column)
 {
     uint32_t counter = cw_schema_column_counter(&e->data->schema, column);
-    return e->data->devices[e->data->ranges[e->range].device].facts[counter].instances;
+    return e->data->devices[cw_launch_of(e->data, e->range)->device].facts[counter].instances;
 }
 
 const char *cw_explain_lack(const struct cw_explanation *e, uint32_t metric, struct cw_error *why)

@@ -20,8 +20,8 @@ static bool is_cold(const struct cw_range *range)
 
 bool cw_fold_has(const struct cw_counter_data *data)
 {
-    for (uint32_t i = 0; i < data->range_count; i++)
-        if (cw_fold_is_of(&data->ranges[i]))
+    for (uint32_t i = 0; i < cw_launch_count(data); i++)
+        if (cw_fold_is_of(cw_launch(data, i)))
             return true;
     return false;
 }

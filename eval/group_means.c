@@ -87,17 +87,6 @@ static uint32_t *count_columns(const struct merging *g)
     return full;
 }
 
-static uint8_t graver(uint8_t a, uint8_t b)
-{
-    static const uint8_t gravity[CW_FORM__ALL] = {[CW_FORM_UNAVAILABLE] = 1,
-                                                  [CW_FORM_ROLLUPS] = 2,
-                                                  [CW_FORM_MULTIPLEXED] = 3,
-                                                  [CW_FORM_OVERFLOW] = 4,
-                                                  [CW_FORM_INCOMPLETE] = 5};
-    b = b == CW_FORM_ZERO || b == CW_FORM_ONE || b == CW_FORM_INSTANCES ? CW_FORM_ROLLUPS : b;
-    return gravity[b] > gravity[a] ? b : a;
-}
-
 /* Whether the mean of a group takes in one of its ranges. Where some were multiplexed, which have few columns each, it
  * is a mean of all that have a column. */
 static bool is_used(const struct merging *g, uint32_t k, uint32_t range)
@@ -121,7 +110,7 @@ static void add_part(const struct merging *g, struct mean *mean, uint32_t column
     uint32_t taken = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t form = g->groups->folds.forms[from + ranges[i]];
-        mean->form = graver(mean->form, form);
+        mean->form = cw_form_graver(mean->form, form);
         if (!has(form))
             continue;
         taken++;
@@ -132,7 +121,7 @@ static void add_part(const struct merging *g, struct mean *mean, uint32_t column
     for (int r = 0; r < CW_ROLLUP_COUNT; r++)
         mean->sums[r] += sums[r] * weight;
     mean->taken += taken * weight;
-    mean->form = taken && multiplexed ? graver(mean->form, CW_FORM_MULTIPLEXED) : mean->form;
+    mean->form = taken && multiplexed ? cw_form_graver(mean->form, CW_FORM_MULTIPLEXED) : mean->form;
 }
 
 static void put_mean(const struct mean *mean, struct cw_counter_data *to, size_t at)

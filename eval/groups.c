@@ -16,7 +16,7 @@ struct grouping {
     uint32_t *order, count; /* ranges that are kept; those of a group follow one another */
     uint32_t *model;        /* of each device: the first device that is alike */
     uint32_t *gpu;          /* and the first that is the same one */
-    const char **family;    /* of each range that is kept; NULL unless by family */
+    const char **family;    /* of each launch that is kept; NULL unless by family */
     struct cw_group *items;
     struct cw_arena *arena;
 };
@@ -33,27 +33,12 @@ static uint32_t time_column(const struct cw_schema *schema, const struct cw_chip
     return CW_NO_COLUMN;
 }
 
-static double uncounted_duration(const struct cw_range *range, uint32_t pass_count)
-{
-    double least = NAN;
-    for (uint32_t i = 0; i < pass_count; i++)
-        if (range->durations[i] > 0)
-            least = fmin(least, range->durations[i]);
-    const bool one_pass = pass_count <= 1 || cw_range_attribute(range, "once");
-    return isnan(least) && one_pass && range->end_ns > range->start_ns ? (double)(range->end_ns - range->start_ns)
-                                                                       : least;
-}
-
 static double *measure(const struct cw_counter_data *data, const struct cw_chip *chip, struct cw_arena *arena)
 {
     const uint32_t column = time_column(&data->schema, chip);
     double *durations = cw_arena_alloc(arena, data->range_count, sizeof *durations);
-    for (uint32_t i = 0; durations && i < data->range_count; i++) {
-        const size_t at = (size_t)column * data->range_count + i;
-        const bool counted = column != CW_NO_COLUMN && data->forms[at] > CW_FORM_UNAVAILABLE;
-        durations[i] =
-            counted ? data->rollups[CW_SUM][at] : uncounted_duration(&data->ranges[i], data->schema.pass_count);
-    }
+    for (uint32_t i = 0; durations && i < data->range_count; i++)
+        durations[i] = cw_range_duration(data, i, column);
     return durations;
 }
 
@@ -112,9 +97,14 @@ static uint32_t *model_devices(const struct cw_counter_data *data, struct cw_are
     return model;
 }
 
+static uint32_t launch_index(const struct grouping *g, const struct cw_range *range)
+{
+    return (uint32_t)(range - cw_launch(g->data, 0));
+}
+
 static uint32_t kind_of(const struct grouping *g, const struct cw_range *range)
 {
-    return g->groups->folds.kinds ? g->groups->folds.kinds[range - g->data->ranges] : CW_WHOLE;
+    return g->groups->folds.kinds ? g->groups->folds.kinds[launch_index(g, range)] : CW_WHOLE;
 }
 
 /* A user range that goes with others of its kind, whose names may have other numbers. */
@@ -171,24 +161,25 @@ static int by_kernel(const struct grouping *g, const struct cw_range *a, const s
 
 static int by_family(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
 {
-    const int order = strcmp(g->family[a - g->data->ranges], g->family[b - g->data->ranges]);
+    const int order = strcmp(g->family[launch_index(g, a)], g->family[launch_index(g, b)]);
     return order ? order : by_number(g->model[a->device], g->model[b->device]);
 }
 
-static bool find_families(struct grouping *g)
+/* Of some launches. */
+static bool find_families(struct grouping *g, const uint32_t *launches, uint32_t count)
 {
     char text[CW_SHORT_SIZE];
-    g->family = cw_arena_alloc(g->arena, g->data->range_count, sizeof *g->family);
-    for (uint32_t i = 0; g->family && i < g->count; i++) {
-        const struct cw_range *range = &g->data->ranges[g->order[i]];
-        const struct cw_range *before = i ? &g->data->ranges[g->order[i - 1]] : NULL;
-        const char **family = &g->family[g->order[i]];
+    g->family = cw_arena_alloc(g->arena, cw_launch_count(g->data), sizeof *g->family);
+    for (uint32_t i = 0; g->family && i < count; i++) {
+        const struct cw_range *range = cw_launch(g->data, launches[i]);
+        const struct cw_range *before = i ? cw_launch(g->data, launches[i - 1]) : NULL;
+        const char **family = &g->family[launches[i]];
         if (is_numbered(g, range) && !(*family = cw_fold_name(range->name, g->arena)))
             return false;
         else if (!*range->kernel)
             *family = *family ? *family : range->name;
         else if (before && *before->kernel && strcmp(before->name, range->name) == 0)
-            *family = g->family[g->order[i - 1]];
+            *family = g->family[launches[i - 1]];
         else if (!(*family = cw_arena_strdup(g->arena, cw_shorten_to_family(range->name, text))))
             return false;
     }
@@ -208,7 +199,7 @@ static int by_fold(const struct grouping *g, const struct cw_range *a, const str
     const uint32_t x = kind_of(g, a), y = kind_of(g, b);
     int order = by_number(x, y);
     if (order || x == CW_WHOLE)
-        return order ? order : by_number((uint64_t)(a - g->data->ranges), (uint64_t)(b - g->data->ranges));
+        return order ? order : by_number(launch_index(g, a), launch_index(g, b));
     order = by_number(g->gpu[a->device], g->gpu[b->device]);
     return order ? order : by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
 }
@@ -270,7 +261,7 @@ static int in_order(const void *a, const void *b, void *grouping)
 {
     const struct grouping *g = grouping;
     const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const int order = compare(g, &g->data->ranges[i], &g->data->ranges[k]);
+    const int order = compare(g, cw_launch(g->data, i), cw_launch(g->data, k));
     return order ? order : by_number(i, k);
 }
 
@@ -279,10 +270,10 @@ static int in_order(const void *a, const void *b, void *grouping)
 /* A text that all have but for the numbers in it: "step *", or as it is where they have it all alike. */
 static const char *shared_text(const struct grouping *g, const struct cw_group *group, const char *key)
 {
-    const struct cw_range *ranges = g->data->ranges, *first = &ranges[group->ranges[0]];
+    const struct cw_range *first = cw_launch_of(g->data, group->ranges[0]);
     const char *text = key ? cw_range_attribute(first, key) : first->name;
     for (uint32_t i = 1; text && kind_of(g, first) != CW_WHOLE && i < group->count; i++) {
-        const struct cw_range *other = &ranges[group->ranges[i]];
+        const struct cw_range *other = cw_launch_of(g->data, group->ranges[i]);
         const char *theirs = key ? cw_range_attribute(other, key) : other->name;
         if (theirs && strcmp(text, theirs) != 0)
             return cw_fold_name(text, g->arena);
@@ -292,11 +283,11 @@ static const char *shared_text(const struct grouping *g, const struct cw_group *
 
 static const char *name_group(const struct grouping *g, const struct cw_group *group)
 {
-    const struct cw_range *first = &g->data->ranges[group->ranges[0]];
+    const struct cw_range *first = cw_launch_of(g->data, group->ranges[0]);
     const char *text;
     switch (g->groups->by) {
     case CW_BY_FAMILY:
-        return g->family[first - g->data->ranges];
+        return g->family[launch_index(g, first)];
     case CW_BY_NVTX:
         if (!cw_range_attribute(first, "nvtx"))
             return "(no NVTX range)";
@@ -344,25 +335,31 @@ static void sum_up(struct cw_group *group, const double *durations, const double
 static int in_kernel_order(const void *a, const void *b, void *grouping)
 {
     const struct grouping *g = grouping;
-    return by_kernel(g, &g->data->ranges[*(const uint32_t *)a], &g->data->ranges[*(const uint32_t *)b]);
+    return by_kernel(g, cw_launch(g->data, *(const uint32_t *)a), cw_launch(g->data, *(const uint32_t *)b));
 }
 
 /* How many kernels each group has. */
 static bool count_kernels(struct grouping *g)
 {
-    uint32_t *order = cw_arena_alloc(g->arena, g->count, sizeof *order);
+    const uint32_t launches = cw_launch_count(g->data);
     const bool alike = g->groups->by == CW_BY_KERNEL || g->groups->by == CW_BY_RANGE;
-    for (uint32_t k = 0; order && k < g->groups->count; k++) {
+    uint32_t *order = cw_arena_alloc(g->arena, alike ? 0 : launches, sizeof *order);
+    uint32_t *seen = cw_arena_alloc(g->arena, alike ? 0 : launches, sizeof *seen); /* in the group of number - 1 */
+    for (uint32_t k = 0; order && seen && k < g->groups->count; k++) {
         struct cw_group *group = &g->items[k];
+        uint32_t count = 0;
         group->kernels = 1;
-        if (alike)
-            continue;
-        memcpy(order, group->ranges, group->count * sizeof *order);
-        qsort_r(order, group->count, sizeof *order, in_kernel_order, g);
-        for (uint32_t i = 1; i < group->count; i++)
+        for (uint32_t i = 0; !alike && i < group->count; i++) {
+            const uint32_t launch = cw_launch_number(g->data, group->ranges[i]);
+            if (seen[launch] != k + 1)
+                order[count++] = launch;
+            seen[launch] = k + 1;
+        }
+        qsort_r(order, count, sizeof *order, in_kernel_order, g);
+        for (uint32_t i = 1; i < count; i++)
             group->kernels += in_kernel_order(&order[i - 1], &order[i], g) != 0;
     }
-    return order != NULL;
+    return order && seen;
 }
 
 static int by_time(const struct cw_group *a, const struct cw_group *b)
@@ -398,23 +395,37 @@ uint32_t *cw_groups_longest(const struct cw_groups *groups, struct cw_arena *are
     return order;
 }
 
+/* Whether two ranges are of different groups. */
+static bool differ(const struct grouping *g, uint32_t i, uint32_t k)
+{
+    const struct cw_range *a = cw_launch_of(g->data, i), *b = cw_launch_of(g->data, k);
+    return g->groups->by == CW_BY_RANGE || (a != b && compare(g, a, b) != 0);
+}
+
+/* The ranges in `order` fall into groups. */
 static enum cw_status divide(struct grouping *g, struct cw_error *err)
 {
-    const struct cw_range *ranges = g->data->ranges;
     uint32_t count = 0;
-    bool timed = false;
     for (uint32_t i = 0; i < g->count; i++)
-        count += !i || compare(g, &ranges[g->order[i - 1]], &ranges[g->order[i]]) != 0;
+        count += !i || differ(g, g->order[i - 1], g->order[i]);
     struct cw_group *items = g->items = cw_arena_alloc(g->arena, count, sizeof *items);
     if (!items)
         return cw_error_nomem(err);
     g->groups->count = count;
     for (uint32_t i = 0, k = 0; i < g->count; i++) {
-        if (i && compare(g, &ranges[g->order[i - 1]], &ranges[g->order[i]]) != 0)
+        if (i && differ(g, g->order[i - 1], g->order[i]))
             k++;
         if (!items[k].count++)
             items[k].ranges = &g->order[i];
     }
+    return CW_OK;
+}
+
+static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
+{
+    struct cw_group *items = g->items;
+    const uint32_t count = g->groups->count;
+    bool timed = false;
     for (uint32_t k = 0; k < count; k++) {
         sum_up(&items[k], g->groups->durations, g->groups->measured);
         if (!(items[k].name = name_group(g, &items[k])))
@@ -426,7 +437,94 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
         g->groups->total = NAN;
     if (g->groups->by != CW_BY_RANGE)
         qsort(items, count, sizeof *items, g->groups->by == CW_BY_FOLD ? earliest_first : longest_first);
-    return CW_OK;
+    g->groups->items = items;
+    return count_kernels(g) ? CW_OK : cw_error_nomem(err);
+}
+
+/* ---- a capture that stays in its file --------------------------------------------------------------------------- */
+
+/* Sorts launches, which are few, and puts each range behind the others of its group. *groups_of: of each launch. */
+static bool order_by_launch(struct grouping *g, const bool *keep, uint32_t **groups_of)
+{
+    const uint32_t launches = cw_launch_count(g->data), ranges = g->data->range_count;
+    uint32_t *sorted = cw_arena_alloc(g->arena, launches, sizeof *sorted), groups = 0;
+    uint32_t *of = *groups_of = cw_arena_alloc(g->arena, launches, sizeof *of);
+    size_t *next = cw_arena_alloc(g->arena, (size_t)launches + 1, sizeof *next); /* where a group goes on */
+    if (!sorted || !of || !next)
+        return false;
+    for (uint32_t i = 0; i < launches; i++)
+        sorted[i] = i;
+    if (g->groups->by == CW_BY_FAMILY && !find_families(g, sorted, launches))
+        return false;
+    qsort_r(sorted, launches, sizeof *sorted, in_order, g);
+    for (uint32_t i = 0; i < launches; i++) {
+        groups += i && compare(g, cw_launch(g->data, sorted[i - 1]), cw_launch(g->data, sorted[i])) != 0;
+        of[sorted[i]] = groups;
+    }
+    for (uint32_t i = 0; i < ranges; i++)
+        if (!keep || keep[i])
+            next[of[cw_launch_number(g->data, i)] + 1]++;
+    for (uint32_t k = 0; k < launches; k++)
+        next[k + 1] += next[k];
+    g->count = (uint32_t)next[launches];
+    for (uint32_t i = 0; i < ranges; i++)
+        if (!keep || keep[i])
+            g->order[next[of[cw_launch_number(g->data, i)]]++] = i;
+    return true;
+}
+
+/* Groups without a range that is kept are none. */
+static void number_groups(const struct grouping *g, uint32_t *groups_of)
+{
+    for (uint32_t i = 0; groups_of && i < cw_launch_count(g->data); i++)
+        groups_of[i] = CW_NONE;
+    for (uint32_t k = 0; groups_of && k < g->groups->count; k++)
+        for (uint32_t i = 0; i < g->items[k].count; i++)
+            groups_of[cw_launch_number(g->data, g->items[k].ranges[i])] = k;
+}
+
+/* Groups were sorted by their time: their means follow. */
+static bool reorder_means(const struct grouping *g)
+{
+    struct cw_groups *groups = g->groups;
+    uint32_t *from = cw_arena_alloc(g->arena, groups->count, sizeof *from);
+    for (uint32_t k = 0; from && k < groups->count; k++)
+        from[k] = g->items[k].before;
+    return from && cw_groups_reorder(&groups->data, from);
+}
+
+static enum cw_status make_streamed(struct grouping *g, const struct cw_chip *chip, const bool *keep,
+                                    struct cw_error *err)
+{
+    struct cw_groups *groups = g->groups;
+    const bool each = groups->by == CW_BY_RANGE, as_it_is = each && !keep;
+    uint32_t *groups_of = NULL;
+    double *durations = cw_arena_alloc(g->arena, g->data->range_count, sizeof *durations);
+    for (uint32_t i = 0; each && i < g->data->range_count; i++)
+        if (!keep || keep[i])
+            g->order[g->count++] = i;
+    if (!durations || (!each && !order_by_launch(g, keep, &groups_of)))
+        return cw_error_nomem(err);
+    groups->measured = groups->durations = durations;
+    enum cw_status status = divide(g, err);
+    if (status != CW_OK)
+        return status;
+    number_groups(g, groups_of);
+    const struct cw_group_walk walk = {.data = g->data, .keep = keep, .groups_of = groups_of, .count = groups->count,
+                                       .time_column = time_column(&g->data->schema, chip), .items = g->items,
+                                       .durations = durations, .means = as_it_is ? NULL : &groups->data};
+    status = cw_groups_walk(&walk, g->arena, err);
+    for (uint32_t i = 0; status == CW_OK && i < g->data->range_count; i++)
+        groups->whole += isnan(durations[i]) ? 0 : durations[i];
+    if (as_it_is)
+        groups->data = *g->data;
+    for (uint32_t k = 0; k < groups->count; k++)
+        g->items[k].before = k;
+    if (status == CW_OK)
+        status = finish_groups(g, err);
+    for (uint32_t k = 0; as_it_is && k < groups->count; k++)
+        g->items[k].used = 1;
+    return status == CW_OK && !as_it_is && !reorder_means(g) ? cw_error_nomem(err) : status;
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------------
@@ -453,6 +551,8 @@ static enum cw_status make(struct cw_groups *groups, const struct cw_counter_dat
     g.order = cw_arena_alloc(arena, data->range_count, sizeof *g.order);
     g.model = model_devices(data, arena);
     g.gpu = find_gpus(data, &groups->gpu_count, arena);
+    if (g.order && g.model && g.gpu && data->directory) /* nothing in it was multiplexed */
+        return make_streamed(&g, chip, keep, err);
     if (!g.order || !g.model || !g.gpu || cw_folds_make(&groups->folds, data, g.model, arena, err) != CW_OK ||
         !find_durations(&g, chip))
         return cw_error_nomem(err);
@@ -461,13 +561,14 @@ static enum cw_status make(struct cw_groups *groups, const struct cw_counter_dat
         if (!keep || keep[i])
             g.order[g.count++] = i;
     }
-    if (by == CW_BY_FAMILY && !find_families(&g))
+    if (by == CW_BY_FAMILY && !find_families(&g, g.order, g.count))
         return cw_error_nomem(err);
     if (by != CW_BY_RANGE)
         qsort_r(g.order, g.count, sizeof *g.order, in_order, &g);
     enum cw_status status = divide(&g, err);
-    groups->items = g.items;
-    if (status == CW_OK && (!count_kernels(&g) || !leave_out_cold(&g)))
+    if (status == CW_OK)
+        status = finish_groups(&g, err);
+    if (status == CW_OK && !leave_out_cold(&g))
         status = cw_error_nomem(err);
     if (by == CW_BY_RANGE && !keep) { /* the capture as it is */
         groups->data = *data;
@@ -515,7 +616,7 @@ struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
     struct cw_short_launches found = {0};
     double all = 0, time = 0;
     for (uint32_t k = 0; k < groups->count; k++) {
-        for (uint32_t i = 0; groups->data.ranges[k].kernel[0] && i < groups->items[k].count; i++) {
+        for (uint32_t i = 0; cw_launch_of(&groups->data, k)->kernel[0] && i < groups->items[k].count; i++) {
             const double ns = groups->durations[groups->items[k].ranges[i]];
             const bool is_short = ns < CW_SHORT_LAUNCH_NS;
             found.launches += !isnan(ns);

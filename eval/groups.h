@@ -33,6 +33,7 @@ struct cw_group {
     uint32_t kernels;       /* that differ, as by CW_BY_KERNEL */
     const uint32_t *ranges; /* indices, ascending */
     const uint32_t *sorted; /* the same, those that are alike one after another; NULL unless multiplexed */
+    uint32_t before;        /* its place before they were sorted by time */
     uint32_t used;          /* ranges whose counters the mean has: those that have the most counters, or all */
     bool multiplexed;       /* some of its ranges were: the mean of a counter is of all ranges that have it */
     /* ns; of the ranges whose duration is known or estimated (`timed`), NaN where there is none; least, greatest and
@@ -90,6 +91,27 @@ struct cw_columns {
 enum cw_status cw_groups_merge_shared(const struct cw_groups *groups, uint32_t group,
                                       const struct cw_counter_data *data, struct cw_columns columns,
                                       struct cw_counter_data *to, bool *changed, uint32_t *occurrences);
+
+/* Of a capture that stays in its file all ranges are walked over once, in group_stream.c. */
+
+/* The form of a mean of values of two forms: the graver one. */
+uint8_t cw_form_graver(uint8_t a, uint8_t b);
+/* How long a range of data in memory took: by the column of the chip's time, or CW_NO_COLUMN, else the shortest pass,
+ * else start to end where there was one pass. NaN unknown. */
+double cw_range_duration(const struct cw_counter_data *data, uint32_t range, uint32_t time_column);
+
+struct cw_group_walk {
+    const struct cw_counter_data *data; /* with a directory; nothing in it was multiplexed */
+    const bool *keep;                   /* [range], or NULL for all */
+    const uint32_t *groups_of;          /* [launch]: its group; NULL: each range that is kept is one, in their order */
+    uint32_t count, time_column;
+    struct cw_group *items; /* of the groups; `used` is set */
+    double *durations;      /* [range], to be filled in */
+    struct cw_counter_data *means; /* to be made: a range for each group, as in cw_groups.data; NULL: are not wanted */
+};
+enum cw_status cw_groups_walk(const struct cw_group_walk *walk, struct cw_arena *arena, struct cw_error *err);
+/* Means in another order: that of group k is what that of from[k] was. False when out of memory. */
+bool cw_groups_reorder(struct cw_counter_data *means, const uint32_t *from);
 
 /* The group that has a range of the data; one of them has it. */
 uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range);

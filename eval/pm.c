@@ -6,13 +6,8 @@
 #include "eval/evaluate.h"
 #include "image/pm_view.h"
 
-/* The least and the greatest over instances are not recorded where only sums were asked for. Which columns a metric
- * needs them of: */
-struct extremes {
-    uint32_t count, *columns;
-};
 
-static void note_column(struct extremes *e, uint32_t column)
+static void note_column(struct cw_pm_extremes *e, uint32_t column)
 {
     if (column == CW_NONE)
         return;
@@ -21,7 +16,7 @@ static void note_column(struct extremes *e, uint32_t column)
     e->count++;
 }
 
-static void note(struct extremes *e, const struct cw_eval_operand *o)
+static void note(struct cw_pm_extremes *e, const struct cw_eval_operand *o)
 {
     if (o->rollup != CW_MIN && o->rollup != CW_MAX)
         return;
@@ -31,7 +26,7 @@ static void note(struct extremes *e, const struct cw_eval_operand *o)
         note_column(e, o->linear->columns[i]);
 }
 
-static void note_terms(struct extremes *e, const struct cw_eval_plan *plan, const struct cw_eval_metric *m)
+static void note_terms(struct cw_pm_extremes *e, const struct cw_eval_plan *plan, const struct cw_eval_metric *m)
 {
     for (uint32_t t = 0; t < m->term_count; t++) {
         const struct cw_eval_term *term = &plan->terms[m->term + t];
@@ -42,7 +37,7 @@ static void note_terms(struct extremes *e, const struct cw_eval_plan *plan, cons
     }
 }
 
-static void note_metric(struct extremes *e, const struct cw_eval_plan *plan, const struct cw_eval_metric *m)
+static void note_metric(struct cw_pm_extremes *e, const struct cw_eval_plan *plan, const struct cw_eval_metric *m)
 {
     e->count = 0;
     if (!m->formula)
@@ -51,10 +46,10 @@ static void note_metric(struct extremes *e, const struct cw_eval_plan *plan, con
         note_terms(e, plan, &plan->metrics[m->operand + k]);
 }
 
-static enum cw_status find_extremes(struct extremes **out, const struct cw_eval_plan *plan, struct cw_arena *arena,
+static enum cw_status find_extremes(struct cw_pm_extremes **out, const struct cw_eval_plan *plan, struct cw_arena *arena,
                                     struct cw_error *err)
 {
-    struct extremes *list = cw_arena_alloc(arena, plan->metric_count, sizeof *list);
+    struct cw_pm_extremes *list = cw_arena_alloc(arena, plan->metric_count, sizeof *list);
     for (uint32_t m = 0; list && m < plan->metric_count; m++) {
         note_metric(&list[m], plan, &plan->metrics[m]);
         if (!(list[m].columns = cw_arena_alloc(arena, list[m].count, sizeof *list[m].columns)))
@@ -65,7 +60,7 @@ static enum cw_status find_extremes(struct extremes **out, const struct cw_eval_
     return list ? CW_OK : cw_error_nomem(err);
 }
 
-static bool lacks(const struct cw_pm_view *view, const struct extremes *e)
+static bool lacks(const struct cw_pm_view *view, const struct cw_pm_extremes *e)
 {
     for (uint32_t k = 0; k < e->count; k++) {
         uint8_t form = view->columns[e->columns[k]];
@@ -84,33 +79,19 @@ static void withhold(double *values, int8_t *statuses, uint32_t count)
     }
 }
 
-enum cw_status cw_pm_evaluate(const struct cw_eval_plan *plan, const struct cw_counter_data *data, double *values_out,
-                              int8_t *statuses_out, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_pm_evaluator_init(struct cw_pm_evaluator *e, const struct cw_eval_plan *plan,
+                                    const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err)
 {
-    struct cw_pm_view view;
-    struct extremes *extremes = NULL;
-    const struct cw_pm_data *pm = &data->pm;
-    size_t metrics = plan->metric_count, total = pm->sample_count;
-    enum cw_status status = cw_pm_view_init(&view, data, arena, err);
-    if (status == CW_OK)
-        status = find_extremes(&extremes, plan, arena, err);
-    double *values = status == CW_OK ? cw_arena_alloc(arena, metrics * view.room, sizeof *values) : NULL;
-    int8_t *statuses = status == CW_OK ? cw_arena_alloc(arena, metrics * view.room, sizeof *statuses) : NULL;
-    if (status == CW_OK && (!values || !statuses))
-        status = cw_error_nomem(err);
-    for (uint32_t b = 0; b < pm->block_count && status == CW_OK; b++)
-        for (uint32_t first = 0, count; first < pm->blocks[b].count && status == CW_OK; first += count) {
-            count = cw_pm_view_load(&view, data, b, first);
-            status = view.status;
-            cw_evaluate(plan, &view.data, values, statuses);
-            for (size_t m = 0; m < metrics; m++) {
-                size_t from = m * count, to = m * total + pm->blocks[b].first + first;
-                memcpy(values_out + to, values + from, count * sizeof *values);
-                memcpy(statuses_out + to, statuses + from, count);
-                if (lacks(&view, &extremes[m]))
-                    withhold(values_out + to, statuses_out + to, count);
-            }
-        }
-    cw_pm_view_free(&view);
-    return status;
+    *e = (struct cw_pm_evaluator){.plan = plan};
+    const enum cw_status status = cw_pm_view_init(&e->view, data, arena, err);
+    return status == CW_OK ? find_extremes(&e->extremes, plan, arena, err) : status;
+}
+
+void cw_pm_evaluator_run(const struct cw_pm_evaluator *e, double *values, int8_t *statuses)
+{
+    const uint32_t count = e->view.data.range_count;
+    cw_evaluate(e->plan, &e->view.data, values, statuses);
+    for (size_t m = 0; m < e->plan->metric_count; m++)
+        if (lacks(&e->view, &e->extremes[m]))
+            withhold(values + m * count, statuses + m * count, count);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "eval/evaluate.h"
-#include "eval/pm.h"
 
 static enum cw_status name_metrics(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
 {
@@ -25,23 +24,51 @@ static enum cw_status name_metrics(struct cw_result *r, struct cw_arena *arena, 
     return CW_OK;
 }
 
-static enum cw_status allocate(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
+/* Ranges in their order; those of samples are none. */
+static enum cw_status list_ranges(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
 {
     const bool samples = r->data->schema.profiler == CW_PROFILER_PM;
-    size_t values;
     r->row_count = samples ? r->data->pm.sample_count : r->data->range_count;
+    r->ranges = samples ? NULL : cw_arena_alloc(arena, r->row_count, sizeof *r->ranges);
+    for (uint32_t i = 0; r->ranges && i < r->row_count; i++)
+        r->ranges[i] = i;
+    return samples || r->ranges ? CW_OK : cw_error_nomem(err);
+}
+
+static enum cw_status allocate(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
+{
+    size_t values;
     if (__builtin_mul_overflow((size_t)r->metric_count, (size_t)r->row_count, &values))
         return cw_error_nomem(err);
     if (!r->values)
         r->values = cw_arena_alloc(arena, values, sizeof *r->values);
     if (!r->statuses)
         r->statuses = cw_arena_alloc(arena, values, sizeof *r->statuses);
-    r->ranges = samples ? NULL : cw_arena_alloc(arena, r->row_count, sizeof *r->ranges);
-    if (!r->values || !r->statuses || (!samples && !r->ranges))
+    return r->values && r->statuses ? CW_OK : cw_error_nomem(err);
+}
+
+static enum cw_status open_stream(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
+{
+    r->stream = cw_arena_alloc(arena, 1, sizeof *r->stream);
+    if (!r->stream)
         return cw_error_nomem(err);
-    for (uint32_t i = 0; r->ranges && i < r->row_count; i++)
-        r->ranges[i] = i;
-    return CW_OK;
+    const enum cw_status status = cw_stream_init(r->stream, r->data, &r->plan, arena, err);
+    r->stream->ranges = r->ranges;
+    return status;
+}
+
+/* All values at once. */
+static enum cw_status drain(struct cw_result *r)
+{
+    struct cw_stream *s = r->stream;
+    for (uint32_t row = 0; row < r->row_count && cw_stream_evaluate(s, row); row = s->first + s->count)
+        for (size_t m = 0; m < r->metric_count; m++) {
+            const size_t from = m * s->count, to = m * r->row_count + s->first;
+            memcpy(r->values + to, s->values + from, s->count * sizeof *r->values);
+            memcpy(r->statuses + to, s->statuses + from, s->count * sizeof *r->statuses);
+        }
+    r->stream = NULL;
+    return s->status;
 }
 
 enum cw_status cw_result_make(struct cw_result *r, const struct cw_eval_options *options, struct cw_arena *arena,
@@ -49,13 +76,19 @@ enum cw_status cw_result_make(struct cw_result *r, const struct cw_eval_options 
 {
     enum cw_status status =
         cw_eval_plan_make(&r->plan, r->chip, &r->data->schema, r->metrics, r->metric_count, options, arena, err);
+    r->stream = NULL;
     if (status == CW_OK)
         status = name_metrics(r, arena, err);
     if (status == CW_OK)
+        status = list_ranges(r, arena, err);
+    const bool blocks = status == CW_OK && (r->data->directory || !r->ranges);
+    if (status == CW_OK && !(blocks && r->streamed))
         status = allocate(r, arena, err);
-    if (status == CW_OK && !r->ranges)
-        return cw_pm_evaluate(&r->plan, r->data, r->values, r->statuses, arena, err);
-    if (status == CW_OK)
+    if (status == CW_OK && blocks)
+        status = open_stream(r, arena, err);
+    if (status == CW_OK && blocks && !r->streamed)
+        status = drain(r);
+    if (status == CW_OK && !blocks)
         cw_evaluate(&r->plan, r->data, r->values, r->statuses);
     return status;
 }
@@ -75,6 +108,11 @@ static void select_cells(void *cells, size_t size, const struct cw_result *r, co
 
 enum cw_status cw_result_select(struct cw_result *r, const uint32_t *rows, uint32_t count, struct cw_error *err)
 {
+    if (r->stream) { /* nothing is loaded yet */
+        memmove(r->ranges, rows, count * sizeof *rows); /* all of them at first, in their order */
+        r->row_count = r->stream->row_count = count;
+        return CW_OK;
+    }
     char *scratch = calloc((size_t)r->row_count + 1, sizeof *r->values);
     if (!scratch)
         return cw_error_nomem(err);
@@ -92,7 +130,9 @@ enum cw_status cw_result_select(struct cw_result *r, const uint32_t *rows, uint3
 
 const struct cw_range *cw_result_range(const struct cw_result *r, uint32_t i)
 {
-    return &r->data->ranges[r->ranges[i]];
+    if (!r->stream)
+        return cw_launch_of(r->data, r->ranges[i]);
+    return cw_stream_load(r->stream, i) ? &r->stream->view.ranges[i - r->stream->first] : NULL;
 }
 
 const char *cw_number_text(double value, char text[CW_NUMBER_SIZE])

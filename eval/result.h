@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "eval/eval_plan.h"
+#include "eval/stream.h"
 
 struct cw_result {
     /* what is asked for: the caller fills it in and keeps it */
@@ -16,11 +17,13 @@ struct cw_result {
     uint32_t metric_count;
     double *values;   /* [metric][row]; NULL: in the arena */
     int8_t *statuses; /* the same; enum cw_value_status */
+    bool streamed; /* values are not kept: `stream` has those of some rows at a time, where the data is not in memory */
     /* where the rows are groups of ranges, as cw_spread_find has them; else NULL */
     uint32_t *occurrences;   /* [metric][row]: in how many ranges what the value needs was counted */
     double *spread;          /* the same: the standard deviation of the metric over these */
     const uint32_t *numbers; /* [range of the data]: which range of the capture it begins with; NULL: it is one */
     /* what is made of it */
+    struct cw_stream *stream; /* instead of values and statuses, or NULL */
     uint32_t row_count; /* ranges or samples */
     uint32_t *ranges;   /* of each row: index into data->ranges; all of them at first. NULL for samples */
     struct cw_eval_plan plan;
@@ -35,7 +38,7 @@ enum cw_status cw_result_make(struct cw_result *result, const struct cw_eval_opt
 /* Leaves `count` of the ranges of the result, rows[0] and on, in that order; each once. CW_ERR_NOMEM alone. */
 enum cw_status cw_result_select(struct cw_result *result, const uint32_t *rows, uint32_t count, struct cw_error *err);
 
-/* Range `i` of the result. */
+/* Range `i` of the result, with its times where the data is in memory or streamed; NULL where a stream failed. */
 const struct cw_range *cw_result_range(const struct cw_result *result, uint32_t i);
 
 /* The shortest decimal that reads back as the same number; "inf", "-inf", "nan". Returns `text`. */

@@ -85,6 +85,15 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
 
 /* What a range is of: all but its times, durations and facts. */
 const struct cw_range *cw_launch_of(const struct cw_counter_data *data, uint32_t range);
+/* Every launch that there is, in the order in which each came first: with a directory each once, else one a range. */
+uint32_t cw_launch_count(const struct cw_counter_data *data);
+const struct cw_range *cw_launch(const struct cw_counter_data *data, uint32_t launch);
+/* Which of these a range is of. */
+uint32_t cw_launch_number(const struct cw_counter_data *data, uint32_t range);
+/* When the first range began; 0 where none says. */
+uint64_t cw_ranges_begin(const struct cw_counter_data *data);
+/* Whether any range says a fact of the schema. */
+bool cw_fact_is_known(const struct cw_counter_data *data, uint32_t fact);
 
 /* The clocks of a device: *first of data->clocks and those behind it; returns how many. */
 uint32_t cw_counter_data_clocks(const struct cw_counter_data *data, uint32_t device, uint32_t *first);

@@ -1,6 +1,7 @@
 /* Opening a capture: one walk over all its chunks. */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,7 +237,10 @@ static enum cw_status check_facts(struct parse *p)
 {
     double facts[CW_FACTS_MAX];
     const uint32_t count = p->data->schema.fact_count;
-    return count ? cw_facts_read(&p->file, &p->parts.facts, facts, count) : CW_OK;
+    const enum cw_status status = count ? cw_facts_read(&p->file, &p->parts.facts, facts, count) : CW_OK;
+    for (uint32_t f = 0; status == CW_OK && f < count; f++)
+        p->directory->facts_known |= (uint64_t)!isnan(facts[f]) << f;
+    return status;
 }
 
 /* What stands behind the launch. */

@@ -1,5 +1,6 @@
 #include "image/directory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +122,40 @@ void cw_directory_free(struct cw_directory *d)
     *d = (struct cw_directory){0};
 }
 
+uint32_t cw_launch_count(const struct cw_counter_data *data)
+{
+    return data->directory ? data->directory->item_count : data->range_count;
+}
+
+const struct cw_range *cw_launch(const struct cw_counter_data *data, uint32_t launch)
+{
+    return data->directory ? &data->directory->items[launch] : &data->ranges[launch];
+}
+
+uint32_t cw_launch_number(const struct cw_counter_data *data, uint32_t range)
+{
+    return data->directory ? data->directory->launches[range] : range;
+}
+
 const struct cw_range *cw_launch_of(const struct cw_counter_data *data, uint32_t range)
 {
-    return data->ranges ? &data->ranges[range] : &data->directory->items[data->directory->launches[range]];
+    return cw_launch(data, cw_launch_number(data, range));
+}
+
+uint64_t cw_ranges_begin(const struct cw_counter_data *data)
+{
+    uint64_t first = data->directory ? data->directory->first_ns : 0;
+    for (uint32_t i = 0; !data->directory && i < data->range_count; i++) {
+        const uint64_t start = data->ranges[i].start_ns;
+        first = start && (!first || start < first) ? start : first;
+    }
+    return first;
+}
+
+bool cw_fact_is_known(const struct cw_counter_data *data, uint32_t fact)
+{
+    bool known = data->directory && (data->directory->facts_known >> fact & 1);
+    for (uint32_t i = 0; !data->directory && !known && i < data->range_count; i++)
+        known = !isnan(data->facts[(size_t)fact * data->range_count + i]);
+    return known;
 }

@@ -12,7 +12,8 @@ struct cw_directory {
     uint32_t *launches; /* [range]: index into items */
     struct cw_range *items; /* without times, durations and facts */
     uint32_t count, item_count;
-    uint64_t first_ns; /* when the first range began; 0: none says */
+    uint64_t first_ns;    /* when the first range began; 0: none says */
+    uint64_t facts_known; /* a bit for each fact of the schema that a range says */
     /* for adding: */
     size_t room, item_room;
     struct cw_launch_key *keys; /* of items */

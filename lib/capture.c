@@ -18,8 +18,7 @@ static enum cw_status read_capture(struct counterworks_capture *made, const char
         return cw_error_nomem(err);
     cw_utf8_force(source, strlen(source));
     made->source = source;
-    const enum cw_status status = cw_counter_data_open(&made->data, &made->file, made->arena, err);
-    return status == CW_OK ? cw_counter_data_load(&made->data, made->arena, err) : status;
+    return cw_counter_data_open(&made->data, &made->file, made->arena, err);
 }
 
 static enum counterworks_status finish_opening(struct counterworks_capture **capture, struct counterworks_capture *made,
@@ -32,6 +31,23 @@ static enum counterworks_status finish_opening(struct counterworks_capture **cap
     return cw_lib_finish(call, status, error);
 }
 
+enum cw_status cw_lib_open(struct counterworks_capture **capture, const char *path, struct cw_error *err)
+{
+    struct counterworks_capture *made = cw_lib_handle(sizeof *made);
+    enum cw_status status = made ? cw_input_open(&made->file, path, largest_capture, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = read_capture(made, path, err);
+    if (status != CW_OK)
+        counterworks_capture_close(made);
+    *capture = status == CW_OK ? made : NULL;
+    return status;
+}
+
+enum cw_status cw_lib_load(struct counterworks_capture *capture, struct cw_error *err)
+{
+    return cw_counter_data_load(&capture->data, capture->arena, err);
+}
+
 enum counterworks_status counterworks_capture_open(struct counterworks_capture **capture, const char *path,
                                                    struct counterworks_error *error)
 {
@@ -40,6 +56,8 @@ enum counterworks_status counterworks_capture_open(struct counterworks_capture *
     enum cw_status status = made ? cw_input_open(&made->file, path, largest_capture, &call.err) : CW_ERR_NOMEM;
     if (status == CW_OK)
         status = read_capture(made, path, &call.err);
+    if (status == CW_OK)
+        status = cw_lib_load(made, &call.err);
     return finish_opening(capture, made, status, &call, error);
 }
 
@@ -51,6 +69,8 @@ enum counterworks_status counterworks_capture_read(struct counterworks_capture *
     if (made)
         made->file = cw_input_of(data, size, source);
     enum cw_status status = made ? read_capture(made, source, &call.err) : CW_ERR_NOMEM;
+    if (status == CW_OK)
+        status = cw_lib_load(made, &call.err);
     return finish_opening(capture, made, status, &call, error);
 }
 

@@ -91,6 +91,10 @@ bool cw_lib_has_name(const char *const *names, size_t count, const char *name);
 /* Begins with a capture's rows and chip, which goes by the name that it has there. CW_ERR_INPUT for another chip. */
 enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_capture *capture,
                             const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err);
+/* Opens a capture as counterworks_capture_open does, but leaves ranges and samples in the file (image/counter_data.h). */
+enum cw_status cw_lib_open(struct counterworks_capture **capture, const char *path, struct cw_error *err);
+/* Brings them into memory, for what works on all of them at once; once is enough. */
+enum cw_status cw_lib_load(struct counterworks_capture *capture, struct cw_error *err);
 /* Opens several captures, which can be merged, as one: `name` says which, as "a.cwd and 2 more". */
 enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const char *const *paths, size_t count,
                                   const char *name, struct cw_error *err);

@@ -39,7 +39,7 @@ enum counterworks_status counterworks_hdf5_write(const struct counterworks_captu
 {
     struct cw_lib_call call = cw_lib_enter();
     const struct cw_eval_options spans = cw_lib_spans(options);
-    struct cw_result result = {0};
+    struct cw_result result = {.streamed = true};
     struct cw_output output;
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena

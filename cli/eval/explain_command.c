@@ -70,7 +70,7 @@ static enum cw_status print(struct cw_eval_run *r, uint32_t range)
     const struct cw_spread_source folded = {groups, data}, *fold = NULL;
     json_t *tree;
     enum cw_status status = groups ? CW_OK : cw_error_nomem(r->err);
-    if (status == CW_OK && cw_fold_is_of(&data->ranges[range])) {
+    if (status == CW_OK && cw_fold_is_of(cw_launch_of(data, range))) {
         status = cw_groups_make(groups, CW_BY_FOLD, data, r->chip->chip, NULL, r->arena, r->err);
         fold = &folded;
         data = &groups->data;

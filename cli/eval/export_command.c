@@ -191,6 +191,7 @@ static enum cw_status export_rows(const struct export_options *o, struct cw_eval
     if (status == CW_OK && r->info.profiler == COUNTERWORKS_RANGES && cw_fold_has(r->result.data)) {
         status = make_folded(o, r, keep, &rows);
     } else if (status == CW_OK) {
+        r->result.streamed = true;
         status = cw_result_make(&r->result, &o->eval.eval, r->arena, r->err);
         if (status == CW_OK && keep)
             status = select_ranges(r, keep);
@@ -244,6 +245,7 @@ static enum cw_status export_capture(const void *options, struct counterworks_ch
     struct cw_eval_run r = {.o = &o.eval, .arena = arena, .err = err, .info.size = sizeof r.info};
     (void)chip;
     o.output = o.output ? o.output : "-";
+    o.eval.by_block = o.format == CSV || o.format == NDJSON;
     enum cw_status status = cw_file_may_replace(o.output, &kinds[o.format], o.eval.force, err);
     if (status == CW_OK && !cw_file_is_standard(o.output) && cw_file_is_same(o.output, o.eval.capture))
         status =

@@ -42,23 +42,28 @@ const char *cw_eval_name_files(const struct cw_eval_run *r)
 
 static enum cw_status open_files(struct cw_eval_run *r)
 {
-    struct counterworks_error error;
-    enum cw_status status = cw_eval_expand(r);
+    const enum cw_status status = cw_eval_expand(r);
     if (status != CW_OK)
         return status;
-    if (r->files.count == 1) {
-        counterworks_capture_open(&r->capture, r->files.paths[0], &error);
-        return cw_cli_take(&error, r->err);
-    }
+    if (r->files.count == 1)
+        return cw_lib_open(&r->capture, r->files.paths[0], r->err);
     const char *name = cw_eval_name_files(r);
     return name ? cw_lib_open_joined(&r->capture, (const char *const *)r->files.paths, r->files.count, name, r->err)
                 : cw_error_nomem(r->err);
+}
+
+static bool by_block(const struct cw_eval_request *o)
+{
+    return o->by_block && !o->check && !o->native && !o->report.path;
 }
 
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
 {
     cw_progress_begin(r->o->quiet, false, "reading %s", r->o->capture);
     enum cw_status status = open_files(r);
+    /* what was multiplexed is put together from ranges anywhere in the file */
+    if (status == CW_OK && (!by_block(r->o) || cw_fold_has(&r->capture->data)) && !r->o->heads_alone)
+        status = cw_lib_load(r->capture, r->err);
     cw_progress_end();
     if (status != CW_OK)
         return status;

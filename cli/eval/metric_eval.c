@@ -120,6 +120,7 @@ static enum cw_status run_evaluate(struct cw_eval_run *r)
 {
     if (r->info.profiler == COUNTERWORKS_RANGES)
         return cw_eval_ranges(r);
+    r->result.streamed = true;
     const enum cw_status status = cw_eval_wanted(r);
     return status == CW_OK ? cw_eval_write_samples(r) : status;
 }
@@ -218,7 +219,7 @@ static int evaluate(int argc, char **argv)
         "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm\n"
         "  metric-eval --check values.json run.cwd\n  metric-eval --check --native run.native run.cwd",
         commands, COMMAND_COUNT};
-    struct cw_eval_request request = {.run = run};
+    struct cw_eval_request request = {.run = run, .by_block = true};
     return cw_eval_command(&usage, argc, argv, &request);
 }
 

@@ -151,8 +151,43 @@ enum cw_status cw_eval_output_ranges(struct cw_output *output, struct cw_eval_ru
     return status;
 }
 
+/* Ranges by themselves in their order, without what only sorting and filtering need of each. */
+static enum cw_status list_rows(struct cw_eval_run *r, struct cw_eval_rows *rows)
+{
+    const uint32_t count = r->capture->data.range_count;
+    bool *keep = cw_eval_ranges_option(&r->o->ranges) ? cw_arena_alloc(r->arena, count, sizeof *keep) : NULL;
+    *rows = (struct cw_eval_rows){.rows = cw_arena_alloc(r->arena, count, sizeof *rows->rows)};
+    if (!rows->rows || (!keep && cw_eval_ranges_option(&r->o->ranges)))
+        return cw_error_nomem(r->err);
+    const enum cw_status status = keep ? cw_eval_match_ranges(keep, r, &r->o->ranges) : CW_OK;
+    for (uint32_t i = 0; i < count && !(r->o->top && rows->count == r->o->top); i++)
+        if (!keep || keep[i])
+            rows->rows[rows->count++] = i;
+    return status;
+}
+
+/* The same of a capture that stays in its file: values go from there to the files, some ranges at a time. */
+static enum cw_status stream_files(struct cw_eval_run *r)
+{
+    struct cw_eval_rows rows;
+    struct cw_output output;
+    enum cw_status status = r->o->sort || r->o->filter_count ? cw_eval_make_rows(r, &rows, CW_BY_RANGE, r->o->top)
+                                                             : list_rows(r, &rows);
+    r->result.streamed = true;
+    if (status == CW_OK)
+        status = cw_eval_wanted(r);
+    if (status == CW_OK)
+        status = cw_result_select(&r->result, rows.rows, rows.count, r->err);
+    if (status == CW_OK)
+        status = cw_lib_output(&output, &r->result, r->o->hdf5 ? r->chip : NULL, r->arena, r->err);
+    r->result.streamed = false;
+    return status == CW_OK ? cw_eval_write_files(r, &output) : status;
+}
+
 static enum cw_status write_files(struct cw_eval_run *r)
 {
+    if (r->capture->data.directory && cw_eval_by(r, CW_BY_FOLD) == CW_BY_RANGE)
+        return stream_files(r);
     struct cw_eval_rows *rows = cw_arena_alloc(r->arena, 1, sizeof *rows);
     struct cw_output_rows shown = {0};
     struct cw_output output;

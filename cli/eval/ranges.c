@@ -106,11 +106,13 @@ static bool range_fits(const struct names *n, enum way way, const struct cw_rang
 static uint32_t find_names(const struct names *n, enum way way, bool *found)
 {
     uint32_t count = 0;
+    const struct cw_range *before = NULL;
     for (uint32_t i = 0; i < n->data->range_count; i++) {
-        const struct cw_range *range = &n->data->ranges[i];
-        const bool again =
-            i && strcmp(range->name, range[-1].name) == 0 && strcmp(range->kernel, range[-1].kernel) == 0;
+        const struct cw_range *range = cw_launch_of(n->data, i);
+        const bool again = before == range || (before && strcmp(range->name, before->name) == 0 &&
+                                               strcmp(range->kernel, before->kernel) == 0);
         found[i] = again ? found[i - 1] : range_fits(n, way, range);
+        before = range;
         count += found[i];
     }
     return count;
@@ -123,7 +125,7 @@ static void tell_whole(const struct names *n, const bool *found, uint32_t count,
     uint32_t others = 0;
     struct cw_writer line;
     for (uint32_t i = 0; plain && i < n->data->range_count; i++)
-        others += !found[i] && range_fits(n, PART, &n->data->ranges[i]);
+        others += !found[i] && range_fits(n, PART, cw_launch_of(n->data, i));
     if (!others)
         return;
     cw_writer_init(&line);
@@ -152,8 +154,8 @@ static void find_near(const struct names *n, struct cw_suggest *near, struct cw_
     cw_suggest_init(near, n->text);
     for (int alike = 0; alike < 2 && !near->count; alike++)
         for (uint32_t i = 0; i < n->data->range_count; i++) {
-            const struct cw_range *range = &n->data->ranges[i];
-            if ((n->purpose != RANGES && !range->kernel[0]) || (i && strcmp(range->name, range[-1].name) == 0))
+            const struct cw_range *range = cw_launch_of(n->data, i);
+            if ((n->purpose != RANGES && !range->kernel[0]) || (i && strcmp(range->name, cw_launch_of(n->data, i - 1)->name) == 0))
                 continue;
             const bool fits = strcasestr(range->name, n->text) ||
                               (n->is_regex && regexec(&n->any_case, range->name, 0, NULL, 0) == 0);
@@ -331,7 +333,7 @@ static enum cw_status tell_others(const struct cw_eval_run *r, const bool *keep,
     enum { LISTED = 5, SHOWN = 48 };
     const struct cw_counter_data *data = &r->capture->data;
     const bool asked = cw_eval_ranges_option(&r->o->ranges) != NULL;
-    const char *names[LISTED + 1] = {data->ranges[first].name};
+    const char *names[LISTED + 1] = {cw_launch_of(data, first)->name};
     uint32_t kept = 0, listed = 1;
     char list[LISTED * (SHOWN * 4 + 16)], shown[CW_SHORT_SIZE];
     size_t used = (size_t)snprintf(list, sizeof list, "#%" PRIu32 " %s", first, cw_shorten(*names, SHOWN, shown));
@@ -339,18 +341,18 @@ static enum cw_status tell_others(const struct cw_eval_run *r, const bool *keep,
         bool known = !keep[i];
         kept += keep[i];
         for (uint32_t k = 0; k < listed && !known; k++)
-            known = is_called(&data->ranges[i], names[k]);
+            known = is_called(cw_launch_of(data, i), names[k]);
         if (known || listed > LISTED)
             continue;
-        names[listed] = data->ranges[i].name;
+        names[listed] = cw_launch_of(data, i)->name;
         used += (size_t)snprintf(list + used, sizeof list - used, listed < LISTED ? ", #%" PRIu32 " %s" : ", ...", i,
-                                 cw_shorten(data->ranges[i].name, SHOWN, shown));
+                                 cw_shorten(cw_launch_of(data, i)->name, SHOWN, shown));
         listed++;
     }
     if (asked && listed > 1)
         return cw_error_set(r->err, CW_ERR_USAGE, "found several kernels or ranges, expected one: %s", list);
     struct cw_writer line;
-    if (listed == 1 && cw_fold_is_of(&data->ranges[first])) /* it stands for all of them */
+    if (listed == 1 && cw_fold_is_of(cw_launch_of(data, first))) /* it stands for all of them */
         return CW_OK;
     cw_writer_init(&line);
     cw_write_format(&line, "this is the first of %" PRIu32 " ranges; --range N explains another", kept);

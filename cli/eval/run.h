@@ -37,6 +37,8 @@ struct cw_eval_report { /* --report and what belongs to it */
 
 struct cw_eval_request {
     enum cw_status (*run)(struct cw_eval_run *r); /* what the sub-command does */
+    bool by_block;    /* it takes some ranges or samples at a time, so that they may stay in the file */
+    bool heads_alone; /* it takes no values */
     char *const *words; /* what names captures, which are taken as one; `capture` is the first. NULL: it alone */
     size_t word_count;
     const char *capture, *hdf5, *csv, *json, *check, *native, *explained;

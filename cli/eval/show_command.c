@@ -48,6 +48,6 @@ int cw_eval_show(int argc, char **argv)
         "Prints what a capture holds: the device, how it was collected, counters, ranges or samples. Evaluates "
         "nothing.\v"
         "Example:\n  metric-eval show run.cwd"};
-    struct cw_eval_request request = {.run = show};
+    struct cw_eval_request request = {.run = show, .heads_alone = true};
     return cw_eval_command(&usage, argc, argv, &request);
 }

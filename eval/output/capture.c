@@ -11,12 +11,7 @@
 
 const char *cw_capture_created(const struct cw_counter_data *d, char text[CW_TIME_SIZE])
 {
-    uint64_t first = 0;
-    for (uint32_t i = 0; i < d->range_count; i++) {
-        uint64_t start = d->ranges[i].start_ns;
-        if (start && (!first || start < first))
-            first = start;
-    }
+    uint64_t first = cw_ranges_begin(d);
     if (!first && d->pm.clock_count)
         first = d->pm.clocks[0].pair.wall_ns;
     time_t seconds = (time_t)(first / 1000000000);
@@ -102,10 +97,11 @@ static json_t *devices(const struct cw_counter_data *data)
 static json_t *ranks(const struct cw_counter_data *data)
 {
     json_t *object = json_object();
-    for (uint32_t i = 0; i < data->range_count; i++) {
-        const char *rank = cw_range_attribute(&data->ranges[i], "rank");
+    for (uint32_t i = 0; i < cw_launch_count(data); i++) {
+        const struct cw_range *launch = cw_launch(data, i);
+        const char *rank = cw_range_attribute(launch, "rank");
         if (rank && !json_object_get(object, rank))
-            cw_json_set(&object, rank, json_integer((json_int_t)data->ranges[i].process));
+            cw_json_set(&object, rank, json_integer((json_int_t)launch->process));
     }
     return object;
 }
@@ -240,8 +236,8 @@ static void show_windows(const struct cw_counter_data *d, FILE *out)
 static void show_ranges(const struct cw_counter_data *d, FILE *out)
 {
     uint32_t multiplexed = 0;
-    for (uint32_t i = 0; i < d->range_count; i++)
-        multiplexed += cw_fold_is_of(&d->ranges[i]);
+    for (uint32_t i = 0; i < d->range_count && cw_fold_has(d); i++)
+        multiplexed += cw_fold_is_of(cw_launch_of(d, i));
     cw_text_print(out, "ranges:    %" PRIu32, d->range_count);
     if (multiplexed)
         cw_text_print(out, ", %" PRIu32 " of them multiplexed: counted in one pass each", multiplexed);

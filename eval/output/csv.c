@@ -110,17 +110,19 @@ static enum cw_status write_lines(FILE *out, const struct cw_output_table *t, un
     good = good && make_start(&l, NULL);
     if (good)
         put_names(&l);
-    for (uint64_t i = 0; i < t->row_count && good; i++) {
+    enum cw_status status = CW_OK;
+    for (uint64_t i = 0; i < t->row_count && good && status == CW_OK; i++) {
         const struct cw_output_row row = t->row(t, i);
-        good = make_start(&l, row.record);
-        if (good)
+        status = row.record ? CW_OK : *t->failed;
+        good = !row.record || make_start(&l, row.record);
+        if (good && row.record)
             put_row(&l, &row);
     }
     if (l.stream)
         fclose(l.stream);
     free(l.start);
     cw_output_once_free(&l.once);
-    return good ? CW_OK : cw_error_nomem(err);
+    return good ? status : cw_error_nomem(err);
 }
 
 enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err)

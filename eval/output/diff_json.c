@@ -46,7 +46,7 @@ static void put_group(FILE *out, const char *name, const struct cw_side *side, u
         return;
     }
     const struct cw_groups *g = &side->groups;
-    const struct cw_range *r = &g->data.ranges[group];
+    const struct cw_range *r = cw_launch_of(&g->data, group);
     put_number(out, "{\"launches\": ", cw_side_launches(side, group));
     cw_text_print(
         out, ", \"grid\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "], \"block\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
@@ -60,7 +60,7 @@ static void put_match(FILE *out, const struct cw_comparison *c, const struct cw_
     const struct cw_groups *g = m->a != CW_NO_GROUP ? &c->a.groups : &c->b.groups;
     const uint32_t group = m->a != CW_NO_GROUP ? m->a : m->b;
     put_text(out, "\n  {\"name\": ", g->items[group].name);
-    put_text(out, ", \"kernel\": ", g->data.ranges[group].kernel);
+    put_text(out, ", \"kernel\": ", cw_launch_of(&g->data, group)->kernel);
     cw_text_print(out, ", \"match\": \"%s\"",
                   m->a == CW_NO_GROUP   ? "added"
                   : m->b == CW_NO_GROUP ? "gone"

@@ -181,8 +181,8 @@ static void put_match(const struct writing *w, const struct cw_match *m)
     fputs(cw_shorten(of->name, w->width - LEFT_WIDTH, name), w->out); /* escaped already */
     putc('\n', w->out);
     if (m->reshaped) {
-        put_shape(&a->data.ranges[m->a], old, sizeof old);
-        put_shape(&b->data.ranges[m->b], new, sizeof new);
+        put_shape(cw_launch_of(&a->data, m->a), old, sizeof old);
+        put_shape(cw_launch_of(&b->data, m->b), new, sizeof new);
         cw_text_print(w->out, "      another shape: %s -> %s\n", old, new);
     }
 }

@@ -147,7 +147,7 @@ static void put_match(const struct cw_gate_output *o, uint32_t match, uint32_t *
     const struct cw_match *m = &c->matches[match];
     const struct cw_groups *g = m->a != CW_NO_GROUP ? &c->a.groups : &c->b.groups;
     const uint32_t group = m->a != CW_NO_GROUP ? m->a : m->b, first = *finding;
-    const struct cw_range *r = &g->data.ranges[group];
+    const struct cw_range *r = cw_launch_of(&g->data, group);
     put_text(out, match ? ",\n  {\"name\": " : "\n  {\"name\": ", g->items[group].name);
     put_text(out, ", \"kernel\": ", r->kernel);
     cw_text_print(out,

@@ -23,7 +23,7 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
     const struct cw_groups *groups = c->rows->groups;
     const struct cw_result *r = c->rows->result;
     const uint32_t group = c->rows->rows[i];
-    const struct cw_range *first = &groups->data.ranges[group];
+    const struct cw_range *first = cw_launch_of(&groups->data, group);
     c->one = (struct record){.of = groups->items[group],
                              .kernel = groups->by == CW_BY_KERNEL ? first->kernel : "",
                              .device = groups->data.devices[first->device].index,

@@ -15,6 +15,7 @@ struct file {
     struct cw_new_file out;
     const char *what; /* failed */
     bool nomem;
+    enum cw_status unread; /* why a row could not be read, which is told */
     hid_t file, string, dataset_list, group_list, link_list;
     /* HDF5 prints failures by itself unless told not to */
     H5E_auto2_t print;
@@ -74,7 +75,9 @@ static enum cw_status finish(struct file *f, struct cw_error *err)
     if (f->file >= 0)
         check(f, H5Fclose(f->file) >= 0, "the end of the file");
     H5Eset_auto2(H5E_DEFAULT, f->print, f->print_data);
-    if (f->nomem)
+    if (f->unread != CW_OK)
+        status = f->unread;
+    else if (f->nomem)
         status = cw_error_nomem(err);
     else if (f->what)
         status = cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", f->out.path, f->what);
@@ -257,19 +260,40 @@ static void gather(struct sink *s, const struct cw_output_row *row)
     s->held++;
 }
 
-/* Asks the table for its rows, once, and gives each to all datasets. */
-static void fill(struct filling *to)
+static void give_row(struct filling *to, const struct cw_output_row *row)
 {
-    for (uint64_t i = 0; i < to->table->row_count && !to->f->what; i++) {
-        const struct cw_output_row row = to->table->row(to->table, i);
-        for (size_t k = 0; k < to->count; k++) {
-            gather(&to->sinks[k], &row);
-            if (to->sinks[k].held == to->sinks[k].room)
-                flush_sink(to->f, &to->sinks[k]);
-        }
+    for (size_t k = 0; k < to->count; k++) {
+        gather(&to->sinks[k], row);
+        if (to->sinks[k].held == to->sinks[k].room)
+            flush_sink(to->f, &to->sinks[k]);
     }
+}
+
+static void flush_sinks(struct filling *to)
+{
     for (size_t k = 0; k < to->count; k++)
         flush_sink(to->f, &to->sinks[k]);
+}
+
+/* Asks the table for its rows, once, and gives each to all datasets; also to those of `other`, or NULL, which has the
+ * same records. */
+static void fill(struct filling *to, struct filling *other)
+{
+    struct file *f = to->f;
+    for (uint64_t i = 0; i < to->table->row_count && !f->what; i++) {
+        const struct cw_output_row row = to->table->row(to->table, i);
+        if (!row.record) {
+            f->unread = *to->table->failed;
+            check(f, false, to->table->name);
+            break;
+        }
+        give_row(to, &row);
+        if (other)
+            give_row(other, &row);
+    }
+    flush_sinks(to);
+    if (other)
+        flush_sinks(other);
 }
 
 static void close_sinks(struct filling *to)
@@ -305,7 +329,7 @@ static hid_t put_scale(struct file *f, hid_t group, const struct cw_output_table
 {
     struct filling alone = {.f = f, .group = group, .table = t};
     hid_t scale = add_scale(&alone);
-    fill(&alone);
+    fill(&alone, NULL);
     if (!f->what)
         H5Iinc_ref(scale);
     close_sinks(&alone);
@@ -350,7 +374,8 @@ static void add_values(struct filling *to, const hid_t axes[2])
     }
 }
 
-static void put_table(struct file *f, hid_t group, const struct cw_output_table *t)
+/* `other` as fill has it. */
+static void put_table(struct file *f, hid_t group, const struct cw_output_table *t, struct filling *other)
 {
     struct filling rows = {.f = f, .group = group, .table = t}, metrics = {.f = f, .group = group, .table = t->metrics};
     hid_t axes[2] = {add_scale(&rows), H5I_INVALID_HID};
@@ -362,9 +387,9 @@ static void put_table(struct file *f, hid_t group, const struct cw_output_table 
     if (t->metrics) {
         add_columns(&metrics, axes[1]);
         add_values(&rows, axes);
-        fill(&metrics);
+        fill(&metrics, NULL);
     }
-    fill(&rows);
+    fill(&rows, other);
     close_sinks(&rows);
     close_sinks(&metrics);
 }
@@ -392,7 +417,7 @@ static void put_records(struct file *f, hid_t group, const struct cw_output_tabl
         return;
     const struct type type = {record_type(f, t, true), record_type(f, t, false)};
     add_sink(&records, NULL, NULL, type);
-    fill(&records);
+    fill(&records, NULL);
     close_sinks(&records);
     H5Tclose(type.stored);
     H5Tclose(type.given);
@@ -420,31 +445,39 @@ static void put_root(struct file *f, const struct cw_output *o)
     put_text(f, f->file, "complete", o->data->complete ? "yes" : "no");
 }
 
-/* Tables of one group follow one another. */
-static void put_tables(struct file *f, const struct cw_output *o)
-{
-    hid_t group = H5I_INVALID_HID;
-    for (size_t i = 0; i < o->table_count; i++) {
-        const struct cw_output_table *t = &o->tables[i];
-        if (!i || strcmp(t->group, t[-1].group) != 0) {
-            close_object(group);
-            group = create_group(f, t->group);
-        }
-        (t->records ? put_records : put_table)(f, group, t);
-    }
-    close_object(group);
-}
-
-static void put_capture(struct file *f, const struct cw_output *o, const char *manifest)
+static hid_t put_manifest(struct file *f, const char *manifest)
 {
     hid_t group = create_group(f, "capture"), space = H5Screate(H5S_SCALAR);
     hid_t dataset = H5Dcreate2(group, "manifest", f->string, space, H5P_DEFAULT, f->dataset_list, H5P_DEFAULT);
     check(f, dataset >= 0 && H5Dwrite(dataset, f->string, H5S_ALL, H5S_ALL, H5P_DEFAULT, &manifest) >= 0, "manifest");
     close_object(dataset);
     H5Sclose(space);
+    return group;
+}
+
+/* Tables of one group follow one another. The group of the capture comes last; how long passes took, which are there, is
+ * written with the first table, whose records have it. */
+static void put_tables(struct file *f, const struct cw_output *o, const char *manifest)
+{
+    hid_t groups[CW_OUTPUT_TABLES] = {0}, capture;
+    struct filling passes = {.f = f, .table = &o->passes};
+    for (size_t i = 0; i < o->table_count; i++) {
+        const bool same = i && strcmp(o->tables[i].group, o->tables[i - 1].group) == 0;
+        groups[i] = same ? groups[i - 1] : create_group(f, o->tables[i].group);
+    }
+    passes.group = capture = put_manifest(f, manifest);
     if (o->passes.columns)
-        put_table(f, group, &o->passes);
-    close_object(group);
+        add_columns(&passes, add_scale(&passes));
+    for (size_t i = 0; i < o->table_count; i++)
+        if (o->tables[i].records)
+            put_records(f, groups[i], &o->tables[i]);
+        else
+            put_table(f, groups[i], &o->tables[i], i ? NULL : &passes);
+    close_sinks(&passes);
+    for (size_t i = 0; i < o->table_count; i++)
+        if (!i || groups[i] != groups[i - 1])
+            close_object(groups[i]);
+    close_object(capture);
 }
 
 void cw_hdf5_begin(void)
@@ -461,8 +494,7 @@ enum cw_status cw_hdf5_write(const struct cw_output *o, const char *path, struct
         status = begin(&f, path, err);
     if (status == CW_OK) {
         put_root(&f, o);
-        put_tables(&f, o);
-        put_capture(&f, o, manifest);
+        put_tables(&f, o, manifest);
         status = finish(&f, err);
     }
     free(manifest);

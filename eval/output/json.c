@@ -158,6 +158,10 @@ static void put_table(struct writing *w, const struct cw_output_table *t)
     cw_text_print(w->out, ",\n \"%s\": [", t->name);
     for (uint64_t i = 0; i < t->row_count && w->status == CW_OK; i++) {
         const struct cw_output_row row = t->row(t, i);
+        if (!row.record) {
+            w->status = *t->failed;
+            break;
+        }
         fputs(i ? ",\n  {" : "\n  {", w->out);
         put_members(w, t, row.record);
         if (t->metrics && w->status == CW_OK)
@@ -207,9 +211,11 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
     make_once(&w, t);
     for (uint64_t i = 0; i < t->row_count && w.status == CW_OK; i++) {
         const struct cw_output_row row = t->row(t, i);
-        if (!t->metrics)
+        if (!row.record)
+            w.status = *t->failed;
+        else if (!t->metrics)
             put_line(&w, t, row.record, 0, NULL);
-        for (size_t m = 0; t->metrics && m < t->metrics->row_count && w.status == CW_OK; m++) {
+        for (size_t m = 0; row.record && t->metrics && m < t->metrics->row_count && w.status == CW_OK; m++) {
             const struct cw_value_record value = cw_output_value(&row, m);
             put_line(&w, t, row.record, m, &value);
         }

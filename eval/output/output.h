@@ -69,7 +69,7 @@ struct cw_output_rows {
 };
 enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
-/* Metrics of samples, and launches; on a terminal for each device mean, least and greatest of each metric, then the
+/* Metrics of samples, of a streamed result, and launches; on a terminal for each device mean, least and greatest of each metric, then the
  * launches by kernel, longest first. */
 enum cw_status cw_output_samples(struct cw_output *output, const struct cw_result *result,
                                  const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);

@@ -41,6 +41,8 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
     struct content *c = t->content;
     const struct cw_result *r = c->result;
     const struct cw_range *g = cw_result_range(r, (uint32_t)i);
+    if (!g)
+        return (struct cw_output_row){0};
     c->one = (struct record){.of = *g,
                              .range = r->numbers ? r->numbers[r->ranges[i]] : r->ranges[i],
                              .device = r->data->devices[g->device].index,
@@ -122,6 +124,7 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
         .row_count = r->row_count,
         .row = row,
         .content = c,
+        .failed = r->stream ? &r->stream->status : NULL,
         .metrics = &o->metrics,
         .spread = r->spread,
         .short_escapes = true,

@@ -26,7 +26,7 @@ enum {
 
 static bool is_launch(const struct cw_output_rows *rows)
 {
-    return rows->groups->data.range_count && rows->groups->data.ranges[0].kernel[0];
+    return rows->groups->data.range_count && cw_launch_of(&rows->groups->data, 0)->kernel[0];
 }
 
 static void put_devices(const struct cw_groups *groups, FILE *out)
@@ -304,7 +304,7 @@ static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i
     put_advice(find_told(l->rows, l->rows->rows[i]), &l->one);
     if (l->rows->joined)
         put_joined(&l->rows->joined->rows->rows[l->rows->rows[i]], &l->one);
-    put_shape(&groups->data.ranges[l->rows->rows[i]], l->one.shape);
+    put_shape(cw_launch_of(&groups->data, l->rows->rows[i]), l->one.shape);
     cw_shorten(g->name, (size_t)l->name_width, l->one.name);
     return (struct cw_output_row){.record = &l->one};
 }

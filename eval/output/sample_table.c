@@ -22,7 +22,6 @@ struct launch {
 
 struct content {
     const struct cw_result *result;
-    uint32_t block; /* that the last sample was of */
     struct sample sample;
     struct launch launch;
 };
@@ -30,14 +29,13 @@ struct content {
 static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t i)
 {
     struct content *c = t->content;
-    const struct cw_result *r = c->result;
-    const struct cw_pm_block *blocks = r->data->pm.blocks;
-    c->block = i < blocks[c->block].first ? 0 : c->block;
-    while (i - blocks[c->block].first >= blocks[c->block].count)
-        c->block++;
-    c->sample = (struct sample){(uint32_t)i, r->data->devices[blocks[c->block].device].index, r->data->pm.start_ns[i],
-                                r->data->pm.end_ns[i]};
-    return cw_output_row(r, &c->sample, i);
+    struct cw_stream *s = c->result->stream;
+    if (!cw_stream_load(s, (uint32_t)i))
+        return (struct cw_output_row){0};
+    const struct cw_pm_view *view = &s->samples.view;
+    const uint32_t at = (uint32_t)i - s->first;
+    c->sample = (struct sample){(uint32_t)i, view->data.devices->index, view->start_ns[at], view->end_ns[at]};
+    return cw_output_row(c->result, &c->sample, i);
 }
 
 static const struct cw_output_column sample_columns[] = {
@@ -91,6 +89,11 @@ struct by_device {
         uint32_t count;
         uint64_t ns;
     } * windows; /* of each device */
+    struct summary {
+        double sum, least, greatest; /* of the values that are numbers; NaN without one */
+        uint64_t count;
+        int8_t status; /* the gravest */
+    } * sums; /* [device][metric] */
 };
 
 static bool sort_blocks(struct by_device *b, const struct cw_result *r)
@@ -99,8 +102,9 @@ static bool sort_blocks(struct by_device *b, const struct cw_result *r)
     size_t devices = r->data->device_count;
     *b = (struct by_device){r, calloc(devices + 3, sizeof *b->first),
                             calloc((size_t)pm->block_count + 1, sizeof *b->order),
-                            calloc(devices + 1, sizeof *b->windows)};
-    if (!b->first || !b->order || !b->windows)
+                            calloc(devices + 1, sizeof *b->windows),
+                            calloc(devices * r->metric_count + 1, sizeof *b->sums)};
+    if (!b->first || !b->order || !b->windows || !b->sums)
         return false;
     for (uint32_t w = 0; w < pm->window_count; w++) {
         struct device_windows *of = &b->windows[pm->windows[w].device];
@@ -185,28 +189,46 @@ static const struct cw_output_column line_columns[] = {
     {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
 };
 
+static void add_values(struct summary *to, const double *values, const int8_t *statuses, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const double value = values[i];
+        to->status = statuses[i] > to->status ? statuses[i] : to->status;
+        if (isnan(value))
+            continue;
+        to->sum += value;
+        to->least = !to->count || value < to->least ? value : to->least;
+        to->greatest = !to->count || value > to->greatest ? value : to->greatest;
+        to->count++;
+    }
+}
+
+/* Of all devices, in one walk over the samples. */
+static enum cw_status sum_up(struct by_device *by)
+{
+    const struct cw_result *r = by->r;
+    struct cw_stream *s = r->stream;
+    for (size_t i = 0; i < (size_t)r->data->device_count * r->metric_count; i++)
+        by->sums[i] = (struct summary){.least = NAN, .greatest = NAN};
+    for (uint32_t row = 0; row < r->row_count && cw_stream_evaluate(s, row); row = s->first + s->count) {
+        struct summary *sums = by->sums + (size_t)r->data->pm.blocks[s->block].device * r->metric_count;
+        for (size_t m = 0; m < r->metric_count; m++)
+            add_values(&sums[m], s->values + m * s->count, s->statuses + m * s->count, s->count);
+    }
+    return s->status;
+}
+
 static struct line summarize(const struct by_device *by, uint32_t device, uint32_t metric)
 {
     const struct cw_result *r = by->r;
-    struct line l = {.metric = r->names[metric], .mean = NAN, .least = NAN, .greatest = NAN};
-    size_t start = (size_t)metric * r->row_count, count = 0;
-    double sum = 0;
-    for (uint32_t k = by->first[device]; k < by->first[device + 1]; k++) {
-        const struct cw_pm_block *block = &r->data->pm.blocks[by->order[k]];
-        for (size_t i = start + block->first; i < start + block->first + block->count; i++) {
-            double value = r->values[i];
-            l.status = r->statuses[i] > l.status ? r->statuses[i] : l.status;
-            if (isnan(value))
-                continue;
-            sum += value;
-            l.least = !count || value < l.least ? value : l.least;
-            l.greatest = !count || value > l.greatest ? value : l.greatest;
-            count++;
-        }
-    }
+    const struct summary none = {.least = NAN, .greatest = NAN};
+    const struct summary *sum =
+        device < r->data->device_count ? &by->sums[(size_t)device * r->metric_count + metric] : &none;
+    struct line l = {
+        .metric = r->names[metric], .least = sum->least, .greatest = sum->greatest, .status = sum->status};
     double largest = fabs(l.greatest) > fabs(l.least) ? l.greatest : l.least;
     double factor = cw_terminal_factor(largest, r->units[metric], l.unit);
-    l.mean = count ? sum / (double)count / factor : NAN;
+    l.mean = sum->count ? sum->sum / (double)sum->count / factor : NAN;
     l.least /= factor;
     l.greatest /= factor;
     return l;
@@ -333,7 +355,7 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     struct by_device by;
     const struct cw_result *r = o->result;
     cw_capture_tell_clocks(r->data, out);
-    enum cw_status status = sort_blocks(&by, r) ? CW_OK : cw_error_nomem(err);
+    enum cw_status status = sort_blocks(&by, r) ? sum_up(&by) : cw_error_nomem(err);
     /* once at least: a capture that died early has no device */
     for (uint32_t device = 0; status == CW_OK && (!device || device < r->data->device_count); device++) {
         if (device)
@@ -344,6 +366,7 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     free(by.first);
     free(by.order);
     free(by.windows);
+    free(by.sums);
     return status == CW_OK ? print_launches(&r->data->pm, style, out, err) : status;
 }
 
@@ -364,6 +387,7 @@ enum cw_status cw_output_samples(struct cw_output *o, const struct cw_result *r,
                                             .row_count = r->row_count,
                                             .row = sample_row,
                                             .content = c,
+                                            .failed = &r->stream->status,
                                             .metrics = &o->metrics,
                                             .once = true,
                                             .coordinates = "time_end device unit type description",

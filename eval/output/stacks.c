@@ -57,7 +57,7 @@ static void begin_stack(struct stacks *s, uint32_t device, double weight)
 /* "outer/inner", and the kernel; a user range's path has its name already. */
 static void add_range(struct stacks *s, const struct cw_groups *g, uint32_t i)
 {
-    const struct cw_range *r = &g->data.ranges[i];
+    const struct cw_range *r = cw_launch_of(&g->data, i);
     const char *path = cw_range_attribute(r, "nvtx");
     begin_stack(s, r->device, g->items[i].total);
     for (const char *at = path; at && *at && s->enough;) {

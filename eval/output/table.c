@@ -54,6 +54,12 @@ const void *cw_output_cells(const struct cw_output_row *row, const struct cw_out
 
 struct cw_output_row cw_output_row(const struct cw_result *r, const void *record, uint64_t i)
 {
+    struct cw_stream *s = r->stream;
+    if (s) {
+        const bool good = cw_stream_evaluate(s, (uint32_t)i);
+        const size_t at = good ? (uint32_t)i - s->first : 0;
+        return (struct cw_output_row){good ? record : NULL, s->values + at, s->statuses + at, .stride = s->count};
+    }
     return (struct cw_output_row){record,
                                   r->values + i,
                                   r->statuses + i,

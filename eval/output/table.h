@@ -38,7 +38,7 @@ struct cw_output_column {
 };
 
 struct cw_output_row {
-    const void *record;
+    const void *record; /* NULL: it could not be read, as `failed` of the table says */
     const double *values;        /* values[m * stride] of row m of the table of metrics, where the table has one */
     const int8_t *statuses;      /* the same; enum cw_value_status */
     const uint32_t *occurrences; /* the same, of a table with `spread` */
@@ -53,9 +53,10 @@ struct cw_output_table {
     size_t column_count, record_size;
     uint64_t row_count;
     /* A row, whose record is there until the next call, and whose texts stay. They are asked for in order, several
-     * times over. */
+     * times over where they are few. */
     struct cw_output_row (*row)(const struct cw_output_table *table, uint64_t i);
     void *content;                         /* where `row` finds them */
+    const enum cw_status *failed;          /* why there is no row, of which the error is told already; or NULL */
     const struct cw_output_table *metrics; /* a row has a value and a status for each row of this; or NULL */
 
     bool spread;             /* beside each value stand its occurrences and its spread */

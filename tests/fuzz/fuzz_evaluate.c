@@ -92,6 +92,7 @@ static void put_samples(const struct cw_counter_data *data, struct cw_arena *are
     struct cw_result result = {chip, data, "fuzz", metrics, (uint32_t)metric_count};
     struct cw_output output;
     struct cw_error err = CW_ERROR_INIT;
+    result.streamed = true;
     CW_FUZZ_CHECK(cw_result_make(&result, &options, arena, &err) == CW_OK);
     CW_FUZZ_CHECK(cw_output_samples(&output, &result, NULL, arena, &err) == CW_OK);
     put(&output);
