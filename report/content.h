@@ -5,6 +5,7 @@
 #include "eval/advice.h"
 #include "eval/instructions.h"
 #include "eval/result.h"
+#include "eval/timeline.h"
 
 struct cw_report_capture {
     const char *source; /* the file's name, for people */
@@ -13,6 +14,7 @@ struct cw_report_capture {
     const bool *keep;                           /* which of its ranges are shown; NULL: all */
     const struct cw_result *samples;            /* of a capture of samples over time, evaluated; else NULL */
     const struct cw_instructions *instructions; /* of a capture of PC samples or SASS metrics; else NULL */
+    const struct cw_timeline *timeline;         /* of a trace; else NULL */
 };
 
 struct cw_report {

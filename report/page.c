@@ -17,6 +17,10 @@ FILE_TEXT(style, CW_PAGE "/style.css");
 FILE_TEXT(show, CW_PAGE "/show.js");
 FILE_TEXT(charts, CW_PAGE "/charts.js");
 FILE_TEXT(timeline, CW_PAGE "/timeline.js");
+FILE_TEXT(trace, CW_PAGE "/trace.js");
+FILE_TEXT(lanes, CW_PAGE "/lanes.js");
+FILE_TEXT(tracechart, CW_PAGE "/tracechart.js");
+FILE_TEXT(tracepage, CW_PAGE "/tracepage.js");
 FILE_TEXT(kernel, CW_PAGE "/kernel.js");
 FILE_TEXT(page, CW_PAGE "/page.js");
 FILE_TEXT(selftest, CW_PAGE "/selftest.js");
@@ -39,7 +43,8 @@ const struct cw_page_file cw_page_files[] = {
 #ifdef CW_PAGE_CHARTS
     ENTRY(library, "script"), ENTRY(licence, NULL),
 #endif
-    ENTRY(show, "script"),    ENTRY(charts, "script"), ENTRY(timeline, "script"),
-    ENTRY(kernel, "script"),  ENTRY(page, "script"),   ENTRY(selftest, "script"),
+    ENTRY(show, "script"),    ENTRY(charts, "script"),     ENTRY(timeline, "script"),  ENTRY(trace, "script"),
+    ENTRY(lanes, "script"),   ENTRY(tracechart, "script"), ENTRY(tracepage, "script"), ENTRY(kernel, "script"),
+    ENTRY(page, "script"),    ENTRY(selftest, "script"),
 };
 const size_t cw_page_file_count = sizeof cw_page_files / sizeof *cw_page_files;

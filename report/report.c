@@ -11,6 +11,7 @@
 #include "report/put.h"
 #include "report/source.h"
 #include "report/timeline.h"
+#include "report/trace.h"
 
 struct writing {
     FILE *page, *out; /* the file, and the stream into it for JSON */
@@ -68,8 +69,24 @@ static enum cw_status put_timelines(struct writing *w)
     size_t count = 0;
     fputs("[", w->out);
     for (size_t i = 0; i < r->capture_count && status == CW_OK; i++)
-        status = cw_report_timelines_put(w->out, &r->captures[i], &count, w->err);
+        status = cw_report_timelines_put(w->out, r, &r->captures[i], &count, w->err);
     fputs("]", w->out);
+    return status;
+}
+
+static enum cw_status put_traces(struct writing *w)
+{
+    const struct cw_report *r = w->report;
+    enum cw_status status = CW_OK;
+    const char *before = "[";
+    for (size_t i = 0; i < r->capture_count && status == CW_OK; i++) {
+        if (!r->captures[i].timeline)
+            continue;
+        fputs(before, w->out);
+        before = ",";
+        status = cw_report_trace_put(w->out, &r->captures[i], r->arena, w->err);
+    }
+    fputs(*before == '[' ? "[]" : "]", w->out);
     return status;
 }
 
@@ -109,7 +126,11 @@ static enum cw_status put_advice(struct writing *w)
 static const struct part { /* an element of JSON in the page */
     const char *name;
     enum cw_status (*put)(struct writing *w);
-} parts[] = {{"data", put_main}, {"advice", put_advice}, {"timelines", put_timelines}, {"source", put_source}};
+} parts[] = {{"data", put_main},
+             {"advice", put_advice},
+             {"timelines", put_timelines},
+             {"traces", put_traces},
+             {"source", put_source}};
 
 static enum cw_status put_part(struct writing *w, const struct part *part)
 {

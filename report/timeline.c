@@ -1,16 +1,17 @@
 #define _GNU_SOURCE
 #include "report/timeline.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/put.h"
+#include "report/series.h"
 
 /* What a page holds of one device at most. Where there are more samples, each point stands for as many as needed, by
  * the least and the greatest of them; of launches those that took longest are left. */
 enum { MOST_BYTES = 6000000, MOST_SERIES = 32, MOST_LAUNCHES = 30000 };
-enum { MISSING = UINT16_MAX };
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
@@ -141,8 +142,7 @@ static bool begin_spans(struct spans *s, size_t room)
 struct sampling { /* the samples of one device */
     const struct cw_result *r;
     uint32_t count, *rows; /* as they began */
-    uint32_t per, points;  /* samples for each point; points */
-    uint32_t series;
+    uint32_t per, series;  /* samples for each point */
     uint64_t start_ns, end_ns;
 };
 
@@ -175,75 +175,31 @@ static bool take_samples(struct sampling *s, uint32_t device)
     for (uint32_t i = 0; i < n; i++)
         s->end_ns = pm->end_ns[s->rows[i]] > s->end_ns ? pm->end_ns[s->rows[i]] : s->end_ns;
     s->series = s->r->metric_count < MOST_SERIES ? s->r->metric_count : MOST_SERIES;
-    const uint64_t all = (uint64_t)s->count * (4 + 2 * s->series), reduced = (uint64_t)s->count * (4 + 4 * s->series);
-    s->per = all <= MOST_BYTES ? 1 : (uint32_t)((reduced + MOST_BYTES - 1) / MOST_BYTES);
-    s->points = s->count / s->per + (s->count % s->per != 0);
+    s->per = cw_series_per(s->count, s->series, MOST_BYTES);
     return true;
 }
 
-/* Times from 0 to 2^32 - 1 of the span. */
 static bool put_times(FILE *out, const struct sampling *s)
 {
-    const struct cw_pm_data *pm = &s->r->data->pm;
-    const double span = s->end_ns > s->start_ns ? (double)(s->end_ns - s->start_ns) : 1;
-    uint32_t *times = calloc((size_t)s->points + 1, sizeof *times);
-    for (uint32_t p = 0; times && p < s->points; p++)
-        times[p] = (uint32_t)((double)(pm->start_ns[s->rows[(size_t)p * s->per]] - s->start_ns) / span * UINT32_MAX);
-    if (times)
-        cw_put_bytes(out, ",\"time\":", times, s->points * sizeof *times);
+    uint64_t *times = calloc((size_t)s->count + 1, sizeof *times);
+    for (uint32_t i = 0; times && i < s->count; i++)
+        times[i] = s->r->data->pm.start_ns[s->rows[i]];
+    const bool enough = times && cw_series_put_times(out, times, s->count, s->per, s->start_ns, s->end_ns);
     free(times);
-    return times != NULL;
-}
-
-struct bounds {
-    double low, high;
-};
-
-static void widen(struct bounds *b, double value)
-{
-    b->low = value < b->low ? value : b->low;
-    b->high = value > b->high ? value : b->high;
-}
-
-static uint16_t shorten(double value, const struct bounds *all)
-{
-    return all->high > all->low ? (uint16_t)((value - all->low) / (all->high - all->low) * (MISSING - 1) + 0.5) : 0;
+    return enough;
 }
 
 static bool put_series(FILE *out, const struct sampling *s, uint32_t metric)
 {
-    static const struct bounds nothing = {INFINITY, -INFINITY};
     const double *values = s->r->values + (size_t)metric * s->r->row_count;
-    const uint32_t width = s->per > 1 ? 2 : 1;
-    uint16_t *data = calloc((size_t)s->points * width + 1, sizeof *data);
-    struct bounds all = nothing;
-    double sum = 0;
-    uint32_t known = 0;
-    for (uint32_t i = 0; data && i < s->count; i++)
-        if (isfinite(values[s->rows[i]])) {
-            widen(&all, values[s->rows[i]]);
-            sum += values[s->rows[i]];
-            known++;
-        }
-    for (uint32_t p = 0; data && p < s->points; p++) {
-        struct bounds b = nothing;
-        for (uint32_t i = p * s->per; i < s->count && i - p * s->per < s->per; i++)
-            if (isfinite(values[s->rows[i]]))
-                widen(&b, values[s->rows[i]]);
-        data[(size_t)p * width] = b.low <= b.high ? shorten(b.low, &all) : MISSING;
-        data[(size_t)p * width + width - 1] = b.low <= b.high ? shorten(b.high, &all) : MISSING;
-    }
-    if (data) {
-        cw_put_text(out, metric ? ",\n{\"name\":" : "\n{\"name\":", s->r->names[metric]);
-        cw_put_text(out, ",\"unit\":", s->r->units[metric]);
-        cw_put_number(out, ",\"low\":", all.low);
-        cw_put_number(out, ",\"high\":", all.high);
-        cw_put_number(out, ",\"mean\":", sum / known);
-        cw_put_bytes(out, ",\"data\":", data, (size_t)s->points * width * sizeof *data);
-        fputs("}", out);
-    }
-    free(data);
-    return data != NULL;
+    double *ordered = calloc((size_t)s->count + 1, sizeof *ordered);
+    for (uint32_t i = 0; ordered && i < s->count; i++)
+        ordered[i] = values[s->rows[i]];
+    const bool enough = ordered && cw_series_put(out, metric ? ",\n" : "\n",
+                                                 &(struct cw_series){s->r->names[metric], s->r->units[metric], ordered,
+                                                                     s->count, s->per});
+    free(ordered);
+    return enough;
 }
 
 /* Where no samples are: a sample ends before the next begins, by more than half of its own length. */
@@ -287,8 +243,38 @@ static void put_start(FILE *out, const struct cw_report_capture *c, size_t numbe
     cw_put_count(out, ",\"span\":", end > start ? end - start : 1);
 }
 
+static bool is_same(const struct cw_device *a, const struct cw_device *b, const char *key)
+{
+    const char *x = cw_device_attribute(a, key), *y = cw_device_attribute(b, key);
+    return !x || !y || strcmp(x, y) == 0;
+}
+
+/* Samples that were taken while a trace was, of the same device, are drawn with it: "trace", its place among the
+ * traces, its device, and when the samples began there. */
+static void put_trace(FILE *out, const struct cw_report *report, const struct cw_device *device,
+                      const struct sampling *s)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < report->capture_count; i++) {
+        const struct cw_report_capture *c = &report->captures[i];
+        const struct cw_timeline *t = c->timeline;
+        for (uint32_t d = 0; t && d < c->data->device_count; d++) {
+            const struct cw_device *other = &c->data->devices[d];
+            if (s->start_ns >= t->end || s->end_ns <= t->start || !is_same(device, other, "pci") ||
+                !is_same(device, other, "host") || !is_same(device, other, "name"))
+                continue;
+            cw_put_count(out, ",\"trace\":{\"number\":", number);
+            cw_put_count(out, ",\"device\":", other->index);
+            fprintf(out, ",\"start\":%" PRId64 "}", (int64_t)(s->start_ns - t->start));
+            return;
+        }
+        number += t != NULL;
+    }
+}
+
 /* Samples of a device, and the launches on it. */
-static bool put_device(FILE *out, const struct cw_report_capture *c, uint32_t device, size_t *count)
+static bool put_device(FILE *out, const struct cw_report *report, const struct cw_report_capture *c, uint32_t device,
+                       size_t *count)
 {
     const struct cw_pm_data *pm = &c->data->pm;
     struct sampling s = {.r = c->samples};
@@ -306,6 +292,7 @@ static bool put_device(FILE *out, const struct cw_report_capture *c, uint32_t de
         cw_put_count(out, ",\"dropped\":", pm->launches_dropped);
         cw_put_count(out, ",\"device\":", c->data->devices[device].index);
         cw_put_text(out, ",\"model\":", name ? name : "");
+        put_trace(out, report, &c->data->devices[device], &s);
         enough = put_samples(out, &s) && put_spans(out, &spans, s.start_ns, false);
         fputs("}", out);
     }
@@ -338,13 +325,13 @@ static bool put_ranges(FILE *out, const struct cw_report_capture *c, size_t *cou
     return enough;
 }
 
-enum cw_status cw_report_timelines_put(FILE *out, const struct cw_report_capture *c, size_t *count,
-                                       struct cw_error *err)
+enum cw_status cw_report_timelines_put(FILE *out, const struct cw_report *report, const struct cw_report_capture *c,
+                                       size_t *count, struct cw_error *err)
 {
     bool enough = true;
     if (c->data->schema.profiler == CW_PROFILER_RANGE)
         enough = put_ranges(out, c, count);
     for (uint32_t d = 0; c->samples && d < c->data->device_count && enough; d++)
-        enough = put_device(out, c, d, count);
+        enough = put_device(out, report, c, d, count);
     return enough ? CW_OK : cw_error_nomem(err);
 }

@@ -19,8 +19,8 @@ const struct cw_option cw_eval_report_options[] = {
     {"report", 0, "FILE", "write a page of HTML that shows the capture; it opens in a browser, without a network",
      CW_OPTION_TEXT(struct cw_eval_report, path)},
     {"with", 0, "MORE.cwd",
-     "show this capture of the same program on the page as well: of ranges, samples over time, PC samples or SASS "
-     "metrics; may be repeated",
+     "show this capture of the same program on the page as well: of ranges, samples over time, PC samples, SASS "
+     "metrics or a trace; may be repeated",
      .called = "captures", CW_OPTION_LIST(struct cw_eval_report, with, with_count)},
     {"baseline", 0, "OLD.cwd", "compare the page's kernels with those of this capture of ranges",
      CW_OPTION_TEXT(struct cw_eval_report, baseline)},
@@ -34,6 +34,7 @@ struct reporting {
     struct cw_report_capture list[MOST_CAPTURES], before;
     struct cw_eval_request asked[MOST_CAPTURES + 1]; /* of each further capture, and the baseline */
     struct cw_eval_run runs[MOST_CAPTURES + 1];
+    struct cw_timeline timelines[MOST_CAPTURES];
 };
 
 static enum cw_status open_capture(struct reporting *p, struct cw_eval_run *run, const char *path)
@@ -62,6 +63,13 @@ static enum cw_status take_instructions(struct cw_eval_run *run, struct cw_repor
     struct cw_pc_data *raw = cw_arena_alloc(run->arena, 1, sizeof *raw);
     c->instructions = in;
     return in && raw ? cw_eval_load_instructions(run, in, raw) : cw_error_nomem(run->err);
+}
+
+static enum cw_status take_trace(struct reporting *p, struct cw_eval_run *run, struct cw_report_capture *c)
+{
+    struct cw_timeline *timeline = &p->timelines[c - p->list];
+    c->timeline = timeline;
+    return cw_eval_load_timeline(run, timeline);
 }
 
 /* The chip of a capture of ranges, with the formulas of the rules. */
@@ -96,6 +104,8 @@ static enum cw_status take(struct reporting *p, struct cw_eval_run *run, struct 
     *c = (struct cw_report_capture){.source = run->capture->source, .data = &run->capture->data};
     if (run->info.profiler == COUNTERWORKS_SAMPLES)
         return take_samples(run, c);
+    if (c->data->schema.profiler == CW_PROFILER_TRACE)
+        return take_trace(p, run, c);
     if (run->info.profiler != COUNTERWORKS_RANGES)
         return take_instructions(run, c);
     if (c != &p->before && p->report.ranges)
@@ -185,6 +195,8 @@ enum cw_status cw_eval_report(struct cw_eval_run *r)
     status = gather(p);
     if (status == CW_OK)
         status = cw_file_print(o->report.path, cw_report_write, &p->report, r->err);
+    for (size_t i = 0; i < MOST_CAPTURES; i++)
+        cw_timeline_free(&p->timelines[i]);
     for (size_t i = 0; i <= MOST_CAPTURES; i++) {
         counterworks_chip_close(p->runs[i].chip);
         counterworks_capture_close(p->runs[i].capture);

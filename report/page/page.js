@@ -1,7 +1,6 @@
 "use strict";
 // The parts of the page, and which of them is shown: location.hash says it, so that the browser's Back works.
 
-const timelines = read("timelines");
 const tabs = [];
 
 // ---- at a glance --------------------------------------------------------------------------------------------------
@@ -226,7 +225,7 @@ function kernelList(kernels, whole) {
 
 function timelinePage() {
   const ranges = timelines.find(t => !t.series);
-  return make("div", {}, timelines.map(t => drawTimeline(t, t === ranges ? undefined : ranges)));
+  return make("div", {}, traces.map(drawTrace), timelines.filter(t => !placeInTrace(t)).map(t => drawTimeline(t, t === ranges ? undefined : ranges)));
 }
 
 function files() {
@@ -247,13 +246,14 @@ function files() {
 tabs.push({id: "overview", title: "At a glance", make: overview});
 if (kernels.length) tabs.push({id: "kernels", title: "Kernels", make: kernelTable});
 if (sources.length) tabs.push({id: "source", title: "Source lines", make: () => make("div", {}, sourcePanels())});
-if (timelines.length) tabs.push({id: "timeline", title: "Timeline", make: timelinePage});
+if (timelines.length || traces.length) tabs.push({id: "timeline", title: "Timeline", make: timelinePage});
 tabs.push({id: "files", title: "Files", make: files});
 
 const made = new Map(); // each part is made when it is first shown
 
 function show() {
-  // "#kernels", "#kernel=3", "#family", "#family=3", or "#kernel=3/METRIC", which opens how a value came about
+  // "#kernels", "#kernel=3", "#family", "#family=3", "#kernel=3/METRIC", which opens how a value came about, or
+  // "#timeline=0/FROM,TO,WORDS", a span of a trace in ns, and what is searched for
   const [, id, number, metric] = /^#?(\w*)(?:=(\d+)(?:\/(.*))?)?/.exec(decodeURIComponent(location.hash));
   const kernel = id === "kernel" ? kernels[Number(number)] : null;
   const kind = kernels.length && Object.keys(groupings).includes(id) ? id : null, group = kind && number ? groupsBy(kind)[Number(number)] : null;
@@ -266,6 +266,7 @@ function show() {
   window.scrollTo(0, 0);
   if (byId("explain").open) byId("explain").close();
   if (kernel && metricByName.has(metric)) explain(kernel, metricByName.get(metric));
+  if (id === "timeline" && traces[Number(number)] && metric) goToSpan(traces[Number(number)], metric);
 }
 
 function start() {

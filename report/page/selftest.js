@@ -81,17 +81,18 @@ async function selftest() {
       byId("explain").close();
     }
   }
-  if (timelines.length) {
+  const own = timelines.filter(t => !placeInTrace(t));
+  if (own.length) {
     await go("timeline");
     await wait();
-    const canvas = document.querySelector("canvas");
-    const axis = document.querySelector(".time"), before = axis.textContent;
+    const canvas = document.querySelector(".timeline:not(.trace) canvas");
+    const axis = document.querySelector(".timeline:not(.trace) .time"), before = axis.textContent;
     canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "+", bubbles: true}));
     await new Promise(done => setTimeout(done, 400));
     check("the timeline is drawn", canvas.width > 100 && canvas.height > 10);
     check("plus zooms it", axis.textContent !== before);
-    const nvtx = timelines[0].launches.nvtx_names || [], names = new Set(nvtx.concat(nvtx.flatMap(path => path.split("/"))));
-    const said = new Set([...timelines[0].launches.shorts, ...names, "range"]);
+    const nvtx = own[0].launches.nvtx_names || [], names = new Set(nvtx.concat(nvtx.flatMap(path => path.split("/"))));
+    const said = new Set([...own[0].launches.shorts, ...names, "range"]);
     check("boxes have whole names", canvas.labels.every(label => said.has(label)));
     const told = (at, down) => {
       canvas.dispatchEvent(Object.defineProperties(new MouseEvent("mousemove"), {offsetX: {value: at}, offsetY: {value: down}}));
@@ -99,24 +100,73 @@ async function selftest() {
     };
     canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "Home", bubbles: true}));
     await new Promise(done => setTimeout(done, 400));
-    const {gaps, span} = timelines[0], hole = gaps && gaps.start.findIndex((_, i) => gaps.length[i] > span / 8);
+    const {gaps, span} = own[0], hole = gaps && gaps.start.findIndex((_, i) => gaps.length[i] > span / 8);
     if (hole >= 0) {
       const at = (gaps.start[hole] + gaps.length[hole] / 2) / span * canvas.clientWidth;
       check("a gap between samples says what it is", told(at, 30).startsWith("no samples: ") && canvas.holes.some(label => label.startsWith("no samples: ")));
       check("a sample beside it does not", told(2, 30).includes(" at "));
     }
-    if (gaps && timelines[0].launches.start.length) check("time without kernels says so", canvas.holes.some(label => label.startsWith("no kernel")));
-    const t = timelines.find(x => x.series && x.series.length);
+    if (gaps && own[0].launches.start.length) check("time without kernels says so", canvas.holes.some(label => label.startsWith("no kernel")));
+    const t = own.find(x => x.series && x.series.length);
     if (t) {
       const levels = pyramid(t.series[0], t.per), all = extent(levels, 0, levels[0].least.length);
       check("the pyramid has the least and the greatest sample", all && all[0] === 0 && (all[1] === absent - 1 || t.series[0].high === t.series[0].low));
     }
   }
+  for (const trace of traces) await testTrace(trace, check, go);
   check("nothing was asked of a network", performance.getEntriesByType("resource").length === 0);
   check("no tags came from names", !document.querySelector("main img, main iframe, main script, header script"));
   check(`no errors ${errors.join("; ")}`, !errors.length);
   const failed = results.filter(r => r.startsWith("FAILED")).length;
   document.body.append(make("pre", {id: "selftest"}, `selftest: ${failed ? `${failed} failed` : "passed"}, ${results.length} checks, usable after ${Math.round(usable)} ms\n${results.join("\n")}`));
+}
+
+// The chart of a trace.
+async function testTrace(trace, check, go) {
+  await go("timeline");
+  await new Promise(done => setTimeout(done, 400));
+  const {chart} = trace, name = trace.file, all = trace.lanes.flatMap(levelsOf), sum = (list, of) => d3.sum(list, of);
+  check(`${name}: the chart is drawn`, chart.canvas.width > 100 && (!all.length || chart.canvas.height > 10));
+  check(`${name}: no event is lost`, trace.lanes_left > 0 || sum(all, level => sum(level.count)) === trace.events);
+  check(`${name}: items are as many as it says`, sum(all, level => level.length) === trace.items);
+  check(`${name}: each has a name`, all.every(level => level.what.every(what => what < trace.whats.length)) && trace.whats.every(w => w.name < trace.names.length));
+  check(`${name}: the names have all events`, sum(trace.whats, w => w.count) === trace.events);
+  check(`${name}: times are in the span`, all.every(level => level.start.every((start, i) => start >= 0 && level.end[i] <= trace.span)));
+  if (!trace.resolution) check(`${name}: the names have all time`, Math.abs(sum(all, level => sum(level.busy)) - sum(trace.whats, w => w.time)) < 1);
+  trace.groups.forEach((group, g) => {
+    if (group.device === undefined) return;
+    const busy = busyIn(trace, g, 0, trace.span), half = busyIn(trace, g, 0, trace.span / 2) + busyIn(trace, g, trace.span / 2, trace.span);
+    check(`${name}: group ${g} is busy at most all the time`, busy >= 0 && busy <= trace.span && Math.abs(busy - half) < 1e-6 * trace.span + 1);
+  });
+  if (!all.length) return;
+  chart.by(4);
+  await new Promise(done => setTimeout(done, 400));
+  const [from, to] = chart.shown();
+  check(`${name}: zoom shows a part`, to - from < trace.span / 3.9);
+  const index = trace.lanes.findIndex(l => l.kind === "gpu" && levelsOf(l).some(level => level.cause.some(cause => cause >= 0)));
+  const lane = Math.max(0, index), depth = Math.max(0, levelsOf(trace.lanes[lane]).findIndex(level => level.cause.some(cause => cause >= 0))), level = levelsOf(trace.lanes[lane])[depth];
+  const i = Math.max(0, level.cause.findIndex((cause, n) => cause >= 0 && level.count[n] === 1)), item = {lane, level, depth, i};
+  chart.choose(item, true);
+  focusChosen(chart);
+  check(`${name}: the chosen event is told`, byId("main").textContent.includes("Took"));
+  if (index >= 0 && level.cause[i] >= 0) {
+    const call = callOf(trace, item);
+    check("a launch is joined to its call", call !== null && launchedBy(trace, call, 1000).some(other => sameItem(other, item)));
+  }
+  const at = chart.rows.find(r => r.kind === "lane" && r.lane === lane), x = chart.canvas.clientWidth / 2;
+  check(`${name}: what is under the pointer is told`, at && underText(chart, {row: at, time: 0, events: 1, item}).includes(namesOf(trace, level.what[i])[0]) && chart.under(x, at.y + 3).row === at);
+  chart.search(namesOf(trace, level.what[i])[0] || "kernel");
+  check(`${name}: the search finds it`, chart.found && chart.found[level.what[i]] === 1 && (chart.chosen = null, findItem(chart, 1) !== null || findItem(chart, -1) !== null));
+  chart.search("no such event, surely");
+  check(`${name}: a search for nothing finds none`, chart.found.every(f => !f));
+  chart.search("");
+  chart.canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "Home", bubbles: true}));
+  await new Promise(done => setTimeout(done, 400));
+  chart.canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "n", bubbles: true}));
+  check(`${name}: N chooses an event`, chart.chosen !== null);
+  const before = chart.canvas.height;
+  chart.canvas.dispatchEvent(Object.defineProperties(new MouseEvent("click"), {offsetX: {value: 20}, offsetY: {value: 8}}));
+  check(`${name}: a click on a heading closes its lanes`, chart.canvas.height < before);
 }
 
 const usable = performance.now();

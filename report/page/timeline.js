@@ -112,6 +112,7 @@ function nvtxOf(timeline, ranges) {
   return paths.some(p => p === undefined) ? null : paths;
 }
 
+const timelines = read("timelines");
 const laneHeight = 64, rowHeight = 20, gutter = 8, marginLeft = 8, marginRight = 8;
 const palette = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
 
@@ -132,14 +133,58 @@ function textHash(text) {
   return hash;
 }
 
+// ---- samples, on any canvas ----------------------------------------------------------------------------------------------
+
+// Times of samples, 0 to 2^32 - 1 of their span, and where there are none.
+function sampleTimes(block) {
+  if (!block.times) block.times = block.series && block.series.length ? decode(block.time, Uint32Array) : new Uint32Array(0);
+  return block.times;
+}
+
+function sampleGaps(block) {
+  if (!block.holes) block.holes = block.gaps ? block.gaps.start.map((start, i) => ({start, end: start + block.gaps.length[i]})) : [];
+  return block.holes;
+}
+
+const sampleIndex = (block, time) => d3.bisectLeft(sampleTimes(block), Math.max(0, Math.min(4294967295, time / block.span * 4294967295)));
+
+// The least and the greatest number at a time, in words; null where there is none.
+function sampleText(block, series, time) {
+  if (time < 0 || time > block.span) return null;
+  const i = Math.max(0, sampleIndex(block, time + 1e-9) - 1), found = extent(pyramid(series, block.per), i, i + 1);
+  if (!found) return null;
+  const [low, high] = found.map(v => format(unpack(series, v), series.unit));
+  return low === high ? low : `${low} to ${high}`;
+}
+
+// Columns of pixels from the least to the greatest sample in them, and paler below. Times are of the block.
+function paintSeries(context, block, series, {left, right, from, to, top, height}, ink) {
+  const levels = pyramid(series, block.per), base = Math.min(0, series.low), full = Math.max(series.high, base + 1e-12);
+  const at = value => top + height * (1 - (value - base) / (full - base)), width = right - left, times = sampleTimes(block), gaps = sampleGaps(block);
+  const time = p => from + (to - from) * p / width;
+  context.fillStyle = ink;
+  for (let p = 0; p < width; p++) {
+    if (time(p + 1) < 0 || time(p) > block.span) continue;
+    let first = sampleIndex(block, time(p)), last = sampleIndex(block, time(p + 1));
+    if (last === first && holeAt(gaps, time(p + 0.5))) continue;
+    if (last === first) { first = Math.max(0, first - 1); last = first + 1; } // between two samples: the one before
+    const found = extent(levels, first, Math.min(last, times.length));
+    if (!found) continue;
+    const high = at(unpack(series, found[1]));
+    context.globalAlpha = 0.35;
+    context.fillRect(left + p, high, 1, at(base) - high);
+    context.globalAlpha = 1;
+    context.fillRect(left + p, high, 1, Math.max(1.5, at(unpack(series, found[0])) - high));
+  }
+}
+
 // One timeline as an element. `ranges` is the timeline of the capture of ranges, or undefined.
 function drawTimeline(timeline, ranges) {
-  const times = timeline.series && timeline.series.length ? decode(timeline.time, Uint32Array) : new Uint32Array(0);
   const launches = timeline.launches;
   const paths = launches.nvtx ? launches.nvtx.map(n => launches.nvtx_names[n]) : nvtxOf(timeline, ranges);
   const nvtx = paths ? nvtxLanes(launches, paths) : [];
   const lanes = [...new Set(launches.lane)].sort((a, b) => a - b).slice(0, 12);
-  const gaps = timeline.gaps ? timeline.gaps.start.map((start, i) => ({start, end: start + timeline.gaps.length[i]})) : [];
+  const gaps = sampleGaps(timeline);
   const idle = launches.start.length ? holesOf(launches, timeline.span) : [];
   const idleText = timeline.series ? launches.left || timeline.dropped ? "no kernel of those recorded" : "no kernel of the program" : "nothing counted";
   const chosen = new Set((timeline.series || []).map((_, i) => i).filter(i => timeline.series[i].high > timeline.series[i].low).slice(0, 5));
@@ -157,41 +202,20 @@ function drawTimeline(timeline, ranges) {
     ...nvtx.map((items, depth) => ({kind: "nvtx", items, depth, height: rowHeight})),
   ];
 
-  function indexAt(time) {
-    return d3.bisectLeft(times, Math.max(0, Math.min(4294967295, time / timeline.span * 4294967295)));
-  }
-
   function drawSeries(context, view, row, y) {
-    const levels = pyramid(row.series, timeline.per), unit = row.series.unit;
-    const base = Math.min(0, row.series.low), height = row.height - 18;
-    const full = Math.max(row.series.high, base + 1e-12);
-    const at = value => y + 16 + height * (1 - (value - base) / (full - base));
-    context.fillStyle = colour(palette[row.number % palette.length]);
-    const first = view(0), last = view(width);
-    for (let p = 0; p < width; p++) {
-      let from = indexAt(first + (last - first) * p / width), to = indexAt(first + (last - first) * (p + 1) / width);
-      if (to === from && holeAt(gaps, first + (last - first) * (p + 0.5) / width)) continue;
-      if (to === from) { from = Math.max(0, from - 1); to = from + 1; } // between two samples: the one before
-      const found = extent(levels, from, Math.min(to, times.length));
-      if (!found) continue;
-      const high = at(unpack(row.series, found[1]));
-      context.globalAlpha = 0.35;
-      context.fillRect(p, high, 1, at(base) - high);
-      context.globalAlpha = 1;
-      context.fillRect(p, high, 1, Math.max(1.5, at(unpack(row.series, found[0])) - high));
-    }
+    paintSeries(context, timeline, row.series, {left: 0, right: width, from: view(0), to: view(width), top: y + 16, height: row.height - 18}, colour(palette[row.number % palette.length]));
     context.fillStyle = colour("--ink");
     context.fillText(`${row.series.name}`, marginLeft, y + 11);
     context.fillStyle = colour("--quiet");
     context.textAlign = "right";
-    context.fillText(`up to ${format(row.series.high, unit)}`, width - marginRight, y + 11);
+    context.fillText(`up to ${format(row.series.high, row.series.unit)}`, width - marginRight, y + 11);
     context.textAlign = "left";
   }
 
-  function box(context, from, to, y, height, name) {
+  function box(context, from, to, y, height, name, whole) {
     const left = Math.max(-1, from), right = Math.min(width + 1, Math.max(to, from + 1));
     if (right < 0 || left > width) return;
-    context.fillStyle = colour(palette[textHash(name) % palette.length]);
+    context.fillStyle = colour(palette[placeOfName(whole || name)]);
     context.globalAlpha = 0.75;
     context.fillRect(left, y + 1, right - left, height - 3);
     context.globalAlpha = 1;
@@ -261,7 +285,7 @@ function drawTimeline(timeline, ranges) {
       const from = scale(launches.start[i]), to = scale(launches.start[i] + launches.length[i]);
       if (to < 0 || from > width || (to < covered + 0.5 && to - from < 1)) continue;
       covered = Math.max(covered, to);
-      box(context, from, to, y, row.height, launches.shorts[launches.name[i]] || (paths && paths[i]) || "range");
+      box(context, from, to, y, row.height, launches.shorts[launches.name[i]] || (paths && paths[i]) || "range", launches.names[launches.name[i]]);
     }
   }
 
@@ -277,10 +301,8 @@ function drawTimeline(timeline, ranges) {
     const hole = holeAt(row.kind === "series" ? gaps : row.kind === "launches" ? idle : [], time);
     if (hole) return {text: `${row.kind === "series" ? "no samples" : idleText}: ${formatTime(hole.end - hole.start)} from ${formatTime(hole.start)}`};
     if (row.kind === "series") {
-      const i = Math.max(0, indexAt(time + 1e-9) - 1), found = extent(pyramid(row.series, timeline.per), i, i + 1);
-      if (!found) return null;
-      const [low, high] = found.map(v => format(unpack(row.series, v), row.series.unit));
-      return {text: `${row.series.name} at ${formatTime(time)}: ${low === high ? low : `${low} to ${high}`}`};
+      const text = sampleText(timeline, row.series, time);
+      return text && {text: `${row.series.name} at ${formatTime(time)}: ${text}`};
     }
     for (let i = launches.start.length - 1; i >= 0; i--)
       if (launches.lane[i] === row.lane && time >= launches.start[i] && time <= launches.start[i] + launches.length[i]) {
@@ -320,6 +342,7 @@ function drawTimeline(timeline, ranges) {
     onchange: e => { if (e.target.checked) chosen.add(i); else chosen.delete(i); draw(); }}), " ", s.name));
   const button = (text, label, act) => make("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
   const notes = [];
+  if (traces.length && timeline.series) notes.push("These samples were not taken while the trace was: they have an axis of their own.");
   if (timeline.per > 1) notes.push(`There are ${plural(timeline.samples, "sample")}; each point is ${timeline.per} of them, by their least and their greatest value.`);
   if (timeline.series_left) notes.push(`${plural(timeline.series_left, "metric")} more are in the capture.`);
   if (launches.left) notes.push(`The ${plural(launches.left, "shortest launch")} are left out.`.replace("launchs", "launches"));

@@ -52,6 +52,7 @@ for capture in range pm pc sass; do
     writer "$capture hdf5" "metric-eval \$d/$capture.cwd -o \$d/x.h5"
     writer "$capture merge" "metric-eval merge \$d/$capture.cwd \$d/chip.cwd -o \$d/all.cwd; metric-eval show \$d/$capture.cwd"
 done
+writer "trace report" 'metric-eval $d/trace.cwd --report -'
 for by in kernel family range nvtx device rank; do
     writer "eval by $by" "metric-eval \$d/range.cwd --by $by"
     writer "eval by $by csv" "metric-eval \$d/range.cwd --by $by --csv -"

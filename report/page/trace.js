@@ -1,0 +1,236 @@
+"use strict";
+// Traces as data: what ran in each lane and when, what it is called, and sums over a span. Nothing is drawn here.
+//
+// A lane's items stand in it as bytes (report/trace_items.h). Items that overlap, or lie within others, are put on levels;
+// on one level they follow one another. An item of several events stands for neighbours that are too short for the page.
+
+const traces = read("traces");
+
+const levelsMost = {gpu: 4, calls: 6, nvtx: 12};
+
+const signed = zigzag => zigzag % 2 ? -(zigzag + 1) / 2 : zigzag / 2;
+
+// The items of a lane, one after another as they began.
+function decodeItems(lane, take) {
+  const bytes = decode(lane.data, Uint8Array);
+  let at = 0, end = 0, called = 0;
+  const next = () => {
+    let value = 0, scale = 1;
+    for (;;) {
+      const byte = bytes[at++];
+      value += (byte & 127) * scale;
+      if (!(byte & 128)) return value;
+      scale *= 128;
+    }
+  };
+  while (at < bytes.length) {
+    const head = next(), what = Math.floor(head / 8);
+    const start = end + signed(next()), length = next(), many = head & 1, count = many ? next() : 1, busy = many ? next() : length;
+    const cause = head & 2 ? next() : -1, step = head & 2 ? next() : 0;
+    called += signed(step);
+    end = start + length;
+    take([start, end, what, count, busy, cause, cause < 0 ? 0 : start - called, head & 4 ? next() : -1]);
+  }
+}
+
+const itemColumns = [["start", Float64Array], ["end", Float64Array], ["what", Uint32Array], ["count", Uint32Array], ["busy", Float64Array],
+  ["cause", Int32Array], ["wait", Float64Array], ["value", Float64Array]];
+
+// Levels of a lane: a column for each of itemColumns, and their length.
+function levelsOf(lane) {
+  if (lane.levels) return lane.levels;
+  const most = levelsMost[lane.kind] || 4, ends = [], lists = [];
+  decodeItems(lane, item => {
+    let level = ends.findIndex(end => end <= item[0]);
+    if (level < 0) level = Math.min(ends.length, most - 1);
+    ends[level] = Math.max(ends[level] || 0, item[1]);
+    if (!lists[level]) lists[level] = itemColumns.map(() => []);
+    item.forEach((value, i) => lists[level][i].push(value));
+  });
+  lane.levels = lists.map(list => Object.fromEntries([["length", list[0].length], ...itemColumns.map(([key, type], i) => [key, type.from(list[i])])]));
+  return lane.levels;
+}
+
+// The first item of a level that ends behind a time.
+function firstAfter(level, time) {
+  let low = 0, high = level.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (level.end[middle] > time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// Samples that were taken during a trace are drawn in its lanes: whether that is so. They are added to the trace once.
+function placeInTrace(timeline) {
+  const trace = timeline.trace && traces[timeline.trace.number], group = trace ? trace.groups.findIndex(g => g.device === timeline.trace.device) : -1;
+  if (group >= 0 && !timeline.placed) {
+    timeline.placed = true;
+    trace.samples.push({...timeline, group, start: timeline.trace.start});
+  }
+  return group >= 0;
+}
+timelines.forEach(placeInTrace);
+
+// ---- what things are called -------------------------------------------------------------------------------------------
+
+const kindWords = {kernel: "kernel", copy: "copy", memset: "memset", graph_launch: "CUDA graph", runtime: "call of the runtime", driver: "call of the driver",
+  internal_launch: "launch by the driver", synchronization: "synchronization", overhead: "overhead", jit: "compilation", nvtx_range: "NVTX range",
+  nvtx_mark: "NVTX mark", idle: "GPU idle"};
+const kindOf = (trace, what) => trace.kinds[trace.whats[what].kind];
+const namesOf = (trace, what) => [].concat(trace.names[trace.whats[what].name]); // name, and of kernels short name and family
+
+// What stands in a box.
+function labelOf(trace, what) {
+  const [name, short] = namesOf(trace, what), kind = kindOf(trace, what);
+  if (kind === "copy") return `copy ${name}`;
+  if (kind === "memset") return `memset ${name}`;
+  if (kind === "synchronization") return `${name.replace(/_/g, " ")} synchronization`;
+  if (kind === "overhead" || kind === "jit") return name.replace(/_/g, " ");
+  return short || name || `(${kindWords[kind] || kind})`;
+}
+
+// ---- colours ------------------------------------------------------------------------------------------------------------
+
+// Families of kernels have colours in the order of their time, the same in all parts of the page.
+const familyPlaces = new Map();
+function placeFamilies() {
+  if (familyPlaces.size) return;
+  if (kernels.length) groupsBy("family").forEach((g, i) => familyPlaces.set(g.name, i));
+  const times = new Map();
+  for (const trace of traces)
+    trace.whats.forEach((w, i) => {
+      const family = namesOf(trace, i)[2];
+      if (family) times.set(family, (times.get(family) || 0) + w.time);
+    });
+  [...times].sort((a, b) => b[1] - a[1]).forEach(([family]) => { if (!familyPlaces.has(family)) familyPlaces.set(family, familyPlaces.size); });
+}
+
+// The place in the palette of a kernel by its name, or of any other text.
+const namePlaces = new Map();
+function placeOfName(name) {
+  if (!namePlaces.has(name)) {
+    placeFamilies();
+    const known = kernels.find(k => k.name === name || k.function === name);
+    namePlaces.set(name, (known ? familyPlaces.get(known.family) : textHash(name)) % palette.length);
+  }
+  return namePlaces.get(name);
+}
+
+const callColours = [[/Launch|cuLaunch/, 0], [/Synchronize|WaitEvent|EventQuery|^(stream|event|context)/, 1], [/Memcpy|Memset/, 2], [/Alloc|Malloc|Free|^Mem/, 3], [/./, 7]];
+const otherColour = 7; // behind the palette: grey
+
+// The place in the palette of what is drawn.
+function colourOf(trace, what) {
+  const w = trace.whats[what], kind = kindOf(trace, what), [name, , family] = namesOf(trace, what);
+  if (w.paint === undefined) {
+    placeFamilies();
+    if (kind === "kernel") w.paint = familyPlaces.get(family) % palette.length;
+    else if (kind === "copy" || kind === "memset") w.paint = otherColour;
+    else if (kind === "overhead" || kind === "jit") w.paint = 6;
+    else if (kind === "runtime" || kind === "driver" || kind === "internal_launch" || kind === "synchronization") w.paint = callColours.find(([pattern]) => pattern.test(name || "-"))[1];
+    else w.paint = textHash(name) % palette.length;
+  }
+  return w.paint;
+}
+
+// ---- sums over a span -----------------------------------------------------------------------------------------------------
+
+// When a device was busy: by all that ran in its streams, as intervals that do not touch, and how long until each.
+function busyOf(trace, group) {
+  const place = trace.groups[group];
+  if (place.busy) return place.busy;
+  const levels = trace.lanes.filter(lane => lane.group === group && lane.kind === "gpu").flatMap(levelsOf), heads = levels.map(() => 0);
+  const starts = [], ends = [], before = [];
+  let sum = 0;
+  for (;;) {
+    let first = -1;
+    levels.forEach((level, i) => {
+      if (heads[i] < level.length && (first < 0 || level.start[heads[i]] < levels[first].start[heads[first]])) first = i;
+    });
+    if (first < 0) break;
+    const level = levels[first], i = heads[first]++, last = ends.length - 1;
+    // of neighbours that are drawn together, the time that they took, from where the first began
+    const start = level.start[i], end = start + Math.max(level.busy[i], 0);
+    if (last >= 0 && start <= ends[last]) {
+      sum += Math.max(0, end - ends[last]);
+      ends[last] = Math.max(ends[last], end);
+    } else {
+      starts.push(start);
+      ends.push(end);
+      before.push(sum);
+      sum += end - start;
+    }
+  }
+  place.busy = {starts: Float64Array.from(starts), ends: Float64Array.from(ends), before: Float64Array.from(before)};
+  return place.busy;
+}
+
+function busyUntil({starts, ends, before}, time) {
+  const i = d3.bisectRight(starts, time) - 1;
+  return i < 0 ? 0 : before[i] + Math.min(time, ends[i]) - starts[i];
+}
+
+const busyIn = (trace, group, from, to) => busyUntil(busyOf(trace, group), to) - busyUntil(busyOf(trace, group), from);
+
+// Of each name in lanes of some kinds: {what, time, count, bytes} in a span, the longest first; time is what lies within it.
+// `what` is one of that name.
+function sumsIn(trace, kinds, from, to) {
+  const sums = new Map();
+  let grouped = 0;
+  for (const lane of trace.lanes.filter(l => kinds.includes(l.kind)))
+    for (const level of levelsOf(lane))
+      for (let i = firstAfter(level, from); i < level.length && level.start[i] < to; i++) {
+        const whole = level.end[i] - level.start[i], inside = Math.min(to, level.end[i]) - Math.max(from, level.start[i]);
+        const w = trace.whats[level.what[i]], key = w.kind * trace.names.length + w.name;
+        const sum = sums.get(key) || {what: level.what[i], time: 0, count: 0, bytes: 0};
+        sum.time += whole ? level.busy[i] * inside / whole : 0;
+        sum.count += level.count[i];
+        sum.bytes += Math.max(0, level.value[i]);
+        if (level.count[i] > 1) grouped += level.count[i];
+        sums.set(key, sum);
+      }
+  return {list: [...sums.values()].sort((a, b) => b.time - a.time), grouped};
+}
+
+// ---- what belongs together --------------------------------------------------------------------------------------------------
+
+const sameItem = (a, b) => a && b && a.level === b.level && a.i === b.i;
+
+// The item of a lane that began at a time; of neighbours that are drawn together, these.
+function itemAt(trace, lane, time, exact) {
+  const levels = levelsOf(trace.lanes[lane]);
+  for (let depth = levels.length - 1; depth >= 0; depth--) {
+    const level = levels[depth], i = firstAfter(level, time);
+    if (i < level.length && level.start[i] <= time && (!exact || level.start[i] === time || level.count[i] > 1)) return {lane, level, depth, i};
+  }
+  return null;
+}
+
+const callOf = (trace, item) => item.level.cause[item.i] < 0 ? null
+  : itemAt(trace, item.level.cause[item.i], item.level.start[item.i] - item.level.wait[item.i], true);
+
+// What a call launched, at most `most`.
+function launchedBy(trace, item, most) {
+  const found = [], from = item.level.start[item.i], to = item.level.count[item.i] > 1 ? item.level.end[item.i] : from;
+  trace.lanes.forEach((lane, index) => {
+    if (lane.kind !== "gpu") return;
+    levelsOf(lane).forEach((level, depth) => {
+      for (let i = 0; i < level.length && found.length < most; i++) {
+        const called = level.start[i] - level.wait[i];
+        if (level.cause[i] === item.lane && called >= from && called <= to) found.push({lane: index, level, depth, i});
+      }
+    });
+  });
+  return found;
+}
+
+// The names of the NVTX ranges of a thread at a time, the outermost first.
+function rangesAt(trace, group, time) {
+  return trace.lanes.filter(lane => lane.kind === "nvtx" && lane.group === group).flatMap(lane => levelsOf(lane).flatMap(level => {
+    const i = firstAfter(level, time);
+    if (i >= level.length || level.start[i] > time) return [];
+    return [level.count[i] > 1 ? `(one of ${count(level.count[i])} ranges)` : labelOf(trace, level.what[i])];
+  }));
+}

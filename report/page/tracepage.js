@@ -1,0 +1,171 @@
+"use strict";
+// The part of the page for traces: what its capture says first, the chart, and in words what is chosen, searched and shown.
+
+const bytesText = bytes => scaled(bytes, "B");
+const rateText = (bytes, ns) => ns > 0 ? scaled(bytes / ns * 1e9, "B/s") : missing;
+
+// What an event is, one fact a row.
+function factsOf(trace, item) {
+  const {level, i} = item, what = level.what[i], w = trace.whats[what], kind = kindOf(trace, what), [name] = namesOf(trace, what);
+  const length = level.end[i] - level.start[i], laneOf = trace.lanes[item.lane], many = level.count[i] > 1;
+  const rows = [["Where", `${laneOf.title}, ${trace.groups[laneOf.group].title}`], ["Began", `${formatTime(level.start[i])} (${count(level.start[i])} ns) after the first event`], ["Took", `${formatTime(length)} (${count(length)} ns)`]];
+  if (many) {
+    rows.unshift(["Events", `${count(level.count[i])}, drawn as one: ${formatTime(level.busy[i])} in them (${percent(level.busy[i] / (length || 1))}); most of it in what is named here`]);
+    return rows;
+  }
+  if (w.shape) {
+    const [gx, gy, gz, bx, by, bz, registers, fixed, dynamic] = w.shape;
+    rows.push(["Grid × block", `${size([gx, gy, gz])} × ${size([bx, by, bz])}`]);
+    if (registers) rows.push(["Registers a thread", count(registers)]);
+    rows.push(["Shared memory a block", `${bytesText(fixed)} static, ${bytesText(dynamic)} dynamic`]);
+  }
+  if ((kind === "copy" || kind === "memset") && level.value[i] >= 0) rows.push(["Bytes", `${count(level.value[i])}, ${rateText(level.value[i], length)}`]);
+  if (w.note !== undefined) rows.push(["Memory", trace.names[w.note]]);
+  if (w.domain) rows.push(["Domain", trace.names[w.domain]]);
+  if (w.result) rows.push(["Returned", `error ${w.result}`]);
+  if (kind === "kernel" && level.value[i] >= 0) rows.push(["CUDA graph", count(level.value[i])]);
+  if (w.count > 1) rows.push(["All like it", `${count(w.count)}, ${formatTime(w.time)}`]);
+  const known = kind === "kernel" && kernels.find(k => k.name === name || k.function === name);
+  if (known) rows.push(["Counted", make("a", {href: `#kernel=${known.index}`}, "its metrics on this page")]);
+  return rows;
+}
+
+// The call that launched it and the NVTX ranges around that, or what the call launched.
+function pathFacts(chart, item) {
+  const {trace} = chart, {level, i} = item, kind = trace.lanes[item.lane].kind, rows = [];
+  const jump = (to, text) => make("button", {type: "button", class: "value", onclick: () => chart.choose(to, true)}, text);
+  const path = (group, time) => { const list = rangesAt(trace, group, time); if (list.length) rows.push(["NVTX", list.join(" / ")]); };
+  if (kind === "gpu") {
+    const call = callOf(trace, item), began = level.start[i] - level.wait[i];
+    if (level.cause[i] < 0) { if (level.count[i] === 1) rows.push(["Launched by", "no call that was recorded"]); return rows; }
+    const group = trace.lanes[level.cause[i]].group;
+    rows.push(["Launched by", make("span", {}, call ? jump(call, labelOf(trace, call.level.what[call.i])) : "a call", ` on ${trace.groups[group].title}, ${formatTime(level.wait[i])} before it began`)]);
+    path(group, began);
+  } else if (kind === "calls") {
+    const made = launchedBy(trace, item, 100);
+    if (made.length) rows.push(["Launched", make("span", {}, made.slice(0, 5).flatMap((to, n) => [n ? ", " : "", jump(to, labelOf(trace, to.level.what[to.i]))]), made.length > 5 ? ` and ${count(made.length - 5)}${made.length === 100 ? " or more" : ""} others` : "")]);
+    path(trace.lanes[item.lane].group, level.start[i]);
+  }
+  return rows;
+}
+
+function underText(chart, {row, time, events, item}) {
+  if (!row || time === undefined) return "";
+  if (row.kind === "series") {
+    const {block, series} = row.series, text = sampleText(block, series, time - block.start);
+    return text ? `${series.name} at ${formatTime(time)}: ${text}` : "";
+  }
+  if (!item) return "";
+  const {level, i} = item, what = level.what[i], [name] = namesOf(chart.trace, what);
+  return `${level.count[i] > 1 ? `${count(level.count[i])} events, most of the time ` : ""}${name || labelOf(chart.trace, what)}: ${formatTime(level.end[i] - level.start[i])} from ${formatTime(level.start[i])}` +
+    (level.cause[i] >= 0 && level.count[i] === 1 ? `, ${formatTime(level.wait[i])} after its call` : "") + (events > level.count[i] ? ` (and ${count(events - level.count[i])} more events in this pixel)` : "");
+}
+
+function chosenPanel(chart) {
+  const {trace, chosen} = chart;
+  if (!chosen) return [make("h4", {}, "Event"), make("p", {class: "quiet"}, "A click on the chart chooses one.")];
+  const what = chosen.level.what[chosen.i], [name] = namesOf(trace, what), rows = [...factsOf(trace, chosen), ...pathFacts(chart, chosen)];
+  return [make("h4", {}, `${kindWords[kindOf(trace, what)] || kindOf(trace, what)}`), make("p", {class: "name"}, breakable(name || labelOf(trace, what))),
+    make("table", {class: "parts"}, make("tbody", {}, rows.map(([title, value]) => make("tr", {}, make("th", {scope: "row"}, title), make("td", {class: "any"}, value)))))];
+}
+
+// Sums of the span that is shown, or that was marked.
+function spanPanel(chart) {
+  const {trace} = chart, [from, to] = chart.shown(), length = to - from || 1;
+  const gpu = sumsIn(trace, ["gpu"], from, to), calls = sumsIn(trace, ["calls"], from, to), greatest = gpu.list.length ? gpu.list[0].time : 1;
+  const devices = trace.groups.map((group, g) => ({group, g})).filter(({group}) => group.device !== undefined);
+  const row = (sum, whole, most) => make("tr", {}, make("td", {class: "number"}, formatTime(sum.time)), make("td", {class: "number"}, shareCell(sum.time / whole, most / whole)), make("td", {class: "number"}, count(sum.count)),
+    make("td", {class: "any", title: namesOf(trace, sum.what)[0]}, breakable(labelOf(trace, sum.what)), sum.bytes && kindOf(trace, sum.what) === "copy" ? make("small", {class: "whole"}, ` ${bytesText(sum.bytes)}, ${rateText(sum.bytes, sum.time)}`) : null));
+  const table = (title, list, most) => list.length ? make("table", {class: "sums"}, make("caption", {}, title), make("tbody", {}, list.slice(0, most).map(sum => row(sum, length, list[0].time || greatest)))) : null;
+  return [make("h4", {}, chart.span ? "The span that you marked" : "The span that is shown"), make("p", {}, `${formatTime(length)} from ${formatTime(from)}. `,
+    devices.map(({group, g}) => make("span", {class: "key"}, `${group.title}: busy ${percent(busyIn(trace, g, from, to) / length)} `))),
+  table("On the GPU, by time", gpu.list, 8), table("Calls, by time", calls.list, 5),
+  gpu.grouped ? make("p", {class: "quiet"}, `${count(gpu.grouped)} events here are drawn with their neighbours, and count as what takes most of the time of these: zoom does not tell them apart.`) : null].filter(Boolean);
+}
+
+// ---- search ----------------------------------------------------------------------------------------------------------------
+
+// The next event whose name was searched for, in the order of time, from the one that is chosen or from what is shown.
+function findItem(chart, by) {
+  const {trace, found, chosen} = chart, from = chosen ? chosen.level.start[chosen.i] : chart.shown()[0];
+  let best = null;
+  trace.lanes.forEach((l, index) => levelsOf(l).forEach((level, depth) => {
+    const fits = i => found[level.what[i]] && !(chosen && sameItem(chosen, {level, i}));
+    const behind = i => chosen ? by * (level.start[i] - from) > 0 : by * (level.start[i] - from) >= 0;
+    for (let i = by > 0 ? Math.max(0, firstAfter(level, from) - 1) : Math.min(level.length - 1, firstAfter(level, from)); i >= 0 && i < level.length; i += by) {
+      if (!fits(i) || !behind(i)) continue;
+      if (!best || by * (level.start[i] - best.level.start[best.i]) < 0) best = {lane: index, level, depth, i};
+      return;
+    }
+  }));
+  return best;
+}
+
+function searchTools(chart) {
+  const {trace} = chart, said = make("span", {class: "quiet", role: "status"});
+  const step = by => { const item = chart.found && findItem(chart, by); if (item) chart.choose(item, true); };
+  const buttons = [["‹", "Previous event that was found", -1], ["›", "Next event that was found", 1]].map(([text, label, by]) => make("button", {type: "button", "aria-label": label, title: label, onclick: () => step(by)}, text));
+  const texts = trace.whats.map((w, i) => `${namesOf(trace, i)[0]} ${labelOf(trace, i)} ${kindWords[kindOf(trace, i)] || ""}`.toLowerCase());
+  chart.search = text => {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    chart.found = words.length ? Uint8Array.from(texts, t => words.every(w => t.includes(w))) : null;
+    const list = chart.found ? trace.whats.filter((_, i) => chart.found[i]) : [];
+    said.textContent = chart.found ? ` ${plural(d3.sum(list, w => w.count), "event")} of ${plural(list.length, "name")}, ${formatTime(d3.sum(list, w => w.time))}` : "";
+    chart.draw();
+  };
+  chart.input = make("input", {type: "search", placeholder: "Search events", "aria-label": "Search events", oninput: e => chart.search(e.target.value),
+    onkeydown: e => { if (e.key === "Enter") step(e.shiftKey ? -1 : 1); }});
+  return make("p", {class: "tools find"}, chart.input, buttons, said);
+}
+
+// ---- the part ----------------------------------------------------------------------------------------------------------------
+
+function traceNotes(trace) {
+  const list = [];
+  if (trace.resolution) list.push(`The trace has ${plural(trace.events, "event")} with a time, too many for a page: those shorter than ${formatTime(trace.resolution)} are drawn together with their neighbours within that time, ${count(trace.grouped)} of them as ${count(trace.items - (trace.events - trace.grouped))}. "metric-eval export --perfetto" writes every one.`);
+  else list.push(`All ${plural(trace.events, "event")} with a time are here.`);
+  if (trace.untimed) list.push(`${plural(trace.untimed, "event")} without a time ${trace.untimed === 1 ? "is" : "are"} in no lane.`);
+  if (trace.lanes_left) list.push(`${plural(trace.lanes_left, "lane")} with the fewest events ${trace.lanes_left === 1 ? "is" : "are"} left out.`);
+  if (trace.names_left) list.push(`${plural(trace.names_left, "name")} with the least time have no text here.`);
+  return list.map(text => make("p", {class: "quiet"}, text));
+}
+
+// Which groups of lanes and which series are shown.
+function laneChoices(chart) {
+  const {trace} = chart, box = (title, checked, change) => make("label", {title}, make("input", {type: "checkbox", checked, onchange: e => { change(e.target.checked); chart.draw(); }}), " ", title);
+  const groups = trace.groups.map((group, g) => box(group.title, chart.open.has(g), on => { if (on) chart.open.add(g); else chart.open.delete(g); }));
+  const series = chart.series.map(s => box(`${s.series.name}, ${trace.groups[s.group].title}`, s.shown, on => { s.shown = on; }));
+  return make("details", {}, make("summary", {}, "Lanes to show"), make("div", {class: "choices"}, groups, series));
+}
+
+function traceKey() {
+  const mark = (ink, text) => { const box = make("span", {class: "swatch"}); box.style.background = ink; return make("span", {class: "key"}, box, " ", text); };
+  return make("p", {class: "quiet keys"}, "Kernels have the colour of their family. Copies and memsets are striped. Calls: ", mark("var(--c1)", "launch"), mark("var(--c2)", "waits"), mark("var(--c3)", "copy"), mark("var(--c4)", "memory"), mark("var(--quiet)", "other"),
+    "Where events are narrower than a pixel, the height of a column is the share of the time in which something ran.");
+}
+
+// "FROM,TO" in ns, and what to search for.
+function goToSpan(trace, text) {
+  const [from, to, words] = text.split(",");
+  if (words) {
+    trace.chart.input.value = words;
+    trace.chart.search(words);
+  }
+  if (!(Number(to) > Number(from))) return;
+  if (trace.chart.canvas.drawn) trace.chart.show(Number(from), Number(to));
+  else trace.chart.wanted = [Number(from), Number(to)];
+}
+
+function drawTrace(trace) {
+  const chosen = make("div", {class: "panel", "aria-live": "polite"}), shown = make("div", {class: "panel"});
+  const chart = traceChart(trace, c => { chosen.replaceChildren(...chosenPanel(c)); shown.replaceChildren(...spanPanel(c)); });
+  trace.chart = chart;
+  const button = (text, label, act) => make("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
+  const tools = make("p", {class: "tools"}, button("+", "Zoom in", () => chart.by(1.6)), button("−", "Zoom out", () => chart.by(1 / 1.6)), button("All", "Show all", chart.all),
+);
+  const help = make("details", {}, make("summary", {}, "Mouse and keys"), make("p", {class: "quiet"}, "The wheel zooms, and left of the lanes it scrolls; drag moves; Shift and drag marks a span; a click chooses an event, a double click zooms to it; a click on a heading opens and closes its lanes. Keys, once the chart has the focus: arrows, or W, A, S and D, zoom and move; + and − zoom, Home shows all; N and P choose the next and the previous event of a row, J and K go to the row below and above, F zooms to the event, Escape lets go of it. In the search, Enter goes to the next event that was found."));
+  const place = make("div", {class: "canvas"}, chart.canvas);
+  new ResizeObserver(() => requestAnimationFrame(chart.resize)).observe(place);
+  return make("section", {class: "timeline trace"}, make("h3", {}, trace.file), make("div", {class: "bar-of-tools"}, tools, searchTools(chart)), laneChoices(chart), help, place, make("div", {class: "canvas"}, chart.axis.node()),
+    make("div", {class: "columns"}, chosen, shown), traceKey(), traceNotes(trace));
+}
