@@ -382,9 +382,10 @@ static void finish(void)
 {
     if (!self->started)
         return;
+    const bool open = atomic_exchange(&self->open, false); /* what comes from here on is not recorded */
     cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     pthread_mutex_lock(&self->window_lock);
-    if (atomic_load(&self->open) && cw_trace_window_any(&self->window_options, &self->options))
+    if (open && cw_trace_window_any(&self->window_options, &self->options))
         put_window(cw_inject_now_ns());
     pthread_mutex_unlock(&self->window_lock);
     cw_trace_rows_lock();

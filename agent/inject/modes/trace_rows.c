@@ -8,6 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "agent/inject/ranges/mode.h"
 #include "base/utf8.h"
 #include "image/trace_data.h"
 
@@ -48,9 +49,11 @@ static bool prepare(void)
 
 bool cw_trace_rows_await(void)
 {
+    if (cw_inject->mode && !cw_inject->mode->glance) /* it is known by now that something else is wanted */
+        self->closed = true;
     if (self->closed || self->begun)
         return !self->closed;
-    self->closed = cw_inject->over || cw_inject->mode || !secure_getenv(CW_AGENT_SOCKET_VARIABLE) || !prepare();
+    self->closed = cw_inject->over || !secure_getenv(CW_AGENT_SOCKET_VARIABLE) || !prepare();
     return !self->closed;
 }
 
