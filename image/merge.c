@@ -7,23 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "image/data_chunks.h"
+#include "image/merge_devices.h"
 #include "image/pc_data.h"
-
-/* Of many inputs there are more devices and code than memory holds: what is alike is told by a hash of 128 bits. */
-struct likeness {
-    XXH128_hash_t hash;
-    size_t size;
-};
-
-struct joined {                  /* a device of the result */
-    uint32_t number, own;        /* there, and in the input that it came with */
-    bool placed;                 /* it tells its PCI address */
-    struct likeness description; /* its chunk behind the number; of size 0 where it is not described */
-};
 
 struct mapped {        /* a device of the current input */
     uint32_t from, to; /* its number there and in the result */
@@ -33,7 +19,7 @@ struct mapped {        /* a device of the current input */
 /* What all inputs have to have alike. */
 struct shared {
     bool found;
-    struct likeness payload;
+    struct cw_likeness payload;
 };
 
 struct merge {
@@ -44,8 +30,7 @@ struct merge {
     bool is_first;                 /* the current input is the first */
     const char *first;             /* its name */
     enum cw_profiler profiler;     /* of the first input */
-    void *by_number, *by_likeness; /* trees of the result's devices */
-    uint32_t next_number;          /* none below it is free */
+    struct cw_merge_devices devices; /* of the result */
     void *modules;                 /* a tree of those that were written: several processes run the same code */
     struct shared schema, repeats, meanings; /* of the first input */
     uint32_t repeat_count, fact_count;
@@ -64,11 +49,6 @@ struct merge {
 
 /* What is kept of many inputs is written when so much has come together. */
 enum { PIECE = 1 << 20 };
-
-static struct likeness liken(const void *data, size_t size)
-{
-    return (struct likeness){XXH3_128bits(data, size), size};
-}
 
 /* Nodes of trees are an arena's. */
 static void *keep(struct cw_arena *arena, const void *node, size_t size, void **tree,
@@ -92,26 +72,6 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const struct joined *a = left, *b = right;
-    return compare(a->number, b->number);
-}
-
-static int compare_likeness(const struct likeness *a, const struct likeness *b)
-{
-    int order = XXH128_cmp(&a->hash, &b->hash);
-    return order ? order : compare(a->size, b->size);
-}
-
-/* What is described alike is one device, but without an address only where its inputs number it alike, too. */
-static int by_likeness(const void *left, const void *right)
-{
-    const struct joined *a = left, *b = right;
-    int order = compare_likeness(&a->description, &b->description);
-    return order || a->placed ? order : compare(a->own, b->own);
-}
-
 static int by_from(const void *left, const void *right)
 {
     const struct mapped *a = left, *b = right;
@@ -125,29 +85,15 @@ static const struct mapped *find_mapped(const struct merge *m, uint32_t number)
     return found ? *found : NULL;
 }
 
-/* Where an earlier input has the device, it stays one. Samples have their device's own clock, and say of the device
- * what is true of one capture alone: theirs never does. */
-static const struct joined *find_alike(const struct merge *m, const struct joined *device)
+/* The number in the result for a device of the input. Samples have their device's own clock, and say of the device what
+ * is true of one capture alone: theirs is never that of an earlier input. NULL when out of memory. */
+static const struct mapped *map_device(struct merge *m, const struct cw_merge_device *device)
 {
-    void *const *found = m->profiler == CW_PROFILER_RANGE ? tfind(device, &m->by_likeness, by_likeness) : NULL;
-    return found ? *found : NULL;
-}
-
-/* The number in the result for a device of the input: its own where that is free, else the lowest that is. NULL when
- * out of memory. */
-static const struct mapped *map_device(struct merge *m, struct joined device)
-{
-    const struct joined *alike = device.description.size ? find_alike(m, &device) : NULL;
-    struct mapped mapped = {device.own, alike ? alike->number : device.own, !alike};
-    if (!alike) {
-        for (device.number = device.own; tfind(&device, &m->by_number, by_number);)
-            device.number = m->next_number++;
-        mapped.to = device.number;
-        struct joined *kept = keep(m->arena, &device, sizeof device, &m->by_number, by_number);
-        if (!kept || (device.description.size && !tsearch(kept, &m->by_likeness, by_likeness)))
-            return NULL;
-    }
-    return keep(m->own, &mapped, sizeof mapped, &m->map, by_from);
+    struct mapped mapped = {.from = device->own};
+    return cw_merge_devices_map(&m->devices, device, m->profiler != CW_PROFILER_RANGE, &mapped.to, &mapped.is_new) ==
+                   CW_OK
+               ? keep(m->own, &mapped, sizeof mapped, &m->map, by_from)
+               : NULL;
 }
 
 /* Of a chunk DEVC. */
@@ -160,15 +106,13 @@ static uint32_t device_number(const struct cw_chunk *chunk)
 
 static enum cw_status take_device(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
-    (void)input;
+    struct cw_merge_device device;
+    struct cw_reader file;
     if (chunk->type != CW_CHUNK_DEVICE)
         return CW_OK;
-    uint32_t number = device_number(chunk), index = 0;
-    cw_device_find(m->data->devices, m->data->device_count, number, &index); /* which has been read */
-    const char *place = cw_device_attribute(&m->data->devices[index], "pci");
-    const struct joined device = {
-        .own = number, .placed = place && *place, .description = liken(chunk->payload + 4, chunk->size - 4)};
-    return map_device(m, device) ? CW_OK : cw_error_nomem(m->err);
+    cw_reader_init(&file, input->data, input->size, input->name, 0, m->err);
+    enum cw_status status = cw_merge_device_read(&device, &file, chunk);
+    return status != CW_OK || map_device(m, &device) ? status : cw_error_nomem(m->err);
 }
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
@@ -227,7 +171,7 @@ static enum cw_status copy_chunk(struct merge *m, const struct cw_merge_input *i
         const struct mapped *device = find_mapped(m, number);
         /* a capture that died has launches of devices that it had not described yet */
         bool may_lack = chunk->type == CW_CHUNK_LAUNCHES;
-        if (!device && may_lack && !(device = map_device(m, (struct joined){.own = number})))
+        if (!device && may_lack && !(device = map_device(m, &(struct cw_merge_device){.own = number})))
             return cw_error_nomem(m->err);
         if (!device)
             return cw_error_set(m->err, CW_ERR_INPUT,
@@ -244,12 +188,12 @@ static enum cw_status copy_chunk(struct merge *m, const struct cw_merge_input *i
 
 static int by_payload(const void *left, const void *right)
 {
-    return compare_likeness(left, right);
+    return cw_likeness_compare(left, right);
 }
 
 static enum cw_status take_module(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
-    const struct likeness code = liken(chunk->payload, chunk->size);
+    const struct cw_likeness code = cw_likeness_of(chunk->payload, chunk->size);
     if (tfind(&code, &m->modules, by_payload))
         return CW_OK;
     return keep(m->arena, &code, sizeof code, &m->modules, by_payload) ? copy_chunk(m, input, chunk)
@@ -319,7 +263,7 @@ static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *i
     struct shared *own = chunk->type == CW_CHUNK_SCHEMA    ? &m->schema
                          : chunk->type == CW_CHUNK_REPEATS ? &m->repeats
                                                            : &m->meanings;
-    const struct likeness payload = liken(chunk->payload, chunk->size);
+    const struct cw_likeness payload = cw_likeness_of(chunk->payload, chunk->size);
     if (m->is_first) {
         *own = (struct shared){true, payload};
         enum cw_status status = copy_chunk(m, input, chunk);
@@ -327,7 +271,7 @@ static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *i
             cw_schema_write_fact_names(m->fact_names, m->fact_count, &m->out);
         return status;
     }
-    if (!own->found || compare_likeness(&own->payload, &payload) != 0)
+    if (!own->found || cw_likeness_compare(&own->payload, &payload) != 0)
         return refuse(m, input, &m->data->schema);
     return CW_OK;
 }
@@ -504,8 +448,7 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
         cw_counter_data_write_end(m.ranges, m.dropped, m.how, m.code, &m.out);
     if (status == CW_OK)
         status = put(&m);
-    tdestroy(m.by_likeness, leave);
-    tdestroy(m.by_number, leave);
+    cw_merge_devices_free(&m.devices);
     tdestroy(m.modules, leave);
     cw_arena_destroy(m.arena);
     cw_writer_free(&m.out);
