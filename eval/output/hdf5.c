@@ -12,7 +12,7 @@
 
 /* A file being written. Sticky: after the first failure nothing more happens, and `finish` says what failed. */
 struct file {
-    struct cw_new_file out;
+    const struct cw_new_file *out;
     const char *what; /* failed */
     bool nomem;
     enum cw_status unread; /* why a row could not be read, which is told */
@@ -45,24 +45,18 @@ static void open_file(struct file *f)
                 H5Pset_obj_track_times(creation, false) >= 0 && H5Pset_obj_track_times(f->dataset_list, false) >= 0 &&
                 H5Pset_obj_track_times(f->group_list, false) >= 0 && H5Pset_link_creation_order(creation, order) >= 0 &&
                 H5Pset_link_creation_order(f->group_list, order) >= 0;
-    f->file = good ? H5Fcreate(f->out.temporary, H5F_ACC_TRUNC, creation, H5P_DEFAULT) : H5I_INVALID_HID;
+    f->file = good ? H5Fcreate(f->out->temporary, H5F_ACC_TRUNC, creation, H5P_DEFAULT) : H5I_INVALID_HID;
     check(f, f->file >= 0, "the file");
     H5Pclose(creation);
 }
 
-static enum cw_status begin(struct file *f, const char *path, struct cw_error *err)
+static void begin(struct file *f, const struct cw_new_file *out)
 {
-    *f = (struct file){0};
-    enum cw_status status = cw_new_file_open(&f->out, path, err);
-    if (status != CW_OK) {
-        cw_new_file_close(&f->out, false, NULL);
-        return status;
-    }
+    *f = (struct file){.out = out};
     /* failures are told by our own message, and closing what was never opened is no news */
     H5Eget_auto2(H5E_DEFAULT, &f->print, &f->print_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     open_file(f);
-    return CW_OK;
 }
 
 static enum cw_status finish(struct file *f, struct cw_error *err)
@@ -80,9 +74,8 @@ static enum cw_status finish(struct file *f, struct cw_error *err)
     else if (f->nomem)
         status = cw_error_nomem(err);
     else if (f->what)
-        status = cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", f->out.path, f->what);
-    enum cw_status closing = cw_new_file_close(&f->out, status == CW_OK, err);
-    return status == CW_OK ? closing : status;
+        status = cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", f->out->path, f->what);
+    return status;
 }
 
 /* ---- groups, types and attributes ------------------------------------------------------------------------------- */
@@ -184,9 +177,15 @@ struct filling {
 
 /* Texts lie elsewhere in the file. Numbers of little change become much shorter; doubles of measurements hardly do, and
  * would cost more time than all else (docs/measurements.md). */
-static hid_t creation_list(const struct file *f, const struct sink *s, const hsize_t sizes[2], int rank)
+static hid_t creation_list(const struct file *f, const struct sink *s, const hsize_t sizes[2], int rank,
+                           bool deferred)
 {
     hid_t list = H5Pcopy(f->dataset_list);
+    if (deferred) { /* what several processes write lies in one piece, which is there at once */
+        H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
+        H5Pset_fill_time(list, s->given == f->string ? H5D_FILL_TIME_ALLOC : H5D_FILL_TIME_NEVER);
+        return list;
+    }
     const bool wide = s->values && s->column->type == CW_CELL_F64;
     const hsize_t chunk[2] = {s->room < sizes[0] ? s->room : sizes[0], sizes[1]};
     if (!sizes[0] || !sizes[1] || sizes[0] * sizes[1] * s->size < PIECE / 256)
@@ -216,7 +215,7 @@ static hid_t add_sink(struct filling *to, const struct cw_output_column *c, cons
     s.room = s.room < 1 ? 1 : s.room > t->row_count ? t->row_count : s.room;
     s.piece = calloc(s.room * s.width + 1, s.size);
     f->nomem = f->nomem || !s.piece;
-    hid_t list = creation_list(f, &s, sizes, across ? 2 : 1), space = H5Screate_simple(across ? 2 : 1, sizes, NULL);
+    hid_t list = creation_list(f, &s, sizes, across ? 2 : 1, t->deferred), space = H5Screate_simple(across ? 2 : 1, sizes, NULL);
     s.dataset = H5Dcreate2(to->group, s.name, type.stored, space, H5P_DEFAULT, list, H5P_DEFAULT);
     H5Sclose(space);
     H5Pclose(list);
@@ -280,6 +279,8 @@ static void flush_sinks(struct filling *to)
 static void fill(struct filling *to, struct filling *other)
 {
     struct file *f = to->f;
+    if (to->table->deferred)
+        return;
     for (uint64_t i = 0; i < to->table->row_count && !f->what; i++) {
         const struct cw_output_row row = to->table->row(to->table, i);
         if (!row.record) {
@@ -485,18 +486,38 @@ void cw_hdf5_begin(void)
     H5dont_atexit();
 }
 
-enum cw_status cw_hdf5_write(const struct cw_output *o, const char *path, struct cw_error *err)
+/* Of what several processes write, the capture in memory is a part. */
+static json_t *manifest_of(const struct cw_output *o)
+{
+    json_t *tree = cw_capture_manifest(o->data, o->source);
+    if (o->tables[0].deferred) {
+        cw_json_set(&tree, "ranges", json_integer((json_int_t)o->tables[0].row_count));
+        cw_json_set(&tree, "ranks", json_object());
+    }
+    return tree;
+}
+
+enum cw_status cw_hdf5_make(const struct cw_output *o, const struct cw_new_file *file, struct cw_error *err)
 {
     struct file f;
     char *manifest;
-    enum cw_status status = cw_json_text(cw_capture_manifest(o->data, o->source), JSON_COMPACT, &manifest, err);
-    if (status == CW_OK)
-        status = begin(&f, path, err);
+    enum cw_status status = cw_json_text(manifest_of(o), JSON_COMPACT, &manifest, err);
     if (status == CW_OK) {
+        begin(&f, file);
         put_root(&f, o);
         put_tables(&f, o, manifest);
         status = finish(&f, err);
     }
     free(manifest);
     return status;
+}
+
+enum cw_status cw_hdf5_write(const struct cw_output *o, const char *path, struct cw_error *err)
+{
+    struct cw_new_file file;
+    enum cw_status status = cw_new_file_open(&file, path, err);
+    if (status == CW_OK)
+        status = cw_hdf5_make(o, &file, err);
+    enum cw_status closing = cw_new_file_close(&file, status == CW_OK, err);
+    return status == CW_OK ? closing : status;
 }

@@ -118,6 +118,10 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
  * "GPU") and launch (ns of CLOCK_REALTIME); pc or sass. */
 enum cw_status cw_hdf5_write(const struct cw_output *output, const char *path, struct cw_error *err);
 
+/* The same into the temporary file of a new one, which the caller has opened and closes. */
+struct cw_new_file;
+enum cw_status cw_hdf5_make(const struct cw_output *output, const struct cw_new_file *file, struct cw_error *err);
+
 /* To be called first by a program that uses HDF5 for nothing else: where a file could not be written, HDF5 would crash
  * at the end of the process. It closes no file there then. */
 void cw_hdf5_begin(void);

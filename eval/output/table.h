@@ -65,6 +65,7 @@ struct cw_output_table {
     bool records;            /* HDF5: one dataset of compounds, not one for each column along the first */
     const char *coordinates; /* HDF5: of the values, attribute of that name */
     const char *clock;       /* HDF5: attribute of the first column, or NULL */
+    bool deferred;           /* HDF5: its rows are written by eval/output/hdf5_rows.h, and are not asked for before */
     bool plain;              /* terminal: neither indented nor with a line under the names */
 };
 
