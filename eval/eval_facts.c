@@ -29,10 +29,8 @@ static double of_range(const struct cw_range *r, enum cw_range_fact field)
         return blocks * threads;
     case CW_RANGE_STREAM:
         return (double)r->stream;
-    case CW_RANGE_CONTEXT:
-        return (double)r->context;
     default:
-        return r->device;
+        return (double)r->context;
     }
 }
 
@@ -75,7 +73,7 @@ void cw_eval_facts_load(const struct cw_counter_data *data, uint32_t fact, uint3
     for (uint32_t i = 0; i < count; i++) {
         const struct cw_range *r = ranges ? &data->ranges[start + i] : NULL;
         if (r && f->source == CW_FACT_OF_RANGE) {
-            value = of_range(r, f->field);
+            value = f->field == CW_RANGE_DEVICE ? data->devices[r->device].index : of_range(r, f->field);
         } else if (r && f->source == CW_FACT_OF_DEVICE && r->device != device) {
             device = r->device;
             value = of_device(&data->devices[device], f->key);

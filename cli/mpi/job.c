@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "cli/mpi/job.h"
 
 #include <inttypes.h>
@@ -5,15 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "image/data_chunks.h"
 
 static const uint64_t largest_capture = (uint64_t)1 << 40;
 
+/* Somebody who failed waits so long for the others. */
+enum { PATIENCE_MS = 10000 };
+
+static void end_job(const struct cw_mpi_job *j)
+{
+    cw_usage_fail(j->err);
+    if (j->temporary)
+        unlink(j->temporary);
+    MPI_Abort(MPI_COMM_WORLD, (int)j->err->code);
+}
+
 enum cw_status cw_mpi_agree(const struct cw_mpi_job *j, enum cw_status status, bool *tells)
 {
-    int own = status == CW_OK ? j->size : j->rank, first, code = status;
-    MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, j->all);
+    int own = status == CW_OK ? j->size : j->rank, first, code = status, done = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&own, &first, 1, MPI_INT, MPI_MIN, j->all, &request);
+    for (int ms = 0; status != CW_OK && !done; ms++) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (ms == PATIENCE_MS)
+            end_job(j);
+        usleep(1000);
+    }
+    if (!done)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (first == j->size)
         return CW_OK;
     MPI_Bcast(&code, 1, MPI_INT, first, j->all);
@@ -111,6 +133,8 @@ static enum cw_status count_file(const char *path, struct cw_mpi_file *of, struc
     if (status == CW_OK) {
         status = cw_chunk_walk_begin(&walk, &input, &cw_counter_data_kind, 0, err);
         while (status == CW_OK && (status = cw_chunk_walk_next(&walk, &chunk, &found, &truncated)) == CW_OK && found) {
+            if (chunk.type == CW_CHUNK_SCHEMA)
+                of->plan = cw_likeness_of(chunk.payload, chunk.size);
             of->ranges += chunk.type == CW_CHUNK_RANGE;
             of->complete = of->complete || chunk.type == CW_CHUNK_END;
             if (chunk.type == CW_CHUNK_DEVICE && (status = add_device(d, &walk, &chunk)) == CW_OK)
@@ -201,6 +225,10 @@ enum cw_status cw_mpi_survey(struct cw_mpi_job *j)
     status = count_all(j);
     if (cw_mpi_agree(j, status, &tells) != CW_OK)
         return status;
+    for (size_t i = 1; i < j->list.count; i++) /* also those without ranges, which nobody reads again */
+        if (cw_likeness_compare(&j->files[i].plan, &j->files[0].plan) != 0)
+            return cw_error_set(j->err, CW_ERR_USAGE, "%s: found a capture of another plan than %s, expected the same",
+                                j->list.paths[i], j->list.paths[0]);
     if (!j->range_count)
         return cw_error_set(j->err, CW_ERR_INPUT, "found no range in the captures, expected one at least");
     const uint64_t part = j->range_count / (uint64_t)j->size, more = j->range_count % (uint64_t)j->size;

@@ -23,6 +23,7 @@ struct cw_mpi_file {
     uint64_t bytes, first, ranges, devices; /* first: number of its first range among those of all; devices: of its first
                                                among them */
     uint32_t device_count, complete;
+    struct cw_likeness plan; /* its schema */
 };
 
 struct cw_mpi_job {
@@ -36,12 +37,14 @@ struct cw_mpi_job {
     uint64_t range_count, device_count;
     uint64_t begin, end; /* the ranges that are this process's */
     bool complete;
+    const char *temporary; /* the file that is being written, or NULL */
     struct cw_arena *arena;
     struct cw_error *err;
 };
 
 /* The first failure of any process is that of all: the one with the lowest rank tells it, and *tells there. All have to
- * call it. */
+ * call it. Where a process failed and the others do not come, as they wait for it elsewhere, it tells its failure itself,
+ * removes the file that is being written, and ends the job. */
 enum cw_status cw_mpi_agree(const struct cw_mpi_job *job, enum cw_status status, bool *tells);
 
 /* Finds the files, counts what is in them, each process a part, and shares the ranges evenly. All have to call it, and

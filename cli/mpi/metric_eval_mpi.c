@@ -44,7 +44,6 @@ struct work {
     struct cw_mpi_texts texts;
     struct cw_new_file file; /* of process 0 */
     struct cw_hdf5_rows *rows;
-    char *temporary; /* the file, in all processes */
     bool tells;      /* of a failure that this process has to tell */
 };
 
@@ -95,12 +94,13 @@ static enum cw_status share_path(struct work *w)
 {
     uint64_t size = w->job.rank ? 0 : strlen(w->file.temporary) + 1;
     MPI_Bcast(&size, 1, MPI_UINT64_T, 0, w->job.all);
-    w->temporary = cw_arena_alloc(w->job.arena, size, 1);
-    if (agree(w, w->temporary ? CW_OK : cw_error_nomem(w->job.err)) != CW_OK)
-        return w->temporary ? CW_OK : CW_ERR_NOMEM;
+    char *path = cw_arena_alloc(w->job.arena, size, 1);
+    if (agree(w, path ? CW_OK : cw_error_nomem(w->job.err)) != CW_OK)
+        return path ? CW_OK : CW_ERR_NOMEM;
     if (!w->job.rank)
-        memcpy(w->temporary, w->file.temporary, size);
-    MPI_Bcast(w->temporary, (int)size, MPI_BYTE, 0, w->job.all);
+        memcpy(path, w->file.temporary, size);
+    MPI_Bcast(path, (int)size, MPI_BYTE, 0, w->job.all);
+    w->job.temporary = path;
     return CW_OK;
 }
 
@@ -132,7 +132,7 @@ static enum cw_status put_texts(struct work *w)
 {
     enum cw_status status = CW_OK;
     if (!w->job.rank)
-        status = cw_hdf5_rows_open(&w->rows, w->temporary, NULL, w->job.err);
+        status = cw_hdf5_rows_open(&w->rows, w->job.temporary, w->job.o->output, NULL, w->job.err);
     const bool open = !w->job.rank && status == CW_OK;
     const enum cw_status writing =
         cw_mpi_texts_write(&w->texts, &w->job, open ? w->rows : NULL, &w->piece.output.tables[0]);
@@ -160,14 +160,14 @@ static enum cw_status evaluate(struct work *w)
     if (all == CW_OK)
         all = agree(w, share_path(w));
     if (all == CW_OK)
-        all = agree(w, cw_hdf5_rows_open(&w->rows, w->temporary, &j->all, j->err));
+        all = agree(w, cw_hdf5_rows_open(&w->rows, j->temporary, j->o->output, &j->all, j->err));
     if (all == CW_OK)
         all = agree(w, put_pieces(w));
-    if (w->rows) {
-        const enum cw_status closing = cw_hdf5_rows_close(w->rows, j->err);
-        w->rows = NULL;
-        all = all == CW_OK ? agree(w, closing) : all;
-    }
+    if (all != CW_OK) /* what is open stays so: closing it together would wait for who failed */
+        return all;
+    const enum cw_status closing = cw_hdf5_rows_close(w->rows, j->err);
+    w->rows = NULL;
+    all = agree(w, closing);
     return all == CW_OK ? agree(w, put_texts(w)) : all;
 }
 
@@ -214,6 +214,7 @@ static void read_options(int argc, char **argv, struct cw_mpi_options *options)
         fflush(NULL);
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
+        setvbuf(stderr, NULL, _IONBF, 0); /* as it was */
     }
     close(out);
     close(err);

@@ -7,23 +7,24 @@
 
 struct cw_hdf5_rows {
     hid_t file, transfer, string;
-    const char *path;
+    bool lost; /* a dataset cannot be opened: nothing more can be done together */
+    const char *name;
 };
 
 static enum cw_status cannot(const struct cw_hdf5_rows *r, const char *what, struct cw_error *err)
 {
-    return cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", r->path, what);
+    return cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", r->name, what);
 }
 
-enum cw_status cw_hdf5_rows_open(struct cw_hdf5_rows **rows, const char *path, const void *communicator,
-                                 struct cw_error *err)
+enum cw_status cw_hdf5_rows_open(struct cw_hdf5_rows **rows, const char *path, const char *name,
+                                 const void *communicator, struct cw_error *err)
 {
     struct cw_hdf5_rows *r = *rows = calloc(1, sizeof *r);
     if (!r)
         return cw_error_nomem(err);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* failures are told by our own message */
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    r->path = path;
+    r->name = name;
     r->transfer = H5Pcreate(H5P_DATASET_XFER);
     r->string = H5Tcopy(H5T_C_S1);
     bool good = H5Tset_size(r->string, H5T_VARIABLE) >= 0 && H5Tset_cset(r->string, H5T_CSET_UTF8) >= 0;
@@ -60,11 +61,14 @@ static enum cw_status put(struct cw_hdf5_rows *r, const char *group, const char 
                           uint64_t at, uint64_t count, uint64_t width, struct cw_error *err)
 {
     char path[256];
+    if (r->lost)
+        return cannot(r, name, err);
     snprintf(path, sizeof path, "/%s/%s", group, name);
     hid_t dataset = H5Dopen2(r->file, path, H5P_DEFAULT), file = H5Dget_space(dataset);
     const hsize_t start[2] = {at, 0}, sizes[2] = {count ? count : 1, width};
     hid_t memory = H5Screate_simple(H5Sget_simple_extent_ndims(file), sizes, NULL);
     bool good = dataset >= 0 && file >= 0 && memory >= 0;
+    r->lost = !good;
     if (good && count)
         good = H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, sizes, NULL) >= 0;
     else if (good)

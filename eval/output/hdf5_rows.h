@@ -7,10 +7,10 @@
 
 struct cw_hdf5_rows;
 
-/* `communicator` is an MPI_Comm: all its processes open the file and put rows together; NULL: this process alone.
+/* `name` stands for `path` in messages, and is borrowed. `communicator` is an MPI_Comm: all its processes open the file and put rows together; NULL: this process alone.
  * CW_ERR_IO, CW_ERR_NOMEM. */
-enum cw_status cw_hdf5_rows_open(struct cw_hdf5_rows **rows, const char *path, const void *communicator,
-                                 struct cw_error *err);
+enum cw_status cw_hdf5_rows_open(struct cw_hdf5_rows **rows, const char *path, const char *name,
+                                 const void *communicator, struct cw_error *err);
 enum cw_status cw_hdf5_rows_close(struct cw_hdf5_rows *rows, struct cw_error *err);
 
 /* The numbers of `count` rows, maybe 0, of the first table and of that of passes: rows `from` and on of the output's go

@@ -81,6 +81,18 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at)
     return some < 0 ? -1 : REAL(pwrite64)(fd, data, (size_t)some, at);
 }
 
+/* MPI writes so; a part is as good as a failure. */
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at)
+{
+    size_t size = 0;
+    for (int i = 0; i < count; i++)
+        size += parts[i].iov_len;
+    const ssize_t some = allowed(fd, size, 1);
+    if (some >= 0 && (size_t)some < size && allowed(fd, size, 1) >= 0)
+        errno = EIO;
+    return some < 0 || (size_t)some < size ? -1 : REAL(pwritev)(fd, parts, count, at);
+}
+
 ssize_t read(int fd, void *data, size_t size)
 {
     const ssize_t some = allowed(fd, size, 0);

@@ -18,8 +18,8 @@ for command in metric-query metric-eval capture-agent; do
     done
     echo "$command"
 done
-for command in metric-config metric-eval metricdb-import; do
-    command -v $command >/dev/null || { echo $command; continue; } # metricdb-import needs CUDA's headers
+for command in metric-config metric-eval metric-eval-mpi metricdb-import; do
+    command -v $command >/dev/null || { echo $command; continue; } # metricdb-import needs CUDA's headers, metric-eval-mpi MPI
     diff <(help_options $command) <(page_options $command ".SH OPTIONS") || echo "$command.1: other options than $command --help tells"
     echo $command
 done
