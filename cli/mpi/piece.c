@@ -50,6 +50,8 @@ static enum cw_status open_small(struct cw_mpi_piece *p, const struct cw_mpi_job
         bytes += j->files[end++].bytes;
     enum cw_status status =
         cw_lib_open_joined(&p->capture, (const char *const *)j->list.paths + first, end - first, j->list.paths[first], j->err);
+    if (status == CW_OK)
+        status = cw_lib_load(p->capture, j->err);
     if (status != CW_OK)
         return status;
     const uint64_t start = j->files[first].first, stop = start + p->capture->data.range_count;

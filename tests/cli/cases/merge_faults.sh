@@ -12,7 +12,7 @@ check() {
 inject() {
     local faults=$1
     shift
-    ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD="$(dirname "$(command -v make_ranks)")/io_faults.so" IO_FAULTS=$faults "$@"
+    ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD="$(dirname "$(command -v make_ranks)")/../tests/io_faults.so" IO_FAULTS=$faults "$@"
 }
 merge() { { inject "$1" metric-eval merge ranks -o all.cwd; } 2>/dev/null; echo "status $?"; }
 for bytes in 0 1000 200000; do

@@ -42,7 +42,7 @@ cat >one_of <<'END'
 [ "$WHO" = all ] || [ "$OMPI_COMM_WORLD_RANK" = "$WHO" ] && export LD_PRELOAD="$FAULTS"
 exec metric-eval-mpi "$@"
 END
-chmod +x one_of; FAULTS=$(dirname "$(command -v make_ranks)")/io_faults.so; export FAULTS
+chmod +x one_of; FAULTS=$(dirname "$(command -v make_ranks)")/../tests/io_faults.so; export FAULTS
 for fault in '0 full:2000:x.h5' '1 full:2000:x.h5' '1 gone:2000:x.h5' '1 gone:30000:job/' '0 kill:100:x.h5' '1 kill:2000:x.h5'; do
     WHO=${fault%% *} IO_FAULTS=${fault#* } run 2 env WHO="${fault%% *}" IO_FAULTS="${fault#* }" ./one_of job -o x.h5 >said
     sed 's/^status [1-9][0-9]*/failed/' said; [ -e x.h5 ] && echo "x.h5 is there"; rm -f x.h5.??????
