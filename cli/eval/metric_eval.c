@@ -62,6 +62,8 @@ static const struct cw_option option_list[] = {
      "a "
      "trace also by process, kind of copy or call",
      CW_OPTION_TAKE(cw_eval_take_any_by)},
+    {"kind", 0, "KIND", "of a trace: files have the rows of this kind alone, which CSV needs, such as kernel or runtime",
+     CW_OPTION_TEXT(struct cw_eval_request, kind)},
     {"sort", 0, "COLUMN",
      "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the "
      "greatest first; COLUMN:asc is the other way round",
@@ -183,6 +185,8 @@ static enum cw_status run(struct cw_eval_run *r)
         return status;
     if (r->capture->data.schema.profiler == CW_PROFILER_TRACE)
         return cw_eval_trace(r);
+    if (r->o->kind)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --kind, which only traces have", r->o->capture);
     if (r->o->grouped && r->o->by == CW_BY__COUNT)
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --by %s, which only traces have", r->o->capture,
                             r->o->by_name);

@@ -50,6 +50,7 @@ struct cw_eval_request {
     size_t top;   /* 0: as many as suits the table */
     bool grouped; /* by what is given; else kernels for people, ranges for programs */
     enum cw_group_by by;
+    const char *kind; /* of a trace: the one whose rows files have */
     const char *by_name; /* the word; of traces, some have no number in `by`, which is CW_BY__COUNT then */
     const char *sort, *filters[CW_EVAL_REPEATED_MAX];
     size_t filter_count;

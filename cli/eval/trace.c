@@ -315,6 +315,54 @@ static enum cw_status print(struct view *v)
     return status;
 }
 
+/* ---- for programs ----------------------------------------------------------------------------------------------- */
+
+static bool is_grouped(const struct cw_eval_request *o)
+{
+    return o->grouped || o->sort || o->filter_count;
+}
+
+/* A table of CSV has the columns of one kind. */
+static enum cw_status check_kind(const struct view *v)
+{
+    const struct cw_eval_request *o = v->r->o;
+    char kinds[400] = "";
+    size_t used = 0;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++) {
+        if (!v->t.rows[k])
+            continue;
+        if (o->kind && strcmp(o->kind, cw_trace_kinds[k].name) == 0)
+            return CW_OK;
+        used += (size_t)snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? ", " : "", cw_trace_kinds[k].name);
+    }
+    if (o->kind)
+        return cw_error_set(v->r->err, CW_ERR_USAGE, "%s: found --kind %s, expected one that the trace has: %s",
+                            o->capture, o->kind, kinds);
+    return o->csv ? cw_error_set(v->r->err, CW_ERR_USAGE,
+                                 "%s: found --csv alone, expected --kind or --by with it; kinds: %s", o->capture, kinds)
+                  : CW_OK;
+}
+
+static enum cw_status write_files(struct view *v)
+{
+    struct cw_eval_run *r = v->r;
+    struct cw_output output = {.data = &r->capture->data, .source = r->capture->source};
+    struct cw_timeline_tables *tables = NULL;
+    struct cw_timeline_rows list;
+    enum cw_timeline_by by;
+    enum cw_status status = is_grouped(r->o) ? find_by(r, &by) : check_kind(v);
+    if (status == CW_OK && is_grouped(r->o))
+        status = make_list(v, &list, by, r->o->top);
+    if (status == CW_OK)
+        status = is_grouped(r->o)
+                     ? cw_timeline_rows_table(&output, &list, r->arena, r->err)
+                     : cw_timeline_tables_make(&tables, &output, &v->t, v->keep, r->o->kind, r->arena, r->err);
+    if (status == CW_OK)
+        status = cw_eval_write_files(r, &output);
+    cw_timeline_tables_free(tables);
+    return status;
+}
+
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 static enum cw_status check_options(const struct cw_eval_run *r)
@@ -340,6 +388,8 @@ enum cw_status cw_eval_trace(struct cw_eval_run *r)
     cw_progress_end();
     if (status == CW_OK)
         status = choose(&v);
+    if (status == CW_OK && (r->o->hdf5 || r->o->csv || r->o->json))
+        status = write_files(&v);
     if (status == CW_OK && cw_eval_prints(r->o))
         status = print(&v);
     cw_timeline_free(&v.t);

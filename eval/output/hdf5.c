@@ -104,6 +104,7 @@ static struct type type_of(const struct file *f, enum cw_cell_type type)
         return (struct type){H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
     case CW_CELL_U64:
     case CW_CELL_I64:
+    case CW_CELL_KNOWN:
         return (struct type){H5T_STD_U64LE, H5T_NATIVE_UINT64};
     case CW_CELL_U32:
         return (struct type){H5T_STD_U32LE, H5T_NATIVE_UINT32};
@@ -153,7 +154,7 @@ static void put_flags(struct file *f, hid_t status)
 /* ---- datasets --------------------------------------------------------------------------------------------------- */
 
 /* Bytes of a dataset that are put together and written at a time, which are a chunk of the file. */
-enum { PIECE = 1 << 20, SINKS_MAX = 40 };
+enum { PIECE = 1 << 20, SINKS_MAX = 64 };
 
 /* A dataset that is being filled, row by row. */
 struct sink {

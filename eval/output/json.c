@@ -60,6 +60,12 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
     case CW_CELL_STATUS:
         put_word(w, cw_value_status_text((enum cw_value_status) * (const int8_t *)cell), true);
         break;
+    case CW_CELL_KNOWN:
+        if (cw_cell_integer(c->type, cell) == UINT64_MAX)
+            put_word(w, "null", false);
+        else
+            cw_output_put_u64(cw_cell_integer(c->type, cell), w->out);
+        break;
     case CW_CELL_I64:
         if ((int64_t)cw_cell_integer(c->type, cell) < 0)
             putc_unlocked('-', w->out);
@@ -171,6 +177,15 @@ static void put_table(struct writing *w, const struct cw_output_table *t)
     putc(']', w->out);
 }
 
+/* Some tables are for other formats alone. */
+static bool has_columns(const struct cw_output_table *t)
+{
+    for (size_t k = 0; k < t->column_count; k++)
+        if (t->columns[k].formats & CW_TO_JSON)
+            return true;
+    return false;
+}
+
 /* A tree of all values would be many times their size, so that they are written as they come. */
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err)
 {
@@ -181,7 +196,8 @@ enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err
     if (w.status == CW_OK && o->tables[0].once)
         put_table(&w, &o->metrics);
     for (size_t i = 0; i < o->table_count && w.status == CW_OK && make_once(&w, &o->tables[i]); i++) {
-        put_table(&w, &o->tables[i]);
+        if (has_columns(&o->tables[i]))
+            put_table(&w, &o->tables[i]);
         cw_output_once_free(&w.once);
         w.once = (struct cw_output_once){0};
     }

@@ -21,7 +21,7 @@ struct cw_terminal_style {
     struct cw_source *source; /* text of source lines, or NULL */
 };
 
-enum { CW_OUTPUT_TABLES = 6 };
+enum { CW_OUTPUT_TABLES = 40 };
 
 struct cw_output {
     const struct cw_counter_data *data; /* the capture */

@@ -15,6 +15,7 @@ enum cw_cell_type {
     CW_CELL_U32,
     CW_CELL_U64,
     CW_CELL_I64,    /* a uint64_t that JSON has as an int64_t, which all its readers take */
+    CW_CELL_KNOWN,  /* the same, of which 2^64-1 is not known: no cell in CSV, null in JSON */
     CW_CELL_F64,    /* in JSON what is infinite or no number is null: the status beside it says why */
     CW_CELL_STATUS, /* int8_t, enum cw_value_status */
     CW_CELL_PAIRS,  /* struct cw_output_pairs: an object, left out where it is empty; JSON alone */

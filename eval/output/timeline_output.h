@@ -27,6 +27,18 @@ struct cw_timeline_output {
     bool wide;
 };
 
+/* Tables of the rows, one for each kind or for one alone, with what the timeline has joined to them, and for HDF5 the
+ * texts: added to those of `output`, whose formats write them. With `keep`, by item of timeline->gpu, of what ran on
+ * GPUs only that. What nothing is known of is no column. To be freed, also after a failure. CW_ERR_NOMEM alone. */
+struct cw_timeline_tables;
+enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **tables, struct cw_output *output,
+                                       const struct cw_timeline *timeline, const bool *keep, const char *kind,
+                                       struct cw_arena *arena, struct cw_error *err);
+void cw_timeline_tables_free(struct cw_timeline_tables *tables);
+/* The same of groups. */
+enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,
+                                      struct cw_arena *arena, struct cw_error *err);
+
 /* For people: what the trace is of and what it lacks, what kept the GPUs busy, why they were idle, and more. Write
  * errors stay in the stream (ferror). */
 void cw_timeline_print(const struct cw_timeline_output *output, const struct cw_terminal_style *style, FILE *out);

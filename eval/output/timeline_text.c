@@ -9,7 +9,7 @@
 #include "eval/output/capture.h"
 #include "eval/output/terminal.h"
 
-enum { CELLS = 8, CELL_SIZE = 48, NAME_LEAST = 24, NAME_USUAL = 30, RANGE_SIZE = 400 };
+enum { CELLS = 8, CELL_SIZE = 48, NAME_LEAST = 16, NAME_USUAL = 30, RANGE_SIZE = 400 };
 
 struct page {
     const struct cw_timeline_output *o;
@@ -301,7 +301,7 @@ static void put_span(const struct page *p)
     put_number(p->out, t->rows[CW_TRACE_MEMSET], "memset", "memsets");
     fputs(" in ", p->out);
     put_number(p->out, t->stream_count, "stream", "streams");
-    fputs(", ", p->out);
+    fputs("\n", p->out);
     put_number(p->out, t->call_count, "call", "calls");
     fputs(" by ", p->out);
     put_number(p->out, t->thread_count, "thread", "threads");
@@ -336,12 +336,12 @@ static void put_lost(const struct page *p)
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         untimed += t->untimed[k];
     missing = missing > dropped ? missing : dropped;
+    const char *until = t->data->complete ? "" : ", as far as the file goes";
     if (missing || untimed)
-        fprintf(p->out,
-                "Lost: %s rows are not here, and %s have no times and count below as nothing; show says more.\n",
-                cw_terminal_integer(missing, a), cw_terminal_integer(untimed, b));
+        fprintf(p->out, "Lost%s: %s rows are not here, and %s have no times.\n", until, cw_terminal_integer(missing, a),
+                cw_terminal_integer(untimed, b));
     else if (known)
-        fprintf(p->out, "Nothing was lost: %s kernels were launched, and all are here.\n",
+        fprintf(p->out, "Nothing was lost%s: %s kernels were launched, and all are here.\n", until,
                 cw_terminal_integer(kernels, c));
     else
         fputs("What was lost is not known: the file has no books.\n", p->out);
@@ -393,14 +393,14 @@ static void put_devices(const struct page *p)
     for (uint32_t i = 0; i < u->device_count; i++)
         communicates = communicates || u->devices[i].work[CW_WORK_COMMUNICATE] > 0;
     const uint32_t most = p->o->wide || u->device_count <= 8 ? u->device_count : 8;
-    struct lines l = {.page = p,
-                      .columns = {"busy", "idle", "computes", communicates ? "communicates (alone)" : "copies (alone)",
-                                  "copies (alone)"},
-                      .count = communicates ? 5 : 4,
-                      .name = "GPU",
-                      .rows = most,
-                      .fill = fill_device,
-                      .names = WORDS};
+    struct lines l = {
+        .page = p,
+        .columns = {"busy", "idle", "computes", communicates ? "NCCL (alone)" : "copies (alone)", "copies (alone)"},
+        .count = communicates ? 5 : 4,
+        .name = "GPU",
+        .rows = most,
+        .fill = fill_device,
+        .names = WORDS};
     putc('\n', p->out);
     put_lines(&l);
     if (most < u->device_count)
@@ -678,7 +678,7 @@ static void fill_environment(const struct lines *l, uint32_t row, struct line *l
         else if (r->least == r->greatest)
             snprintf(line->cells[k], CELL_SIZE, "%.0f", r->least);
         else
-            snprintf(line->cells[k], CELL_SIZE, "%.0f .. %.0f, %.0f", r->least, r->greatest, r->sum / (double)r->count);
+            snprintf(line->cells[k], CELL_SIZE, "%.0f..%.0f", r->least, r->greatest);
     }
     put_percent(part_of((double)e->throttled, (double)e->readings), line->cells[k]);
     put_device_name(l->page, e->device, line->name, sizeof line->name);
@@ -695,7 +695,7 @@ static void put_environment(const struct page *p)
                       .names = WORDS};
     if (!l.rows)
         return;
-    put_title(p, "Clocks, temperature and power: least .. greatest, mean");
+    put_title(p, "Clocks, temperature and power");
     put_lines(&l);
 }
 
@@ -714,10 +714,10 @@ static void put_footer(const struct page *p)
     if (p->o->list_alone)
         fputs("More rows: --top N. Names in full: --wide.\n", p->out);
     else
-        fputs(
-            "Other lists: --by family|nvtx|stream|device|process|rank|copy|call. More rows: --top N. In full: --wide.\n"
-            "Some of it: --kernel NAME, --range NVTX. For other programs: -o FILE.h5, --json FILE, --csv FILE.\n",
-            p->out);
+        fputs("Other lists: --by family|nvtx|stream|device|process|rank|copy|call.\n"
+              "More rows: --top N. In full: --wide. Some of it: --kernel NAME, --range NVTX.\n"
+              "For other programs: -o FILE.h5, --json FILE, --csv FILE --kind KIND.\n",
+              p->out);
     cw_text_print(p->out, "What was recorded and lost, by kind: metric-eval show %s\n", p->o->source);
 }
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "eval/timeline.h"
+#include "eval/output/timeline_output.h"
 #include "image/chunk.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/chunk_edit.h"
@@ -65,6 +65,46 @@ static void check_timeline(const struct cw_timeline *t)
         CW_FUZZ_CHECK(t->calls[i].thread < t->thread_count && t->calls[i].path < t->path_count);
 }
 
+/* What metric-eval does with it, up to its last line of output. */
+static void put_timeline(const struct cw_timeline *t, struct cw_arena *arena)
+{
+    static const struct cw_terminal_style style = {.width = 80, .bold = true};
+    static FILE *nowhere;
+    struct cw_timeline_usage usage;
+    struct cw_timeline_extra extra;
+    struct cw_timeline_rows rows[CW_TIMELINE_BY__COUNT] = {0};
+    struct cw_timeline_tables *tables = NULL;
+    struct cw_output output = {.data = t->data, .source = "fuzz"};
+    struct cw_error err = CW_ERROR_INIT;
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    CW_FUZZ_CHECK(nowhere && cw_timeline_use(&usage, t, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_timeline_find_extra(&extra, t, arena, &err) == CW_OK);
+    for (enum cw_timeline_by by = 0; by < CW_TIMELINE_BY__COUNT; by++) {
+        CW_FUZZ_CHECK(cw_timeline_group(&rows[by].groups, by, t, NULL, arena, &err) == CW_OK);
+        rows[by].count = rows[by].groups.count;
+        rows[by].rows = cw_arena_alloc(arena, rows[by].count, sizeof(uint32_t));
+        for (uint32_t i = 0; i < rows[by].count; i++)
+            rows[by].rows[i] = i;
+    }
+    const struct cw_timeline_output people = {.t = t,
+                                              .source = "fuzz",
+                                              .list = &rows[CW_TIMELINE_BY_KERNEL],
+                                              .usage = &usage,
+                                              .extra = &extra,
+                                              .copies = &rows[CW_TIMELINE_BY_COPY],
+                                              .ranges = &rows[CW_TIMELINE_BY_NVTX],
+                                              .streams = &rows[CW_TIMELINE_BY_STREAM],
+                                              .devices = &rows[CW_TIMELINE_BY_PROCESS],
+                                              .calls = &rows[CW_TIMELINE_BY_CALL]};
+    cw_timeline_print(&people, &style, nowhere);
+    cw_timeline_show(t, nowhere);
+    CW_FUZZ_CHECK(cw_timeline_tables_make(&tables, &output, t, NULL, NULL, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_csv_write(nowhere, &output, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_json_write(nowhere, &output, &err) == CW_OK);
+    cw_timeline_tables_free(tables);
+}
+
 static void parse(const uint8_t *bytes, size_t size)
 {
     struct cw_arena *arena = cw_arena_create();
@@ -81,8 +121,10 @@ static void parse(const uint8_t *bytes, size_t size)
     }
     if (status == CW_OK) {
         status = cw_timeline_load(&timeline, &trace, &data, size, arena, &err);
-        if (status == CW_OK)
+        if (status == CW_OK) {
             check_timeline(&timeline);
+            put_timeline(&timeline, arena);
+        }
         cw_timeline_free(&timeline);
     }
     CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT);

@@ -1,0 +1,564 @@
+/* Rows of a trace as tables for files: one for each kind, of which the blocks are read again as rows are asked for. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/order.h"
+#include "eval/output/timeline_output.h"
+
+enum { MOST_COLUMNS = 64, TEXTS_MOST = 64 << 20 };
+
+/* Where a cell comes from, beside the fields of the row: what a timeline has joined to it. */
+enum source {
+    OF_ROW,   /* the field */
+    OF_SHAPE, /* the field of a kernel's launch_shape */
+    PROCESS,
+    RANK,
+    CALL_START,
+    CALL_THREAD,
+    NVTX
+};
+
+struct column {
+    enum source source;
+    enum cw_trace_field field;
+    enum cw_trace_type type;
+};
+
+/* A cell as a number or a text, and what HDF5 has of a text: its index. */
+struct cell {
+    union {
+        uint64_t number;
+        double real;
+        const char *text;
+    } as;
+    uint32_t index;
+};
+
+struct kind_rows {
+    const struct cw_timeline *t;
+    const bool *keep;         /* of timeline->gpu; NULL: all */
+    const char *const *paths; /* text of each NVTX path */
+    enum cw_trace_kind kind;
+    uint32_t count; /* of columns */
+    struct column columns[MOST_COLUMNS];
+    struct cw_output_column shown[2 * MOST_COLUMNS];
+    char names[MOST_COLUMNS][40];
+    struct cell cells[MOST_COLUMNS];
+    /* items of the kind's list by block and row */
+    const uint32_t *order;
+    uint32_t item_count, next_item, item; /* item: of the row, or CW_TIMELINE_NONE */
+    /* the block that is read, the row of it that comes next, and the row of the table that it is */
+    size_t block;
+    uint32_t row;
+    uint64_t at;
+    bool is_read;
+    struct cw_trace_rows rows;
+    struct cw_trace_buffer *buffer; /* shared: one table is gone through at a time */
+    const size_t **reading;         /* whose block the buffer has */
+};
+
+struct cw_timeline_tables {
+    struct cw_trace_buffer buffer;
+    const size_t *reading;
+};
+
+/* ---- items by row ----------------------------------------------------------------------------------------------- */
+
+enum list { NO_LIST, GPU, CALLS, RANGES };
+
+static enum list list_of(enum cw_trace_kind kind)
+{
+    switch (kind) {
+    case CW_TRACE_KERNEL:
+    case CW_TRACE_COPY:
+    case CW_TRACE_MEMSET:
+    case CW_TRACE_GRAPH:
+        return GPU;
+    case CW_TRACE_DRIVER:
+    case CW_TRACE_RUNTIME:
+    case CW_TRACE_INTERNAL:
+        return CALLS;
+    case CW_TRACE_NVTX_RANGE:
+        return RANGES;
+    default:
+        return NO_LIST;
+    }
+}
+
+static uint64_t place_of(const struct kind_rows *k, uint32_t item)
+{
+    const struct cw_timeline *t = k->t;
+    const enum list list = list_of(k->kind);
+    const uint32_t block = list == GPU     ? t->gpu[item].block
+                           : list == CALLS ? t->calls[item].block
+                                           : t->ranges[item].block;
+    const uint32_t row = list == GPU ? t->gpu[item].row : list == CALLS ? t->calls[item].row : t->ranges[item].row;
+    return (uint64_t)block << 16 | row;
+}
+
+#define AFTER(name, type)                                                                                              \
+    static bool name(const void *left, const void *right)                                                              \
+    {                                                                                                                  \
+        const struct type *a = left, *b = right;                                                                       \
+        return a->block != b->block ? a->block > b->block : a->row > b->row;                                           \
+    }
+AFTER(gpu_after, cw_timeline_gpu)
+AFTER(call_after, cw_timeline_call)
+AFTER(range_after, cw_timeline_range)
+
+static const uint32_t *order_items(const struct cw_order_items *items, cw_order_after *after, struct cw_arena *arena)
+{
+    uint32_t *order = cw_arena_alloc(arena, items->count, sizeof *order);
+    uint32_t *room = calloc((size_t)items->count + 1, sizeof *room);
+    for (uint32_t i = 0; order && i < items->count; i++)
+        order[i] = i;
+    if (order && room)
+        cw_order_sort(items, order, room, items->count, after);
+    const bool good = order && room;
+    free(room);
+    return good ? order : NULL;
+}
+
+/* Finds the item of a row; rows are asked for in order. */
+static void find_item(struct kind_rows *k, size_t block, uint32_t row)
+{
+    const uint64_t place = (uint64_t)block << 16 | row;
+    k->item = CW_TIMELINE_NONE;
+    if (!k->order)
+        return;
+    if (row == 0) { /* other kinds have items between the blocks */
+        uint32_t least = k->next_item, most = k->item_count;
+        while (least < most) {
+            const uint32_t middle = least + (most - least) / 2;
+            if (place_of(k, k->order[middle]) < place)
+                least = middle + 1;
+            else
+                most = middle;
+        }
+        k->next_item = least;
+    }
+    if (k->next_item < k->item_count && place_of(k, k->order[k->next_item]) == place)
+        k->item = k->order[k->next_item++];
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t shape_field(const struct cw_timeline_shape *s, enum cw_trace_field field)
+{
+    if (field >= CW_FIELD_GRID_X && field <= CW_FIELD_GRID_Z)
+        return s->grid[field - CW_FIELD_GRID_X];
+    if (field >= CW_FIELD_BLOCK_X && field <= CW_FIELD_BLOCK_Z)
+        return s->block[field - CW_FIELD_BLOCK_X];
+    switch (field) {
+    case CW_FIELD_NAME:
+        return s->name;
+    case CW_FIELD_REGISTERS:
+        return s->registers;
+    case CW_FIELD_STATIC_SHARED:
+        return s->static_shared;
+    case CW_FIELD_DYNAMIC_SHARED:
+        return s->dynamic_shared;
+    default:
+        return s->local_per_thread;
+    }
+}
+
+static uint32_t call_of(const struct kind_rows *k)
+{
+    return k->item == CW_TIMELINE_NONE || list_of(k->kind) != GPU ? CW_TIMELINE_NONE : k->t->gpu[k->item].call;
+}
+
+static uint32_t path_of(const struct kind_rows *k)
+{
+    const enum list list = list_of(k->kind);
+    return k->item == CW_TIMELINE_NONE ? 0
+           : list == GPU               ? k->t->gpu[k->item].path
+           : list == CALLS             ? k->t->calls[k->item].path
+                                       : k->t->ranges[k->item].path;
+}
+
+static struct cell text_cell(const char *text, uint32_t index)
+{
+    return (struct cell){.as.text = text, .index = index};
+}
+
+static struct cell row_cell(const struct kind_rows *k, const struct column *c, uint32_t row)
+{
+    const struct cw_timeline *t = k->t;
+    const uint64_t value = cw_trace_get(&k->rows, c->field, row);
+    switch (c->type) {
+    case CW_TRACE_TEXT: {
+        const uint32_t name = cw_timeline_name(t, k->rows.process, value);
+        return text_cell(c->field == CW_FIELD_NAME ? t->names[name].shown : t->names[name].text, name);
+    }
+    case CW_TRACE_DEVICE: {
+        const uint32_t device = cw_trace_device(t->trace, k->rows.process, value);
+        return (struct cell){.as.number =
+                                 device == CW_NO_TRACE_DEVICE ? CW_TRACE_UNKNOWN : t->data->devices[device].index};
+    }
+    case CW_TRACE_TIME:
+        return (struct cell){.as.number = value ? value : CW_TRACE_UNKNOWN};
+    default: /* the bits of a real that is not known are those of no number */
+        return (struct cell){.as.number = value};
+    }
+}
+
+static struct cell shape_cell(const struct kind_rows *k, const struct column *c)
+{
+    const struct cw_timeline *t = k->t;
+    const uint32_t shape = k->item == CW_TIMELINE_NONE ? CW_TIMELINE_NONE : t->gpu[k->item].shape;
+    if (c->type == CW_TRACE_TEXT) {
+        const uint32_t name = shape == CW_TIMELINE_NONE ? 0 : t->shapes[shape].name;
+        return text_cell(t->names[name].shown, name);
+    }
+    return (struct cell){.as.number =
+                             shape == CW_TIMELINE_NONE ? CW_TRACE_UNKNOWN : shape_field(&t->shapes[shape], c->field)};
+}
+
+static struct cell make_cell(const struct kind_rows *k, const struct column *c)
+{
+    const struct cw_timeline *t = k->t;
+    const uint32_t call = c->source >= CALL_START ? call_of(k) : CW_TIMELINE_NONE;
+    const char *rank;
+    switch (c->source) {
+    case OF_ROW:
+        return row_cell(k, c, k->row);
+    case OF_SHAPE:
+        return shape_cell(k, c);
+    case PROCESS:
+        return (struct cell){.as.number = t->trace->processes[k->rows.process].pid};
+    case RANK:
+        rank = cw_timeline_attribute(t, k->rows.process, "rank");
+        return text_cell(rank ? rank : "", 0);
+    case CALL_START:
+        return (struct cell){.as.number = call == CW_TIMELINE_NONE ? CW_TRACE_UNKNOWN : t->calls[call].start};
+    case CALL_THREAD:
+        return (struct cell){.as.number = call == CW_TIMELINE_NONE ? CW_TRACE_UNKNOWN
+                                                                   : t->threads[t->calls[call].thread].thread};
+    default:
+        return text_cell(k->paths[path_of(k)], path_of(k));
+    }
+}
+
+static bool is_known(const struct column *c, const struct cell *cell)
+{
+    return c->type == CW_TRACE_TEXT ? *cell->as.text != 0 : cell->as.number != CW_TRACE_UNKNOWN;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+static void go_to_start(struct kind_rows *k)
+{
+    k->block = 0;
+    k->row = k->next_item = 0;
+    k->at = 0;
+    k->is_read = false;
+}
+
+/* Goes to the next row that is kept, from `row` on; false at the end. */
+static bool find_row(struct kind_rows *k)
+{
+    const struct cw_trace *trace = k->t->trace;
+    for (; k->block < trace->block_count; k->block++, k->row = 0, k->is_read = false) {
+        if (trace->kinds[trace->blocks[k->block].kind].kind != k->kind)
+            continue;
+        if (!k->is_read || *k->reading != &k->block) {
+            /* it was read before, when the timeline was made: this may fail for want of memory alone */
+            if (cw_trace_read_rows(&k->rows, trace, k->block, k->buffer, NULL) != CW_OK)
+                return false;
+            k->is_read = true;
+            *k->reading = &k->block;
+        }
+        for (; k->row < k->rows.count; k->row++) {
+            find_item(k, k->block, k->row);
+            if (!k->keep || list_of(k->kind) != GPU || (k->item != CW_TIMELINE_NONE && k->keep[k->item]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static struct cw_output_row row(const struct cw_output_table *table, uint64_t i)
+{
+    struct kind_rows *k = table->content;
+    if (i < k->at)
+        go_to_start(k);
+    for (; k->at <= i && find_row(k); k->at++, k->row++)
+        if (k->at == i)
+            for (uint32_t c = 0; c < k->count; c++)
+                k->cells[c] = make_cell(k, &k->columns[c]);
+    return (struct cw_output_row){.record = k->cells};
+}
+
+/* ---- columns ---------------------------------------------------------------------------------------------------- */
+
+static void add_column(struct kind_rows *k, enum source source, enum cw_trace_field field, enum cw_trace_type type)
+{
+    if (k->count < MOST_COLUMNS)
+        k->columns[k->count++] = (struct column){source, field, type};
+}
+
+static void add_columns(struct kind_rows *k)
+{
+    static const enum cw_trace_field of_shape[] = {
+        CW_FIELD_NAME,          CW_FIELD_GRID_X,         CW_FIELD_GRID_Y,          CW_FIELD_GRID_Z,
+        CW_FIELD_BLOCK_X,       CW_FIELD_BLOCK_Y,        CW_FIELD_BLOCK_Z,         CW_FIELD_REGISTERS,
+        CW_FIELD_STATIC_SHARED, CW_FIELD_DYNAMIC_SHARED, CW_FIELD_LOCAL_PER_THREAD};
+    const struct cw_trace_kind_info *kind = &cw_trace_kinds[k->kind];
+    for (uint32_t f = 0; f < kind->field_count; f++)
+        add_column(k, OF_ROW, (enum cw_trace_field)kind->fields[f], cw_trace_fields[kind->fields[f]].type);
+    for (size_t f = 0; k->kind == CW_TRACE_KERNEL && f < sizeof of_shape / sizeof *of_shape; f++)
+        add_column(k, OF_SHAPE, of_shape[f], cw_trace_fields[of_shape[f]].type);
+    add_column(k, PROCESS, CW_FIELD__COUNT, CW_TRACE_NUMBER);
+    add_column(k, RANK, CW_FIELD__COUNT, CW_TRACE_TEXT);
+    if (list_of(k->kind) == GPU) {
+        add_column(k, CALL_START, CW_FIELD__COUNT, CW_TRACE_TIME);
+        add_column(k, CALL_THREAD, CW_FIELD__COUNT, CW_TRACE_NUMBER);
+    }
+    if (list_of(k->kind) != NO_LIST)
+        add_column(k, NVTX, CW_FIELD__COUNT, CW_TRACE_TEXT);
+}
+
+/* Counts the rows, and drops columns of which nothing is known in any of them. */
+static uint64_t look_through(struct kind_rows *k)
+{
+    bool known[MOST_COLUMNS] = {false};
+    uint64_t count = 0;
+    uint32_t kept = 0;
+    for (go_to_start(k); find_row(k); k->row++, count++)
+        for (uint32_t c = 0; c < k->count; c++)
+            if (!known[c]) {
+                const struct cell cell = make_cell(k, &k->columns[c]);
+                known[c] = is_known(&k->columns[c], &cell);
+            }
+    for (uint32_t c = 0; c < k->count; c++)
+        if (known[c])
+            k->columns[kept++] = k->columns[c];
+    k->count = kept;
+    go_to_start(k);
+    return count;
+}
+
+static const char *name_column(const struct column *c, char name[40])
+{
+    static const char *const names[] = {[PROCESS] = "process",
+                                        [RANK] = "rank",
+                                        [CALL_START] = "call_start",
+                                        [CALL_THREAD] = "call_thread",
+                                        [NVTX] = "nvtx"};
+    snprintf(name, 40, "%s%s", c->source <= OF_SHAPE ? cw_trace_fields[c->field].name : names[c->source],
+             c->type == CW_TRACE_TIME ? "_ns" : "");
+    return name;
+}
+
+/* Of a text HDF5 has the index: /timeline/text/name, and of nvtx /timeline/text/path. */
+static size_t show_columns(struct kind_rows *k)
+{
+    size_t count = 0;
+    for (uint32_t c = 0; c < k->count; c++) {
+        const struct column *column = &k->columns[c];
+        const char *name = name_column(column, k->names[c]);
+        const size_t at = c * sizeof(struct cell);
+        const bool text = column->type == CW_TRACE_TEXT;
+        k->shown[count++] = (struct cw_output_column){
+            name,
+            text                            ? CW_CELL_TEXT
+            : column->type == CW_TRACE_REAL ? CW_CELL_F64
+                                            : CW_CELL_KNOWN,
+            text && column->source != RANK ? CW_TO_CSV | CW_TO_JSON : CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5,
+            at + offsetof(struct cell, as)};
+        if (text && column->source != RANK)
+            k->shown[count++] =
+                (struct cw_output_column){name, CW_CELL_U32, CW_TO_HDF5, at + offsetof(struct cell, index)};
+    }
+    return count;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
+
+static struct cw_output_row name_row(const struct cw_output_table *table, uint64_t i)
+{
+    const struct cw_timeline_name *names = table->content;
+    return (struct cw_output_row){.record = &names[i]};
+}
+
+/* The text of each path; where they are too much together, the last names alone. */
+static const char *const *make_paths(const struct cw_timeline *t, struct cw_arena *arena)
+{
+    const char **paths = cw_arena_alloc(arena, t->path_count, sizeof *paths);
+    size_t used = 0;
+    for (uint32_t i = 0; paths && i < t->path_count; i++) {
+        struct cw_writer out;
+        cw_writer_init(&out);
+        if (used < TEXTS_MOST)
+            cw_timeline_put_path(t, i, &out);
+        paths[i] = used >= TEXTS_MOST ? t->names[t->paths[i].name].text
+                                      : cw_arena_strndup(arena, out.size ? (const char *)out.data : "", out.size);
+        used += out.size + 1;
+        const bool good = out.status == CW_OK && paths[i];
+        cw_writer_free(&out);
+        if (!good)
+            return NULL;
+    }
+    return paths;
+}
+
+static void add_texts(struct cw_output *output, const struct cw_timeline *t, const char *const *paths)
+{
+    static const struct cw_output_column name[] = {
+        {"name", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct cw_timeline_name, shown)}};
+    static const struct cw_output_column path[] = {{"path", CW_CELL_TEXT, CW_TO_HDF5, 0}};
+    output->tables[output->table_count++] = (struct cw_output_table){.name = "name",
+                                                                     .group = "timeline/text",
+                                                                     CW_OUTPUT_COLUMNS(name),
+                                                                     .record_size = sizeof(struct cw_timeline_name),
+                                                                     .row_count = t->name_count,
+                                                                     .row = name_row,
+                                                                     .content = t->names};
+    output->tables[output->table_count++] = (struct cw_output_table){.name = "path",
+                                                                     .group = "timeline/text",
+                                                                     CW_OUTPUT_COLUMNS(path),
+                                                                     .record_size = sizeof(char *),
+                                                                     .row_count = t->path_count,
+                                                                     .row = cw_output_array,
+                                                                     .content = (void *)(uintptr_t)paths};
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static const char *const groups_of[CW_TRACE_KIND__COUNT] = {
+#define G(id, name) [CW_TRACE_##id] = "timeline/" name
+    G(KERNEL, "kernel"),
+    G(SHAPE, "launch_shape"),
+    G(COPY, "copy"),
+    G(MEMSET, "memset"),
+    G(DRIVER, "driver"),
+    G(RUNTIME, "runtime"),
+    G(INTERNAL, "internal_launch"),
+    G(SYNC, "synchronization"),
+    G(EVENT, "cuda_event"),
+    G(STREAM, "stream"),
+    G(CONTEXT, "context"),
+    G(NVTX_RANGE, "nvtx_range"),
+    G(NVTX_MARK, "nvtx_mark"),
+    G(NAME, "name"),
+    G(OVERHEAD, "overhead"),
+    G(ALLOCATION, "memory"),
+    G(POOL, "memory_pool"),
+    G(UNIFIED, "unified_memory"),
+    G(ENVIRONMENT, "environment"),
+    G(GRAPH, "graph_launch"),
+    G(DEVICE_GRAPH, "device_graph_launch"),
+    G(JIT, "jit"),
+    G(MODULE, "module"),
+    G(EXTERNAL, "external_correlation"),
+    G(LINK, "link"),
+    G(OPENACC, "openacc"),
+    G(OPENMP, "openmp"),
+    G(DECOMPRESS, "memory_decompression"),
+    G(WINDOW, "window"),
+    G(ACCOUNT, "account"),
+#undef G
+};
+
+static bool add_kind(struct cw_output *output, struct cw_timeline_tables *tables, struct kind_rows *from,
+                     struct cw_arena *arena)
+{
+    struct kind_rows *k = cw_arena_alloc(arena, 1, sizeof *k);
+    if (!k)
+        return false;
+    *k = *from;
+    k->buffer = &tables->buffer;
+    k->reading = &tables->reading;
+    add_columns(k);
+    const uint64_t rows = look_through(k);
+    if (!rows)
+        return true;
+    output->tables[output->table_count++] = (struct cw_output_table){.name = cw_trace_kinds[k->kind].name,
+                                                                     .group = groups_of[k->kind],
+                                                                     .columns = k->shown,
+                                                                     .column_count = show_columns(k),
+                                                                     .record_size = sizeof k->cells,
+                                                                     .row_count = rows,
+                                                                     .row = row,
+                                                                     .content = k};
+    return true;
+}
+
+enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct cw_output *output,
+                                       const struct cw_timeline *t, const bool *keep, const char *kind,
+                                       struct cw_arena *arena, struct cw_error *err)
+{
+    const char *const *paths = make_paths(t, arena);
+    struct cw_timeline_tables *tables = *made = cw_arena_alloc(arena, 1, sizeof *tables);
+    const uint32_t *orders[] = {
+        NULL, order_items(&(struct cw_order_items){t->gpu, sizeof *t->gpu, t->gpu_count}, gpu_after, arena),
+        order_items(&(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count}, call_after, arena),
+        order_items(&(struct cw_order_items){t->ranges, sizeof *t->ranges, t->range_count}, range_after, arena)};
+    const uint32_t counts[] = {0, t->gpu_count, t->call_count, t->range_count};
+    bool good = paths && tables && orders[GPU] && orders[CALLS] && orders[RANGES];
+    for (int k = 0; good && k < CW_TRACE_KIND__COUNT; k++) {
+        const enum list list = list_of((enum cw_trace_kind)k);
+        struct kind_rows rows = {.t = t, .keep = keep, .paths = paths, .kind = (enum cw_trace_kind)k};
+        rows.order = orders[list];
+        rows.item_count = counts[list];
+        if (t->rows[k] && (!kind || strcmp(cw_trace_kinds[k].name, kind) == 0))
+            good = add_kind(output, tables, &rows, arena);
+    }
+    if (good) /* behind the kinds: CSV has the first table */
+        add_texts(output, t, paths);
+    return good ? CW_OK : cw_error_nomem(err);
+}
+
+void cw_timeline_tables_free(struct cw_timeline_tables *tables)
+{
+    if (tables)
+        cw_trace_buffer_free(&tables->buffer);
+}
+
+/* ---- groups ----------------------------------------------------------------------------------------------------- */
+
+struct group_record {
+    const char *name;
+    uint64_t count, failed;
+    double total, share, mean, least, greatest, bytes;
+};
+
+enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,
+                                      struct cw_arena *arena, struct cw_error *err)
+{
+#define AT(member) CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct group_record, member)
+    static const struct cw_output_column columns[] = {
+        {"name", CW_CELL_TEXT, AT(name)},           {"launches", CW_CELL_U64, AT(count)},
+        {"total_ns", CW_CELL_F64, AT(total)},       {"share", CW_CELL_F64, AT(share)},
+        {"mean_ns", CW_CELL_F64, AT(mean)},         {"least_ns", CW_CELL_F64, AT(least)},
+        {"greatest_ns", CW_CELL_F64, AT(greatest)}, {"bytes", CW_CELL_F64, AT(bytes)},
+        {"failed", CW_CELL_U64, AT(failed)}};
+#undef AT
+    struct group_record *records = cw_arena_alloc(arena, rows->count, sizeof *records);
+    for (uint32_t i = 0; records && i < rows->count; i++) {
+        const struct cw_timeline_group *g = &rows->groups.items[rows->rows[i]];
+        char text[CW_TIMELINE_NAME_SIZE];
+        const char *name = cw_arena_strdup(arena, cw_timeline_group_name(&rows->groups, rows->rows[i], text));
+        if (!name)
+            return cw_error_nomem(err);
+        records[i] = (struct group_record){name,
+                                           g->count,
+                                           g->failed,
+                                           g->total,
+                                           rows->groups.total > 0 ? g->total / rows->groups.total : 0,
+                                           g->total / (double)g->count,
+                                           g->least,
+                                           g->greatest,
+                                           g->bytes};
+    }
+    output->tables[output->table_count++] = (struct cw_output_table){.name = "groups",
+                                                                     .group = "group",
+                                                                     CW_OUTPUT_COLUMNS(columns),
+                                                                     .record_size = sizeof *records,
+                                                                     .row_count = rows->count,
+                                                                     .row = cw_output_array,
+                                                                     .content = records};
+    return records ? CW_OK : cw_error_nomem(err);
+}
