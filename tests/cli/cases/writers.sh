@@ -52,7 +52,7 @@ for capture in range pm pc sass; do
     writer "$capture hdf5" "metric-eval \$d/$capture.cwd -o \$d/x.h5"
     writer "$capture merge" "metric-eval merge \$d/$capture.cwd \$d/chip.cwd -o \$d/all.cwd; metric-eval show \$d/$capture.cwd"
 done
-writer "trace" 'metric-eval $d/trace.cwd; metric-eval $d/trace.cwd --by nvtx --wide'
+writer "trace" 'metric-eval $d/trace.cwd && metric-eval $d/trace.cwd --by nvtx --wide'
 writer "trace csv" 'metric-eval $d/trace.cwd --csv - --kind kernel && metric-eval $d/trace.cwd --csv - --by nvtx'
 writer "trace json" 'metric-eval $d/trace.cwd --json -'
 writer "trace report" 'metric-eval $d/trace.cwd --report -'
