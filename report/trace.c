@@ -3,6 +3,7 @@
 #include "report/put.h"
 #include "report/trace_lanes.h"
 #include "report/trace_samples.h"
+#include "report/trace_summary.h"
 
 /* Bytes of events of a page, before they are base64. */
 enum { MOST_BYTES = 5600000 };
@@ -81,6 +82,8 @@ enum cw_status cw_report_trace_put(FILE *out, const struct cw_report_capture *c,
     }
     if (status == CW_OK)
         status = cw_trace_samples_put(out, &lanes, err);
+    if (status == CW_OK)
+        status = cw_trace_summary_put(out, t, arena, err);
     fputs("}", out);
     cw_report_lanes_free(&lanes);
     return status;

@@ -39,6 +39,16 @@ void cw_timeline_tables_free(struct cw_timeline_tables *tables);
 enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,
                                       struct cw_arena *arena, struct cw_error *err);
 
+/* While what a GPU was idle, in words. */
+extern const char *const cw_timeline_cause_texts[CW_IDLE__COUNT];
+
+/* What the books say is not in a trace. */
+struct cw_timeline_loss {
+    bool known;                         /* there are books of kernels */
+    uint64_t kernels, missing, untimed; /* kernels that were launched; rows that are not there; that have no times */
+};
+struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *timeline);
+
 /* For people: what the trace is of and what it lacks, what kept the GPUs busy, why they were idle, and more. Write
  * errors stay in the stream (ferror). */
 void cw_timeline_print(const struct cw_timeline_output *output, const struct cw_terminal_style *style, FILE *out);

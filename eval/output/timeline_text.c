@@ -316,33 +316,39 @@ static uint64_t add_known(uint64_t sum, uint64_t value)
     return value == CW_TRACE_UNKNOWN ? sum : sum + value;
 }
 
-static void put_lost(const struct page *p)
+struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *t)
 {
-    const struct cw_timeline *t = p->t;
-    uint64_t dropped = 0, untimed = 0, kernels = 0, missing = 0;
-    bool known = false;
-    char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE], c[CW_NUMBER_SIZE];
+    struct cw_timeline_loss loss = {0};
+    uint64_t dropped = 0;
     for (uint32_t i = 0; i < t->account_count; i++) {
         const struct cw_timeline_account *account = &t->accounts[i];
         const bool both = account->launched != CW_TRACE_UNKNOWN && account->recorded != CW_TRACE_UNKNOWN;
         dropped = add_known(dropped, account->dropped);
         if (both && account->launched > account->recorded)
-            missing += account->launched - account->recorded;
+            loss.missing += account->launched - account->recorded;
         if (strcmp(account->kind, "kernel") == 0 && both) {
-            known = true;
-            kernels += account->launched;
+            loss.known = true;
+            loss.kernels += account->launched;
         }
     }
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
-        untimed += t->untimed[k];
-    missing = missing > dropped ? missing : dropped;
+        loss.untimed += t->untimed[k];
+    loss.missing = loss.missing > dropped ? loss.missing : dropped;
+    return loss;
+}
+
+static void put_lost(const struct page *p)
+{
+    const struct cw_timeline *t = p->t;
+    const struct cw_timeline_loss loss = cw_timeline_lost(t);
     const char *until = t->data->complete ? "" : ", as far as the file goes";
-    if (missing || untimed)
-        fprintf(p->out, "Lost%s: %s rows are not here, and %s have no times.\n", until, cw_terminal_integer(missing, a),
-                cw_terminal_integer(untimed, b));
-    else if (known)
+    char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE], c[CW_NUMBER_SIZE];
+    if (loss.missing || loss.untimed)
+        fprintf(p->out, "Lost%s: %s rows are not here, and %s have no times.\n", until,
+                cw_terminal_integer(loss.missing, a), cw_terminal_integer(loss.untimed, b));
+    else if (loss.known)
         fprintf(p->out, "Nothing was lost%s: %s kernels were launched, and all are here.\n", until,
-                cw_terminal_integer(kernels, c));
+                cw_terminal_integer(loss.kernels, c));
     else
         fputs("What was lost is not known: the file has no books.\n", p->out);
     if (t->window_count) {
@@ -407,7 +413,7 @@ static void put_devices(const struct page *p)
         fprintf(p->out, "  and %" PRIu32 " more GPUs\n", u->device_count - most);
 }
 
-static const char *const cause_texts[CW_IDLE__COUNT] = {
+const char *const cw_timeline_cause_texts[CW_IDLE__COUNT] = {
     [CW_IDLE_OWN] = "the program did its own work, and called nothing of CUDA",
     [CW_IDLE_LAUNCH] = "a launch was on its way, from the call to its start on the GPU",
     [CW_IDLE_WAIT] = "the program waited in a synchronization, or in a copy",
@@ -464,7 +470,7 @@ static void fill_cause(const struct lines *l, uint32_t row, struct line *line)
     put_percent(part_of(all->causes[c], all->traced), line->cells[0]);
     put_time(all->causes[c], line->cells[1]);
     put_count(all->gaps[c], line->cells[2]);
-    snprintf(line->name, sizeof line->name, "%s", cause_texts[c]);
+    snprintf(line->name, sizeof line->name, "%s", cw_timeline_cause_texts[c]);
 }
 
 static void put_idle(const struct page *p)

@@ -53,7 +53,7 @@ function paintBox(p, level, i, x1, x2, y, height) {
     context.fillRect(x1, y, width, height);
   }
   context.globalAlpha = 1;
-  const room = Math.floor((Math.min(x2, p.view.right) - Math.max(x1, p.view.left) - 6) / 6.1);
+  const room = Math.floor((Math.min(x2, p.view.right) - Math.max(x1, p.view.left) - 6) / 6.6);
   if (room < 4) return;
   const label = many ? `${count(level.count[i])} events, ${labelOf(p.trace, what)}` : labelOf(p.trace, what);
   context.fillStyle = dim || kind === "idle" ? p.inks.quiet : own && !isLight(w.color) ? "#ffffff" : colourOf(p.trace, what) === otherColour ? p.inks.paper : p.inks["on-box"];

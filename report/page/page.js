@@ -25,6 +25,7 @@ function glance() {
       [launchWords[0] === "range" ? "Names" : "Kernels", count(data.all_kernels), ""], [launchTitle, count(launchCount), ""], ["Passes", count(mainCapture.passes), ""]);
   }
   const pm = d3.sum(data.captures, c => c.pm ? c.pm.samples : 0), pc = d3.sum(sources.filter(s => s.kind === "pc"), s => s.total);
+  traces.forEach(t => cards.push(["Traced", formatTime(t.span), `${count(t.events)} events`]));
   if (pm) cards.push(["Samples over time", count(pm), ""]);
   if (pc) cards.push(["Samples of instructions", count(pc), ""]);
   return make("dl", {class: "cards"}, cards.map(([title, value, note]) => make("div", {}, make("dt", {}, title), make("dd", {}, value, make("small", {}, note)))));
@@ -95,7 +96,7 @@ function overview() {
   return make("div", {}, glance(), kernels.length ? make("p", {class: "quiet"}, "The capture has what ran on the GPU and was counted: no time of the CPU, no copies, and no waiting between launches.") : null, notices(), panel("What would save most", topFindings()),
     panel("Where the time goes", shareBar()),
     first ? panel(`Roofline: ${first.short}${kernels.length > 1 ? " and the other kernels" : ""}`, roofline(first, kernels)) : null,
-    !kernels.length ? sourcePanels() : null, !kernels.length && timelines.length ? timelinePage() : null);
+    traces.map(traceSummary), !kernels.length ? sourcePanels() : null, !kernels.length && !traces.length && timelines.length ? timelinePage() : null);
 }
 
 // Families of kernels as parts of one bar.
@@ -229,7 +230,7 @@ function timelinePage() {
 }
 
 function files() {
-  const rows = c => [["Kind", {range: "ranges", pm: "samples over time", pc: "samples of instructions", sass: "instructions counted"}[c.profiler] || c.profiler],
+  const rows = c => [["Kind", {range: "ranges", pm: "samples over time", trace: "trace", pc: "samples of instructions", sass: "instructions counted"}[c.profiler] || c.profiler],
     ["Chip", c.chip], ["Devices", c.devices.map(d => d.attributes.name || "").join(", ")], ["Began", c.created], ["Producer", c.producer],
     ["Clocks", c.devices.flatMap(d => (d.clocks || []).map(k => `device ${d.device}: ${k.text}`)).join("; ")],
     ["Driver", [...new Set(c.devices.map(d => d.attributes.driver || ""))].join(", ")],

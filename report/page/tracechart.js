@@ -6,7 +6,7 @@ function traceChart(trace, told) {
   const canvas = make("canvas", {tabIndex: 0, role: "img", "aria-label": `Timeline of ${trace.file}. Arrow keys pan, plus and minus zoom, Home shows all; N and P choose the next and the previous event of a row, J and K the row below and above, F zooms to it, Escape lets go. The text beneath says what is chosen and what is shown.`});
   const axis = d3.create("svg").attr("class", "axis time");
   const open = new Set(trace.groups.map((g, i) => i).filter(i => trace.groups[i].listed).slice(0, 12));
-  const series = trace.samples.flatMap(block => block.series.map((s, i) => ({block, series: s, group: block.group, shown: i < 4})));
+  const series = trace.samples.flatMap(block => block.series.map((s, i) => ({block, series: s, group: block.group, shown: i < 3})));
   const x = d3.scaleLinear().domain([0, trace.span]);
   const chart = {canvas, trace, open, series, transform: d3.zoomIdentity, width: 900, chosen: null, span: null, found: null, rows: [], labels: []};
   const zoom = d3.zoom().scaleExtent([1, Math.max(2, trace.span / 40)])

@@ -144,6 +144,51 @@ function traceKey() {
     "Where events are narrower than a pixel, the height of a column is the share of the time in which something ran.");
 }
 
+// ---- what the capture says first -----------------------------------------------------------------------------------------------
+
+// How busy the GPUs were, and why they were idle, as the terminal has it.
+function traceUsage(trace) {
+  const {devices, causes} = trace.summary, title = d => d.device === null ? "a device that is not known" : `Device ${d.device} ${d.name}`;
+  if (!devices.length) return [make("p", {}, "Nothing ran on a GPU at a known time.")];
+  const traced = d3.sum(devices, d => d.traced) || 1, cells = list => list.map(text => make("td", {class: "number"}, text)), table = (name, heads, rows) =>
+    make("div", {class: "scroll"}, make("table", {"aria-label": name}, make("thead", {}, make("tr", {}, heads.map((h, i) => make("th", {scope: "col", class: i < heads.length - 1 ? "number" : null}, h)))), make("tbody", {}, rows)));
+  const talks = devices.some(d => d.work[2] > 0), share = (d, w) => `${percent(d.work[2 * w] / d.traced)} (${percent(d.work[2 * w + 1] / d.traced)})`;
+  const idle = causes.map((text, c) => ({text, time: d3.sum(devices, d => d.causes[c][0]), gaps: d3.sum(devices, d => d.causes[c][1])})).filter(c => c.time >= 0.001 * traced).sort((a, b) => b.time - a.time);
+  const gaps = devices.flatMap(d => d.gaps.map(gap => ({...gap, device: d}))).sort((a, b) => b.length - a.length).slice(0, 5);
+  const show = gap => `timeline=${traces.indexOf(trace)}/${Math.round(Math.max(0, gap.start - gap.length * 0.2))},${Math.round(gap.start + gap.length * 1.2)}`;
+  return [make("div", {}, make("h4", {}, "How busy the GPUs were"), table("How busy the GPUs were", ["Busy", "Computes (alone)", ...talks ? ["Communicates (alone)"] : [], "Copies (alone)", "GPU"], devices.map(d =>
+    make("tr", {}, cells([percent(d.busy / d.traced), share(d, 0), ...talks ? [share(d, 1)] : [], share(d, 2)]), make("td", {class: "any"}, title(d)))))),
+  idle.length ? make("div", {}, make("h4", {}, `Why they were idle: ${formatTime(d3.sum(devices, d => d.idle))} in ${plural(d3.sum(devices, d => d.gap_count), "gap")}`),
+    table("Why the GPUs were idle", ["Of time", "Idle", "Gaps", "While"], idle.map(c => make("tr", {}, cells([percent(c.time / traced), formatTime(c.time), count(c.gaps)]), make("td", {class: "any"}, c.text))))) : null,
+  gaps.length ? make("div", {}, make("h4", {}, "Longest gaps"), table("Longest gaps", ["At", "Idle", "Mostly"], gaps.map(gap =>
+    make("tr", {}, cells([formatTime(gap.start), formatTime(gap.length)]), make("td", {class: "any"}, make("a", {href: `#${show(gap)}`}, causes[gap.cause]), devices.length > 1 ? `, ${title(gap.device)}` : ""))))) : null].filter(Boolean);
+}
+
+function lossText(trace) {
+  const {rows, untimed, kernels: launched} = trace.summary.lost, capture = data.captures.find(c => c.source === trace.file), until = capture && !capture.complete ? ", as far as the file goes" : "";
+  if (rows || untimed) return `Lost${until}: ${plural(rows, "row")} ${rows === 1 ? "is" : "are"} not here, and ${count(untimed)} have no times.`;
+  return launched === undefined ? "What was lost is not known: the file has no books." : `Nothing was lost${until}: ${plural(launched, "kernel")} ${launched === 1 ? "was" : "were"} launched, and all are here.`;
+}
+
+// Lists of what took the time.
+function traceLists(trace) {
+  const list = (title, {rows, total, count: all}, name, more) => rows.length ? panel(`${title}: ${formatTime(total)}`, make("div", {}, sortableTable({label: title, rows, search: rows.length > 10, first: 10, columns: [
+    {title: "Time", number: true, value: r => r.total, cell: r => formatTime(r.total)},
+    {title: "Share", number: true, value: r => r.total / total, cell: r => shareCell(r.total / total, rows[0].total / total)},
+    {title: "Count", number: true, value: r => r.count, cell: r => count(r.count)},
+    {title: "Mean", number: true, value: r => r.total / r.count, cell: r => formatTime(r.total / r.count)},
+    {title: "Greatest", number: true, value: r => r.greatest, cell: r => formatTime(r.greatest)}, ...more,
+    {title: name, wide: true, value: r => r.name, cell: r => make("span", {title: r.name}, breakable(r.short || r.name || "(none)"))}]}),
+  all > rows.length ? make("p", {class: "quiet"}, `${count(all - rows.length)} more take less time.`) : null)) : null;
+  const {kernel, copy, nvtx, call} = trace.summary, failed = call.rows.some(r => r.failed) ? [{title: "Failed", number: true, value: r => r.failed, cell: r => count(r.failed)}] : [];
+  return [list("Time on the GPU, by kernel", kernel, "Kernel", []),
+    list("Copies and memsets", copy, "Which", [{title: "Bytes", number: true, value: r => r.bytes, cell: r => bytesText(r.bytes)}, {title: "Bandwidth", number: true, value: r => r.bytes / r.total, cell: r => rateText(r.bytes, r.total)}]),
+    list("Time on the GPU, by the NVTX ranges around the launch", nvtx, "NVTX range", [{title: "In no other", number: true, value: r => r.own, cell: r => formatTime(r.own)}]), list("Time in calls", call, "Call", failed)];
+}
+
+const traceSummary = trace => make("div", {}, panel(`${trace.file}: a trace`, make("div", {}, make("p", {}, `${formatTime(trace.span)}, ${plural(trace.events, "event")}. ${lossText(trace)} `, make("a", {href: "#timeline"}, "The timeline")),
+  make("div", {class: "usage"}, traceUsage(trace)))), traceLists(trace));
+
 // "FROM,TO" in ns, and what to search for.
 function goToSpan(trace, text) {
   const [from, to, words] = text.split(",");
@@ -166,6 +211,6 @@ function drawTrace(trace) {
   const help = make("details", {}, make("summary", {}, "Mouse and keys"), make("p", {class: "quiet"}, "The wheel zooms, and left of the lanes it scrolls; drag moves; Shift and drag marks a span; a click chooses an event, a double click zooms to it; a click on a heading opens and closes its lanes. Keys, once the chart has the focus: arrows, or W, A, S and D, zoom and move; + and − zoom, Home shows all; N and P choose the next and the previous event of a row, J and K go to the row below and above, F zooms to the event, Escape lets go of it. In the search, Enter goes to the next event that was found."));
   const place = make("div", {class: "canvas"}, chart.canvas);
   new ResizeObserver(() => requestAnimationFrame(chart.resize)).observe(place);
-  return make("section", {class: "timeline trace"}, make("h3", {}, trace.file), make("div", {class: "bar-of-tools"}, tools, searchTools(chart)), laneChoices(chart), help, place, make("div", {class: "canvas"}, chart.axis.node()),
+  return make("section", {class: "timeline trace"}, make("h3", {}, trace.file), make("p", {}, lossText(trace)), make("div", {class: "usage"}, traceUsage(trace)), make("div", {class: "bar-of-tools"}, tools, searchTools(chart)), laneChoices(chart), help, place, make("div", {class: "canvas"}, chart.axis.node()),
     make("div", {class: "columns"}, chosen, shown), traceKey(), traceNotes(trace));
 }

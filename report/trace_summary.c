@@ -1,0 +1,127 @@
+#include "report/trace_summary.h"
+
+#include "eval/output/timeline_output.h"
+#include "report/put.h"
+
+enum { MOST_DEVICES = 64, MOST_ROWS = 30 };
+
+static void put_causes(FILE *out, const struct cw_device_usage *d)
+{
+    fputs(",\"causes\":[", out);
+    for (int c = 0; c < CW_IDLE__COUNT; c++) {
+        cw_put_number(out, c ? ",[" : "[", d->causes[c]);
+        cw_put_count(out, ",", d->cause_gaps[c]);
+        fputs("]", out);
+    }
+    fputs("]", out);
+}
+
+static void put_gaps(FILE *out, const struct cw_timeline *t, const struct cw_device_usage *d)
+{
+    fputs(",\"gaps\":[", out);
+    for (uint32_t i = 0; i < d->largest_count; i++) {
+        const struct cw_idle_gap *gap = &d->largest[i];
+        int mostly = 0;
+        for (int c = 1; c < CW_IDLE__COUNT; c++)
+            mostly = gap->causes[c] > gap->causes[mostly] ? c : mostly;
+        cw_put_count(out, i ? ",{\"start\":" : "{\"start\":", gap->start - t->start);
+        cw_put_count(out, ",\"length\":", gap->end - gap->start);
+        cw_put_count(out, ",\"cause\":", (uint64_t)mostly);
+        fputs("}", out);
+    }
+    fputs("]", out);
+}
+
+static void put_device(FILE *out, const struct cw_timeline *t, const struct cw_device_usage *d)
+{
+    if (d->device == CW_NO_TRACE_DEVICE)
+        fputs("{\"device\":null", out);
+    else
+        cw_put_count(out, "{\"device\":", t->data->devices[d->device].index);
+    const char *name =
+        d->device == CW_NO_TRACE_DEVICE ? NULL : cw_device_attribute(&t->data->devices[d->device], "name");
+    cw_put_text(out, ",\"name\":", name ? name : "");
+    cw_put_number(out, ",\"traced\":", d->traced);
+    cw_put_number(out, ",\"busy\":", d->busy);
+    cw_put_number(out, ",\"idle\":", d->idle);
+    cw_put_count(out, ",\"gap_count\":", d->gaps);
+    for (int w = 0; w < CW_WORK__COUNT; w++) {
+        cw_put_number(out, w ? "," : ",\"work\":[", d->work[w]);
+        cw_put_number(out, ",", d->alone[w]);
+    }
+    fputs("]", out);
+    put_causes(out, d);
+    put_gaps(out, t, d);
+    fputs("}", out);
+}
+
+static void put_usage(FILE *out, const struct cw_timeline *t, const struct cw_timeline_usage *u)
+{
+    fputs("{\"causes\":[", out);
+    for (int c = 0; c < CW_IDLE__COUNT; c++)
+        cw_put_text(out, c ? ",\n" : "\n", cw_timeline_cause_texts[c]);
+    fputs("],\n\"devices\":[", out);
+    for (uint32_t i = 0; i < u->device_count && i < MOST_DEVICES; i++) {
+        fputs(i ? ",\n" : "\n", out);
+        put_device(out, t, &u->devices[i]);
+    }
+    fputs("]", out);
+}
+
+static void put_loss(FILE *out, const struct cw_timeline *t)
+{
+    const struct cw_timeline_loss loss = cw_timeline_lost(t);
+    cw_put_count(out, ",\n\"lost\":{\"rows\":", loss.missing);
+    cw_put_count(out, ",\"untimed\":", loss.untimed);
+    if (loss.known)
+        cw_put_count(out, ",\"kernels\":", loss.kernels);
+    fputs("}", out);
+}
+
+static enum cw_status put_list(FILE *out, const struct cw_timeline *t, enum cw_timeline_by by, struct cw_arena *arena,
+                               struct cw_error *err)
+{
+    struct cw_timeline_groups groups;
+    const enum cw_status status = cw_timeline_group(&groups, by, t, NULL, arena, err);
+    if (status != CW_OK)
+        return status;
+    fprintf(out, ",\n\"%s\":{\"total\":", cw_timeline_by_names[by]);
+    cw_put_number(out, "", groups.total);
+    cw_put_count(out, ",\"count\":", groups.count);
+    fputs(",\"rows\":[", out);
+    for (uint32_t i = 0; i < groups.count && i < MOST_ROWS; i++) {
+        const struct cw_timeline_group *g = &groups.items[i];
+        char name[CW_TIMELINE_NAME_SIZE];
+        cw_put_text(out, i ? ",\n{\"name\":" : "\n{\"name\":", cw_timeline_group_name(&groups, i, name));
+        if (by == CW_TIMELINE_BY_KERNEL)
+            cw_put_short(out, ",\"short\":", name);
+        cw_put_count(out, ",\"count\":", g->count);
+        cw_put_number(out, ",\"total\":", g->total);
+        cw_put_number(out, ",\"least\":", g->least);
+        cw_put_number(out, ",\"greatest\":", g->greatest);
+        cw_put_number(out, ",\"bytes\":", g->bytes);
+        cw_put_number(out, ",\"own\":", g->own);
+        cw_put_count(out, ",\"failed\":", g->failed);
+        fputs("}", out);
+    }
+    fputs("]}", out);
+    return CW_OK;
+}
+
+enum cw_status cw_trace_summary_put(FILE *out, const struct cw_timeline *t, struct cw_arena *arena,
+                                    struct cw_error *err)
+{
+    static const enum cw_timeline_by lists[] = {CW_TIMELINE_BY_KERNEL, CW_TIMELINE_BY_COPY, CW_TIMELINE_BY_NVTX,
+                                                CW_TIMELINE_BY_CALL};
+    struct cw_timeline_usage usage;
+    enum cw_status status = cw_timeline_use(&usage, t, arena, err);
+    if (status != CW_OK)
+        return status;
+    fputs(",\n\"summary\":", out);
+    put_usage(out, t, &usage);
+    put_loss(out, t);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && status == CW_OK; i++)
+        status = put_list(out, t, lists[i], arena, err);
+    fputs("}", out);
+    return status;
+}
