@@ -22,9 +22,13 @@ enum cw_status cw_eval_expand(struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
     char *const *words = o->words ? o->words : (char *const *)&o->capture;
-    return r->files.count
-               ? CW_OK
-               : cw_file_list_expand(&r->files, words, o->words ? o->word_count : 1, CW_EVAL_SUFFIX, r->arena, r->err);
+    const size_t count = o->words ? o->word_count : 1;
+    enum cw_status status = CW_OK;
+    if (!r->files.count && o->ranges.ranks && count == 1 && **words != '@' && cw_file_list_is(*words))
+        status = cw_eval_find_ranks(&r->files, *words, o->ranges.ranks, r->arena, r->err);
+    return status != CW_OK || r->files.count
+               ? status
+               : cw_file_list_expand(&r->files, words, count, CW_EVAL_SUFFIX, r->arena, r->err);
 }
 
 const char *cw_eval_name_files(const struct cw_eval_run *r)

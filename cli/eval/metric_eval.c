@@ -202,6 +202,7 @@ static const struct cw_usage_command commands[] = {
     {"show", "what a capture holds", cw_eval_show},
     {"explain", "how a value came about", cw_eval_explain},
     {"merge", "several captures as one", cw_eval_merge},
+    {"index", "find the ranks of a job faster", cw_eval_index},
     {"ranks", "how the ranks of a parallel job differ", cw_eval_ranks},
     {"advise", "what limits each kernel, and what to change", cw_eval_advise},
     {"diff", "what changed between two captures", cw_eval_diff},

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/eval/run.h"
+#include "image/rank_index.h"
 #include "eval/fold.h"
 #include "eval/groups.h"
 
@@ -248,6 +249,11 @@ static enum cw_status check_kept(const bool *keep, const struct cw_eval_run *r, 
     const uint32_t count = r->capture->data.range_count;
     if (!count || wanted->or_none || !cw_eval_ranges_option(wanted) || memchr(keep, true, count))
         return CW_OK;
+    if (wanted->ranks)
+        return cw_error_set(r->err, CW_ERR_USAGE, "found no launch of the ranks %.200s%s", wanted->ranks,
+                            wanted->ranges || wanted->kernel_count || wanted->excluded_count
+                                ? " that fits the other options, too"
+                                : "");
     if (wanted->excluded_count)
         return cw_error_set(r->err, CW_ERR_USAGE, "found no range beside those that --exclude leaves out");
     return cw_error_set(r->err, CW_ERR_USAGE, "found no kernel that matches '%.200s'%s in the ranges '%.200s'",
@@ -256,7 +262,11 @@ static enum cw_status check_kept(const bool *keep, const struct cw_eval_run *r, 
 
 const char *cw_eval_ranges_option(const struct cw_eval_ranges *wanted)
 {
-    return wanted->ranges ? "--range" : wanted->kernel_count ? "--kernel" : wanted->excluded_count ? "--exclude" : NULL;
+    return wanted->ranks            ? "--rank"
+           : wanted->ranges         ? "--range"
+           : wanted->kernel_count   ? "--kernel"
+           : wanted->excluded_count ? "--exclude"
+                                    : NULL;
 }
 
 enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, const struct cw_eval_ranges *wanted)
@@ -271,7 +281,10 @@ enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, con
                  {wanted->excluded, wanted->excluded_count, EXCLUDED}};
     bool *any = cw_arena_alloc(r->arena, count, sizeof *any);
     enum cw_status status = any ? CW_OK : cw_error_nomem(r->err);
-    memset(keep, true, count * sizeof *keep);
+    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
+        const char *rank = wanted->ranks ? cw_range_attribute(cw_launch_of(&r->capture->data, i), "rank") : NULL;
+        keep[i] = !wanted->ranks || (rank && cw_rank_list_has(wanted->ranks, strtoull(rank, NULL, 10)));
+    }
     for (size_t p = 0; p < sizeof parts / sizeof *parts && status == CW_OK; p++) {
         if (!parts[p].count)
             continue;
@@ -377,7 +390,16 @@ enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range)
     return status == CW_OK ? tell_others(r, keep, *range) : status;
 }
 
+static void read_ranks(void *ranks, char *text, struct argp_state *state)
+{
+    if (!cw_rank_list_is(text))
+        cw_usage_error(state, "found --rank '%s', expected numbers, as in 0-7,12", text);
+    *(const char **)ranks = text;
+}
+
 const struct cw_option cw_eval_ranges_options[] = {
+    {"rank", 0, "RANKS", "only launches of these ranks of a parallel job: numbers, as in 0-7,12",
+     CW_OPTION_READ(struct cw_eval_ranges, ranks, read_ranks)},
     {"range", 0, "RANGE",
      "only these ranges: numbers, as in 0-9,12 or #3, or by name: all of a name or of what a table shows of it, else a "
      "part of names, else a regular expression that matches them",

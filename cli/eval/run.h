@@ -18,7 +18,7 @@ enum { CW_EVAL_REPEATED_MAX = 16 };
  * regular expression; the same for the kernels of launches, of which any may fit, and for those that are left out. NULL
  * and 0: all. */
 struct cw_eval_ranges {
-    const char *ranges, *kernels[CW_EVAL_REPEATED_MAX], *excluded[CW_EVAL_REPEATED_MAX];
+    const char *ranks, *ranges, *kernels[CW_EVAL_REPEATED_MAX], *excluded[CW_EVAL_REPEATED_MAX];
     size_t kernel_count, excluded_count;
     bool or_none; /* it is no error that none matches */
 };
@@ -85,6 +85,7 @@ int cw_eval_show(int argc, char **argv);
 int cw_eval_explain(int argc, char **argv);
 int cw_eval_merge(int argc, char **argv);
 int cw_eval_ranks(int argc, char **argv);
+int cw_eval_index(int argc, char **argv);
 int cw_eval_advise(int argc, char **argv);
 int cw_eval_diff(int argc, char **argv);
 int cw_eval_gate(int argc, char **argv);
@@ -100,6 +101,10 @@ enum cw_status cw_eval_check_outputs(struct cw_eval_run *r);
 #define CW_EVAL_SUFFIX ".cwd"
 /* Finds the files that the request's words stand for, unless that was done. */
 enum cw_status cw_eval_expand(struct cw_eval_run *r);
+/* The files of a folder that have some of the ranks, by its index; none where that is missing, or not of the folder or
+ * files as they are. */
+enum cw_status cw_eval_find_ranks(struct cw_file_list *list, const char *folder, const char *ranks,
+                                  struct cw_arena *arena, struct cw_error *err);
 /* What they are called together: their folder or list, or "a.cwd and 2 more". NULL when out of memory. */
 const char *cw_eval_name_files(const struct cw_eval_run *r);
 /* Reads the capture, or all of the files as one. */

@@ -38,6 +38,7 @@ foreach(way none memory time)
 endforeach()
 
 cw_fuzz(config_image cw_test_image cw_image)
+cw_fuzz(rank_index cw_image)
 cw_fuzz(counter_data cw_test_image cw_image)
 cw_fuzz(pc_data cw_test_image cw_image)
 cw_fuzz(trace cw_test_image cw_eval_output)
