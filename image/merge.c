@@ -9,6 +9,7 @@
 
 #include "image/data_chunks.h"
 #include "image/merge_devices.h"
+#include "image/merge_trace.h"
 #include "image/pc_data.h"
 
 struct mapped {        /* a device of the current input */
@@ -27,11 +28,12 @@ struct merge {
     struct cw_writer out; /* what was not put yet */
     struct cw_error *err;
     struct cw_arena *arena;
-    bool is_first;                 /* the current input is the first */
-    const char *first;             /* its name */
-    enum cw_profiler profiler;     /* of the first input */
+    bool is_first;                   /* the current input is the first */
+    const char *first;               /* its name */
+    enum cw_profiler profiler;       /* of the first input */
     struct cw_merge_devices devices; /* of the result */
-    void *modules;                 /* a tree of those that were written: several processes run the same code */
+    struct cw_merge_trace trace;     /* of the result */
+    void *modules;                   /* a tree of those that were written: several processes run the same code */
     struct shared schema, repeats, meanings; /* of the first input */
     uint32_t repeat_count, fact_count;
     const char *fact_names[CW_FACTS_MAX]; /* of all inputs */
@@ -90,8 +92,8 @@ static const struct mapped *find_mapped(const struct merge *m, uint32_t number)
 static const struct mapped *map_device(struct merge *m, const struct cw_merge_device *device)
 {
     struct mapped mapped = {.from = device->own};
-    return cw_merge_devices_map(&m->devices, device, m->profiler != CW_PROFILER_RANGE, &mapped.to, &mapped.is_new) ==
-                   CW_OK
+    const bool apart = m->profiler != CW_PROFILER_RANGE && m->profiler != CW_PROFILER_TRACE;
+    return cw_merge_devices_map(&m->devices, device, apart, &mapped.to, &mapped.is_new) == CW_OK
                ? keep(m->own, &mapped, sizeof mapped, &m->map, by_from)
                : NULL;
 }
@@ -144,6 +146,16 @@ static struct places find_numbers(const struct cw_chunk *chunk)
             skip_string(&in);
         uint32_t count = cw_read_count(&in, CW_LAUNCH_SIZE, "launches");
         return (struct places){in.pos + 4, CW_LAUNCH_SIZE, count};
+    }
+    if (chunk->type == CW_CHUNK_TRACE_PROCESS) {
+        cw_read_u32(&in); /* process */
+        cw_read_u32(&in); /* pid */
+        for (uint32_t left = cw_read_count(&in, 8, "attributes"); left; left--) {
+            skip_string(&in);
+            skip_string(&in);
+        }
+        uint32_t count = cw_read_count(&in, 8, "devices");
+        return (struct places){in.pos + 4, 8, count};
     }
     bool first = chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_SAMPLES || chunk->type == CW_CHUNK_CLOCK ||
                  chunk->type == CW_CHUNK_WINDOW || chunk->type == CW_CHUNK_PC || chunk->type == CW_CHUNK_SASS ||
@@ -271,9 +283,19 @@ static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *i
             cw_schema_write_fact_names(m->fact_names, m->fact_count, &m->out);
         return status;
     }
-    if (!own->found || cw_likeness_compare(&own->payload, &payload) != 0)
+    const bool planned = m->profiler != CW_PROFILER_TRACE; /* what a trace holds, each file says by itself */
+    if (planned && (!own->found || cw_likeness_compare(&own->payload, &payload) != 0))
         return refuse(m, input, &m->data->schema);
     return CW_OK;
+}
+
+static enum cw_status take_trace(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+{
+    struct cw_chunk renumbered = *chunk;
+    bool wanted;
+    if (cw_merge_trace_renumber(&m->trace, &renumbered, &wanted) != CW_OK)
+        return cw_error_nomem(m->err);
+    return wanted ? copy_chunk(m, input, &renumbered) : CW_OK;
 }
 
 static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
@@ -306,6 +328,11 @@ static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *i
     case CW_CHUNK_SASS:
     case CW_CHUNK_GPU_CLOCKS:
         return copy_chunk(m, input, chunk);
+    case CW_CHUNK_TRACE_KINDS:
+    case CW_CHUNK_TRACE_PROCESS:
+    case CW_CHUNK_TRACE_TEXTS:
+    case CW_CHUNK_TRACE_ROWS:
+        return m->profiler == CW_PROFILER_TRACE ? take_trace(m, input, chunk) : CW_OK;
     default: /* the result has an end of its own */
         return CW_OK;
     }
@@ -345,6 +372,16 @@ static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *i
     return data->schema.repeat_count == m->repeat_count ? CW_OK : refuse(m, input, &data->schema);
 }
 
+/* Rows are copied as they are: who reads them checks them. */
+static enum cw_status begin_trace(struct merge *m, const struct cw_merge_input *input,
+                                  const struct cw_counter_data *data)
+{
+    struct cw_trace trace;
+    enum cw_status status =
+        cw_trace_read(&trace, data->devices, data->device_count, input->data, input->size, input->name, m->own, m->err);
+    return status == CW_OK ? cw_merge_trace_begin(&m->trace, &trace, m->own, m->err) : status;
+}
+
 static enum cw_status take_data(struct merge *m, const struct cw_merge_input *input, const struct cw_counter_data *data)
 {
     m->about = m->repeated = m->facts = (struct cw_chunk){0};
@@ -377,6 +414,8 @@ static enum cw_status take_input(struct merge *m, const struct cw_merge_input *i
     m->data = &data;
     if (status == CW_OK)
         status = check_kind(m, input, &data);
+    if (status == CW_OK && m->profiler == CW_PROFILER_TRACE)
+        status = begin_trace(m, input, &data);
     return status == CW_OK ? take_data(m, input, &data) : status;
 }
 
@@ -437,6 +476,7 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
 {
     struct merge m = {.files = files, .err = err, .complete = true, .arena = cw_arena_create()};
     cw_writer_init(&m.out);
+    cw_writer_init(&m.trace.renumbered);
     enum cw_status status = m.arena ? CW_OK : cw_error_nomem(err);
     if (!files->count)
         status = cw_error_set(err, CW_ERR_USAGE, "found no capture to merge, expected one at least");
@@ -449,6 +489,7 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
     if (status == CW_OK)
         status = put(&m);
     cw_merge_devices_free(&m.devices);
+    cw_merge_trace_free(&m.trace);
     tdestroy(m.modules, leave);
     cw_arena_destroy(m.arena);
     cw_writer_free(&m.out);

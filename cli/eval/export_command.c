@@ -52,14 +52,6 @@ static void take_output(void *options, char *text, struct argp_state *state)
     o->output = text;
 }
 
-static void take_capture(void *options, char *text, struct argp_state *state)
-{
-    struct export_options *o = options;
-    if (o->eval.capture)
-        cw_usage_error(state, "found '%s' after %s, expected one capture", text, o->eval.capture);
-    o->eval.capture = text;
-}
-
 static bool of_traces(enum format format)
 {
     return format == CHROME || format == PERFETTO;
@@ -69,8 +61,8 @@ static void check_options(void *options, struct argp_state *state)
 {
     const struct export_options *o = options;
     const bool stacks = o->format == FOLDED || o->format == SPEEDSCOPE;
-    if (!o->eval.capture || !o->chosen)
-        cw_usage_error(state, "found no %s", o->eval.capture ? "--format" : "capture");
+    if (!o->eval.word_count || !o->chosen)
+        cw_usage_error(state, "found no %s", o->eval.word_count ? "--format" : "capture");
     if (of_traces(o->format) && (o->eval.all || o->eval.sources.count || cw_eval_option_of_ranges(&o->eval)))
         cw_usage_error(state, "found metrics or ranges, expected none for a trace");
     if (o->eval.all && o->eval.sources.count)
@@ -85,7 +77,7 @@ static const struct cw_option option_list[] = {
     {"output", 'o', "FILE", "where to write (default: standard output)", CW_OPTION_TAKE(take_output)},
     {"perfetto", 0, "FILE", "the same as --format perfetto -o FILE", CW_OPTION_TAKE(take_perfetto)},
     {CW_OPTION_GROUP(struct export_options, eval.ranges, cw_eval_ranges_options)},
-    {CW_OPTION_TAKE(take_capture)},
+    {CW_OPTION_WORDS(struct export_options, eval.words, eval.word_count)},
     {CW_OPTION_CHECK(check_options)},
     {CW_OPTION_GROUP(struct export_options, eval.force, cw_cli_force_options)},
     {CW_OPTION_GROUP(struct export_options, eval.sources, cw_metric_sources_options)},
@@ -230,6 +222,17 @@ static enum cw_status export_any(const struct export_options *o, struct cw_eval_
                                                      : export_metrics(o, r);
 }
 
+/* No input is the output. */
+static enum cw_status check_output(const struct export_options *o, struct cw_eval_run *r)
+{
+    enum cw_status status = cw_eval_expand(r);
+    for (size_t i = 0; status == CW_OK && !cw_file_is_standard(o->output) && i < r->files.count; i++)
+        if (cw_file_is_same(o->output, r->files.paths[i]))
+            status = cw_error_set(r->err, CW_ERR_USAGE,
+                                  "found %s as capture and output, expected another file for each", o->output);
+    return status;
+}
+
 static enum cw_status export_capture(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                                      struct cw_error *err)
 {
@@ -244,12 +247,12 @@ static enum cw_status export_capture(const void *options, struct counterworks_ch
     struct export_options o = *(const struct export_options *)options;
     struct cw_eval_run r = {.o = &o.eval, .arena = arena, .err = err, .info.size = sizeof r.info};
     (void)chip;
+    o.eval.capture = o.eval.words[0];
     o.output = o.output ? o.output : "-";
     o.eval.by_block = o.format == CSV || o.format == NDJSON;
     enum cw_status status = cw_file_may_replace(o.output, &kinds[o.format], o.eval.force, err);
-    if (status == CW_OK && !cw_file_is_standard(o.output) && cw_file_is_same(o.output, o.eval.capture))
-        status =
-            cw_error_set(err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each", o.output);
+    if (status == CW_OK)
+        status = check_output(&o, &r);
     if (status == CW_OK)
         status = cw_eval_load_capture(&r);
     if (status == CW_OK)

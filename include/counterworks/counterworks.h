@@ -220,7 +220,7 @@ enum counterworks_status counterworks_capture_read(struct counterworks_capture *
                                                    const char *source, struct counterworks_error *error);
 void counterworks_capture_close(struct counterworks_capture *capture);
 
-/* Joins captures of one plan, or of one kind of samples, into a new one. */
+/* Joins captures of one plan, of one kind of samples, or traces, into a new one. */
 enum counterworks_status counterworks_capture_merge(const char *output, const char *const *paths, size_t count,
                                                     struct counterworks_error *error);
 

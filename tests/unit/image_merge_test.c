@@ -3,6 +3,7 @@
 
 #include "image/merge.h"
 #include "image/pm_data.h"
+#include "image/trace_data.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
@@ -278,17 +279,83 @@ Test(merge, damaged_input_is_refused)
     cw_writer_free(&damaged);
 }
 
-Test(merge, every_failing_allocation_is_reported)
+static void expect_failing_allocations(const struct cw_writer *a, const struct cw_writer *b)
 {
     bool failed = true;
     for (long n = 0; n < 500 && failed; n++) {
         cw_writer_free(&out);
         cw_writer_init(&out);
         cw_alloc_fail_after(n);
-        enum cw_status status = merge(&sample, &sample);
+        enum cw_status status = merge(a, b);
         failed = cw_alloc_failed();
         cw_alloc_fail_after(-1);
         cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK), "allocation %ld", n);
     }
     cr_expect(!failed);
+}
+
+Test(merge, every_failing_allocation_is_reported)
+{
+    expect_failing_allocations(&sample, &sample);
+}
+
+/* A trace of one process on the device 4, which it calls 0, with one kernel of this start; `lists` of kinds. */
+static void write_trace(struct cw_writer *to, uint32_t pid, uint64_t start, int lists)
+{
+    static const char *const texts[] = {"gemm"};
+    static const struct cw_trace_device devices[] = {{0, 4}};
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_TRACE};
+    const struct cw_device device = {.index = 4};
+    const struct cw_trace_process process = {.pid = pid, .device_count = 1, .devices = devices};
+    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
+    for (uint32_t f = 0; f < CW_TRACE_KIND_FIELDS_MAX; f++)
+        columns[f] = &start;
+    cw_writer_init(to);
+    cw_schema_write_header(&schema, to);
+    cw_schema_write(&schema, to);
+    for (int i = 0; i < lists; i++)
+        cw_trace_write_kinds(to);
+    cw_counter_data_write_device(&schema, &device, to);
+    cw_trace_write_process(0, &process, to);
+    cw_trace_write_texts(0, 1, texts, 1, to);
+    cw_trace_write_rows(0, CW_TRACE_KERNEL, 1, columns, false, to);
+    cw_counter_data_write_end(0, 0, CW_END_EXITED, 0, to);
+}
+
+Test(merge, processes_of_traces_stay_apart)
+{
+    struct cw_writer first, second;
+    struct cw_trace trace;
+    struct cw_trace_buffer buffer = {0};
+    write_trace(&first, 70, 1000, 1);
+    write_trace(&second, 71, 2000, 2); /* another list of kinds, whose numbers go on */
+    cr_assert(merge(&first, &second) == CW_OK, "%s", err.message);
+    struct cw_counter_data data = read_result();
+    cr_expect(data.complete && data.device_count == 1 && data.devices[0].index == 4);
+    cr_assert(cw_trace_read(&trace, data.devices, data.device_count, out.data, out.size, "merged", arena, &err) ==
+                  CW_OK,
+              "%s", err.message);
+    cr_assert(trace.process_count == 2 && trace.block_count == 2 && trace.kind_count == CW_TRACE_KIND__COUNT);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct cw_trace_rows rows;
+        cr_assert(cw_trace_read_rows(&rows, &trace, i, &buffer, &err) == CW_OK);
+        cr_expect(rows.process == i && trace.processes[i].pid == 70 + i);
+        cr_expect(trace.kinds[rows.kind].kind == CW_TRACE_KERNEL);
+        cr_expect(cw_trace_get(&rows, CW_FIELD_START, 0) == 1000 * (i + 1));
+        cr_expect(strcmp(cw_trace_text(&trace, i, 1), "gemm") == 0);
+        cr_expect(cw_trace_device(&trace, i, 0) == 0);
+    }
+    cw_trace_buffer_free(&buffer);
+    cw_writer_free(&first);
+    cw_writer_free(&second);
+}
+
+Test(merge, failing_allocations_of_traces_are_reported)
+{
+    struct cw_writer first, second;
+    write_trace(&first, 70, 1000, 1);
+    write_trace(&second, 71, 2000, 2);
+    expect_failing_allocations(&first, &second);
+    cw_writer_free(&first);
+    cw_writer_free(&second);
 }
