@@ -307,9 +307,9 @@ static void write_trace(struct cw_writer *to, uint32_t pid, uint64_t start, int 
     const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_TRACE};
     const struct cw_device device = {.index = 4};
     const struct cw_trace_process process = {.pid = pid, .device_count = 1, .devices = devices};
-    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
-    for (uint32_t f = 0; f < CW_TRACE_KIND_FIELDS_MAX; f++)
-        columns[f] = &start;
+    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX], one = 1;
+    for (uint32_t f = 0; f < cw_trace_kinds[CW_TRACE_KERNEL].field_count; f++)
+        columns[f] = cw_trace_kinds[CW_TRACE_KERNEL].fields[f] == CW_FIELD_START ? &start : &one;
     cw_writer_init(to);
     cw_schema_write_header(&schema, to);
     cw_schema_write(&schema, to);
