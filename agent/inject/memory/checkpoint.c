@@ -72,8 +72,6 @@ bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
     if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS)
         reserve_mb = kept_free(total) >> 20;
     *c = (struct cw_checkpoint){.size = sizeof *c, .context = context, .reserve_device_mb = reserve_mb};
-    if (!most_on_host())
-        c->reserve_host_mb = (size_t)-1; /* none at all */
     return self->save(c) == CUPTI_SUCCESS;
 }
 
