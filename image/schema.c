@@ -76,12 +76,12 @@ bool cw_device_find(const struct cw_device *devices, uint32_t count, uint32_t nu
 void cw_schema_write_header(const struct cw_schema *schema, struct cw_writer *out)
 {
     struct cw_chunk_kind kind = cw_counter_data_kind;
-    kind.minor = schema->profiler == CW_PROFILER_TRACE ? 5
-                 : schema->fact_count                  ? 4
-                 : schema->meaning_count               ? 3
-                 : schema->repeat_count                ? 2
-                 : schema->profiler == CW_PROFILER_PM  ? 1
-                                                       : 0;
+    kind.minor = schema->profiler == CW_PROFILER_TRACE || schema->traces ? 5
+                 : schema->fact_count                                    ? 4
+                 : schema->meaning_count                                 ? 3
+                 : schema->repeat_count                                  ? 2
+                 : schema->profiler == CW_PROFILER_PM                    ? 1
+                                                                         : 0;
     cw_chunk_write_header(out, &kind);
 }
 

@@ -20,6 +20,7 @@ struct cw_schema_repeat {
 struct cw_schema {
     const char *chip, *producer;
     enum cw_profiler profiler;
+    bool traces; /* what is to be written has rows of a trace beside samples; not known of what was read */
     uint8_t database[16];
     uint32_t pass_count, counter_count, metric_count, repeat_count, meaning_count, fact_count;
     const struct cw_schema_counter *counters;

@@ -43,6 +43,11 @@ bool cw_pm_by_program(const struct cw_pm_options *o)
     return o->filter.range || cw_pm_by_launch(o);
 }
 
+bool cw_pm_has_trace(const struct cw_pm_options *o)
+{
+    return o->capture.argv && !o->no_trace;
+}
+
 uint32_t cw_pm_describe_windows(const struct cw_pm_options *o, char text[96], struct cw_pair attributes[2],
                                 struct cw_arena *arena)
 {

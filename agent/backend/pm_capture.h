@@ -23,6 +23,12 @@ bool cw_pm_by_launch(const struct cw_pm_options *options);
 uint32_t cw_pm_describe_windows(const struct cw_pm_options *options, char text[96], struct cw_pair attributes[2],
                                 struct cw_arena *arena);
 
+/* Whether a trace of the program stands beside the samples, and the kinds of its rows. */
+bool cw_pm_has_trace(const struct cw_pm_options *options);
+#define CW_PM_TRACE_KINDS                                                                                              \
+    (CW_TRACE_BIT(CW_TRACE_KERNEL) | CW_TRACE_BIT(CW_TRACE_COPY) | CW_TRACE_BIT(CW_TRACE_MEMSET) |                     \
+     CW_TRACE_BIT(CW_TRACE_NVTX_RANGE) | CW_TRACE_BIT(CW_TRACE_NVTX_MARK) | CW_TRACE_BIT(CW_TRACE_NAME))
+
 /* What came of a capture. */
 struct cw_pm_outcome {
     bool any;      /* a sample */

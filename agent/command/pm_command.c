@@ -98,7 +98,7 @@ static const struct cw_option pm_options[] = {
      CW_OPTION_READ(struct pm_arguments, options.devices, cw_command_devices)},
     {"buffer", 0, "MIB", "size of the hardware's buffer (default: 256; with --window as much as that needs)",
      CW_OPTION_UNITS(struct pm_arguments, options.buffer_bytes, 0, 4096, 1 << 20)},
-    {"no-trace", 0, NULL, "do not record the program's kernel launches",
+    {"no-trace", 0, NULL, "do not record the program's kernel launches, copies and user ranges",
      CW_OPTION_FLAG(struct pm_arguments, options.no_trace)},
     {"sim-samples", 0, "N", "sim: how many samples to pretend (default: 48)",
      CW_OPTION_NUMBER(struct pm_arguments, options.sim_samples, 0, 10000000)},

@@ -37,8 +37,6 @@ enum cw_message_type {
     CW_MESSAGE_PC,         /* the payload of a PCSM chunk */
     CW_MESSAGE_SASS,       /* kernels not counted: u32, one of them: string, whether counting ended at a graph: u8,
                                the payload of a SASS chunk */
-    CW_MESSAGE_LAUNCHES,   /* dropped: u64, names: list<string>, launches: list<{name: u32, device: u32, context: u64,
-                              stream: u64, start_ns: u64, end_ns: u64}>; of a launch without times both are 0 */
     CW_MESSAGE_TRACE_PAGE, /* empty, with memory: a struct cw_trace_page, which the agent keeps */
     CW_MESSAGE_TRACE,      /* whole chunks TSTR and TREC, of process 0 */
     /* from the agent's own sampling process */
@@ -66,7 +64,7 @@ enum cw_mode {
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
     CW_MODE_SASS, /* code: u8, metrics: list<{name: string, level: u8}>, filter */
-    CW_MODE_LAUNCHES, /* nothing, or a filter: the user ranges that a WINDOW is wanted of */
+    CW_MODE_LAUNCHES, /* that of traces, then a filter: the user ranges or launches that a WINDOW is wanted of */
     CW_MODE_TRACE, /* kinds: u64 (CW_TRACE_BIT of each), enum cw_trace_flag: u32, when the program was started: u64 ns,
                       flush after: u64 ns, bytes of a buffer: u64, most buffers: u32, window (cw_trace_window_write),
                       filter of what opens it, calls: string (cw_filter_name_is_listed; "": those of interest) */

@@ -11,19 +11,20 @@
 #include "base/progress.h"
 #include "image/data_chunks.h"
 
-/* Texts are kept for the names and notes of accounts, which come early: this many bytes of them. */
-static const size_t most_kept = 8 << 20;
+/* Texts are kept for the names and notes of accounts, which come early: this many bytes of them. Beside samples they
+ * are for names of kernels, too. */
+static const size_t most_kept = 8 << 20, most_kept_beside = 64 << 20;
 
 struct cw_trace_output_file {
-    char *path;
-    struct cw_collector out;
+    char *path; /* "": the file of someone else */
+    struct cw_collector own, *out;
     struct cw_file_devices numbers;
     uint32_t process_count;
 };
 
 struct cw_trace_output_process {
     struct cw_trace_output_file *file;
-    uint32_t index; /* in the file */
+    uint32_t number, index; /* index: in the file */
     struct cw_trace_process about;
     struct cw_trace_device devices[CW_MOST_FILE_DEVICES];
     uint32_t text_count; /* with the first, none */
@@ -55,9 +56,11 @@ static enum cw_status begin_file(struct cw_trace_output *o, struct cw_trace_outp
     struct cw_writer out;
     cw_writer_init(&out);
     cw_trace_write_kinds(&out);
-    enum cw_status status = cw_collector_open(&file->out, file->path, o->force, &o->schema, err);
+    enum cw_status status = CW_OK;
+    if (file->out == &file->own)
+        status = cw_collector_open(file->out, file->path, o->force, &o->schema, err);
     if (status == CW_OK)
-        return cw_collector_append(&file->out, &out, err);
+        return cw_collector_append(file->out, &out, err);
     cw_writer_free(&out);
     return status;
 }
@@ -65,8 +68,12 @@ static enum cw_status begin_file(struct cw_trace_output *o, struct cw_trace_outp
 static enum cw_status open_file(struct cw_trace_output *o, const struct cw_file_name_parts *parts,
                                 struct cw_trace_output_file **found, struct cw_error *err)
 {
-    char *path;
-    enum cw_status status = cw_file_name(&path, o->pattern, parts, err);
+    char *path = NULL;
+    enum cw_status status = CW_OK;
+    if (!o->beside)
+        status = cw_file_name(&path, o->pattern, parts, err);
+    else if (!(path = strdup("")))
+        status = cw_error_nomem(err);
     if (status != CW_OK)
         return status;
     for (uint32_t i = 0; i < o->file_count; i++)
@@ -82,7 +89,8 @@ static enum cw_status open_file(struct cw_trace_output *o, const struct cw_file_
         return cw_error_nomem(err);
     }
     file->path = path;
-    file->out.fd = -1;
+    file->own.fd = -1;
+    file->out = o->beside ? o->beside->out : &file->own;
     o->files[o->file_count++] = *found = file;
     return begin_file(o, file, err);
 }
@@ -107,6 +115,13 @@ enum cw_status cw_trace_output_open(struct cw_trace_output *o, const char *patte
     return status;
 }
 
+enum cw_status cw_trace_output_beside(struct cw_trace_output *o, const struct cw_trace_beside *beside,
+                                      struct cw_error *err)
+{
+    *o = (struct cw_trace_output){.beside = beside, .arena = cw_arena_create()};
+    return o->arena ? CW_OK : cw_error_nomem(err);
+}
+
 /* ---- processes and devices -------------------------------------------------------------------------------------- */
 
 static const char *attribute(const struct cw_trace_process *process, const char *key)
@@ -120,7 +135,7 @@ static enum cw_status write_process(const struct cw_trace_output_process *p, str
     struct cw_writer out;
     cw_writer_init(&out);
     cw_trace_write_process(p->index, &p->about, &out);
-    return cw_collector_append(&p->file->out, &out, err);
+    return cw_collector_append(p->file->out, &out, err);
 }
 
 enum cw_status cw_trace_output_add_process(struct cw_trace_output *o, const struct cw_trace_process *process,
@@ -136,7 +151,8 @@ enum cw_status cw_trace_output_add_process(struct cw_trace_output *o, const stru
         pairs && grow(&o->processes, o->process_count, &o->process_capacity) ? calloc(1, sizeof *p) : NULL;
     if (!p)
         return cw_error_nomem(err);
-    *p = (struct cw_trace_output_process){.file = file, .index = file->process_count++, .text_count = 1};
+    *p = (struct cw_trace_output_process){
+        .file = file, .number = o->process_count, .index = file->process_count++, .text_count = 1};
     p->about = (struct cw_trace_process){
         .pid = process->pid, .attribute_count = process->attribute_count, .attributes = pairs, .devices = p->devices};
     *index = o->process_count;
@@ -157,7 +173,7 @@ static enum cw_status write_device(struct cw_trace_output *o, struct cw_trace_ou
             pairs[mine.attribute_count++] = device->attributes[i];
     if (o->filter && *o->filter)
         pairs[mine.attribute_count++] = (struct cw_pair){"filter", o->filter};
-    enum cw_status status = cw_collector_device(&file->out, &mine, err);
+    enum cw_status status = cw_collector_device(file->out, &mine, err);
     free(pairs);
     return status;
 }
@@ -171,10 +187,15 @@ enum cw_status cw_trace_output_add_device(struct cw_trace_output *o, uint32_t pr
     for (uint32_t i = 0; i < p->about.device_count; i++)
         if (p->devices[i].number == device->index)
             return CW_OK;
-    if (p->about.device_count == CW_MOST_FILE_DEVICES ||
-        !cw_file_devices_find(&p->file->numbers, device, &number, &is_new))
+    if (o->beside) {
+        is_new = false;
+        if (!o->beside->find_device(o->beside->user, device, &number))
+            return CW_OK;
+    } else if (p->about.device_count == CW_MOST_FILE_DEVICES ||
+               !cw_file_devices_find(&p->file->numbers, device, &number, &is_new)) {
         return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a trace of more than %d GPUs, expected no more",
                             CW_MOST_FILE_DEVICES);
+    }
     enum cw_status status = is_new ? write_device(o, p->file, device, number, err) : CW_OK;
     p->devices[p->about.device_count++] = (struct cw_trace_device){device->index, number};
     return status == CW_OK ? write_process(p, err) : status;
@@ -186,7 +207,7 @@ enum cw_status cw_trace_output_add_device(struct cw_trace_output *o, uint32_t pr
 static bool keep_text(struct cw_trace_output *o, struct cw_trace_output_process *p, const char *text)
 {
     const size_t size = strlen(text) + sizeof(char *);
-    if (p->kept_count != p->text_count || o->kept + size > most_kept)
+    if (p->kept_count != p->text_count || o->kept + size > (o->beside ? most_kept_beside : most_kept))
         return true;
     const char *copy = cw_arena_strdup(o->arena, text);
     if (!copy || !grow(&p->kept, p->kept_count, &p->kept_capacity))
@@ -201,6 +222,11 @@ static const char *text_of(const struct cw_trace_output_process *p, uint64_t num
     return number && number < p->kept_count ? p->kept[number] : "";
 }
 
+const char *cw_trace_output_text(const struct cw_trace_output *o, uint32_t process, uint64_t number)
+{
+    return text_of(o->processes[process], number);
+}
+
 enum cw_status cw_trace_output_texts(struct cw_trace_output *o, uint32_t process, const char *const *texts,
                                      uint32_t count, struct cw_error *err)
 {
@@ -212,7 +238,7 @@ enum cw_status cw_trace_output_texts(struct cw_trace_output *o, uint32_t process
         return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent more than %" PRIu32 " texts", UINT32_MAX);
     cw_writer_init(&out);
     cw_trace_write_texts(p->index, p->text_count, texts, count, &out);
-    enum cw_status status = cw_collector_append(&p->file->out, &out, err);
+    enum cw_status status = cw_collector_append(p->file->out, &out, err);
     if (status == CW_OK && !p->kept_count && !grow(&p->kept, 0, &p->kept_capacity))
         return cw_error_nomem(err);
     if (!p->kept_count)
@@ -301,6 +327,14 @@ struct cw_trace_books cw_trace_output_books(const struct cw_trace_output *o, enu
     return all;
 }
 
+uint64_t cw_trace_output_dropped(const struct cw_trace_output *o)
+{
+    uint64_t dropped = 0;
+    for (uint32_t i = 0; i < o->process_count; i++)
+        dropped += o->processes[i]->dropped;
+    return dropped;
+}
+
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
 /* When the devices of the rows were at work, for their clocks; rows of one device come in a row. */
@@ -316,7 +350,7 @@ static void see_devices(struct cw_trace_output_process *p, const struct cw_trace
         }
         for (uint32_t d = 0; d < p->about.device_count; d++)
             if (p->devices[d].number == device[i])
-                cw_collector_seen(&p->file->out, p->devices[d].device, NULL, from, until);
+                cw_collector_seen(p->file->out, p->devices[d].device, NULL, from, until);
     }
 }
 
@@ -324,10 +358,13 @@ static enum cw_status write_block(struct cw_trace_output *o, struct cw_trace_out
                                   const struct cw_trace_rows *rows, struct cw_error *err)
 {
     const enum cw_trace_kind kind = (enum cw_trace_kind)rows->kind;
+    const bool taken = o->beside && (kind == CW_TRACE_KERNEL || kind == CW_TRACE_SHAPE);
     struct cw_writer out;
     cw_writer_init(&out);
-    cw_trace_write_rows(p->index, kind, rows->count, rows->columns, false, &out);
-    enum cw_status status = cw_collector_append(&p->file->out, &out, err);
+    if (!taken)
+        cw_trace_write_rows(p->index, kind, rows->count, rows->columns, false, &out);
+    enum cw_status status = taken ? o->beside->take_kernels(o->beside->user, p->number, rows, err)
+                                  : cw_collector_append(p->file->out, &out, err);
     if (status != CW_OK)
         return status;
     p->books[kind].rows += rows->count;
@@ -336,7 +373,8 @@ static enum cw_status write_block(struct cw_trace_output *o, struct cw_trace_out
                      o->process_count == 1 ? "" : "es");
     if (kind == CW_TRACE_ACCOUNT)
         take_accounts(o, p, rows);
-    see_devices(p, rows);
+    if (!o->beside)
+        see_devices(p, rows);
     return CW_OK;
 }
 
@@ -478,9 +516,9 @@ static void count_lost(struct cw_trace_output *o)
         for (int kind = 0; kind < CW_TRACE_KIND__COUNT; kind++)
             lost += o->processes[i]->books[kind].lost;
         /* those that CUPTI dropped are of these kinds, or of others, which nobody counts */
-        o->processes[i]->file->out.dropped += lost > o->processes[i]->dropped ? lost : o->processes[i]->dropped;
-        o->dropped += o->processes[i]->dropped;
+        o->processes[i]->file->out->dropped += lost > o->processes[i]->dropped ? lost : o->processes[i]->dropped;
     }
+    o->dropped = cw_trace_output_dropped(o);
 }
 
 enum cw_status cw_trace_output_end(struct cw_trace_output *o, const struct cw_program *program, struct cw_error *err)
@@ -492,8 +530,8 @@ enum cw_status cw_trace_output_end(struct cw_trace_output *o, const struct cw_pr
         status = open_file(o, &parts, &file, err);
     count_lost(o);
     for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++) {
-        o->files[i]->out.clocks = o->clocks;
-        status = cw_collector_end(&o->files[i]->out, program->how, program->code, err);
+        o->files[i]->out->clocks = o->clocks;
+        status = cw_collector_end(o->files[i]->out, program->how, program->code, err);
     }
     return status;
 }
@@ -505,7 +543,7 @@ void cw_trace_output_close(struct cw_trace_output *o)
         free(o->processes[i]);
     }
     for (uint32_t i = 0; i < o->file_count; i++) {
-        cw_collector_close(&o->files[i]->out);
+        cw_collector_close(&o->files[i]->own);
         free(o->files[i]->path);
         free(o->files[i]);
     }

@@ -22,10 +22,22 @@ struct cw_trace_note { /* why something is not there */
 };
 enum { CW_MOST_TRACE_NOTES = 32 };
 
+/* Where traces stand in the file of samples. Kernels and their shapes are not written as rows then. */
+struct cw_trace_beside {
+    struct cw_collector *out;
+    /* The number that the file has a device by; false where it has none of it. */
+    bool (*find_device)(void *user, const struct cw_device *device, uint32_t *number);
+    /* Rows of the kinds kernel and launch_shape of a process of the output. */
+    enum cw_status (*take_kernels)(void *user, uint32_t process, const struct cw_trace_rows *rows,
+                                   struct cw_error *err);
+    void *user;
+};
+
 struct cw_trace_output_file;
 struct cw_trace_output_process;
 
 struct cw_trace_output {
+    const struct cw_trace_beside *beside; /* NULL: files of its own */
     const char *pattern;
     bool force; /* replace files that are no captures, too */
     struct cw_schema schema;
@@ -46,6 +58,9 @@ struct cw_trace_output {
  * To be closed also after a failure. */
 enum cw_status cw_trace_output_open(struct cw_trace_output *output, const char *pattern, bool force, const char *chip,
                                     const char *filter, struct cw_error *err);
+/* The same beside what someone else writes, who also ends the file. `beside` must outlive the output. */
+enum cw_status cw_trace_output_beside(struct cw_trace_output *output, const struct cw_trace_beside *beside,
+                                      struct cw_error *err);
 /* Begins a process, which gets the number *index: its pid and attributes, of which `rank` and `host` may choose the
  * file. Devices and texts come later. */
 enum cw_status cw_trace_output_add_process(struct cw_trace_output *output, const struct cw_trace_process *process,
@@ -61,6 +76,8 @@ enum cw_status cw_trace_output_take_texts(struct cw_trace_output *output, uint32
                                           struct cw_error *err);
 enum cw_status cw_trace_output_take_rows(struct cw_trace_output *output, uint32_t process, struct cw_reader *in,
                                          struct cw_error *err);
+/* A text that a process has sent; "" for none, and beyond what is kept. */
+const char *cw_trace_output_text(const struct cw_trace_output *output, uint32_t process, uint64_t number);
 /* All that is left in the reader: whole chunks TSTR and TREC, as a program writes them. */
 enum cw_status cw_trace_output_take_chunks(struct cw_trace_output *output, uint32_t process, struct cw_reader *in,
                                            struct cw_error *err);
@@ -85,5 +102,8 @@ void cw_trace_output_close(struct cw_trace_output *output);
 
 /* The books of a kind, of all processes. */
 struct cw_trace_books cw_trace_output_books(const struct cw_trace_output *output, enum cw_trace_kind kind);
+
+/* How many records CUPTI says it lost, of whatever kind. */
+uint64_t cw_trace_output_dropped(const struct cw_trace_output *output);
 
 #endif

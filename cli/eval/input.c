@@ -73,7 +73,7 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
         return status;
     counterworks_capture_describe(r->capture, &r->info);
     const char *option = cw_eval_option_of_ranges(r->o);
-    if (r->info.profiler == COUNTERWORKS_SAMPLES && option)
+    if (r->info.profiler == COUNTERWORKS_SAMPLES && option && !(r->o->grouped && strcmp(option, "--by") == 0))
         status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
                               r->o->capture, option);
     return status;

@@ -122,9 +122,11 @@ static enum cw_status run_evaluate(struct cw_eval_run *r)
 {
     if (r->info.profiler == COUNTERWORKS_RANGES)
         return cw_eval_ranges(r);
-    r->result.streamed = true;
-    const enum cw_status status = cw_eval_wanted(r);
-    return status == CW_OK ? cw_eval_write_samples(r) : status;
+    r->result.streamed = !r->o->grouped;
+    enum cw_status status = r->o->grouped ? cw_lib_load(r->capture, r->err) : CW_OK;
+    if (status == CW_OK)
+        status = cw_eval_wanted(r);
+    return status != CW_OK ? status : r->o->grouped ? cw_eval_samples_by_range(r) : cw_eval_write_samples(r);
 }
 
 /* Samples and SASS metrics are no metrics of ranges: they need neither the chip's description nor names. */

@@ -203,6 +203,8 @@ bool cw_eval_prints(const struct cw_eval_request *o);
 enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *output);
 /* The result of samples so. */
 enum cw_status cw_eval_write_samples(struct cw_eval_run *r);
+/* The same by the program's user ranges. */
+enum cw_status cw_eval_samples_by_range(struct cw_eval_run *r);
 
 /* Writes the page of --report. */
 enum cw_status cw_eval_report(struct cw_eval_run *r);

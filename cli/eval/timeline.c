@@ -1,8 +1,9 @@
-/* Captures of traces. */
+/* Captures of traces, and those of samples that have one. */
 #include <string.h>
 
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
+#include "eval/output/pm_range_table.h"
 #include "eval/timeline.h"
 
 enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *timeline)
@@ -17,5 +18,39 @@ enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *
                                r->arena, r->err);
     if (status == CW_OK)
         status = cw_timeline_load(timeline, trace, data, (size_t)file->size, r->arena, r->err);
+    return status;
+}
+
+static enum cw_status write_by_range(struct cw_eval_run *r, const struct cw_timeline *timeline)
+{
+    struct cw_pm_ranges ranges;
+    struct cw_pm_ranges_output by_range = {&r->result, &ranges, 0};
+    struct cw_output output;
+    const uint32_t top = r->o->top ? (uint32_t)r->o->top : CW_EVAL_LIST_TOP;
+    if (!timeline->range_count)
+        return cw_error_set(r->err, CW_ERR_USAGE,
+                            "%s: found samples without user ranges (NVTX), expected some; several captures together "
+                            "have none",
+                            r->o->capture);
+    enum cw_status status = cw_pm_ranges_make(&ranges, &r->result, timeline, r->arena, r->err);
+    by_range.shown = ranges.count < top ? ranges.count : top;
+    if (status == CW_OK)
+        status = cw_output_pm_ranges(&output, &by_range, r->arena, r->err);
+    return status == CW_OK ? cw_eval_write(r, &output) : status;
+}
+
+enum cw_status cw_eval_samples_by_range(struct cw_eval_run *r)
+{
+    struct cw_timeline timeline;
+    if (r->o->by != CW_BY_NVTX)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --by %s, expected of samples nvtx", r->o->capture,
+                            r->o->by_name);
+    if (r->o->filter_count || r->o->sort)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
+                            r->o->capture, r->o->filter_count ? "--filter" : "--sort");
+    enum cw_status status = cw_eval_load_timeline(r, &timeline);
+    if (status == CW_OK)
+        status = write_by_range(r, &timeline);
+    cw_timeline_free(&timeline);
     return status;
 }

@@ -78,7 +78,7 @@ static bool send_large(void)
     struct cw_writer out;
     cw_writer_init(&out);
     cw_write_bytes(&out, bytes, sizeof bytes);
-    return cw_inject_send(CW_MESSAGE_LAUNCHES, &out);
+    return cw_inject_send(CW_MESSAGE_TRACE, &out);
 }
 
 static void ignore(int number)

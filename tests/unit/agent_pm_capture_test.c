@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,9 +16,11 @@
 #include "agent/backend/cupti/pm_sampler.h"
 #include "agent/common/message.h"
 #include "agent/session/cupti_path.h"
+#include "agent/common/trace_page.h"
 #include "agent/session/session.h"
 #include "base/file.h"
 #include "image/pm_data.h"
+#include "image/trace_data.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
 enum fate {
@@ -224,6 +227,67 @@ static void tell_range(struct cw_session *s, bool open)
     cr_expect(s->take(s->user, &process, CW_MESSAGE_WINDOW, &in, NULL) == CW_OK);
 }
 
+/* ---- what the program's process sends of its trace ---- */
+
+static bool traces; /* it does */
+enum { LOST = 2 };  /* kernels that its page knows of, and that did not come */
+
+static void put_rows(struct cw_writer *out, enum cw_trace_kind kind, uint32_t count,
+                     const uint64_t fields[][CW_FIELD__COUNT])
+{
+    const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
+    uint64_t values[CW_TRACE_KIND_FIELDS_MAX][8];
+    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
+    for (uint32_t f = 0; f < info->field_count; f++) {
+        for (uint32_t i = 0; i < count; i++)
+            values[f][i] = fields[i][info->fields[f]];
+        columns[f] = values[f];
+    }
+    cw_trace_write_rows(0, kind, count, columns, true, out);
+}
+
+static void send_trace(struct cw_session *s, const struct cw_process *process, struct cw_writer *out)
+{
+    struct cw_reader in;
+    cw_reader_init(&in, out->data, out->size, "message", 0, NULL);
+    cr_expect_eq(s->take(s->user, process, CW_MESSAGE_TRACE, &in, &err), CW_OK, "%s", err.message);
+    cw_writer_free(out);
+    cw_writer_init(out);
+}
+
+/* Two launches of a kernel, one without its end, one on a GPU that is not sampled; and a range. */
+static void tell_trace(struct cw_session *s)
+{
+    static const char *const texts[] = {"_Z4gemmPf", "step"};
+    static const uint64_t shape[][CW_FIELD__COUNT] = {{[CW_FIELD_ID] = 3, [CW_FIELD_NAME] = 1}};
+    static const uint64_t kernels[][CW_FIELD__COUNT] = {
+        {[CW_FIELD_SHAPE] = 3,
+         [CW_FIELD_START] = 100,
+         [CW_FIELD_END] = 200,
+         [CW_FIELD_CONTEXT] = 1,
+         [CW_FIELD_STREAM] = 7},
+        {[CW_FIELD_SHAPE] = 3, [CW_FIELD_START] = 300},
+        {[CW_FIELD_SHAPE] = 3, [CW_FIELD_START] = 400, [CW_FIELD_END] = 500, [CW_FIELD_DEVICE] = 1}};
+    static const uint64_t ranges[][CW_FIELD__COUNT] = {
+        {[CW_FIELD_START] = 50, [CW_FIELD_END] = 600, [CW_FIELD_NAME] = 2, [CW_FIELD_THREAD] = 9}};
+    struct cw_device device = {.index = 0};
+    struct cw_process process = {.pid = 11, .program = "program", .device_count = 1, .devices = &device};
+    struct cw_reader in;
+    struct cw_writer out;
+    struct cw_trace_page page = {.rows = {[CW_TRACE_KERNEL] = 3 + LOST}};
+    process.message.memory = memfd_create("page", 0);
+    cr_assert(write(process.message.memory, &page, sizeof page) == sizeof page);
+    cw_reader_init(&in, NULL, 0, "message", 0, NULL);
+    cr_expect_eq(s->take(s->user, &process, CW_MESSAGE_TRACE_PAGE, &in, &err), CW_OK, "%s", err.message);
+    close(process.message.memory);
+    cw_writer_init(&out);
+    cw_trace_write_texts(0, 1, texts, 2, &out);
+    put_rows(&out, CW_TRACE_SHAPE, 1, shape);
+    put_rows(&out, CW_TRACE_KERNEL, 3, kernels);
+    put_rows(&out, CW_TRACE_NVTX_RANGE, 1, ranges);
+    send_trace(s, &process, &out);
+}
+
 /* The second begins too early; of the last two, which overlap, one window is made. */
 void cw_session_serve(struct cw_session *s)
 {
@@ -236,6 +300,8 @@ void cw_session_serve(struct cw_session *s)
     tell_range(s, true);
     tell_range(s, false);
     tell_range(s, false);
+    if (traces)
+        tell_trace(s);
     usleep(300000);
     s->program = (struct cw_program){.over = true, .how = CW_END_EXITED};
 }
@@ -350,6 +416,47 @@ Test(agent_pm_capture, ranges_open_windows_of_every_gpu_that_is_ready)
     fflush(stderr);
     cr_assert_stderr_eq_str("capture-agent: 1 of 4 ranges were not sampled: each began while the one before was still "
                             "decoded\n");
+}
+
+/* Kernels are launches of the file, whose times and numbers are as they were; the rest are rows of a trace. */
+Test(agent_pm_capture, a_trace_stands_beside_the_samples)
+{
+    struct cw_bytes file;
+    struct cw_trace trace;
+    struct cw_trace_buffer buffer = {0};
+    struct cw_trace_rows rows;
+    struct cw_error why = CW_ERROR_INIT;
+    fates[0] = RANGES;
+    range = "step";
+    traces = true;
+    cr_redirect_stderr();
+    cr_assert(capture(1 << 0) == CW_OK, "%s", err.message);
+    cr_assert(cw_file_read(&file, path, 1 << 20, &why) == CW_OK);
+    cr_expect_eq(file.data[10], 5, "version 1.%d", file.data[10]);
+    const struct cw_counter_data data = read_file((const uint32_t[]){2, 0, 0});
+    cr_assert(data.pm.launch_count == 1 && data.pm.launches_untimed == 1 && data.pm.launches_dropped == LOST);
+    const struct cw_kernel_launch *l = data.pm.launches;
+    cr_expect_str_eq(data.pm.names[l->name], "gemm(float*)");
+    cr_expect(l->process == 11 && l->context == 1 && l->stream == 7 && l->end_ns - l->start_ns == 100);
+    cr_assert(cw_trace_read(&trace, data.devices, data.device_count, file.data, file.size, path, arena, &why) == CW_OK,
+              "%s", why.message);
+    cr_assert(trace.process_count == 1 && trace.processes[0].device_count == 1);
+    for (uint32_t k = 0; k < trace.kind_count; k++)
+        cr_expect(trace.kinds[k].rows == (k == CW_TRACE_NVTX_RANGE) || k == CW_TRACE_ACCOUNT, "%s",
+                  trace.kinds[k].name);
+    for (size_t b = 0; b < trace.block_count; b++)
+        if (trace.blocks[b].kind == CW_TRACE_NVTX_RANGE) {
+            cr_assert(cw_trace_read_rows(&rows, &trace, b, &buffer, &why) == CW_OK);
+            cr_expect_str_eq(cw_trace_text(&trace, 0, cw_trace_get(&rows, CW_FIELD_NAME, 0)), "step");
+            cr_expect_eq(cw_trace_get(&rows, CW_FIELD_END, 0), 600);
+        }
+    fflush(stderr);
+    cr_assert_stderr_eq_str(
+        "capture-agent: 1 of 4 ranges were not sampled: each began while the one before was still decoded\n"
+        "capture-agent: 1 launch was on a GPU that is not sampled: --device says which are, or all\n"
+        "capture-agent: the times of 1 kernel launch were not collected: counted without a time\n");
+    cw_trace_buffer_free(&buffer);
+    cw_bytes_free(&file);
 }
 
 Test(agent_pm_capture, a_signal_ends_it_and_keeps_all_samples)

@@ -12,9 +12,9 @@
 #include "agent/backend/cupti/check.h"
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/cupti/pm_sampler.h"
+#include "agent/backend/cupti/traced.h"
 #include "agent/backend/pm_capture.h"
 #include "agent/output/collector.h"
-#include "agent/session/session.h"
 #include "agent/session/signals.h"
 #include "base/demangle.h"
 #include "host/nvperf/lower.h"
@@ -33,6 +33,17 @@ struct gpu { /* that is sampled */
     char pci[32]; /* known once it is ready */
 };
 
+struct shape { /* of launches of a process */
+    const char *name;
+    uint64_t batch; /* the last that has it, and where */
+    uint32_t index;
+};
+
+struct shapes { /* of a process, by id */
+    struct shape *items;
+    uint64_t count;
+};
+
 struct capture {
     const struct cw_pm_options *options;
     struct cw_arena *arena;
@@ -46,6 +57,12 @@ struct capture {
     pthread_mutex_t lock; /* for what follows: receivers write samples, the session's side launches */
     pthread_cond_t changed;
     struct cw_collector out;
+    struct cw_trace_output trace; /* beside the samples */
+    struct cw_trace_beside beside;
+    struct cw_traced traced;
+    const struct cw_process *process; /* whose message is taken */
+    uint64_t batches;                 /* of launches */
+    struct shapes shapes[CW_MOST_PROCESSES];
     uint32_t open; /* processes of the program with a wanted range open; the session's side alone has it */
     bool stopping; /* they are to end */
     struct cw_pm_outcome outcome; /* launches: the session's side alone has them */
@@ -195,47 +212,123 @@ static const struct gpu *find_gpu(const struct capture *c, const struct cw_proce
     return NULL;
 }
 
-static enum cw_status take_launches(struct capture *c, const struct cw_process *p, struct cw_reader *in,
-                                    struct cw_arena *arena, struct cw_writer *chunk, struct cw_error *err)
+static bool find_device(void *user, const struct cw_device *device, uint32_t *number)
 {
-    uint64_t dropped = cw_read_u64(in);
-    uint32_t name_count = cw_read_count(in, 4, "names");
-    const char **names = cw_arena_alloc(arena, name_count, sizeof *names);
-    for (uint32_t i = 0; names && i < name_count; i++) {
-        const char *name = cw_read_string(in, arena);
-        char *readable = cw_demangle(name), *kept = readable ? cw_arena_strdup(arena, readable) : NULL;
-        names[i] = kept ? kept : name;
+    const struct capture *c = user;
+    const struct gpu *gpu = find_gpu(c, c->process, device->index);
+    if (gpu)
+        *number = gpu->number;
+    return gpu != NULL;
+}
+
+/* Numbers are given in order, but for those whose rows there was no memory for. */
+static enum cw_status take_shapes(struct capture *c, uint32_t process, const struct cw_trace_rows *rows,
+                                  struct cw_error *err)
+{
+    static const uint64_t most = 1 << 20;
+    struct shapes *known = &c->shapes[process];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const uint64_t id = cw_trace_get(rows, CW_FIELD_ID, i);
+        const char *name = cw_trace_output_text(&c->trace, process, cw_trace_get(rows, CW_FIELD_NAME, i));
+        if (id >= most)
+            continue;
+        if (id >= known->count) {
+            struct shape *grown = realloc(known->items, (2 * id + 64) * sizeof *grown);
+            if (!grown)
+                return cw_error_nomem(err);
+            memset(grown + known->count, 0, (2 * id + 64 - known->count) * sizeof *grown);
+            known->items = grown;
+            known->count = 2 * id + 64;
+        }
+        char *readable = cw_demangle(name);
+        known->items[id].name = cw_arena_strdup(c->arena, readable ? readable : name);
         free(readable);
+        if (!known->items[id].name)
+            return cw_error_nomem(err);
     }
-    uint32_t sent = cw_read_count(in, 40, "launches"), count = 0;
-    struct cw_kernel_launch *launches = cw_arena_alloc(arena, sent, sizeof *launches);
-    for (uint32_t i = 0; launches && i < sent; i++) {
-        struct cw_kernel_launch *l = &launches[count];
-        l->name = cw_read_u32(in);
-        const struct gpu *gpu = find_gpu(c, p, cw_read_u32(in));
-        l->context = cw_read_u64(in);
-        l->stream = cw_read_u64(in);
-        l->start_ns = cw_read_u64(in);
-        l->end_ns = cw_read_u64(in);
-        if (l->name >= name_count)
-            return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a launch of a kernel without a name");
-        l->device = gpu ? gpu->number : 0;
-        count += gpu != NULL;
-        c->outcome.elsewhere += gpu == NULL;
-        c->outcome.untimed += gpu && !l->start_ns && !l->end_ns;
+    return CW_OK;
+}
+
+struct batch { /* of launches, room for as many as there are rows */
+    const char **names;
+    uint32_t name_count, count;
+    struct cw_kernel_launch *launches;
+};
+
+static uint32_t name_index(struct capture *c, struct batch *b, uint32_t process, uint64_t id)
+{
+    struct shape *s = &c->shapes[process].items[id < c->shapes[process].count ? id : 0]; /* 0: none has it */
+    if (s->batch != c->batches) {
+        s->batch = c->batches;
+        s->index = b->name_count;
+        b->names[b->name_count++] = s->name ? s->name : "";
     }
-    if (!names || !launches)
+    return s->index;
+}
+
+static void add_launch(struct capture *c, struct batch *b, uint32_t process, const struct cw_trace_rows *rows,
+                       uint32_t row)
+{
+    const struct gpu *gpu = find_gpu(c, c->process, (uint32_t)cw_trace_get(rows, CW_FIELD_DEVICE, row));
+    c->outcome.elsewhere += gpu == NULL;
+    if (!gpu)
+        return;
+    struct cw_kernel_launch *l = &b->launches[b->count++];
+    *l = (struct cw_kernel_launch){.name = name_index(c, b, process, cw_trace_get(rows, CW_FIELD_SHAPE, row)),
+                                   .device = gpu->number,
+                                   .context = cw_trace_get(rows, CW_FIELD_CONTEXT, row),
+                                   .stream = cw_trace_get(rows, CW_FIELD_STREAM, row),
+                                   .start_ns = cw_trace_get(rows, CW_FIELD_START, row),
+                                   .end_ns = cw_trace_get(rows, CW_FIELD_END, row)};
+    if (!l->start_ns || !l->end_ns) /* the other says nothing by itself */
+        l->start_ns = l->end_ns = 0;
+    c->outcome.untimed += !l->start_ns;
+}
+
+static enum cw_status append_launches(struct capture *c, uint32_t pid, uint64_t dropped, const struct batch *b,
+                                      struct cw_error *err)
+{
+    struct cw_writer chunk;
+    cw_writer_init(&chunk);
+    if (b->count || dropped)
+        cw_pm_write_launches(pid, dropped, b->names, b->name_count, b->launches, b->count, &chunk);
+    enum cw_status status = chunk.status == CW_OK ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_collector_chunks(&c->out, chunk.data, chunk.size, 0, err);
+    cw_writer_free(&chunk);
+    return status;
+}
+
+static enum cw_status take_kernels(void *user, uint32_t process, const struct cw_trace_rows *rows, struct cw_error *err)
+{
+    struct capture *c = user;
+    if (rows->kind == CW_TRACE_SHAPE)
+        return take_shapes(c, process, rows, err);
+    struct batch b = {calloc(rows->count, sizeof *b.names), 0, 0, calloc(rows->count, sizeof *b.launches)};
+    c->batches++;
+    if (!c->shapes[process].count && !(c->shapes[process].items = calloc(1, sizeof(struct shape))))
         return cw_error_nomem(err);
-    enum cw_status status = cw_reader_finish(in, "launches");
-    if (status == CW_OK && (count || dropped))
-        cw_pm_write_launches(p->pid, dropped, names, name_count, launches, count, chunk);
-    if (status == CW_OK && chunk->status != CW_OK)
-        status = cw_error_nomem(err);
-    if (status == CW_OK) {
-        pthread_mutex_lock(&c->lock);
-        status = cw_collector_chunks(&c->out, chunk->data, chunk->size, 0, err);
-        pthread_mutex_unlock(&c->lock);
-    }
+    c->shapes[process].count += !c->shapes[process].count;
+    for (uint32_t i = 0; b.names && b.launches && i < rows->count; i++)
+        add_launch(c, &b, process, rows, i);
+    enum cw_status status =
+        b.names && b.launches ? append_launches(c, c->process->pid, 0, &b, err) : cw_error_nomem(err);
+    free(b.names);
+    free(b.launches);
+    return status;
+}
+
+/* What did not come of all processes. */
+static enum cw_status settle_trace(struct capture *c, struct cw_error *err)
+{
+    static const struct batch none;
+    pthread_mutex_lock(&c->lock);
+    enum cw_status status = cw_traced_settle(&c->traced, err);
+    const uint64_t lost = cw_trace_output_books(&c->trace, CW_TRACE_KERNEL).lost,
+                   dropped = cw_trace_output_dropped(&c->trace);
+    if (status == CW_OK)
+        status = append_launches(c, (uint32_t)c->session.program.pid, lost > dropped ? lost : dropped, &none, err);
+    pthread_mutex_unlock(&c->lock);
     return status;
 }
 
@@ -278,14 +371,11 @@ static enum cw_status take(void *user, const struct cw_process *p, enum cw_messa
 {
     if (type == CW_MESSAGE_WINDOW)
         return take_window(user, in);
-    if (type != CW_MESSAGE_LAUNCHES)
-        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected launches", (int)type);
-    struct cw_arena *arena = cw_arena_create();
-    struct cw_writer chunk;
-    cw_writer_init(&chunk);
-    enum cw_status status = arena ? take_launches(user, p, in, arena, &chunk, err) : cw_error_nomem(err);
-    cw_writer_free(&chunk);
-    cw_arena_destroy(arena);
+    struct capture *c = user;
+    pthread_mutex_lock(&c->lock);
+    c->process = p;
+    enum cw_status status = cw_traced_take(&c->traced, p, type, in, err);
+    pthread_mutex_unlock(&c->lock);
     return status;
 }
 
@@ -316,6 +406,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
         status = cw_nvperf_lower(library, plan, 0, &c->native, err);
     if (status == CW_OK)
         status = cw_schema_of_plan(&c->schema, plan, c->arena);
+    c->schema.traces = cw_pm_has_trace(c->options);
     if (status == CW_ERR_NOMEM || (status == CW_OK && c->native.status != CW_OK))
         status = cw_error_nomem(err);
     if (status == CW_OK)
@@ -330,6 +421,24 @@ static void wait_alone(struct capture *c)
         cw_clock_log_look(&c->clocks);
         poll(NULL, 0, 20);
     }
+}
+
+/* Records are handed over often, so that a program that is killed takes few of them with it. */
+static enum cw_status begin_trace(struct capture *c, struct cw_error *err)
+{
+    const struct cw_trace_options options = {.kinds = CW_PM_TRACE_KINDS,
+                                             .filter = {.launch_count = UINT64_MAX},
+                                             .flush_ns = 500000000,
+                                             .buffer_bytes = 4 << 20,
+                                             .buffer_count = 16};
+    struct cw_writer *setup = &c->session.setup;
+    c->beside = (struct cw_trace_beside){&c->out, find_device, take_kernels, c};
+    c->traced.out = &c->trace;
+    enum cw_status status = cw_trace_output_beside(&c->trace, &c->beside, err);
+    if (status == CW_OK)
+        status = cw_trace_write_setup(setup, CW_MODE_LAUNCHES, &options, err);
+    cw_filter_write(setup, &c->options->filter);
+    return status;
 }
 
 static enum cw_status run_program(struct capture *c, struct cw_error *err)
@@ -347,12 +456,13 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     s->take = take;
     s->user = c;
     s->clocks = &c->clocks;
-    cw_write_u32(&s->setup, CW_MODE_LAUNCHES);
-    if (cw_pm_by_program(c->options))
-        cw_filter_write(&s->setup, &c->options->filter);
-    status = cw_session_start(s, c->options->capture.argv, err);
+    status = begin_trace(c, err);
+    if (status == CW_OK)
+        status = cw_session_start(s, c->options->capture.argv, err);
     if (status == CW_OK)
         cw_session_serve(s);
+    if (status == CW_OK && s->trouble.code == CW_OK)
+        settle_trace(c, &s->trouble);
     return status;
 }
 
@@ -408,6 +518,10 @@ enum cw_status cw_cupti_pm(const struct cw_pm_options *options, int *exit_status
     cw_session_init(&c->session);
     enum cw_status status = c->arena ? run(c, exit_status, err) : cw_error_nomem(err);
     cw_session_finish(&c->session);
+    cw_traced_close(&c->traced);
+    cw_trace_output_close(&c->trace);
+    for (uint32_t i = 0; i < CW_MOST_PROCESSES; i++)
+        free(c->shapes[i].items);
     cw_collector_close(&c->out);
     cw_writer_free(&c->native);
     cw_arena_destroy(c->arena);

@@ -11,6 +11,7 @@
 #include "agent/backend/pm_capture.h"
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
+#include "agent/backend/sim/sim_pm_ranges.h"
 #include "agent/output/collector.h"
 #include "image/pm_data.h"
 #include "agent/session/session.h"
@@ -26,6 +27,7 @@ struct simulation {
     struct cw_arena *arena;
     struct cw_schema schema;
     struct cw_collector out;
+    struct cw_sim_pm_ranges traced; /* what user ranges the file has, if any */
     struct cw_program program;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     bool spoken, any;
@@ -243,6 +245,30 @@ static enum cw_status pretend_launches(struct simulation *s, uint64_t total, str
     return append_launches(s, names, 3, launches, count, err);
 }
 
+static void trace_range(struct simulation *s, const char *name, uint64_t sample, struct cw_error *err)
+{
+    const uint64_t ns = wall_start + time_of(s, sample);
+    if (!cw_pm_has_trace(s->options) || err->code != CW_OK)
+        return;
+    if (name)
+        cw_sim_pm_ranges_push(&s->traced, (uint32_t)s->program.pid, name, ns, err);
+    else
+        cw_sim_pm_ranges_pop(&s->traced, ns, err);
+}
+
+/* Steps of three launches, two of which are in a range of their own. */
+static enum cw_status pretend_ranges(struct simulation *s, uint64_t total, struct cw_error *err)
+{
+    enum { STEP = 3 * SAMPLES_A_LAUNCH };
+    for (uint64_t first = 0; first + STEP <= total && first < STEP * BLOCK; first += STEP) {
+        trace_range(s, "step", first, err);
+        trace_range(s, "forward", first, err);
+        trace_range(s, NULL, first + 2 * SAMPLES_A_LAUNCH, err);
+        trace_range(s, NULL, first + STEP, err);
+    }
+    return err->code;
+}
+
 static bool is_sampled(const struct simulation *s, uint32_t device)
 {
     for (uint32_t g = 0; g < s->gpu_count; g++)
@@ -266,6 +292,7 @@ static void close_window(struct simulation *s)
 static void push(struct simulation *s, const char *name)
 {
     s->depth++;
+    trace_range(s, name, s->taken, &s->trouble);
     if (!s->options->filter.range || s->wanted || !cw_filter_range(&s->filter, name))
         return;
     s->wanted = s->depth;
@@ -276,6 +303,7 @@ static void push(struct simulation *s, const char *name)
 static void pop(struct simulation *s)
 {
     bool last = s->wanted && s->depth == s->wanted;
+    trace_range(s, NULL, s->taken, &s->trouble);
     if (last && !cw_pm_by_launch(s->options))
         close_window(s);
     s->wanted = last ? 0 : s->wanted;
@@ -368,8 +396,11 @@ static enum cw_status prepare(struct simulation *s, struct cw_error *err)
         status = cw_sim_model_make(&s->model, s->plan, s->arena, err);
     if (status == CW_OK && cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
         status = cw_error_nomem(err);
+    s->schema.traces = cw_pm_has_trace(s->options);
     if (status == CW_OK)
         status = find_lacking(s, err);
+    if (status == CW_OK)
+        status = cw_sim_pm_ranges_begin(&s->traced, &s->out, s->gpus, s->gpu_count, err);
     s->forms = cw_arena_alloc(s->arena, s->plan->counter_count, 1);
     bool room = s->forms;
     for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
@@ -400,6 +431,10 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
         status = write_window(s, s->taken - s->taken % s->window, s->taken - 1, err);
     if (status == CW_OK && !s->spoken && o->capture.argv && !o->no_trace)
         status = pretend_launches(s, total, err);
+    if (status == CW_OK && !s->spoken)
+        status = pretend_ranges(s, total, err);
+    if (status == CW_OK)
+        status = cw_sim_pm_ranges_finish(&s->traced, err);
     if (status == CW_OK)
         status = write_clocks(s, s->taken, err);
     if (status == CW_OK) /* after trouble the file stays without an end, for it may lack samples */
@@ -462,6 +497,7 @@ enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, 
     if (status == CW_OK)
         status = capture(&s, exit_status, err);
     cw_filter_close(&s.filter);
+    cw_sim_pm_ranges_close(&s.traced);
     cw_collector_close(&s.out);
     cw_arena_destroy(s.arena);
     return status;

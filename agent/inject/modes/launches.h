@@ -1,15 +1,12 @@
-/* Only traces: when each kernel ran. */
+/* Beside PM sampling: a trace, and windows. */
 #ifndef CW_INJECT_LAUNCHES_H
 #define CW_INJECT_LAUNCHES_H
-
-#include <stdatomic.h>
 
 #include "agent/common/filter.h"
 #include "agent/inject/ranges/mode.h"
 
 struct cw_launches {
     bool started;
-    atomic_uint buffers; /* that CUPTI has; counted by its threads */
     struct cw_filter_options options;
     struct cw_filter filter; /* of the ranges or launches that a WINDOW is wanted of, where the options have any */
     bool by_launch;          /* of launches */

@@ -147,7 +147,7 @@ static void put_accounts(void)
         const bool counted = k == CW_TRACE_KERNEL || k == CW_TRACE_GRAPH;
         const uint64_t launched = count_of(page->launched, k), rows = count_of(page->rows, k);
         if (k != CW_TRACE_ACCOUNT && (launched || rows))
-            put_account((uint32_t)k + 1, counted ? launched : CW_TRACE_UNKNOWN,
+            put_account((uint32_t)k + 1, counted && launched ? launched : CW_TRACE_UNKNOWN,
                         counted ? count_of(page->direct, k) : rows, CW_TRACE_UNKNOWN, count_of(page->untimed, k), NULL);
     }
     const uint64_t dropped = atomic_load(&page->dropped);

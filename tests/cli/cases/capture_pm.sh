@@ -55,6 +55,23 @@ metric-eval show launches.cwd | grep -E 'window|samples|filter|launches:'
 capture-agent pm -c plan.cwc -o none.cwd --kernel nothing -- sh steps
 echo an interval at which the simulated GPU would lose none:
 capture-agent pm -c plan.cwc -o fast.cwd --interval 10us --sim-drop 4 -- true
+echo user ranges beside the samples:
+metric-eval run.cwd --by nvtx
+metric-eval run.cwd --by nvtx --top 1 -m sm__cycles_active.max
+metric-eval run.cwd --by nvtx -m sm__cycles_active.avg --csv -
+metric-eval run.cwd --by nvtx -m sm__cycles_active.avg -o ranges.h5 >/dev/null && h5dump -n ranges.h5 | grep nvtx | sed 's/  */ /g'
+cat >nested <<'END'
+exec >$COUNTERWORKS_SIM
+echo launch a; echo push step; echo launch b; echo push "in'ner"; echo launch c; echo pop; echo pop; echo push open; echo launch d
+END
+capture-agent pm -c plan.cwc -o nested.cwd -- sh nested
+metric-eval nested.cwd --by nvtx -m gr__cycles_active.max | grep range
+capture-agent pm -c plan.cwc -o bare.cwd --no-trace -- sh nested
+metric-eval bare.cwd --by nvtx
+metric-eval run.cwd --by kernel
+metric-eval run.cwd --by nvtx --sort name
+metric-eval merge -o both.cwd run.cwd nested.cwd && metric-eval both.cwd --by nvtx
+echo versions: $(for f in run bare; do od -An -tu2 -j8 -N4 $f.cwd; done)
 echo who reads the capture may have enough:
 (capture-agent pm -c plan.cwc -o - --duration 100; echo "status $?" >&2) | head -c 100 >/dev/null
 echo errors:

@@ -1,0 +1,145 @@
+#define _GNU_SOURCE
+#include "agent/backend/cupti/traced.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char clock_text[] =
+    "the wall clock as the program began, then CLOCK_BOOTTIME; CUPTI makes it of the GPU's";
+
+enum cw_status cw_trace_write_setup(struct cw_writer *setup, enum cw_mode mode, const struct cw_trace_options *o,
+                                    struct cw_error *err)
+{
+    cw_write_u32(setup, mode);
+    cw_write_u64(setup, o->kinds);
+    cw_write_u32(setup, (o->whole_graphs ? 0 : CW_TRACE_GRAPH_NODES) | (o->latency ? CW_TRACE_LATENCY : 0) |
+                            (o->attributes ? CW_TRACE_ATTRIBUTES : 0) | (o->hes ? CW_TRACE_HARDWARE : 0) |
+                            (o->kinds & CW_TRACE_BIT(CW_TRACE_ALLOCATION) ? CW_TRACE_CALLERS : 0));
+    cw_write_u64(setup, cw_clock_log_now_ns());
+    cw_write_u64(setup, o->flush_ns);
+    cw_write_u64(setup, o->buffer_bytes);
+    cw_write_u32(setup, o->buffer_count);
+    cw_trace_window_write(setup, &o->windows);
+    cw_filter_write(setup, &o->filter);
+    cw_write_string(setup, o->calls ? o->calls : "");
+    return setup->status == CW_OK ? CW_OK : cw_error_nomem(err);
+}
+
+/* ---- processes -------------------------------------------------------------------------------------------------- */
+
+static enum cw_status add(struct cw_traced *c, const struct cw_process *p, struct cw_traced_process **added,
+                          struct cw_error *err)
+{
+    char host[256] = "";
+    struct cw_pair pairs[4] = {{"program", p->program}, {"clock", clock_text}};
+    struct cw_trace_process about = {.pid = p->pid, .attribute_count = 2, .attributes = pairs};
+    const char *rank = p->device_count ? cw_device_attribute(&p->devices[0], "rank") : NULL;
+    if (c->count == CW_MOST_PROCESSES)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found more than %d processes to trace", CW_MOST_PROCESSES);
+    if (gethostname(host, sizeof host - 1) == 0)
+        pairs[about.attribute_count++] = (struct cw_pair){"host", host};
+    if (rank)
+        pairs[about.attribute_count++] = (struct cw_pair){"rank", rank};
+    struct cw_traced_process *t = &c->processes[c->count];
+    *t = (struct cw_traced_process){.pid = p->pid};
+    enum cw_status status = cw_trace_output_add_process(c->out, &about, &t->index, err);
+    c->count += status == CW_OK;
+    *added = t;
+    return status;
+}
+
+/* The process, with the devices that it has introduced by now. */
+static enum cw_status find(struct cw_traced *c, const struct cw_process *p, struct cw_traced_process **found,
+                           struct cw_error *err)
+{
+    struct cw_traced_process *t = NULL;
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < c->count && !t; i++)
+        if (c->processes[i].pid == p->pid)
+            t = &c->processes[i];
+    if (!t)
+        status = add(c, p, &t, err);
+    for (; status == CW_OK && t->device_count < p->device_count; t->device_count++)
+        status = cw_trace_output_add_device(c->out, t->index, &p->devices[t->device_count], err);
+    *found = t;
+    return status;
+}
+
+/* What a process had not sent when it ended is lost, and said. */
+static enum cw_status settle(struct cw_traced *c, struct cw_traced_process *t, struct cw_error *err)
+{
+    if (!t->page)
+        return CW_OK;
+    enum cw_status status = cw_trace_output_settle(c->out, t->index, t->page, err);
+    munmap(t->page, sizeof *t->page);
+    t->page = NULL;
+    return status;
+}
+
+static enum cw_status keep_page(const struct cw_traced *c, struct cw_traced_process *t, const struct cw_process *p,
+                                struct cw_error *err)
+{
+    const int memory = p->message.memory;
+    if (t->page || memory < 0 || lseek(memory, 0, SEEK_END) < (off_t)sizeof *t->page)
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a page that makes no sense");
+    void *page = mmap(NULL, sizeof *t->page, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (page == MAP_FAILED)
+        return cw_error_nomem(err);
+    t->page = page;
+    atomic_store(&t->page->toggled, c->toggles);
+    return CW_OK;
+}
+
+enum cw_status cw_traced_find(struct cw_traced *c, const struct cw_process *p, uint32_t *index, struct cw_error *err)
+{
+    struct cw_traced_process *t;
+    const enum cw_status status = find(c, p, &t, err);
+    if (status == CW_OK)
+        *index = t->index;
+    return status;
+}
+
+enum cw_status cw_traced_take(struct cw_traced *c, const struct cw_process *p, enum cw_message_type type,
+                              struct cw_reader *in, struct cw_error *err)
+{
+    struct cw_traced_process *t;
+    enum cw_status status = find(c, p, &t, err);
+    if (status == CW_OK && type == CW_MESSAGE_TRACE_PAGE && t->page) { /* it has executed another program */
+        status = settle(c, t, err);
+        t->pid = 0;
+        if (status == CW_OK)
+            status = find(c, p, &t, err);
+    }
+    if (status != CW_OK)
+        return status;
+    if (type == CW_MESSAGE_TRACE_PAGE)
+        return keep_page(c, t, p, err);
+    if (type != CW_MESSAGE_TRACE)
+        return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected rows of a trace",
+                            (int)type);
+    return cw_trace_output_take_chunks(c->out, t->index, in, err);
+}
+
+void cw_traced_toggle(struct cw_traced *c, unsigned toggles)
+{
+    for (; c->toggles != toggles; c->toggles++)
+        for (uint32_t i = 0; i < c->count; i++)
+            if (c->processes[i].page)
+                atomic_fetch_add(&c->processes[i].page->toggled, 1);
+}
+
+enum cw_status cw_traced_settle(struct cw_traced *c, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (uint32_t i = 0; i < c->count && status == CW_OK; i++)
+        status = settle(c, &c->processes[i], err);
+    return status;
+}
+
+void cw_traced_close(struct cw_traced *c)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->processes[i].page)
+            munmap(c->processes[i].page, sizeof *c->processes[i].page);
+}
