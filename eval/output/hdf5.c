@@ -199,6 +199,16 @@ static hid_t creation_list(const struct file *f, const struct sink *s, const hsi
     return list;
 }
 
+static void put_units(struct file *f, hid_t dataset, const struct cw_output_table *t, const struct cw_output_column *c)
+{
+    const bool date = c && c->units && strcmp(c->units, CW_OUTPUT_DATE) == 0;
+    if (!c || !c->units || (date && t->clock && strcmp(t->clock, CW_OUTPUT_REALTIME) != 0))
+        return;
+    put_text(f, dataset, "units", c->units);
+    if (date)
+        put_text(f, dataset, "calendar", "proleptic_gregorian");
+}
+
 /* A dataset of the filling's group with a row for each of the table: of a column, across another table or NULL, or of
  * `stored` records. */
 static hid_t add_sink(struct filling *to, const struct cw_output_column *c, const struct cw_output_table *across,
@@ -221,6 +231,7 @@ static hid_t add_sink(struct filling *to, const struct cw_output_column *c, cons
     H5Sclose(space);
     H5Pclose(list);
     check(f, s.dataset >= 0 && s.piece, s.name);
+    put_units(f, s.dataset, t, c);
     to->sinks[to->count++] = s;
     return s.dataset;
 }
@@ -437,7 +448,7 @@ static void put_root(struct file *f, const struct cw_output *o)
 {
     char created[CW_TIME_SIZE];
     put_text(f, f->file, "title", "GPU metrics");
-    put_text(f, f->file, "conventions", "counterworks-1");
+    put_text(f, f->file, "conventions", "counterworks-2");
     put_text(f, f->file, "chip", o->data->schema.chip);
     put_text(f, f->file, "device", device_attribute(o->data, "name"));
     put_text(f, f->file, "simulated", device_attribute(o->data, "simulated"));

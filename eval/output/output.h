@@ -102,10 +102,11 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
 /* HDF5 that h5py, h5netcdf, netCDF4 and xarray open with named coordinates. Writes `path` (beside it first, then
  * renamed, so that it holds the old or the new file and never a part). The same tables give the same bytes.
  *
- *     /                    attributes title, conventions "counterworks-1", chip, device, tool_version, created, source,
+ *     /                    attributes title, conventions "counterworks-2", chip, device, tool_version, created, source,
  *                          complete and simulated ("yes" or "no")
  *     /GROUP/COLUMN        [row] for each column; the first is the rows' dimension scale. A column across an axis has
- *                          that as its second dimension (grid and block: [name, xyz])
+ *                          that as its second dimension (grid and block: [range, xyz]). Times
+ *                          of a wall clock have attributes units and calendar, by which readers take them for dates
  *     /GROUP/metric        [metric] string, dimension scale; unit, type, description [metric]
  *     /GROUP/value         [row, metric] float64; /GROUP/status int8, attributes flag_values and flag_meanings
  *     /GROUP/occurrences   [row, metric] uint32, and /GROUP/spread float64: of captures with ranges that were
@@ -113,6 +114,8 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
  *     /GROUP/TABLE         [record] a compound, of a table of records
  *     /capture/manifest    string, JSON
  *     /capture/duration_ns [range, pass] float64, NaN where a pass was not timed, with the scales range and pass
+ *
+ * Files of "counterworks-1" have the names of ranges as their dimension scale, and no numbers of them.
  *
  * The groups are range; group, of groups of ranges; pm (whose time_start has an attribute clock: "CLOCK_REALTIME" or
  * "GPU") and launch (ns of CLOCK_REALTIME); pc or sass. */

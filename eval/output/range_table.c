@@ -71,11 +71,11 @@ static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .reco
 
 /* JSON and HDF5 have the same in orders of their own. */
 static const struct cw_output_column columns[] = {
-    {"range", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_ROWS, offsetof(struct record, range)},
+    {"range", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, range)},
     {"name", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.name)},
     {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.kernel)},
-    {"start_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.start_ns)},
-    {"end_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.end_ns)},
+    {"start_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.start_ns), .units = CW_OUTPUT_DATE},
+    {"end_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.end_ns), .units = CW_OUTPUT_DATE},
     {"context", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.context)},
     {"stream", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.stream)},
     {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, device)},
@@ -115,7 +115,7 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
                                          .row = pass_row, .content = c};
     c->durations[0] = (struct cw_output_column){"range", CW_CELL_U32, CW_TO_HDF5, offsetof(struct record, range)};
     c->durations[1] = (struct cw_output_column){"duration_ns", CW_CELL_F64, CW_TO_HDF5,
-                                                offsetof(struct record, of.durations), &c->passes};
+                                                offsetof(struct record, of.durations), &c->passes, .units = "ns"};
     o->tables[0] = (struct cw_output_table){
         CW_OUTPUT_COLUMNS(columns),
         .name = "ranges",
@@ -130,7 +130,7 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
         .short_escapes = true,
         /* the other facts as coordinates of the values, by the convention that xarray follows */
         .coordinates =
-            "kernel start_ns end_ns device process context stream pass_count nvtx replay rank unit type description",
+            "name kernel start_ns end_ns device process context stream pass_count nvtx replay rank unit type description",
     };
     o->passes = o->tables[0];
     o->passes.columns = c->durations;

@@ -40,8 +40,8 @@ static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t
 
 static const struct cw_output_column sample_columns[] = {
     {"sample", CW_CELL_U32, CW_TO_CSV | CW_TO_ROWS, offsetof(struct sample, number)},
-    {"time_start", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, start_ns)},
-    {"time_end", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, end_ns)},
+    {"time_start", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, start_ns), .units = CW_OUTPUT_DATE},
+    {"time_end", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, end_ns), .units = CW_OUTPUT_DATE},
     {"device", CW_CELL_U32, CW_TO_FILES, offsetof(struct sample, device)},
     {"start_ns", CW_CELL_U64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct sample, start_ns)},
     {"end_ns", CW_CELL_U64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct sample, end_ns)},
@@ -53,7 +53,7 @@ static const char *clock_name(const struct cw_result *r)
     bool wall = true;
     for (uint32_t i = 0; i < r->data->device_count; i++)
         wall = wall && r->data->pm.correlated[i];
-    return wall ? "CLOCK_REALTIME" : "GPU";
+    return wall ? CW_OUTPUT_REALTIME : "GPU";
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
@@ -68,8 +68,8 @@ static struct cw_output_row launch_row(const struct cw_output_table *t, uint64_t
 
 static const struct cw_output_column launch_columns[] = {
     {"name", CW_CELL_TEXT, CW_TO_JSON, offsetof(struct launch, kernel)},
-    {"time_start", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.start_ns)},
-    {"time_end", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.end_ns)},
+    {"time_start", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.start_ns), .units = CW_OUTPUT_DATE},
+    {"time_end", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.end_ns), .units = CW_OUTPUT_DATE},
     {"kernel", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct launch, kernel)},
     {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct launch, of.device)},
     {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct launch, of.process)},

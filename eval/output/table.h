@@ -28,6 +28,10 @@ enum cw_output_format { CW_TO_CSV = 1, CW_TO_JSON = 2, CW_TO_HDF5 = 4, CW_TO_TER
 
 struct cw_output_table;
 
+/* Nanoseconds that xarray, pandas and netCDF4 take for a date. */
+#define CW_OUTPUT_DATE "nanoseconds since 1970-01-01"
+#define CW_OUTPUT_REALTIME "CLOCK_REALTIME"
+
 struct cw_output_column {
     const char *name;
     enum cw_cell_type type;
@@ -36,6 +40,7 @@ struct cw_output_column {
     const struct cw_output_table *across; /* a row has a cell for each row of this; NULL: one cell */
     int width;                            /* on a terminal; 0: what the widest cell needs */
     bool right;                           /* aligned there */
+    const char *units;                    /* in HDF5, an attribute; NULL: none. CW_OUTPUT_DATE: a time, see `clock` */
 };
 
 struct cw_output_row {
@@ -65,7 +70,8 @@ struct cw_output_table {
     bool short_escapes;      /* JSON: an end of line is \n, not \u000a */
     bool records;            /* HDF5: one dataset of compounds, not one for each column along the first */
     const char *coordinates; /* HDF5: of the values, attribute of that name */
-    const char *clock;       /* HDF5: attribute of the first column, or NULL */
+    const char *clock;       /* HDF5: attribute of the first column, or NULL; times of another clock than
+                                CW_OUTPUT_REALTIME are no dates */
     bool deferred;           /* HDF5: its rows are written by eval/output/hdf5_rows.h, and are not asked for before */
     bool plain;              /* terminal: neither indented nor with a line under the names */
 };
