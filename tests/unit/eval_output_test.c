@@ -301,6 +301,19 @@ static void expect_values(hid_t file)
     H5Dclose(status);
 }
 
+/* Ranges go by their numbers, and times are what readers take for dates. */
+static void expect_dates(hid_t file)
+{
+    uint32_t numbers[SAMPLE_RANGES];
+    char *units = NULL;
+    cr_assert(H5LTread_dataset(file, "/range/range", H5T_NATIVE_UINT32, numbers) >= 0);
+    for (uint32_t i = 0; i < SAMPLE_RANGES; i++)
+        cr_expect_eq(numbers[i], i);
+    cr_assert(H5LTget_attribute_string(file, "/range/start_ns", "units", (char *)&units) >= 0);
+    cr_expect_str_eq(units, "nanoseconds since 1970-01-01");
+    H5free_memory(units);
+}
+
 static char *temporary_name(char path[64])
 {
     snprintf(path, 64, "eval_output_test_XXXXXX"); /* in the working folder */
@@ -320,12 +333,13 @@ Test(eval_output, hdf5)
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), group = H5Gopen2(file, "/range", H5P_DEFAULT);
     cr_assert(file >= 0 && group >= 0);
     expect_strings(file, "/range/name", labels, SAMPLE_RANGES);
+    expect_dates(file);
     expect_strings(file, "/range/metric", names, METRICS);
     expect_strings(file, "/range/unit", units, METRICS);
     cr_expect(H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, every_axis_has_a_scale, NULL) >= 0);
     expect_values(file);
     cr_expect(H5LTget_attribute_string(file, "/", "conventions", (char *)&conventions) >= 0);
-    cr_expect_str_eq(conventions, "counterworks-1");
+    cr_expect_str_eq(conventions, "counterworks-2");
     H5free_memory(conventions);
     H5Gclose(group);
     H5Fclose(file);
