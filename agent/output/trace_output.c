@@ -11,9 +11,9 @@
 #include "base/progress.h"
 #include "image/data_chunks.h"
 
-/* Texts are kept for the names and notes of accounts, which come early: this many bytes of them. Beside samples they
- * are for names of kernels, too. */
-static const size_t most_kept = 8 << 20, most_kept_beside = 64 << 20;
+/* Texts are kept for the names and notes of accounts, which come early: this many bytes of them, and of each process
+ * so many in any case. Beside samples they are for names of kernels, too. */
+static const size_t most_kept = 8 << 20, most_kept_beside = 64 << 20, kept_of_each = 4 << 10;
 
 struct cw_trace_output_file {
     char *path; /* "": the file of someone else */
@@ -30,6 +30,7 @@ struct cw_trace_output_process {
     uint32_t text_count; /* with the first, none */
     uint32_t kept_count, kept_capacity;
     const char **kept; /* its first texts, the first of them "" */
+    size_t kept_bytes;
     struct cw_trace_books books[CW_TRACE_KIND__COUNT];
     uint64_t dropped; /* that CUPTI lost, of whatever kind */
 };
@@ -207,12 +208,14 @@ enum cw_status cw_trace_output_add_device(struct cw_trace_output *o, uint32_t pr
 static bool keep_text(struct cw_trace_output *o, struct cw_trace_output_process *p, const char *text)
 {
     const size_t size = strlen(text) + sizeof(char *);
-    if (p->kept_count != p->text_count || o->kept + size > (o->beside ? most_kept_beside : most_kept))
+    const size_t most = o->beside ? most_kept_beside : most_kept;
+    if (p->kept_count != p->text_count || (o->kept + size > most && p->kept_bytes + size > kept_of_each))
         return true;
     const char *copy = cw_arena_strdup(o->arena, text);
     if (!copy || !grow(&p->kept, p->kept_count, &p->kept_capacity))
         return false;
     p->kept[p->kept_count++] = copy;
+    p->kept_bytes += size;
     o->kept += size;
     return true;
 }
@@ -430,7 +433,7 @@ enum cw_status cw_trace_output_take_chunks(struct cw_trace_output *o, uint32_t p
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* A field of the last account of a kind. */
+/* A field of the last account of a kind, or of all (not `accounted`), of which nothing but the lost is known. */
 static uint64_t last_account(const struct cw_trace_books *b, uint8_t field, uint64_t type, uint64_t note)
 {
     switch (field) {
@@ -441,11 +444,11 @@ static uint64_t last_account(const struct cw_trace_books *b, uint8_t field, uint
     case CW_FIELD_LAUNCHED:
         return b->launched ? b->launched : CW_TRACE_UNKNOWN;
     case CW_FIELD_RECORDED:
-        return b->recorded > b->rows ? b->recorded : b->rows;
+        return !b->accounted && !b->rows ? CW_TRACE_UNKNOWN : b->recorded > b->rows ? b->recorded : b->rows;
     case CW_FIELD_DROPPED:
         return b->lost;
     case CW_FIELD_UNTIMED:
-        return b->untimed;
+        return !b->accounted && !b->rows ? CW_TRACE_UNKNOWN : b->untimed;
     default:
         return note;
     }
@@ -461,12 +464,13 @@ static enum cw_status write_accounts(struct cw_trace_output *o, uint32_t process
     uint64_t values[CW_TRACE_KIND_FIELDS_MAX][CW_TRACE_KIND__COUNT];
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
     uint32_t count = 0;
-    for (int kind = 0; kind < CW_TRACE_ACCOUNT; kind++) {
-        if (!books[kind].accounted && !books[kind].rows)
+    for (int kind = 0; kind <= CW_TRACE_ACCOUNT; kind++) { /* in its own place: all */
+        const struct cw_trace_books all = {.lost = p->dropped}, *b = kind < CW_TRACE_ACCOUNT ? &books[kind] : &all;
+        if (b == &all ? !p->dropped : !b->accounted && !b->rows)
             continue;
         for (uint32_t f = 0; f < account->field_count; f++)
-            values[f][count] = last_account(&books[kind], account->fields[f], p->text_count + 1 + count, p->text_count);
-        texts[1 + count++] = cw_trace_kinds[kind].name;
+            values[f][count] = last_account(b, account->fields[f], p->text_count + 1 + count, p->text_count);
+        texts[1 + count++] = b == &all ? CW_TRACE_ALL_KINDS : cw_trace_kinds[kind].name;
     }
     for (uint32_t f = 0; f < account->field_count; f++)
         columns[f] = values[f];
@@ -488,7 +492,8 @@ static struct cw_trace_books settled(const struct cw_trace_books *kept, const st
     const uint64_t unsent = seen > b.rows ? seen - b.rows : 0;
     b.launched = launched;
     b.recorded = direct > unsent ? direct - unsent : 0;
-    b.lost = launched > b.recorded ? launched - b.recorded : unsent;
+    const uint64_t missing = launched > b.recorded ? launched - b.recorded : 0;
+    b.lost = missing > unsent ? missing : unsent; /* one launch of a graph makes many rows */
     b.untimed = atomic_load(&page->untimed[kind]);
     b.accounted = seen || launched;
     return b;
@@ -499,7 +504,9 @@ enum cw_status cw_trace_output_settle(struct cw_trace_output *o, uint32_t proces
 {
     struct cw_trace_output_process *p = o->processes[process];
     struct cw_trace_books books[CW_TRACE_KIND__COUNT];
-    bool cut = false;
+    const uint64_t dropped = atomic_load(&page->dropped);
+    bool cut = dropped > p->dropped;
+    p->dropped = cut ? dropped : p->dropped;
     for (int kind = 0; kind < CW_TRACE_ACCOUNT; kind++) {
         const struct cw_trace_books *last = &p->books[kind];
         books[kind] = settled(last, page, kind);

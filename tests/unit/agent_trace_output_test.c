@@ -190,6 +190,43 @@ Test(trace_output, the_last_account_of_each_process_counts)
     cr_expect(data.dropped == 5);
 }
 
+/* What a killed process had seen and not sent is lost, also where one launch made many rows (a graph's), and so is what
+ * CUPTI dropped behind the last account. */
+Test(trace_output, a_page_tells_what_was_not_sent)
+{
+    struct cw_trace_page page = {0};
+    open_output(path);
+    uint32_t process = add_process(7, "0");
+    page.launched[CW_TRACE_KERNEL] = page.direct[CW_TRACE_KERNEL] = 1;
+    page.rows[CW_TRACE_KERNEL] = 1000;
+    page.dropped = 5000;
+    cr_assert(cw_trace_output_settle(&output, process, &page, &err) == CW_OK);
+    const struct cw_trace_books b = cw_trace_output_books(&output, CW_TRACE_KERNEL);
+    cr_expect(b.launched == 1 && b.lost == 1000, "%llu lost", (unsigned long long)b.lost);
+    end_output();
+    cr_expect_eq(output.dropped, 5000);
+    read_file(path);
+    cr_expect_eq(data.dropped, 5000);
+}
+
+/* However many texts one process sends, the accounts of those behind it are understood. */
+Test(trace_output, texts_of_one_process_leave_room_for_the_next)
+{
+    enum { MANY = 100000 };
+    static const char *many[MANY];
+    const char *const texts[] = {"kernel"};
+    for (int i = 0; i < MANY; i++)
+        many[i] = "step";
+    open_output(path);
+    uint32_t first = add_process(7, "0"), second = add_process(8, "1");
+    for (int i = 0; i < 8; i++)
+        cr_assert(cw_trace_output_texts(&output, first, many, MANY, &err) == CW_OK);
+    cr_assert(cw_trace_output_texts(&output, second, texts, 1, &err) == CW_OK);
+    account(second, 20, 18, 0, 0);
+    const struct cw_trace_books b = cw_trace_output_books(&output, CW_TRACE_KERNEL);
+    cr_expect(b.launched == 20 && b.lost == 2);
+}
+
 Test(trace_output, a_name_with_the_process_makes_a_file_for_each)
 {
     char pattern[64], one[64], other[64];
