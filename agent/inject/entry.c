@@ -362,6 +362,7 @@ static void forked(void)
     cw_wire_leave();
     cw_user_ranges_forget();
     cw_trace_forget();
+    cw_trace_nvtx_forget();
     cw_pinned_forget();
     cw_inject->over = cw_inject->over || cw_wire->tried;
     cw_inject->process = cw_wire->tried ? 0 : getpid();

@@ -310,7 +310,7 @@ uint64_t cw_inject_now_ns(void)
 
 uint64_t cw_inject_thread(void)
 {
-    return 1;
+    return fake_profiler.thread ? fake_profiler.thread : 1;
 }
 
 bool cw_inject_lock(void)

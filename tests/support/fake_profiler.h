@@ -19,6 +19,7 @@ struct fake_profiler {
     int open;               /* ranges, of one object each */
     int pushed;             /* ranges */
     CUcontext current;
+    uint64_t thread;            /* the calling one's number; 0: 1 */
     uint64_t now_ns;            /* a wait takes a second */
     void (*meanwhile)(void);    /* what another thread does while one waits, once */
     void (*beside)(void);       /* the same while one waits for a context to come to rest */

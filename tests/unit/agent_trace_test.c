@@ -1,6 +1,9 @@
 /* What CUPTI's records and the program's ranges become in a trace, as the agent gets it. */
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/inject/modes/trace.h"
@@ -16,6 +19,8 @@ static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static size_t dropped;
 static uint64_t enabled; /* CUPTI's kinds, a bit each */
+static uint32_t entered; /* times that one was enabled by a thread whose calls were our own */
+static void (*in_flush)(void);
 static CUptiResult refusal_of_sets;
 
 /* ---- the library without its threads --------------------------------------------------------------------------- */
@@ -31,11 +36,14 @@ void cw_inject_own_thread(void)
 
 bool cw_inject_enter(void)
 {
+    cr_expect(!cw_own_calls.inside, "nobody enters twice");
+    cw_own_calls.inside = true;
     return true;
 }
 
 void cw_inject_leave(void)
 {
+    cw_own_calls.inside = false;
 }
 
 /* ---- a CUPTI with records -------------------------------------------------------------------------------------- */
@@ -57,6 +65,7 @@ static CUptiResult enable(CUpti_ActivityKind kind)
     if (kind == CUPTI_ACTIVITY_KIND_MEMSET && refusal_of_sets != CUPTI_SUCCESS)
         return refusal_of_sets;
     enabled |= UINT64_C(1) << kind;
+    entered += cw_own_calls.inside;
     return CUPTI_SUCCESS;
 }
 
@@ -69,6 +78,8 @@ static CUptiResult disable(CUpti_ActivityKind kind)
 static CUptiResult flush(uint32_t flag)
 {
     (void)flag;
+    if (in_flush)
+        in_flush();
     return CUPTI_SUCCESS;
 }
 
@@ -171,10 +182,10 @@ static const char *text(enum cw_trace_kind kind, enum cw_trace_field field)
     (CW_TRACE_BIT(CW_TRACE_RUNTIME) | CW_TRACE_BIT(CW_TRACE_NVTX_RANGE) | CW_TRACE_BIT(CW_TRACE_NVTX_MARK) |           \
      CW_TRACE_BIT(CW_TRACE_NAME))
 
-static void begin(uint64_t kinds, const char *range)
+static const char *wanted_range;
+static struct cw_trace_window_options windows;
+static void prepare(void)
 {
-    struct cw_writer setup;
-    const struct cw_trace_window_options windows = {0};
     fake_profiler_begin(NULL, 1, 1);
     struct cw_cupti *api = &cw_inject->api;
     api->cuptiActivityRegisterTimestampCallback = take_clock;
@@ -186,9 +197,18 @@ static void begin(uint64_t kinds, const char *range)
     api->cuptiActivityGetNumDroppedRecords = count_dropped;
     api->cuptiGetResultString = say;
     api->cuptiGetCallbackName = name_call;
+    cw_inject->process = getpid();
+    setenv(CW_AGENT_SOCKET_VARIABLE, "/nowhere", 1);
+    heard.arena = cw_arena_create();
+    heard.text_count = 1;
+    fake_profiler.hear = hear;
+}
+
+static void start(uint64_t kinds)
+{
+    struct cw_writer setup;
     cw_writer_init(&setup);
     cw_inject->mode = mode;
-    cw_inject->process = getpid();
     cw_write_u64(&setup, kinds);
     cw_write_u32(&setup, 0);
     cw_write_u64(&setup, 0);
@@ -196,13 +216,17 @@ static void begin(uint64_t kinds, const char *range)
     cw_write_u64(&setup, 1 << 20);
     cw_write_u32(&setup, 3);
     cw_trace_window_write(&setup, &windows);
-    cw_filter_write(&setup, &(struct cw_filter_options){.range = range, .launch_count = UINT64_MAX});
+    cw_filter_write(&setup, &(struct cw_filter_options){.range = wanted_range, .launch_count = UINT64_MAX});
     cw_write_string(&setup, "");
     fake_setup(mode, &setup);
-    heard.arena = cw_arena_create();
-    heard.text_count = 1;
-    fake_profiler.hear = hear;
     mode->context_created(context, 0);
+}
+
+static void begin(uint64_t kinds, const char *range)
+{
+    wanted_range = range;
+    prepare();
+    start(kinds);
     cr_assert(request && complete && heard.pages == 1);
 }
 
@@ -248,7 +272,8 @@ static void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUresult resu
 
 static void launch(CUpti_CallbackId id, CUresult result)
 {
-    call(CUPTI_CB_DOMAIN_DRIVER_API, id, result, 5, NULL, NULL);
+    static const cuLaunchKernel_params parameters = {.hStream = (CUstream)0x20};
+    call(CUPTI_CB_DOMAIN_DRIVER_API, id, result, 5, &parameters, NULL);
 }
 
 static CUpti_ActivityKernel9 kernel(uint64_t start)
@@ -445,4 +470,154 @@ Test(trace, many_texts_are_forgotten_in_time)
     cr_expect_str_eq(text(CW_TRACE_NVTX_MARK, CW_FIELD_NAME), "mark 0");
     cr_expect_gt(heard.last[CW_TRACE_NVTX_MARK][CW_FIELD_NAME], (uint64_t)NAMES);
     cr_expect_lt(cw_trace_sheets->text_count, CW_TRACE_KNOWN_TEXTS);
+}
+
+/* What goes into a graph is not launched, also behind an end of a capture that the driver refused: there was none. */
+Test(trace, launches_into_a_graph_are_not_counted)
+{
+    const cuStreamEndCapture_params of_stream = {.hStream = (CUstream)0x20}; /* that of the begin begins alike */
+    begin(GPU, NULL);
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, CUDA_ERROR_ILLEGAL_STATE, 5,
+         &of_stream, NULL);
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, CUDA_SUCCESS, 5, &of_stream,
+         NULL);
+    fake_captured = (CUstream)0x20;
+    launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS);
+    cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 0);
+    fake_captured = NULL;
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, CUDA_SUCCESS, 5, &of_stream, NULL);
+    launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS);
+    cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 1);
+    end();
+}
+
+static void profile(void)
+{
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUDA_SUCCESS, 5, NULL, NULL);
+}
+
+/* The program's threads call CUPTI as our own: neither cancelled with a lock held, nor heard again. Of a launch that
+ * the window opens in it is not known whether CUPTI records it: it is not said to be lost. */
+Test(trace, a_window_opens_within_a_launch)
+{
+    static const cuLaunchKernel_params parameters = {0};
+    windows.profiler = true;
+    begin(GPU, NULL);
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS, 5, &parameters, profile);
+    cr_expect(enabled && entered);
+    cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 0);
+    launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS);
+    cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 1);
+    end();
+}
+
+static uint64_t opened_ns;
+
+static void profile_again(void)
+{
+    opened_ns = cw_tracing->opened_ns;
+    enabled = 0;
+    profile();
+}
+
+/* While the last records are fetched other threads go on: none opens the window again. */
+Test(trace, the_end_is_the_end_of_the_window)
+{
+    windows.profiler = true;
+    begin(GPU, NULL);
+    fake_profiler.slow = true;
+    profile();
+    in_flush = profile_again;
+    end();
+    cr_expect_eq(enabled, 0);
+    cr_expect_eq(heard.rows[CW_TRACE_WINDOW], 1);
+    cr_expect_eq(heard.last[CW_TRACE_WINDOW][CW_FIELD_START], opened_ns);
+}
+
+/* Ranges come before it is known whether they are wanted: where they are not, they are not lost. */
+Test(trace, what_was_not_wanted_is_not_lost)
+{
+    prepare();
+    cw_trace_nvtx_mark(1, &label);
+    start(GPU);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_MARK], 0);
+    cr_expect_eq(cw_trace_sheets->page->rows[CW_TRACE_NVTX_MARK], 0);
+}
+
+/* A child that was forked numbers texts anew: what its parent opened and named has none. */
+Test(trace, a_child_begins_without_its_parents_ranges)
+{
+    prepare();
+    cw_trace_nvtx_category(1, 3, "compute");
+    cw_trace_nvtx_open(1, 0, &label);
+    cw_trace_forget();
+    cw_trace_nvtx_forget();
+    start(REST);
+    cw_trace_nvtx_open(1, 0, &label);
+    cw_trace_nvtx_close(1, 0);
+    cw_trace_nvtx_close(1, 0);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_RANGE], 1);
+    cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_CATEGORY), "3");
+}
+
+/* Those that there is no room for are lost, and said to be; a category that is named again and again takes one place. */
+Test(trace, too_many_open_ranges_are_lost)
+{
+    begin(REST, NULL);
+    for (int i = 0; i < 2 * CW_TRACE_MOST_CATEGORIES; i++)
+        cw_trace_nvtx_category(1, 3, i ? "compute" : "before");
+    for (int i = 0; i < CW_TRACE_MOST_OPEN + 5; i++)
+        cw_trace_nvtx_open(1, (uint64_t)i + 1, &label);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_RANGE], CW_TRACE_MOST_OPEN);
+    cr_expect_eq(cw_trace_sheets->page->rows[CW_TRACE_NVTX_RANGE], CW_TRACE_MOST_OPEN + 5);
+    cr_expect_eq(cw_trace_ranges->category_count, 1);
+    cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_CATEGORY), "compute");
+}
+
+static void *call_runtime(void *thread)
+{
+    fake_profiler.thread = *(const uint64_t *)thread;
+    call(CUPTI_CB_DOMAIN_RUNTIME_API, 3, CUDA_SUCCESS, 70, NULL, NULL);
+    return NULL;
+}
+
+/* A thread is named once, whichever others call. */
+Test(trace, each_thread_is_named_once)
+{
+    uint64_t here = 1000, other = 1000 + 1024;
+    pthread_t thread;
+    begin(REST, NULL);
+    call_runtime(&here);
+    cr_assert(pthread_create(&thread, NULL, call_runtime, &other) == 0 && pthread_join(thread, NULL) == 0);
+    call_runtime(&here);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_RUNTIME], 3);
+    cr_expect_eq(heard.rows[CW_TRACE_NAME], 2);
+}
+
+/* The agent reads the page: it must not shrink under it. */
+Test(trace, the_page_cannot_shrink)
+{
+    int page = -1;
+    prepare();
+    cr_assert(cw_trace_rows_begin(GPU, &page) && page >= 0);
+    cr_expect(ftruncate(page, 0) != 0);
+    fake_profiler_end();
+}
+
+/* A file of more than the program may write would end it by a signal: the trace ends instead. */
+Test(trace, a_program_without_files_runs_on)
+{
+    const struct rlimit none = {0, RLIM_INFINITY};
+    struct rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    prepare();
+    setrlimit(RLIMIT_FSIZE, &none);
+    cw_trace_nvtx_mark(1, &label);
+    start(GPU);
+    setrlimit(RLIMIT_FSIZE, &before);
+    cr_expect(cw_inject->over && !cw_tracing->started);
 }

@@ -1,9 +1,11 @@
 #define _GNU_SOURCE
 #include "agent/inject/modes/trace.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -199,7 +201,7 @@ static void review_window(void)
 {
     const uint64_t now = cw_inject_now_ns();
     const bool open = cw_trace_window_is_open(&self->window, now), was = atomic_load(&self->open);
-    if (open == was || !self->started)
+    if (open == was || !self->started || self->finished)
         return;
     if (open)
         set_kinds(true);
@@ -279,8 +281,10 @@ static void *run_thread(void *user)
     prctl(PR_SET_NAME, "counterworks");
     while (!cw_inject->over && !cw_trace_sheets->closed) {
         sleep_ns(time_left());
+        pthread_mutex_lock(&self->at_work);
         if (!cw_inject->over && !cw_trace_sheets->closed)
             look();
+        pthread_mutex_unlock(&self->at_work);
     }
     return NULL;
 }
@@ -291,7 +295,8 @@ static void *run_thread(void *user)
 #define MAY(name, ...)                                                                                                 \
     (cw_inject->api.name ? cw_inject->api.name(__VA_ARGS__) : CUPTI_ERROR_NOT_SUPPORTED) /* where it can be had */
 
-/* What is asked for and cannot be had is noted. */
+/* What is asked for and cannot be had is noted. Calls of CUPTI are not made with the rows' lock: it may hand over
+ * records in them, and other threads have locks of the driver's when they come for the rows'. */
 static void set_options(void)
 {
     MAY(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
@@ -301,9 +306,11 @@ static void set_options(void)
         MAY(cuptiActivityEnableLaunchAttributes, 1);
 #if CUDA_VERSION >= 12080
     const CUptiResult hardware = self->flags & CW_TRACE_HARDWARE ? MAY(cuptiActivityEnableHWTrace, 1) : CUPTI_SUCCESS;
+    cw_trace_rows_lock();
     if (hardware != CUPTI_SUCCESS)
         put_account(CW_TRACE_TEXT_OF_ALL, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN,
                     "the GPU has no hardware event system: times are taken as without --hes");
+    cw_trace_rows_unlock();
     if (self->flags & CW_TRACE_CALLERS)
         MAY(cuptiActivityEnableAllocationSource, 1);
     if (self->kinds & CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH))
@@ -313,16 +320,23 @@ static void set_options(void)
 #endif
 }
 
-/* The agent keeps the page. */
+/* The agent keeps the page. Its descriptor is the program's no more: it may close all that it finds. */
 static bool hand_over_page(void)
 {
+    bool sent = false;
     struct cw_writer out;
     int page = -1;
     cw_writer_init(&out);
     cw_trace_rows_lock();
     const bool begun = cw_trace_rows_begin(self->kinds, &page);
     cw_trace_rows_unlock();
-    return begun ? cw_inject_hand_over(CW_MESSAGE_TRACE_PAGE, &out, page) != 0 : cw_inject_fail_memory();
+    if (begun)
+        sent = cw_inject_hand_over(CW_MESSAGE_TRACE_PAGE, &out, page) != 0;
+    else
+        cw_inject_fail(CW_ERR_NOMEM, "found no memory for the counts of a trace in the profiled program: %s",
+                       strerror(errno));
+    cw_descriptor_close(&cw_trace_sheets->file);
+    return sent;
 }
 
 static void start(void)
@@ -332,9 +346,7 @@ static void start(void)
     if (!hand_over_page() || !TRY(cuptiActivityRegisterTimestampCallback, cw_inject_now_ns) ||
         !TRY(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed))
         return;
-    cw_trace_rows_lock();
     set_options();
-    cw_trace_rows_unlock();
     pthread_mutex_lock(&self->window_lock);
     self->started = true;
     self->flushed_ns = cw_inject_now_ns();
@@ -351,11 +363,12 @@ static void start(void)
 static void put_context(CUcontext context, uint32_t device)
 {
     uint32_t null_stream = 0;
+    const uint64_t id = cw_inject_context_id(context);
     cw_inject->api.cuptiGetStreamIdEx(context, NULL, 0, &null_stream);
     cw_trace_rows_lock();
     const uint32_t type = cw_trace_text_number("cuda");
     if (cw_trace_row(CW_TRACE_CONTEXT)) {
-        cw_trace_put(CW_FIELD_CONTEXT, cw_inject_context_id(context));
+        cw_trace_put(CW_FIELD_CONTEXT, id);
         cw_trace_put(CW_FIELD_DEVICE, device);
         cw_trace_put(CW_FIELD_NULL_STREAM, null_stream);
         cw_trace_put(CW_FIELD_TYPE, type);
@@ -378,22 +391,26 @@ static void context_destroyed(CUcontext context)
         cw_inject->api.cuptiActivityFlushAll(0);
 }
 
+/* CUPTI's own end follows: the thread must not be in it any more. */
 static void finish(void)
 {
     if (!self->started)
         return;
-    const bool open = atomic_exchange(&self->open, false); /* what comes from here on is not recorded */
-    cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    pthread_mutex_lock(&self->at_work);
     pthread_mutex_lock(&self->window_lock);
+    const bool open = atomic_exchange(&self->open, false); /* what comes from here on is not recorded */
+    self->finished = true;
+    pthread_mutex_unlock(&self->window_lock);
+    cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     if (open && cw_trace_window_any(&self->window_options, &self->options))
         put_window(cw_inject_now_ns());
-    pthread_mutex_unlock(&self->window_lock);
     cw_trace_rows_lock();
     cw_trace_nvtx_finish();
     put_accounts();
     cw_trace_rows_send();
     cw_trace_rows_close();
     cw_trace_rows_unlock();
+    pthread_mutex_unlock(&self->at_work);
 }
 
 /* ---- what the program does -------------------------------------------------------------------------------------- */
@@ -401,16 +418,26 @@ static void finish(void)
 /* What goes into a graph is not launched. The stream is asked only while there are such. */
 static bool is_captured(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct cw_driver_launch launch;
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (!atomic_load_explicit(&self->captures, memory_order_relaxed) || !cw_inject_launch(&launch, id, call))
+    if (!cw_stream_capture_is_under_way() || !cw_inject_enter())
         return false;
-    return cw_inject->api.cuStreamIsCapturing(cw_inject_stream(id, launch.config.hStream), &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    const bool captured = !cw_stream_runs_launch(id, call);
+    cw_inject_leave();
+    return captured;
+}
+
+/* Begins and ends of captures are few: they take the library's lock. */
+static void follow_capture(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    if (!cw_inject_lock())
+        return;
+    cw_stream_capture_follow(id, call);
+    cw_inject_unlock();
 }
 
 static void window_launch(const CUpti_CallbackData *call, bool entered)
 {
+    if (!cw_inject_enter())
+        return;
     pthread_mutex_lock(&self->window_lock);
     if (entered)
         cw_trace_window_launch(&self->window, call->symbolName ? call->symbolName : "");
@@ -418,13 +445,15 @@ static void window_launch(const CUpti_CallbackData *call, bool entered)
         cw_trace_window_launched(&self->window);
     review_window();
     pthread_mutex_unlock(&self->window_lock);
+    cw_inject_leave();
 }
 
+/* One counts that has the window open from its begin to its return: of others nobody knows whether CUPTI records them. */
 static void launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const enum cw_trace_kind kind = cw_inject_launches_graph(id) ? CW_TRACE_GRAPH : CW_TRACE_KERNEL;
     const bool entered = call->callbackSite == CUPTI_API_ENTER,
-               counts = !entered && atomic_load_explicit(&self->open, memory_order_relaxed) &&
+               counts = !entered && *call->correlationData && atomic_load_explicit(&self->open, memory_order_relaxed) &&
                         self->kinds & CW_TRACE_BIT(kind) && !(self->refused & CW_TRACE_BIT(kind)) &&
                         !(kind == CW_TRACE_GRAPH && self->flags & CW_TRACE_GRAPH_NODES);
     if (self->by_launch)
@@ -440,16 +469,19 @@ static bool is_profiler_control(CUpti_CallbackId id)
 
 static bool wants(CUpti_CallbackId id)
 {
-    return cw_trace_calls_want_driver(id) || cw_inject_launches(id) || cw_stream_capture_begins(id) ||
-           cw_stream_capture_ends(id) || (self->window_options.profiler && is_profiler_control(id));
+    return cw_trace_calls_want_driver(id) || cw_inject_launches(id) || cw_stream_capture_follows(id) ||
+           (self->window_options.profiler && is_profiler_control(id));
 }
 
 static void control_profiler(bool start)
 {
+    if (!cw_inject_enter())
+        return;
     pthread_mutex_lock(&self->window_lock);
     cw_trace_window_profiler(&self->window, start);
     review_window();
     pthread_mutex_unlock(&self->window_lock);
+    cw_inject_leave();
 }
 
 static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -457,10 +489,8 @@ static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
     const bool entered = call->callbackSite == CUPTI_API_ENTER;
     if (cw_inject_launches(id))
         launch(id, call);
-    else if (cw_stream_capture_begins(id) && entered)
-        atomic_fetch_add(&self->captures, 1);
-    else if (cw_stream_capture_begins(id) ? cw_inject_refused(call) : cw_stream_capture_ends(id) && !entered)
-        atomic_fetch_sub(&self->captures, 1);
+    else if (cw_stream_capture_follows(id))
+        follow_capture(id, call);
     else if (is_profiler_control(id) && !entered)
         control_profiler(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
 }
@@ -489,15 +519,19 @@ static bool takes_numbers(void)
 
 void counterworks_correlate_push(unsigned long long number)
 {
-    if (takes_numbers())
-        cw_inject->api.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, number);
+    if (!takes_numbers() || !cw_inject_enter())
+        return;
+    cw_inject->api.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, number);
+    cw_inject_leave();
 }
 
 void counterworks_correlate_pop(void)
 {
     uint64_t last;
-    if (takes_numbers())
-        cw_inject->api.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
+    if (!takes_numbers() || !cw_inject_enter())
+        return;
+    cw_inject->api.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
+    cw_inject_leave();
 }
 
 /* ---- the mode --------------------------------------------------------------------------------------------------- */

@@ -16,7 +16,6 @@ struct cw_tracing {
     uint64_t kinds, flush_ns, buffer_bytes;
     uint64_t program_ns;          /* when the program was started */
     uint32_t flags, buffer_count; /* enum cw_trace_flag */
-    const char *calls;            /* cw_filter_name_is_listed; "": those of interest */
     struct cw_filter_options options;
     struct cw_filter filter;
     struct cw_trace_window_options window_options;
@@ -24,10 +23,11 @@ struct cw_tracing {
     bool started;
     uint64_t refused;            /* kinds that CUPTI does not give */
     uint64_t flushed_ns;         /* when rows were last sent */
-    _Atomic uint32_t captures;   /* streams that are being captured into graphs */
     bool by_launch;              /* launches open and close the window */
     _Atomic bool open;           /* the window */
+    pthread_mutex_t at_work;     /* the thread has it while it does anything; taken before the others */
     pthread_mutex_t window_lock; /* of what follows; taken before the rows' lock */
+    bool finished;               /* the window opens no more */
     struct cw_trace_window window;
     uint64_t opened_ns;
     uint32_t toggles;

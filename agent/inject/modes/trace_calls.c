@@ -1,7 +1,7 @@
 #include "agent/inject/modes/trace_calls.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "agent/common/filter.h"
 
@@ -92,20 +92,14 @@ bool cw_trace_calls_want_runtime(CUpti_CallbackId id)
 
 /* ---- rows, with their lock held --------------------------------------------------------------------------------- */
 
-/* What the program or its libraries call the thread, once. */
+/* What the program or its libraries call the calling thread, once. */
 static void name_thread(uint64_t thread)
 {
-    char path[64], name[64] = "";
-    uint32_t *known = &self->threads[thread % CW_TRACE_KNOWN_THREADS];
-    if (*known == thread)
+    char name[16] = ""; /* as long as the kernel's are */
+    if (cw_own_calls.named)
         return;
-    *known = (uint32_t)thread;
-    snprintf(path, sizeof path, "/proc/self/task/%llu/comm", (unsigned long long)thread);
-    FILE *file = fopen(path, "re");
-    if (file && fgets(name, sizeof name, file))
-        name[strcspn(name, "\n")] = 0;
-    if (file)
-        fclose(file);
+    cw_own_calls.named = true;
+    prctl(PR_GET_NAME, name);
     if (!*name || !cw_trace_row(CW_TRACE_NAME))
         return;
     put(CW_FIELD_TIME, cw_inject_now_ns());

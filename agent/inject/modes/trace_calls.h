@@ -6,12 +6,9 @@
 
 #include "agent/inject/modes/trace_rows.h"
 
-enum { CW_TRACE_KNOWN_THREADS = 1024 };
-
 struct cw_trace_calls {
-    const char *list;                         /* cw_filter_name_is_listed; "": those of interest */
-    uint64_t kinds;                           /* that are wanted */
-    uint32_t threads[CW_TRACE_KNOWN_THREADS]; /* that have been named */
+    const char *list; /* cw_filter_name_is_listed; "": those of interest */
+    uint64_t kinds;   /* that are wanted */
     bool driver_wanted[CUPTI_DRIVER_TRACE_CBID_SIZE];
     /* numbers of texts; 0: not asked yet */
     uint32_t driver[CUPTI_DRIVER_TRACE_CBID_SIZE], runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];

@@ -28,12 +28,20 @@ static void leave(void)
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
+static struct cw_trace_category *find_category(uint64_t domain, uint32_t category)
+{
+    for (uint32_t i = 0; i < self->category_count; i++)
+        if (self->categories[i].category == category && self->categories[i].domain == domain)
+            return &self->categories[i];
+    return NULL;
+}
+
 static uint32_t category_name(uint64_t domain, uint32_t category)
 {
     char number[16];
-    for (uint32_t i = 0; i < self->category_count; i++)
-        if (self->categories[i].category == category && self->categories[i].domain == domain)
-            return self->categories[i].name;
+    const struct cw_trace_category *known = find_category(domain, category);
+    if (known)
+        return known->name;
     snprintf(number, sizeof number, "%u", category);
     return category ? cw_trace_text_number(number) : 0;
 }
@@ -83,7 +91,7 @@ void cw_trace_nvtx_open(uint64_t domain, uint64_t id, const struct cw_trace_labe
     if (self->open && self->count < CW_TRACE_MOST_OPEN)
         self->open[self->count++] = describe(domain, id, label);
     else
-        self->beyond++;
+        cw_trace_row_lost(CW_TRACE_NVTX_RANGE);
     leave();
 }
 
@@ -118,6 +126,11 @@ void cw_trace_nvtx_finish(void)
     self->count = 0;
 }
 
+void cw_trace_nvtx_forget(void)
+{
+    self->count = self->category_count = 0;
+}
+
 void cw_trace_nvtx_mark(uint64_t domain, const struct cw_trace_label *label)
 {
     if (!enter())
@@ -136,9 +149,11 @@ void cw_trace_nvtx_category(uint64_t domain, uint32_t category, const char *name
 {
     if (!enter())
         return;
-    if (self->category_count < CW_TRACE_MOST_CATEGORIES)
-        self->categories[self->category_count++] =
-            (struct cw_trace_category){domain, category, cw_trace_text_number(name)};
+    struct cw_trace_category *known = find_category(domain, category);
+    if (!known && self->category_count < CW_TRACE_MOST_CATEGORIES)
+        known = &self->categories[self->category_count++];
+    if (known)
+        *known = (struct cw_trace_category){domain, category, cw_trace_text_number(name)};
     leave();
 }
 

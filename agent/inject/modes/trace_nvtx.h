@@ -26,7 +26,6 @@ struct cw_trace_category {
 
 struct cw_trace_ranges {
     uint32_t count, category_count;
-    uint64_t beyond;            /* ranges that were open when there were too many, and are not recorded */
     struct cw_trace_open *open; /* room for CW_TRACE_MOST_OPEN, in the order of opening */
     struct cw_trace_category categories[CW_TRACE_MOST_CATEGORIES];
 };
@@ -42,5 +41,7 @@ void cw_trace_nvtx_name(const char *type, uint64_t id, uint64_t context, const c
 
 /* At the end: ranges that are open then have no end. With the rows' lock held. */
 void cw_trace_nvtx_finish(void);
+/* In a child that was forked, with cw_trace_forget: the numbers of its parent's texts are none of its own. */
+void cw_trace_nvtx_forget(void);
 
 #endif

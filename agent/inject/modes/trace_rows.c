@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "agent/inject/modes/trace_rows.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,14 +30,10 @@ static void number_fields(void)
 
 static bool prepare(void)
 {
-    self->page_fd = memfd_create("counterworks-trace", MFD_CLOEXEC);
-    if (self->page_fd >= 0 && ftruncate(self->page_fd, sizeof *self->page) == 0)
-        self->page = mmap(NULL, sizeof *self->page, PROT_READ | PROT_WRITE, MAP_SHARED, self->page_fd, 0);
-    if (self->page == MAP_FAILED)
-        self->page = NULL;
+    self->page = &self->early;
     self->texts = calloc(CW_TRACE_KNOWN_TEXTS, sizeof *self->texts);
     self->shapes = calloc(CW_TRACE_KNOWN_SHAPES, sizeof *self->shapes);
-    if (!self->page || !self->texts || !self->shapes)
+    if (!self->texts || !self->shapes)
         return false;
     number_fields();
     cw_writer_init(&self->pending);
@@ -57,16 +55,34 @@ bool cw_trace_rows_await(void)
     return !self->closed;
 }
 
+/* Shared with the agent. What is there so far goes over, of kinds that are wanted. */
+static bool share_page(uint64_t kinds)
+{
+    struct cw_trace_page *page = MAP_FAILED;
+    if (cw_descriptor_take(&self->file, memfd_create("counterworks-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING)) &&
+        cw_descriptor_may_grow(sizeof *page) && ftruncate(self->file.fd, sizeof *page) == 0 &&
+        fcntl(self->file.fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
+        page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, self->file.fd, 0);
+    if (page == MAP_FAILED)
+        return false;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        if (kinds & CW_TRACE_BIT(k))
+            page->rows[k] = self->early.rows[k];
+    self->page = page;
+    return true;
+}
+
 bool cw_trace_rows_begin(uint64_t kinds, int *page)
 {
-    if (self->closed || (!self->begun && !prepare()))
+    errno = ENOMEM;
+    if (self->closed || (!self->begun && !prepare()) || !share_page(kinds))
         return false;
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         if (!(kinds & CW_TRACE_BIT(k)))
             self->tables[k].count = 0;
     self->kinds = kinds | CW_TRACE_BIT(CW_TRACE_SHAPE) | CW_TRACE_BIT(CW_TRACE_WINDOW) | CW_TRACE_BIT(CW_TRACE_ACCOUNT);
     self->known = true;
-    *page = self->page_fd;
+    *page = cw_descriptor_number(&self->file);
     return true;
 }
 
@@ -230,13 +246,26 @@ void cw_trace_rows_send(void)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
+/* Whether rows of the kind are wanted: one is counted then. */
+static bool count_row(enum cw_trace_kind kind)
+{
+    if (self->closed || !self->begun || !(self->kinds & CW_TRACE_BIT(kind)))
+        return false;
+    atomic_fetch_add_explicit(&self->page->rows[kind], 1, memory_order_relaxed);
+    return true;
+}
+
+void cw_trace_row_lost(enum cw_trace_kind kind)
+{
+    (void)count_row(kind);
+}
+
 bool cw_trace_row(enum cw_trace_kind kind)
 {
     struct cw_trace_table *t = &self->tables[kind];
     const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
-    if (self->closed || !self->begun || !(self->kinds & CW_TRACE_BIT(kind)))
+    if (!count_row(kind))
         return false;
-    atomic_fetch_add_explicit(&self->page->rows[kind], 1, memory_order_relaxed);
     if (!t->values)
         t->values = malloc((size_t)info->field_count * CW_TRACE_TABLE_ROWS * sizeof *t->values);
     if (!t->values)

@@ -29,8 +29,8 @@ struct cw_trace_sheets {
     pthread_mutex_t lock;
     bool begun, closed; /* closed: nothing more is taken */
     bool known;         /* that a trace is wanted; until then nothing is sent, and a full table takes no more */
-    int page_fd;        /* behind `begun` */
-    struct cw_trace_page *page;
+    struct cw_trace_page *page, early; /* page: behind `begun`; until `known` the early one */
+    struct cw_descriptor file;         /* of the page, until the agent has it */
     uint64_t kinds;
     struct cw_trace_table tables[CW_TRACE_KIND__COUNT];
     uint8_t places[CW_TRACE_KIND__COUNT][CW_FIELD__COUNT]; /* of a field in its kind, from 1 on */
@@ -43,8 +43,9 @@ struct cw_trace_sheets {
 };
 extern struct cw_trace_sheets *const cw_trace_sheets;
 
-/* A trace is wanted of these kinds (CW_TRACE_BIT): rows of others are not kept. False without memory. *page is a
- * descriptor of the page, for the agent. With the lock. */
+/* A trace is wanted of these kinds (CW_TRACE_BIT): rows of others are not kept. False without memory, with errno. *page
+ * is a descriptor of the page, for the agent, which takes only one that cannot shrink; to be closed by
+ * cw_descriptor_close(&sheets->file) then. With the lock. */
 bool cw_trace_rows_begin(uint64_t kinds, int *page);
 /* Whether rows may be kept, be it until it is known what is wanted. With the lock. */
 bool cw_trace_rows_await(void);
@@ -60,6 +61,8 @@ uint32_t cw_trace_text_number_of(const char *text, size_t size);
 
 /* Begins a row whose fields are not known; false without memory: it is counted as lost. The fields follow. */
 bool cw_trace_row(enum cw_trace_kind kind);
+/* One that there is no room for elsewhere: it is counted as lost, too. */
+void cw_trace_row_lost(enum cw_trace_kind kind);
 void cw_trace_put(enum cw_trace_field field, uint64_t value);
 void cw_trace_put_text(enum cw_trace_field field, const char *text);
 
