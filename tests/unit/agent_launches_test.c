@@ -63,6 +63,7 @@ static void begin_with(const char *range)
     prepare(range);
     mode->context_created(context, 0);
     cr_assert(asked == 77 && contexts == 1);
+    cr_expect(cw_inject->mode->traces, "ranges are rows");
 }
 
 static void begin(void)

@@ -132,8 +132,9 @@ static void finish(void)
 }
 
 #define TRACES                                                                                                         \
-    .under_mps = true, .setup = setup, .context_created = context_created, .context_destroyed = context_destroyed,     \
-    .finish = finish, .range_opened = range_opened, .range_closing = range_closing
+    .traces = true, .under_mps = true, .setup = setup, .context_created = context_created,                             \
+    .context_destroyed = context_destroyed, .finish = finish, .range_opened = range_opened,                            \
+    .range_closing = range_closing
 
 const struct cw_inject_mode cw_inject_launches_mode = {TRACES};
 static const struct cw_inject_mode with_launches = {TRACES, .launch_entered = launch_entered,

@@ -555,7 +555,8 @@ static void module_loaded(const CUpti_ModuleResourceData *module)
         put_module("load", module->moduleId, module->cubinSize);
 }
 
-const struct cw_inject_mode cw_inject_trace = {.under_mps = true,
+const struct cw_inject_mode cw_inject_trace = {.traces = true,
+                                               .under_mps = true,
                                                .setup = setup,
                                                .context_created = context_created,
                                                .context_destroyed = context_destroyed,

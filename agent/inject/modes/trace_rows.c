@@ -47,7 +47,7 @@ static bool prepare(void)
 
 bool cw_trace_rows_await(void)
 {
-    if (cw_inject->mode && !cw_inject->mode->glance) /* it is known by now that something else is wanted */
+    if (cw_inject->mode && !cw_inject->mode->traces) /* it is known by now that something else is wanted */
         self->closed = true;
     if (self->closed || self->begun)
         return !self->closed;

@@ -16,6 +16,7 @@ struct cw_inject_mode {
     void (*context_created)(CUcontext context, uint32_t device);
     void (*context_destroyed)(CUcontext context);
     void (*finish)(void); /* the program ends */
+    bool traces;          /* it keeps rows of a trace (trace_rows.h), also of what came before it was known */
     bool under_mps;       /* it works where contexts are made through CUDA's multi-process service, too */
     bool facts;           /* it sends facts of launches, which are learnt before launch_entered */
     /* calls of the driver that launch kernels or graphs; NULL: none of the mode's business, nor are their returns */
