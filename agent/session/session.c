@@ -299,7 +299,7 @@ static void accept_process(struct cw_session *s)
         return;
     }
     struct cw_process *p = &s->processes[s->process_count++];
-    *p = (struct cw_process){.fd = fd, .arena = arena};
+    *p = (struct cw_process){.fd = fd, .number = ++s->accepted, .arena = arena};
     cw_message_begin(&p->message);
 }
 

@@ -13,6 +13,7 @@ enum { CW_MOST_PROCESSES = 256, CW_MOST_DEVICES = 64 };
 
 struct cw_process { /* a connection from a profiled process */
     int fd;
+    uint64_t number;              /* no two of a session have the same, as pids may */
     struct cw_message_in message; /* that is arriving, or being taken */
     enum cw_message_type answer;  /* that it has not read yet; 0: none. Until then nothing is taken from it */
     size_t answered;              /* bytes of the answer that were sent */
@@ -44,6 +45,7 @@ struct cw_session {
     int listener;
     size_t held;          /* bytes of messages that are arriving */
     uint64_t taken;       /* whole messages */
+    uint64_t accepted;    /* processes */
     uint32_t turned_away; /* processes, from a GPU that another is collected on */
     uint32_t process_count;
     struct cw_process processes[CW_MOST_PROCESSES];

@@ -230,6 +230,7 @@ if(CUPTI_INCLUDE_DIR)
   cw_unit(agent_counters_test cw_test_inject)
   target_sources(agent_counters_test PRIVATE ${inject}/driver/counters.c ${inject}/driver/descriptor.c)
   cw_unit(agent_handover_test cw_agent_cupti m)
+  cw_unit(agent_traced_test cw_agent_cupti)
 endif()
 
 # Runs that might have been, for tests/bench/gate_trials and the cases of gate.

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "agent/backend/cupti/traced.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,6 +30,19 @@ enum cw_status cw_trace_write_setup(struct cw_writer *setup, enum cw_mode mode, 
 
 /* ---- processes -------------------------------------------------------------------------------------------------- */
 
+static bool make_room(struct cw_traced *c)
+{
+    if (c->count < c->capacity)
+        return true;
+    const uint32_t capacity = c->capacity ? 2 * c->capacity : 16;
+    struct cw_traced_process *grown = realloc(c->processes, capacity * sizeof *grown);
+    if (!grown)
+        return false;
+    c->processes = grown;
+    c->capacity = capacity;
+    return true;
+}
+
 static enum cw_status add(struct cw_traced *c, const struct cw_process *p, struct cw_traced_process **added,
                           struct cw_error *err)
 {
@@ -35,28 +50,31 @@ static enum cw_status add(struct cw_traced *c, const struct cw_process *p, struc
     struct cw_pair pairs[4] = {{"program", p->program}, {"clock", clock_text}};
     struct cw_trace_process about = {.pid = p->pid, .attribute_count = 2, .attributes = pairs};
     const char *rank = p->device_count ? cw_device_attribute(&p->devices[0], "rank") : NULL;
-    if (c->count == CW_MOST_PROCESSES)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found more than %d processes to trace", CW_MOST_PROCESSES);
+    if (c->count == CW_MOST_TRACED)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found more than %d processes to trace", CW_MOST_TRACED);
+    if (!make_room(c))
+        return cw_error_nomem(err);
     if (gethostname(host, sizeof host - 1) == 0)
         pairs[about.attribute_count++] = (struct cw_pair){"host", host};
     if (rank)
         pairs[about.attribute_count++] = (struct cw_pair){"rank", rank};
     struct cw_traced_process *t = &c->processes[c->count];
-    *t = (struct cw_traced_process){.pid = p->pid};
+    *t = (struct cw_traced_process){.number = p->number};
     enum cw_status status = cw_trace_output_add_process(c->out, &about, &t->index, err);
     c->count += status == CW_OK;
     *added = t;
     return status;
 }
 
-/* The process, with the devices that it has introduced by now. */
+/* The process, with the devices that it has introduced by now; until the next is added. One that executes another
+ * program makes another connection. */
 static enum cw_status find(struct cw_traced *c, const struct cw_process *p, struct cw_traced_process **found,
                            struct cw_error *err)
 {
     struct cw_traced_process *t = NULL;
     enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < c->count && !t; i++)
-        if (c->processes[i].pid == p->pid)
+    for (uint32_t i = c->count; i-- > 0 && !t;)
+        if (c->processes[i].number == p->number)
             t = &c->processes[i];
     if (!t)
         status = add(c, p, &t, err);
@@ -77,11 +95,12 @@ static enum cw_status settle(struct cw_traced *c, struct cw_traced_process *t, s
     return status;
 }
 
+/* One that shrinks would end this process where it reads it; no other file is written to. */
 static enum cw_status keep_page(const struct cw_traced *c, struct cw_traced_process *t, const struct cw_process *p,
                                 struct cw_error *err)
 {
-    const int memory = p->message.memory;
-    if (t->page || memory < 0 || lseek(memory, 0, SEEK_END) < (off_t)sizeof *t->page)
+    const int memory = p->message.memory, seals = memory < 0 ? -1 : fcntl(memory, F_GET_SEALS);
+    if (t->page || seals < 0 || !(seals & F_SEAL_SHRINK) || lseek(memory, 0, SEEK_END) < (off_t)sizeof *t->page)
         return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a page that makes no sense");
     void *page = mmap(NULL, sizeof *t->page, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (page == MAP_FAILED)
@@ -105,12 +124,6 @@ enum cw_status cw_traced_take(struct cw_traced *c, const struct cw_process *p, e
 {
     struct cw_traced_process *t;
     enum cw_status status = find(c, p, &t, err);
-    if (status == CW_OK && type == CW_MESSAGE_TRACE_PAGE && t->page) { /* it has executed another program */
-        status = settle(c, t, err);
-        t->pid = 0;
-        if (status == CW_OK)
-            status = find(c, p, &t, err);
-    }
     if (status != CW_OK)
         return status;
     if (type == CW_MESSAGE_TRACE_PAGE)
@@ -142,4 +155,7 @@ void cw_traced_close(struct cw_traced *c)
     for (uint32_t i = 0; i < c->count; i++)
         if (c->processes[i].page)
             munmap(c->processes[i].page, sizeof *c->processes[i].page);
+    free(c->processes);
+    c->processes = NULL;
+    c->count = c->capacity = 0;
 }

@@ -7,16 +7,19 @@
 #include "agent/output/trace_output.h"
 #include "agent/session/session.h"
 
+enum { CW_MOST_TRACED = 1 << 16 }; /* processes, one after another and at a time */
+
 struct cw_traced_process {
-    uint32_t pid, index, device_count; /* index: in the output */
-    struct cw_trace_page *page;        /* NULL: it did not come */
+    uint64_t number;              /* of its connection */
+    uint32_t index, device_count; /* index: in the output */
+    struct cw_trace_page *page;   /* NULL: it did not come */
 };
 
 struct cw_traced {
     struct cw_trace_output *out; /* the caller's; the rest begins as zeros */
     unsigned toggles;            /* that the processes know of */
-    uint32_t count;
-    struct cw_traced_process processes[CW_MOST_PROCESSES];
+    uint32_t count, capacity;
+    struct cw_traced_process *processes;
 };
 
 /* The first part of SETUP: what is to be traced. */

@@ -58,7 +58,7 @@ struct cw_own_calls {
     volatile bool inside;     /* this thread's calls are our own */
     struct cw_thread outside; /* what the program had when they began */
     uint64_t thread;          /* its number, once it was asked for */
-    bool named;               /* a trace has its name */
+    uint64_t named;           /* the trace that has its name (cw_trace_calls) */
 };
 extern _Thread_local struct cw_own_calls cw_own_calls;
 /* Around everything that is entered from outside. False inside a call of our own, and in a child that was forked, which

@@ -41,6 +41,7 @@ static bool setup(struct cw_reader *in)
     cw_filter_read(in, &self->options, cw_inject->arena);
     cw_trace_calls->list = cw_read_string(in, cw_inject->arena);
     cw_trace_calls->kinds = self->kinds;
+    cw_trace_calls->trace = cw_inject_now_ns() | 1; /* not the 0 of a thread without a name */
     if (in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
     if (!is_complete()) {

@@ -96,9 +96,9 @@ bool cw_trace_calls_want_runtime(CUpti_CallbackId id)
 static void name_thread(uint64_t thread)
 {
     char name[16] = ""; /* as long as the kernel's are */
-    if (cw_own_calls.named)
+    if (cw_own_calls.named == self->trace)
         return;
-    cw_own_calls.named = true;
+    cw_own_calls.named = self->trace;
     prctl(PR_GET_NAME, name);
     if (!*name || !cw_trace_row(CW_TRACE_NAME))
         return;

@@ -9,6 +9,7 @@
 struct cw_trace_calls {
     const char *list; /* cw_filter_name_is_listed; "": those of interest */
     uint64_t kinds;   /* that are wanted */
+    uint64_t trace;   /* when it began: no two of a process have the same */
     bool driver_wanted[CUPTI_DRIVER_TRACE_CBID_SIZE];
     /* numbers of texts; 0: not asked yet */
     uint32_t driver[CUPTI_DRIVER_TRACE_CBID_SIZE], runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
