@@ -146,10 +146,8 @@ static enum cw_status advise(struct cw_eval_run *r)
     struct cw_advice advice;
     struct cw_advice_groups added;
     enum cw_status status = cw_eval_load_capture(r);
-    if (status == CW_OK && r->info.profiler != COUNTERWORKS_RANGES)
-        status = cw_error_set(r->err, CW_ERR_USAGE,
-                              "%s: found a capture of samples, expected one of ranges: PC samples are for --with",
-                              r->o->capture);
+    if (status == CW_OK)
+        status = cw_eval_need_ranges(r, ": ", "PC samples are for --with");
     if (status == CW_OK)
         status = cw_eval_load_chip(r);
     if (status == CW_OK)

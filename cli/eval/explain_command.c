@@ -108,9 +108,8 @@ static enum cw_status explain_range(struct cw_eval_run *r)
 static enum cw_status explain(struct cw_eval_run *r)
 {
     enum cw_status status = cw_eval_load_capture(r);
-    if (status == CW_OK && r->info.profiler != COUNTERWORKS_RANGES)
-        status = cw_error_set(r->err, CW_ERR_USAGE,
-                              "%s: found a capture of samples, expected one of ranges for explain", r->o->capture);
+    if (status == CW_OK)
+        status = cw_eval_need_ranges(r, " for ", "explain");
     if (status == CW_OK)
         status = cw_eval_load_chip(r);
     return status == CW_OK ? explain_range(r) : status;

@@ -61,6 +61,15 @@ static bool by_block(const struct cw_eval_request *o)
     return o->by_block && !o->check && !o->native && !o->report.path;
 }
 
+enum cw_status cw_eval_need_ranges(const struct cw_eval_run *r, const char *why, const char *what)
+{
+    if (r->info.profiler == COUNTERWORKS_RANGES)
+        return CW_OK;
+    const bool trace = r->capture->data.schema.profiler == CW_PROFILER_TRACE;
+    return cw_error_set(r->err, CW_ERR_USAGE, "%s: found a %s of ranges%s%s", r->files.paths[0],
+                        trace ? "trace, expected a capture" : "capture of samples, expected one", why, what);
+}
+
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
 {
     cw_progress_begin(r->o->quiet, false, "reading %s", r->o->capture);
@@ -74,8 +83,7 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
     counterworks_capture_describe(r->capture, &r->info);
     const char *option = cw_eval_option_of_ranges(r->o);
     if (r->info.profiler == COUNTERWORKS_SAMPLES && option && !(r->o->grouped && strcmp(option, "--by") == 0))
-        status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
-                              r->o->capture, option);
+        status = cw_eval_need_ranges(r, " for ", option);
     return status;
 }
 
@@ -218,13 +226,13 @@ bool cw_eval_has_sides(struct cw_eval_sides *sides)
 enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, char *const *paths, size_t count,
                             struct cw_arena *arena, struct cw_error *err)
 {
-    const char *path = request->capture = paths[0];
+    request->capture = paths[0];
     request->words = paths;
     request->word_count = count;
     *run = (struct cw_eval_run){.o = request, .arena = arena, .err = err, .info.size = sizeof run->info};
     enum cw_status status = cw_eval_load_capture(run);
-    if (status == CW_OK && run->info.profiler != COUNTERWORKS_RANGES)
-        status = cw_error_set(err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges", path);
+    if (status == CW_OK)
+        status = cw_eval_need_ranges(run, "", "");
     if (status == CW_OK)
         cw_eval_tell_incomplete(run);
     return status == CW_OK ? cw_eval_load_chip(run) : status;

@@ -93,9 +93,8 @@ static enum cw_status check_plan(const struct work *w, const struct cw_eval_run 
 static enum cw_status open_batch(struct work *w, struct cw_eval_run *r)
 {
     enum cw_status status = cw_eval_load_capture(r);
-    if (status == CW_OK && r->info.profiler != COUNTERWORKS_RANGES)
-        status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges",
-                              r->files.paths[0]);
+    if (status == CW_OK)
+        status = cw_eval_need_ranges(r, "", "");
     if (status == CW_OK && !w->begun)
         return cw_eval_load_chip(r);
     if (status == CW_OK)

@@ -109,6 +109,8 @@ enum cw_status cw_eval_find_ranks(struct cw_file_list *list, const char *folder,
 const char *cw_eval_name_files(const struct cw_eval_run *r);
 /* Reads the capture, or all of the files as one. */
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
+/* CW_ERR_USAGE where a loaded capture is not of ranges; the message ends with `why` and `what`. */
+enum cw_status cw_eval_need_ranges(const struct cw_eval_run *r, const char *why, const char *what);
 /* Of a capture of a trace that was read: what all that is known of it is made of. To be freed in any case. */
 enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *timeline);
 /* Says what the capture lacks, where nothing is evaluated, which says it otherwise. */

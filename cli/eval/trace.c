@@ -293,6 +293,12 @@ static enum cw_status find_by(const struct cw_eval_run *r, enum cw_timeline_by *
                      r->o->capture, r->o->by_name);
 }
 
+static const char *words(const struct view *v)
+{
+    const struct cw_eval_request *o = v->r->o;
+    return o->word_count > 1 ? "FILES" : o->capture;
+}
+
 static enum cw_status print(struct view *v)
 {
     const struct cw_eval_request *o = v->r->o;
@@ -301,7 +307,7 @@ static enum cw_status print(struct view *v)
     const bool alone = o->grouped || o->sort || o->filter_count || v->keep;
     const size_t top = o->top ? o->top : o->wide ? 0 : alone ? LIST_TOP : SECTION_TOP;
     struct cw_timeline_output output = {
-        .t = &v->t, .source = v->r->capture->source, .list_alone = alone, .wide = o->wide};
+        .t = &v->t, .source = v->r->capture->source, .words = words(v), .list_alone = alone, .wide = o->wide};
     enum cw_timeline_by by;
     enum cw_status status = s ? find_by(v->r, &by) : cw_error_nomem(v->r->err);
     if (status == CW_OK)

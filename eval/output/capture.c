@@ -244,16 +244,14 @@ static void show_ranges(const struct cw_counter_data *d, FILE *out)
     putc('\n', out);
 }
 
-void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *out)
+static void show_plan(const struct cw_schema *s, FILE *out)
 {
-    const struct cw_schema *s = &d->schema;
     uint32_t split = 0, repeated = 0, first;
     for (uint32_t i = 0; i < s->counter_count; i++) {
         split += !s->counters[i].whole;
         repeated += cw_schema_repeats_of(s, i, &first) > 0;
     }
-    cw_text_print(out, "capture:   %s\nchip:      %s\nprofiler:  %s\nproducer:  %s\ndatabase:  ", source, s->chip,
-                  cw_profiler_names[s->profiler], s->producer);
+    fputs("database:  ", out);
     for (int i = 0; i < 16; i++)
         cw_text_print(out, "%02x", s->database[i]);
     cw_text_print(out, "\npasses:    %" PRIu32 "\ncounters:  %" PRIu32, s->pass_count, s->counter_count);
@@ -262,10 +260,19 @@ void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *
     if (repeated)
         cw_text_print(out, ", %" PRIu32 " of them whole in several", repeated);
     cw_text_print(out, "\nmetrics:   %" PRIu32 "\n", s->metric_count);
+}
+
+void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *out)
+{
+    const struct cw_schema *s = &d->schema;
+    cw_text_print(out, "capture:   %s\nchip:      %s\nprofiler:  %s\nproducer:  %s\n", source, s->chip,
+                  cw_profiler_names[s->profiler], s->producer);
+    if (s->profiler != CW_PROFILER_TRACE)
+        show_plan(s, out);
     show_windows(d, out);
     if (s->profiler == CW_PROFILER_PM)
         show_sampling(&d->pm, out);
-    else
+    else if (s->profiler != CW_PROFILER_TRACE)
         show_ranges(d, out);
     show_end(d, out);
     show_devices(d, out);

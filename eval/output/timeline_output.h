@@ -18,6 +18,7 @@ struct cw_timeline_rows {
 struct cw_timeline_output {
     const struct cw_timeline *t;
     const char *source; /* the file's name, for people */
+    const char *words;  /* how to name it in another command */
     /* by what was asked for; else by kernel, and with all that is below */
     const struct cw_timeline_rows *list;
     bool list_alone;
@@ -46,6 +47,7 @@ extern const char *const cw_timeline_cause_texts[CW_IDLE__COUNT];
 struct cw_timeline_loss {
     bool known;                         /* there are books of kernels */
     uint64_t kernels, missing, untimed; /* kernels that were launched; rows that are not there; that have no times */
+    uint64_t of_graphs; /* kernels beside these, which CUDA graphs ran: nobody launched them by itself */
 };
 struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *timeline);
 

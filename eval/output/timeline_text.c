@@ -200,11 +200,14 @@ static void fill_group(const struct lines *l, uint32_t row, struct line *line)
     cw_timeline_group_name(groups, list->rows->rows[row], line->name);
 }
 
+/* `what`: many of them. */
 static void put_left(const struct page *p, const struct cw_timeline_rows *rows, const char *what)
 {
+    const size_t length = strlen(what), end = strcmp(what, "processes") == 0 ? 2 : 1;
     char text[CW_NUMBER_SIZE];
     if (rows->left)
-        fprintf(p->out, "  and %s more %s\n", cw_terminal_integer(rows->left, text), what);
+        fprintf(p->out, "  and %s more %.*s\n", cw_terminal_integer(rows->left, text),
+                (int)(rows->left == 1 ? length - end : length), what);
 }
 
 static bool has_failed(const struct cw_timeline_rows *rows)
@@ -219,7 +222,7 @@ static bool has_failed(const struct cw_timeline_rows *rows)
 static void put_list(const struct page *p, const struct cw_timeline_rows *rows, const char *items, const char *name,
                      const char *more)
 {
-    static const char *const names[] = {"",      "total",    "share", "in no other", "mean",
+    static const char *const names[] = {"",      "total",    "share", "self", "mean",
                                         "least", "greatest", "bytes", "bandwidth",   "failed"};
     struct list list = {.rows = rows};
     struct lines l = {.page = p, .fill = fill_group, .name = name, .rows = rows->count, .content = &list};
@@ -319,7 +322,7 @@ static uint64_t add_known(uint64_t sum, uint64_t value)
 struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *t)
 {
     struct cw_timeline_loss loss = {0};
-    uint64_t dropped = 0;
+    uint64_t dropped = 0, recorded = 0;
     for (uint32_t i = 0; i < t->account_count; i++) {
         const struct cw_timeline_account *account = &t->accounts[i];
         const bool both = account->launched != CW_TRACE_UNKNOWN && account->recorded != CW_TRACE_UNKNOWN;
@@ -329,12 +332,23 @@ struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *t)
         if (strcmp(account->kind, "kernel") == 0 && both) {
             loss.known = true;
             loss.kernels += account->launched;
+            recorded += account->recorded;
         }
     }
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         loss.untimed += t->untimed[k];
     loss.missing = loss.missing > dropped ? loss.missing : dropped;
+    if (loss.known && t->rows[CW_TRACE_KERNEL] > recorded)
+        loss.of_graphs = t->rows[CW_TRACE_KERNEL] - recorded;
     return loss;
+}
+
+static bool is_empty(const struct cw_timeline *t)
+{
+    uint64_t rows = 0;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        rows += k == CW_TRACE_ENVIRONMENT ? 0 : t->rows[k];
+    return !rows && t->data->complete;
 }
 
 static void put_lost(const struct page *p)
@@ -342,13 +356,17 @@ static void put_lost(const struct page *p)
     const struct cw_timeline *t = p->t;
     const struct cw_timeline_loss loss = cw_timeline_lost(t);
     const char *until = t->data->complete ? "" : ", as far as the file goes";
-    char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE], c[CW_NUMBER_SIZE];
+    char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE];
     if (loss.missing || loss.untimed)
         fprintf(p->out, "Lost%s: %s rows are not here, and %s have no times.\n", until,
                 cw_terminal_integer(loss.missing, a), cw_terminal_integer(loss.untimed, b));
     else if (loss.known)
-        fprintf(p->out, "Nothing was lost%s: %s kernels were launched, and all are here.\n", until,
-                cw_terminal_integer(loss.kernels, c));
+        fprintf(p->out, "Nothing was lost%s: %s kernels were launched, and all are here%s%s%s.\n", until,
+                cw_terminal_integer(loss.kernels, a), loss.of_graphs ? "; " : "",
+                loss.of_graphs ? cw_terminal_integer(loss.of_graphs, b) : "",
+                loss.of_graphs ? " more ran in CUDA graphs" : "");
+    else if (is_empty(t))
+        fputs("Nothing of what was to be recorded happened while it was traced.\n", p->out);
     else
         fputs("What was lost is not known: the file has no books.\n", p->out);
     if (t->window_count) {
@@ -722,9 +740,10 @@ static void put_footer(const struct page *p)
     else
         fputs("Other lists: --by family|nvtx|stream|device|process|rank|copy|call.\n"
               "More rows: --top N. In full: --wide. Some of it: --kernel NAME, --range NVTX.\n"
-              "For other programs: -o FILE.h5, --json FILE, --csv FILE --kind KIND.\n",
+              "For other programs: -o FILE.h5, --json FILE, --csv FILE --kind KIND.\n"
+              "In a browser: --report FILE.html. In Perfetto: metric-eval export --perfetto.\n",
               p->out);
-    cw_text_print(p->out, "What was recorded and lost, by kind: metric-eval show %s\n", p->o->source);
+    cw_text_print(p->out, "What was recorded and lost, by kind: metric-eval show %s\n", p->o->words);
 }
 
 static const char *items_of(enum cw_timeline_by by)
@@ -732,7 +751,7 @@ static const char *items_of(enum cw_timeline_by by)
     return by == CW_TIMELINE_BY_KERNEL || by == CW_TIMELINE_BY_FAMILY ? "launches"
            : by == CW_TIMELINE_BY_CALL                                ? "calls"
            : by == CW_TIMELINE_BY_COPY                                ? "copies"
-                                                                      : "runs";
+                                                                      : "launches";
 }
 
 static void put_main_list(const struct page *p)
@@ -763,14 +782,15 @@ void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_termi
         put_devices(&p);
         put_idle(&p);
     }
-    put_main_list(&p);
+    if (o->list_alone || o->list->count)
+        put_main_list(&p);
     if (!o->list_alone) {
         put_gaps(&p);
         put_section(&p, "Copies and memsets", o->copies, "copies", "which", "kinds");
-        put_section(&p, "Time on the GPU, by the NVTX ranges around the launch", o->ranges, "runs", "NVTX range",
+        put_section(&p, "Time on the GPU, by the NVTX ranges around the launch", o->ranges, "launches", "NVTX range",
                     "ranges");
-        put_section(&p, "Time on the GPU, by stream", o->streams, "runs", "stream", "streams");
-        put_section(&p, "Time on the GPU, by process", o->devices, "runs", "process", "processes");
+        put_section(&p, "Time on the GPU, by stream", o->streams, "launches", "stream", "streams");
+        put_section(&p, "Time on the GPU, by process", o->devices, "launches", "process", "processes");
         put_section(&p, "Time in calls of CUDA, of all threads", o->calls, "calls", "call", "calls");
         put_latencies(&p);
         put_memory(&p);

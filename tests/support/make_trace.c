@@ -222,7 +222,7 @@ struct process {
     uint32_t index, step;
     uint64_t now[THREADS];                 /* what each thread has come to */
     uint64_t compute, copies, collectives; /* until when each stream is busy */
-    uint64_t correlation, launched, dropped, untimed, calls, ranges, used, sampled;
+    uint64_t correlation, launched, of_graphs, dropped, untimed, calls, ranges, used, sampled;
     uint64_t opened[4];
 };
 
@@ -267,6 +267,7 @@ static void put_kernel(struct process *p, uint32_t shape, uint64_t stream, uint6
         return;
     }
     p->untimed += untimed;
+    p->of_graphs += graph != 0;
     ADD(p->index, KERNEL, {F(START), untimed ? 0 : start}, {F(END), untimed ? 0 : *end}, {F(DEVICE), p->index},
         {F(CONTEXT), 1}, {F(STREAM), stream}, {F(CORRELATION), correlation}, {F(SHAPE), shape + 1},
         {F(GRAPH), graph ? graph : CW_TRACE_UNKNOWN}, {F(GRAPH_NODE), graph ? p->launched : CW_TRACE_UNKNOWN});
@@ -464,7 +465,9 @@ static void end(struct process *p, uint64_t begun)
     if (want(NVTX)) /* it was still open */
         ADD(p->index, NVTX_RANGE, {F(START), begun + 500}, {F(END), 0}, {F(THREAD), thread_id(p, MAIN)},
             {F(TYPE), START}, {F(NAME), EPOCH});
-    account(p, KIND_KERNEL, p->launched, p->launched - p->dropped, p->dropped, p->untimed, NONE);
+    /* the books are of launches: those of a graph's nodes nobody made */
+    account(p, KIND_KERNEL, p->launched - p->of_graphs, p->launched - p->of_graphs - p->dropped, p->dropped, p->untimed,
+            NONE);
     if (want(CALLS))
         account(p, KIND_RUNTIME, p->calls, p->calls, 0, 0, NONE);
     if (want(NVTX))

@@ -11,6 +11,9 @@ metric-eval run.cwd
 echo == ranks, and what was lost
 metric-eval ranks.cwd --top 3 | head -40
 metric-eval cut.cwd | head -12
+capture-agent trace -q --backend sim --delay 1h -o empty.cwd -- true
+metric-eval empty.cwd
+make graphs.cwd launches=600 graphs=3; metric-eval graphs.cwd --by kernel --top 1
 echo == in a terminal
 for columns in 80 100 160; do echo $(terminal $columns metric-eval ranks.cwd | widest) of $columns columns; done
 echo == other lists
@@ -30,6 +33,7 @@ fail metric-eval run.cwd --csv - 2>&1
 fail metric-eval run.cwd --csv - --kind kernl 2>&1
 fail metric-eval "$SOURCE/data/captures/gemm.cwd" --kind kernel 2>&1
 fail metric-eval "$SOURCE/data/captures/gemm.cwd" --by copy 2>&1
+for command in "diff run.cwd run.cwd" "explain run.cwd" "advise run.cwd" "ranks run.cwd"; do fail metric-eval $command 2>&1; done
 echo == for programs
 metric-eval run.cwd --csv - --kind kernel | head -3
 metric-eval run.cwd --csv - --kind copy | head -3
