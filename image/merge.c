@@ -289,6 +289,12 @@ static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *i
     return CW_OK;
 }
 
+/* PM sampling traces what the program does beside its samples. */
+static bool has_rows(const struct merge *m)
+{
+    return m->profiler == CW_PROFILER_TRACE || m->profiler == CW_PROFILER_PM;
+}
+
 static enum cw_status take_trace(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
 {
     struct cw_chunk renumbered = *chunk;
@@ -332,7 +338,7 @@ static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *i
     case CW_CHUNK_TRACE_PROCESS:
     case CW_CHUNK_TRACE_TEXTS:
     case CW_CHUNK_TRACE_ROWS:
-        return m->profiler == CW_PROFILER_TRACE ? take_trace(m, input, chunk) : CW_OK;
+        return has_rows(m) ? take_trace(m, input, chunk) : CW_OK;
     default: /* the result has an end of its own */
         return CW_OK;
     }
@@ -414,7 +420,7 @@ static enum cw_status take_input(struct merge *m, const struct cw_merge_input *i
     m->data = &data;
     if (status == CW_OK)
         status = check_kind(m, input, &data);
-    if (status == CW_OK && m->profiler == CW_PROFILER_TRACE)
+    if (status == CW_OK && has_rows(m))
         status = begin_trace(m, input, &data);
     return status == CW_OK ? take_data(m, input, &data) : status;
 }

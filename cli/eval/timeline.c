@@ -28,9 +28,7 @@ static enum cw_status write_by_range(struct cw_eval_run *r, const struct cw_time
     struct cw_output output;
     const uint32_t top = r->o->top ? (uint32_t)r->o->top : CW_EVAL_LIST_TOP;
     if (!timeline->range_count)
-        return cw_error_set(r->err, CW_ERR_USAGE,
-                            "%s: found samples without user ranges (NVTX), expected some; several captures together "
-                            "have none",
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found samples without user ranges (NVTX), expected some",
                             r->o->capture);
     enum cw_status status = cw_pm_ranges_make(&ranges, &r->result, timeline, r->arena, r->err);
     by_range.shown = ranges.count < top ? ranges.count : top;
