@@ -143,8 +143,8 @@ int cw_trace_command(int argc, char **argv)
         "ranges. Nothing is replayed. What was recorded and what was lost is told in the end. The program's exit "
         "status is passed on.\v"
         "Example:\n  capture-agent trace -o run.cwd -- ./app\n"
-        "  capture-agent trace -o run-%r.cwd --kinds gpu,nvtx --range '^step' -- python train.py\n"
-        "  capture-agent trace -o run.cwd --kinds all --delay 10s --duration 500ms -- ./server\n"
+        "  capture-agent trace -o run-%r.cwd -t gpu,nvtx --range '^step' -- ./train\n"
+        "  capture-agent trace -o run.cwd -t all --delay 10s --duration 1s -- ./server\n"
         "  capture-agent trace --backend sim -o run.cwd -- true"};
     struct trace_arguments a = {.capture = {.backend = cw_command_default_backend()},
                                 .options = {.filter = {.launch_count = UINT64_MAX},

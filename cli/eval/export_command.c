@@ -62,7 +62,8 @@ static void check_options(void *options, struct argp_state *state)
     const struct export_options *o = options;
     const bool stacks = o->format == FOLDED || o->format == SPEEDSCOPE;
     if (!o->eval.word_count || !o->chosen)
-        cw_usage_error(state, "found no %s", o->eval.word_count ? "--format" : "capture");
+        cw_usage_error(state, "found no %s, expected %s", o->eval.word_count ? "--format" : "capture",
+                       o->eval.word_count ? "one, or --perfetto FILE for a trace" : "RUN.cwd");
     if (of_traces(o->format) && (o->eval.all || o->eval.sources.count || cw_eval_option_of_ranges(&o->eval)))
         cw_usage_error(state, "found metrics or ranges, expected none for a trace");
     if (o->eval.all && o->eval.sources.count)

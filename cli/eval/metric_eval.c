@@ -222,6 +222,7 @@ static int evaluate(int argc, char **argv)
         "--all these are the metrics of the plan. Needs no GPU and no NVIDIA software.\v"
         "\"metric-eval COMMAND --help\" explains a command.\n\n"
         "Example:\n  metric-eval run.cwd\n  metric-eval run.cwd --set speed-of-light --range gemm -o run.h5\n"
+        "  metric-eval trace.cwd --by nvtx\n"
         "  metric-eval run.cwd -m sm__inst_executed.sum --csv -\n"
         "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm\n"
         "  metric-eval --check values.json run.cwd\n  metric-eval --check --native run.native run.cwd",

@@ -46,6 +46,22 @@ static const char *unit_of(const struct cw_joined *j, bool many)
     return j->of_ranges ? many ? "NVTX ranges" : "NVTX range" : many ? "launches" : "launch";
 }
 
+static const char *gpu_of(const struct cw_counter_data *data)
+{
+    const char *name = data->device_count ? cw_device_attribute(&data->devices[0], "name") : NULL;
+    return name ? name : "";
+}
+
+/* What makes it doubtful that the metrics are those of the trace's launches. */
+static void put_doubts(const struct cw_joined *j, const struct part *none, double whole, FILE *out)
+{
+    const char *traced = gpu_of(j->timeline->data), *counted = gpu_of(j->data);
+    if (*traced && *counted && strcmp(traced, counted) != 0)
+        cw_text_print(out, "Traced on another GPU, %s, than counted, %s.\n", traced, counted);
+    if (whole > 0 && none->ns > 0.9 * whole)
+        cw_text_print(out, "Hardly any launch was counted: is it the same program, with the same input?\n");
+}
+
 void cw_joined_put_summary(const struct cw_output_rows *rows, FILE *out)
 {
     const struct cw_joined_output *o = rows->joined;
@@ -63,6 +79,7 @@ void cw_joined_put_summary(const struct cw_output_rows *rows, FILE *out)
                           : "have the metrics of other launches of their kernel, grid and block",
              out);
     put_part(&none, whole, "have no metrics", out);
+    put_doubts(j, &none, whole, out);
     if (j->unnumbered)
         cw_text_print(out, "Which launch is which is not known: %s.\n", j->unnumbered);
     cw_capture_put_filters(j->data, out);

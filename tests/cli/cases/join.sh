@@ -32,6 +32,8 @@ h5dump -d /hot/samples h.h5 | grep '(0)' | head -1
 echo "== another program"
 trace multi 1 1
 join "$C/stream.cwd" --top 2
+trace gemm 1 1
+join "$C/h200_gemm.cwd" --top 1 | head -5
 echo "== a simulated program; what was skipped before has no number"
 cat >program <<'END'
 #!/bin/sh
