@@ -25,8 +25,11 @@ static CUptiResult refusal_of_sets;
 
 /* ---- the library without its threads --------------------------------------------------------------------------- */
 
+static void *(*own_thread)(void *);
+
 bool cw_inject_start_thread(void *(*run)(void *), void *user)
 {
+    own_thread = run;
     return run && !user;
 }
 
@@ -588,10 +591,10 @@ static void *call_runtime(void *thread)
 Test(trace, each_thread_is_named_once)
 {
     uint64_t here = 1000, other = 1000 + 1024;
-    pthread_t thread;
+    pthread_t second;
     begin(REST, NULL);
     call_runtime(&here);
-    cr_assert(pthread_create(&thread, NULL, call_runtime, &other) == 0 && pthread_join(thread, NULL) == 0);
+    cr_assert(pthread_create(&second, NULL, call_runtime, &other) == 0 && pthread_join(second, NULL) == 0);
     call_runtime(&here);
     end();
     cr_expect_eq(heard.rows[CW_TRACE_RUNTIME], 3);
@@ -620,4 +623,26 @@ Test(trace, a_program_without_files_runs_on)
     start(GPU);
     setrlimit(RLIMIT_FSIZE, &before);
     cr_expect(cw_inject->over && !cw_tracing->started);
+}
+
+static void stop_in_time(void)
+{
+    static int flushes;
+    cw_trace_sheets->closed = ++flushes == 5;
+}
+
+/* A program that does nothing for a day makes no file of accounts. */
+Test(trace, accounts_are_told_when_they_change)
+{
+    begin(GPU, NULL);
+    const CUpti_ActivityKernel9 k = kernel(1000);
+    record(&k, sizeof k, 2);
+    fake_profiler.slow = true;
+    cw_tracing->flush_ns = 1;
+    in_flush = stop_in_time;
+    own_thread(NULL);
+    cr_expect_eq(heard.rows[CW_TRACE_KERNEL], 2);
+    cr_expect_eq(heard.rows[CW_TRACE_ACCOUNT], 2, "of kernels and of shapes");
+    in_flush = NULL;
+    end();
 }

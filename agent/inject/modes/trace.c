@@ -142,9 +142,23 @@ static void put_account(uint32_t type, uint64_t launched, uint64_t recorded, uin
     cw_trace_put(CW_FIELD_NOTE, note_text);
 }
 
-/* With the rows' lock. */
+/* Grows with all that accounts say but their own number. */
+static uint64_t all_counts(void)
+{
+    const struct cw_trace_page *page = cw_trace_sheets->page;
+    uint64_t sum = atomic_load(&page->dropped);
+    for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        sum += k == CW_TRACE_ACCOUNT ? 0 : count_of(page->launched, k) + count_of(page->rows, k);
+    return sum;
+}
+
+/* Where they have changed, for a program may do nothing for days. With the rows' lock. */
 static void put_accounts(void)
 {
+    const uint64_t all = all_counts();
+    if (all == self->told)
+        return;
+    self->told = all;
     const struct cw_trace_page *page = cw_trace_sheets->page;
     for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++) {
         const bool counted = k == CW_TRACE_KERNEL || k == CW_TRACE_GRAPH;

@@ -23,6 +23,7 @@ struct cw_tracing {
     bool started;
     uint64_t refused;            /* kinds that CUPTI does not give */
     uint64_t flushed_ns;         /* when rows were last sent */
+    uint64_t told;               /* all counts that the last accounts were of */
     bool by_launch;              /* launches open and close the window */
     _Atomic bool open;           /* the window */
     pthread_mutex_t at_work;     /* the thread has it while it does anything; taken before the others */
