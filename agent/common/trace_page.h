@@ -14,6 +14,7 @@ struct cw_trace_page {
     _Atomic uint64_t rows[CW_TRACE_KIND__COUNT];     /* that CUPTI or the program has handed over */
     _Atomic uint64_t untimed[CW_TRACE_KIND__COUNT];  /* of these, without times */
     _Atomic uint64_t dropped;                        /* records that CUPTI says it lost, of whatever kind */
+    _Atomic uint64_t opened_ns;                      /* when the window was opened that is open; 0: there is none */
     _Atomic uint32_t toggled;                        /* by the agent: how often a signal came that opens a window */
 };
 

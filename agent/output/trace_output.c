@@ -499,6 +499,19 @@ static struct cw_trace_books settled(const struct cw_trace_books *kept, const st
     return b;
 }
 
+/* The one that the process was killed in. */
+static enum cw_status write_window(struct cw_trace_output *o, uint32_t process, uint64_t opened_ns,
+                                   struct cw_error *err)
+{
+    const struct cw_trace_kind_info *window = &cw_trace_kinds[CW_TRACE_WINDOW];
+    const uint64_t now = cw_clock_log_now_ns(), no_name = 0, *columns[CW_TRACE_KIND_FIELDS_MAX];
+    for (uint32_t f = 0; f < window->field_count; f++)
+        columns[f] = window->fields[f] == CW_FIELD_START ? &opened_ns
+                     : window->fields[f] == CW_FIELD_END ? &now
+                                                         : &no_name;
+    return cw_trace_output_rows(o, process, CW_TRACE_WINDOW, 1, columns, err);
+}
+
 enum cw_status cw_trace_output_settle(struct cw_trace_output *o, uint32_t process, const struct cw_trace_page *page,
                                       struct cw_error *err)
 {
@@ -512,7 +525,9 @@ enum cw_status cw_trace_output_settle(struct cw_trace_output *o, uint32_t proces
         books[kind] = settled(last, page, kind);
         cut = cut || books[kind].lost != last->lost || books[kind].launched != last->launched;
     }
-    return cut ? write_accounts(o, process, books, err) : CW_OK;
+    const uint64_t opened_ns = atomic_load(&page->opened_ns);
+    enum cw_status status = opened_ns ? write_window(o, process, opened_ns, err) : CW_OK;
+    return status == CW_OK && cut ? write_accounts(o, process, books, err) : status;
 }
 
 /* What is dropped, in the words of the end: rows that were lost. */

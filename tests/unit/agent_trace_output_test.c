@@ -200,6 +200,7 @@ Test(trace_output, a_page_tells_what_was_not_sent)
     page.launched[CW_TRACE_KERNEL] = page.direct[CW_TRACE_KERNEL] = 1;
     page.rows[CW_TRACE_KERNEL] = 1000;
     page.dropped = 5000;
+    page.opened_ns = 77;
     cr_assert(cw_trace_output_settle(&output, process, &page, &err) == CW_OK);
     const struct cw_trace_books b = cw_trace_output_books(&output, CW_TRACE_KERNEL);
     cr_expect(b.launched == 1 && b.lost == 1000, "%llu lost", (unsigned long long)b.lost);
@@ -207,6 +208,12 @@ Test(trace_output, a_page_tells_what_was_not_sent)
     cr_expect_eq(output.dropped, 5000);
     read_file(path);
     cr_expect_eq(data.dropped, 5000);
+    struct cw_trace_rows rows = {0};
+    for (size_t i = 0; i < trace.block_count; i++)
+        if (trace.blocks[i].kind == CW_TRACE_WINDOW)
+            cr_assert(cw_trace_read_rows(&rows, &trace, i, &buffer, &err) == CW_OK);
+    cr_assert(rows.count == 1, "the window that it was killed in");
+    cr_expect(cw_trace_get(&rows, CW_FIELD_START, 0) == 77 && cw_trace_get(&rows, CW_FIELD_END, 0) > 77);
 }
 
 /* However many texts one process sends, the accounts of those behind it are understood. */

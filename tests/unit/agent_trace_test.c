@@ -530,8 +530,10 @@ Test(trace, the_end_is_the_end_of_the_window)
     begin(GPU, NULL);
     fake_profiler.slow = true;
     profile();
+    cr_expect_eq(cw_trace_sheets->page->opened_ns, cw_tracing->opened_ns);
     in_flush = profile_again;
     end();
+    cr_expect_eq(cw_trace_sheets->page->opened_ns, 0);
     cr_expect_eq(enabled, 0);
     cr_expect_eq(heard.rows[CW_TRACE_WINDOW], 1);
     cr_expect_eq(heard.last[CW_TRACE_WINDOW][CW_FIELD_START], opened_ns);
@@ -554,7 +556,10 @@ Test(trace, a_child_begins_without_its_parents_ranges)
     prepare();
     cw_trace_nvtx_category(1, 3, "compute");
     cw_trace_nvtx_open(1, 0, &label);
+    static struct cw_trace_sheets parents; /* its memory may be in another thread's hands: it is not freed */
+    parents = *cw_trace_sheets;
     cw_trace_forget();
+    cr_expect_neq(parents.last_text, 0);
     cw_trace_nvtx_forget();
     start(REST);
     cw_trace_nvtx_open(1, 0, &label);
@@ -565,7 +570,8 @@ Test(trace, a_child_begins_without_its_parents_ranges)
     cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_CATEGORY), "3");
 }
 
-/* Those that there is no room for are lost, and said to be; a category that is named again and again takes one place. */
+/* Those that there is no room for are lost, and said to be; a category that is named again and again takes one place.
+ */
 Test(trace, too_many_open_ranges_are_lost)
 {
     begin(REST, NULL);

@@ -72,7 +72,8 @@ static enum cw_status send_text(const struct cw_process *process, uint32_t first
 /* Pids come again, in a container too, and with another program that a process executes. */
 Test(traced, a_pid_may_be_of_several_processes)
 {
-    const struct cw_process first = {.number = 1, .pid = 7, .program = "a"}, second = {.number = 2, .pid = 7, .program = "b"};
+    const struct cw_process first = {.number = 1, .pid = 7, .program = "a"},
+                            second = {.number = 2, .pid = 7, .program = "b"};
     cr_expect_eq(send_text(&first, 1, "one"), CW_OK);
     cr_expect_eq(send_text(&second, 1, "another"), CW_OK, "%s", err.message);
     cr_expect_eq(send_text(&first, 2, "two"), CW_OK, "%s", err.message);

@@ -204,6 +204,7 @@ static void set_kinds(bool enable)
 static void put_window(uint64_t end_ns)
 {
     cw_trace_rows_lock();
+    atomic_store(&cw_trace_sheets->page->opened_ns, 0);
     if (cw_trace_row(CW_TRACE_WINDOW)) {
         cw_trace_put(CW_FIELD_START, self->opened_ns);
         cw_trace_put(CW_FIELD_END, end_ns);
@@ -223,10 +224,13 @@ static void review_window(void)
     atomic_store(&self->open, open);
     if (!open)
         set_kinds(false);
-    if (open)
-        self->opened_ns = now;
-    else
+    if (!open) {
         put_window(cw_inject_now_ns());
+        return;
+    }
+    self->opened_ns = now;
+    if (cw_trace_window_any(&self->window_options, &self->options))
+        atomic_store(&cw_trace_sheets->page->opened_ns, now);
 }
 
 static void range_changed(const struct cw_open_range *range, bool opened)
@@ -463,7 +467,8 @@ static void window_launch(const CUpti_CallbackData *call, bool entered)
     cw_inject_leave();
 }
 
-/* One counts that has the window open from its begin to its return: of others nobody knows whether CUPTI records them. */
+/* One counts that has the window open from its begin to its return: of others nobody knows whether CUPTI records them.
+ */
 static void launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const enum cw_trace_kind kind = cw_inject_launches_graph(id) ? CW_TRACE_GRAPH : CW_TRACE_KERNEL;
