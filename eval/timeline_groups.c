@@ -187,7 +187,17 @@ static void add_group(struct cw_timeline_group *to, const struct cw_timeline_gro
     to->bytes += from->bytes;
 }
 
-/* Ranges have what ran in those within them. Of what ran in none, path 0 has its own alone. */
+static void add_ranges(struct cw_timeline_group *paths, const struct cw_timeline *t)
+{
+    for (uint32_t i = 0; i < t->range_count; i++) {
+        const struct cw_timeline_range *r = &t->ranges[i];
+        paths[r->path].ranges++;
+        paths[r->path].wall += (double)(r->end - r->start);
+    }
+}
+
+/* Ranges have what ran in those within them. Of what ran in none, path 0 has its own alone. Without `keep` ranges in
+ * which nothing ran are there, too. */
 static bool add_up_paths(struct cw_timeline_groups *all, const bool *keep, struct cw_arena *arena)
 {
     const struct cw_timeline *t = all->t;
@@ -202,9 +212,13 @@ static bool add_up_paths(struct cw_timeline_groups *all, const bool *keep, struc
     for (uint32_t p = t->path_count; paths && p-- > 1;)
         if (paths[p].count && t->paths[p].parent)
             add_group(&paths[t->paths[p].parent], &paths[p]);
-    for (uint32_t p = 0; paths && p < t->path_count; p++)
-        if (paths[p].count)
+    if (paths)
+        add_ranges(paths, t);
+    for (uint32_t p = 0; paths && p < t->path_count; p++) {
+        paths[p].least = paths[p].count ? paths[p].least : 0;
+        if (paths[p].count || (!keep && p && paths[p].ranges))
             paths[all->count++] = paths[p];
+    }
     all->items = paths;
     return paths;
 }
@@ -213,6 +227,7 @@ static int by_total(const void *left, const void *right)
 {
     const struct cw_timeline_group *a = left, *b = right;
     return a->total != b->total ? (a->total < b->total) - (a->total > b->total)
+           : a->wall != b->wall ? (a->wall < b->wall) - (a->wall > b->wall)
                                 : (a->first > b->first) - (a->first < b->first);
 }
 

@@ -24,6 +24,8 @@ struct cw_timeline_group {
     uint64_t count, failed; /* failed: calls that returned an error */
     double total, least, greatest, bytes; /* times in ns */
     double own;                           /* of NVTX ranges: in no range within it */
+    uint64_t ranges;                      /* of NVTX ranges: how often it was opened, of all threads, */
+    double wall;                          /* and ns from there to its end, added up */
 };
 
 struct cw_timeline_groups {
@@ -35,6 +37,12 @@ struct cw_timeline_groups {
     uint64_t item_count;             /* of all */
     const char *const *families;     /* of each name, by family alone */
 };
+
+/* Of what ran, 0 where nothing did. */
+static inline double cw_timeline_group_mean(const struct cw_timeline_group *group)
+{
+    return group->count ? group->total / (double)group->count : 0;
+}
 
 /* Adds up; `keep`, by item of timeline->gpu, or NULL: all. All lives in `arena`. CW_ERR_NOMEM alone. */
 enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_timeline_by by,

@@ -109,9 +109,9 @@ static enum cw_status choose(struct view *v)
 
 /* ---- which rows, and in which order ----------------------------------------------------------------------------- */
 
-enum column { LAUNCHES, TOTAL, SHARE, MEAN, LEAST, GREATEST, BYTES, NAME, COLUMN__COUNT };
-static const char *const column_names[COLUMN__COUNT] = {"launches", "total",    "share", "mean",
-                                                        "least",    "greatest", "bytes", "name"};
+enum column { LAUNCHES, TOTAL, SHARE, MEAN, LEAST, GREATEST, BYTES, WALL, NAME, COLUMN__COUNT };
+static const char *const column_names[COLUMN__COUNT] = {"launches", "total", "share", "mean", "least",
+                                                        "greatest", "bytes", "wall",  "name"};
 
 static enum column find_column(const char *name, size_t length)
 {
@@ -127,10 +127,11 @@ static double value_of(const struct cw_timeline_groups *groups, uint32_t group, 
     const double values[] = {(double)g->count,
                              g->total,
                              groups->total > 0 ? g->total / groups->total : 0,
-                             g->total / (double)g->count,
+                             cw_timeline_group_mean(g),
                              g->least,
                              g->greatest,
-                             g->bytes};
+                             g->bytes,
+                             g->wall};
     return values[column];
 }
 
@@ -141,7 +142,7 @@ static enum cw_status check_column(enum column column, const char *option, const
                : cw_error_set(
                      err, CW_ERR_USAGE,
                      "found %s '%.200s', expected of a trace one of launches, total, share, mean, least, greatest, "
-                     "bytes and name",
+                     "bytes, wall and name",
                      option, name);
 }
 

@@ -522,7 +522,8 @@ void cw_timeline_tables_free(struct cw_timeline_tables *tables)
 struct group_record {
     const char *name;
     uint64_t count, failed;
-    double total, share, mean, least, greatest, bytes;
+    double total, share, mean, least, greatest, bytes, own, wall;
+    uint64_t ranges;
 };
 
 enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,
@@ -534,8 +535,12 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
         {"total_ns", CW_CELL_F64, AT(total)},       {"share", CW_CELL_F64, AT(share)},
         {"mean_ns", CW_CELL_F64, AT(mean)},         {"least_ns", CW_CELL_F64, AT(least)},
         {"greatest_ns", CW_CELL_F64, AT(greatest)}, {"bytes", CW_CELL_F64, AT(bytes)},
-        {"failed", CW_CELL_U64, AT(failed)}};
+        {"failed", CW_CELL_U64, AT(failed)},        {"self_ns", CW_CELL_F64, AT(own)},
+        {"ranges", CW_CELL_U64, AT(ranges)},        {"wall_ns", CW_CELL_F64, AT(wall)}};
 #undef AT
+    enum { OF_RANGES = 3 }; /* the last columns */
+    const size_t column_count =
+        sizeof columns / sizeof *columns - (rows->groups.by == CW_TIMELINE_BY_NVTX ? 0 : OF_RANGES);
     struct group_record *records = cw_arena_alloc(arena, rows->count, sizeof *records);
     for (uint32_t i = 0; records && i < rows->count; i++) {
         const struct cw_timeline_group *g = &rows->groups.items[rows->rows[i]];
@@ -548,14 +553,18 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
                                            g->failed,
                                            g->total,
                                            rows->groups.total > 0 ? g->total / rows->groups.total : 0,
-                                           g->total / (double)g->count,
+                                           cw_timeline_group_mean(g),
                                            g->least,
                                            g->greatest,
-                                           g->bytes};
+                                           g->bytes,
+                                           g->own,
+                                           g->wall,
+                                           g->ranges};
     }
     output->tables[output->table_count++] = (struct cw_output_table){.name = "groups",
                                                                      .group = "group",
-                                                                     CW_OUTPUT_COLUMNS(columns),
+                                                                     .columns = columns,
+                                                                     .column_count = column_count,
                                                                      .record_size = sizeof *records,
                                                                      .row_count = rows->count,
                                                                      .row = cw_output_array,

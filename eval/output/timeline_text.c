@@ -151,7 +151,7 @@ static void put_title(const struct page *p, const char *title)
 /* ---- lists of groups -------------------------------------------------------------------------------------------- */
 
 /* Which cells a list has, in the order of the columns. */
-enum cell { COUNT, TOTAL, SHARE, OWN, MEAN, LEAST, GREATEST, BYTES, RATE, FAILED };
+enum cell { COUNT, TOTAL, SHARE, OWN, MEAN, LEAST, GREATEST, BYTES, RATE, FAILED, RANGES, WALL };
 
 struct list {
     const struct cw_timeline_rows *rows;
@@ -179,7 +179,7 @@ static void fill_group(const struct lines *l, uint32_t row, struct line *line)
             put_time(g->own, cell);
             break;
         case MEAN:
-            put_time(g->total / (double)g->count, cell);
+            put_time(cw_timeline_group_mean(g), cell);
             break;
         case LEAST:
             put_time(g->least, cell);
@@ -189,6 +189,12 @@ static void fill_group(const struct lines *l, uint32_t row, struct line *line)
             break;
         case BYTES:
             put_amount(g->bytes, "bytes", cell);
+            break;
+        case RANGES:
+            g->ranges ? put_count(g->ranges, cell) : (void)strcpy(cell, "-"); /* what ran in no range */
+            break;
+        case WALL:
+            g->ranges ? put_time(g->wall, cell) : (void)strcpy(cell, "-");
             break;
         case RATE:
             put_amount(g->total > 0 ? g->bytes / (g->total / 1e9) : 0, "bytes/s", cell);
@@ -222,8 +228,8 @@ static bool has_failed(const struct cw_timeline_rows *rows)
 static void put_list(const struct page *p, const struct cw_timeline_rows *rows, const char *items, const char *name,
                      const char *more)
 {
-    static const char *const names[] = {"",      "total",    "share", "self", "mean",
-                                        "least", "greatest", "bytes", "bandwidth",   "failed"};
+    static const char *const names[] = {"",         "total", "share",     "self",   "mean",   "least",
+                                        "greatest", "bytes", "bandwidth", "failed", "ranges", "wall"};
     struct list list = {.rows = rows};
     struct lines l = {.page = p, .fill = fill_group, .name = name, .rows = rows->count, .content = &list};
     const bool copies = rows->groups.by == CW_TIMELINE_BY_COPY;
@@ -231,15 +237,20 @@ static void put_list(const struct page *p, const struct cw_timeline_rows *rows, 
     l.names = rows->groups.by == CW_TIMELINE_BY_NVTX                                                 ? PATHS
               : rows->groups.by == CW_TIMELINE_BY_KERNEL || rows->groups.by == CW_TIMELINE_BY_FAMILY ? FUNCTIONS
                                                                                                      : WORDS;
+    if (l.names == PATHS) {
+        list.cells[l.count++] = RANGES;
+        list.cells[l.count++] = WALL;
+    }
     list.cells[l.count++] = COUNT;
     list.cells[l.count++] = TOTAL;
     list.cells[l.count++] = SHARE;
     if (l.names == PATHS)
         list.cells[l.count++] = OWN;
-    list.cells[l.count++] = MEAN;
+    else
+        list.cells[l.count++] = MEAN;
     if (!narrow && !copies && l.names != PATHS)
         list.cells[l.count++] = LEAST;
-    if (!copies)
+    if (!copies && l.names != PATHS)
         list.cells[l.count++] = GREATEST;
     if (copies) {
         list.cells[l.count++] = BYTES;
@@ -787,8 +798,8 @@ void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_termi
     if (!o->list_alone) {
         put_gaps(&p);
         put_section(&p, "Copies and memsets", o->copies, "copies", "which", "kinds");
-        put_section(&p, "Time on the GPU, by the NVTX ranges around the launch", o->ranges, "launches", "NVTX range",
-                    "ranges");
+        put_section(&p, "NVTX ranges, and the time on the GPU of what was launched in them", o->ranges, "launches",
+                    "NVTX range", "ranges");
         put_section(&p, "Time on the GPU, by stream", o->streams, "launches", "stream", "streams");
         put_section(&p, "Time on the GPU, by process", o->devices, "launches", "process", "processes");
         put_section(&p, "Time in calls of CUDA, of all threads", o->calls, "calls", "call", "calls");

@@ -22,6 +22,13 @@ metric-eval run.cwd --sort mean --filter 'launches > 10' --top 2 --quiet
 metric-eval run.cwd --sort name:asc --top 2 --quiet
 metric-eval run.cwd --kernel softmax --quiet
 metric-eval run.cwd --range forward --exclude gemm --top 2 --quiet
+metric-eval run.cwd --by nvtx --sort wall --top 2 --quiet
+metric-eval run.cwd --by nvtx --csv - --top 2
+cat >ranges <<'END'
+exec >$COUNTERWORKS_SIM
+echo push outer; echo push inner; echo launch a; echo pop; echo push inner; echo pop; echo push idle; echo pop; echo pop
+END
+capture-agent trace -q --backend sim --kinds=-env -o own.cwd -- sh ranges; metric-eval own.cwd --by nvtx --quiet
 echo == mistakes
 fail metric-eval run.cwd --range nowhere 2>&1
 fail metric-eval run.cwd --kernel softmix 2>&1
