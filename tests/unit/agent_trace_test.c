@@ -18,6 +18,7 @@ static const CUcontext context = (CUcontext)0x10;
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static size_t dropped;
+static bool taken_inside; /* records, by a thread whose calls were our own */
 static uint64_t enabled; /* CUPTI's kinds, a bit each */
 static uint32_t entered; /* times that one was enabled by a thread whose calls were our own */
 static void (*in_flush)(void);
@@ -98,6 +99,7 @@ static CUptiResult next_record(uint8_t *buffer, size_t valid, CUpti_Activity **r
 static CUptiResult count_dropped(CUcontext c, uint32_t stream, size_t *count)
 {
     (void)c, (void)stream;
+    taken_inside = cw_own_calls.inside;
     *count = dropped;
     dropped = 0;
     return CUPTI_SUCCESS;
@@ -305,6 +307,7 @@ Test(trace, kernels_have_a_shape_and_are_counted)
         launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, i < 4 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
     CUpti_ActivityKernel9 k = kernel(1000);
     record(&k, sizeof k, 2);
+    cr_expect(taken_inside, "a handler of the program's that uses ranges would wait for itself");
     k = kernel(0);
     record(&k, sizeof k, 1);
     dropped = 9;

@@ -105,18 +105,23 @@ static void take_records(uint8_t *buffer, size_t valid)
     }
 }
 
-/* On a thread of CUPTI's own, or on one that flushes and may hold the library's lock: so it takes the rows' alone. */
+/* On a thread of CUPTI's own, or on one that flushes and may hold the library's lock: so it takes the rows' alone. A
+ * handler of the program's must not come for them meanwhile: the thread's calls are our own, if they were not before.
+ */
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
     (void)size;
     struct cw_thread here;
     cw_thread_enter(&here);
+    const bool entered = cw_inject_enter();
     if (!cw_inject->over && cw_inject->process == getpid()) {
         take_records(buffer, valid);
         count_dropped(context, stream);
     }
     if (buffer)
         give_back(buffer);
+    if (entered)
+        cw_inject_leave();
     cw_thread_leave(&here);
 }
 
