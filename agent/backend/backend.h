@@ -89,6 +89,7 @@ struct cw_trace_options {
     bool latency;            /* when launches were queued and submitted */
     bool attributes;         /* of launches: priorities, clusters and the like that are not always read */
     bool hes;                /* times from the hardware event system, where the chip has it */
+    uint32_t attach;         /* a process that runs, instead of a program; 0: none */
     uint64_t environment_ns; /* from one row of the environment to the next */
     uint64_t flush_ns;       /* what was recorded is written at least this often; 0: as buffers fill */
     uint64_t buffer_bytes;   /* of one buffer in the program */

@@ -1,10 +1,15 @@
 /* capture-agent trace */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "agent/backend/trace_capture.h"
 #include "agent/command/command.h"
 
 struct trace_arguments {
     struct cw_command_capture capture;
     bool list;
+    char attached[32]; /* what is traced then, for people */
+    char *argv[2];
     struct cw_trace_options options;
 };
 
@@ -23,8 +28,10 @@ static void check_arguments(void *arguments, struct argp_state *state)
         return;
     if (!a->capture.options.output)
         cw_usage_error(state, "-o RUN.cwd is required");
-    if (!a->capture.options.argv)
+    if (!a->capture.options.argv && !a->options.attach)
         cw_usage_error(state, "no program: give one after --");
+    if (a->capture.options.argv && a->options.attach)
+        cw_usage_error(state, "found --attach and a program, expected one of them");
     if (w->every_ns && !w->length_ns)
         cw_usage_error(state, "found --every without --window, expected how long to trace at a time");
     if (w->every_ns && w->every_ns < w->length_ns)
@@ -91,6 +98,10 @@ static const struct cw_option trace_options[] = {
     {"graphs", 0, "nodes|whole",
      "of the launch of a CUDA graph, record each of its kernels and copies (default), or the whole, which costs less",
      CW_OPTION_CHOICE(struct trace_arguments, options.whole_graphs)},
+    {"attach", 'p', "PID",
+     "trace a process that runs, which was started with CUDA_INJECTION64_PATH (and NVTX_INJECTION64_PATH) naming "
+     "libcounterworks_inject.so; it runs on when --duration is over or at Ctrl-C",
+     CW_OPTION_NUMBER(struct trace_arguments, options.attach, 1, INT32_MAX)},
     {"latency", 0, NULL, "record when launches were queued and submitted, too",
      CW_OPTION_FLAG(struct trace_arguments, options.latency)},
     {"launch-attributes", 0, NULL, "record attributes of launches, as priorities and cluster policies, too",
@@ -127,6 +138,11 @@ static enum cw_status trace(struct trace_arguments *a, int *exit_status, struct 
         status = cw_command_begin(&a->capture, CW_PROFILER_TRACE, err);
     a->options.capture = a->capture.options;
     a->options.quiet = a->capture.quiet;
+    if (a->options.attach) {
+        snprintf(a->attached, sizeof a->attached, "process %" PRIu32, a->options.attach);
+        a->argv[0] = a->attached;
+        a->options.capture.argv = a->argv;
+    }
     if (status != CW_OK)
         return status;
     const struct cw_backend *backend = cw_command_backend(&a->capture);
@@ -138,7 +154,7 @@ static enum cw_status trace(struct trace_arguments *a, int *exit_status, struct 
 int cw_trace_command(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        trace_options, "-- PROGRAM [ARGUMENT...]\n--list-kinds",
+        trace_options, "-- PROGRAM [ARGUMENT...]\n--attach PID\n--list-kinds",
         "Runs an unmodified program and records what it and its GPUs do, and when: kernels, copies, calls, waits, user "
         "ranges. Nothing is replayed. What was recorded and what was lost is told in the end. The program's exit "
         "status is passed on.\v"

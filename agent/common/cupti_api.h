@@ -73,6 +73,8 @@
 /* Those for traces alone. */
 #define CW_CUPTI_TRACE_FUNCTIONS(X)                                                                                    \
     X(cuptiActivityDisable)                                                                                            \
+    X(cuptiUnsubscribe)                                                                                                \
+    X(cuptiFinalize)                                                                                                   \
     X(cuptiActivityConfigureUnifiedMemoryCounter)                                                                      \
     X(cuptiActivityEnableLatencyTimestamps)                                                                            \
     X(cuptiActivityEnableLaunchAttributes)                                                                             \
@@ -121,6 +123,8 @@
 
 /* Not in every driver: NULL where they are missing. */
 #define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \
+    X(cuDeviceGetCount)                                                                                                \
+    X(cuDevicePrimaryCtxGetState)                                                                                      \
     X(cuLaunchKernelEx)                                                                                                \
     X(cuFuncGetParamInfo)                                                                                              \
     X(cuFuncGetAttribute)                                                                                              \

@@ -39,6 +39,9 @@ enum cw_message_type {
                                the payload of a SASS chunk */
     CW_MESSAGE_TRACE_PAGE, /* empty, with memory: a struct cw_trace_page, which the agent keeps */
     CW_MESSAGE_TRACE,      /* whole chunks TSTR and TREC, of process 0 */
+    CW_MESSAGE_ATTACH,     /* where CUPTI is: string. The first message of an agent that has come to a program that runs
+                              (attach_socket.h) */
+    CW_MESSAGE_DETACH,     /* empty, of such an agent: it wants the rest, and then the end of the connection */
     /* from the agent's own sampling process */
     CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
     CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, ns that a sample takes: u64 (0: unknown), whole chunks of

@@ -67,23 +67,22 @@ static bool take_setup(const uint8_t *payload, size_t size)
     struct cw_reader in;
     cw_inject->mode = read_mode(&in, payload, size);
     cw_reach_init();
+    if (self->attached && cw_inject->mode != &cw_inject_trace)
+        cw_inject->mode = NULL;
     return cw_inject->mode && cw_inject->mode->setup(&in) && enable_wanted();
 }
 
-/* Writes the HELLO of the current context's device; false after a failure. */
-static bool put_hello(struct cw_writer *out, uint32_t *number)
+/* Writes the HELLO of a device; false after a failure. */
+static bool put_hello(struct cw_writer *out, CUdevice device)
 {
     struct cw_writer pairs;
     uint32_t count = 0;
-    CUdevice device;
     cw_writer_init(&pairs);
-    bool ok = cw_inject->api.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
-              cw_inject_good(cw_cupti_describe(&cw_inject->api, device, &pairs, &count), "cuptiDeviceGetChipName");
+    bool ok = cw_inject_good(cw_cupti_describe(&cw_inject->api, device, &pairs, &count), "cuptiDeviceGetChipName");
     if (ok) {
-        *number = (uint32_t)device;
         cw_write_u32(out, (uint32_t)cw_inject->process);
         cw_write_string(out, program_invocation_short_name);
-        cw_write_u32(out, *number);
+        cw_write_u32(out, (uint32_t)device);
         cw_write_u32(out, count);
         cw_write_bytes(out, pairs.data, pairs.size);
         ok = pairs.status == CW_OK && out->status == CW_OK;
@@ -122,13 +121,14 @@ struct answer { /* to HELLO */
     uint32_t device; /* it is about */
 };
 
-/* Introduces the device of the current context. */
-static bool hello(struct answer *answer)
+/* Introduces a device. */
+static bool hello(CUdevice device, struct answer *answer)
 {
     struct cw_writer out;
     cw_writer_init(&out);
     cw_inject_acquire();
-    bool ok = put_hello(&out, &answer->device);
+    answer->device = (uint32_t)device;
+    bool ok = put_hello(&out, device);
     cw_inject_release();
     ok = ok && cw_wire_ask(&out, &answer->type, &answer->payload, &answer->size);
     cw_writer_free(&out);
@@ -175,11 +175,12 @@ static void take_answer(CUcontext context, const struct answer *answer)
     self->installed = self->installed || atexit(at_exit) == 0;
 }
 
-/* The first answer says what to collect. What loads libraries comes before the lock. */
-static void introduce(CUcontext context)
+/* The first answer says what to collect. What loads libraries comes before the lock. The context is NULL where only the
+ * device is known. */
+static void introduce(CUcontext context, CUdevice device)
 {
     struct answer answer = {0};
-    bool good = begin_profiling() && hello(&answer);
+    bool good = begin_profiling() && device >= 0 && hello(device, &answer);
     if (good)
         load(&answer);
     cw_inject_acquire();
@@ -197,7 +198,8 @@ static void context_created(CUcontext context)
     cw_inject->api.cuCtxGetCurrent(&current);
     if (current != context && cw_inject->api.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
         return;
-    introduce(context);
+    CUdevice device;
+    introduce(context, cw_inject->api.cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : -1);
     if (current != context)
         cw_inject->api.cuCtxPopCurrent_v2(&current);
 }
@@ -313,9 +315,8 @@ static void take_trouble(CUpti_CallbackId id, const CUpti_StateData *data)
     cw_thread_leave(&here);
 }
 
-static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+static void take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
-    (void)user;
     if (domain == CUPTI_CB_DOMAIN_STATE) {
         take_trouble(id, data);
         return;
@@ -338,6 +339,40 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
     cw_inject_leave();
 }
 
+/* An agent that leaves has CUPTI left behind a call of the driver or runtime, where that is safe. */
+static void leave_cupti(void)
+{
+    if (self->subscribed && cw_inject->api.cuptiUnsubscribe)
+        cw_inject->api.cuptiUnsubscribe(cw_inject->subscriber);
+    if (self->subscribed && cw_inject->api.cuptiFinalize) /* else it is someone else's */
+        cw_inject->api.cuptiFinalize();
+    self->subscribed = false;
+    self->begun = false;
+    atomic_store(&self->left, true);
+}
+
+static bool is_behind_call(CUpti_CallbackDomain domain, const void *data)
+{
+    return (domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API) && !cw_own_calls.inside &&
+           ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_EXIT;
+}
+
+static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+{
+    (void)user;
+    if (!self->attached) {
+        take(domain, id, data);
+        return;
+    }
+    atomic_fetch_add(&self->callbacks, 1);
+    take(domain, id, data);
+    if (is_behind_call(domain, data) && atomic_exchange(&self->leaving, false) && cw_inject_enter()) {
+        leave_cupti();
+        cw_inject_leave();
+    }
+    atomic_fetch_sub(&self->callbacks, 1);
+}
+
 /* ---- entry ------------------------------------------------------------------------------------------------------ */
 
 static void subscribe(void)
@@ -347,6 +382,7 @@ static void subscribe(void)
         CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING};
     bool ok = cw_inject_good(cw_inject->api.cuptiSubscribe(&cw_inject->subscriber, (CUpti_CallbackFunc)callback, NULL),
                              "cuptiSubscribe");
+    self->subscribed = ok;
     for (size_t i = 0; i < sizeof resources / sizeof *resources && ok; i++)
         ok = cw_inject_good(
             cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_RESOURCE, resources[i]),
@@ -363,6 +399,7 @@ static void forked(void)
     cw_user_ranges_forget();
     cw_trace_forget();
     cw_trace_nvtx_forget();
+    cw_attach_leave();
     cw_pinned_forget();
     cw_inject->over = cw_inject->over || cw_wire->tried;
     cw_inject->process = cw_wire->tried ? 0 : getpid();
@@ -376,19 +413,102 @@ __attribute__((constructor)) static void begin(void)
     pthread_atfork(NULL, NULL, forked);
 }
 
-static void initialize(void)
+static void begin_capture(const char *cupti)
 {
-    const char *path = secure_getenv(CW_AGENT_SOCKET_VARIABLE);
-    if (!path || cw_wire->tried)
-        return;
-    cw_inject->process = getpid();
-    cw_inject->arena = cw_arena_create();
-    if (!cw_inject->arena || !cw_wire_connect(path))
-        return;
-    if (cw_cupti_load(&cw_inject->api, secure_getenv(CW_AGENT_CUPTI_VARIABLE)))
+    if (cw_cupti_load(&cw_inject->api, cupti))
         subscribe();
     else
         cw_inject_fail(CW_ERR_UNSUPPORTED, "%s", cw_inject->api.missing);
+}
+
+/* The devices whose primary contexts the program uses, or else all: it may have made other contexts, which nobody
+ * lists.
+ */
+static void introduce_devices(void)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    int count = 0, active = 0;
+    bool any = false;
+    if (!api->cuDeviceGetCount || api->cuDeviceGetCount(&count) != CUDA_SUCCESS)
+        count = 1;
+    for (int pass = 0; pass < 2 && !any; pass++)
+        for (CUdevice device = 0; device < count && !cw_inject->over; device++) {
+            unsigned flags;
+            if (!pass && (!api->cuDevicePrimaryCtxGetState ||
+                          api->cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active))
+                continue;
+            any = true;
+            introduce(NULL, device);
+        }
+}
+
+static void attached(const char *cupti)
+{
+    cw_inject_acquire();
+    cw_inject->process = getpid();
+    cw_inject->arena = cw_arena_create();
+    cw_inject->over = self->abandoned = false;
+    cw_inject->handed_over = cw_inject->devices = 0;
+    self->attached = true;
+    atomic_store(&self->leaving, false);
+    atomic_store(&self->left, false);
+    cw_trace_rows_lock();
+    cw_trace_rows_reset(); /* without an agent it was closed */
+    cw_trace_rows_unlock();
+    cw_inject_release();
+    if (cw_inject->arena)
+        begin_capture(*cupti ? cupti : NULL);
+    else
+        cw_inject_fail_memory();
+    if (!cw_inject->over)
+        introduce_devices();
+}
+
+/* Where the program makes no call for a while, this thread does it. */
+static void leave_cupti_soon(void)
+{
+    atomic_store(&self->leaving, true);
+    for (int i = 0; i < 100 && !atomic_load(&self->left); i++)
+        cw_inject_sleep(10000000);
+    if (atomic_exchange(&self->leaving, false))
+        leave_cupti();
+    for (int i = 0; i < 200 && (atomic_load(&self->callbacks) || !atomic_load(&self->left)); i++)
+        cw_inject_sleep(10000000);
+}
+
+static bool detached(void)
+{
+    cw_trace_stop();
+    cw_inject->over = true;
+    leave_cupti_soon();
+    if (atomic_load(&self->callbacks) || !atomic_load(&self->left) || !cw_inject->api.cuptiUnsubscribe)
+        return false;
+    cw_inject_acquire();
+    const bool again = cw_trace_reset();
+    if (again) {
+        self->attached = false;
+        cw_inject->mode = NULL;
+        cw_arena_destroy(cw_inject->arena);
+        cw_inject->arena = NULL;
+    }
+    cw_inject_release();
+    return again;
+}
+
+static void initialize(void)
+{
+    static const struct cw_attach_calls calls = {attached, detached};
+    const char *path = secure_getenv(CW_AGENT_SOCKET_VARIABLE);
+    if (cw_wire->tried)
+        return;
+    if (!path) {
+        cw_attach_listen(&calls);
+        return;
+    }
+    cw_inject->process = getpid();
+    cw_inject->arena = cw_arena_create();
+    if (cw_inject->arena && cw_wire_connect(path))
+        begin_capture(secure_getenv(CW_AGENT_CUPTI_VARIABLE));
 }
 
 /* Called by the CUDA driver when it initialises. The value is what CUDA expects of a library that has loaded. */

@@ -4,6 +4,7 @@
 #ifndef CW_INJECT_STATE_H
 #define CW_INJECT_STATE_H
 
+#include "agent/inject/attach.h"
 #include "agent/inject/driver/alone.h"
 #include "agent/inject/driver/counters.h"
 #include "agent/inject/driver/idle.h"
@@ -58,13 +59,14 @@
     X(struct cw_user_replay, user_replay)                                                                              \
     X(struct cw_pc, pc)                                                                                                \
     X(struct cw_sass, sass)                                                                                            \
-    X(struct cw_launches, launches)                                                                                        \
+    X(struct cw_launches, launches)                                                                                    \
     X(struct cw_trace_sheets, trace_sheets)                                                                            \
     X(struct cw_trace_cupti, trace_cupti)                                                                              \
     X(struct cw_trace_calls, trace_calls)                                                                              \
     X(struct cw_trace_ranges, trace_ranges)                                                                            \
     X(struct cw_tracing, tracing)                                                                                      \
-    X(struct cw_nvtx_names, nvtx_names)
+    X(struct cw_nvtx_names, nvtx_names)                                                                                \
+    X(struct cw_attach, attach)
 
 struct cw_inject_state { /* all zeros when the library is loaded, mutexes and conditions too */
 #define X(type, name) type name;
@@ -75,6 +77,11 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         bool begun;     /* CUPTI's profiler */
         bool installed; /* what is to happen at exit */
         bool abandoned; /* what was armed when the capture ended has been stopped */
+        bool subscribed;
+        bool attached;              /* the agent has come to the program */
+        _Atomic uint32_t callbacks; /* of an attached agent's capture, that are under way */
+        _Atomic bool leaving;       /* CUPTI is to be left, at the end of a call */
+        _Atomic bool left;
     } entry;
 };
 extern struct cw_inject_state cw_inject_state;

@@ -9,16 +9,19 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/common/attach_socket.h"
 #include "agent/session/cupti_path.h"
+#include "agent/session/signals.h"
 
 /* Of all messages that are arriving at a time, whatever they announce. */
 static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;
 /* How long the rest of a message may take that the end of the program came into. */
-enum { PATIENCE_MS = 2000 };
+enum { PATIENCE_MS = 2000, DETACH_MS = 20000 };
 static const char cut_message[] = "a profiled process ended in the middle of a message, so what was in it is lost";
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
@@ -93,6 +96,81 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
     snprintf(variables[3], sizeof variables[3], "NVTX_INJECTION64_PATH=%s", library);
     char *const environment[] = {variables[0], variables[1], variables[2], variables[3], NULL};
     return cw_program_start(&s->program, argv, environment, err);
+}
+
+/* ---- a process that runs ---------------------------------------------------------------------------------------- */
+
+static bool has_library(pid_t process)
+{
+    char path[64], line[4352];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%ld/maps", (long)process);
+    FILE *maps = fopen(path, "re");
+    while (maps && !found && fgets(line, sizeof line, maps))
+        found = strstr(line, "libcounterworks_inject.so") != NULL;
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static enum cw_status check_process(pid_t process, struct cw_error *err)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%ld", (long)process);
+    if (stat(path, &st) != 0)
+        return cw_error_set(err, CW_ERR_USAGE, "found no process %ld, expected one that runs", (long)process);
+    if (geteuid() != 0 && st.st_uid != geteuid())
+        return cw_error_set(err, CW_ERR_USAGE, "found process %ld of another user, expected one of your own",
+                            (long)process);
+    if (!has_library(process))
+        return cw_error_set(err, CW_ERR_USAGE,
+                            "found process %ld without libcounterworks_inject.so, expected one that was started with "
+                            "CUDA_INJECTION64_PATH naming it and that has used CUDA",
+                            (long)process);
+    return CW_OK;
+}
+
+static int connect_to(pid_t process)
+{
+    struct sockaddr_un address;
+    const socklen_t size = cw_attach_address(&address, process);
+    pid_t peer = 0;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, size) == 0 &&
+        (cw_attach_peer(fd, &peer) || geteuid() == 0) && peer == process)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+enum cw_status cw_session_attach(struct cw_session *s, pid_t process, struct cw_error *err)
+{
+    char path[1024];
+    struct cw_writer first;
+    enum cw_status status = check_process(process, err);
+    if (status != CW_OK)
+        return status;
+    const int fd = connect_to(process);
+    struct cw_arena *arena = fd >= 0 ? cw_arena_create() : NULL;
+    if (fd >= 0 && !arena)
+        close(fd);
+    if (!arena)
+        return cw_error_set(err, CW_ERR_USAGE,
+                            "found process %ld not waiting, expected one that was started by no agent, and by this "
+                            "version of the library",
+                            (long)process);
+    struct cw_process *p = &s->processes[s->process_count++];
+    *p = (struct cw_process){.fd = fd, .arena = arena};
+    cw_message_begin(&p->message);
+    s->program = (struct cw_program){.pid = process, .how = CW_END_NO_PROGRAM};
+    cw_writer_init(&first);
+    cw_write_string(&first, cw_cupti_path(path, sizeof path));
+    const bool sent = first.status == CW_OK && cw_message_send(fd, CW_MESSAGE_ATTACH, first.data, first.size);
+    cw_writer_free(&first);
+    cw_signals_catch();
+    return sent ? CW_OK : cw_error_set(err, CW_ERR_IO, "process %ld has left", (long)process);
 }
 
 /* ---- messages --------------------------------------------------------------------------------------------------- */
@@ -410,6 +488,30 @@ void cw_session_serve(struct cw_session *s)
         cw_program_wait(&s->program, false);
     }
     drain(s);
+}
+
+void cw_session_serve_attached(struct cw_session *s, bool (*end)(void *user))
+{
+    uint64_t until = UINT64_MAX;
+    while (s->process_count && now_ms() < until) {
+        serve(s, s->look_ms && s->look_ms < 50 ? (int)s->look_ms : 50);
+        if (s->clocks)
+            cw_clock_log_look(s->clocks);
+        if (s->look)
+            s->look(s->user);
+        if (s->process_count && until == UINT64_MAX && (cw_signals_end_alone() || end(s->user))) {
+            cw_message_send(s->processes[0].fd, CW_MESSAGE_DETACH, NULL, 0);
+            until = now_ms() + DETACH_MS;
+        }
+    }
+    s->program.over = true;
+    if (s->process_count)
+        cw_error_set(&s->trouble, CW_ERR_DEVICE, "process %ld has not sent the rest within %d s: what came is kept",
+                     (long)s->program.pid, DETACH_MS / 1000);
+    else if (!s->taken)
+        cw_error_set(&s->trouble, CW_ERR_USAGE,
+                     "process %ld has ended the connection at once, expected one that no other agent traces",
+                     (long)s->program.pid);
 }
 
 void cw_session_finish(struct cw_session *s)

@@ -54,6 +54,12 @@ struct cw_session {
 void cw_session_init(struct cw_session *session);
 /* Starts argv under the injection library. */
 enum cw_status cw_session_start(struct cw_session *session, char *const *argv, struct cw_error *err);
+/* Comes to a process that runs under the injection library and was started by no agent. CW_ERR_USAGE, in one line,
+ * where that cannot be: there is none, it is of another user, it has no library, or another agent is there. */
+enum cw_status cw_session_attach(struct cw_session *session, pid_t process, struct cw_error *err);
+/* Serves it until `end` says so (as often as `look`), a signal asks for an end, or the process is gone; then takes the
+ * rest. The process runs on. */
+void cw_session_serve_attached(struct cw_session *session, bool (*end)(void *user));
 /* Serves the program's processes until the program has ended and everything that it sent is taken. */
 void cw_session_serve(struct cw_session *session);
 void cw_session_finish(struct cw_session *session);

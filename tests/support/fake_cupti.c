@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -219,6 +220,120 @@ static CUresult launch_kernel(const CUlaunchConfig *config, CUfunction function,
     return config && function && parameters && extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* ---- activity records ------------------------------------------------------------------------------------------- */
+
+static CUpti_BuffersCallbackRequestFunc request;
+static CUpti_BuffersCallbackCompleteFunc complete;
+static bool records_kernels;
+static uint32_t unrecorded;
+enum { RECORD = 512 }; /* each has so much room here */
+
+static CUptiResult take_clock(CUpti_TimestampCallbackFunc clock)
+{
+    return clock ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult take_callbacks(CUpti_BuffersCallbackRequestFunc r, CUpti_BuffersCallbackCompleteFunc c)
+{
+    request = r;
+    complete = c;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult set_kind(CUpti_ActivityKind kind, bool on)
+{
+    records_kernels = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? on : records_kernels;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult enable_kind(CUpti_ActivityKind kind)
+{
+    return set_kind(kind, true);
+}
+
+static CUptiResult disable_kind(CUpti_ActivityKind kind)
+{
+    return set_kind(kind, false);
+}
+
+static CUptiResult next_record(uint8_t *buffer, size_t valid, CUpti_Activity **record)
+{
+    uint8_t *next = *record ? (uint8_t *)*record + RECORD : buffer;
+    *record = (void *)next;
+    return next < buffer + valid ? CUPTI_SUCCESS : CUPTI_ERROR_MAX_LIMIT_REACHED;
+}
+
+static CUptiResult flush(uint32_t flag)
+{
+    static uint32_t correlation;
+    CUpti_ActivityKernel9 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                    .start = 10,
+                                    .end = 20,
+                                    .contextId = 1,
+                                    .streamId = 7,
+                                    .name = "step"};
+    uint8_t *buffer = NULL;
+    size_t size, most, valid = 0;
+    uint32_t left = __atomic_exchange_n(&unrecorded, 0, __ATOMIC_SEQ_CST);
+    (void)flag;
+    while (left) {
+        request(&buffer, &size, &most);
+        for (valid = 0; buffer && left && valid + RECORD <= size; left--, valid += RECORD) {
+            kernel.correlationId = ++correlation;
+            memset(buffer + valid, 0, RECORD);
+            memcpy(buffer + valid, &kernel, sizeof kernel);
+        }
+        complete(context, 0, buffer, size, valid);
+    }
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult count_dropped(CUcontext c, uint32_t stream, size_t *count)
+{
+    *count = 0;
+    return c && !stream ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult unsubscribe(CUpti_SubscriberHandle subscriber)
+{
+    fake_cupti.callback = NULL;
+    return subscriber ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
+}
+
+static CUptiResult finalize(void)
+{
+    fake_cupti.finalized++;
+    return CUPTI_SUCCESS;
+}
+
+static CUresult count_devices(int *count)
+{
+    *count = 2;
+    return CUDA_SUCCESS;
+}
+
+static CUresult primary_context(CUdevice device, unsigned *flags, int *active)
+{
+    *flags = 0;
+    *active = device == 0;
+    return CUDA_SUCCESS;
+}
+
+static void add_tracing(struct cw_cupti *api)
+{
+    api->cuptiActivityRegisterTimestampCallback = take_clock;
+    api->cuptiActivityRegisterCallbacks = take_callbacks;
+    api->cuptiActivityEnable = enable_kind;
+    api->cuptiActivityDisable = disable_kind;
+    api->cuptiActivityFlushAll = flush;
+    api->cuptiActivityGetNextRecord = next_record;
+    api->cuptiActivityGetNumDroppedRecords = count_dropped;
+    api->cuptiUnsubscribe = unsubscribe;
+    api->cuptiFinalize = finalize;
+    api->cuDeviceGetCount = count_devices;
+    api->cuDevicePrimaryCtxGetState = primary_context;
+}
+
 bool cw_cupti_load(struct cw_cupti *api, const char *path)
 {
     *api = (struct cw_cupti){.cuptiSubscribe = subscribe,
@@ -251,7 +366,9 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuFuncGetAttribute = function_attribute,
                              .cuFuncGetParamInfo = no_parameter,
                              .cuLaunchKernelEx = launch_kernel};
-    return path == NULL;
+    if (fake_cupti.traces)
+        add_tracing(api);
+    return path == NULL || fake_cupti.traces;
 }
 
 enum cw_status cw_cupti_explain(const struct cw_cupti *api, CUptiResult result, const char *call, char *text,
@@ -301,13 +418,20 @@ void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number)
     cuLaunchKernel_params params = {
         .f = (CUfunction)0x100, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32};
     CUresult result = CUDA_SUCCESS;
+    uint64_t data = 0;
+    const CUpti_CallbackFunc callback = fake_cupti.callback;
+    if (!callback) /* nobody is subscribed */
+        return;
+    if (site == CUPTI_API_EXIT && records_kernels)
+        __atomic_add_fetch(&unrecorded, 1, __ATOMIC_SEQ_CST);
     const CUpti_CallbackData call = {.callbackSite = site,
                                      .functionParams = &params,
                                      .functionReturnValue = &result,
+                                     .correlationData = &data,
                                      .context = context,
                                      .symbolName = "step",
                                      .correlationId = number};
-    fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+    callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
 }
 
 /* ---- an agent --------------------------------------------------------------------------------------------------- */

@@ -18,6 +18,8 @@ struct fake_cupti {
     enum cw_mode mode;                /* of SETUP */
     bool mps;                         /* contexts are made through it */
     uint32_t parts;                   /* of the plan, of one pass each; 0: one */
+    bool traces;                      /* it has activity records: one for each launch that has returned */
+    uint32_t finalized;               /* how often */
     bool busy;                        /* set by `called`: a start finds that another process has the counters */
 };
 extern struct fake_cupti fake_cupti;

@@ -18,7 +18,8 @@ struct capture {
     struct cw_session session;
     struct cw_clock_log clocks;
     struct cw_filter filter; /* of processes and devices */
-    uint64_t read_ns;        /* when the environment was last read */
+    uint64_t began_ns;
+    uint64_t read_ns; /* when the environment was last read */
 };
 
 static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
@@ -122,11 +123,22 @@ static void look(void *user)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
+/* The window of --duration has closed a moment ago. */
+static bool is_over(void *user)
+{
+    static const uint64_t margin_ns = 200000000;
+    const struct capture *c = user;
+    const struct cw_trace_window_options *w = &c->options->windows;
+    return w->duration_ns && cw_clock_log_now_ns() > c->began_ns + w->delay_ns + w->duration_ns + margin_ns;
+}
+
 static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
 {
     struct cw_session *s = &c->session;
     char chip[CW_CHIP_NAME_SIZE];
     enum cw_status status = cw_filter_open(&c->filter, &c->options->filter, err);
+    if (status == CW_OK && c->options->attach)
+        status = cw_session_attach(s, (pid_t)c->options->attach, err);
     if (status == CW_OK)
         status = cw_node_check(&(struct cw_node_needs){.need = CW_NEED_TRACE, .found_chip = chip}, err);
     s->chip = chip;
@@ -143,11 +155,15 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         status = cw_trace_capture_open(&c->out, c->options, chip, c->arena, err);
     if (status == CW_OK)
         status = cw_trace_write_setup(&s->setup, CW_MODE_TRACE, c->options, err);
-    if (status == CW_OK)
+    if (status == CW_OK && !c->options->attach)
         status = cw_session_start(s, c->options->capture.argv, err);
     if (status != CW_OK)
         return status;
-    cw_session_serve(s);
+    c->began_ns = cw_clock_log_now_ns();
+    if (c->options->attach)
+        cw_session_serve_attached(s, is_over);
+    else
+        cw_session_serve(s);
     if (s->trouble.code == CW_OK)
         cw_traced_settle(&c->traced, &s->trouble);
     return cw_trace_capture_end(&c->out, c->options, &s->program, &s->trouble, exit_status, err);

@@ -324,6 +324,8 @@ static enum cw_status run(struct simulation *s, int *exit_status, struct cw_erro
 
 enum cw_status cw_sim_trace(const struct cw_trace_options *options, int *exit_status, struct cw_error *err)
 {
+    if (options->attach)
+        return cw_error_set(err, CW_ERR_USAGE, "found --attach with the simulated GPU, expected a program");
     struct simulation *s = calloc(1, sizeof *s);
     if (!s)
         return cw_error_nomem(err);

@@ -124,11 +124,16 @@ void cw_inject_wait(void)
     pthread_cond_clockwait(&cw_inject->left, &cw_inject->lock, CLOCK_MONOTONIC, &until);
 }
 
-void cw_inject_pause(uint64_t ns)
+void cw_inject_sleep(uint64_t ns)
 {
     const struct timespec duration = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    cw_inject_release();
     nanosleep(&duration, NULL);
+}
+
+void cw_inject_pause(uint64_t ns)
+{
+    cw_inject_release();
+    cw_inject_sleep(ns);
     pthread_mutex_lock(&cw_inject->lock);
 }
 

@@ -37,6 +37,8 @@ extern struct cw_inject *const cw_inject;
 void cw_inject_wait(void);
 /* Lets them go on for about so long. */
 void cw_inject_pause(uint64_t ns);
+/* Sleeps for so long; the lock is not held. */
+void cw_inject_sleep(uint64_t ns);
 /* Lets those that wait look again. From threads of ours, which do not have the lock. */
 void cw_inject_wake(void);
 /* Starts a thread of ours, which no signal of the program's disturbs and which never ends. */

@@ -2,6 +2,7 @@
 #include "agent/inject/driver/wire.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,26 @@ bool cw_wire_connect(const char *path)
            give_up(true);
 }
 
+bool cw_wire_adopt(int fd)
+{
+    pthread_mutex_lock(&self->lock);
+    read_patience();
+    self->tried = true;
+    self->detached = false;
+    self->taken = 0;
+    const bool taken = cw_descriptor_take(&self->agent, fd) && limit(self->patience);
+    pthread_mutex_unlock(&self->lock);
+    return taken;
+}
+
+void cw_wire_end(void)
+{
+    pthread_mutex_lock(&self->lock);
+    cw_descriptor_close(&self->agent);
+    self->tried = false;
+    pthread_mutex_unlock(&self->lock);
+}
+
 static bool send_message(enum cw_message_type type, const struct cw_writer *out, int memory)
 {
     return cw_message_send_with(cw_descriptor_number(&self->agent), type, out->data, out->size, memory) ||
@@ -118,6 +139,7 @@ static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
     if (!cw_message_receive(cw_descriptor_number(&self->agent), type, payload, size))
         return give_up(false);
     self->taken += *type == CW_MESSAGE_TAKEN;
+    self->detached = self->detached || *type == CW_MESSAGE_DETACH;
     return true;
 }
 
@@ -126,12 +148,31 @@ bool cw_wire_ask(const struct cw_writer *question, enum cw_message_type *type, u
 {
     pthread_mutex_lock(&self->lock);
     bool ok = send_message(CW_MESSAGE_HELLO, question, -1) && receive(type, payload, size);
-    while (ok && *type == CW_MESSAGE_TAKEN) {
+    while (ok && (*type == CW_MESSAGE_TAKEN || *type == CW_MESSAGE_DETACH)) {
         free(*payload);
         ok = receive(type, payload, size);
     }
     pthread_mutex_unlock(&self->lock);
     return ok;
+}
+
+/* Another thread may have read the message meanwhile, as it waited for an answer. */
+bool cw_wire_watch(int ms)
+{
+    struct pollfd one = {.fd = cw_descriptor_number(&self->agent), .events = POLLIN};
+    enum cw_message_type type;
+    uint8_t *payload;
+    size_t size;
+    if (one.fd < 0)
+        return false;
+    const bool may_read = poll(&one, 1, ms) > 0;
+    pthread_mutex_lock(&self->lock);
+    one.fd = cw_descriptor_number(&self->agent);
+    if (may_read && one.fd >= 0 && poll(&one, 1, 0) > 0 && receive(&type, &payload, &size))
+        free(payload);
+    const bool on = cw_descriptor_number(&self->agent) >= 0 && !self->detached;
+    pthread_mutex_unlock(&self->lock);
+    return on;
 }
 
 bool cw_wire_wait_taken(uint64_t number)

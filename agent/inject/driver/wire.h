@@ -16,6 +16,7 @@ struct cw_wire {
     pthread_mutex_t lock; /* taken last */
     struct cw_descriptor agent;
     bool tried;     /* to connect, whatever has become of it */
+    bool detached;  /* the agent wants no more, and waits for the rest */
     uint64_t taken; /* pieces of memory that the agent has read */
     struct timeval patience;
     char late[80]; /* that it has not answered for so long */
@@ -24,6 +25,13 @@ extern struct cw_wire *const cw_wire;
 
 /* Once in a process, to the agent that listens at `path`. */
 bool cw_wire_connect(const char *path);
+
+/* Takes over a connection that an agent has made. */
+bool cw_wire_adopt(int fd);
+/* Waits for so long for the agent to go or to want no more, which nobody else looks for; false when it has. */
+bool cw_wire_watch(int ms);
+/* Ends it; another may follow. */
+void cw_wire_end(void);
 
 /* In a child that was forked: what the parent has is the parent's. */
 void cw_wire_leave(void);

@@ -310,6 +310,7 @@ static void *run_thread(void *user)
             look();
         pthread_mutex_unlock(&self->at_work);
     }
+    atomic_store(&self->running, false);
     return NULL;
 }
 
@@ -379,8 +380,11 @@ static void start(void)
         cw_trace_window_range(&self->window, true); /* that were opened before */
     review_window();
     pthread_mutex_unlock(&self->window_lock);
-    if (!cw_inject_start_thread(run_thread, NULL))
+    atomic_store(&self->running, true);
+    if (!cw_inject_start_thread(run_thread, NULL)) {
+        atomic_store(&self->running, false);
         cw_inject_fail_memory();
+    }
 }
 
 /* CUPTI records a context as it begins to be made, which is before anything is known of a trace. */
@@ -404,7 +408,7 @@ static void context_created(CUcontext context, uint32_t device)
 {
     if (!self->started)
         start();
-    if (self->started)
+    if (self->started && context)
         put_context(context, device);
 }
 
@@ -435,6 +439,55 @@ static void finish(void)
     cw_trace_rows_close();
     cw_trace_rows_unlock();
     pthread_mutex_unlock(&self->at_work);
+}
+
+/* ---- the end before the program's -------------------------------------------------------------------------------- */
+
+static bool waits_for_records(void)
+{
+    const struct cw_trace_page *page = cw_trace_sheets->page;
+    return page && count_of(page->direct, CW_TRACE_KERNEL) < count_of(page->launched, CW_TRACE_KERNEL);
+}
+
+void cw_trace_stop(void)
+{
+    if (!self->started)
+        return;
+    pthread_mutex_lock(&self->window_lock);
+    self->finished = true;
+    if (atomic_exchange(&self->open, false)) {
+        set_kinds(false);
+        if (cw_trace_window_any(&self->window_options, &self->options))
+            put_window(cw_inject_now_ns());
+    }
+    pthread_mutex_unlock(&self->window_lock);
+    for (int i = 0; i < 100 && waits_for_records() && !cw_inject->over; i++) {
+        cw_inject->api.cuptiActivityFlushAll(0);
+        sleep_ns(soon_ns);
+    }
+    cw_inject_acquire();
+    finish();
+    cw_inject_release();
+}
+
+bool cw_trace_reset(void)
+{
+    for (int i = 0; i < 200 && atomic_load(&self->running); i++)
+        sleep_ns(soon_ns);
+    if (atomic_load(&self->running))
+        return false;
+    if (self->options.range)
+        cw_user_ranges_filter(NULL);
+    cw_filter_close(&self->filter);
+    while (self->free_count)
+        free(self->pool[--self->free_count]);
+    *self = (struct cw_tracing){0};
+    *cw_trace_calls = (struct cw_trace_calls){0};
+    cw_trace_rows_lock();
+    cw_trace_nvtx_forget();
+    cw_trace_rows_reset();
+    cw_trace_rows_unlock();
+    return true;
 }
 
 /* ---- what the program does -------------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ struct cw_tracing {
     struct cw_trace_window_options window_options;
 
     bool started;
+    _Atomic bool running;        /* the thread */
     uint64_t refused;            /* kinds that CUPTI does not give */
     uint64_t flushed_ns;         /* when rows were last sent */
     uint64_t told;               /* all counts that the last accounts were of */
@@ -40,5 +41,11 @@ struct cw_tracing {
 extern struct cw_tracing *const cw_tracing;
 
 extern const struct cw_inject_mode cw_inject_trace;
+
+/* The trace ends, the program does not: waits a moment for what runs, sends all, and is ready for another. The thread
+ * is one of ours, without the library's lock; nobody may be in callbacks of the trace at the reset, which is with it.
+ */
+void cw_trace_stop(void);
+bool cw_trace_reset(void); /* false where its thread does not end: then nothing may follow */
 
 #endif

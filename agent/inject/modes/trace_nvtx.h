@@ -41,7 +41,8 @@ void cw_trace_nvtx_name(const char *type, uint64_t id, uint64_t context, const c
 
 /* At the end: ranges that are open then have no end. With the rows' lock held. */
 void cw_trace_nvtx_finish(void);
-/* In a child that was forked, with cw_trace_forget: the numbers of its parent's texts are none of its own. */
+/* In a child that was forked, with cw_trace_forget, and before another trace: the numbers of the texts before are none
+ * of its own. */
 void cw_trace_nvtx_forget(void);
 
 #endif

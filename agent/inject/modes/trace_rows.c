@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "agent/inject/ranges/mode.h"
+#include "agent/inject/driver/wire.h"
 #include "base/utf8.h"
 #include "image/trace_data.h"
 
@@ -51,7 +52,8 @@ bool cw_trace_rows_await(void)
         self->closed = true;
     if (self->closed || self->begun)
         return !self->closed;
-    self->closed = cw_inject->over || !secure_getenv(CW_AGENT_SOCKET_VARIABLE) || !prepare();
+    const bool agent = cw_wire->tried || secure_getenv(CW_AGENT_SOCKET_VARIABLE);
+    self->closed = cw_inject->over || !agent || !prepare();
     return !self->closed;
 }
 
@@ -105,6 +107,21 @@ void cw_trace_forget(void)
 {
     const bool known = self->known;
     *self = (struct cw_trace_sheets){.closed = known}; /* its memory may be in another thread's hands */
+}
+
+void cw_trace_rows_reset(void)
+{
+    const size_t lock = offsetof(struct cw_trace_sheets, lock) + sizeof self->lock;
+    if (self->page && self->page != &self->early)
+        munmap(self->page, sizeof *self->page);
+    cw_descriptor_close(&self->file);
+    if (self->begun)
+        cw_writer_free(&self->pending);
+    free(self->texts);
+    free(self->shapes);
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        free(self->tables[k].values);
+    memset((char *)self + lock, 0, sizeof *self - lock);
 }
 
 /* ---- texts and shapes ------------------------------------------------------------------------------------------- */

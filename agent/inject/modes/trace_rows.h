@@ -73,6 +73,8 @@ uint32_t cw_trace_shape_number(uint64_t hash, bool *is_new);
 void cw_trace_rows_send(void);
 /* What was sent is all, from here on. */
 void cw_trace_rows_close(void);
+/* Another trace may follow: nothing is kept of this one. With the lock. */
+void cw_trace_rows_reset(void);
 /* In a child that was forked: it begins anew where it is not yet known what is wanted. */
 void cw_trace_forget(void);
 

@@ -38,3 +38,9 @@ echo == it says what nobody understands
 collect -- sh -c "$say echo dance >&3; echo launch c >&3"; echo "status $?"; held
 echo == more files than may be open
 (ulimit -n 20; capture-agent trace -o 'many-%p.cwd' --sim-processes 60 -t kernel --quiet -- true 2>&1 | sed 's/many-[0-9]*/many-N/'; echo "status ${PIPESTATUS[0]}")
+echo attaching:
+capture-agent trace --attach 1 -o no.cwd
+capture-agent trace --attach 1 -o no.cwd -- true
+capture-agent trace --attach 0 -o no.cwd
+capture-agent range --attach 1 -o no.cwd -c plan.cwc
+test -e no.cwd || echo no file is left

@@ -1,0 +1,275 @@
+/* An agent that comes to a program which runs, and leaves it again: both ends whole, under a CUPTI without a GPU. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/common/attach_socket.h"
+#include "agent/common/trace_window.h"
+#include "agent/inject/modes/trace_nvtx.h"
+#include "agent/output/trace_output.h"
+#include "agent/session/session.h"
+#include "base/file.h"
+#include "tests/support/fake_cupti.h"
+
+enum { ROUNDS = 2, SOON = 60 };
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+struct program {
+    pid_t pid;
+    int stop;                  /* closed: it ends */
+    _Atomic uint32_t *counted; /* what it has done: steps */
+};
+
+/* The library is a part of this program; a file of its name makes it look like one that was loaded. */
+static void map_library(void)
+{
+    const int fd = memfd_create("libcounterworks_inject.so", 0);
+    cr_assert(ftruncate(fd, 4096) == 0 && mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED);
+}
+
+static void run_program(int stop, int ready, _Atomic uint32_t *steps)
+{
+    const struct cw_trace_label label = {.name = "iteration"};
+    char one = 0;
+    struct pollfd end = {.fd = stop, .events = POLLIN};
+    unsetenv(CW_AGENT_SOCKET_VARIABLE);
+    map_library();
+    fake_cupti.traces = true;
+    InitializeInjection();
+    (void)!write(ready, &one, 1);
+    while (poll(&end, 1, 1) == 0) {
+        cw_trace_nvtx_open(1, 0, &label);
+        fake_cupti_launch(CUPTI_API_ENTER);
+        fake_cupti_launch(CUPTI_API_EXIT);
+        cw_trace_nvtx_close(1, 0);
+        ++*steps;
+    }
+    _exit((int)fake_cupti.finalized);
+}
+
+static struct program start(void)
+{
+    int stop[2], ready[2];
+    char one;
+    struct program p = {.counted = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)};
+    cr_assert(pipe(stop) == 0 && pipe(ready) == 0);
+    p.pid = fork();
+    if (p.pid == 0) {
+        close(stop[1]);
+        run_program(stop[0], ready[1], p.counted);
+    }
+    close(stop[0]);
+    close(ready[1]);
+    p.stop = stop[1];
+    cr_assert_eq(read(ready[0], &one, 1), 1);
+    close(ready[0]);
+    return p;
+}
+
+/* How often CUPTI was left; the program has gone on all the while. */
+static int end(const struct program *p)
+{
+    int status = -1;
+    const uint32_t before = *p->counted;
+    usleep(50000);
+    cr_expect_gt(*p->counted, before, "the program goes on");
+    close(p->stop);
+    cr_assert_eq(waitpid(p->pid, &status, 0), p->pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* ---- the agent -------------------------------------------------------------------------------------------------- */
+
+struct agent {
+    struct cw_session session;
+    struct cw_trace_output out;
+    struct cw_filter_options filter;
+    uint32_t process, calls;
+    bool known;
+    char path[32];
+};
+
+static struct cw_error err;
+
+static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
+                           struct cw_error *e)
+{
+    struct agent *a = user;
+    const struct cw_trace_process about = {.pid = p->pid};
+    if (!a->known)
+        cr_assert_eq(cw_trace_output_add_process(&a->out, &about, &a->process, e), CW_OK);
+    a->known = true;
+    if (type == CW_MESSAGE_TRACE_PAGE) {
+        cr_expect(p->message.memory >= 0);
+        return CW_OK;
+    }
+    cr_expect_eq(type, CW_MESSAGE_TRACE);
+    return cw_trace_output_take_chunks(&a->out, a->process, in, e);
+}
+
+static bool is_enough(void *user)
+{
+    struct agent *a = user;
+    return ++a->calls > 20;
+}
+
+static void write_setup(struct cw_writer *setup, enum cw_mode mode)
+{
+    cw_write_u32(setup, mode);
+    cw_write_u64(setup, CW_TRACE_BIT(CW_TRACE_KERNEL) | CW_TRACE_BIT(CW_TRACE_NVTX_RANGE));
+    cw_write_u32(setup, CW_TRACE_GRAPH_NODES);
+    cw_write_u64(setup, 0);
+    cw_write_u64(setup, 20000000);
+    cw_write_u64(setup, 1 << 20);
+    cw_write_u32(setup, 4);
+    cw_trace_window_write(setup, &(struct cw_trace_window_options){0});
+    cw_filter_write(setup, &(struct cw_filter_options){.launch_count = UINT64_MAX});
+    cw_write_string(setup, "");
+}
+
+static struct agent *open_agent(enum cw_mode mode)
+{
+    struct agent *a = calloc(1, sizeof *a);
+    err = (struct cw_error)CW_ERROR_INIT;
+    snprintf(a->path, sizeof a->path, "/tmp/attach_test.XXXXXX");
+    close(mkstemp(a->path));
+    cr_assert_eq(cw_trace_output_open(&a->out, a->path, true, "GH100", NULL, &err), CW_OK, "%s", err.message);
+    cw_session_init(&a->session);
+    a->session.chip = "GH100";
+    a->session.take = take;
+    a->session.user = a;
+    write_setup(&a->session.setup, mode);
+    return a;
+}
+
+static void close_agent(struct agent *a)
+{
+    cw_session_finish(&a->session);
+    cw_trace_output_close(&a->out);
+    unlink(a->path);
+    free(a);
+}
+
+/* ---- */
+
+Test(attach, an_agent_comes_and_goes_and_comes_again, .timeout = SOON)
+{
+    const struct program p = start();
+    for (int i = 0; i < ROUNDS; i++) {
+        struct agent *a = open_agent(CW_MODE_TRACE);
+        cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+        cw_session_serve_attached(&a->session, is_enough);
+        cr_expect_eq(a->session.trouble.code, CW_OK, "round %d: %s", i, a->session.trouble.message);
+        const struct cw_trace_books kernels = cw_trace_output_books(&a->out, CW_TRACE_KERNEL),
+                                    ranges = cw_trace_output_books(&a->out, CW_TRACE_NVTX_RANGE);
+        cr_expect(kernels.rows > 5 && kernels.rows == kernels.recorded && kernels.launched == kernels.rows,
+                  "round %d: %llu rows, %llu recorded of %llu launches", i, (unsigned long long)kernels.rows,
+                  (unsigned long long)kernels.recorded, (unsigned long long)kernels.launched);
+        cr_expect(ranges.rows > 5 && a->session.program.how == CW_END_NO_PROGRAM);
+        close_agent(a);
+    }
+    cr_expect_eq(end(&p), ROUNDS);
+}
+
+Test(attach, an_agent_may_die, .timeout = SOON)
+{
+    const struct program p = start();
+    struct agent *a = open_agent(CW_MODE_TRACE);
+    cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+    close_agent(a);
+    usleep(300000);
+    a = open_agent(CW_MODE_TRACE);
+    enum cw_status status;
+    for (int i = 0; i < 50; i++) { /* until the program has noticed */
+        status = cw_session_attach(&a->session, p.pid, &err);
+        if (status == CW_OK) {
+            cw_session_serve_attached(&a->session, is_enough);
+            if (a->session.trouble.code == CW_OK)
+                break;
+        }
+        close_agent(a);
+        usleep(100000);
+        a = open_agent(CW_MODE_TRACE);
+    }
+    cr_expect_gt(cw_trace_output_books(&a->out, CW_TRACE_KERNEL).rows, 0);
+    close_agent(a);
+    cr_expect_geq(end(&p), 2);
+}
+
+static bool never(void *user)
+{
+    (void)user;
+    return false;
+}
+
+static void *serve_second(void *agent)
+{
+    struct agent *a = agent;
+    cw_session_serve_attached(&a->session, never);
+    return NULL;
+}
+
+Test(attach, one_agent_at_a_time, .timeout = SOON)
+{
+    const struct program p = start();
+    struct agent *first = open_agent(CW_MODE_TRACE), *second = open_agent(CW_MODE_TRACE);
+    cr_assert_eq(cw_session_attach(&first->session, p.pid, &err), CW_OK, "%s", err.message);
+    cr_assert_eq(cw_session_attach(&second->session, p.pid, &err), CW_OK, "%s", err.message);
+    pthread_t other;
+    cr_assert_eq(pthread_create(&other, NULL, serve_second, second), 0);
+    cw_session_serve_attached(&first->session, is_enough);
+    pthread_join(other, NULL);
+    cr_expect_eq(second->session.trouble.code, CW_ERR_USAGE);
+    cr_expect_eq(first->session.trouble.code, CW_OK, "%s", first->session.trouble.message);
+    close_agent(first);
+    close_agent(second);
+    cr_expect_eq(end(&p), 1);
+}
+
+Test(attach, only_traces_begin_in_the_middle, .timeout = SOON)
+{
+    const struct program p = start();
+    struct agent *a = open_agent(CW_MODE_LAUNCHES);
+    cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+    cw_session_serve_attached(&a->session, is_enough);
+    cr_expect_not(a->known);
+    close_agent(a);
+    cr_expect_eq(end(&p), 1);
+}
+
+Test(attach, the_program_may_end_meanwhile, .timeout = SOON)
+{
+    const struct program p = start();
+    struct agent *a = open_agent(CW_MODE_TRACE);
+    cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+    kill(p.pid, SIGKILL);
+    cw_session_serve_attached(&a->session, is_enough);
+    cr_expect_eq(a->session.process_count, 0);
+    close_agent(a);
+}
+
+Test(attach, what_cannot_be_is_told)
+{
+    struct agent *a = open_agent(CW_MODE_TRACE);
+    pid_t child = fork();
+    if (child == 0)
+        pause();
+    cr_expect_eq(cw_session_attach(&a->session, child, &err), CW_ERR_USAGE);
+    cr_expect(strstr(err.message, "without libcounterworks_inject.so"), "%s", err.message);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect_eq(cw_session_attach(&a->session, child, &err), CW_ERR_USAGE);
+    cr_expect(strstr(err.message, "found no process"), "%s", err.message);
+    err = (struct cw_error)CW_ERROR_INIT;
+    map_library(); /* as in a program that an agent has started */
+    cr_expect_eq(cw_session_attach(&a->session, getpid(), &err), CW_ERR_USAGE);
+    cr_expect(strstr(err.message, "not waiting"), "%s", err.message);
+    close_agent(a);
+}
