@@ -418,7 +418,7 @@ void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number)
     cuLaunchKernel_params params = {
         .f = (CUfunction)0x100, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32};
     CUresult result = CUDA_SUCCESS;
-    uint64_t data = 0;
+    static _Thread_local uint64_t data; /* from the begin of a call to its return */
     const CUpti_CallbackFunc callback = fake_cupti.callback;
     if (!callback) /* nobody is subscribed */
         return;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -275,8 +276,9 @@ static void tell_trace(struct cw_session *s)
     struct cw_reader in;
     struct cw_writer out;
     struct cw_trace_page page = {.rows = {[CW_TRACE_KERNEL] = 3 + LOST}};
-    process.message.memory = memfd_create("page", 0);
+    process.message.memory = memfd_create("page", MFD_ALLOW_SEALING);
     cr_assert(write(process.message.memory, &page, sizeof page) == sizeof page);
+    cr_assert(fcntl(process.message.memory, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
     cw_reader_init(&in, NULL, 0, "message", 0, NULL);
     cr_expect_eq(s->take(s->user, &process, CW_MESSAGE_TRACE_PAGE, &in, &err), CW_OK, "%s", err.message);
     close(process.message.memory);

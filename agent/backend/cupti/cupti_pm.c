@@ -62,7 +62,7 @@ struct capture {
     struct cw_traced traced;
     const struct cw_process *process; /* whose message is taken */
     uint64_t batches;                 /* of launches */
-    struct shapes shapes[CW_MOST_PROCESSES];
+    struct shapes shapes[CW_MOST_TRACED];
     uint32_t open; /* processes of the program with a wanted range open; the session's side alone has it */
     bool stopping; /* they are to end */
     struct cw_pm_outcome outcome; /* launches: the session's side alone has them */
@@ -520,7 +520,7 @@ enum cw_status cw_cupti_pm(const struct cw_pm_options *options, int *exit_status
     cw_session_finish(&c->session);
     cw_traced_close(&c->traced);
     cw_trace_output_close(&c->trace);
-    for (uint32_t i = 0; i < CW_MOST_PROCESSES; i++)
+    for (uint32_t i = 0; i < CW_MOST_TRACED; i++)
         free(c->shapes[i].items);
     cw_collector_close(&c->out);
     cw_writer_free(&c->native);
