@@ -1,0 +1,11 @@
+# traces of an H100: every kind that it has, and a training of PyTorch with NVTX and a CUDA graph
+captures=$SOURCE/data/captures
+for name in kinds train; do
+    echo "== $name"
+    metric-eval show "$captures/trace_$name.cwd" | sed -nE 's/^  ([a-z_]+): ([0-9,]+) rows.*/\1 \2/p; /launched,|ran before|ended before/p'
+done
+echo "== what a person sees first"
+metric-eval "$captures/trace_train.cwd" --top 5 | head -n 18
+echo "== all rows of a kind"
+metric-eval "$captures/trace_kinds.cwd" --kind external_correlation --csv -
+metric-eval "$captures/trace_kinds.cwd" --kind nvtx_range --csv - | cut -d, -f 3- | sort | uniq -c | sort -rn | head -n 3
