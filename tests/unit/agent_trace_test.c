@@ -655,3 +655,15 @@ Test(trace, accounts_are_told_when_they_change)
     in_flush = NULL;
     end();
 }
+
+/* The program goes on without it. */
+Test(trace, an_agent_that_is_gone_costs_nothing_more)
+{
+    begin(GPU, NULL);
+    cr_expect_neq(enabled, 0);
+    cw_inject->over = true;
+    own_thread(NULL);
+    cr_expect_eq(enabled, 0);
+    cw_inject->over = false;
+    end();
+}

@@ -298,16 +298,29 @@ static void look(void)
     cw_trace_rows_unlock();
 }
 
+/* The agent is gone, and the program is not to pay for records that nobody takes. */
+static void give_up(void)
+{
+    pthread_mutex_lock(&self->window_lock);
+    if (!self->finished && atomic_exchange(&self->open, false))
+        set_kinds(false);
+    self->finished = true;
+    pthread_mutex_unlock(&self->window_lock);
+}
+
 static void *run_thread(void *user)
 {
     (void)user;
     cw_inject_own_thread();
     prctl(PR_SET_NAME, "counterworks");
-    while (!cw_inject->over && !cw_trace_sheets->closed) {
+    for (bool more = true; more;) {
         sleep_ns(time_left());
         pthread_mutex_lock(&self->at_work);
-        if (!cw_inject->over && !cw_trace_sheets->closed)
+        more = !cw_inject->over && !cw_trace_sheets->closed;
+        if (more)
             look();
+        else if (!cw_trace_sheets->closed)
+            give_up();
         pthread_mutex_unlock(&self->at_work);
     }
     atomic_store(&self->running, false);
