@@ -36,7 +36,7 @@ static bool sort_items(const struct cw_order_items *of, const uint32_t *rank, st
     uint32_t first = 0;
     memset(lists, 0, lane_count * sizeof *lists);
     for (uint32_t i = 0; order && room && i < of->count; i++) {
-        struct item *item = (struct item *)((char *)of->items + of->size * i);
+        struct item *item = (struct item *)(void *)((char *)of->items + of->size * i);
         item->lane = rank[item->lane];
         lists[item->lane].count++;
     }
@@ -46,7 +46,7 @@ static bool sort_items(const struct cw_order_items *of, const uint32_t *rank, st
         lists[l].count = 0;
     }
     for (uint32_t i = 0; order && room && i < of->count; i++) {
-        struct cw_timeline_list *list = &lists[((struct item *)((char *)of->items + of->size * i))->lane];
+        struct cw_timeline_list *list = &lists[((struct item *)(void *)((char *)of->items + of->size * i))->lane];
         order[list->first + list->count++] = i;
     }
     for (uint32_t l = 0; order && room && l < lane_count; l++)

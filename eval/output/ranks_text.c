@@ -15,7 +15,7 @@ enum { TOP = 10, NAME_WIDTH = 60, LEAST_NAME = 24, KERNEL_LEFT = 92, METRIC_LEFT
 
 static const char *host_text(const struct cw_rank *rank, char text[80])
 {
-    snprintf(text, 80, *rank->host ? " (%.70s)" : "", rank->host);
+    snprintf(text, 80, "%s%.70s%s", *rank->host ? " (" : "", rank->host, *rank->host ? ")" : "");
     return text;
 }
 

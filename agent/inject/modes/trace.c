@@ -494,8 +494,8 @@ bool cw_trace_reset(void)
     cw_filter_close(&self->filter);
     while (self->free_count)
         free(self->pool[--self->free_count]);
-    *self = (struct cw_tracing){0};
-    *cw_trace_calls = (struct cw_trace_calls){0};
+    memset(self, 0, sizeof *self); /* on the stack they would be large */
+    memset(cw_trace_calls, 0, sizeof *cw_trace_calls);
     cw_trace_rows_lock();
     cw_trace_nvtx_forget();
     cw_trace_rows_reset();
