@@ -182,20 +182,26 @@ static void put_direction(uint32_t kind)
              WORDS("unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"), kind);
 }
 
+/* Records of copies within and between GPUs have the same members, in other places. */
+#define PUT_COPY(m)                                                                                                    \
+    do {                                                                                                               \
+        put_times(CW_TRACE_COPY, (m)->start, (m)->end);                                                                \
+        put_place((m)->deviceId, (m)->contextId, (m)->streamId, (m)->correlationId);                                   \
+        put(CW_FIELD_BYTES, (m)->bytes);                                                                               \
+        put_direction((m)->copyKind);                                                                                  \
+        put_memory(CW_FIELD_SOURCE, (m)->srcKind);                                                                     \
+        put_memory(CW_FIELD_TARGET, (m)->dstKind);                                                                     \
+        put(CW_FIELD_ASYNC, (m)->flags &CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC ? 1 : 0);                                     \
+        put_graph((m)->graphId, (m)->graphNodeId);                                                                     \
+        put_channel((m)->channelID, (m)->channelType);                                                                 \
+    } while (0)
+
 static void take_copy(const CUpti_Activity *record)
 {
     const CUpti_ActivityMemcpy5 *m = (const void *)record;
     if (!cw_trace_row(CW_TRACE_COPY))
         return;
-    put_times(CW_TRACE_COPY, m->start, m->end);
-    put_place(m->deviceId, m->contextId, m->streamId, m->correlationId);
-    put(CW_FIELD_BYTES, m->bytes);
-    put_direction(m->copyKind);
-    put_memory(CW_FIELD_SOURCE, m->srcKind);
-    put_memory(CW_FIELD_TARGET, m->dstKind);
-    put(CW_FIELD_ASYNC, m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC ? 1 : 0);
-    put_graph(m->graphId, m->graphNodeId);
-    put_channel(m->channelID, m->channelType);
+    PUT_COPY(m);
 #if CUDA_VERSION >= 13000
     const CUpti_ActivityMemcpy6 *newer = (const void *)record;
     if (self->version >= CUPTI_OF_13_0) {
@@ -210,17 +216,9 @@ static void take_peer_copy(const CUpti_Activity *record)
     const CUpti_ActivityMemcpyPtoP4 *m = (const void *)record;
     if (!cw_trace_row(CW_TRACE_COPY))
         return;
-    put_times(CW_TRACE_COPY, m->start, m->end);
-    put_place(m->deviceId, m->contextId, m->streamId, m->correlationId);
-    put(CW_FIELD_BYTES, m->bytes);
-    put_direction(m->copyKind);
-    put_memory(CW_FIELD_SOURCE, m->srcKind);
-    put_memory(CW_FIELD_TARGET, m->dstKind);
+    PUT_COPY(m);
     put(CW_FIELD_SOURCE_DEVICE, m->srcDeviceId);
     put(CW_FIELD_TARGET_DEVICE, m->dstDeviceId);
-    put(CW_FIELD_ASYNC, m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC ? 1 : 0);
-    put_graph(m->graphId, m->graphNodeId);
-    put_channel(m->channelID, m->channelType);
 }
 
 static void take_set(const CUpti_Activity *record)
