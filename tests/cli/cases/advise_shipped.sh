@@ -41,7 +41,7 @@ print("findings" if told > 50 else told)
 END
 for capture in "$SOURCE"/tests/advice/h200.cwd "$data"/captures/*.cwd; do
     name=$(basename "$capture" .cwd)
-    case $name in pc_* | pm_* | sass_*) continue ;; esac
+    case $name in pc_* | pm_* | sass_* | trace_*) continue ;; esac
     metric-eval advise "$capture" --format json >"$name.json" 2>errors || { echo "$name: exit $?"; cat errors; }
     metric-eval advise "$capture" --top 1000 >"$name.txt" 2>&1 || echo "$name: exit $?"
     awk -v name="$name" 'length > 160 { print name ": " $0 }' "$name.txt"
