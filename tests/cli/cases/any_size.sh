@@ -1,11 +1,11 @@
 # Captures that are larger than the memory there is: 163 MB and 144 MB in 120 MB, of which the program and its libraries
-# take half. Sanitizers need more for themselves: with them all is done without the limit.
+# take half. Sanitizers need more for themselves: the case is skipped with them.
 captures=$SOURCE/data/captures
+limit=120000
+{ (ulimit -v $limit; metric-eval --version >/dev/null); } 2>/dev/null || { echo "skipped: no program of so little memory"; exit 77; }
 repeat_ranges "$captures/gemm.cwd" 30000 60 ranges.cwd
 repeat_ranges "$captures/gemm.cwd" 300 60 some.cwd
 repeat_samples "$captures/pm_stream.cwd" 2000000 samples.cwd
-limit=120000
-{ (ulimit -v $limit; metric-eval --version >/dev/null) || limit=unlimited; } 2>/dev/null # the shell says that it was aborted
 small() { (ulimit -v $limit; metric-eval "$@" 2>&1); }
 for capture in ranges samples; do
     few=$([ $capture = ranges ] && echo -m sm__inst_executed.sum) # else their text is a gigabyte
