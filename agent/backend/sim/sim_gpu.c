@@ -227,6 +227,7 @@ struct run {
     uint64_t of, launch;    /* launch: mixed, 0 where none is alike */
     uint32_t counter, pass; /* pass: MIXED: that of each raw counter */
     bool steady;            /* without noise */
+    uint64_t pass_noise;    /* unless it is MIXED */
 };
 
 static uint32_t mixed_pass(const struct cw_sim_gpu *s, uint32_t counter, uint32_t raw);
@@ -235,11 +236,14 @@ static double share_of_run(const void *of, uint32_t raw, uint32_t instance)
 {
     const struct run *run = of;
     const struct cw_sim_gpu *s = run->gpu;
-    uint32_t pass = run->pass == MIXED ? mixed_pass(s, run->counter, raw) : run->pass;
-    uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(s->plan->raws[raw] ^ cw_sim_mix(run->of)));
-    double spread = 1 + (double)(cw_sim_mix(key ^ instance) % 1000) / 10000;
-    double noise = (double)(cw_sim_mix(key ^ cw_sim_mix(pass + 77u) ^ instance ^ run->launch) % 100) / 10000;
-    return (double)(key % 100000) / 100000 * spread * (1 + (run->steady ? 0 : noise)) / 1.12;
+    const uint64_t key = s->keys[raw];
+    double spread = 1 + (double)(cw_sim_mix(key ^ instance) % 1000) / 10000, noise = 0;
+    if (!run->steady) {
+        const uint64_t of_pass =
+            run->pass == MIXED ? cw_sim_mix(mixed_pass(s, run->counter, raw) + 77u) : run->pass_noise;
+        noise = (double)(cw_sim_mix(key ^ of_pass ^ instance ^ run->launch) % 100) / 10000;
+    }
+    return (double)(key % 100000) / 100000 * spread * (1 + noise) / 1.12;
 }
 
 /* The first of a mixed counter's passes that has the raw counter. */
@@ -268,11 +272,13 @@ void cw_sim_gpu_range(struct cw_sim_gpu *s, uint64_t of, uint32_t launch)
     double ns = (double)(1000 + cw_sim_mix(key) % 50000);
     for (uint32_t p = 0; p < s->plan->pass_count; p++)
         s->durations[p] = floor(ns * (1 + (double)(cw_sim_mix(key ^ p ^ own) % 100) / 10000));
+    for (uint32_t r = 0; r < s->plan->raw_count; r++)
+        s->keys[r] = cw_sim_mix(s->seed ^ cw_sim_mix(s->plan->raws[r] ^ cw_sim_mix(of)));
     for (uint32_t c = 0; c < cw_schema_columns(s->schema); c++) {
         uint32_t number = cw_schema_column_counter(s->schema, c), pass = column_pass(s->schema, c);
         uint32_t n = cw_sim_facts(&s->plan->counters[number]).instances;
         const bool steady = launch && strstr(s->plan->counters[number].name, "inst_executed");
-        const struct run run = {s, of, own, number, pass, steady};
+        const struct run run = {s, of, own, number, pass, steady, cw_sim_mix(pass + 77u)};
         const double taken = steady ? ns : s->durations[pass == MIXED ? 0 : pass];
         const struct cw_sim_moment at = {taken, key, share_of_run, &run};
         for (uint32_t i = 0; i < n; i++)
@@ -295,9 +301,10 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_imag
         return status;
     s->instances = cw_arena_alloc(arena, columns, sizeof *s->instances);
     s->values = cw_arena_alloc(arena, columns, sizeof *s->values);
+    s->keys = cw_arena_alloc(arena, plan->raw_count, sizeof *s->keys);
     s->facts = cw_arena_alloc(arena, plan->counter_count, sizeof *s->facts);
     s->durations = cw_arena_alloc(arena, plan->pass_count, sizeof *s->durations);
-    if (!s->instances || !s->values || !s->facts || !s->durations)
+    if (!s->instances || !s->values || !s->keys || !s->facts || !s->durations)
         return cw_error_nomem(err);
     for (uint32_t c = 0; c < columns; c++) {
         const struct cw_config_counter *counter = &plan->counters[cw_schema_column_counter(schema, c)];

@@ -36,6 +36,7 @@ struct cw_sim_gpu {
     const struct cw_schema *schema;
     double **instances; /* for each column */
     struct cw_value *values;
+    uint64_t *keys; /* of each raw counter, for what the range is of */
     double *durations;
     struct cw_device_facts *facts;
 };
