@@ -78,8 +78,6 @@
     X(cuptiActivityConfigureUnifiedMemoryCounter)                                                                      \
     X(cuptiActivityEnableLatencyTimestamps)                                                                            \
     X(cuptiActivityEnableLaunchAttributes)                                                                             \
-    X(cuptiActivityEnableDriverApi)                                                                                    \
-    X(cuptiActivityEnableRuntimeApi)                                                                                   \
     X(cuptiActivityPushExternalCorrelationId)                                                                          \
     X(cuptiActivityPopExternalCorrelationId)                                                                           \
     X(cuptiSetThreadIdType)                                                                                            \
