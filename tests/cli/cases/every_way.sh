@@ -3,7 +3,10 @@
 mkdir stand
 cat >stand/program <<'END'
 #!/bin/sh
-say() { for launch in 1 2 3 4 5 6; do echo launch a; done >${COUNTERWORKS_SIM:-/dev/null}; }
+say() {
+    for launch in 1 2 3 4 5 6; do echo launch a; done >${COUNTERWORKS_SIM:-/dev/null}
+    if grep -qz '^trace$' /proc/$PPID/cmdline; then echo flush >>$COUNTERWORKS_SIM; fi
+}
 case $0 in
 *faults) echo faults: six launches: right ;;
 *) echo right ;;
@@ -15,7 +18,7 @@ fork) say ;;
 trap) exit 5 ;;
 orphan)
     say
-    until metric-eval show faults.cwd 2>&1 | grep -qE '^(ranges: *6(, 6 of .*)?|samples: *192|batches: *6|records: *12)$'; do sleep 0.05; done
+    until metric-eval show faults.cwd 2>&1 | grep -qE '^(  kernel: [1-9].*|ranges: *6(, 6 of .*)?|samples: *192|batches: *6|records: *12)$'; do sleep 0.05; done
     kill -9 $PPID
     echo faults: six launches more: right ;;
 esac
@@ -31,3 +34,4 @@ echo "exit $?"
 sed -E 's/ +[0-9-]+ s / /; s/ +/ /g; s/ +$//; s/: capture-agent: .*//' printed
 printf '#!/bin/sh\nfor k in 1 2 3; do echo launch _Z7forwardPKiPi; echo launch _Z6updatePiPKi; done >${COUNTERWORKS_SIM:-/dev/null}\n' >stand/program
 PATH=$PWD/stand:$PATH COUNTERWORKS_BACKEND=sim "$SOURCE/tests/gpu/every_way" "$BIN" some filters | sed -E 's/ +/ /g; s/ +$//'
+PATH=$PWD/stand:$PATH COUNTERWORKS_BACKEND=sim WAYS='trace batch' "$SOURCE/tests/gpu/every_way" "$BIN" few gemm | sed -E 's/ +[0-9-]+ s / /; s/ +/ /g; s/ +$//'
