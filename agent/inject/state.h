@@ -61,6 +61,9 @@
     X(struct cw_sass, sass)                                                                                            \
     X(struct cw_launches, launches)                                                                                    \
     X(struct cw_trace_sheets, trace_sheets)                                                                            \
+    X(struct cw_trace_accounts, trace_accounts)                                                                        \
+    X(struct cw_trace_buffers, trace_buffers)                                                                          \
+    X(struct cw_trace_recording, trace_recording)                                                                      \
     X(struct cw_trace_cupti, trace_cupti)                                                                              \
     X(struct cw_trace_calls, trace_calls)                                                                              \
     X(struct cw_trace_ranges, trace_ranges)                                                                            \

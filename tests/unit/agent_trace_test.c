@@ -347,7 +347,7 @@ Test(trace, rows_are_sent_when_a_table_is_full)
     end();
     cr_expect_eq(heard.rows[CW_TRACE_KERNEL], BUFFERS * EACH);
     cr_expect_eq(heard.rows[CW_TRACE_SHAPE], 1);
-    cr_expect_leq(cw_tracing->made, 3, "%u buffers", cw_tracing->made);
+    cr_expect_leq(cw_trace_buffers->made, 3, "%u buffers", cw_trace_buffers->made);
 }
 
 /* CUPTI gets as many buffers as were asked for, and then none: it drops records then, and counts them. */
@@ -521,7 +521,7 @@ static uint64_t opened_ns;
 
 static void profile_again(void)
 {
-    opened_ns = cw_tracing->opened_ns;
+    opened_ns = cw_trace_recording->opened_ns;
     enabled = 0;
     profile();
 }
@@ -533,7 +533,7 @@ Test(trace, the_end_is_the_end_of_the_window)
     begin(GPU, NULL);
     fake_profiler.slow = true;
     profile();
-    cr_expect_eq(cw_trace_sheets->page->opened_ns, cw_tracing->opened_ns);
+    cr_expect_eq(cw_trace_sheets->page->opened_ns, cw_trace_recording->opened_ns);
     in_flush = profile_again;
     end();
     cr_expect_eq(cw_trace_sheets->page->opened_ns, 0);

@@ -399,7 +399,7 @@ static void odds_of_code(struct cw_sim_process *p, uint64_t at)
         V(BYTES, 184320));
     PUT(p, JIT, V(START, at + 1000), V(END, at + 901000), V(TYPE, cw_sim_text(p, "ptx_to_cubin")),
         V(THREAD, cw_sim_thread_id(p)), V(DEVICE, p->device), V(CORRELATION, p->correlation), V(BYTES, 184320),
-        V(FILE, cw_sim_text(p, "/root/.nv/ComputeCache/0/1")));
+        V(FILE, cw_sim_text(p, "/home/user/.nv/ComputeCache/0/1")));
     PUT(p, OVERHEAD, V(START, at + 1000), V(END, at + 901000), V(TYPE, cw_sim_text(p, "driver_compiler")),
         V(THREAD, cw_sim_thread_id(p)));
     PUT(p, INTERNAL, V(START, at + 902000), V(END, at + 903000), V(THREAD, cw_sim_thread_id(p)),

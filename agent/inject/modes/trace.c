@@ -31,231 +31,30 @@ static bool is_complete(void)
 
 static bool setup(struct cw_reader *in)
 {
-    self->kinds = cw_read_u64(in);
-    self->flags = cw_read_u32(in);
-    self->program_ns = cw_read_u64(in);
+    struct cw_trace_recording *r = cw_trace_recording;
+    r->kinds = cw_read_u64(in);
+    r->flags = cw_read_u32(in);
+    r->program_ns = cw_read_u64(in);
     self->flush_ns = cw_read_u64(in);
-    self->buffer_bytes = cw_read_u64(in);
-    self->buffer_count = cw_read_u32(in);
-    cw_trace_window_read(in, &self->window_options);
-    cw_filter_read(in, &self->options, cw_inject->arena);
+    cw_trace_buffers->bytes = cw_read_u64(in);
+    cw_trace_buffers->most = cw_read_u32(in);
+    cw_trace_window_read(in, &r->windows);
+    cw_filter_read(in, &r->options, cw_inject->arena);
     cw_trace_calls->list = cw_read_string(in, cw_inject->arena);
-    cw_trace_calls->kinds = self->kinds;
+    cw_trace_calls->kinds = r->kinds;
     cw_trace_calls->trace = cw_inject_now_ns() | 1; /* not the 0 of a thread without a name */
-    if (in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
+    if (in->status != CW_OK || cw_filter_open(&r->filter, &r->options, NULL) != CW_OK)
         return false;
     if (!is_complete()) {
         cw_inject_fail(CW_ERR_UNSUPPORTED, "this CUPTI lacks functions of activity records, so nothing can be traced");
         return false;
     }
-    if (self->buffer_count > CW_TRACE_MOST_BUFFERS)
-        self->buffer_count = CW_TRACE_MOST_BUFFERS;
-    if (self->options.range)
-        cw_user_ranges_filter(&self->filter);
-    self->by_launch = self->options.kernel_count || self->options.excluded_count || cw_filter_counts(&self->options);
+    if (cw_trace_buffers->most > CW_TRACE_MOST_BUFFERS)
+        cw_trace_buffers->most = CW_TRACE_MOST_BUFFERS;
+    if (r->options.range)
+        cw_user_ranges_filter(&r->filter);
+    r->by_launch = r->options.kernel_count || r->options.excluded_count || cw_filter_counts(&r->options);
     return true;
-}
-
-/* ---- CUPTI's buffers -------------------------------------------------------------------------------------------- */
-
-/* They are used again and again: CUPTI clears each, which costs milliseconds in the program's own threads where the
- * system has to find memory for it. */
-static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *most)
-{
-    struct cw_thread here;
-    cw_thread_enter(&here);
-    pthread_mutex_lock(&self->pool_lock);
-    *buffer = self->free_count ? self->pool[--self->free_count] : NULL;
-    if (!*buffer && self->made < self->buffer_count && (*buffer = aligned_alloc(4096, self->buffer_bytes)))
-        self->made++;
-    pthread_mutex_unlock(&self->pool_lock);
-    *size = *buffer ? self->buffer_bytes : 0;
-    *most = 0;
-    cw_thread_leave(&here);
-}
-
-static void give_back(uint8_t *buffer)
-{
-    pthread_mutex_lock(&self->pool_lock);
-    self->pool[self->free_count++] = buffer;
-    pthread_mutex_unlock(&self->pool_lock);
-}
-
-static void count_dropped(CUcontext context, uint32_t stream)
-{
-    size_t dropped = 0;
-    if (cw_inject->api.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS && dropped)
-        atomic_fetch_add(&cw_trace_sheets->page->dropped, dropped);
-}
-
-/* The lock is let go now and then: the program's threads want it for their calls. */
-static void take_records(uint8_t *buffer, size_t valid)
-{
-    enum { AT_A_TIME = 32 };
-    CUpti_Activity *record = NULL;
-    bool more = valid > 0;
-    while (more) {
-        cw_trace_rows_lock();
-        for (int i = 0; i < AT_A_TIME && more; i++) {
-            more = cw_inject->api.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS;
-            if (more)
-                cw_trace_record_take(record);
-        }
-        cw_trace_rows_unlock();
-    }
-}
-
-/* On a thread of CUPTI's own, or on one that flushes and may hold the library's lock: so it takes the rows' alone. A
- * handler of the program's must not come for them meanwhile: the thread's calls are our own, if they were not before.
- */
-static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
-{
-    (void)size;
-    struct cw_thread here;
-    cw_thread_enter(&here);
-    const bool entered = cw_inject_enter();
-    if (!cw_inject->over && cw_inject->process == getpid()) {
-        take_records(buffer, valid);
-        count_dropped(context, stream);
-    }
-    if (buffer)
-        give_back(buffer);
-    if (entered)
-        cw_inject_leave();
-    cw_thread_leave(&here);
-}
-
-/* ---- books ------------------------------------------------------------------------------------------------------ */
-
-static uint64_t count_of(const _Atomic uint64_t *counts, enum cw_trace_kind kind)
-{
-    return atomic_load_explicit(&counts[kind], memory_order_relaxed);
-}
-
-static void put_account(uint32_t type, uint64_t launched, uint64_t recorded, uint64_t dropped, uint64_t untimed,
-                        const char *note)
-{
-    const uint32_t note_text = cw_trace_text_number(note);
-    if (!cw_trace_row(CW_TRACE_ACCOUNT))
-        return;
-    cw_trace_put(CW_FIELD_TIME, cw_inject_now_ns());
-    cw_trace_put(CW_FIELD_TYPE, type);
-    cw_trace_put(CW_FIELD_LAUNCHED, launched);
-    cw_trace_put(CW_FIELD_RECORDED, recorded);
-    cw_trace_put(CW_FIELD_DROPPED, dropped);
-    cw_trace_put(CW_FIELD_UNTIMED, untimed);
-    cw_trace_put(CW_FIELD_NOTE, note_text);
-}
-
-/* Grows with all that accounts say but their own number. */
-static uint64_t all_counts(void)
-{
-    const struct cw_trace_page *page = cw_trace_sheets->page;
-    uint64_t sum = atomic_load(&page->dropped);
-    for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++)
-        sum += k == CW_TRACE_ACCOUNT ? 0 : count_of(page->launched, k) + count_of(page->rows, k);
-    return sum;
-}
-
-/* Where they have changed, for a program may do nothing for days. With the rows' lock. */
-static void put_accounts(void)
-{
-    const uint64_t all = all_counts();
-    if (all == self->told)
-        return;
-    self->told = all;
-    const struct cw_trace_page *page = cw_trace_sheets->page;
-    for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++) {
-        const bool counted = k == CW_TRACE_KERNEL || k == CW_TRACE_GRAPH;
-        const uint64_t launched = count_of(page->launched, k), rows = count_of(page->rows, k);
-        if (k != CW_TRACE_ACCOUNT && (launched || rows))
-            put_account((uint32_t)k + 1, counted && launched ? launched : CW_TRACE_UNKNOWN,
-                        counted ? count_of(page->direct, k) : rows, CW_TRACE_UNKNOWN, count_of(page->untimed, k), NULL);
-    }
-    const uint64_t dropped = atomic_load(&page->dropped);
-    if (dropped)
-        put_account(CW_TRACE_TEXT_OF_ALL, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, dropped, CW_TRACE_UNKNOWN, NULL);
-}
-
-/* Why a kind is not there. */
-static void note_refusal(enum cw_trace_kind kind, CUptiResult result)
-{
-    char text[160];
-    const char *why = NULL;
-    self->refused |= CW_TRACE_BIT(kind);
-    cw_inject->api.cuptiGetResultString(result, &why);
-    snprintf(text, sizeof text, "CUPTI does not record it here: %s", why ? why : "?");
-    put_account((uint32_t)kind + 1, CW_TRACE_UNKNOWN, 0, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, text);
-}
-
-/* ---- the window ------------------------------------------------------------------------------------------------- */
-
-/* What CUPTI is to record. Its answer counts the first time. */
-static void set_kinds(bool enable)
-{
-    for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++) {
-        if (!(self->kinds & CW_TRACE_BIT(k)) || self->refused & CW_TRACE_BIT(k) ||
-            (k == CW_TRACE_GRAPH && self->flags & CW_TRACE_GRAPH_NODES))
-            continue;
-        const CUptiResult result = cw_trace_records_set(k, enable);
-        if (enable && result != CUPTI_SUCCESS) {
-            cw_trace_rows_lock();
-            note_refusal(k, result);
-            cw_trace_rows_unlock();
-        }
-    }
-}
-
-static void put_window(uint64_t end_ns)
-{
-    cw_trace_rows_lock();
-    atomic_store(&cw_trace_sheets->page->opened_ns, 0);
-    if (cw_trace_row(CW_TRACE_WINDOW)) {
-        cw_trace_put(CW_FIELD_START, self->opened_ns);
-        cw_trace_put(CW_FIELD_END, end_ns);
-    }
-    cw_trace_rows_unlock();
-}
-
-/* Opens or closes it where that is due. With its lock. */
-static void review_window(void)
-{
-    const uint64_t now = cw_inject_now_ns();
-    const bool open = cw_trace_window_is_open(&self->window, now), was = atomic_load(&self->open);
-    if (open == was || !self->started || self->finished)
-        return;
-    if (open)
-        set_kinds(true);
-    atomic_store(&self->open, open);
-    if (!open)
-        set_kinds(false);
-    if (!open) {
-        put_window(cw_inject_now_ns());
-        return;
-    }
-    self->opened_ns = now;
-    if (cw_trace_window_any(&self->window_options, &self->options))
-        atomic_store(&cw_trace_sheets->page->opened_ns, now);
-}
-
-static void range_changed(const struct cw_open_range *range, bool opened)
-{
-    if (!self->options.range || !range->wanted)
-        return;
-    pthread_mutex_lock(&self->window_lock);
-    cw_trace_window_range(&self->window, opened);
-    review_window();
-    pthread_mutex_unlock(&self->window_lock);
-}
-
-static void range_opened(const struct cw_open_range *range)
-{
-    range_changed(range, true);
-}
-
-static void range_closing(const struct cw_open_range *range)
-{
-    range_changed(range, false);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------------------------- */
@@ -270,10 +69,8 @@ static void sleep_ns(uint64_t ns)
 static uint64_t time_left(void)
 {
     const uint64_t now = cw_inject_now_ns(), flush = self->flushed_ns + self->flush_ns;
-    uint64_t next = now + (self->window_options.toggled ? soon_ns : at_most_ns);
-    pthread_mutex_lock(&self->window_lock);
-    const uint64_t edge = cw_trace_window_next(&self->window, now);
-    pthread_mutex_unlock(&self->window_lock);
+    const uint64_t edge = cw_trace_recording_next(now);
+    uint64_t next = now + (cw_trace_recording->windows.toggled ? soon_ns : at_most_ns);
     next = edge < next ? edge : next;
     next = flush < next ? flush : next;
     return next > now ? next - now : 0;
@@ -281,31 +78,16 @@ static uint64_t time_left(void)
 
 static void look(void)
 {
-    const uint32_t toggles = atomic_load(&cw_trace_sheets->page->toggled);
-    pthread_mutex_lock(&self->window_lock);
-    for (; self->toggles != toggles; self->toggles++)
-        cw_trace_window_signal(&self->window);
-    review_window();
-    pthread_mutex_unlock(&self->window_lock);
+    cw_trace_recording_look();
     if (cw_inject_now_ns() < self->flushed_ns + self->flush_ns)
         return;
     self->flushed_ns = cw_inject_now_ns();
     /* CUPTI's own period hands over full buffers alone (13.0): a program that is killed would take the others along */
     cw_inject->api.cuptiActivityFlushAll(0);
     cw_trace_rows_lock();
-    put_accounts();
+    cw_trace_accounts_put();
     cw_trace_rows_send();
     cw_trace_rows_unlock();
-}
-
-/* The agent is gone, and the program is not to pay for records that nobody takes. */
-static void give_up(void)
-{
-    pthread_mutex_lock(&self->window_lock);
-    if (!self->finished && atomic_exchange(&self->open, false))
-        set_kinds(false);
-    self->finished = true;
-    pthread_mutex_unlock(&self->window_lock);
 }
 
 static void *run_thread(void *user)
@@ -319,8 +101,8 @@ static void *run_thread(void *user)
         more = !cw_inject->over && !cw_trace_sheets->closed;
         if (more)
             look();
-        else if (!cw_trace_sheets->closed)
-            give_up();
+        else if (!cw_trace_sheets->closed) /* the agent is gone: the program is not to pay for what nobody takes */
+            cw_trace_recording_finish(true);
         pthread_mutex_unlock(&self->at_work);
     }
     atomic_store(&self->running, false);
@@ -338,22 +120,23 @@ static void *run_thread(void *user)
 static void set_options(void)
 {
     MAY(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-    if (self->flags & CW_TRACE_LATENCY)
+    if (cw_trace_recording->flags & CW_TRACE_LATENCY)
         MAY(cuptiActivityEnableLatencyTimestamps, 1);
-    if (self->flags & CW_TRACE_ATTRIBUTES)
+    if (cw_trace_recording->flags & CW_TRACE_ATTRIBUTES)
         MAY(cuptiActivityEnableLaunchAttributes, 1);
 #if CUDA_VERSION >= 12080
-    const CUptiResult hardware = self->flags & CW_TRACE_HARDWARE ? MAY(cuptiActivityEnableHWTrace, 1) : CUPTI_SUCCESS;
+    const CUptiResult hardware =
+        cw_trace_recording->flags & CW_TRACE_HARDWARE ? MAY(cuptiActivityEnableHWTrace, 1) : CUPTI_SUCCESS;
     cw_trace_rows_lock();
     if (hardware != CUPTI_SUCCESS)
-        put_account(CW_TRACE_TEXT_OF_ALL, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN,
-                    "the GPU has no hardware event system: times are taken as without --hes");
+        cw_trace_accounts_note(CW_TRACE_KIND__COUNT,
+                               "the GPU has no hardware event system: times are taken as without --hes");
     cw_trace_rows_unlock();
-    if (self->flags & CW_TRACE_CALLERS)
+    if (cw_trace_recording->flags & CW_TRACE_CALLERS)
         MAY(cuptiActivityEnableAllocationSource, 1);
-    if (self->kinds & CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH))
+    if (cw_trace_recording->kinds & CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH))
         MAY(cuptiActivityEnableDeviceGraph, 1);
-    if (self->kinds & CW_TRACE_BIT(CW_TRACE_EVENT))
+    if (cw_trace_recording->kinds & CW_TRACE_BIT(CW_TRACE_EVENT))
         MAY(cuptiActivityEnableCudaEventDeviceTimestamps, 1);
 #endif
 }
@@ -366,7 +149,7 @@ static bool hand_over_page(void)
     int page = -1;
     cw_writer_init(&out);
     cw_trace_rows_lock();
-    const bool begun = cw_trace_rows_begin(self->kinds, &page);
+    const bool begun = cw_trace_rows_begin(cw_trace_recording->kinds, &page);
     cw_trace_rows_unlock();
     if (begun)
         sent = cw_inject_hand_over(CW_MESSAGE_TRACE_PAGE, &out, page) != 0;
@@ -379,20 +162,14 @@ static bool hand_over_page(void)
 
 static void start(void)
 {
-    struct cw_filter *filter = &self->filter;
     cw_inject->api.cuptiGetVersion(&cw_trace_cupti->version);
     if (!hand_over_page() || !TRY(cuptiActivityRegisterTimestampCallback, cw_inject_now_ns) ||
-        !TRY(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed))
+        !TRY(cuptiActivityRegisterCallbacks, cw_trace_buffer_requested, cw_trace_buffer_completed))
         return;
     set_options();
-    pthread_mutex_lock(&self->window_lock);
     self->started = true;
     self->flushed_ns = cw_inject_now_ns();
-    cw_trace_window_init(&self->window, &self->window_options, filter, self->program_ns);
-    for (uint32_t i = cw_user_ranges_wanted_count(); self->options.range && i-- > 0;)
-        cw_trace_window_range(&self->window, true); /* that were opened before */
-    review_window();
-    pthread_mutex_unlock(&self->window_lock);
+    cw_trace_recording_begin();
     atomic_store(&self->running, true);
     if (!cw_inject_start_thread(run_thread, NULL)) {
         atomic_store(&self->running, false);
@@ -438,16 +215,12 @@ static void finish(void)
     if (!self->started)
         return;
     pthread_mutex_lock(&self->at_work);
-    pthread_mutex_lock(&self->window_lock);
-    const bool open = atomic_exchange(&self->open, false); /* what comes from here on is not recorded */
-    self->finished = true;
-    pthread_mutex_unlock(&self->window_lock);
+    cw_trace_recording_finish(false);
     cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    if (open && cw_trace_window_any(&self->window_options, &self->options))
-        put_window(cw_inject_now_ns());
+    cw_trace_recording_end_window();
     cw_trace_rows_lock();
     cw_trace_nvtx_finish();
-    put_accounts();
+    cw_trace_accounts_put();
     cw_trace_rows_send();
     cw_trace_rows_close();
     cw_trace_rows_unlock();
@@ -459,21 +232,14 @@ static void finish(void)
 static bool waits_for_records(void)
 {
     const struct cw_trace_page *page = cw_trace_sheets->page;
-    return page && count_of(page->direct, CW_TRACE_KERNEL) < count_of(page->launched, CW_TRACE_KERNEL);
+    return page && atomic_load(&page->direct[CW_TRACE_KERNEL]) < atomic_load(&page->launched[CW_TRACE_KERNEL]);
 }
 
 void cw_trace_stop(void)
 {
     if (!self->started)
         return;
-    pthread_mutex_lock(&self->window_lock);
-    self->finished = true;
-    if (atomic_exchange(&self->open, false)) {
-        set_kinds(false);
-        if (cw_trace_window_any(&self->window_options, &self->options))
-            put_window(cw_inject_now_ns());
-    }
-    pthread_mutex_unlock(&self->window_lock);
+    cw_trace_recording_finish(true);
     for (int i = 0; i < 100 && waits_for_records() && !cw_inject->over; i++) {
         cw_inject->api.cuptiActivityFlushAll(0);
         sleep_ns(soon_ns);
@@ -489,14 +255,12 @@ bool cw_trace_reset(void)
         sleep_ns(soon_ns);
     if (atomic_load(&self->running))
         return false;
-    if (self->options.range)
-        cw_user_ranges_filter(NULL);
-    cw_filter_close(&self->filter);
-    while (self->free_count)
-        free(self->pool[--self->free_count]);
-    memset(self, 0, sizeof *self); /* on the stack they would be large */
-    memset(cw_trace_calls, 0, sizeof *cw_trace_calls);
+    cw_trace_recording_reset();
+    cw_trace_buffers_reset();
+    *self = (struct cw_tracing){0};
+    memset(cw_trace_calls, 0, sizeof *cw_trace_calls); /* on the stack it would be large */
     cw_trace_rows_lock();
+    *cw_trace_accounts = (struct cw_trace_accounts){0};
     cw_trace_nvtx_forget();
     cw_trace_rows_reset();
     cw_trace_rows_unlock();
@@ -504,16 +268,6 @@ bool cw_trace_reset(void)
 }
 
 /* ---- what the program does -------------------------------------------------------------------------------------- */
-
-/* What goes into a graph is not launched. The stream is asked only while there are such. */
-static bool is_captured(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    if (!cw_stream_capture_is_under_way() || !cw_inject_enter())
-        return false;
-    const bool captured = !cw_stream_runs_launch(id, call);
-    cw_inject_leave();
-    return captured;
-}
 
 /* Begins and ends of captures are few: they take the library's lock. */
 static void follow_capture(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -524,35 +278,6 @@ static void follow_capture(CUpti_CallbackId id, const CUpti_CallbackData *call)
     cw_inject_unlock();
 }
 
-static void window_launch(const CUpti_CallbackData *call, bool entered)
-{
-    if (!cw_inject_enter())
-        return;
-    pthread_mutex_lock(&self->window_lock);
-    if (entered)
-        cw_trace_window_launch(&self->window, call->symbolName ? call->symbolName : "");
-    else
-        cw_trace_window_launched(&self->window);
-    review_window();
-    pthread_mutex_unlock(&self->window_lock);
-    cw_inject_leave();
-}
-
-/* One counts that has the window open from its begin to its return: of others nobody knows whether CUPTI records them.
- */
-static void launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    const enum cw_trace_kind kind = cw_inject_launches_graph(id) ? CW_TRACE_GRAPH : CW_TRACE_KERNEL;
-    const bool entered = call->callbackSite == CUPTI_API_ENTER,
-               counts = !entered && *call->correlationData && atomic_load_explicit(&self->open, memory_order_relaxed) &&
-                        self->kinds & CW_TRACE_BIT(kind) && !(self->refused & CW_TRACE_BIT(kind)) &&
-                        !(kind == CW_TRACE_GRAPH && self->flags & CW_TRACE_GRAPH_NODES);
-    if (self->by_launch)
-        window_launch(call, entered);
-    if (counts && !cw_inject_refused(call) && !is_captured(id, call))
-        atomic_fetch_add_explicit(&cw_trace_sheets->page->launched[kind], 1, memory_order_relaxed);
-}
-
 static bool is_profiler_control(CUpti_CallbackId id)
 {
     return id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart || id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop;
@@ -561,29 +286,18 @@ static bool is_profiler_control(CUpti_CallbackId id)
 static bool wants(CUpti_CallbackId id)
 {
     return cw_trace_calls_want_driver(id) || cw_inject_launches(id) || cw_stream_capture_follows(id) ||
-           (self->window_options.profiler && is_profiler_control(id));
-}
-
-static void control_profiler(bool start)
-{
-    if (!cw_inject_enter())
-        return;
-    pthread_mutex_lock(&self->window_lock);
-    cw_trace_window_profiler(&self->window, start);
-    review_window();
-    pthread_mutex_unlock(&self->window_lock);
-    cw_inject_leave();
+           (cw_trace_recording->windows.profiler && is_profiler_control(id));
 }
 
 static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const bool entered = call->callbackSite == CUPTI_API_ENTER;
     if (cw_inject_launches(id))
-        launch(id, call);
+        cw_trace_recording_launch(id, call);
     else if (cw_stream_capture_follows(id))
         follow_capture(id, call);
     else if (is_profiler_control(id) && !entered)
-        control_profiler(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+        cw_trace_recording_profiler(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
 }
 
 static void glance(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -592,7 +306,7 @@ static void glance(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti
         return;
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
         follow(id, call);
-    cw_trace_call(domain, id, call, atomic_load_explicit(&self->open, memory_order_relaxed));
+    cw_trace_call(domain, id, call, atomic_load_explicit(&cw_trace_recording->open, memory_order_relaxed));
 }
 
 /* ---- what the program calls (counterworks/annotate.h) ----------------------------------------------------------- */
@@ -603,7 +317,7 @@ EXPORT void counterworks_correlate_pop(void);
 
 static bool takes_numbers(void)
 {
-    return self->started && !cw_inject->over && self->kinds & CW_TRACE_BIT(CW_TRACE_EXTERNAL) &&
+    return self->started && !cw_inject->over && cw_trace_recording->kinds & CW_TRACE_BIT(CW_TRACE_EXTERNAL) &&
            cw_inject->api.cuptiActivityPushExternalCorrelationId &&
            cw_inject->api.cuptiActivityPopExternalCorrelationId;
 }
@@ -640,9 +354,19 @@ static void put_module(const char *type, uint64_t id, uint64_t bytes)
     cw_trace_rows_unlock();
 }
 
+static void range_opened(const struct cw_open_range *range)
+{
+    cw_trace_recording_range(range, true);
+}
+
+static void range_closing(const struct cw_open_range *range)
+{
+    cw_trace_recording_range(range, false);
+}
+
 static void module_loaded(const CUpti_ModuleResourceData *module)
 {
-    if (self->started && atomic_load(&self->open) && module)
+    if (self->started && atomic_load(&cw_trace_recording->open) && module)
         put_module("load", module->moduleId, module->cubinSize);
 }
 

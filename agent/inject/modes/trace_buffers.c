@@ -1,0 +1,83 @@
+#define _GNU_SOURCE
+#include "agent/inject/modes/trace_buffers.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/inject/modes/trace_records.h"
+
+#define self cw_trace_buffers
+
+/* They are used again and again: CUPTI clears each, which costs milliseconds in the program's own threads where the
+ * system has to find memory for it. */
+void CUPTIAPI cw_trace_buffer_requested(uint8_t **buffer, size_t *size, size_t *most)
+{
+    struct cw_thread here;
+    cw_thread_enter(&here);
+    pthread_mutex_lock(&self->lock);
+    *buffer = self->free_count ? self->pool[--self->free_count] : NULL;
+    if (!*buffer && self->made < self->most && (*buffer = aligned_alloc(4096, self->bytes)))
+        self->made++;
+    pthread_mutex_unlock(&self->lock);
+    *size = *buffer ? self->bytes : 0;
+    *most = 0;
+    cw_thread_leave(&here);
+}
+
+static void give_back(uint8_t *buffer)
+{
+    pthread_mutex_lock(&self->lock);
+    self->pool[self->free_count++] = buffer;
+    pthread_mutex_unlock(&self->lock);
+}
+
+static void count_dropped(CUcontext context, uint32_t stream)
+{
+    size_t dropped = 0;
+    if (cw_inject->api.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS && dropped)
+        atomic_fetch_add(&cw_trace_sheets->page->dropped, dropped);
+}
+
+/* The lock is let go now and then: the program's threads want it for their calls. */
+static void take_records(uint8_t *buffer, size_t valid)
+{
+    enum { AT_A_TIME = 32 };
+    CUpti_Activity *record = NULL;
+    bool more = valid > 0;
+    while (more) {
+        cw_trace_rows_lock();
+        for (int i = 0; i < AT_A_TIME && more; i++) {
+            more = cw_inject->api.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS;
+            if (more)
+                cw_trace_record_take(record);
+        }
+        cw_trace_rows_unlock();
+    }
+}
+
+/* On a thread of CUPTI's own, or on one that flushes and may hold the library's lock: so it takes the rows' alone. A
+ * handler of the program's must not come for them meanwhile: the thread's calls are our own, if they were not before.
+ */
+void CUPTIAPI cw_trace_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+    (void)size;
+    struct cw_thread here;
+    cw_thread_enter(&here);
+    const bool entered = cw_inject_enter();
+    if (!cw_inject->over && cw_inject->process == getpid()) {
+        take_records(buffer, valid);
+        count_dropped(context, stream);
+    }
+    if (buffer)
+        give_back(buffer);
+    if (entered)
+        cw_inject_leave();
+    cw_thread_leave(&here);
+}
+
+void cw_trace_buffers_reset(void)
+{
+    while (self->free_count)
+        free(self->pool[--self->free_count]);
+    *self = (struct cw_trace_buffers){0};
+}
