@@ -12,7 +12,8 @@ struct cw_trace_page {
     _Atomic uint64_t launched[CW_TRACE_KIND__COUNT]; /* by calls that the callbacks saw: kernels and graphs alone */
     _Atomic uint64_t direct[CW_TRACE_KIND__COUNT];   /* of the rows: those that such calls are counted for */
     _Atomic uint64_t rows[CW_TRACE_KIND__COUNT];     /* that CUPTI or the program has handed over */
-    _Atomic uint64_t untimed[CW_TRACE_KIND__COUNT];  /* of these, without times */
+    _Atomic uint64_t lost[CW_TRACE_KIND__COUNT];     /* of these, for which there was no room */
+    _Atomic uint64_t untimed[CW_TRACE_KIND__COUNT];  /* of the rows, without times */
     _Atomic uint64_t dropped;                        /* records that CUPTI says it lost, of whatever kind */
     _Atomic uint64_t opened_ns;                      /* when the window was opened that is open; 0: there is none */
     _Atomic uint32_t toggled;                        /* by the agent: how often a signal came that opens a window */

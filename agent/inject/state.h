@@ -60,6 +60,7 @@
     X(struct cw_pc, pc)                                                                                                \
     X(struct cw_sass, sass)                                                                                            \
     X(struct cw_launches, launches)                                                                                    \
+    X(struct cw_trace_queue, trace_queue)                                                                              \
     X(struct cw_trace_sheets, trace_sheets)                                                                            \
     X(struct cw_trace_accounts, trace_accounts)                                                                        \
     X(struct cw_trace_buffers, trace_buffers)                                                                          \

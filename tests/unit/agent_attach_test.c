@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/common/attach_socket.h"
@@ -20,11 +22,25 @@ enum { ROUNDS = 2, SOON = 60 };
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
+enum pace { LEISURELY, BUSY };
+
+struct done { /* by the program */
+    _Atomic uint32_t steps;
+    _Atomic uint64_t longest_ns; /* of a step */
+};
+
 struct program {
     pid_t pid;
-    int stop;                  /* closed: it ends */
-    _Atomic uint32_t *counted; /* what it has done: steps */
+    int stop; /* closed: it ends */
+    struct done *done;
 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 /* The library is a part of this program; a file of its name makes it look like one that was loaded. */
 static void map_library(void)
@@ -33,9 +49,21 @@ static void map_library(void)
     cr_assert(ftruncate(fd, 4096) == 0 && mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED);
 }
 
-static void run_program(int stop, int ready, _Atomic uint32_t *steps)
+static void step(struct done *done)
 {
     const struct cw_trace_label label = {.name = "iteration"};
+    const uint64_t start = now_ns();
+    cw_trace_nvtx_open(1, 0, &label);
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+    cw_trace_nvtx_close(1, 0);
+    const uint64_t took = now_ns() - start;
+    done->longest_ns = took > done->longest_ns ? took : done->longest_ns;
+    done->steps++;
+}
+
+static void run_program(int stop, int ready, enum pace pace, struct done *done)
+{
     char one = 0;
     struct pollfd end = {.fd = stop, .events = POLLIN};
     unsetenv(CW_AGENT_SOCKET_VARIABLE);
@@ -43,26 +71,22 @@ static void run_program(int stop, int ready, _Atomic uint32_t *steps)
     fake_cupti.traces = true;
     InitializeInjection();
     (void)!write(ready, &one, 1);
-    while (poll(&end, 1, 1) == 0) {
-        cw_trace_nvtx_open(1, 0, &label);
-        fake_cupti_launch(CUPTI_API_ENTER);
-        fake_cupti_launch(CUPTI_API_EXIT);
-        cw_trace_nvtx_close(1, 0);
-        ++*steps;
-    }
+    while (poll(&end, 1, pace == LEISURELY) == 0)
+        for (int i = 0; i < (pace == BUSY ? 100 : 1); i++)
+            step(done);
     _exit((int)fake_cupti.finalized);
 }
 
-static struct program start(void)
+static struct program start_at(enum pace pace)
 {
     int stop[2], ready[2];
     char one;
-    struct program p = {.counted = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)};
+    struct program p = {.done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)};
     cr_assert(pipe(stop) == 0 && pipe(ready) == 0);
     p.pid = fork();
     if (p.pid == 0) {
         close(stop[1]);
-        run_program(stop[0], ready[1], p.counted);
+        run_program(stop[0], ready[1], pace, p.done);
     }
     close(stop[0]);
     close(ready[1]);
@@ -72,13 +96,18 @@ static struct program start(void)
     return p;
 }
 
+static struct program start(void)
+{
+    return start_at(LEISURELY);
+}
+
 /* How often CUPTI was left; the program has gone on all the while. */
 static int end(const struct program *p)
 {
     int status = -1;
-    const uint32_t before = *p->counted;
+    const uint32_t before = p->done->steps;
     usleep(50000);
-    cr_expect_gt(*p->counted, before, "the program goes on");
+    cr_expect_gt(p->done->steps, before, "the program goes on");
     close(p->stop);
     cr_assert_eq(waitpid(p->pid, &status, 0), p->pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -92,6 +121,7 @@ struct agent {
     struct cw_filter_options filter;
     uint32_t process, calls;
     bool known;
+    struct cw_trace_page *page;
     char path[32];
 };
 
@@ -106,7 +136,8 @@ static enum cw_status take(void *user, const struct cw_process *p, enum cw_messa
         cr_assert_eq(cw_trace_output_add_process(&a->out, &about, &a->process, e), CW_OK);
     a->known = true;
     if (type == CW_MESSAGE_TRACE_PAGE) {
-        cr_expect(p->message.memory >= 0);
+        a->page = mmap(NULL, sizeof *a->page, PROT_READ, MAP_SHARED, p->message.memory, 0);
+        cr_assert(a->page != MAP_FAILED);
         return CW_OK;
     }
     cr_expect_eq(type, CW_MESSAGE_TRACE);
@@ -177,6 +208,62 @@ Test(attach, an_agent_comes_and_goes_and_comes_again, .timeout = SOON)
         close_agent(a);
     }
     cr_expect_eq(end(&p), ROUNDS);
+}
+
+struct heard { /* by an agent in a process of its own */
+    enum cw_status trouble;
+    uint64_t seen; /* ranges, by the program */
+    struct cw_trace_books kernels, ranges;
+};
+
+static bool stops_for_a_while(void *user)
+{
+    struct agent *a = user;
+    if (++a->calls == 5)
+        raise(SIGSTOP);
+    return a->calls > 60;
+}
+
+static pid_t start_agent_that_stops(const struct program *p, struct heard *heard)
+{
+    const pid_t child = fork();
+    if (child)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may be stopped */
+    struct agent *a = open_agent(CW_MODE_TRACE);
+    if (cw_session_attach(&a->session, p->pid, &err) == CW_OK)
+        cw_session_serve_attached(&a->session, stops_for_a_while);
+    heard->trouble = a->session.trouble.code;
+    if (a->page && cw_trace_output_settle(&a->out, a->process, a->page, &err) == CW_OK)
+        heard->seen = a->page->rows[CW_TRACE_NVTX_RANGE];
+    heard->kernels = cw_trace_output_books(&a->out, CW_TRACE_KERNEL);
+    heard->ranges = cw_trace_output_books(&a->out, CW_TRACE_NVTX_RANGE);
+    close_agent(a);
+    _exit(0);
+}
+
+/* The program goes on at its own speed. What there is no room for meanwhile is lost, and counted. */
+Test(attach, an_agent_that_is_stopped_holds_nobody_up, .timeout = SOON)
+{
+    struct heard *heard = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const struct program p = start_at(BUSY);
+    const pid_t agent = start_agent_that_stops(&p, heard);
+    int status;
+    cr_assert(waitpid(agent, &status, WUNTRACED) == agent && WIFSTOPPED(status));
+    for (uint32_t i = 0, before; i < 10; i++) {
+        before = p.done->steps;
+        usleep(500000);
+        cr_expect_gt(p.done->steps, before + 1000, "after %u half seconds", i);
+    }
+    kill(agent, SIGCONT);
+    cr_assert(waitpid(agent, &status, 0) == agent && status == 0);
+    cr_expect_lt(p.done->longest_ns, 1000000000u);
+    cr_expect_eq(heard->trouble, CW_OK);
+    cr_expect_gt(heard->ranges.lost, 0);
+    cr_expect_eq(heard->ranges.rows + heard->ranges.lost, heard->seen);
+    cr_expect_gt(heard->kernels.rows, 0);
+    cr_expect_leq(heard->kernels.launched, heard->kernels.recorded + heard->kernels.lost);
+    cr_expect_eq(end(&p), 1);
 }
 
 Test(attach, an_agent_may_die, .timeout = SOON)

@@ -30,7 +30,7 @@ static void *(*own_thread)(void *);
 
 bool cw_inject_start_thread(void *(*run)(void *), void *user)
 {
-    own_thread = run;
+    own_thread = run; /* the last: the queue's thread is started first, and who drains the queue sends */
     return run && !user;
 }
 
@@ -235,6 +235,13 @@ static void begin(uint64_t kinds, const char *range)
     cr_assert(request && complete && heard.pages == 1);
 }
 
+static void drain(void)
+{
+    cw_trace_rows_lock();
+    cw_trace_queue_drain();
+    cw_trace_rows_unlock();
+}
+
 static void end(void)
 {
     mode->finish();
@@ -343,6 +350,7 @@ Test(trace, rows_are_sent_when_a_table_is_full)
     const CUpti_ActivityKernel9 k = kernel(1000);
     for (int i = 0; i < BUFFERS; i++)
         record(&k, sizeof k, EACH);
+    drain();
     cr_expect_eq(heard.rows[CW_TRACE_KERNEL], BUFFERS * EACH / CW_TRACE_TABLE_ROWS * CW_TRACE_TABLE_ROWS);
     end();
     cr_expect_eq(heard.rows[CW_TRACE_KERNEL], BUFFERS * EACH);
@@ -376,6 +384,7 @@ Test(trace, refusals_are_noted)
     cw_trace_rows_lock();
     cw_trace_rows_send();
     cw_trace_rows_unlock();
+    drain();
     cr_expect_str_eq(text(CW_TRACE_ACCOUNT, CW_FIELD_TYPE), "memset");
     cr_expect_str_eq(text(CW_TRACE_ACCOUNT, CW_FIELD_NOTE), "CUPTI does not record it here: no such luck");
     end();
@@ -650,6 +659,7 @@ Test(trace, accounts_are_told_when_they_change)
     cw_tracing->flush_ns = 1;
     in_flush = stop_in_time;
     own_thread(NULL);
+    drain();
     cr_expect_eq(heard.rows[CW_TRACE_KERNEL], 2);
     cr_expect_eq(heard.rows[CW_TRACE_ACCOUNT], 2, "of kernels and of shapes");
     in_flush = NULL;

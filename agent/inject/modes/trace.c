@@ -171,7 +171,7 @@ static void start(void)
     self->flushed_ns = cw_inject_now_ns();
     cw_trace_recording_begin();
     atomic_store(&self->running, true);
-    if (!cw_inject_start_thread(run_thread, NULL)) {
+    if (!cw_trace_queue_begin() || !cw_inject_start_thread(run_thread, NULL)) {
         atomic_store(&self->running, false);
         cw_inject_fail_memory();
     }
@@ -219,10 +219,12 @@ static void finish(void)
     cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     cw_trace_recording_end_window();
     cw_trace_rows_lock();
+    cw_trace_queue_drain();
     cw_trace_nvtx_finish();
     cw_trace_accounts_put();
     cw_trace_rows_send();
     cw_trace_rows_close();
+    cw_trace_queue_drain();
     cw_trace_rows_unlock();
     pthread_mutex_unlock(&self->at_work);
 }
@@ -249,11 +251,19 @@ void cw_trace_stop(void)
     cw_inject_release();
 }
 
+static bool is_at_work(void)
+{
+    cw_trace_rows_lock();
+    const bool queue = !cw_trace_queue_ended();
+    cw_trace_rows_unlock();
+    return queue || atomic_load(&self->running);
+}
+
 bool cw_trace_reset(void)
 {
-    for (int i = 0; i < 200 && atomic_load(&self->running); i++)
+    for (int i = 0; i < 200 && is_at_work(); i++)
         sleep_ns(soon_ns);
-    if (atomic_load(&self->running))
+    if (is_at_work())
         return false;
     cw_trace_recording_reset();
     cw_trace_buffers_reset();

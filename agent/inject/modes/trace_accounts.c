@@ -32,20 +32,28 @@ static uint64_t all_counts(void)
     return sum;
 }
 
+/* CUPTI hands over what it records; some of that there may have been no room for. */
+static void put_kind(const struct cw_trace_page *page, enum cw_trace_kind k)
+{
+    const bool counted = k == CW_TRACE_KERNEL || k == CW_TRACE_GRAPH;
+    const uint64_t launched = count_of(page->launched, k), lost = count_of(page->lost, k),
+                   had = count_of(counted ? page->direct : page->rows, k);
+    put_account((uint32_t)k + 1, counted && launched ? launched : CW_TRACE_UNKNOWN, had > lost ? had - lost : 0,
+                lost ? lost : CW_TRACE_UNKNOWN, count_of(page->untimed, k),
+                lost ? "the program did more than the agent could take meanwhile, or had more ranges open than are kept"
+                     : NULL);
+}
+
 void cw_trace_accounts_put(void)
 {
     const uint64_t all = all_counts();
-    if (all == self->told)
+    if (all == self->told || !cw_trace_queue_has_room())
         return;
     self->told = all;
     const struct cw_trace_page *page = cw_trace_sheets->page;
-    for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++) {
-        const bool counted = k == CW_TRACE_KERNEL || k == CW_TRACE_GRAPH;
-        const uint64_t launched = count_of(page->launched, k), rows = count_of(page->rows, k);
-        if (k != CW_TRACE_ACCOUNT && (launched || rows))
-            put_account((uint32_t)k + 1, counted && launched ? launched : CW_TRACE_UNKNOWN,
-                        counted ? count_of(page->direct, k) : rows, CW_TRACE_UNKNOWN, count_of(page->untimed, k), NULL);
-    }
+    for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        if (k != CW_TRACE_ACCOUNT && (count_of(page->launched, k) || count_of(page->rows, k)))
+            put_kind(page, k);
     const uint64_t dropped = atomic_load(&page->dropped);
     if (dropped)
         put_account(CW_TRACE_TEXT_OF_ALL, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, dropped, CW_TRACE_UNKNOWN, NULL);

@@ -4,7 +4,7 @@
 
 #include "agent/inject/modes/trace_rows.h"
 
-enum { CW_TRACE_MOST_BUFFERS = 256 };
+enum { CW_TRACE_MOST_BUFFERS = 1024 };
 
 struct cw_trace_buffers {
     uint64_t bytes; /* of each */

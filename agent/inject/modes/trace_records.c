@@ -87,7 +87,7 @@ struct shape { /* what makes a launch_shape */
     uint8_t cache, launch, carveout_asked, carveout, padding[2];
 };
 
-static void put_shape(uint32_t number, const kernel_record *k)
+static void put_shape(uint32_t number, uint32_t name, const kernel_record *k)
 {
     static const enum cw_trace_field grid[] = {CW_FIELD_GRID_X, CW_FIELD_GRID_Y, CW_FIELD_GRID_Z};
     static const enum cw_trace_field block[] = {CW_FIELD_BLOCK_X, CW_FIELD_BLOCK_Y, CW_FIELD_BLOCK_Z};
@@ -95,10 +95,8 @@ static void put_shape(uint32_t number, const kernel_record *k)
     const int32_t of_grid[] = {k->gridX, k->gridY, k->gridZ}, of_block[] = {k->blockX, k->blockY, k->blockZ};
     const uint32_t of_cluster[] = {k->clusterX, k->clusterY, k->clusterZ};
     const struct words caches = WORDS("none", "shared", "l1", "equal");
-    if (!cw_trace_row(CW_TRACE_SHAPE))
-        return;
     put(CW_FIELD_ID, number);
-    put_text(CW_FIELD_NAME, k->name);
+    put(CW_FIELD_NAME, name);
     for (int i = 0; i < 3; i++) {
         put(grid[i], (uint32_t)of_grid[i]);
         put(block[i], (uint32_t)of_block[i]);
@@ -120,7 +118,8 @@ static void put_shape(uint32_t number, const kernel_record *k)
              k->launchType);
 }
 
-static uint32_t shape_of(const kernel_record *k)
+/* Where there is no room to say what it is, it is not known; the next launch tries again. */
+static uint64_t shape_of(const kernel_record *k)
 {
     struct shape shape = {.name = k->name ? XXH3_64bits(k->name, strlen(k->name)) : 0,
                           .local_total = k->localMemoryTotal_v2,
@@ -139,10 +138,15 @@ static uint32_t shape_of(const kernel_record *k)
                           .launch = k->launchType,
                           .carveout_asked = k->isSharedMemoryCarveoutRequested,
                           .carveout = k->sharedMemoryCarveoutRequested};
-    bool is_new;
-    const uint32_t number = cw_trace_shape_number(XXH3_64bits(&shape, sizeof shape), &is_new);
-    if (is_new)
-        put_shape(number, k);
+    const uint64_t hash = XXH3_64bits(&shape, sizeof shape);
+    const uint32_t known = cw_trace_shape_find(hash);
+    if (known)
+        return known;
+    const uint32_t name = cw_trace_text_number(k->name);
+    if ((!name && k->name && *k->name) || !cw_trace_row(CW_TRACE_SHAPE))
+        return CW_TRACE_UNKNOWN;
+    const uint32_t number = cw_trace_shape_add(hash);
+    put_shape(number, name, k);
     return number;
 }
 
@@ -159,7 +163,7 @@ static bool is_of_device(const kernel_record *k)
 static void take_kernel(const CUpti_Activity *record)
 {
     const kernel_record *k = (const void *)record;
-    const uint32_t shape = shape_of(k);
+    const uint64_t shape = shape_of(k);
     if (!k->graphId && !is_of_device(k))
         count_direct(CW_TRACE_KERNEL);
     if (!cw_trace_row(CW_TRACE_KERNEL))

@@ -68,8 +68,10 @@ static bool share_page(uint64_t kinds)
     if (page == MAP_FAILED)
         return false;
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
-        if (kinds & CW_TRACE_BIT(k))
+        if (kinds & CW_TRACE_BIT(k)) {
             page->rows[k] = self->early.rows[k];
+            page->lost[k] = self->early.lost[k];
+        }
     self->page = page;
     return true;
 }
@@ -90,28 +92,29 @@ bool cw_trace_rows_begin(uint64_t kinds, int *page)
 
 void cw_trace_rows_lock(void)
 {
-    pthread_mutex_lock(&self->lock);
+    pthread_mutex_lock(&cw_trace_queue->lock);
 }
 
 void cw_trace_rows_unlock(void)
 {
-    pthread_mutex_unlock(&self->lock);
+    pthread_mutex_unlock(&cw_trace_queue->lock);
 }
 
 void cw_trace_rows_close(void)
 {
     self->closed = true;
+    cw_trace_queue_end();
 }
 
 void cw_trace_forget(void)
 {
     const bool known = self->known;
     *self = (struct cw_trace_sheets){.closed = known}; /* its memory may be in another thread's hands */
+    *cw_trace_queue = (struct cw_trace_queue){0};
 }
 
 void cw_trace_rows_reset(void)
 {
-    const size_t lock = offsetof(struct cw_trace_sheets, lock) + sizeof self->lock;
     if (self->page && self->page != &self->early)
         munmap(self->page, sizeof *self->page);
     cw_descriptor_close(&self->file);
@@ -121,7 +124,8 @@ void cw_trace_rows_reset(void)
     free(self->shapes);
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         free(self->tables[k].values);
-    memset((char *)self + lock, 0, sizeof *self - lock);
+    memset(self, 0, sizeof *self); /* on the stack it would be large */
+    cw_trace_queue_reset();
 }
 
 /* ---- texts and shapes ------------------------------------------------------------------------------------------- */
@@ -148,11 +152,11 @@ static void write_texts(struct cw_writer *out)
     self->pending.size = 0;
 }
 
-/* Sends what was written, and frees it. */
+/* What was written is to be sent. */
 static void send(struct cw_writer *out)
 {
     if ((out->size || out->status != CW_OK) && !cw_inject->over)
-        cw_inject_send(CW_MESSAGE_TRACE, out);
+        cw_trace_queue_put(out);
     else
         cw_writer_free(out);
 }
@@ -192,7 +196,7 @@ uint32_t cw_trace_text_number_of(const char *text, size_t size)
     struct cw_trace_known *slot = find(self->texts, CW_TRACE_KNOWN_TEXTS, hash);
     if (slot->number)
         return slot->number;
-    if (self->pending.size > most_pending && self->known)
+    if (self->pending.size > most_pending && self->known && cw_trace_queue_has_room())
         send_texts();
     if (self->pending.size > 2 * most_pending)
         return 0;
@@ -218,12 +222,13 @@ uint32_t cw_trace_text_number(const char *text)
     return text ? cw_trace_text_number_of(text, strlen(text)) : 0;
 }
 
-uint32_t cw_trace_shape_number(uint64_t hash, bool *is_new)
+uint32_t cw_trace_shape_find(uint64_t hash)
 {
-    struct cw_trace_known *slot = find(self->shapes, CW_TRACE_KNOWN_SHAPES, hash);
-    *is_new = !slot->number;
-    if (slot->number)
-        return slot->number;
+    return find(self->shapes, CW_TRACE_KNOWN_SHAPES, hash)->number;
+}
+
+uint32_t cw_trace_shape_add(uint64_t hash)
+{
     forget_if_full(self->shapes, CW_TRACE_KNOWN_SHAPES, &self->shape_count);
     *find(self->shapes, CW_TRACE_KNOWN_SHAPES, hash) = (struct cw_trace_known){hash, ++self->last_shape};
     self->shape_count++;
@@ -258,7 +263,8 @@ static void send_tables(enum cw_trace_kind first, enum cw_trace_kind last)
 
 void cw_trace_rows_send(void)
 {
-    send_tables(0, CW_TRACE_KIND__COUNT - 1);
+    if (cw_trace_queue_has_room())
+        send_tables(0, CW_TRACE_KIND__COUNT - 1);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
@@ -272,9 +278,28 @@ static bool count_row(enum cw_trace_kind kind)
     return true;
 }
 
+static bool lose(enum cw_trace_kind kind)
+{
+    atomic_fetch_add_explicit(&self->page->lost[kind], 1, memory_order_relaxed);
+    return false;
+}
+
 void cw_trace_row_lost(enum cw_trace_kind kind)
 {
-    (void)count_row(kind);
+    if (count_row(kind))
+        lose(kind);
+}
+
+/* Others may have emptied the table, or ended the trace, while this thread waited. */
+static bool has_place(enum cw_trace_kind kind)
+{
+    const struct cw_trace_table *t = &self->tables[kind];
+    if (t->count < CW_TRACE_TABLE_ROWS)
+        return true;
+    const bool room = self->known && cw_trace_queue_make_room() && !self->closed;
+    if (room && t->count == CW_TRACE_TABLE_ROWS)
+        send_tables(kind, kind);
+    return room;
 }
 
 bool cw_trace_row(enum cw_trace_kind kind)
@@ -285,12 +310,8 @@ bool cw_trace_row(enum cw_trace_kind kind)
         return false;
     if (!t->values)
         t->values = malloc((size_t)info->field_count * CW_TRACE_TABLE_ROWS * sizeof *t->values);
-    if (!t->values)
-        return false;
-    if (t->count == CW_TRACE_TABLE_ROWS && self->known)
-        send_tables(kind, kind);
-    if (t->count == CW_TRACE_TABLE_ROWS)
-        return false;
+    if (!t->values || !has_place(kind))
+        return lose(kind);
     self->kind = kind;
     self->row = t->count++;
     for (uint32_t f = 0; f < info->field_count; f++) {

@@ -1,13 +1,14 @@
-/* Rows of a trace in the program: they are collected in tables, one for each kind, and sent as chunks of counter data
- * when a table is full and every half second. Tables and what is kept of texts take fixed memory, whatever the
- * program does: 32 MB at most. Everything here takes a lock of its own, so that it can be called from callbacks that
- * must not take the library's. */
+/* Rows of a trace in the program: they are collected in tables, one for each kind, and queued for the agent as chunks
+ * of counter data when a table is full and again and again (trace_queue.h). Where the queue has no room, rows that no
+ * table has room for are lost, and counted. Tables, the queue and what is kept of texts take 32 MB at most, whatever
+ * the program does. Everything here takes a lock of its own, so that it can be called from callbacks that must not take
+ * the library's. */
 #ifndef CW_INJECT_TRACE_ROWS_H
 #define CW_INJECT_TRACE_ROWS_H
 
 #include "agent/common/trace_page.h"
 #include "agent/inject/driver/descriptor.h"
-#include "agent/inject/driver/inject.h"
+#include "agent/inject/modes/trace_queue.h"
 
 enum {
     CW_TRACE_TABLE_ROWS = 4096,
@@ -26,7 +27,6 @@ struct cw_trace_table {
 };
 
 struct cw_trace_sheets {
-    pthread_mutex_t lock;
     bool begun, closed; /* closed: nothing more is taken */
     bool known;         /* that a trace is wanted; until then nothing is sent, and a full table takes no more */
     struct cw_trace_page *page, early; /* page: behind `begun`; until `known` the early one */
@@ -59,19 +59,22 @@ uint32_t cw_trace_text_number(const char *text);
 /* The same of `size` bytes. */
 uint32_t cw_trace_text_number_of(const char *text, size_t size);
 
-/* Begins a row whose fields are not known; false without memory: it is counted as lost. The fields follow. */
+/* Begins a row whose fields are not known; false where there is no room: it is counted as lost. The fields follow.
+ * Others may have the lock meanwhile. */
 bool cw_trace_row(enum cw_trace_kind kind);
 /* One that there is no room for elsewhere: it is counted as lost, too. */
 void cw_trace_row_lost(enum cw_trace_kind kind);
 void cw_trace_put(enum cw_trace_field field, uint64_t value);
 void cw_trace_put_text(enum cw_trace_field field, const char *text);
 
-/* The number of something by its hash; *is_new: a row is to say what it is. */
-uint32_t cw_trace_shape_number(uint64_t hash, bool *is_new);
+/* The number of what launches have in common, by its hash; 0 where no row has said yet what it is. Behind that row it
+ * is added. */
+uint32_t cw_trace_shape_find(uint64_t hash);
+uint32_t cw_trace_shape_add(uint64_t hash);
 
-/* Sends all rows. */
+/* Queues all rows, where there is room. */
 void cw_trace_rows_send(void);
-/* What was sent is all, from here on. */
+/* What was queued is all, from here on. */
 void cw_trace_rows_close(void);
 /* Another trace may follow: nothing is kept of this one. With the lock. */
 void cw_trace_rows_reset(void);
