@@ -1,0 +1,132 @@
+#include "eval/output/timeline_page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/shorten.h"
+#include "base/text.h"
+#include "eval/output/terminal.h"
+
+enum { NAME_LEAST = 16 };
+
+/* The end of words is left out. */
+static void shorten_words(const char *name, size_t room, char text[CW_SHORT_SIZE])
+{
+    cw_text_format(text, CW_SHORT_SIZE, "%s", name);
+    if (!room || cw_text_columns(text) <= room)
+        return;
+    char *at = text;
+    for (size_t kept = room > 2 ? room - 2 : 0; kept && *at; kept--)
+        for (at++; ((unsigned char)*at & 0xc0) == 0x80;)
+            at++;
+    memcpy(at, "..", 3);
+}
+
+/* The end of a path tells more than its beginning. */
+static void shorten_path(const char *name, size_t room, char text[CW_SHORT_SIZE])
+{
+    const size_t length = cw_text_format(text, CW_SHORT_SIZE, "%s", name);
+    const size_t columns = cw_text_columns(text);
+    if (!room || columns <= room)
+        return;
+    const char *at = text;
+    for (size_t drop = columns - (room > 2 ? room - 2 : 0); drop && *at; drop--)
+        for (at++; ((unsigned char)*at & 0xc0) == 0x80;)
+            at++;
+    memmove(text + 2, at, length - (size_t)(at - text) + 1);
+    memcpy(text, "..", 2);
+}
+
+static struct cw_output_row fill_line(const struct cw_output_table *table, uint64_t i)
+{
+    struct cw_text_lines *l = table->content;
+    char name[CW_TIMELINE_NAME_SIZE];
+    l->fill(l, (uint32_t)i, &l->one);
+    memcpy(name, l->one.name, sizeof name);
+    if (l->names == CW_NAMES_FUNCTIONS)
+        cw_shorten(name, (size_t)l->room, l->one.name);
+    else
+        (l->names == CW_NAMES_PATHS ? shorten_path : shorten_words)(name, (size_t)l->room, l->one.name);
+    return (struct cw_output_row){.record = &l->one};
+}
+
+void cw_text_put_lines(struct cw_text_lines *l)
+{
+    struct cw_output_column columns[CW_CELLS + 1];
+    struct cw_terminal_layout layout = {0};
+    for (size_t k = 0; k < l->count; k++)
+        columns[k] = (struct cw_output_column){.name = l->columns[k],
+                                               .type = CW_CELL_CHARS,
+                                               .formats = CW_TO_TERMINAL,
+                                               .offset = offsetof(struct cw_text_line, cells) + k * CW_CELL_SIZE,
+                                               .right = true};
+    columns[l->count] = (struct cw_output_column){.name = l->name,
+                                                  .type = CW_CELL_CHARS,
+                                                  .formats = CW_TO_TERMINAL,
+                                                  .offset = offsetof(struct cw_text_line, name)};
+    const struct cw_output_table table = {.columns = columns,
+                                          .column_count = l->count + 1,
+                                          .record_size = sizeof l->one,
+                                          .row_count = l->rows,
+                                          .row = fill_line,
+                                          .content = l};
+    int room = (int)l->page->style->width - 2;
+    l->room = NAME_LEAST;
+    cw_terminal_measure(&layout, &table);
+    for (size_t k = 0; k < l->count; k++)
+        room -= 2 + layout.widths[k];
+    l->room = !l->page->style->width || l->page->o->wide ? 0 : room > NAME_LEAST ? room : NAME_LEAST;
+    layout = (struct cw_terminal_layout){0};
+    cw_terminal_measure(&layout, &table);
+    cw_terminal_put(&layout, &table, l->page->out);
+}
+
+void cw_cell_time(double ns, char cell[CW_CELL_SIZE])
+{
+    char text[CW_TIME_TEXT_SIZE];
+    snprintf(cell, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_terminal_time(ns, text));
+}
+
+void cw_cell_percent(double part, char cell[CW_CELL_SIZE])
+{
+    if (isnan(part))
+        strcpy(cell, "-");
+    else
+        snprintf(cell, CW_CELL_SIZE, part < 0.0005 && part > 0 ? "<0.1%%" : "%.1f%%", 100 * part);
+}
+
+void cw_cell_count(uint64_t count, char cell[CW_CELL_SIZE])
+{
+    char text[CW_NUMBER_SIZE];
+    snprintf(cell, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_terminal_integer(count, text));
+}
+
+void cw_cell_amount(double value, const char *unit, char cell[CW_CELL_SIZE])
+{
+    char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
+    const double factor = cw_terminal_factor(value, unit, shown);
+    snprintf(cell, CW_CELL_SIZE, "%.20s %.20s", cw_terminal_number(value / factor, number), shown);
+}
+
+double cw_part_of(double some, double all)
+{
+    return all > 0 ? some / all : NAN;
+}
+
+void cw_text_put_title(const struct cw_text_page *p, const char *title)
+{
+    putc('\n', p->out);
+    cw_terminal_title(title, p->style, p->out);
+    putc('\n', p->out);
+}
+
+void cw_text_device_name(const struct cw_text_page *p, uint32_t device, char *text, size_t size)
+{
+    const struct cw_counter_data *data = p->t->data;
+    const char *name = device == CW_NO_TRACE_DEVICE ? NULL : cw_device_attribute(&data->devices[device], "name");
+    if (device == CW_NO_TRACE_DEVICE)
+        snprintf(text, size, "(no device)");
+    else
+        snprintf(text, size, "%" PRIu32 "%s%s", data->devices[device].index, name ? " " : "", name ? name : "");
+}

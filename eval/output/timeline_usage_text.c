@@ -1,0 +1,277 @@
+#include "eval/output/timeline_page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/shorten.h"
+#include "base/text.h"
+#include "eval/output/terminal.h"
+
+enum { RANGE_SIZE = 400 };
+
+/* ---- busy and idle ---------------------------------------------------------------------------------------------- */
+
+static void fill_device(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+{
+    const struct cw_device_usage *d = &l->page->o->usage->devices[row];
+    size_t k = 0;
+    cw_cell_percent(cw_part_of(d->busy, d->traced), line->cells[k++]);
+    cw_cell_percent(cw_part_of(d->idle, d->traced), line->cells[k++]);
+    cw_cell_percent(cw_part_of(d->work[CW_WORK_COMPUTE], d->traced), line->cells[k++]);
+    for (enum cw_gpu_work w = CW_WORK_COMMUNICATE; w < CW_WORK__COUNT; w++) {
+        char all[CW_CELL_SIZE], alone[CW_CELL_SIZE];
+        if (w == CW_WORK_COMMUNICATE && l->count == 4)
+            continue;
+        cw_cell_percent(cw_part_of(d->work[w], d->traced), all);
+        cw_cell_percent(cw_part_of(d->alone[w], d->traced), alone);
+        snprintf(line->cells[k++], CW_CELL_SIZE, "%.10s (%.10s)", all, alone);
+    }
+    cw_text_device_name(l->page, d->device, line->name, sizeof line->name);
+}
+
+void cw_text_put_devices(const struct cw_text_page *p)
+{
+    const struct cw_timeline_usage *u = p->o->usage;
+    bool communicates = false;
+    for (uint32_t i = 0; i < u->device_count; i++)
+        communicates = communicates || u->devices[i].work[CW_WORK_COMMUNICATE] > 0;
+    const uint32_t most = p->o->wide || u->device_count <= 8 ? u->device_count : 8;
+    struct cw_text_lines l = {
+        .page = p,
+        .columns = {"busy", "idle", "computes", communicates ? "NCCL (alone)" : "copies (alone)", "copies (alone)"},
+        .count = communicates ? 5 : 4,
+        .name = "GPU",
+        .rows = most,
+        .fill = fill_device,
+        .names = CW_NAMES_WORDS};
+    putc('\n', p->out);
+    cw_text_put_lines(&l);
+    if (most < u->device_count)
+        fprintf(p->out, "  and %" PRIu32 " more GPUs\n", u->device_count - most);
+}
+
+const char *const cw_timeline_cause_texts[CW_IDLE__COUNT] = {
+    [CW_IDLE_OWN] = "the program did its own work, and called nothing of CUDA",
+    [CW_IDLE_LAUNCH] = "a launch was on its way, from the call to its start on the GPU",
+    [CW_IDLE_WAIT] = "the program waited in a synchronization, or in a copy",
+    [CW_IDLE_MEMORY] = "memory was allocated or freed",
+    [CW_IDLE_LOADING] = "modules were loaded, or code compiled",
+    [CW_IDLE_CALL] = "the program was in other calls of CUDA",
+    [CW_IDLE_TRACING] = "the trace itself was written",
+    [CW_IDLE_QUEUED] = "the next was launched already: it waited for others, or came soon",
+    [CW_IDLE_UNKNOWN] = "not known: the call that launched the next is not in the trace",
+    [CW_IDLE_END] = "nothing more was launched",
+};
+static const char *const short_causes[CW_IDLE__COUNT] = {
+    [CW_IDLE_OWN] = "own work",         [CW_IDLE_LAUNCH] = "launch",   [CW_IDLE_WAIT] = "waiting",
+    [CW_IDLE_MEMORY] = "memory",        [CW_IDLE_LOADING] = "loading", [CW_IDLE_CALL] = "other calls",
+    [CW_IDLE_TRACING] = "tracing",      [CW_IDLE_QUEUED] = "queued",   [CW_IDLE_UNKNOWN] = "not known",
+    [CW_IDLE_END] = "nothing launched",
+};
+
+/* All devices together, and which causes there are, the greatest first. */
+struct idle {
+    double traced, idle, causes[CW_IDLE__COUNT];
+    uint64_t gaps[CW_IDLE__COUNT], all_gaps;
+    enum cw_idle_cause order[CW_IDLE__COUNT];
+    uint32_t count;
+};
+
+static struct idle add_idle(const struct cw_timeline_usage *u)
+{
+    struct idle all = {0};
+    for (uint32_t i = 0; i < u->device_count; i++) {
+        all.traced += u->devices[i].traced;
+        all.idle += u->devices[i].idle;
+        all.all_gaps += u->devices[i].gaps;
+        for (int c = 0; c < CW_IDLE__COUNT; c++) {
+            all.causes[c] += u->devices[i].causes[c];
+            all.gaps[c] += u->devices[i].cause_gaps[c];
+        }
+    }
+    for (enum cw_idle_cause c = 0; c < CW_IDLE__COUNT; c++) {
+        if (!(all.causes[c] >= 0.001 * all.traced) || !(all.causes[c] > 0))
+            continue;
+        uint32_t at = all.count++;
+        for (; at > 0 && all.causes[all.order[at - 1]] < all.causes[c]; at--)
+            all.order[at] = all.order[at - 1];
+        all.order[at] = c;
+    }
+    return all;
+}
+
+static void fill_cause(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+{
+    const struct idle *all = l->content;
+    const enum cw_idle_cause c = all->order[row];
+    cw_cell_percent(cw_part_of(all->causes[c], all->traced), line->cells[0]);
+    cw_cell_time(all->causes[c], line->cells[1]);
+    cw_cell_count(all->gaps[c], line->cells[2]);
+    snprintf(line->name, sizeof line->name, "%s", cw_timeline_cause_texts[c]);
+}
+
+void cw_text_put_idle(const struct cw_text_page *p)
+{
+    const struct idle all = add_idle(p->o->usage);
+    struct cw_text_lines l = {.page = p,
+                              .columns = {"of time", "idle", "gaps"},
+                              .count = 3,
+                              .name = "while",
+                              .rows = all.count,
+                              .fill = fill_cause,
+                              .names = CW_NAMES_WORDS,
+                              .content = &all};
+    char a[CW_NUMBER_SIZE], text[CW_TIME_TEXT_SIZE], title[160];
+    if (!all.count)
+        return;
+    snprintf(title, sizeof title, "Why %s idle: %s in %s gaps",
+             p->o->usage->device_count > 1 ? "GPUs were" : "the GPU was", cw_terminal_time(all.idle, text),
+             cw_terminal_integer(all.all_gaps, a));
+    cw_text_put_title(p, title);
+    cw_text_put_lines(&l);
+    if (p->o->usage->some_left)
+        fputs("  There are so many gaps that not all were looked into.\n", p->out);
+}
+
+/* The largest gaps of all devices. */
+struct gaps {
+    const struct cw_idle_gap *list[CW_IDLE_LARGEST];
+    uint32_t devices[CW_IDLE_LARGEST];
+    uint32_t count;
+};
+
+static double gap_length(const struct cw_idle_gap *gap)
+{
+    return (double)(gap->end - gap->start);
+}
+
+static void add_gaps(struct gaps *gaps, const struct cw_device_usage *d, uint32_t most)
+{
+    for (uint32_t i = 0; i < d->largest_count; i++) {
+        const struct cw_idle_gap *gap = &d->largest[i];
+        if (gaps->count == most && gap_length(gaps->list[most - 1]) >= gap_length(gap))
+            break;
+        uint32_t at = gaps->count < most ? gaps->count++ : most - 1;
+        for (; at > 0 && gap_length(gaps->list[at - 1]) < gap_length(gap); at--) {
+            gaps->list[at] = gaps->list[at - 1];
+            gaps->devices[at] = gaps->devices[at - 1];
+        }
+        gaps->list[at] = gap;
+        gaps->devices[at] = d->device;
+    }
+}
+
+/* What an item is, and in which NVTX range: "softmax_kernel in step/forward". */
+static void put_item(const struct cw_timeline *t, uint32_t item, char text[CW_TIMELINE_NAME_SIZE])
+{
+    char name[CW_SHORT_SIZE];
+    if (item == CW_TIMELINE_NONE) {
+        strcpy(text, "(the end)");
+        return;
+    }
+    const struct cw_timeline_gpu *g = &t->gpu[item];
+    if (g->kind == CW_TRACE_KERNEL)
+        cw_shorten(t->names[g->name].shown, 40, name);
+    else
+        snprintf(name, sizeof name, "%s%s%.40s", cw_trace_kinds[g->kind].name, *t->names[g->name].text ? " " : "",
+                 t->names[g->name].text);
+    size_t used = (size_t)snprintf(text, CW_TIMELINE_NAME_SIZE, "%.200s%s", name, g->path ? " in " : "");
+    struct cw_writer path;
+    cw_writer_init(&path);
+    cw_timeline_put_path(t, g->path, &path);
+    for (size_t i = 0; i < path.size && used + 1 < RANGE_SIZE; i++)
+        text[used++] = (char)path.data[i];
+    text[used] = 0;
+    cw_writer_free(&path);
+}
+
+static void fill_gap(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+{
+    const struct gaps *gaps = l->content;
+    const struct cw_idle_gap *gap = gaps->list[row];
+    const struct cw_timeline *t = l->page->t;
+    enum cw_idle_cause mostly = 0;
+    size_t k = 0;
+    for (enum cw_idle_cause c = 0; c < CW_IDLE__COUNT; c++)
+        mostly = gap->causes[c] > gap->causes[mostly] ? c : mostly;
+    cw_cell_time((double)(gap->start - t->start), line->cells[k++]);
+    if (l->count == 4) {
+        const uint32_t device = gaps->devices[row];
+        snprintf(line->cells[k++], CW_CELL_SIZE, "%" PRIu32,
+                 device == CW_NO_TRACE_DEVICE ? 0 : t->data->devices[device].index);
+    }
+    cw_cell_time(gap_length(gap), line->cells[k++]);
+    snprintf(line->cells[k++], CW_CELL_SIZE, "%s", short_causes[mostly]);
+    put_item(t, gap->after, line->name);
+}
+
+void cw_text_put_gaps(const struct cw_text_page *p)
+{
+    enum { SHOWN = 5 };
+    struct gaps gaps = {0};
+    const struct cw_timeline_usage *u = p->o->usage;
+    const bool several = u->device_count > 1;
+    for (uint32_t i = 0; i < u->device_count; i++)
+        add_gaps(&gaps, &u->devices[i], p->o->wide ? CW_IDLE_LARGEST : SHOWN);
+    struct cw_text_lines l = {.page = p,
+                              .columns = {"at", several ? "GPU" : "idle", several ? "idle" : "mostly", "mostly"},
+                              .count = several ? 4 : 3,
+                              .name = "then came",
+                              .rows = gaps.count,
+                              .fill = fill_gap,
+                              .names = CW_NAMES_PATHS,
+                              .content = &gaps};
+    if (!gaps.count)
+        return;
+    cw_text_put_title(p, "Longest idle gaps");
+    cw_text_put_lines(&l);
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+/* Launches into streams that had nothing to do, and others. */
+struct latencies {
+    const struct cw_latency *list[2];
+    const char *names[2];
+};
+
+static void fill_latency(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+{
+    static const double parts[] = {0.5, 0.9, 0.99};
+    const struct latencies *all = l->content;
+    const struct cw_latency *latency = all->list[row];
+    size_t k = 0;
+    cw_cell_count(latency->count, line->cells[k++]);
+    for (; k <= sizeof parts / sizeof *parts; k++) {
+        const double ns = cw_latency_quantile(latency, parts[k - 1]);
+        double step = 1; /* two digits: it is not known better */
+        while (ns / step >= 100)
+            step *= 10;
+        cw_cell_time(fmin(floor(ns / step + 0.5) * step, (double)latency->greatest), line->cells[k]);
+    }
+    cw_cell_time((double)latency->greatest, line->cells[k]);
+    snprintf(line->name, sizeof line->name, "%s", all->names[row]);
+}
+
+void cw_text_put_latencies(const struct cw_text_page *p)
+{
+    const struct cw_timeline_usage *u = p->o->usage;
+    struct latencies all = {{&u->at_once, &u->queued}, {"that had nothing to do", "behind others"}};
+    struct cw_text_lines l = {.page = p,
+                              .columns = {"launches", "half within", "90%", "99%", "all"},
+                              .count = 5,
+                              .name = "into streams",
+                              .fill = fill_latency,
+                              .names = CW_NAMES_WORDS,
+                              .content = &all};
+    for (uint32_t i = 0; i < 2; i++)
+        if (all.list[i]->count) {
+            all.list[l.rows] = all.list[i];
+            all.names[l.rows++] = all.names[i];
+        }
+    if (!l.rows)
+        return;
+    cw_text_put_title(p, "From the call that launched a kernel to its start");
+    cw_text_put_lines(&l);
+}
