@@ -157,7 +157,7 @@ static struct cw_join_launch describe_event(const struct joining *j, uint32_t ev
 {
     const struct cw_timeline *t = j->joined->timeline;
     const struct cw_timeline_gpu *g = &t->gpu[event];
-    struct cw_join_launch launch = {.path = j->paths[g->path]};
+    struct cw_join_launch launch = {.path = j->paths[cw_timeline_own_path(g)]};
     if (kernels || g->kind == CW_TRACE_GRAPH) {
         launch.kernel = j->graphs_counted ? cw_arena_printf(j->arena, "graph (%" PRIu32 " kernel%s)", kernels,
                                                             kernels == 1 ? "" : "s")

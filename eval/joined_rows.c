@@ -108,7 +108,7 @@ static bool key_ranks(struct making *m)
 static uint32_t path_of(const struct cw_joined *j, uint32_t i)
 {
     const uint32_t event = j->launches[i].event;
-    return j->of_ranges ? j->timeline->ranges[event].path : j->timeline->gpu[event].path;
+    return j->of_ranges ? j->timeline->ranges[event].path : cw_timeline_own_path(&j->timeline->gpu[event]);
 }
 
 /* The device of a launch, or one more than there are. */

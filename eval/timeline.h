@@ -58,13 +58,13 @@ struct cw_timeline_gpu {
     uint64_t bytes;       /* of copies and memsets; CW_TRACE_UNKNOWN unknown */
     uint32_t name;        /* of a kernel; a copy's direction, a memset's kind of memory */
     uint32_t call;        /* that launched it, index into calls, or CW_TIMELINE_NONE */
-    uint32_t path;        /* the NVTX ranges around that call; 0 none, or not known */
+    uint32_t path;        /* the NVTX ranges around that call (cw_timeline_own_path); 0 none, or not known */
     uint32_t shape;       /* of a kernel, index into shapes, or CW_TIMELINE_NONE */
     uint32_t from, to;    /* of a copy: kinds of memory, names */
     uint32_t block;       /* where its row is: of which block of the trace */
     uint16_t row;
-    uint8_t kind; /* enum cw_trace_kind */
-    bool in_graph;
+    uint8_t kind;                        /* enum cw_trace_kind */
+    bool in_graph : 1, other_thread : 1; /* other_thread: path is of another thread than the call's */
 };
 
 /* A call of the driver or the runtime, or one that the driver makes itself (internal_launch). */
@@ -77,6 +77,7 @@ struct cw_timeline_call {
     uint32_t block;
     uint16_t row;
     uint8_t kind;
+    bool other_thread; /* path is of another thread */
 };
 
 /* What kept the program waiting: a synchronization, an overhead or a jit. By start. */
@@ -110,7 +111,10 @@ struct cw_timeline_mark {
 };
 
 /* NVTX ranges one in another, as they were opened: "outer/inner", each "domain@name" where it is of a domain. This is
- * the attribute `nvtx` of ranges that are captured at the same place. */
+ * the attribute `nvtx` of ranges that are captured at the same place.
+ *
+ * A call from a thread that has pushed none which are open has the path of the only thread of its process that has,
+ * if one alone has: PyTorch's backward pass launches from a thread of its own. Captured ranges know nothing of that. */
 struct cw_timeline_path {
     uint32_t parent, domain, name, depth; /* path 0 has no name */
 };
@@ -149,6 +153,12 @@ struct cw_timeline {
     uint64_t unfollowed; /* NVTX ranges that are too deep for paths */
     const uint32_t *const *text_names; /* [process][text]: its name */
 };
+
+/* The path of the launching thread's own ranges. */
+static inline uint32_t cw_timeline_own_path(const struct cw_timeline_gpu *gpu)
+{
+    return gpu->other_thread ? 0 : gpu->path;
+}
 
 /* Reads all blocks. What it refers to must stay. CW_ERR_INPUT also where there is more in the blocks than a file of its
  * size may hold. To be freed in any case. */

@@ -7,25 +7,34 @@
 enum cw_timeline_by {
     CW_TIMELINE_BY_KERNEL, /* kernels by name; whole graphs are one */
     CW_TIMELINE_BY_FAMILY, /* kernels of one family (base/shorten.h) */
-    CW_TIMELINE_BY_NVTX, /* all that ran, in each of the NVTX ranges around its launch: they add up to more than all */
+    CW_TIMELINE_BY_NVTX,   /* all that ran, in each of the NVTX ranges around its launch: they add up to more than all.
+                              Ranges whose names differ in their numbers alone are one: "step 1", "step 2" */
     CW_TIMELINE_BY_STREAM,
     CW_TIMELINE_BY_DEVICE,
     CW_TIMELINE_BY_PROCESS,
     CW_TIMELINE_BY_RANK,
-    CW_TIMELINE_BY_COPY, /* copies by direction and kinds of memory; memsets by memory */
-    CW_TIMELINE_BY_CALL, /* calls by name, over all threads */
+    CW_TIMELINE_BY_COPY,      /* copies by direction and kinds of memory; memsets by memory */
+    CW_TIMELINE_BY_CALL,      /* calls by name, over all threads */
+    CW_TIMELINE_BY_NVTX_EACH, /* as by NVTX, each name by itself */
+    CW_TIMELINE_BY_GRAPH,     /* what ran in CUDA graphs, by graph of a process */
     CW_TIMELINE_BY__COUNT
 };
 /* "kernel", "family", ... */
 extern const char *const cw_timeline_by_names[CW_TIMELINE_BY__COUNT];
 
 struct cw_timeline_group {
-    uint32_t first;         /* an item of it, for its name: the first in gpu or calls; of NVTX ranges the path */
-    uint64_t count, failed; /* failed: calls that returned an error */
+    uint32_t first; /* an item of it, for its name: the first in gpu or calls; of NVTX ranges the path; of graphs the
+                     * longest item */
+    uint64_t count, failed;               /* failed: calls that returned an error */
     double total, least, greatest, bytes; /* times in ns */
     double own;                           /* of NVTX ranges: in no range within it */
-    uint64_t ranges;                      /* of NVTX ranges: how often it was opened, of all threads, */
-    double wall;                          /* and ns from there to its end, added up */
+    uint64_t other_thread;                /* of those counted: launched by threads that have no range of their own */
+    /* Of NVTX ranges: how often it was opened, of all threads, and ns from there to its end. Of graphs: how often it
+     * was launched, and ns from the first start of a launch to its last end. */
+    uint64_t ranges;
+    double wall, fastest, median, longest; /* wall: added up */
+    uint32_t slowest;                      /* the longest range, index into ranges, or CW_TIMELINE_NONE */
+    uint64_t graph, nodes;                 /* of graphs: its number and of how many nodes something ran */
 };
 
 struct cw_timeline_groups {
@@ -35,8 +44,15 @@ struct cw_timeline_groups {
     struct cw_timeline_group *items; /* the longest total first */
     double total;                    /* ns, of all */
     uint64_t item_count;             /* of all */
+    uint64_t other_thread;           /* of all: launched by threads that have no range of their own */
     const char *const *families;     /* of each name, by family alone */
+    const bool *mixed;               /* by NVTX: of each path, whether its group has ranges of other names */
 };
+
+static inline bool cw_timeline_by_ranges(enum cw_timeline_by by)
+{
+    return by == CW_TIMELINE_BY_NVTX || by == CW_TIMELINE_BY_NVTX_EACH;
+}
 
 /* Of what ran, 0 where nothing did. */
 static inline double cw_timeline_group_mean(const struct cw_timeline_group *group)
@@ -53,6 +69,11 @@ enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_time
 enum { CW_TIMELINE_NAME_SIZE = 2048 };
 const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint32_t group,
                                    char text[CW_TIMELINE_NAME_SIZE]);
+
+/* What tells the slowest range of a group from the others, where they have several names: the numbers that stand where
+ * the group's name has stars, "3/12"; else "". Returns `text`. */
+const char *cw_timeline_group_slowest(const struct cw_timeline_groups *groups, uint32_t group,
+                                      char text[CW_TIMELINE_NAME_SIZE]);
 
 /* Whether a name is that of a kernel that communicates: of NCCL and NVSHMEM. */
 bool cw_timeline_communicates(const char *kernel);

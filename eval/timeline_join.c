@@ -121,12 +121,14 @@ struct open_ranges { /* the innermost first */
     uint32_t top, depth;
     uint64_t least_end;
     uint32_t path; /* of a thread: of all that is open there, CW_TIMELINE_NONE where it has to be found again */
+    bool listed;   /* a thread among those that may have some */
 };
 
 struct sweep {
     struct cw_timeline_work *w;
     struct open_ranges *threads, process;
     uint32_t *below, *rank; /* of a range: the one that was open before, and its place in the order of opening */
+    uint32_t *having, having_count; /* threads of the process that may have ranges that are open */
     uint64_t steps;
     bool nomem;
 };
@@ -222,10 +224,46 @@ static void open_range(struct sweep *s, const struct threads *threads, uint32_t 
     open->least_end = open->top == CW_TIMELINE_NONE || end_of(r) < open->least_end ? end_of(r) : open->least_end;
     open->top = range;
     open->depth++;
+    if (r->pushed && !open->listed) {
+        open->listed = true;
+        s->having[s->having_count++] = r->thread;
+    }
     r->path = add_path(s, outer, range);
     if (!r->pushed)
         forget_paths(s, threads->first, threads->end);
     s->threads[r->thread].path = r->path;
+}
+
+/* Of the only thread that has ranges which are open; 0 where there are several, or none. A thread leaves the list when
+ * all its ranges have ended, so that this looks at two for each call, and at one more for each range. */
+static uint32_t find_only_path(struct sweep *s, uint64_t now)
+{
+    uint32_t i = 0;
+    while (i < s->having_count && i < 2) {
+        struct open_ranges *open = &s->threads[s->having[i]];
+        bool changed = false;
+        drop_ended(s, open, now, &changed);
+        if (changed)
+            open->path = CW_TIMELINE_NONE;
+        if (open->top != CW_TIMELINE_NONE) {
+            i++;
+            continue;
+        }
+        open->listed = false;
+        s->having[i] = s->having[--s->having_count];
+        s->steps++;
+    }
+    return i == 1 ? find_path(s, s->having[0]) : 0;
+}
+
+static void take_call(struct sweep *s, const struct threads *threads, struct cw_timeline_call *call)
+{
+    move_to(s, threads, call->thread, call->start);
+    call->path = find_path(s, call->thread);
+    if (call->path)
+        return;
+    call->path = find_only_path(s, call->start);
+    call->other_thread = call->path != 0;
 }
 
 /* Ranges and calls of a process, as they began. */
@@ -236,14 +274,13 @@ static void sweep_process(struct sweep *s, const struct threads *threads, const 
     const uint64_t most = STEPS * ((uint64_t)t->range_count + t->call_count) + STEPS_FREE;
     uint32_t r = 0, c = 0;
     s->process = (struct open_ranges){.top = CW_TIMELINE_NONE};
+    s->having_count = 0;
     while ((r < range_count || c < call_count) && s->steps < most && !s->nomem)
         if (r < range_count && (c == call_count || t->ranges[ranges[r]].start <= t->calls[calls[c]].start)) {
             open_range(s, threads, ranges[r], r);
             r++;
         } else {
-            struct cw_timeline_call *call = &t->calls[calls[c++]];
-            move_to(s, threads, call->thread, call->start);
-            call->path = find_path(s, call->thread);
+            take_call(s, threads, &t->calls[calls[c++]]);
         }
     t->unfollowed += range_count - r;
 }
@@ -273,8 +310,9 @@ enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w)
     struct sweep s = {.w = w,
                       .threads = calloc((size_t)t->thread_count + 1, sizeof *s.threads),
                       .below = calloc((size_t)t->range_count + 1, sizeof *s.below),
-                      .rank = calloc((size_t)t->range_count + 1, sizeof *s.rank)};
-    bool good = s.threads && s.below && s.rank;
+                      .rank = calloc((size_t)t->range_count + 1, sizeof *s.rank),
+                      .having = calloc((size_t)t->thread_count + 1, sizeof *s.having)};
+    bool good = s.threads && s.below && s.rank && s.having;
     good = good &&
            (!t->range_count || (sort(&calls, t, &(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count},
                                      offsetof(struct cw_timeline_thread, calls), starts_after) &&
@@ -292,12 +330,15 @@ enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w)
     }
     good = good && !s.nomem && keep_paths(w);
     for (uint32_t i = 0; good && i < t->gpu_count; i++)
-        if (t->gpu[i].call != CW_TIMELINE_NONE)
+        if (t->gpu[i].call != CW_TIMELINE_NONE) {
             t->gpu[i].path = t->calls[t->gpu[i].call].path;
+            t->gpu[i].other_thread = t->calls[t->gpu[i].call].other_thread;
+        }
     free_sorted(&calls);
     free_sorted(&ranges);
     free(s.threads);
     free(s.below);
     free(s.rank);
+    free(s.having);
     return good ? CW_OK : cw_error_nomem(w->err);
 }

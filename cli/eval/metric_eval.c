@@ -59,10 +59,11 @@ static const struct cw_option option_list[] = {
      "a row for all launches of a kernel (the default of the table), for a family of kernels, whose names differ in "
      "template arguments and sizes, for each range, for each range but one for all that were multiplexed and are alike "
      "(fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device, a rank or a stream; of "
-     "a "
-     "trace also by process, kind of copy or call",
+     "a trace also by process, kind of copy, call, CUDA graph or each name of NVTX ranges (by nvtx \"step 1\" and "
+     "\"step 2\" are one)",
      CW_OPTION_TAKE(cw_eval_take_any_by)},
-    {"kind", 0, "KIND", "of a trace: files have the rows of this kind alone, which CSV needs, such as kernel or runtime",
+    {"kind", 0, "KIND",
+     "of a trace: files have the rows of this kind alone, which CSV needs, such as kernel or runtime",
      CW_OPTION_TEXT(struct cw_eval_request, kind)},
     {"sort", 0, "COLUMN",
      "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the "

@@ -109,9 +109,9 @@ static enum cw_status choose(struct view *v)
 
 /* ---- which rows, and in which order ----------------------------------------------------------------------------- */
 
-enum column { LAUNCHES, TOTAL, SHARE, MEAN, LEAST, GREATEST, BYTES, WALL, NAME, COLUMN__COUNT };
-static const char *const column_names[COLUMN__COUNT] = {"launches", "total", "share", "mean", "least",
-                                                        "greatest", "bytes", "wall",  "name"};
+enum column { LAUNCHES, TOTAL, SHARE, MEAN, LEAST, GREATEST, BYTES, WALL, MEDIAN, SLOWEST, NAME, COLUMN__COUNT };
+static const char *const column_names[COLUMN__COUNT] = {"launches", "total", "share",  "mean",    "least", "greatest",
+                                                        "bytes",    "wall",  "median", "slowest", "name"};
 
 static enum column find_column(const char *name, size_t length)
 {
@@ -131,7 +131,9 @@ static double value_of(const struct cw_timeline_groups *groups, uint32_t group, 
                              g->least,
                              g->greatest,
                              g->bytes,
-                             g->wall};
+                             g->wall,
+                             g->median,
+                             g->longest};
     return values[column];
 }
 
@@ -142,7 +144,7 @@ static enum cw_status check_column(enum column column, const char *option, const
                : cw_error_set(
                      err, CW_ERR_USAGE,
                      "found %s '%.200s', expected of a trace one of launches, total, share, mean, least, greatest, "
-                     "bytes, wall and name",
+                     "bytes, wall, median, slowest and name",
                      option, name);
 }
 
@@ -287,11 +289,10 @@ static enum cw_status find_by(const struct cw_eval_run *r, enum cw_timeline_by *
             ++*by;
     return *by < CW_TIMELINE_BY__COUNT
                ? CW_OK
-               : cw_error_set(
-                     r->err, CW_ERR_USAGE,
-                     "%s: found --by %s, expected of a trace kernel, family, nvtx, stream, device, process, rank, "
-                     "copy or call",
-                     r->o->capture, r->o->by_name);
+               : cw_error_set(r->err, CW_ERR_USAGE,
+                              "%s: found --by %s, expected of a trace kernel, family, nvtx, nvtx-each, stream, device, "
+                              "process, rank, copy, call or graph",
+                              r->o->capture, r->o->by_name);
 }
 
 static const char *words(const struct view *v)

@@ -9,12 +9,53 @@
 #include "eval/output/terminal.h"
 
 /* Which cells a list has, in the order of the columns. */
-enum cell { COUNT, TOTAL, SHARE, OWN, MEAN, LEAST, GREATEST, BYTES, RATE, FAILED, RANGES, WALL };
+enum cell {
+    COUNT,
+    TOTAL,
+    SHARE,
+    OWN,
+    MEAN,
+    LEAST,
+    GREATEST,
+    BYTES,
+    RATE,
+    FAILED,
+    RANGES,
+    WALL,
+    MEDIAN,
+    FASTEST,
+    SLOWEST,
+    NODES
+};
 
 struct list {
     const struct cw_timeline_rows *rows;
     enum cell cells[CW_CELLS];
 };
+
+/* Which of several ranges was the slowest: behind their name. */
+static void put_slowest(const struct cw_timeline_groups *groups, uint32_t group, char name[CW_SHORT_SIZE])
+{
+    const struct cw_timeline *t = groups->t;
+    const size_t used = strlen(name);
+    char numbers[CW_TIMELINE_NAME_SIZE], time[CW_TIME_TEXT_SIZE];
+    cw_timeline_group_slowest(groups, group, numbers);
+    if (*numbers)
+        snprintf(name + used, CW_SHORT_SIZE - used, " (slowest: %.100s)", numbers);
+    else
+        snprintf(name + used, CW_SHORT_SIZE - used, " (slowest at %s)",
+                 cw_terminal_time((double)(t->ranges[groups->items[group].slowest].start - t->start), time));
+}
+
+/* A graph has no name: what takes longest in it tells which it is. */
+static void put_longest(const struct cw_timeline *t, const struct cw_timeline_gpu *g, char name[CW_SHORT_SIZE])
+{
+    const size_t used = strlen(name);
+    char kernel[CW_SHORT_SIZE];
+    snprintf(name + used, CW_SHORT_SIZE - used, ", longest: %.300s",
+             g->kind == CW_TRACE_KERNEL ? cw_shorten(t->names[g->name].shown, 40, kernel)
+                                        : cw_trace_kinds[g->kind].name);
+}
 
 static void fill_group(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
 {
@@ -54,6 +95,18 @@ static void fill_group(const struct cw_text_lines *l, uint32_t row, struct cw_te
         case WALL:
             g->ranges ? cw_cell_time(g->wall, cell) : (void)strcpy(cell, "-");
             break;
+        case MEDIAN:
+            g->ranges ? cw_cell_time(g->median, cell) : (void)strcpy(cell, "-");
+            break;
+        case FASTEST:
+            g->ranges ? cw_cell_time(g->fastest, cell) : (void)strcpy(cell, "-");
+            break;
+        case NODES:
+            g->nodes ? cw_cell_count(g->nodes, cell) : (void)strcpy(cell, "-");
+            break;
+        case SLOWEST:
+            g->ranges ? cw_cell_time(g->longest, cell) : (void)strcpy(cell, "-");
+            break;
         case RATE:
             cw_cell_amount(g->total > 0 ? g->bytes / (g->total / 1e9) : 0, "bytes/s", cell);
             break;
@@ -62,6 +115,10 @@ static void fill_group(const struct cw_text_lines *l, uint32_t row, struct cw_te
         }
     }
     cw_timeline_group_name(groups, list->rows->rows[row], line->name);
+    if (cw_timeline_by_ranges(groups->by) && g->ranges > 1)
+        put_slowest(groups, list->rows->rows[row], line->name);
+    if (groups->by == CW_TIMELINE_BY_GRAPH && g->nodes > 1)
+        put_longest(groups->t, &groups->t->gpu[g->first], line->name);
 }
 
 /* `what`: many of them. */
@@ -82,43 +139,68 @@ static bool has_failed(const struct cw_timeline_rows *rows)
     return false;
 }
 
+static void put_others(const struct cw_text_page *p, const struct cw_timeline_groups *groups)
+{
+    char text[CW_NUMBER_SIZE];
+    if (groups->other_thread)
+        fprintf(p->out,
+                "  %s launch%s came from threads without a range, and count%s for the only thread that had one.\n",
+                cw_terminal_integer(groups->other_thread, text), groups->other_thread == 1 ? "" : "es",
+                groups->other_thread == 1 ? "s" : "");
+}
+
+/* Which columns a list has in a terminal of this width; how many. */
+static size_t choose_cells(const struct cw_text_page *p, const struct cw_timeline_rows *rows, enum cell cells[CW_CELLS])
+{
+    const enum cw_timeline_by by = rows->groups.by;
+    const unsigned width = p->o->wide || !p->style->width ? 1000 : p->style->width;
+    const bool timed = cw_timeline_by_ranges(by) || by == CW_TIMELINE_BY_GRAPH, copies = by == CW_TIMELINE_BY_COPY;
+    const struct {
+        enum cell cell;
+        bool shown;
+    } all[] = {{RANGES, timed},
+               {WALL, timed && width >= 112},
+               {FASTEST, timed && width >= 124},
+               {MEDIAN, timed},
+               {SLOWEST, timed},
+               {COUNT, true},
+               {NODES, by == CW_TIMELINE_BY_GRAPH},
+               {TOTAL, true},
+               {SHARE, true},
+               {OWN, cw_timeline_by_ranges(by) && width >= 96},
+               {MEAN, !timed},
+               {LEAST, !timed && !copies && width >= 96},
+               {GREATEST, !timed && !copies},
+               {BYTES, copies},
+               {RATE, copies},
+               {FAILED, has_failed(rows)}};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all && count < CW_CELLS; i++)
+        if (all[i].shown)
+            cells[count++] = all[i].cell;
+    return count;
+}
+
 /* A list of what ran on the GPU, or of calls. */
 void cw_text_put_list(const struct cw_text_page *p, const struct cw_timeline_rows *rows, const char *items,
                       const char *name, const char *more)
 {
-    static const char *const names[] = {"",         "total", "share",     "self",   "mean",   "least",
-                                        "greatest", "bytes", "bandwidth", "failed", "ranges", "wall"};
+    static const char *const names[] = {"",         "total",   "share",     "self",   "mean",   "least",
+                                        "greatest", "bytes",   "bandwidth", "failed", "ranges", "wall",
+                                        "median",   "fastest", "slowest",   "nodes"};
     struct list list = {.rows = rows};
     struct cw_text_lines l = {.page = p, .fill = fill_group, .name = name, .rows = rows->count, .content = &list};
-    const bool copies = rows->groups.by == CW_TIMELINE_BY_COPY;
-    const bool narrow = p->style->width && p->style->width < 96 && !p->o->wide;
-    l.names = rows->groups.by == CW_TIMELINE_BY_NVTX ? CW_NAMES_PATHS
+    l.names = cw_timeline_by_ranges(rows->groups.by) ? CW_NAMES_PATHS
               : rows->groups.by == CW_TIMELINE_BY_KERNEL || rows->groups.by == CW_TIMELINE_BY_FAMILY
                   ? CW_NAMES_FUNCTIONS
                   : CW_NAMES_WORDS;
-    if (l.names == CW_NAMES_PATHS) {
-        list.cells[l.count++] = RANGES;
-        list.cells[l.count++] = WALL;
-    }
-    list.cells[l.count++] = COUNT;
-    list.cells[l.count++] = TOTAL;
-    list.cells[l.count++] = SHARE;
-    if (l.names == CW_NAMES_PATHS)
-        list.cells[l.count++] = OWN;
-    else
-        list.cells[l.count++] = MEAN;
-    if (!narrow && !copies && l.names != CW_NAMES_PATHS)
-        list.cells[l.count++] = LEAST;
-    if (!copies && l.names != CW_NAMES_PATHS)
-        list.cells[l.count++] = GREATEST;
-    if (copies) {
-        list.cells[l.count++] = BYTES;
-        list.cells[l.count++] = RATE;
-    }
-    if (has_failed(rows))
-        list.cells[l.count++] = FAILED;
+    l.count = choose_cells(p, rows, list.cells);
     for (size_t k = 0; k < l.count; k++)
-        l.columns[k] = list.cells[k] == COUNT ? items : names[list.cells[k]];
+        l.columns[k] = list.cells[k] == COUNT                                               ? items
+                       : list.cells[k] == RANGES && rows->groups.by == CW_TIMELINE_BY_GRAPH ? "launches"
+                                                                                            : names[list.cells[k]];
     cw_text_put_lines(&l);
     put_left(p, rows, more);
+    if (l.names == CW_NAMES_PATHS)
+        put_others(p, &rows->groups);
 }

@@ -12,7 +12,7 @@ struct cw_text_page {
     FILE *out;
 };
 
-enum { CW_CELLS = 8, CW_CELL_SIZE = 48 };
+enum { CW_CELLS = 10, CW_CELL_SIZE = 48 };
 
 struct cw_text_line {
     char cells[CW_CELLS][CW_CELL_SIZE];

@@ -16,6 +16,7 @@ enum source {
     RANK,
     CALL_START,
     CALL_THREAD,
+    OTHER_THREAD, /* 1: the ranges of `nvtx` are those of another thread */
     NVTX
 };
 
@@ -178,6 +179,14 @@ static uint32_t path_of(const struct kind_rows *k)
                                        : k->t->ranges[k->item].path;
 }
 
+static bool is_of_other(const struct kind_rows *k)
+{
+    const enum list list = list_of(k->kind);
+    return k->item != CW_TIMELINE_NONE && (list == GPU     ? k->t->gpu[k->item].other_thread
+                                           : list == CALLS ? k->t->calls[k->item].other_thread
+                                                           : false);
+}
+
 static struct cell text_cell(const char *text, uint32_t index)
 {
     return (struct cell){.as.text = text, .index = index};
@@ -236,6 +245,8 @@ static struct cell make_cell(const struct kind_rows *k, const struct column *c)
     case CALL_THREAD:
         return (struct cell){.as.number = call == CW_TIMELINE_NONE ? CW_TRACE_UNKNOWN
                                                                    : t->threads[t->calls[call].thread].thread};
+    case OTHER_THREAD:
+        return (struct cell){.as.number = is_of_other(k) ? 1 : CW_TRACE_UNKNOWN};
     default:
         return text_cell(k->paths[path_of(k)], path_of(k));
     }
@@ -317,6 +328,8 @@ static void add_columns(struct kind_rows *k)
         add_column(k, CALL_THREAD, CW_FIELD__COUNT, CW_TRACE_NUMBER);
     }
     if (list_of(k->kind) != NO_LIST)
+        add_column(k, OTHER_THREAD, CW_FIELD__COUNT, CW_TRACE_NUMBER);
+    if (list_of(k->kind) != NO_LIST)
         add_column(k, NVTX, CW_FIELD__COUNT, CW_TRACE_TEXT);
 }
 
@@ -342,11 +355,9 @@ static uint64_t look_through(struct kind_rows *k)
 
 static const char *name_column(const struct column *c, char name[40])
 {
-    static const char *const names[] = {[PROCESS] = "process",
-                                        [RANK] = "rank",
-                                        [CALL_START] = "call_start",
-                                        [CALL_THREAD] = "call_thread",
-                                        [NVTX] = "nvtx"};
+    static const char *const names[] = {
+        [PROCESS] = "process",           [RANK] = "rank", [CALL_START] = "call_start", [CALL_THREAD] = "call_thread",
+        [OTHER_THREAD] = "other_thread", [NVTX] = "nvtx"};
     snprintf(name, 40, "%s%s", c->source <= OF_SHAPE ? cw_trace_fields[c->field].name : names[c->source],
              c->type == CW_TRACE_TIME ? "_ns" : "");
     return name;
@@ -523,26 +534,71 @@ struct group_record {
     const char *name;
     uint64_t count, failed;
     double total, share, mean, least, greatest, bytes, own, wall;
-    uint64_t ranges;
+    uint64_t ranges, other_thread;
+    double median, fastest, longest;
+    uint64_t nodes;
+    const char *slowest_name;
+    uint64_t slowest_start;
 };
+
+/* What a row by NVTX has of its slowest range. */
+static bool add_slowest(struct group_record *record, const struct cw_timeline *t, uint32_t range,
+                        struct cw_arena *arena)
+{
+    record->slowest_name = "";
+    record->slowest_start = CW_TRACE_UNKNOWN;
+    if (range == CW_TIMELINE_NONE)
+        return true;
+    const struct cw_timeline_range *r = &t->ranges[range];
+    struct cw_writer path;
+    cw_writer_init(&path);
+    cw_timeline_put_path(t, r->path, &path);
+    record->slowest_name = cw_arena_strndup(arena, path.size ? (const char *)path.data : "", path.size);
+    record->slowest_start = r->start;
+    const bool good = path.status == CW_OK && record->slowest_name;
+    cw_writer_free(&path);
+    return good;
+}
 
 enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,
                                       struct cw_arena *arena, struct cw_error *err)
 {
 #define AT(member) CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct group_record, member)
-    static const struct cw_output_column columns[] = {
-        {"name", CW_CELL_TEXT, AT(name)},           {"launches", CW_CELL_U64, AT(count)},
-        {"total_ns", CW_CELL_F64, AT(total)},       {"share", CW_CELL_F64, AT(share)},
-        {"mean_ns", CW_CELL_F64, AT(mean)},         {"least_ns", CW_CELL_F64, AT(least)},
-        {"greatest_ns", CW_CELL_F64, AT(greatest)}, {"bytes", CW_CELL_F64, AT(bytes)},
-        {"failed", CW_CELL_U64, AT(failed)},        {"self_ns", CW_CELL_F64, AT(own)},
-        {"ranges", CW_CELL_U64, AT(ranges)},        {"wall_ns", CW_CELL_F64, AT(wall)}};
+    enum { ALL, TIMED, OF_RANGES, OF_GRAPHS }; /* timed: ranges and graphs */
+    static const struct {
+        struct cw_output_column column;
+        int of;
+    } all[] = {{{"name", CW_CELL_TEXT, AT(name)}, ALL},
+               {{"launches", CW_CELL_U64, AT(count)}, ALL},
+               {{"total_ns", CW_CELL_F64, AT(total)}, ALL},
+               {{"share", CW_CELL_F64, AT(share)}, ALL},
+               {{"mean_ns", CW_CELL_F64, AT(mean)}, ALL},
+               {{"least_ns", CW_CELL_F64, AT(least)}, ALL},
+               {{"greatest_ns", CW_CELL_F64, AT(greatest)}, ALL},
+               {{"bytes", CW_CELL_F64, AT(bytes)}, ALL},
+               {{"failed", CW_CELL_U64, AT(failed)}, ALL},
+               {{"self_ns", CW_CELL_F64, AT(own)}, OF_RANGES},
+               {{"ranges", CW_CELL_U64, AT(ranges)}, OF_RANGES},
+               {{"graph_launches", CW_CELL_U64, AT(ranges)}, OF_GRAPHS},
+               {{"nodes", CW_CELL_U64, AT(nodes)}, OF_GRAPHS},
+               {{"wall_ns", CW_CELL_F64, AT(wall)}, TIMED},
+               {{"fastest_wall_ns", CW_CELL_F64, AT(fastest)}, TIMED},
+               {{"median_wall_ns", CW_CELL_F64, AT(median)}, TIMED},
+               {{"slowest_wall_ns", CW_CELL_F64, AT(longest)}, TIMED},
+               {{"slowest", CW_CELL_TEXT, AT(slowest_name)}, OF_RANGES},
+               {{"slowest_start_ns", CW_CELL_KNOWN, AT(slowest_start)}, OF_RANGES},
+               {{"other_thread", CW_CELL_U64, AT(other_thread)}, OF_RANGES}};
 #undef AT
-    enum { OF_RANGES = 3 }; /* the last columns */
-    const size_t column_count =
-        sizeof columns / sizeof *columns - (rows->groups.by == CW_TIMELINE_BY_NVTX ? 0 : OF_RANGES);
+    const bool ranges = cw_timeline_by_ranges(rows->groups.by), graphs = rows->groups.by == CW_TIMELINE_BY_GRAPH;
+    struct cw_output_column *columns = cw_arena_alloc(arena, sizeof all / sizeof *all, sizeof *columns);
+    size_t column_count = 0;
+    for (size_t i = 0; columns && i < sizeof all / sizeof *all; i++)
+        if (all[i].of == ALL || (ranges && all[i].of != OF_GRAPHS) || (graphs && all[i].of != OF_RANGES))
+            columns[column_count++] = all[i].column;
     struct group_record *records = cw_arena_alloc(arena, rows->count, sizeof *records);
-    for (uint32_t i = 0; records && i < rows->count; i++) {
+    if (!columns || !records)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < rows->count; i++) {
         const struct cw_timeline_group *g = &rows->groups.items[rows->rows[i]];
         char text[CW_TIMELINE_NAME_SIZE];
         const char *name = cw_arena_strdup(arena, cw_timeline_group_name(&rows->groups, rows->rows[i], text));
@@ -559,7 +615,14 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
                                            g->bytes,
                                            g->own,
                                            g->wall,
-                                           g->ranges};
+                                           g->ranges,
+                                           g->other_thread,
+                                           g->median,
+                                           g->fastest,
+                                           g->longest,
+                                           g->nodes};
+        if (ranges && !add_slowest(&records[i], rows->groups.t, g->slowest, arena))
+            return cw_error_nomem(err);
     }
     output->tables[output->table_count++] = (struct cw_output_table){.name = "groups",
                                                                      .group = "group",
@@ -569,5 +632,5 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
                                                                      .row_count = rows->count,
                                                                      .row = cw_output_array,
                                                                      .content = records};
-    return records ? CW_OK : cw_error_nomem(err);
+    return CW_OK;
 }

@@ -219,7 +219,7 @@ static void put_footer(const struct cw_text_page *p)
     if (p->o->list_alone)
         fputs("More rows: --top N. Names in full: --wide.\n", p->out);
     else
-        fputs("Other lists: --by family|nvtx|stream|device|process|rank|copy|call.\n"
+        fputs("Other lists: --by family|nvtx|stream|device|process|rank|copy|call|graph.\n"
               "More rows: --top N. In full: --wide. Some of it: --kernel NAME, --range NVTX.\n"
               "For other programs: -o FILE.h5, --json FILE, --csv FILE --kind KIND.\n"
               "In a browser: --report FILE.html. In Perfetto: metric-eval export --perfetto.\n",
@@ -232,13 +232,15 @@ static const char *items_of(enum cw_timeline_by by)
     return by == CW_TIMELINE_BY_KERNEL || by == CW_TIMELINE_BY_FAMILY ? "launches"
            : by == CW_TIMELINE_BY_CALL                                ? "calls"
            : by == CW_TIMELINE_BY_COPY                                ? "copies"
+           : by == CW_TIMELINE_BY_GRAPH                               ? "nodes run"
                                                                       : "launches";
 }
 
 static void put_main_list(const struct cw_text_page *p)
 {
-    static const char *const names[CW_TIMELINE_BY__COUNT] = {"kernel",  "family", "NVTX range", "stream", "GPU",
-                                                             "process", "rank",   "copy",       "call"};
+    static const char *const names[CW_TIMELINE_BY__COUNT] = {"kernel", "family",     "NVTX range", "stream",
+                                                             "GPU",    "process",    "rank",       "copy",
+                                                             "call",   "NVTX range", "CUDA graph"};
     const struct cw_timeline_rows *list = p->o->list;
     const enum cw_timeline_by by = list->groups.by;
     char title[160], number[CW_NUMBER_SIZE], text[CW_TIME_TEXT_SIZE];

@@ -176,14 +176,43 @@ Test(timeline, calls_have_the_ranges_around_them)
     cr_assert(load() == CW_OK);
     for (uint32_t i = 0; i < t.call_count; i++) {
         const uint32_t n = t.calls[i].correlation - 1;
-        const char *want = n == 7 ? "" : n == 6 ? "a" : n == 5 ? "b/c" : expected[n];
+        const char *want = n == 7 ? "a" : n == 6 ? "a" : n == 5 ? "b/c" : expected[n];
         cr_expect_str_eq(path(t.calls[i].path), want, "call %u: '%s', expected '%s'", n, path(t.calls[i].path), want);
     }
+    cr_assert(t.calls[3].other_thread == false && t.calls[4].other_thread == false);
     cr_assert_str_eq(path(t.gpu[0].path), "a/b@c/b");
     cr_assert(t.range_count == 5 && t.ranges[4].open && t.ranges[4].end == 1100);
     cr_assert_str_eq(path(t.ranges[1].path), "a/b@c");
     cr_assert_str_eq(path(t.ranges[3].path), "b/c");
     cr_assert(!t.ranges[2].pushed && t.unfollowed == 0);
+}
+
+/* A thread that has no range lends that of the only one that has. */
+Test(timeline, calls_of_threads_without_ranges_have_those_of_the_only_other_thread)
+{
+    range(100, 900, 70, PUSH, 0, A);
+    range(200, 300, 70, PUSH, 0, B);
+    range(500, 600, 71, PUSH, 0, C);
+    range(910, 920, 71, START, 0, C);
+    call(50, 60, 72, 1);
+    call(250, 260, 72, 2);
+    call(310, 320, 72, 3);
+    call(550, 560, 72, 4);
+    call(610, 620, 72, 5);
+    call(620, 630, 71, 6);
+    call(900, 901, 72, 7);
+    call(915, 916, 72, 8);
+    call(925, 926, 72, 9);
+    for (uint64_t i = 1; i < 10; i++)
+        kernel(0, 1000 * i, 1000 * i + 100, 7, i);
+    static const char *const expected[] = {"", "a/b", "a", "", "a", "a", "", "c", ""};
+    cr_assert(load() == CW_OK && t.gpu_count == 9);
+    for (uint32_t i = 0; i < t.gpu_count; i++) {
+        const bool other = i != 7 && *expected[i];
+        cr_expect_str_eq(path(t.gpu[i].path), expected[i], "%u: '%s'", i, path(t.gpu[i].path));
+        cr_expect(t.gpu[i].other_thread == other, "%u", i);
+        cr_expect(cw_timeline_own_path(&t.gpu[i]) == (other ? 0 : t.gpu[i].path), "%u", i);
+    }
 }
 
 /* Ranges beyond the deepest are not followed, and do not keep others from it. */

@@ -17,7 +17,7 @@ make graphs.cwd launches=600 graphs=3; metric-eval graphs.cwd --by kernel --top 
 echo == in a terminal
 for columns in 80 100 160; do echo $(terminal $columns metric-eval ranks.cwd | widest) of $columns columns; done
 echo == other lists
-for by in family nvtx stream device process rank copy call; do metric-eval ranks.cwd --by $by --top 2 --quiet; done
+for by in family nvtx nvtx-each stream device process rank copy call graph; do metric-eval ranks.cwd --by $by --top 2 --quiet; done
 metric-eval run.cwd --sort mean --filter 'launches > 10' --top 2 --quiet
 metric-eval run.cwd --sort name:asc --top 2 --quiet
 metric-eval run.cwd --kernel softmax --quiet
@@ -29,6 +29,13 @@ exec >$COUNTERWORKS_SIM
 echo push outer; echo push inner; echo launch a; echo pop; echo push inner; echo pop; echo push idle; echo pop; echo pop
 END
 capture-agent trace -q --backend sim --kinds=-env -o own.cwd -- sh ranges; metric-eval own.cwd --by nvtx --quiet
+metric-eval graphs.cwd --by graph --csv -
+echo == a training, whose backward pass is launched by a thread of its own
+metric-eval "$SOURCE/data/captures/trace_train.cwd" --by nvtx --quiet
+metric-eval "$SOURCE/data/captures/trace_train.cwd" --by nvtx --csv - --top 2
+metric-eval "$SOURCE/data/captures/trace_train.cwd" --by graph --quiet
+metric-eval "$SOURCE/data/captures/trace_train.cwd" --range 'step 3/backward' --top 1 --quiet
+terminal 100 metric-eval "$SOURCE/data/captures/trace_train.cwd" | widest
 echo == mistakes
 fail metric-eval run.cwd --range nowhere 2>&1
 fail metric-eval run.cwd --kernel softmix 2>&1

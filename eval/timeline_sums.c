@@ -1,5 +1,5 @@
+/* What ran, added up by what it has in common, and how that is named (eval/timeline_groups.h). */
 #define _GNU_SOURCE
-#include "eval/timeline_groups.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,9 +8,11 @@
 
 #include "base/shorten.h"
 #include "eval/keys.h"
+#include "eval/labels.h"
+#include "eval/timeline_group_parts.h"
 
-const char *const cw_timeline_by_names[CW_TIMELINE_BY__COUNT] = {"kernel",  "family", "nvtx", "stream", "device",
-                                                                 "process", "rank",   "copy", "call"};
+const char *const cw_timeline_by_names[CW_TIMELINE_BY__COUNT] = {
+    "kernel", "family", "nvtx", "stream", "device", "process", "rank", "copy", "call", "nvtx-each", "graph"};
 
 bool cw_timeline_communicates(const char *kernel)
 {
@@ -29,41 +31,16 @@ struct grouping {
     struct cw_keys keys;
 };
 
-struct labelled {
-    const char *text;
-    uint32_t index;
-};
-
-static int by_text(const void *left, const void *right)
-{
-    const struct labelled *a = left, *b = right;
-    const int order = strcmp(a->text, b->text);
-    return order ? order : (a->index > b->index) - (a->index < b->index);
-}
-
-/* Numbers for labels, the same for equal ones: [index]. NULL when out of memory. */
-static const uint32_t *number_labels(struct labelled *labels, uint32_t count, struct cw_arena *arena)
-{
-    uint32_t *numbers = cw_arena_alloc(arena, count, sizeof *numbers);
-    uint32_t number = 0;
-    qsort(labels, count, sizeof *labels, by_text);
-    for (uint32_t i = 0; numbers && i < count; i++) {
-        number += i && strcmp(labels[i - 1].text, labels[i].text) != 0;
-        numbers[labels[i].index] = number;
-    }
-    return numbers;
-}
-
 /* Families of the names that kernels have. */
 static bool find_families(struct grouping *g, struct cw_arena *arena)
 {
     const struct cw_timeline *t = g->groups->t;
     char text[CW_SHORT_SIZE];
     const char **families = cw_arena_alloc(arena, t->name_count, sizeof *families);
-    struct labelled *labels = calloc((size_t)t->name_count + 1, sizeof *labels);
+    struct cw_label *labels = calloc((size_t)t->name_count + 1, sizeof *labels);
     bool good = families && labels;
     for (uint32_t i = 0; good && i < t->name_count; i++)
-        labels[i] = (struct labelled){"", i};
+        labels[i] = (struct cw_label){"", i};
     for (uint32_t i = 0; good && i < t->gpu_count; i++) {
         const uint32_t name = t->gpu[i].name;
         if (families[name] || t->gpu[i].kind != CW_TRACE_KERNEL)
@@ -73,7 +50,7 @@ static bool find_families(struct grouping *g, struct cw_arena *arena)
         labels[name].text = good ? families[name] : "";
     }
     g->groups->families = families;
-    g->family_of = good ? number_labels(labels, t->name_count, arena) : NULL;
+    g->family_of = good ? cw_label_number(labels, t->name_count, arena) : NULL;
     free(labels);
     return g->family_of;
 }
@@ -88,10 +65,10 @@ static bool find_ranks(struct grouping *g, struct cw_arena *arena)
 {
     const struct cw_timeline *t = g->groups->t;
     const uint32_t count = t->trace->process_count;
-    struct labelled *labels = calloc((size_t)count + 1, sizeof *labels);
+    struct cw_label *labels = calloc((size_t)count + 1, sizeof *labels);
     for (uint32_t i = 0; labels && i < count; i++)
-        labels[i] = (struct labelled){rank_of(t, i), i};
-    g->rank_of = labels ? number_labels(labels, count, arena) : NULL;
+        labels[i] = (struct cw_label){rank_of(t, i), i};
+    g->rank_of = labels ? cw_label_number(labels, count, arena) : NULL;
     free(labels);
     return g->rank_of;
 }
@@ -160,7 +137,7 @@ static struct cw_timeline_group *find_group(struct grouping *g, uint32_t item, s
     return &(*groups)[at];
 }
 
-static void add_item(struct cw_timeline_groups *all, struct cw_timeline_group *group, uint32_t item)
+void cw_timeline_group_add(struct cw_timeline_groups *all, struct cw_timeline_group *group, uint32_t item)
 {
     const struct cw_timeline *t = all->t;
     const bool call = all->by == CW_TIMELINE_BY_CALL;
@@ -174,53 +151,10 @@ static void add_item(struct cw_timeline_groups *all, struct cw_timeline_group *g
         group->failed += t->calls[item].result != 0;
     else if (t->gpu[item].bytes != CW_TRACE_UNKNOWN)
         group->bytes += (double)t->gpu[item].bytes;
+    group->other_thread += !call && t->gpu[item].other_thread;
+    all->other_thread += !call && t->gpu[item].other_thread;
     all->total += time;
     all->item_count++;
-}
-
-static void add_group(struct cw_timeline_group *to, const struct cw_timeline_group *from)
-{
-    to->least = !to->count || from->least < to->least ? from->least : to->least;
-    to->greatest = from->greatest > to->greatest ? from->greatest : to->greatest;
-    to->count += from->count;
-    to->total += from->total;
-    to->bytes += from->bytes;
-}
-
-static void add_ranges(struct cw_timeline_group *paths, const struct cw_timeline *t)
-{
-    for (uint32_t i = 0; i < t->range_count; i++) {
-        const struct cw_timeline_range *r = &t->ranges[i];
-        paths[r->path].ranges++;
-        paths[r->path].wall += (double)(r->end - r->start);
-    }
-}
-
-/* Ranges have what ran in those within them. Of what ran in none, path 0 has its own alone. Without `keep` ranges in
- * which nothing ran are there, too. */
-static bool add_up_paths(struct cw_timeline_groups *all, const bool *keep, struct cw_arena *arena)
-{
-    const struct cw_timeline *t = all->t;
-    struct cw_timeline_group *paths = cw_arena_alloc(arena, t->path_count, sizeof *paths);
-    for (uint32_t p = 0; paths && p < t->path_count; p++)
-        paths[p] = (struct cw_timeline_group){.first = p, .least = -1};
-    for (uint32_t i = 0; paths && i < t->gpu_count; i++)
-        if (!keep || keep[i])
-            add_item(all, &paths[t->gpu[i].path], i);
-    for (uint32_t p = 0; paths && p < t->path_count; p++)
-        paths[p].own = paths[p].total;
-    for (uint32_t p = t->path_count; paths && p-- > 1;)
-        if (paths[p].count && t->paths[p].parent)
-            add_group(&paths[t->paths[p].parent], &paths[p]);
-    if (paths)
-        add_ranges(paths, t);
-    for (uint32_t p = 0; paths && p < t->path_count; p++) {
-        paths[p].least = paths[p].count ? paths[p].least : 0;
-        if (paths[p].count || (!keep && p && paths[p].ranges))
-            paths[all->count++] = paths[p];
-    }
-    all->items = paths;
-    return paths;
 }
 
 static int by_total(const void *left, const void *right)
@@ -244,7 +178,7 @@ static bool add_up(struct grouping *g, const bool *keep, struct cw_arena *arena)
             continue;
         struct cw_timeline_group *group = find_group(g, i, &groups, &room);
         if (group)
-            add_item(all, group, i);
+            cw_timeline_group_add(all, group, i);
         else
             good = !find_key(g, i, &none);
     }
@@ -264,7 +198,9 @@ enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_time
     bool good = by == CW_TIMELINE_BY_FAMILY ? find_families(&g, arena)
                 : by == CW_TIMELINE_BY_RANK ? find_ranks(&g, arena)
                                             : true;
-    good = good && (by == CW_TIMELINE_BY_NVTX ? add_up_paths(groups, keep, arena) : add_up(&g, keep, arena));
+    good = good && (cw_timeline_by_ranges(by)    ? cw_timeline_group_ranges(groups, keep, arena)
+                    : by == CW_TIMELINE_BY_GRAPH ? cw_timeline_group_graphs(groups, keep, arena)
+                                                 : add_up(&g, keep, arena));
     if (good && groups->count)
         qsort(groups->items, groups->count, sizeof *groups->items, by_total);
     cw_keys_free(&g.keys);
@@ -272,20 +208,6 @@ enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_time
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
-
-static void name_path(const struct cw_timeline *t, uint32_t path, char text[CW_TIMELINE_NAME_SIZE])
-{
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_timeline_put_path(t, path, &out);
-    const size_t size = out.size < CW_TIMELINE_NAME_SIZE - 1 ? out.size : CW_TIMELINE_NAME_SIZE - 1;
-    if (size)
-        memcpy(text, out.data, size);
-    text[size] = 0;
-    cw_writer_free(&out);
-    if (!path)
-        strcpy(text, "(no range)");
-}
 
 static void name_device(const struct cw_timeline *t, uint32_t device, char text[CW_TIMELINE_NAME_SIZE])
 {
@@ -322,6 +244,20 @@ static void name_stream(const struct cw_timeline *t, const struct cw_timeline_st
              t->names[s->name].text);
 }
 
+/* "process 70 graph 2" */
+static void name_graph(const struct cw_timeline *t, const struct cw_timeline_group *group,
+                       char text[CW_TIMELINE_NAME_SIZE])
+{
+    const struct cw_timeline_gpu *g = &t->gpu[group->first];
+    char number[32] = "that is not known";
+    int used = 0;
+    if (t->trace->process_count > 1)
+        used += (int)name_process(t, t->streams[g->stream].process, text), used += snprintf(text + used, 2, " ");
+    if (group->graph != CW_TRACE_UNKNOWN)
+        snprintf(number, sizeof number, "%" PRIu64, group->graph);
+    snprintf(text + used, CW_TIMELINE_NAME_SIZE - (size_t)used, "graph %s", number);
+}
+
 /* "HtoD from pageable to device", "memset of device" */
 static void name_copy(const struct cw_timeline *t, const struct cw_timeline_gpu *g, char text[CW_TIMELINE_NAME_SIZE])
 {
@@ -338,7 +274,7 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
 {
     const struct cw_timeline *t = groups->t;
     const uint32_t first = groups->items[group].first;
-    const bool of_gpu = groups->by != CW_TIMELINE_BY_CALL && groups->by != CW_TIMELINE_BY_NVTX;
+    const bool of_gpu = groups->by != CW_TIMELINE_BY_CALL && !cw_timeline_by_ranges(groups->by);
     const struct cw_timeline_gpu *g = of_gpu ? &t->gpu[first] : NULL;
     const char *name = "";
     switch (groups->by) {
@@ -352,8 +288,8 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
         name = g->kind == CW_TRACE_GRAPH ? "(whole CUDA graphs)" : groups->families[g->name];
         break;
     case CW_TIMELINE_BY_NVTX:
-        name_path(t, first, text);
-        return text;
+    case CW_TIMELINE_BY_NVTX_EACH:
+        return cw_timeline_name_ranges(groups, group, text);
     case CW_TIMELINE_BY_STREAM:
         name_stream(t, &t->streams[g->stream], text);
         return text;
@@ -362,6 +298,9 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
         return text;
     case CW_TIMELINE_BY_PROCESS:
         name_process(t, t->streams[g->stream].process, text);
+        return text;
+    case CW_TIMELINE_BY_GRAPH:
+        name_graph(t, &groups->items[group], text);
         return text;
     case CW_TIMELINE_BY_RANK:
         name = rank_of(t, t->streams[g->stream].process);

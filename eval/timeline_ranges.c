@@ -1,0 +1,263 @@
+/* NVTX ranges added up: with what ran on the GPUs, and how long they were open. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "eval/labels.h"
+#include "eval/keys.h"
+#include "eval/timeline_group_parts.h"
+
+/* Of each path: its group. Groups are numbered from 0, parents before what is in them; path 0 is group 0. */
+struct families {
+    uint32_t *of, *parents; /* [path], [group] */
+    uint32_t count;
+};
+
+/* ---- names without their numbers -------------------------------------------------------------------------------- */
+
+static size_t skip_digits(const char *text)
+{
+    size_t length = 0;
+    while (isdigit((unsigned char)text[length]))
+        length++;
+    return length;
+}
+
+/* "step *" of "step 12". */
+static void put_pattern(const char *name, struct cw_writer *out)
+{
+    while (*name) {
+        const size_t digits = skip_digits(name);
+        cw_write_bytes(out, digits ? "*" : name, 1);
+        name += digits ? digits : 1;
+    }
+}
+
+/* Numbers for the patterns of all names that paths have; [name]. */
+static const uint32_t *number_patterns(const struct cw_timeline *t, struct cw_arena *arena)
+{
+    struct cw_label *labels = calloc((size_t)t->name_count + 1, sizeof *labels);
+    const uint32_t *numbers = NULL;
+    bool good = labels;
+    for (uint32_t i = 0; good && i < t->name_count; i++)
+        labels[i] = (struct cw_label){"", i};
+    for (uint32_t p = 1; good && p < t->path_count; p++) {
+        struct cw_label *label = &labels[t->paths[p].name];
+        struct cw_writer pattern;
+        if (*label->text)
+            continue;
+        cw_writer_init(&pattern);
+        put_pattern(t->names[label->index].text, &pattern);
+        label->text = cw_arena_strndup(arena, pattern.size ? (const char *)pattern.data : "", pattern.size);
+        good = pattern.status == CW_OK && label->text;
+        cw_writer_free(&pattern);
+    }
+    if (good)
+        numbers = cw_label_number(labels, t->name_count, arena);
+    free(labels);
+    return numbers;
+}
+
+/* With `patterns` NULL each path is a group. `mixed`, [path]: the group has paths that end in other names. */
+static bool find_families(struct families *f, const struct cw_timeline *t, const uint32_t *patterns, bool *mixed)
+{
+    struct cw_keys keys = {0};
+    uint32_t *first = calloc((size_t)t->path_count + 1, sizeof *first);
+    bool *has_others = calloc((size_t)t->path_count + 1, sizeof *has_others);
+    bool good = first && has_others;
+    f->count = 1;
+    f->of[0] = f->parents[0] = 0;
+    for (uint32_t p = 1; good && p < t->path_count; p++) {
+        const struct cw_timeline_path *path = &t->paths[p];
+        const uint32_t parent = f->of[path->parent];
+        const uint32_t group =
+            patterns ? cw_keys_add(&keys, (struct cw_key){{parent, path->domain, patterns[path->name], 0}}) : p - 1;
+        good = group != CW_NO_KEY;
+        if (!good)
+            break;
+        f->of[p] = group + 1;
+        if (group + 1 == f->count) {
+            f->count++;
+            f->parents[group + 1] = parent;
+            first[group + 1] = path->name;
+        }
+        has_others[group + 1] = has_others[group + 1] || first[group + 1] != path->name;
+    }
+    for (uint32_t p = 1; good && p < t->path_count; p++)
+        mixed[p] = has_others[f->of[p]];
+    cw_keys_free(&keys);
+    free(first);
+    free(has_others);
+    return good;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------------- */
+
+static void add_group(struct cw_timeline_group *to, const struct cw_timeline_group *from)
+{
+    to->least = !to->count || from->least < to->least ? from->least : to->least;
+    to->greatest = from->greatest > to->greatest ? from->greatest : to->greatest;
+    to->count += from->count;
+    to->total += from->total;
+    to->bytes += from->bytes;
+    to->other_thread += from->other_thread;
+}
+
+static uint64_t time_of(const struct cw_timeline_range *range)
+{
+    return range->end > range->start ? range->end - range->start : 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* How often ranges were open, and how long. */
+static bool add_ranges(struct cw_timeline_group *groups, const struct families *f, const struct cw_timeline *t)
+{
+    uint64_t *times = calloc((size_t)t->range_count + 1, sizeof *times);
+    size_t *at = calloc((size_t)f->count + 1, sizeof *at);
+    for (uint32_t i = 0; times && at && i < t->range_count; i++) {
+        const struct cw_timeline_range *r = &t->ranges[i];
+        struct cw_timeline_group *group = &groups[f->of[r->path]];
+        group->ranges++;
+        group->wall += (double)time_of(r);
+        if (group->slowest == CW_TIMELINE_NONE || time_of(r) > time_of(&t->ranges[group->slowest]))
+            group->slowest = i;
+    }
+    for (uint32_t g = 0; times && at && g < f->count; g++)
+        at[g + 1] = at[g] + groups[g].ranges;
+    for (uint32_t i = 0; times && at && i < t->range_count; i++)
+        times[at[f->of[t->ranges[i].path]]++] = time_of(&t->ranges[i]);
+    for (uint32_t g = 0; times && at && g < f->count; g++) {
+        const size_t count = groups[g].ranges;
+        const uint64_t *own = times + at[g] - count;
+        qsort(times + at[g] - count, count, sizeof *times, by_time);
+        groups[g].fastest = count ? (double)own[0] : 0;
+        groups[g].longest = count ? (double)own[count - 1] : 0;
+        groups[g].median = count ? ((double)own[(count - 1) / 2] + (double)own[count / 2]) / 2 : 0;
+    }
+    const bool good = times && at;
+    free(times);
+    free(at);
+    return good;
+}
+
+/* Ranges have what ran in those within them. Of what ran in none, group 0 has its own alone. Without `keep` ranges in
+ * which nothing ran are there, too. */
+static bool add_up(struct cw_timeline_groups *all, const struct families *f, const bool *keep, struct cw_arena *arena)
+{
+    const struct cw_timeline *t = all->t;
+    struct cw_timeline_group *groups = all->items = cw_arena_alloc(arena, f->count, sizeof *groups);
+    if (!groups)
+        return false;
+    for (uint32_t g = 0; g < f->count; g++)
+        groups[g] = (struct cw_timeline_group){.least = -1, .slowest = CW_TIMELINE_NONE};
+    for (uint32_t p = t->path_count; p-- > 0;)
+        groups[f->of[p]].first = p;
+    for (uint32_t i = 0; i < t->gpu_count; i++)
+        if (!keep || keep[i])
+            cw_timeline_group_add(all, &groups[f->of[t->gpu[i].path]], i);
+    for (uint32_t g = 0; g < f->count; g++)
+        groups[g].own = groups[g].total;
+    for (uint32_t g = f->count; g-- > 1;)
+        if (groups[g].count && f->parents[g])
+            add_group(&groups[f->parents[g]], &groups[g]);
+    if (!add_ranges(groups, f, t))
+        return false;
+    for (uint32_t g = 0; g < f->count; g++) {
+        groups[g].least = groups[g].count ? groups[g].least : 0;
+        if (groups[g].count || (!keep && g && groups[g].ranges))
+            groups[all->count++] = groups[g];
+    }
+    return true;
+}
+
+bool cw_timeline_group_ranges(struct cw_timeline_groups *all, const bool *keep, struct cw_arena *arena)
+{
+    const struct cw_timeline *t = all->t;
+    const bool each = all->by == CW_TIMELINE_BY_NVTX_EACH;
+    const uint32_t *patterns = each ? NULL : number_patterns(t, arena);
+    bool *mixed = cw_arena_alloc(arena, t->path_count, sizeof *mixed);
+    struct families f = {.of = calloc((size_t)t->path_count + 1, sizeof *f.of),
+                         .parents = calloc((size_t)t->path_count + 1, sizeof *f.parents)};
+    bool good = (each || patterns) && mixed && f.of && f.parents && find_families(&f, t, patterns, mixed) &&
+                add_up(all, &f, keep, arena);
+    all->mixed = mixed;
+    free(f.of);
+    free(f.parents);
+    return good;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+enum { DEEPEST = 512 }; /* as deep as paths are */
+
+/* The paths that a path is within, and itself, the outermost first. */
+static uint32_t list_path(const struct cw_timeline *t, uint32_t path, uint32_t list[DEEPEST])
+{
+    uint32_t count = t->paths[path].depth < DEEPEST ? t->paths[path].depth : DEEPEST;
+    for (uint32_t i = count; i-- > 0; path = t->paths[path].parent)
+        list[i] = path;
+    return count;
+}
+
+static const char *keep_text(struct cw_writer *out, char text[CW_TIMELINE_NAME_SIZE])
+{
+    const size_t size = out->size < CW_TIMELINE_NAME_SIZE - 1 ? out->size : CW_TIMELINE_NAME_SIZE - 1;
+    if (size)
+        memcpy(text, out->data, size);
+    text[size] = 0;
+    cw_writer_free(out);
+    return text;
+}
+
+const char *cw_timeline_name_ranges(const struct cw_timeline_groups *groups, uint32_t group,
+                                    char text[CW_TIMELINE_NAME_SIZE])
+{
+    const struct cw_timeline *t = groups->t;
+    uint32_t list[DEEPEST];
+    const uint32_t first = groups->items[group].first, count = list_path(t, first, list);
+    struct cw_writer out;
+    if (!first)
+        return strcpy(text, "(no range)");
+    cw_writer_init(&out);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_timeline_path *path = &t->paths[list[i]];
+        if (i)
+            cw_write_bytes(&out, "/", 1);
+        if (path->domain)
+            cw_write_format(&out, "%s@", t->names[path->domain].text);
+        if (groups->mixed[list[i]])
+            put_pattern(t->names[path->name].text, &out);
+        else
+            cw_write_format(&out, "%s", t->names[path->name].text);
+    }
+    return keep_text(&out, text);
+}
+
+const char *cw_timeline_group_slowest(const struct cw_timeline_groups *groups, uint32_t group,
+                                      char text[CW_TIMELINE_NAME_SIZE])
+{
+    const struct cw_timeline *t = groups->t;
+    const uint32_t slowest = groups->items[group].slowest;
+    uint32_t list[DEEPEST];
+    const uint32_t count = slowest == CW_TIMELINE_NONE ? 0 : list_path(t, t->ranges[slowest].path, list);
+    struct cw_writer out;
+    cw_writer_init(&out);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = t->names[t->paths[list[i]].name].text;
+        while (groups->mixed[list[i]] && *name) {
+            const size_t digits = skip_digits(name);
+            if (digits && out.size)
+                cw_write_bytes(&out, "/", 1);
+            cw_write_bytes(&out, name, digits);
+            name += digits ? digits : 1;
+        }
+    }
+    return keep_text(&out, text);
+}
