@@ -4,6 +4,7 @@
 
 #include "eval/advice.h"
 #include "eval/instructions.h"
+#include "eval/output/ranks_output.h"
 #include "eval/result.h"
 #include "eval/timeline.h"
 
@@ -22,6 +23,7 @@ struct cw_report {
     size_t capture_count;
     const struct cw_report_capture *ranges;   /* the one of them that is of ranges, or NULL */
     const struct cw_report_capture *baseline; /* what its kernels are compared with, or NULL */
+    const struct cw_ranks_view *job; /* its ranks, compared, or NULL; then one capture says what they are of */
     const struct cw_rules *rules;             /* of the chip of `ranges`, or NULL */
     const char *const *metrics; /* names, of that chip: to be shown beside those of the plan and of the page */
     size_t metric_count;

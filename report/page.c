@@ -22,6 +22,7 @@ FILE_TEXT(lanes, CW_PAGE "/lanes.js");
 FILE_TEXT(tracechart, CW_PAGE "/tracechart.js");
 FILE_TEXT(tracepage, CW_PAGE "/tracepage.js");
 FILE_TEXT(kernel, CW_PAGE "/kernel.js");
+FILE_TEXT(jobpage, CW_PAGE "/jobpage.js");
 FILE_TEXT(page, CW_PAGE "/page.js");
 FILE_TEXT(selftest, CW_PAGE "/selftest.js");
 #ifdef CW_PAGE_CHARTS
@@ -45,6 +46,6 @@ const struct cw_page_file cw_page_files[] = {
 #endif
     ENTRY(show, "script"),    ENTRY(charts, "script"),     ENTRY(timeline, "script"),  ENTRY(trace, "script"),
     ENTRY(lanes, "script"),   ENTRY(tracechart, "script"), ENTRY(tracepage, "script"), ENTRY(kernel, "script"),
-    ENTRY(page, "script"),    ENTRY(selftest, "script"),
+    ENTRY(jobpage, "script"), ENTRY(page, "script"), ENTRY(selftest, "script"),
 };
 const size_t cw_page_file_count = sizeof cw_page_files / sizeof *cw_page_files;

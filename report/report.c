@@ -5,6 +5,7 @@
 
 #include "eval/output/advice.h"
 #include "eval/output/capture.h"
+#include "report/job.h"
 #include "report/kernels.h"
 #include "report/launches.h"
 #include "report/page.h"
@@ -123,6 +124,14 @@ static enum cw_status put_advice(struct writing *w)
     return status == CW_OK ? cw_advice_json(w->out, &view, w->err) : status;
 }
 
+static enum cw_status put_job(struct writing *w)
+{
+    if (w->report->job)
+        return cw_report_job_put(w->out, w->report->job, w->err);
+    fputs("null", w->out);
+    return CW_OK;
+}
+
 static const struct part { /* an element of JSON in the page */
     const char *name;
     enum cw_status (*put)(struct writing *w);
@@ -130,7 +139,8 @@ static const struct part { /* an element of JSON in the page */
              {"advice", put_advice},
              {"timelines", put_timelines},
              {"traces", put_traces},
-             {"source", put_source}};
+             {"source", put_source},
+             {"job", put_job}};
 
 static enum cw_status put_part(struct writing *w, const struct part *part)
 {

@@ -8,6 +8,7 @@
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 #include "eval/output/ranks_output.h"
+#include "report/report.h"
 
 enum { BATCH = 32 << 20 }; /* bytes of files that are looked at together */
 
@@ -41,6 +42,8 @@ static const struct cw_option option_list[] = {
      "what is compared: launches of one kernel and shape (default), of a family of kernels, or of one NVTX range",
      CW_OPTION_CHOICE(struct ranks_options, by)},
     {"output", 'o', "FILE", "write HDF5; - is standard output", CW_OPTION_TEXT(struct ranks_options, eval.hdf5)},
+    {"report", 0, "FILE", "write a page of HTML that shows the job; it opens in a browser, without a network",
+     CW_OPTION_TEXT(struct ranks_options, eval.report.path)},
     {"csv", 0, "FILE", "write CSV; - is standard output", CW_OPTION_TEXT(struct ranks_options, eval.csv)},
     {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct ranks_options, eval.json)},
     {"top", 0, "N", "show the first N of kernels, slow ranks and metrics (default: 10); files have all",
@@ -172,6 +175,18 @@ static enum cw_status take_all(struct work *w, const struct cw_file_list *files)
     return status == CW_OK ? cw_ranks_compare(&w->ranks, w->err) : status;
 }
 
+static enum cw_status write_page(struct work *w, const struct cw_ranks_view *view)
+{
+    const struct cw_report_capture capture = {.source = view->source, .data = view->data};
+    const struct cw_report page = {.captures = &capture,
+                                   .capture_count = 1,
+                                   .job = view,
+                                   .data_folder = w->first.chip->folder,
+                                   .hdf5 = w->o->eval.hdf5,
+                                   .arena = w->arena};
+    return cw_file_print(w->o->eval.report.path, cw_report_write, &page, w->err);
+}
+
 static enum cw_status write_all(struct work *w, const char *source)
 {
     struct cw_counter_data shared = w->first.capture->data;
@@ -185,6 +200,8 @@ static enum cw_status write_all(struct work *w, const char *source)
     shared.range_count = shared.clocks_count = 0;
     shared.complete = w->complete;
     enum cw_status status = cw_output_ranks(&output, &view, w->arena, w->err);
+    if (status == CW_OK && w->o->eval.report.path)
+        status = write_page(w, &view);
     if (status == CW_OK)
         status = cw_eval_write(&w->first, &output);
     if (status == CW_OK && lost.code != CW_OK)
@@ -222,7 +239,7 @@ int cw_eval_ranks(int argc, char **argv)
         "Compares the ranks of a parallel job: for each kernel how its time and metrics are distributed over ranks, "
         "which ranks are slow, and why. Without -m or --set the metrics are those of the plan.\v"
         "Example:\n  metric-eval ranks run.*.cwd\n  metric-eval ranks ranks/ --by nvtx --json -\n"
-        "  metric-eval ranks ranks/ --set speed-of-light -o ranks.h5"};
+        "  metric-eval ranks ranks/ --set speed-of-light -o ranks.h5\n  metric-eval ranks ranks/ --report ranks.html"};
     struct ranks_options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, NULL, compare);
 }

@@ -244,7 +244,8 @@ function files() {
 
 // ---- which part ---------------------------------------------------------------------------------------------------
 
-tabs.push({id: "overview", title: "At a glance", make: overview});
+tabs.push({id: "overview", title: "At a glance", make: job ? jobOverview : overview});
+if (job) tabs.push({id: "job", title: jobOne === "Kernel" ? "Kernels" : jobOne === "Family" ? "Families" : "NVTX ranges", make: jobTable}, {id: "rank", title: "Ranks", make: rankTable});
 if (kernels.length) tabs.push({id: "kernels", title: "Kernels", make: kernelTable});
 if (sources.length) tabs.push({id: "source", title: "Source lines", make: () => make("div", {}, sourcePanels())});
 if (timelines.length || traces.length) tabs.push({id: "timeline", title: "Timeline", make: timelinePage});
@@ -253,17 +254,18 @@ tabs.push({id: "files", title: "Files", make: files});
 const made = new Map(); // each part is made when it is first shown
 
 function show() {
-  // "#kernels", "#kernel=3", "#family", "#family=3", "#kernel=3/METRIC", which opens how a value came about, or
-  // "#timeline=0/FROM,TO,WORDS", a span of a trace in ns, and what is searched for
+  // "#kernels", "#kernel=3", "#family", "#family=3", "#kernel=3/METRIC", which opens how a value came about, "#job=3" and
+  // "#rank=3" of a job, or "#timeline=0/FROM,TO,WORDS", a span of a trace in ns, and what is searched for
   const [, id, number, metric] = /^#?(\w*)(?:=(\d+)(?:\/(.*))?)?/.exec(decodeURIComponent(location.hash));
   const kernel = id === "kernel" ? kernels[Number(number)] : null;
   const kind = kernels.length && Object.keys(groupings).includes(id) ? id : null, group = kind && number ? groupsBy(kind)[Number(number)] : null;
+  const ofJob = number === undefined ? undefined : {job: jobKernels, rank: jobRanks}[id]?.[Number(number)];
   const tab = tabs.find(t => t.id === (kernel || kind ? "kernels" : id)) || tabs[0];
-  const key = kernel ? `kernel=${kernel.index}` : group ? `${kind}=${group.index}` : kind || tab.id;
-  if (!made.has(key)) made.set(key, kernel ? kernelPage(kernel) : group ? groupPage(kind, group) : kind ? groupTable(kind) : tab.make());
+  const key = kernel ? `kernel=${kernel.index}` : group ? `${kind}=${group.index}` : ofJob ? `${id}=${number}` : kind || tab.id;
+  if (!made.has(key)) made.set(key, kernel ? kernelPage(kernel) : group ? groupPage(kind, group) : kind ? groupTable(kind) : ofJob ? (id === "job" ? jobKernelPage : rankPage)(ofJob) : tab.make());
   byId("main").replaceChildren(made.get(key));
   for (const t of tabs) t.element.setAttribute("aria-current", t === tab ? "page" : "false");
-  document.title = `${kernel ? kernel.short : tab.title} – ${data.title}`;
+  document.title = `${kernel ? kernel.short : ofJob ? ofJob.short || `Rank ${ofJob.number}` : tab.title} – ${data.title}`;
   window.scrollTo(0, 0);
   if (byId("explain").open) byId("explain").close();
   if (kernel && metricByName.has(metric)) explain(kernel, metricByName.get(metric));

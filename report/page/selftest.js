@@ -113,12 +113,29 @@ async function selftest() {
       check("the pyramid has the least and the greatest sample", all && all[0] === 0 && (all[1] === absent - 1 || t.series[0].high === t.series[0].low));
     }
   }
+  if (job) await testJob(check, go, wait);
   for (const trace of traces) await testTrace(trace, check, go);
   check("nothing was asked of a network", performance.getEntriesByType("resource").length === 0);
   check("no tags came from names", !document.querySelector("main img, main iframe, main script, header script"));
   check(`no errors ${errors.join("; ")}`, !errors.length);
   const failed = results.filter(r => r.startsWith("FAILED")).length;
   document.body.append(make("pre", {id: "selftest"}, `selftest: ${failed ? `${failed} failed` : "passed"}, ${results.length} checks, usable after ${Math.round(usable)} ms\n${results.join("\n")}`));
+}
+
+// The ranks of a job.
+async function testJob(check, go, wait) {
+  await go("job");
+  check("a row for each kernel", document.querySelectorAll("main tbody tr").length === Math.min(100, jobKernels.length));
+  document.querySelector("main tbody tr").click();
+  await wait();
+  check("a row opens its kernel", location.hash.startsWith("#job=") && byId("main").textContent.includes("Mean launch"));
+  check("it has a chart of its ranks", document.querySelectorAll("main rect.part").length >= Math.min(jobKernels[0].spread.ranks, 900));
+  check("its times are those of its spread", jobKernels.every(k => !k.times || Math.abs(d3.max([...decode(k.times, Float32Array)].filter(Number.isFinite)) / k.spread.greatest - 1) < 1e-6 || !k.spread.ranks));
+  check("times of kernels that are shown are those of ranks", job.all_kernels > jobKernels.length || Math.abs(d3.sum(jobKernels, k => k.total) / d3.sum(jobRanks, r => r.total) - 1) < 1e-6);
+  await go("rank");
+  document.querySelector("main tbody tr").click();
+  await wait();
+  check("a row opens its rank", location.hash.startsWith("#rank=") && document.querySelectorAll("main rect.marked").length === 1);
 }
 
 // The chart of a trace.
