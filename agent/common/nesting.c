@@ -8,7 +8,7 @@ void cw_nesting_finish(struct cw_nesting *n)
 {
     for (uint32_t i = 0; i < n->count; i++)
         free(n->open[i].name);
-    n->count = 0;
+    n->count = n->pushed.count = 0;
 }
 
 /* The lowest that no open range has. */
@@ -41,6 +41,8 @@ const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t threa
     n->warning = NULL;
     if (!copy) {
         warn(n, full);
+        if (!process_wide)
+            cw_beyond_push(&n->pushed, thread, domain);
         return NULL;
     }
     uint32_t level = wanted ? free_level(n) : 0;
@@ -57,6 +59,11 @@ const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t threa
 const char *cw_nesting_warning(const struct cw_nesting *n)
 {
     return n->warning;
+}
+
+bool cw_nesting_pop_unknown(struct cw_nesting *n, uint64_t thread, uint64_t domain)
+{
+    return cw_beyond_pop(&n->pushed, thread, domain);
 }
 
 const struct cw_open_range *cw_nesting_innermost(const struct cw_nesting *n, uint64_t thread, uint64_t domain)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/common/beyond.h"
 #include "base/bytes.h"
 
 struct cw_open_range {
@@ -26,6 +27,7 @@ enum { CW_MOST_OPEN_RANGES = 4096 };
 struct cw_nesting {
     uint64_t ids, beyond, forgotten; /* beyond the most, and without memory: ranges that are not followed */
     const char *warning;
+    struct cw_beyond pushed; /* of those */
     uint32_t count; /* open now, in the order of opening */
     struct cw_open_range open[CW_MOST_OPEN_RANGES];
 };
@@ -38,7 +40,9 @@ const struct cw_open_range *cw_nesting_open(struct cw_nesting *nesting, uint64_t
                                             bool process_wide, bool wanted, const char *name);
 /* A line for people behind the first range that there was no room for, and the first without memory; else NULL. */
 const char *cw_nesting_warning(const struct cw_nesting *nesting);
-/* The innermost pushed range of a thread and domain, or NULL. */
+/* Whether the innermost pushed range of a thread and domain is one that is not followed: then it ends. */
+bool cw_nesting_pop_unknown(struct cw_nesting *nesting, uint64_t thread, uint64_t domain);
+/* The innermost pushed range of a thread and domain that is followed, or NULL. */
 const struct cw_open_range *cw_nesting_innermost(const struct cw_nesting *nesting, uint64_t thread, uint64_t domain);
 /* How many pushed ranges a thread has open in a domain. */
 uint32_t cw_nesting_depth(const struct cw_nesting *nesting, uint64_t thread, uint64_t domain);

@@ -231,12 +231,17 @@ static nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain, const nvtx
     struct said said;
     read_event(&said, domain, event);
     const uint64_t id = cw_user_range_start(number(domain), said.full);
-    cw_trace_nvtx_open(number(domain), id, &said.label);
+    if (id)
+        cw_trace_nvtx_open(number(domain), id, &said.label);
+    else
+        cw_trace_nvtx_lost();
     return id;
 }
 
 static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 {
+    if (!id)
+        return;
     cw_trace_nvtx_close(number(domain), id);
     cw_user_range_end(id);
 }

@@ -71,6 +71,20 @@ Test(nesting, nested_ranges_have_levels_and_a_path)
     expect_path(1, 0, "");
 }
 
+/* A pop ends the range that was pushed last, also where that one is not followed. */
+Test(nesting, ranges_beyond_the_most_are_popped_first)
+{
+    for (int i = 0; i < CW_MOST_OPEN_RANGES; i++)
+        push(1, 0, "followed");
+    cr_expect_null(cw_nesting_open(nesting, 1, 0, false, true, "beyond"));
+    cr_expect_null(cw_nesting_open(nesting, 2, 0, false, true, "of another thread"));
+    cr_expect_null(cw_nesting_open(nesting, 1, 0, true, true, "not pushed"));
+    cr_expect_not(cw_nesting_pop_unknown(nesting, 1, 9));
+    cr_expect(cw_nesting_pop_unknown(nesting, 1, 0));
+    cr_expect_not(cw_nesting_pop_unknown(nesting, 1, 0));
+    cr_expect(cw_nesting_pop_unknown(nesting, 2, 0));
+}
+
 Test(nesting, threads_and_domains_have_stacks_of_their_own)
 {
     push(1, 0, "a");

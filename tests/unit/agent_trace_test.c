@@ -19,8 +19,8 @@ static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static size_t dropped;
 static bool taken_inside; /* records, by a thread whose calls were our own */
-static uint64_t enabled; /* CUPTI's kinds, a bit each */
-static uint32_t entered; /* times that one was enabled by a thread whose calls were our own */
+static uint64_t enabled;  /* CUPTI's kinds, a bit each */
+static uint32_t entered;  /* times that one was enabled by a thread whose calls were our own */
 static void (*in_flush)(void);
 static CUptiResult refusal_of_sets;
 
@@ -598,6 +598,75 @@ Test(trace, too_many_open_ranges_are_lost)
     cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_CATEGORY), "compute");
 }
 
+static void open_named(uint64_t domain, const char *name)
+{
+    cw_trace_nvtx_open(domain, 0, &(struct cw_trace_label){.name = name});
+}
+
+/* A pop ends the range that was pushed last, also where that one is not followed; in its own domain. */
+Test(trace, a_pop_beyond_what_is_followed_ends_no_other_range)
+{
+    begin(REST, NULL);
+    open_named(2, "other");
+    for (int i = 0; i < CW_TRACE_MOST_OPEN - 1; i++)
+        open_named(1, i + 2 < CW_TRACE_MOST_OPEN ? "outer" : "last");
+    for (int i = 0; i < 3; i++)
+        open_named(1, "beyond");
+    for (int i = 0; i < 3; i++)
+        cw_trace_nvtx_close(1, 0);
+    cr_expect_eq(cw_trace_ranges->count, CW_TRACE_MOST_OPEN);
+    cw_trace_nvtx_close(1, 0);
+    cr_expect_eq(cw_trace_ranges->count, CW_TRACE_MOST_OPEN - 1);
+    cw_trace_rows_lock();
+    cw_trace_rows_send();
+    cw_trace_rows_unlock();
+    drain();
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_RANGE], 1);
+    cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_NAME), "last");
+    cr_expect_eq(cw_trace_sheets->page->lost[CW_TRACE_NVTX_RANGE], 3);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_RANGE] + 3, cw_trace_sheets->page->rows[CW_TRACE_NVTX_RANGE]);
+}
+
+/* Of ranges those are kept that a window was open in, and of marks those in it; what is not kept costs no text. */
+Test(trace, ranges_are_kept_that_a_window_was_open_in)
+{
+    enum { MANY = 100000 };
+    char name[32];
+    prepare();
+    fake_profiler.slow = true;
+    open_named(1, "since before the trace");
+    open_named(1, "over before it");
+    cw_trace_nvtx_close(1, 0);
+    cw_trace_nvtx_mark(1, &label);
+    windows.profiler = true;
+    start(REST);
+    const uint32_t texts = cw_trace_sheets->last_text;
+    open_named(1, "since before the window");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "outside %d", i);
+        open_named(1, name);
+        cw_trace_nvtx_close(1, 0);
+        cw_trace_nvtx_mark(1, &(struct cw_trace_label){.name = name});
+    }
+    cr_expect_eq(cw_trace_sheets->last_text, texts);
+    profile();
+    open_named(1, "in it");
+    cw_trace_nvtx_mark(1, &label);
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, CUDA_SUCCESS, 5, NULL, NULL);
+    cw_trace_nvtx_close(1, 0);
+    cr_expect_eq(cw_trace_sheets->page->rows[CW_TRACE_NVTX_RANGE], 1);
+    cw_trace_nvtx_close(1, 0);
+    cr_expect_eq(cw_trace_sheets->page->rows[CW_TRACE_NVTX_RANGE], 2);
+    open_named(1, "behind it");
+    cr_expect_neq(cw_trace_ranges->copied, 0);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_RANGE], 3);
+    cr_expect_eq(heard.rows[CW_TRACE_NVTX_MARK], 1);
+    cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_NAME), "since before the trace");
+    cr_expect_eq(cw_trace_ranges->copied, 0);
+}
+
 static void *call_runtime(void *thread)
 {
     fake_profiler.thread = *(const uint64_t *)thread;
@@ -624,7 +693,7 @@ Test(trace, the_page_cannot_shrink)
 {
     int page = -1;
     prepare();
-    cr_assert(cw_trace_rows_begin(GPU, &page) && page >= 0);
+    cr_assert(cw_trace_rows_begin(GPU, UINT64_MAX, &page) && page >= 0);
     cr_expect(ftruncate(page, 0) != 0);
     fake_profiler_end();
 }

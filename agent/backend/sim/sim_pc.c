@@ -223,7 +223,8 @@ static void take_line(void *user, const char *line)
     } else if ((rest = cw_sim_event(line, "push"))) {
         open_range(s, rest, false);
     } else if (cw_sim_event(line, "pop")) {
-        const struct cw_open_range *range = cw_nesting_innermost(&s->nesting, 0, 0);
+        const struct cw_open_range *range =
+            cw_nesting_pop_unknown(&s->nesting, 0, 0) ? NULL : cw_nesting_innermost(&s->nesting, 0, 0);
         cw_nesting_close(&s->nesting, range ? range->id : 0);
     } else if ((rest = cw_sim_event(line, "start"))) {
         open_range(s, rest, true);

@@ -132,18 +132,28 @@ void cw_sim_add(struct cw_sim_process *p, enum cw_trace_kind kind, const struct 
     rows->count++;
 }
 
+static bool is_asked_for(const struct cw_sim_process *p, enum cw_trace_kind kind)
+{
+    return p->wanted && p->world->trouble.code == CW_OK && p->world->options->kinds & CW_TRACE_BIT(kind);
+}
+
 bool cw_sim_is_recorded(const struct cw_sim_process *p, enum cw_trace_kind kind)
 {
-    return p->wanted && p->open && p->world->trouble.code == CW_OK && p->world->options->kinds & CW_TRACE_BIT(kind);
+    return p->open && is_asked_for(p, kind);
+}
+
+static void add_counted(struct cw_sim_process *p, enum cw_trace_kind kind, const struct cw_sim_value *values,
+                        size_t count)
+{
+    p->counts[kind].launched++;
+    p->counts[kind].recorded++;
+    cw_sim_add(p, kind, values, count);
 }
 
 void cw_sim_put(struct cw_sim_process *p, enum cw_trace_kind kind, const struct cw_sim_value *values, size_t count)
 {
-    if (!cw_sim_is_recorded(p, kind))
-        return;
-    p->counts[kind].launched++;
-    p->counts[kind].recorded++;
-    cw_sim_add(p, kind, values, count);
+    if (cw_sim_is_recorded(p, kind))
+        add_counted(p, kind, values, count);
 }
 
 static void add_accounts(struct cw_sim_process *p)
@@ -178,6 +188,7 @@ static void end_window(struct cw_sim_process *p, uint64_t at)
     const struct cw_sim_value values[] = {
         V(START, p->opened_ns), V(END, at),
         V(NAME, p->filter.options.range ? cw_sim_text(p, p->filter.options.range) : 0)};
+    p->closed_ns = at;
     if (p->wanted && cw_trace_window_any(&p->world->options->windows, &p->filter.options))
         cw_sim_add(p, CW_TRACE_WINDOW, values, sizeof values / sizeof *values);
 }
@@ -334,12 +345,21 @@ struct cw_sim_process *cw_sim_process_begin(struct cw_sim_world *w, uint32_t pid
     return p;
 }
 
+/* Where a window was open in it. */
 void cw_sim_put_range(struct cw_sim_process *p, const struct cw_sim_range *r, uint64_t end)
 {
-    PUT(p, NVTX_RANGE, V(START, r->start_ns), V(END, end), V(THREAD, p->pid + r->thread),
-        V(END_THREAD, end ? cw_sim_thread_id(p) : CW_TRACE_UNKNOWN),
-        V(TYPE, cw_sim_text(p, r->pushed ? "push" : "start")), V(DOMAIN, r->domain), V(NAME, r->name),
-        V(CATEGORY, r->category), V(COLOR, r->color), V(PAYLOAD, r->payload));
+    const struct cw_sim_value values[] = {V(START, r->start_ns),
+                                          V(END, end),
+                                          V(THREAD, p->pid + r->thread),
+                                          V(END_THREAD, end ? cw_sim_thread_id(p) : CW_TRACE_UNKNOWN),
+                                          V(TYPE, cw_sim_text(p, r->pushed ? "push" : "start")),
+                                          V(DOMAIN, r->domain),
+                                          V(NAME, r->name),
+                                          V(CATEGORY, r->category),
+                                          V(COLOR, r->color),
+                                          V(PAYLOAD, r->payload)};
+    if (is_asked_for(p, CW_TRACE_NVTX_RANGE) && (p->open || p->closed_ns >= r->start_ns))
+        add_counted(p, CW_TRACE_NVTX_RANGE, values, sizeof values / sizeof *values);
 }
 
 static void end_ranges(struct cw_sim_process *p)

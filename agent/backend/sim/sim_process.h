@@ -43,7 +43,7 @@ struct cw_sim_process {
     struct cw_filter filter;
     struct cw_trace_window window;
     bool open; /* the window is, since: */
-    uint64_t opened_ns;
+    uint64_t opened_ns, closed_ns; /* closed: the last one was; 0: there was none */
     uint32_t device, stream, thread; /* of what comes next; the thread's place */
     uint32_t device_count, stream_count, range_count;
     uint32_t devices[CW_SIM_DEVICES];

@@ -335,7 +335,8 @@ static void take_line(void *user, const char *line)
     } else if (IS("push")) {
         open_range(s, rest, false);
     } else if (IS("pop")) {
-        end_range(s, cw_nesting_innermost(&s->nesting, s->process, 0));
+        if (!cw_nesting_pop_unknown(&s->nesting, s->process, 0))
+            end_range(s, cw_nesting_innermost(&s->nesting, s->process, 0));
     } else if (IS("start")) {
         open_range(s, rest, true);
     } else if (IS("end")) {

@@ -149,7 +149,7 @@ static bool hand_over_page(void)
     int page = -1;
     cw_writer_init(&out);
     cw_trace_rows_lock();
-    const bool begun = cw_trace_rows_begin(cw_trace_recording->kinds, &page);
+    const bool begun = cw_trace_rows_begin(cw_trace_recording->kinds, cw_trace_recording_kept(), &page);
     cw_trace_rows_unlock();
     if (begun)
         sent = cw_inject_hand_over(CW_MESSAGE_TRACE_PAGE, &out, page) != 0;
@@ -271,7 +271,7 @@ bool cw_trace_reset(void)
     memset(cw_trace_calls, 0, sizeof *cw_trace_calls); /* on the stack it would be large */
     cw_trace_rows_lock();
     *cw_trace_accounts = (struct cw_trace_accounts){0};
-    cw_trace_nvtx_forget();
+    cw_trace_nvtx_reset();
     cw_trace_rows_reset();
     cw_trace_rows_unlock();
     return true;

@@ -55,9 +55,38 @@ static struct cw_trace_open describe(uint64_t domain, uint64_t id, const struct 
                                   .color = label->color,
                                   .payload = label->payload,
                                   .real_payload = label->real_payload,
-                                  .domain_name = cw_trace_text_number(label->domain),
-                                  .name = cw_trace_text_number(label->name),
-                                  .category = category_name(domain, label->category)};
+                                  .category = label->category};
+}
+
+static void number_texts(struct cw_trace_open *o, const char *domain, const char *name)
+{
+    o->domain_name = cw_trace_text_number(domain);
+    o->name = cw_trace_text_number(name);
+}
+
+/* Numbers would stay, and be told the agent, whether or not a window opens. False without room. */
+static bool copy_texts(struct cw_trace_open *o, const char *domain, const char *name)
+{
+    domain = domain ? domain : "";
+    name = name ? name : "";
+    const size_t of_domain = strlen(domain) + 1, size = of_domain + strlen(name) + 1;
+    o->copy = self->copied + size <= CW_TRACE_MOST_COPIED ? malloc(size) : NULL;
+    if (!o->copy)
+        return false;
+    strcpy(o->copy, domain);
+    strcpy(o->copy + of_domain, name);
+    self->copied += size;
+    return true;
+}
+
+static void drop_copy(struct cw_trace_open *o)
+{
+    if (!o->copy)
+        return;
+    const size_t of_domain = strlen(o->copy) + 1;
+    self->copied -= of_domain + strlen(o->copy + of_domain) + 1;
+    free(o->copy);
+    o->copy = NULL;
 }
 
 static void put_label(const struct cw_trace_open *o)
@@ -65,15 +94,22 @@ static void put_label(const struct cw_trace_open *o)
     put(CW_FIELD_THREAD, o->thread);
     put(CW_FIELD_DOMAIN, o->domain_name);
     put(CW_FIELD_NAME, o->name);
-    put(CW_FIELD_CATEGORY, o->category);
+    put(CW_FIELD_CATEGORY, category_name(o->domain, o->category));
     put(CW_FIELD_COLOR, o->color);
     put(CW_FIELD_PAYLOAD, o->payload);
     put(CW_FIELD_REAL_PAYLOAD, o->real_payload);
 }
 
-static void put_range(const struct cw_trace_open *o, uint64_t end_ns, uint64_t end_thread)
+static bool was_in_window(const struct cw_trace_open *o)
+{
+    return !self->shut || self->closed_ns >= o->start_ns;
+}
+
+static void put_range(struct cw_trace_open *o, uint64_t end_ns, uint64_t end_thread)
 {
     const uint32_t type = cw_trace_text_number(o->id ? "start" : "push");
+    if (o->copy)
+        number_texts(o, o->copy, o->copy + strlen(o->copy) + 1);
     if (!cw_trace_row(CW_TRACE_NVTX_RANGE))
         return;
     put_label(o);
@@ -83,14 +119,48 @@ static void put_range(const struct cw_trace_open *o, uint64_t end_ns, uint64_t e
     put(CW_FIELD_TYPE, type);
 }
 
+void cw_trace_nvtx_window(bool open, uint64_t now_ns)
+{
+    if (!open && self->windows && !self->shut)
+        self->closed_ns = now_ns;
+    self->windows = true;
+    self->shut = !open;
+}
+
+/* False without room. */
+static bool keep_open(uint64_t domain, uint64_t id, const struct cw_trace_label *label)
+{
+    self->open = self->open ? self->open : calloc(CW_TRACE_MOST_OPEN, sizeof *self->open);
+    if (!self->open || self->count == CW_TRACE_MOST_OPEN)
+        return false;
+    struct cw_trace_open *o = &self->open[self->count];
+    *o = describe(domain, id, label);
+    if (!self->shut)
+        number_texts(o, label->domain, label->name);
+    else if (!copy_texts(o, label->domain, label->name))
+        return false;
+    self->count++;
+    return true;
+}
+
 void cw_trace_nvtx_open(uint64_t domain, uint64_t id, const struct cw_trace_label *label)
 {
     if (!enter())
         return;
-    self->open = self->open ? self->open : calloc(CW_TRACE_MOST_OPEN, sizeof *self->open);
-    if (self->open && self->count < CW_TRACE_MOST_OPEN)
-        self->open[self->count++] = describe(domain, id, label);
-    else
+    if (!keep_open(domain, id, label)) {
+        if (!id)
+            cw_beyond_push(&self->beyond, cw_inject_thread(), domain);
+        if (!self->shut)
+            cw_trace_row_lost(CW_TRACE_NVTX_RANGE);
+    }
+    leave();
+}
+
+void cw_trace_nvtx_lost(void)
+{
+    if (!enter())
+        return;
+    if (!self->shut)
         cw_trace_row_lost(CW_TRACE_NVTX_RANGE);
     leave();
 }
@@ -99,6 +169,8 @@ void cw_trace_nvtx_open(uint64_t domain, uint64_t id, const struct cw_trace_labe
 static struct cw_trace_open *find(uint64_t domain, uint64_t id)
 {
     const uint64_t thread = cw_inject_thread();
+    if (!id && cw_beyond_pop(&self->beyond, thread, domain))
+        return NULL;
     for (uint32_t i = self->count; i-- > 0;) {
         struct cw_trace_open *o = &self->open[i];
         if (id ? o->id == id : !o->id && o->thread == thread && o->domain == domain)
@@ -111,32 +183,50 @@ void cw_trace_nvtx_close(uint64_t domain, uint64_t id)
 {
     if (!enter())
         return;
-    struct cw_trace_open *o = find(domain, id);
-    if (o) {
-        put_range(o, cw_inject_now_ns(), cw_inject_thread());
-        memmove(o, o + 1, (size_t)(self->open + --self->count - o) * sizeof *o);
+    struct cw_trace_open *found = find(domain, id);
+    if (found) {
+        struct cw_trace_open o = *found; /* while a row waits for room, other threads' come and go */
+        memmove(found, found + 1, (size_t)(self->open + --self->count - found) * sizeof *found);
+        if (was_in_window(&o))
+            put_range(&o, cw_inject_now_ns(), cw_inject_thread());
+        drop_copy(&o);
     }
     leave();
 }
 
 void cw_trace_nvtx_finish(void)
 {
-    for (uint32_t i = 0; i < self->count; i++)
-        put_range(&self->open[i], 0, CW_TRACE_UNKNOWN);
-    self->count = 0;
+    while (self->count) {
+        struct cw_trace_open o = self->open[--self->count];
+        if (was_in_window(&o))
+            put_range(&o, 0, CW_TRACE_UNKNOWN);
+        drop_copy(&o);
+    }
 }
 
 void cw_trace_nvtx_forget(void)
 {
-    self->count = self->category_count = 0;
+    self->count = self->category_count = self->beyond.count = 0;
+    self->copied = 0;
+    self->windows = self->shut = false;
+    self->closed_ns = 0;
+}
+
+void cw_trace_nvtx_reset(void)
+{
+    while (self->count)
+        drop_copy(&self->open[--self->count]);
+    cw_trace_nvtx_forget();
 }
 
 void cw_trace_nvtx_mark(uint64_t domain, const struct cw_trace_label *label)
 {
     if (!enter())
         return;
-    const struct cw_trace_open mark = describe(domain, 0, label);
-    if (cw_trace_row(CW_TRACE_NVTX_MARK)) {
+    struct cw_trace_open mark = describe(domain, 0, label);
+    if (!self->shut)
+        number_texts(&mark, label->domain, label->name);
+    if (!self->shut && cw_trace_row(CW_TRACE_NVTX_MARK)) {
         put_label(&mark);
         put(CW_FIELD_TIME, mark.start_ns);
     }

@@ -4,6 +4,7 @@
 
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/modes/trace_accounts.h"
+#include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/modes/trace_records.h"
 #include "agent/inject/ranges/user_ranges.h"
 
@@ -48,9 +49,23 @@ static bool has_windows(void)
     return cw_trace_window_any(&self->windows, &self->options);
 }
 
+uint64_t cw_trace_recording_kept(void)
+{
+    const uint64_t in_windows = CW_TRACE_BIT(CW_TRACE_NVTX_RANGE) | CW_TRACE_BIT(CW_TRACE_NVTX_MARK);
+    return has_windows() ? ~in_windows : UINT64_MAX;
+}
+
+static void tell_nvtx(bool open, uint64_t now_ns)
+{
+    cw_trace_rows_lock();
+    cw_trace_nvtx_window(open, now_ns);
+    cw_trace_rows_unlock();
+}
+
 static void put_window(uint64_t end_ns)
 {
     cw_trace_rows_lock();
+    cw_trace_nvtx_window(false, end_ns);
     atomic_store(&cw_trace_sheets->page->opened_ns, 0);
     if (cw_trace_row(CW_TRACE_WINDOW)) {
         cw_trace_put(CW_FIELD_START, self->opened_ns);
@@ -76,8 +91,10 @@ static void review(void)
         return;
     }
     self->opened_ns = now;
-    if (has_windows())
-        atomic_store(&cw_trace_sheets->page->opened_ns, now);
+    if (!has_windows())
+        return;
+    tell_nvtx(true, now);
+    atomic_store(&cw_trace_sheets->page->opened_ns, now);
 }
 
 void cw_trace_recording_begin(void)
@@ -85,6 +102,8 @@ void cw_trace_recording_begin(void)
     pthread_mutex_lock(&self->lock);
     self->begun = true;
     cw_trace_window_init(&self->window, &self->windows, &self->filter, self->program_ns);
+    if (has_windows())
+        tell_nvtx(false, cw_inject_now_ns());
     for (uint32_t i = cw_user_ranges_wanted_count(); self->options.range && i-- > 0;)
         cw_trace_window_range(&self->window, true); /* that were opened before */
     review();

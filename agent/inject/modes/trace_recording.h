@@ -26,7 +26,9 @@ struct cw_trace_recording {
 };
 extern struct cw_trace_recording *const cw_trace_recording;
 
-/* None of these is called with the rows' lock. */
+/* Kinds of which rows are kept that were there before the trace began: of NVTX those in windows are wanted. */
+uint64_t cw_trace_recording_kept(void);
+/* None of what follows is called with the rows' lock. */
 void cw_trace_recording_begin(void);
 /* Nothing is recorded from here on. With `leave` CUPTI is told so, and a window ends now; else by
  * cw_trace_recording_end_window, once CUPTI has handed over what it has. */

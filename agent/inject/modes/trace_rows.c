@@ -76,13 +76,13 @@ static bool share_page(uint64_t kinds)
     return true;
 }
 
-bool cw_trace_rows_begin(uint64_t kinds, int *page)
+bool cw_trace_rows_begin(uint64_t kinds, uint64_t early, int *page)
 {
     errno = ENOMEM;
-    if (self->closed || (!self->begun && !prepare()) || !share_page(kinds))
+    if (self->closed || (!self->begun && !prepare()) || !share_page(kinds & early))
         return false;
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
-        if (!(kinds & CW_TRACE_BIT(k)))
+        if (!(kinds & early & CW_TRACE_BIT(k)))
             self->tables[k].count = 0;
     self->kinds = kinds | CW_TRACE_BIT(CW_TRACE_SHAPE) | CW_TRACE_BIT(CW_TRACE_WINDOW) | CW_TRACE_BIT(CW_TRACE_ACCOUNT);
     self->known = true;

@@ -43,10 +43,11 @@ struct cw_trace_sheets {
 };
 extern struct cw_trace_sheets *const cw_trace_sheets;
 
-/* A trace is wanted of these kinds (CW_TRACE_BIT): rows of others are not kept. False without memory, with errno. *page
+/* A trace is wanted of these kinds (CW_TRACE_BIT): rows of others are not kept, and of what is there so far those of
+ * `early` alone. False without memory, with errno. *page
  * is a descriptor of the page, for the agent, which takes only one that cannot shrink; to be closed by
  * cw_descriptor_close(&sheets->file) then. With the lock. */
-bool cw_trace_rows_begin(uint64_t kinds, int *page);
+bool cw_trace_rows_begin(uint64_t kinds, uint64_t early, int *page);
 /* Whether rows may be kept, be it until it is known what is wanted. With the lock. */
 bool cw_trace_rows_await(void);
 

@@ -88,8 +88,10 @@ int cw_user_range_pop(uint64_t domain)
 {
     if (!cw_inject_lock())
         return -1;
-    const struct cw_open_range *range = cw_nesting_innermost(&self->open, cw_inject_thread(), domain);
-    int depth = (int)cw_nesting_depth(&self->open, cw_inject_thread(), domain) - 1;
+    const bool unknown = cw_nesting_pop_unknown(&self->open, cw_inject_thread(), domain);
+    const struct cw_open_range *range =
+        unknown ? NULL : cw_nesting_innermost(&self->open, cw_inject_thread(), domain);
+    int depth = unknown ? -1 : (int)cw_nesting_depth(&self->open, cw_inject_thread(), domain) - 1;
     if (range)
         end_range(range);
     cw_inject_unlock();
@@ -133,5 +135,5 @@ void cw_user_ranges_filter(const struct cw_filter *filter)
 
 void cw_user_ranges_forget(void)
 {
-    self->open.count = 0; /* their names may be freed already */
+    self->open.count = self->open.pushed.count = 0; /* their names may be freed already */
 }
