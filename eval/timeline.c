@@ -38,6 +38,17 @@ const char *cw_timeline_attribute(const struct cw_timeline *t, uint32_t process,
     return NULL;
 }
 
+const char *cw_timeline_unopened(const struct cw_timeline *t)
+{
+    const char *windows = NULL;
+    for (uint32_t p = 0; p < t->trace->process_count && !t->window_count; p++) {
+        windows = cw_timeline_attribute(t, p, "windows");
+        if (!windows)
+            break;
+    }
+    return windows;
+}
+
 static void put_name(const struct cw_timeline *t, const struct cw_timeline_path *path, struct cw_writer *out)
 {
     if (path->domain)

@@ -167,6 +167,9 @@ enum cw_status cw_timeline_load(struct cw_timeline *timeline, const struct cw_tr
                                 struct cw_error *err);
 void cw_timeline_free(struct cw_timeline *timeline);
 
+/* The windows that were asked for, where none has opened: then nothing was traced. NULL otherwise. */
+const char *cw_timeline_unopened(const struct cw_timeline *timeline);
+
 /* Reads the blocks of a kind, in their order, as long as `take` returns CW_OK. */
 typedef enum cw_status cw_timeline_take(void *context, const struct cw_trace_rows *rows, size_t block,
                                         struct cw_error *err);

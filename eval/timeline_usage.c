@@ -207,7 +207,7 @@ static void add_gap(struct sweep *s, struct span gap, uint32_t before, uint32_t 
     const struct cw_timeline *t = s->t;
     if (gap.end <= gap.start)
         return;
-    if (!t->window_count)
+    if (!t->window_count && !cw_timeline_unopened(t))
         add_piece(s, gap, before, after);
     uint32_t least = 0, most = t->window_count;
     while (least < most) { /* the first that does not end before it */
@@ -268,7 +268,7 @@ static void sweep_device(struct sweep *s, const uint32_t *order, uint32_t count)
 
 static double find_traced(const struct cw_timeline *t)
 {
-    double sum = t->window_count ? 0 : length(t->start, t->end);
+    double sum = t->window_count || cw_timeline_unopened(t) ? 0 : length(t->start, t->end);
     for (uint32_t i = 0; i < t->window_count; i++)
         sum += overlap((struct span){t->start, t->end}, t->windows[i].start, t->windows[i].end);
     return sum;

@@ -133,10 +133,13 @@ void cw_trace_kinds_list(void)
 enum cw_status cw_trace_capture_open(struct cw_trace_output *output, const struct cw_trace_options *o, const char *chip,
                                      struct cw_arena *arena, struct cw_error *err)
 {
-    const char *filter = cw_filter_text(&o->filter, arena);
-    if (!filter)
+    const char *filter = cw_filter_text(&o->filter, arena),
+               *windows = cw_trace_window_text(&o->windows, &o->filter, arena);
+    if (!filter || !windows)
         return cw_error_nomem(err);
-    return cw_trace_output_open(output, o->capture.output, o->capture.force, chip, filter, err);
+    const enum cw_status status = cw_trace_output_open(output, o->capture.output, o->capture.force, chip, filter, err);
+    output->windows = windows;
+    return status;
 }
 
 static void put_kind(const struct cw_trace_output *output, enum cw_trace_kind kind, bool only_lost, bool *any)
@@ -180,8 +183,7 @@ static void tell(const struct cw_trace_output *output, bool quiet)
     if (any)
         fputc('\n', stderr);
     if (output->dropped)
-        fprintf(stderr,
-                "capture-agent: CUPTI dropped %" PRIu64 " records: --buffer or --buffers give it more room\n",
+        fprintf(stderr, "capture-agent: CUPTI dropped %" PRIu64 " records: --buffer or --buffers give it more room\n",
                 output->dropped);
     for (uint32_t i = 0; i < output->note_count; i++)
         if (output->notes[i].kinds & ALL)
@@ -205,6 +207,9 @@ static enum cw_status no_event(const struct cw_trace_output *output, const struc
     if (!output->process_count)
         return cw_error_set(err, CW_ERR_APP, "%s used no GPU%s, so nothing was traced", name,
                             o->filter.devices || o->filter.process ? " that was asked for" : "");
+    if (output->windows && *output->windows && !cw_trace_output_books(output, CW_TRACE_WINDOW).rows)
+        return cw_error_set(err, CW_ERR_APP, "no window opened while %s ran (%s), so nothing was traced", name,
+                            output->windows);
     if (o->filter.range)
         return cw_error_set(err, CW_ERR_APP,
                             "%s did nothing of the kinds that were asked for in a range that matches "

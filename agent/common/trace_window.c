@@ -96,6 +96,43 @@ bool cw_trace_window_any(const struct cw_trace_window_options *o, const struct c
            chooses_launches(filter);
 }
 
+static void put_time(struct cw_writer *out, const char *option, uint64_t ns)
+{
+    if (ns)
+        cw_write_format(out, "%s--%s %gs", out->size ? " " : "", option, (double)ns * 1e-9);
+}
+
+static void put_word(struct cw_writer *out, const char *text)
+{
+    if (*text)
+        cw_write_format(out, "%s%s", out->size ? " " : "", text);
+}
+
+const char *cw_trace_window_text(const struct cw_trace_window_options *o, const struct cw_filter_options *filter,
+                                 struct cw_arena *arena)
+{
+    struct cw_filter_options windows = *filter; /* the rest chooses among processes and GPUs */
+    struct cw_writer out;
+    windows.devices = 0;
+    windows.process = NULL;
+    windows.only_program = false;
+    const char *launches = cw_filter_text(&windows, arena);
+    if (!launches)
+        return NULL;
+    cw_writer_init(&out);
+    put_time(&out, "delay", o->delay_ns);
+    put_time(&out, "duration", o->duration_ns);
+    put_time(&out, "window", o->length_ns);
+    put_time(&out, "every", o->every_ns);
+    put_word(&out, launches);
+    put_word(&out, o->profiler ? "--profiler-api" : "");
+    put_word(&out, o->toggled ? "--toggle" : "");
+    const char *text =
+        out.status == CW_OK ? cw_arena_strndup(arena, out.size ? (const char *)out.data : "", out.size) : NULL;
+    cw_writer_free(&out);
+    return text;
+}
+
 void cw_trace_window_write(struct cw_writer *out, const struct cw_trace_window_options *o)
 {
     cw_write_u64(out, o->delay_ns);

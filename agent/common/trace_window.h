@@ -38,6 +38,10 @@ uint64_t cw_trace_window_next(const struct cw_trace_window *window, uint64_t now
 /* Whether there is anything that may close it. */
 bool cw_trace_window_any(const struct cw_trace_window_options *options, const struct cw_filter_options *filter);
 
+/* The options that ask for windows, as one gives them to the command; "" for none, NULL without memory. */
+const char *cw_trace_window_text(const struct cw_trace_window_options *options, const struct cw_filter_options *filter,
+                                 struct cw_arena *arena);
+
 void cw_trace_window_write(struct cw_writer *out, const struct cw_trace_window_options *options);
 void cw_trace_window_read(struct cw_reader *in, struct cw_trace_window_options *options);
 

@@ -139,6 +139,22 @@ static enum cw_status write_process(const struct cw_trace_output_process *p, str
     return cw_collector_append(p->file->out, &out, err);
 }
 
+/* And one for windows, where there are any. */
+static const struct cw_pair *copy_attributes(const struct cw_trace_process *process, const char *windows,
+                                             struct cw_arena *arena)
+{
+    const uint32_t count = process->attribute_count;
+    struct cw_pair *pairs = calloc((size_t)count + 1, sizeof *pairs);
+    if (!pairs)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        pairs[i] = process->attributes[i];
+    pairs[count] = (struct cw_pair){"windows", windows ? windows : ""};
+    const struct cw_pair *copy = cw_pairs_copy(pairs, count + (windows != NULL), arena);
+    free(pairs);
+    return copy;
+}
+
 enum cw_status cw_trace_output_add_process(struct cw_trace_output *o, const struct cw_trace_process *process,
                                            uint32_t *index, struct cw_error *err)
 {
@@ -147,15 +163,18 @@ enum cw_status cw_trace_output_add_process(struct cw_trace_output *o, const stru
     enum cw_status status = open_file(o, &parts, &file, err);
     if (status != CW_OK)
         return status;
-    const struct cw_pair *pairs = cw_pairs_copy(process->attributes, process->attribute_count, o->arena);
+    const bool windows = o->windows && *o->windows;
+    const struct cw_pair *pairs = copy_attributes(process, windows ? o->windows : NULL, o->arena);
     struct cw_trace_output_process *p =
         pairs && grow(&o->processes, o->process_count, &o->process_capacity) ? calloc(1, sizeof *p) : NULL;
     if (!p)
         return cw_error_nomem(err);
     *p = (struct cw_trace_output_process){
         .file = file, .number = o->process_count, .index = file->process_count++, .text_count = 1};
-    p->about = (struct cw_trace_process){
-        .pid = process->pid, .attribute_count = process->attribute_count, .attributes = pairs, .devices = p->devices};
+    p->about = (struct cw_trace_process){.pid = process->pid,
+                                         .attribute_count = process->attribute_count + windows,
+                                         .attributes = pairs,
+                                         .devices = p->devices};
     *index = o->process_count;
     o->processes[o->process_count++] = p;
     return write_process(p, err);

@@ -41,7 +41,8 @@ struct cw_trace_output {
     const char *pattern;
     bool force; /* replace files that are no captures, too */
     struct cw_schema schema;
-    const char *filter; /* what the files are to say of it; NULL or "": nothing was left out */
+    const char *filter;  /* what the files are to say of it; NULL or "": nothing was left out */
+    const char *windows; /* the same of windows; NULL or "": there are none. To be set before the first process */
     struct cw_arena *arena;
     const struct cw_clock_log *clocks; /* may be set before the end; NULL: not known */
     uint32_t process_count, process_capacity, file_count, file_capacity, note_count;

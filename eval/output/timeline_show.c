@@ -35,6 +35,8 @@ static void put_processes(const struct cw_timeline *t, FILE *out)
             cw_text_print(out, ", %s %s", process->attributes[i].key, process->attributes[i].value);
         putc('\n', out);
     }
+    if (cw_timeline_unopened(t))
+        fputs("windows:   none opened, so nothing was traced\n", out);
 }
 
 static void put_account(const char *what, uint64_t value, FILE *out)

@@ -113,7 +113,9 @@ static void put_lost(const struct cw_text_page *p)
     const struct cw_timeline_loss loss = cw_timeline_lost(t);
     const char *until = t->data->complete ? "" : ", as far as the file goes";
     char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE];
-    if (loss.missing || loss.untimed)
+    if (cw_timeline_unopened(t))
+        cw_text_print(p->out, "No window opened (%s): nothing was traced.\n", cw_timeline_unopened(t));
+    else if (loss.missing || loss.untimed)
         fprintf(p->out, "Lost%s: %s rows are not here, and %s have no times.\n", until,
                 cw_terminal_integer(loss.missing, a), cw_terminal_integer(loss.untimed, b));
     else if (loss.known)

@@ -208,7 +208,7 @@ Test(sim_trace, windows_leave_the_rest_out)
     cr_expect(timeline.window_count > 2, "%u", timeline.window_count);
     options.windows = (struct cw_trace_window_options){.toggled = true}; /* which nobody does */
     cr_expect(capture() == CW_ERR_APP);
-    cr_expect_str_eq(err.message, "true did nothing of the kinds that were asked for while a window was open");
+    cr_expect_str_eq(err.message, "no window opened while true ran (--toggle), so nothing was traced");
 }
 
 Test(sim_trace, a_range_or_a_kernel_opens_a_window)

@@ -33,6 +33,8 @@ window --kernel AllReduce --launch-skip 1 --launch-count 2
 window --profiler-api
 window --toggle
 window --range nothing
+window --delay 1000s --duration 2ms --kernel gemm; metric-eval show run.cwd | grep windows
+metric-eval run.cwd | grep window
 echo == a program that says what it does
 cat >app <<'END'
 exec >$COUNTERWORKS_SIM
