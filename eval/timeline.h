@@ -170,6 +170,9 @@ void cw_timeline_free(struct cw_timeline *timeline);
 /* The windows that were asked for, where none has opened: then nothing was traced. NULL otherwise. */
 const char *cw_timeline_unopened(const struct cw_timeline *timeline);
 
+/* Brings windows into order, joins those that touch, and returns how many are left. */
+uint32_t cw_timeline_join_windows(struct cw_timeline_window *windows, uint32_t count);
+
 /* Reads the blocks of a kind, in their order, as long as `take` returns CW_OK. */
 typedef enum cw_status cw_timeline_take(void *context, const struct cw_trace_rows *rows, size_t block,
                                         struct cw_error *err);

@@ -140,10 +140,11 @@ static void add_walls(struct graphs *g)
     }
 }
 
-bool cw_timeline_group_graphs(struct cw_timeline_groups *all, const bool *keep, struct cw_arena *arena)
+bool cw_timeline_group_graphs(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,
+                              struct cw_arena *arena)
 {
     struct graphs g = {.all = all};
-    bool good = list_nodes(&g, keep);
+    bool good = list_nodes(&g, keep->gpu);
     for (uint32_t i = 0; good && i < g.node_count; i++)
         good = add_node(&g, &g.nodes[i]);
     if (good)

@@ -7,9 +7,11 @@
 /* Adds an item to a group and to all. */
 void cw_timeline_group_add(struct cw_timeline_groups *all, struct cw_timeline_group *group, uint32_t item);
 /* Groups by NVTX range, and what their names are. False when out of memory. */
-bool cw_timeline_group_ranges(struct cw_timeline_groups *all, const bool *keep, struct cw_arena *arena);
+bool cw_timeline_group_ranges(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,
+                              struct cw_arena *arena);
 /* Groups by CUDA graph. False when out of memory. */
-bool cw_timeline_group_graphs(struct cw_timeline_groups *all, const bool *keep, struct cw_arena *arena);
+bool cw_timeline_group_graphs(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,
+                              struct cw_arena *arena);
 const char *cw_timeline_name_ranges(const struct cw_timeline_groups *groups, uint32_t group,
                                     char text[CW_TIMELINE_NAME_SIZE]);
 

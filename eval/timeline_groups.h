@@ -60,10 +60,15 @@ static inline double cw_timeline_group_mean(const struct cw_timeline_group *grou
     return group->count ? group->total / (double)group->count : 0;
 }
 
-/* Adds up; `keep`, by item of timeline->gpu, or NULL: all. All lives in `arena`. CW_ERR_NOMEM alone. */
+/* Which of it is added up: by item of timeline->gpu, calls and paths (ranges of others are not counted); NULL: all. */
+struct cw_timeline_keep {
+    const bool *gpu, *calls, *paths;
+};
+
+/* Adds up; `keep` NULL: all. All lives in `arena`. CW_ERR_NOMEM alone. */
 enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_timeline_by by,
-                                 const struct cw_timeline *timeline, const bool *keep, struct cw_arena *arena,
-                                 struct cw_error *err);
+                                 const struct cw_timeline *timeline, const struct cw_timeline_keep *keep,
+                                 struct cw_arena *arena, struct cw_error *err);
 
 /* The name of a group, cut at the end where it is longer. Returns `text`. */
 enum { CW_TIMELINE_NAME_SIZE = 2048 };

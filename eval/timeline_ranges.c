@@ -60,11 +60,26 @@ static const uint32_t *number_patterns(const struct cw_timeline *t, struct cw_ar
     return numbers;
 }
 
+/* Paths of which something is added up, and those that they are in. */
+static bool *find_used(const struct cw_timeline *t, const struct cw_timeline_keep *keep)
+{
+    bool *used = calloc((size_t)t->path_count + 1, sizeof *used);
+    for (uint32_t i = 0; used && i < t->gpu_count; i++)
+        used[t->gpu[i].path] = used[t->gpu[i].path] || !keep->gpu || keep->gpu[i];
+    for (uint32_t i = 0; used && i < t->range_count; i++)
+        used[t->ranges[i].path] =
+            used[t->ranges[i].path] || (keep->paths ? keep->paths[t->ranges[i].path] : !keep->gpu);
+    for (uint32_t p = used ? t->path_count : 0; p-- > 1;)
+        used[t->paths[p].parent] = used[t->paths[p].parent] || used[p];
+    return used;
+}
+
 /* With `patterns` NULL each path is a group. `mixed`, [path]: the group has paths that end in other names. */
-static bool find_families(struct families *f, const struct cw_timeline *t, const uint32_t *patterns, bool *mixed)
+static bool find_families(struct families *f, const struct cw_timeline *t, const uint32_t *patterns, const bool *used,
+                          bool *mixed)
 {
     struct cw_keys keys = {0};
-    uint32_t *first = calloc((size_t)t->path_count + 1, sizeof *first);
+    uint32_t *first = calloc((size_t)t->path_count + 1, sizeof *first); /* [group]: a name, which is used */
     bool *has_others = calloc((size_t)t->path_count + 1, sizeof *has_others);
     bool good = first && has_others;
     f->count = 1;
@@ -81,9 +96,11 @@ static bool find_families(struct families *f, const struct cw_timeline *t, const
         if (group + 1 == f->count) {
             f->count++;
             f->parents[group + 1] = parent;
-            first[group + 1] = path->name;
         }
-        has_others[group + 1] = has_others[group + 1] || first[group + 1] != path->name;
+        if (!used[p])
+            continue;
+        has_others[group + 1] = has_others[group + 1] || (first[group + 1] && first[group + 1] != path->name);
+        first[group + 1] = path->name;
     }
     for (uint32_t p = 1; good && p < t->path_count; p++)
         mixed[p] = has_others[f->of[p]];
@@ -117,13 +134,16 @@ static int by_time(const void *left, const void *right)
 }
 
 /* How often ranges were open, and how long. */
-static bool add_ranges(struct cw_timeline_group *groups, const struct families *f, const struct cw_timeline *t)
+static bool add_ranges(struct cw_timeline_group *groups, const struct families *f, const struct cw_timeline *t,
+                       const bool *keep)
 {
     uint64_t *times = calloc((size_t)t->range_count + 1, sizeof *times);
     size_t *at = calloc((size_t)f->count + 1, sizeof *at);
     for (uint32_t i = 0; times && at && i < t->range_count; i++) {
         const struct cw_timeline_range *r = &t->ranges[i];
         struct cw_timeline_group *group = &groups[f->of[r->path]];
+        if (keep && !keep[r->path])
+            continue;
         group->ranges++;
         group->wall += (double)time_of(r);
         if (group->slowest == CW_TIMELINE_NONE || time_of(r) > time_of(&t->ranges[group->slowest]))
@@ -132,7 +152,8 @@ static bool add_ranges(struct cw_timeline_group *groups, const struct families *
     for (uint32_t g = 0; times && at && g < f->count; g++)
         at[g + 1] = at[g] + groups[g].ranges;
     for (uint32_t i = 0; times && at && i < t->range_count; i++)
-        times[at[f->of[t->ranges[i].path]]++] = time_of(&t->ranges[i]);
+        if (!keep || keep[t->ranges[i].path])
+            times[at[f->of[t->ranges[i].path]]++] = time_of(&t->ranges[i]);
     for (uint32_t g = 0; times && at && g < f->count; g++) {
         const size_t count = groups[g].ranges;
         const uint64_t *own = times + at[g] - count;
@@ -147,9 +168,10 @@ static bool add_ranges(struct cw_timeline_group *groups, const struct families *
     return good;
 }
 
-/* Ranges have what ran in those within them. Of what ran in none, group 0 has its own alone. Without `keep` ranges in
- * which nothing ran are there, too. */
-static bool add_up(struct cw_timeline_groups *all, const struct families *f, const bool *keep, struct cw_arena *arena)
+/* Ranges have what ran in those within them. Of what ran in none, group 0 has its own alone. Ranges in which
+ * nothing ran are there too, but not where some of what ran was chosen. */
+static bool add_up(struct cw_timeline_groups *all, const struct families *f, const bool *used,
+                   const struct cw_timeline_keep *keep, struct cw_arena *arena)
 {
     const struct cw_timeline *t = all->t;
     struct cw_timeline_group *groups = all->items = cw_arena_alloc(arena, f->count, sizeof *groups);
@@ -158,36 +180,39 @@ static bool add_up(struct cw_timeline_groups *all, const struct families *f, con
     for (uint32_t g = 0; g < f->count; g++)
         groups[g] = (struct cw_timeline_group){.least = -1, .slowest = CW_TIMELINE_NONE};
     for (uint32_t p = t->path_count; p-- > 0;)
-        groups[f->of[p]].first = p;
+        if (used[p] || !p)
+            groups[f->of[p]].first = p;
     for (uint32_t i = 0; i < t->gpu_count; i++)
-        if (!keep || keep[i])
+        if (!keep->gpu || keep->gpu[i])
             cw_timeline_group_add(all, &groups[f->of[t->gpu[i].path]], i);
     for (uint32_t g = 0; g < f->count; g++)
         groups[g].own = groups[g].total;
     for (uint32_t g = f->count; g-- > 1;)
         if (groups[g].count && f->parents[g])
             add_group(&groups[f->parents[g]], &groups[g]);
-    if (!add_ranges(groups, f, t))
+    if (!add_ranges(groups, f, t, keep->paths))
         return false;
     for (uint32_t g = 0; g < f->count; g++) {
         groups[g].least = groups[g].count ? groups[g].least : 0;
-        if (groups[g].count || (!keep && g && groups[g].ranges))
+        if (groups[g].count || ((!keep->gpu || keep->paths) && g && groups[g].ranges))
             groups[all->count++] = groups[g];
     }
     return true;
 }
 
-bool cw_timeline_group_ranges(struct cw_timeline_groups *all, const bool *keep, struct cw_arena *arena)
+bool cw_timeline_group_ranges(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,
+                              struct cw_arena *arena)
 {
     const struct cw_timeline *t = all->t;
     const bool each = all->by == CW_TIMELINE_BY_NVTX_EACH;
     const uint32_t *patterns = each ? NULL : number_patterns(t, arena);
-    bool *mixed = cw_arena_alloc(arena, t->path_count, sizeof *mixed);
+    bool *mixed = cw_arena_alloc(arena, t->path_count, sizeof *mixed), *used = find_used(t, keep);
     struct families f = {.of = calloc((size_t)t->path_count + 1, sizeof *f.of),
                          .parents = calloc((size_t)t->path_count + 1, sizeof *f.parents)};
-    bool good = (each || patterns) && mixed && f.of && f.parents && find_families(&f, t, patterns, mixed) &&
-                add_up(all, &f, keep, arena);
+    bool good = (each || patterns) && mixed && used && f.of && f.parents &&
+                find_families(&f, t, patterns, used, mixed) && add_up(all, &f, used, keep, arena);
     all->mixed = mixed;
+    free(used);
     free(f.of);
     free(f.parents);
     return good;

@@ -226,18 +226,18 @@ static int by_start(const void *left, const void *right)
 }
 
 /* Windows of several processes may overlap. */
-static void join_windows(struct cw_timeline *t)
+uint32_t cw_timeline_join_windows(struct cw_timeline_window *windows, uint32_t count)
 {
     uint32_t kept = 0;
-    qsort(t->windows, t->window_count, sizeof *t->windows, by_start);
-    for (uint32_t i = 0; i < t->window_count; i++)
-        if (kept && t->windows[i].start <= t->windows[kept - 1].end) {
-            if (t->windows[i].end > t->windows[kept - 1].end)
-                t->windows[kept - 1].end = t->windows[i].end;
+    qsort(windows, count, sizeof *windows, by_start);
+    for (uint32_t i = 0; i < count; i++)
+        if (kept && windows[i].start <= windows[kept - 1].end) {
+            if (windows[i].end > windows[kept - 1].end)
+                windows[kept - 1].end = windows[i].end;
         } else {
-            t->windows[kept++] = t->windows[i];
+            windows[kept++] = windows[i];
         }
-    t->window_count = kept;
+    return kept;
 }
 
 static bool sort_all(struct cw_timeline_work *w, const uint32_t *streams, const uint32_t *threads)
@@ -270,7 +270,7 @@ enum cw_status cw_timeline_sort(struct cw_timeline_work *w)
     const uint32_t *streams = sort_streams(w), *threads = sort_threads(w);
     if (!streams || !threads)
         return cw_error_nomem(w->err);
-    join_windows(w->t);
+    w->t->window_count = cw_timeline_join_windows(w->t->windows, w->t->window_count);
     const enum cw_status status = name_lanes(w, threads);
     return status != CW_OK ? status : sort_all(w, streams, threads) ? CW_OK : cw_error_nomem(w->err);
 }

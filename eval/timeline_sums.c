@@ -165,16 +165,17 @@ static int by_total(const void *left, const void *right)
                                 : (a->first > b->first) - (a->first < b->first);
 }
 
-static bool add_up(struct grouping *g, const bool *keep, struct cw_arena *arena)
+static bool add_up(struct grouping *g, const struct cw_timeline_keep *of, struct cw_arena *arena)
 {
     struct cw_timeline_groups *all = g->groups;
     struct cw_timeline_group *groups = NULL;
+    const bool *keep = all->by == CW_TIMELINE_BY_CALL ? of->calls : of->gpu;
     const uint32_t count = all->by == CW_TIMELINE_BY_CALL ? all->t->call_count : all->t->gpu_count;
     uint32_t room = 0;
     bool good = true;
     for (uint32_t i = 0; i < count && good; i++) {
         struct cw_key none;
-        if (keep && all->by != CW_TIMELINE_BY_CALL && !keep[i])
+        if (keep && !keep[i])
             continue;
         struct cw_timeline_group *group = find_group(g, i, &groups, &room);
         if (group)
@@ -191,10 +192,12 @@ static bool add_up(struct grouping *g, const bool *keep, struct cw_arena *arena)
 }
 
 enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_timeline_by by, const struct cw_timeline *t,
-                                 const bool *keep, struct cw_arena *arena, struct cw_error *err)
+                                 const struct cw_timeline_keep *keep, struct cw_arena *arena, struct cw_error *err)
 {
+    static const struct cw_timeline_keep all = {0};
     struct grouping g = {.groups = groups};
     *groups = (struct cw_timeline_groups){.t = t, .by = by};
+    keep = keep ? keep : &all;
     bool good = by == CW_TIMELINE_BY_FAMILY ? find_families(&g, arena)
                 : by == CW_TIMELINE_BY_RANK ? find_ranks(&g, arena)
                                             : true;

@@ -6,48 +6,15 @@
 #include "eval/order.h"
 #include "eval/timeline_groups.h"
 
-/* How many calls and waits are looked at for causes: so many for each item, and more. */
-enum { STEPS = 16, STEPS_FREE = 1 << 20, BEFORE = 16 };
-
 struct sweep {
     const struct cw_timeline *t;
     struct cw_timeline_usage *usage;
     struct cw_device_usage *device;
-    uint8_t *causes;       /* of calls by name, CW_IDLE__COUNT not known yet */
+    struct cw_idle_search idle;
     uint8_t *communicates; /* of kernels by name, 2 not known yet */
-    uint64_t steps;
+    struct looked *looked; /* in order, and apart */
+    uint32_t looked_count, at;
 };
-
-/* ---- what a call is for ----------------------------------------------------------------------------------------- */
-
-static bool has_any(const char *name, const char *const *parts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strstr(name, parts[i]))
-            return true;
-    return false;
-}
-#define HAS_ANY(name, ...)                                                                                             \
-    has_any(name, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
-static enum cw_idle_cause classify(const char *name)
-{
-    if (HAS_ANY(name, "Malloc", "Free", "MemAlloc", "HostAlloc", "HostRegister", "HostUnregister", "MemCreate",
-                "MemMap", "MemUnmap", "MemRelease", "MemAddress", "MemSetAccess", "MemPool"))
-        return CW_IDLE_MEMORY;
-    if (HAS_ANY(name, "Module", "Library", "cuLink"))
-        return CW_IDLE_LOADING;
-    if (HAS_ANY(name, "Synchronize", "Query") || (strstr(name, "Memcpy") && !strstr(name, "Async")))
-        return CW_IDLE_WAIT;
-    return CW_IDLE_CALL;
-}
-
-static enum cw_idle_cause cause_of(struct sweep *s, uint32_t name)
-{
-    if (s->causes[name] == CW_IDLE__COUNT)
-        s->causes[name] = (uint8_t)classify(s->t->names[name].shown);
-    return (enum cw_idle_cause)s->causes[name];
-}
 
 static enum cw_gpu_work work_of(struct sweep *s, const struct cw_timeline_gpu *g)
 {
@@ -58,8 +25,6 @@ static enum cw_gpu_work work_of(struct sweep *s, const struct cw_timeline_gpu *g
     return s->communicates[g->name] ? CW_WORK_COMMUNICATE : CW_WORK_COMPUTE;
 }
 
-/* ---- why nothing ran -------------------------------------------------------------------------------------------- */
-
 struct span {
     uint64_t start, end;
 };
@@ -69,104 +34,65 @@ static double length(uint64_t start, uint64_t end)
     return end > start ? (double)(end - start) : 0;
 }
 
-static double overlap(struct span a, uint64_t start, uint64_t end)
-{
-    return length(start > a.start ? start : a.start, end < a.end ? end : a.end);
-}
+/* ---- what is looked at ------------------------------------------------------------------------------------------ */
 
-/* The calls of a thread before `call` in a span: of those within each other the outermost counts. */
-static double add_calls(struct sweep *s, struct span span, uint32_t call, double causes[CW_IDLE__COUNT])
+/* A time that is looked at. */
+struct looked {
+    uint64_t start, end;
+    bool last; /* what comes after it was not traced */
+};
+
+/* What windows, none of which are all the time, and `within` have in common. */
+static bool find_looked(struct sweep *s, const struct cw_timeline_window *within, uint32_t within_count)
 {
     const struct cw_timeline *t = s->t;
-    const uint32_t first = t->threads[t->calls[call].thread].calls.first;
-    uint32_t least = first, most = call;
-    double sum = 0;
-    while (least < most) { /* the first that begins in the span */
+    const struct cw_timeline_window all = {t->start, t->end};
+    const struct cw_timeline_window *windows = t->window_count ? t->windows : &all;
+    const uint32_t window_count = t->window_count ? t->window_count : cw_timeline_unopened(t) ? 0 : 1;
+    const struct cw_timeline_window *spans = within_count ? within : &all;
+    const uint32_t span_count = within_count ? within_count : 1;
+    s->looked = calloc((size_t)window_count + span_count + 1, sizeof *s->looked);
+    for (uint32_t w = 0, i = 0; s->looked && w < window_count && i < span_count;) {
+        const uint64_t window_end = windows[w].end < t->end ? windows[w].end : t->end;
+        const uint64_t start = windows[w].start > spans[i].start ? windows[w].start : spans[i].start;
+        const uint64_t end = window_end < spans[i].end ? window_end : spans[i].end;
+        if (end > start)
+            s->looked[s->looked_count++] = (struct looked){start, end, t->window_count && end == window_end};
+        if (window_end <= spans[i].end)
+            w++;
+        else
+            i++;
+    }
+    return s->looked;
+}
+
+/* The first that does not end before a time. */
+static uint32_t find_first(const struct sweep *s, uint64_t time)
+{
+    uint32_t least = 0, most = s->looked_count;
+    while (least < most) {
         const uint32_t middle = least + (most - least) / 2;
-        if (t->calls[middle].start < span.start)
+        if (s->looked[middle].end <= time)
             least = middle + 1;
         else
             most = middle;
     }
-    uint32_t at = least > first + BEFORE ? least - BEFORE : first;
-    for (; at < call && t->calls[at].start < span.end; at++) {
-        const struct cw_timeline_call *c = &t->calls[at];
-        const double part = overlap(span, c->start, c->end);
-        s->steps++;
-        if (!(part > 0))
-            continue;
-        causes[cause_of(s, c->name)] += part;
-        sum += part;
-        span.start = c->end;
-        if (span.start >= span.end)
-            break;
-    }
+    return least;
+}
+
+/* How much of a time is looked at; times begin later and later. */
+static double looked_at(struct sweep *s, uint64_t start, uint64_t end)
+{
+    double sum = 0;
+    while (s->at < s->looked_count && s->looked[s->at].end <= start)
+        s->at++;
+    for (uint32_t i = s->at; i < s->looked_count && s->looked[i].start < end; i++)
+        sum += length(start > s->looked[i].start ? start : s->looked[i].start,
+                      end < s->looked[i].end ? end : s->looked[i].end);
     return sum;
 }
 
-/* Time of one cause that is of another. */
-static void move(double causes[CW_IDLE__COUNT], enum cw_idle_cause to, double time)
-{
-    static const enum cw_idle_cause from[] = {CW_IDLE_OWN,    CW_IDLE_LAUNCH, CW_IDLE_CALL,
-                                              CW_IDLE_MEMORY, CW_IDLE_QUEUED, CW_IDLE_UNKNOWN};
-    for (size_t i = 0; i < sizeof from / sizeof *from && time > 0; i++) {
-        const double part = causes[from[i]] < time ? causes[from[i]] : time;
-        causes[from[i]] -= part;
-        causes[to] += part;
-        time -= part;
-    }
-}
-
-/* Overheads of the process in a span. */
-static void add_overheads(struct sweep *s, struct span span, uint32_t process, double causes[CW_IDLE__COUNT])
-{
-    const struct cw_timeline *t = s->t;
-    uint32_t least = 0, most = t->wait_count;
-    while (least < most) { /* the first that begins in the span */
-        const uint32_t middle = least + (most - least) / 2;
-        if (t->waits[middle].start < span.start)
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    for (uint32_t at = least > BEFORE ? least - BEFORE : 0; at < t->wait_count && t->waits[at].start < span.end; at++) {
-        const struct cw_timeline_wait *w = &t->waits[at];
-        const char *type = t->names[w->type].text;
-        s->steps++;
-        if (w->kind == CW_TRACE_SYNC || w->process != process)
-            continue;
-        move(causes,
-             w->kind == CW_TRACE_JIT || HAS_ANY(type, "module", "loading", "compiler") ? CW_IDLE_LOADING
-             : HAS_ANY(type, "cupti", "activity")                                      ? CW_IDLE_TRACING
-                                                                                       : CW_IDLE_CALL,
-             overlap(span, w->start, w->end));
-    }
-}
-
-static void find_causes(struct sweep *s, struct span span, uint32_t after, double causes[CW_IDLE__COUNT])
-{
-    const struct cw_timeline *t = s->t;
-    const double all = length(span.start, span.end);
-    const uint32_t call = after == CW_TIMELINE_NONE ? CW_TIMELINE_NONE : t->gpu[after].call;
-    const uint64_t most = STEPS * ((uint64_t)t->gpu_count + t->call_count + t->wait_count) + STEPS_FREE;
-    s->usage->some_left = s->usage->some_left || s->steps > most;
-    if (after == CW_TIMELINE_NONE) {
-        causes[CW_IDLE_END] += all;
-        return;
-    }
-    if (call == CW_TIMELINE_NONE || s->steps > most) {
-        causes[CW_IDLE_UNKNOWN] += all;
-    } else if (t->calls[call].start <= span.start) {
-        causes[CW_IDLE_QUEUED] += all;
-    } else {
-        const uint64_t begun = t->calls[call].start < span.end ? t->calls[call].start : span.end;
-        const double of_calls = add_calls(s, (struct span){span.start, begun}, call, causes);
-        causes[CW_IDLE_OWN] += length(span.start, begun) - of_calls;
-        causes[CW_IDLE_LAUNCH] += length(begun, span.end);
-    }
-    if (s->steps <= most)
-        add_overheads(s, span, t->streams[t->gpu[after].stream].process, causes);
-}
+/* ---- gaps ------------------------------------------------------------------------------------------------------- */
 
 static void keep_largest(struct cw_device_usage *d, const struct cw_idle_gap *gap)
 {
@@ -190,7 +116,7 @@ static void add_piece(struct sweep *s, struct span span, uint32_t before, uint32
     struct cw_device_usage *d = s->device;
     struct cw_idle_gap gap = {.start = span.start, .end = span.end, .before = before, .after = after};
     enum cw_idle_cause mostly = 0;
-    find_causes(s, span, after, gap.causes);
+    cw_idle_find(&s->idle, span.start, span.end, after, gap.causes);
     for (enum cw_idle_cause c = 0; c < CW_IDLE__COUNT; c++) {
         d->causes[c] += gap.causes[c];
         mostly = gap.causes[c] > gap.causes[mostly] ? c : mostly;
@@ -201,38 +127,28 @@ static void add_piece(struct sweep *s, struct span span, uint32_t before, uint32
     keep_largest(d, &gap);
 }
 
-/* What of a gap was traced. */
+/* What of a gap is looked at. */
 static void add_gap(struct sweep *s, struct span gap, uint32_t before, uint32_t after)
 {
-    const struct cw_timeline *t = s->t;
     if (gap.end <= gap.start)
         return;
-    if (!t->window_count && !cw_timeline_unopened(t))
-        add_piece(s, gap, before, after);
-    uint32_t least = 0, most = t->window_count;
-    while (least < most) { /* the first that does not end before it */
-        const uint32_t middle = least + (most - least) / 2;
-        if (t->windows[middle].end <= gap.start)
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    for (uint32_t i = least; i < t->window_count && t->windows[i].start < gap.end; i++) {
-        const struct span piece = {t->windows[i].start > gap.start ? t->windows[i].start : gap.start,
-                                   t->windows[i].end < gap.end ? t->windows[i].end : gap.end};
+    for (uint32_t i = find_first(s, gap.start); i < s->looked_count && s->looked[i].start < gap.end; i++) {
+        const struct looked *l = &s->looked[i];
+        const struct span piece = {l->start > gap.start ? l->start : gap.start, l->end < gap.end ? l->end : gap.end};
         if (piece.end > piece.start)
-            add_piece(s, piece, before, piece.end < gap.end ? CW_TIMELINE_NONE : after);
+            add_piece(s, piece, before, piece.end < gap.end && l->last ? CW_TIMELINE_NONE : after);
     }
 }
 
 /* ---- what ran --------------------------------------------------------------------------------------------------- */
 
 /* Until the next start: each kind of work goes on for a while from `now` on. */
-static void add_work(struct cw_device_usage *d, const uint64_t until[CW_WORK__COUNT], uint64_t now, uint64_t next)
+static void add_work(struct sweep *s, const uint64_t until[CW_WORK__COUNT], uint64_t now, uint64_t next)
 {
+    struct cw_device_usage *d = s->device;
     double covered[CW_WORK__COUNT], most = 0;
     for (int w = 0; w < CW_WORK__COUNT; w++) {
-        covered[w] = length(now, until[w] < next ? until[w] : next);
+        covered[w] = looked_at(s, now, until[w] < next ? until[w] : next);
         most = covered[w] > most ? covered[w] : most;
         d->work[w] += covered[w];
     }
@@ -250,10 +166,11 @@ static void sweep_device(struct sweep *s, const uint32_t *order, uint32_t count)
     const struct cw_timeline *t = s->t;
     uint64_t until[CW_WORK__COUNT] = {0}, busy_until = t->start, now = t->start;
     uint32_t last = CW_TIMELINE_NONE; /* that ran until then */
+    s->at = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct cw_timeline_gpu *g = &t->gpu[order[i]];
         const enum cw_gpu_work work = work_of(s, g);
-        add_work(s->device, until, now, g->start);
+        add_work(s, until, now, g->start);
         add_gap(s, (struct span){busy_until, g->start}, last, order[i]);
         now = g->start;
         until[work] = g->end > until[work] ? g->end : until[work];
@@ -262,16 +179,8 @@ static void sweep_device(struct sweep *s, const uint32_t *order, uint32_t count)
             last = order[i];
         }
     }
-    add_work(s->device, until, now, UINT64_MAX);
+    add_work(s, until, now, UINT64_MAX);
     add_gap(s, (struct span){busy_until, t->end}, last, CW_TIMELINE_NONE);
-}
-
-static double find_traced(const struct cw_timeline *t)
-{
-    double sum = t->window_count || cw_timeline_unopened(t) ? 0 : length(t->start, t->end);
-    for (uint32_t i = 0; i < t->window_count; i++)
-        sum += overlap((struct span){t->start, t->end}, t->windows[i].start, t->windows[i].end);
-    return sum;
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
@@ -328,26 +237,25 @@ static bool starts_after(const void *left, const void *right)
     return a->start > b->start;
 }
 
-enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_timeline *t, struct cw_arena *arena,
+enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_timeline *t,
+                               const struct cw_timeline_window *within, uint32_t within_count, struct cw_arena *arena,
                                struct cw_error *err)
 {
-    struct sweep s = {.t = t,
-                      .usage = u,
-                      .causes = malloc((size_t)t->name_count + 1),
-                      .communicates = malloc((size_t)t->name_count + 1)};
+    struct sweep s = {.t = t, .usage = u, .communicates = malloc((size_t)t->name_count + 1)};
     uint32_t *order = calloc((size_t)t->gpu_count + 1, sizeof *order);
     uint32_t *room = calloc((size_t)t->gpu_count + 1, sizeof *room);
-    const double traced = find_traced(t);
+    double traced = 0;
     uint32_t count = 0;
     *u = (struct cw_timeline_usage){0};
     for (uint32_t k = 0; k < t->stream_count; k++)
         count += !k || t->streams[k].device != t->streams[k - 1].device;
     u->devices = cw_arena_alloc(arena, count, sizeof *u->devices);
-    const bool good = s.causes && s.communicates && order && room && u->devices;
-    if (good) {
-        memset(s.causes, CW_IDLE__COUNT, t->name_count);
+    const bool good = cw_idle_search_begin(&s.idle, t) && find_looked(&s, within, within_count) && s.communicates &&
+                      order && room && u->devices;
+    if (good)
         memset(s.communicates, 2, t->name_count);
-    }
+    for (uint32_t i = 0; i < s.looked_count; i++)
+        traced += length(s.looked[i].start, s.looked[i].end);
     for (uint32_t i = 0; good && i < t->gpu_count; i++)
         order[i] = i;
     const struct cw_order_items items = {t->gpu, sizeof *t->gpu, t->gpu_count};
@@ -363,7 +271,9 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
     }
     if (good)
         find_latencies(u, t);
-    free(s.causes);
+    u->some_left = s.idle.some_left;
+    cw_idle_search_free(&s.idle);
+    free(s.looked);
     free(s.communicates);
     free(order);
     free(room);

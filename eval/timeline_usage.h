@@ -3,22 +3,7 @@
 #ifndef CW_EVAL_TIMELINE_USAGE_H
 #define CW_EVAL_TIMELINE_USAGE_H
 
-#include "eval/timeline.h"
-
-/* What the thread did, which then launched what ended an idle gap. */
-enum cw_idle_cause {
-    CW_IDLE_OWN,     /* nothing of CUDA: the program's own work */
-    CW_IDLE_LAUNCH,  /* it launched: from the call to the start on the GPU */
-    CW_IDLE_WAIT,    /* it waited in a synchronization, or in a copy that does */
-    CW_IDLE_MEMORY,  /* it allocated or freed memory */
-    CW_IDLE_LOADING, /* modules and functions were loaded or compiled */
-    CW_IDLE_CALL,    /* other calls */
-    CW_IDLE_TRACING, /* tracing itself */
-    CW_IDLE_QUEUED,  /* it had launched before: the GPU went from one to the next, or waited for an event */
-    CW_IDLE_UNKNOWN, /* no call is known */
-    CW_IDLE_END,     /* nothing came any more */
-    CW_IDLE__COUNT
-};
+#include "eval/timeline_idle.h"
 
 /* Kernels that compute, those that communicate, copies and memsets. */
 enum cw_gpu_work { CW_WORK_COMPUTE, CW_WORK_COMMUNICATE, CW_WORK_COPY, CW_WORK__COUNT };
@@ -32,7 +17,7 @@ enum { CW_IDLE_LARGEST = 10 };
 
 struct cw_device_usage {
     uint32_t device;                           /* index into the file's, or CW_NO_TRACE_DEVICE */
-    double traced, busy, idle;                 /* ns; traced: the trace's span, or the windows in it */
+    double traced, busy, idle;                 /* ns; traced: the trace's span, or the windows in it, and `within` */
     double work[CW_WORK__COUNT];               /* in which something of the kind ran */
     double alone[CW_WORK__COUNT];              /* and nothing of another */
     double causes[CW_IDLE__COUNT];             /* of idle */
@@ -55,9 +40,11 @@ struct cw_timeline_usage {
     bool some_left;                    /* gaps so many that not all causes were looked for: the rest is unknown */
 };
 
-/* All lives in `arena`. CW_ERR_NOMEM alone. */
+/* `within`: times that are looked at, in order and apart; none: all. Latencies are those of all launches. All lives in
+ * `arena`. CW_ERR_NOMEM alone. */
 enum cw_status cw_timeline_use(struct cw_timeline_usage *usage, const struct cw_timeline *timeline,
-                               struct cw_arena *arena, struct cw_error *err);
+                               const struct cw_timeline_window *within, uint32_t within_count, struct cw_arena *arena,
+                               struct cw_error *err);
 
 /* The time that `part` of the launches took at most, 0 to 1, within a tenth. ns; 0 for none. */
 double cw_latency_quantile(const struct cw_latency *latency, double part);

@@ -114,7 +114,7 @@ enum cw_status cw_trace_summary_put(FILE *out, const struct cw_timeline *t, stru
     static const enum cw_timeline_by lists[] = {CW_TIMELINE_BY_KERNEL, CW_TIMELINE_BY_COPY, CW_TIMELINE_BY_NVTX,
                                                 CW_TIMELINE_BY_CALL};
     struct cw_timeline_usage usage;
-    enum cw_status status = cw_timeline_use(&usage, t, arena, err);
+    enum cw_status status = cw_timeline_use(&usage, t, NULL, 0, arena, err);
     if (status != CW_OK)
         return status;
     fputs(",\n\"summary\":", out);

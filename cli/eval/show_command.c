@@ -3,11 +3,14 @@
 #include "eval/output/capture.h"
 #include "eval/output/timeline_output.h"
 
-static enum cw_status show_trace(struct cw_eval_run *r)
+/* Into `tree`, or for people where that is NULL. */
+static enum cw_status show_trace(struct cw_eval_run *r, json_t **tree)
 {
     struct cw_timeline t = {0};
     enum cw_status status = cw_eval_load_timeline(r, &t);
-    if (status == CW_OK)
+    if (status == CW_OK && tree)
+        cw_json_set(tree, "trace", cw_timeline_manifest(&t));
+    else if (status == CW_OK)
         cw_timeline_show(&t, stdout);
     cw_timeline_free(&t);
     return status;
@@ -23,7 +26,7 @@ static enum cw_status show(struct cw_eval_run *r)
     bool instructions = r->info.profiler > COUNTERWORKS_SAMPLES && !trace;
     if (r->o->as_json) {
         json_t *tree = cw_capture_manifest(&r->capture->data, r->capture->source);
-        status = instructions ? cw_show_instructions(r, &tree) : CW_OK;
+        status = instructions ? cw_show_instructions(r, &tree) : trace ? show_trace(r, &tree) : CW_OK;
         if (status == CW_OK)
             return cw_eval_print_json(tree, r->err);
         json_decref(tree);
@@ -31,7 +34,7 @@ static enum cw_status show(struct cw_eval_run *r)
     }
     cw_capture_show(&r->capture->data, r->o->capture, stdout);
     if (trace)
-        return show_trace(r);
+        return show_trace(r, NULL);
     return instructions ? cw_show_instructions(r, NULL) : CW_OK;
 }
 

@@ -15,7 +15,10 @@ enum { LIST_TOP = 30, SECTION_TOP = 10 };
 struct view {
     struct cw_eval_run *r;
     struct cw_timeline t;
-    bool *keep; /* of t.gpu; NULL: all */
+    struct cw_timeline_keep keep;
+    struct cw_timeline_window
+        *within; /* when the ranges of --range were open, in order and apart; NULL: all the time */
+    uint32_t within_count;
 };
 
 /* ---- which of it ------------------------------------------------------------------------------------------------ */
@@ -83,6 +86,25 @@ static enum cw_status match_paths(struct view *v, const struct cw_eval_ranges *w
     return match(v->r, &of_paths, names, t->path_count, found);
 }
 
+/* When the ranges of these paths were open. */
+static enum cw_status find_within(struct view *v, const bool *paths)
+{
+    const struct cw_timeline *t = &v->t;
+    v->within = cw_arena_alloc(v->r->arena, t->range_count, sizeof *v->within);
+    bool *calls = cw_arena_alloc(v->r->arena, t->call_count, sizeof *calls);
+    if (!v->within || !calls)
+        return cw_error_nomem(v->r->err);
+    for (uint32_t i = 0; i < t->range_count; i++)
+        if (paths[t->ranges[i].path])
+            v->within[v->within_count++] = (struct cw_timeline_window){t->ranges[i].start, t->ranges[i].end};
+    v->within_count = cw_timeline_join_windows(v->within, v->within_count);
+    for (uint32_t i = 0; i < t->call_count; i++)
+        calls[i] = paths[t->calls[i].path];
+    v->keep.calls = calls;
+    v->keep.paths = paths;
+    return CW_OK;
+}
+
 static enum cw_status choose(struct view *v)
 {
     const struct cw_eval_ranges *wanted = &v->r->o->ranges;
@@ -91,19 +113,22 @@ static enum cw_status choose(struct view *v)
         return CW_OK;
     bool *kernels = cw_arena_alloc(v->r->arena, t->name_count, sizeof *kernels);
     bool *paths = cw_arena_alloc(v->r->arena, t->path_count, sizeof *paths);
-    v->keep = cw_arena_alloc(v->r->arena, t->gpu_count, sizeof *v->keep);
-    if (!kernels || !paths || !v->keep)
+    bool *keep = cw_arena_alloc(v->r->arena, t->gpu_count, sizeof *keep);
+    if (!kernels || !paths || !keep)
         return cw_error_nomem(v->r->err);
     const bool by_kernel = wanted->kernel_count || wanted->excluded_count;
     enum cw_status status = by_kernel ? match_kernels(v, wanted, kernels) : CW_OK;
     if (status == CW_OK && wanted->ranges)
         status = match_paths(v, wanted, paths);
+    if (status == CW_OK && wanted->ranges)
+        status = find_within(v, paths);
     for (uint32_t i = 0; status == CW_OK && i < t->gpu_count; i++) {
         const struct cw_timeline_gpu *g = &t->gpu[i];
         const bool kernel = g->kind == CW_TRACE_KERNEL;
         const bool named = !by_kernel || (kernel ? kernels[g->name] : !wanted->kernel_count);
-        v->keep[i] = named && (!wanted->ranges || paths[g->path]);
+        keep[i] = named && (!wanted->ranges || paths[g->path]);
     }
+    v->keep.gpu = keep;
     return status;
 }
 
@@ -218,7 +243,7 @@ static enum cw_status make_rows(struct view *v, struct cw_timeline_rows *rows, e
 {
     struct cw_eval_run *r = v->r;
     *rows = (struct cw_timeline_rows){0};
-    enum cw_status status = cw_timeline_group(&rows->groups, by, &v->t, v->keep, r->arena, r->err);
+    enum cw_status status = cw_timeline_group(&rows->groups, by, &v->t, &v->keep, r->arena, r->err);
     if (status == CW_OK && !(rows->rows = cw_arena_alloc(r->arena, rows->groups.count, sizeof *rows->rows)))
         status = cw_error_nomem(r->err);
     for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
@@ -257,8 +282,8 @@ static enum cw_status make_sections(struct view *v, struct sections *s, struct c
 {
     struct cw_eval_run *r = v->r;
     const struct cw_timeline *t = &v->t;
-    enum cw_status status = cw_timeline_use(&s->usage, t, r->arena, r->err);
-    if (status == CW_OK)
+    enum cw_status status = cw_timeline_use(&s->usage, t, v->within, v->within_count, r->arena, r->err);
+    if (status == CW_OK && !v->within)
         status = cw_timeline_find_extra(&s->extra, t, r->arena, r->err);
     if (status == CW_OK)
         status = make_rows(v, &s->copies, CW_TIMELINE_BY_COPY, top);
@@ -306,10 +331,16 @@ static enum cw_status print(struct view *v)
     const struct cw_eval_request *o = v->r->o;
     struct sections *s = cw_arena_alloc(v->r->arena, 1, sizeof *s);
     const struct cw_terminal_style style = cw_eval_style(o);
-    const bool alone = o->grouped || o->sort || o->filter_count || v->keep;
+    const bool alone = o->grouped || o->sort || o->filter_count || (v->keep.gpu && !v->within) ||
+                       o->ranges.kernel_count || o->ranges.excluded_count;
     const size_t top = o->top ? o->top : o->wide ? 0 : alone ? LIST_TOP : SECTION_TOP;
-    struct cw_timeline_output output = {
-        .t = &v->t, .source = v->r->capture->source, .words = words(v), .list_alone = alone, .wide = o->wide};
+    struct cw_timeline_output output = {.t = &v->t,
+                                        .source = v->r->capture->source,
+                                        .words = words(v),
+                                        .list_alone = alone,
+                                        .wide = o->wide,
+                                        .within = v->within,
+                                        .within_count = v->within_count};
     enum cw_timeline_by by;
     enum cw_status status = s ? find_by(v->r, &by) : cw_error_nomem(v->r->err);
     if (status == CW_OK)
@@ -364,7 +395,7 @@ static enum cw_status write_files(struct view *v)
     if (status == CW_OK)
         status = is_grouped(r->o)
                      ? cw_timeline_rows_table(&output, &list, r->arena, r->err)
-                     : cw_timeline_tables_make(&tables, &output, &v->t, v->keep, r->o->kind, r->arena, r->err);
+                     : cw_timeline_tables_make(&tables, &output, &v->t, v->keep.gpu, r->o->kind, r->arena, r->err);
     if (status == CW_OK)
         status = cw_eval_write_files(r, &output);
     cw_timeline_tables_free(tables);

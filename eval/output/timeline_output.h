@@ -6,6 +6,7 @@
 #include "eval/timeline_extra.h"
 #include "eval/timeline_groups.h"
 #include "eval/timeline_usage.h"
+#include "json/json_tree.h"
 
 /* Some groups, in the order in which they are shown. */
 struct cw_timeline_rows {
@@ -26,6 +27,8 @@ struct cw_timeline_output {
     const struct cw_timeline_extra *extra;
     const struct cw_timeline_rows *copies, *ranges, *streams, *devices, *calls; /* devices: or ranks, or NULL */
     bool wide;
+    const struct cw_timeline_window *within; /* NULL: all of it; else what is shown is of these times alone */
+    uint32_t within_count;
 };
 
 /* Tables of the rows, one for each kind or for one alone, with what the timeline has joined to them, and for HDF5 the
@@ -54,7 +57,9 @@ struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *timeline);
 /* For people: what the trace is of and what it lacks, what kept the GPUs busy, why they were idle, and more. Write
  * errors stay in the stream (ferror). */
 void cw_timeline_print(const struct cw_timeline_output *output, const struct cw_terminal_style *style, FILE *out);
-/* The kinds, rows and books of a trace, and what its clocks tell, as metric-eval show has them. */
+/* The kinds, rows and books of a trace, and what its clocks tell, as metric-eval show has them. The tree is NULL when out
+ * of memory. */
 void cw_timeline_show(const struct cw_timeline *timeline, FILE *out);
+json_t *cw_timeline_manifest(const struct cw_timeline *timeline);
 
 #endif

@@ -3,8 +3,18 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "eval/output/capture.h"
 #include "eval/output/terminal.h"
 #include "eval/output/timeline_output.h"
+
+/* Bytes of the blocks of a kind. */
+static uint64_t bytes_of(const struct cw_trace *trace, uint32_t kind)
+{
+    uint64_t bytes = 0;
+    for (size_t b = 0; b < trace->block_count; b++)
+        bytes += trace->blocks[b].kind == kind ? trace->blocks[b].size : 0;
+    return bytes;
+}
 
 static void put_kinds(const struct cw_timeline *t, FILE *out)
 {
@@ -13,13 +23,10 @@ static void put_kinds(const struct cw_timeline *t, FILE *out)
     fputs("kinds:\n", out);
     for (uint32_t k = 0; k < trace->kind_count; k++) {
         const struct cw_trace_kind_read *kind = &trace->kinds[k];
-        uint64_t bytes = 0;
         if (!kind->rows)
             continue;
-        for (size_t b = 0; b < trace->block_count; b++)
-            bytes += trace->blocks[b].kind == k ? trace->blocks[b].size : 0;
         cw_text_print(out, "  %s: %s rows of %.1f bytes:", kind->name, cw_terminal_integer(kind->rows, number),
-                      (double)bytes / (double)kind->rows);
+                      (double)bytes_of(trace, k) / (double)kind->rows);
         for (uint32_t f = 0; f < kind->field_count; f++)
             cw_text_print(out, " %s", kind->fields[f].name);
         putc('\n', out);
@@ -104,4 +111,67 @@ void cw_timeline_show(const struct cw_timeline *t, FILE *out)
     put_kinds(t, out);
     put_books(t, out);
     put_clocks(t, out);
+}
+
+/* ---- for programs ----------------------------------------------------------------------------------------------- */
+
+static json_t *list_kinds(const struct cw_timeline *t)
+{
+    json_t *list = json_array();
+    for (uint32_t k = 0; k < t->trace->kind_count; k++) {
+        const struct cw_trace_kind_read *kind = &t->trace->kinds[k];
+        json_t *fields = json_array();
+        if (!kind->rows) {
+            json_decref(fields);
+            continue;
+        }
+        for (uint32_t f = 0; f < kind->field_count; f++)
+            cw_json_append(&fields, json_string(kind->fields[f].name));
+        cw_json_append(&list, json_pack("{s:s, s:I, s:I, s:o}", "kind", kind->name, "rows", (json_int_t)kind->rows,
+                                        "bytes", (json_int_t)bytes_of(t->trace, k), "fields", fields));
+    }
+    return list;
+}
+
+static json_t *known(uint64_t value)
+{
+    return value == CW_TRACE_UNKNOWN ? json_null() : json_integer((json_int_t)value);
+}
+
+static json_t *list_books(const struct cw_timeline *t)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < t->account_count; i++) {
+        const struct cw_timeline_account *a = &t->accounts[i];
+        const bool both = a->launched != CW_TRACE_UNKNOWN && a->recorded != CW_TRACE_UNKNOWN;
+        cw_json_append(&list, json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "process",
+                                        (json_int_t)t->trace->processes[a->process].pid, "kind", a->kind, "launched",
+                                        known(a->launched), "recorded", known(a->recorded), "lost",
+                                        !both                       ? json_null()
+                                        : a->launched > a->recorded ? known(a->launched - a->recorded)
+                                                                    : json_integer(0),
+                                        "dropped", known(a->dropped), "untimed", known(a->untimed), "note", a->note));
+    }
+    return list;
+}
+
+json_t *cw_timeline_manifest(const struct cw_timeline *t)
+{
+    const struct cw_causality c = cw_timeline_check_clocks(t);
+    json_t *processes = json_array(), *windows = json_array();
+    for (uint32_t p = 0; p < t->trace->process_count; p++) {
+        const struct cw_trace_process *process = &t->trace->processes[p];
+        cw_json_append(&processes, json_pack("{s:I, s:o}", "process", (json_int_t)process->pid, "attributes",
+                                             cw_capture_pairs(process->attributes, process->attribute_count)));
+    }
+    for (uint32_t i = 0; i < t->window_count; i++)
+        cw_json_append(&windows, json_pack("{s:I, s:I}", "start_ns", (json_int_t)t->windows[i].start, "end_ns",
+                                           (json_int_t)t->windows[i].end));
+    json_t *clocks =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "launches", (json_int_t)c.launches, "early", (json_int_t)c.early,
+                  "most_early_ns", (json_int_t)c.most_early, "waits", (json_int_t)c.waits, "late", (json_int_t)c.late,
+                  "most_late_ns", (json_int_t)c.most_late);
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "start_ns", (json_int_t)t->start, "end_ns",
+                     (json_int_t)t->end, "processes", processes, "windows", windows, "kinds", list_kinds(t), "books",
+                     list_books(t), "clocks", clocks);
 }

@@ -206,6 +206,20 @@ static void put_environment(const struct cw_text_page *p)
     cw_text_put_lines(&l);
 }
 
+/* What is below is not of all the trace. */
+static void put_within(const struct cw_text_page *p)
+{
+    char text[CW_TIME_TEXT_SIZE], number[CW_NUMBER_SIZE];
+    double sum = 0;
+    if (!p->o->within)
+        return;
+    for (uint32_t i = 0; i < p->o->within_count; i++)
+        sum += (double)(p->o->within[i].end - p->o->within[i].start);
+    fprintf(p->out, "Only what was launched in ranges of --range, which were open %s time%s for %s in all.\n",
+            cw_terminal_integer(p->o->within_count, number), p->o->within_count == 1 ? "" : "s",
+            cw_terminal_time(sum, text));
+}
+
 static void put_section(const struct cw_text_page *p, const char *title, const struct cw_timeline_rows *rows,
                         const char *items, const char *name, const char *more)
 {
@@ -262,6 +276,7 @@ void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_termi
         put_what(&p);
         put_span(&p);
         put_lost(&p);
+        put_within(&p);
     }
     if (!o->list_alone && o->usage->device_count) {
         cw_text_put_devices(&p);
@@ -277,6 +292,8 @@ void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_termi
         put_section(&p, "Time on the GPU, by stream", o->streams, "launches", "stream", "streams");
         put_section(&p, "Time on the GPU, by process", o->devices, "launches", "process", "processes");
         put_section(&p, "Time in calls of CUDA, of all threads", o->calls, "calls", "call", "calls");
+    }
+    if (!o->list_alone && !o->within) {
         cw_text_put_latencies(&p);
         put_memory(&p);
         put_environment(&p);

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "eval/timeline.h"
+#include "eval/timeline_usage.h"
 #include "image/data_chunks.h"
 #include "tests/support/add_rows.h"
 #include "tests/support/alloc_fail.h"
@@ -17,10 +17,23 @@ static struct cw_trace trace;
 static struct cw_timeline t;
 static struct cw_error err;
 
-enum { NONE, GEMM, LAUNCH, HTOD, PUSH, START, A, B, C, THREAD, WORKER, STREAM, SYNC, PINNED, KERNEL, TEXTS };
-static const char *const texts[] = {
-    "",       "_Z4gemmIfEvPT_", "cudaLaunchKernel_v7000", "HtoD",   "push",  "start", "a", "b", "c", "thread",
-    "worker", "stream",         "cuStreamSynchronize",    "pinned", "kernel"};
+enum { NONE, GEMM, LAUNCH, HTOD, PUSH, START, A, B, C, THREAD, WORKER, STREAM, SYNC, PINNED, KERNEL, MALLOC, TEXTS };
+static const char *const texts[] = {"",
+                                    "_Z4gemmIfEvPT_",
+                                    "cudaLaunchKernel_v7000",
+                                    "HtoD",
+                                    "push",
+                                    "start",
+                                    "a",
+                                    "b",
+                                    "c",
+                                    "thread",
+                                    "worker",
+                                    "stream",
+                                    "cuStreamSynchronize",
+                                    "pinned",
+                                    "kernel",
+                                    "cudaMalloc_v3020"};
 /* The other process has the same texts in another order. */
 static const char *const others[] = {"", "push", "_Z4gemmIfEvPT_"};
 
@@ -264,6 +277,52 @@ Test(timeline, rows_that_are_too_many_are_refused)
     cr_assert(load() == CW_ERR_INPUT);
     cw_error_format(&err, text, sizeof text);
     cr_assert(strstr(text, "found 4194304 rows in"), "%s", text);
+}
+
+static void call_of(uint64_t start, uint64_t end, uint64_t thread, uint64_t name)
+{
+    ADD(0, RUNTIME, {F(START), start}, {F(END), end}, {F(THREAD), thread}, {F(CORRELATION), 99}, {F(NAME), name});
+}
+
+/* What held up the thread that launched next is the cause, also where another thread that launches did it. */
+Test(timeline, idle_has_causes_of_all_threads)
+{
+    struct cw_timeline_usage usage;
+    call(100, 150, 70, 1);
+    kernel(0, 200, 300, 7, 1);
+    call_of(400, 600, 70, MALLOC); /* of a thread that launches */
+    call_of(500, 700, 72, MALLOC); /* and of one that does not */
+    call_of(650, 680, 71, MALLOC);
+    call(800, 850, 71, 2);
+    kernel(0, 900, 1000, 7, 2);
+    cr_assert(load() == CW_OK);
+    cr_assert(cw_timeline_use(&usage, &t, NULL, 0, arena, &err) == CW_OK && usage.device_count == 1);
+    const struct cw_device_usage *d = &usage.devices[0];
+    cr_assert(d->traced == 900 && d->busy == 200 && d->idle == 700 && d->gaps == 2);
+    cr_expect(d->causes[CW_IDLE_MEMORY] == 200 + 30, "%g", d->causes[CW_IDLE_MEMORY]);
+    cr_expect(d->causes[CW_IDLE_OWN] == 500 - 230, "%g", d->causes[CW_IDLE_OWN]);
+    cr_expect(d->causes[CW_IDLE_LAUNCH] == 100 && d->causes[CW_IDLE_QUEUED] == 100);
+}
+
+/* Within some times alone, and windows. */
+Test(timeline, usage_of_some_of_the_time)
+{
+    static const struct cw_timeline_window within[] = {{150, 250}, {280, 500}, {5000, 6000}};
+    struct cw_timeline_usage usage;
+    call(100, 150, 70, 1);
+    kernel(0, 200, 300, 7, 1);
+    call(700, 750, 70, 2);
+    kernel(0, 900, 1000, 7, 2);
+    cr_assert(load() == CW_OK);
+    cr_assert(cw_timeline_use(&usage, &t, within, 3, arena, &err) == CW_OK);
+    const struct cw_device_usage *d = &usage.devices[0];
+    cr_expect(d->traced == 320 && d->busy == 70 && d->idle == 250 && d->gaps == 2);
+    cr_expect(d->causes[CW_IDLE_QUEUED] == 50 && d->causes[CW_IDLE_OWN] == 200);
+    ADD(0, WINDOW, {F(START), 100}, {F(END), 400});
+    cr_assert(load() == CW_OK);
+    cr_assert(cw_timeline_use(&usage, &t, within, 3, arena, &err) == CW_OK);
+    cr_expect(usage.devices[0].traced == 220 && usage.devices[0].idle == 150);
+    cr_expect(usage.devices[0].causes[CW_IDLE_END] == 100, "what comes after a window is not known");
 }
 
 static enum cw_status load_again(struct cw_arena *own, struct cw_error *error)

@@ -36,6 +36,16 @@ metric-eval "$SOURCE/data/captures/trace_train.cwd" --by nvtx --csv - --top 2
 metric-eval "$SOURCE/data/captures/trace_train.cwd" --by graph --quiet
 metric-eval "$SOURCE/data/captures/trace_train.cwd" --range 'step 3/backward' --top 1 --quiet
 terminal 100 metric-eval "$SOURCE/data/captures/trace_train.cwd" | widest
+echo == its steps alone
+terminal 100 metric-eval "$SOURCE/data/captures/trace_train.cwd" --range "'step [1-5]'" | sed 's/\x1b\[[0-9]*m//g'
+metric-eval "$SOURCE/data/captures/trace_train.cwd" --range update --by call --quiet
+echo == what it holds, for programs
+metric-eval show ranks.cwd --format json | python3 -c '
+import json, sys
+trace = json.load(sys.stdin)["trace"]
+print(*trace, len(trace["processes"]), trace["processes"][0])
+print(*((k["kind"], k["rows"], len(k["fields"])) for k in trace["kinds"]))
+print(*(b for b in trace["books"] if b["kind"] == "kernel"), sep="\n")'
 echo == mistakes
 fail metric-eval run.cwd --range nowhere 2>&1
 fail metric-eval run.cwd --kernel softmix 2>&1
