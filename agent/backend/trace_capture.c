@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "agent/session/signals.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -130,6 +132,17 @@ void cw_trace_kinds_list(void)
 
 /* ---- captures --------------------------------------------------------------------------------------------------- */
 
+/* As programs do that have a meaning for a signal: who asks for it says so. */
+static void take_signals(const struct cw_trace_options *o)
+{
+    cw_signals_keep_user2();
+    if (!o->quiet)
+        fprintf(stderr,
+                "capture-agent: kill -USR2 %ld begins the trace, and again ends it; the program gets none of these "
+                "signals\n",
+                (long)getpid());
+}
+
 enum cw_status cw_trace_capture_open(struct cw_trace_output *output, const struct cw_trace_options *o, const char *chip,
                                      struct cw_arena *arena, struct cw_error *err)
 {
@@ -139,6 +152,8 @@ enum cw_status cw_trace_capture_open(struct cw_trace_output *output, const struc
         return cw_error_nomem(err);
     const enum cw_status status = cw_trace_output_open(output, o->capture.output, o->capture.force, chip, filter, err);
     output->windows = windows;
+    if (status == CW_OK && o->windows.toggled)
+        take_signals(o);
     return status;
 }
 

@@ -15,7 +15,8 @@ void cw_trace_kinds_list(void);
 
 /* ---- captures --------------------------------------------------------------------------------------------------- */
 
-/* cw_trace_output_open with what the options say. */
+/* cw_trace_output_open with what the options say. With --toggle SIGUSR2 is the agent's from here on
+ * (cw_signals_user2), which is told. */
 enum cw_status cw_trace_capture_open(struct cw_trace_output *output, const struct cw_trace_options *options,
                                      const char *chip, struct cw_arena *arena, struct cw_error *err);
 /* Ends the files, but not after trouble, for they may lack rows. Tells on stderr in one line what was recorded and what

@@ -12,6 +12,7 @@ enum { COUNT = sizeof caught / sizeof *caught };
 static void (*size_limit)(int), (*child_ends)(int), (*closed_pipe)(int); /* as they were */
 static volatile sig_atomic_t child, end, asked;                          /* asked: with no child to end first */
 static volatile sig_atomic_t user2_is_ours, user2;
+static bool user2_ignored, user2_blocked; /* as the child is to have it */
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -40,12 +41,17 @@ void cw_signals_begin(void)
     closed_pipe = signal(SIGPIPE, SIG_IGN);
 }
 
+static bool is_ours(int number)
+{
+    return number == SIGUSR2 && user2_is_ours;
+}
+
 void cw_signals_catch(void)
 {
     const struct sigaction passing = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
     struct sigaction now;
     for (size_t i = 0; i < COUNT; i++)
-        if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        if (sigaction(caught[i], NULL, &now) == 0 && (now.sa_handler != SIG_IGN || is_ours(caught[i])))
             sigaction(caught[i], &passing, NULL);
 }
 
@@ -58,7 +64,7 @@ static void put_back(void)
     struct sigaction now;
     for (size_t i = 0; i < COUNT; i++)
         if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            signal(caught[i], SIG_DFL);
+            signal(caught[i], is_ours(caught[i]) && user2_ignored ? SIG_IGN : SIG_DFL);
 }
 
 static void block(sigset_t *before)
@@ -76,10 +82,13 @@ pid_t cw_signals_fork(void)
     cw_signals_catch();
     block(&before);
     pid_t forked = fork();
-    if (forked == 0)
+    if (forked == 0) {
         put_back();
-    else if (forked > 0)
+        if (user2_blocked)
+            sigaddset(&before, SIGUSR2);
+    } else if (forked > 0) {
         child = forked;
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return forked;
 }
@@ -110,6 +119,12 @@ bool cw_signals_end_alone(void)
 
 void cw_signals_keep_user2(void)
 {
+    struct sigaction now;
+    sigset_t only, before;
+    sigemptyset(&only);
+    sigaddset(&only, SIGUSR2);
+    user2_ignored = sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+    user2_blocked = pthread_sigmask(SIG_UNBLOCK, &only, &before) == 0 && sigismember(&before, SIGUSR2) == 1;
     user2_is_ours = 1;
 }
 

@@ -23,7 +23,8 @@ void cw_signals_keep(void);
 bool cw_signals_end(void);
 /* The same of those that came while there was no child to send them to. */
 bool cw_signals_end_alone(void);
-/* From now on SIGUSR2 is not for the child; how many have come since. */
+/* From now on SIGUSR2 is for this process and not for the child, also where this one was started to ignore or block it,
+ * which the child still does. To be called before they are caught. How many have come since. */
 void cw_signals_keep_user2(void);
 unsigned cw_signals_user2(void);
 /* For a child that ends with its parent: they are the parent's alone. */

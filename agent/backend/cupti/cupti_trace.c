@@ -147,8 +147,6 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->look = look;
     s->look_ms = (uint32_t)(c->options->environment_ns / 2000000) + 1;
     s->user = c;
-    if (c->options->windows.toggled)
-        cw_signals_keep_user2();
     s->clocks = &c->clocks;
     c->out.clocks = &c->clocks;
     if (status == CW_OK)

@@ -32,8 +32,9 @@ struct simulation {
     struct cw_arena *arena;
     struct cw_program program;
     bool spoken;
-    char name[256]; /* of the program */
-    uint32_t count; /* of processes, the last of which was named */
+    char name[256];   /* of the program */
+    uint32_t count;   /* of processes, the last of which was named */
+    unsigned toggles; /* that they know of */
     struct cw_sim_process *current, *processes[MOST_PROCESSES];
 };
 
@@ -280,10 +281,22 @@ static bool take_range(struct cw_sim_process *p, const char *line)
 #undef IS
 }
 
+/* Signals that came to the agent open and close the windows of all processes. */
+static void take_signals(struct simulation *s)
+{
+    for (; s->toggles != cw_signals_user2(); s->toggles++)
+        for (uint32_t i = 0; i < s->count; i++) {
+            cw_trace_window_signal(&s->processes[i]->window);
+            if (!s->processes[i]->ended)
+                cw_sim_look(s->processes[i]);
+        }
+}
+
 static void take_line(void *user, const char *line)
 {
     struct simulation *s = user;
     s->spoken = true;
+    take_signals(s);
     const char *rest = cw_sim_event(line, "process");
     if (s->world.trouble.code != CW_OK) /* after the first failure the program only runs to its end */
         return;

@@ -31,7 +31,7 @@ window -d 1h
 window --range '^optimizer$'
 window --kernel AllReduce --launch-skip 1 --launch-count 2
 window --profiler-api
-window --toggle
+window --toggle 2>&1 | sed 's/-USR2 [0-9]*/-USR2 PID/'
 window --range nothing
 window --delay 1000s --duration 2ms --kernel gemm; metric-eval show run.cwd | grep windows
 metric-eval run.cwd | grep window
@@ -78,6 +78,23 @@ metric-eval show run.cwd | grep pci
 capture-agent trace -o run.cwd -t gpu --process second -- sh app
 capture-agent trace -o run.cwd -t gpu --device 3 -- sh app; echo "status $?"
 capture-agent trace -o run.cwd -t gpu --profiler-api -- sh app
+echo == a signal to the agent is not one to the program
+toggled() { # SHELL-COMMAND [HOW-THE-AGENT-IS-STARTED...]
+    rm -f started told
+    "${@:2}" capture-agent trace -o run.cwd -t gpu --toggle -- sh -c "exec 3>\$COUNTERWORKS_SIM
+        $1; echo launch a >&3; echo >started; until [ -s told ]; do sleep 0.02; done; echo launch b >&3" 2>said &
+    local agent=$!
+    until [ -s started ]; do sleep 0.02; done
+    sleep 0.5 # it reads what was said
+    kill -USR2 $agent && echo >told
+    wait $agent
+    sed "s/$agent/PID/" said
+    metric-eval show run.cwd | grep 'of process'
+}
+toggled true
+toggled 'trap "echo launch c >&3" USR2'
+toggled 'kill -USR2 $$' env --ignore-signal=USR2
+env --block-signal=USR2 capture-agent trace -o run.cwd --toggle --quiet -- grep SigBlk /proc/self/status
 echo == mistakes
 fail capture-agent trace -- true
 fail capture-agent trace -o run.cwd
