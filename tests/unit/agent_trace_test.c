@@ -425,6 +425,43 @@ Test(trace, calls_of_the_program_and_what_they_wait_for)
     cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 2);
 }
 
+static uint32_t configured[4], configured_late;
+
+static CUptiResult configure(CUpti_ActivityUnifiedMemoryCounterConfig *config, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        cr_expect(config[i].enable && config[i].deviceId == config[0].deviceId && config[i].deviceId < 4);
+    configured[config[0].deviceId]++;
+    configured_late += enabled >> CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER & 1;
+    return config[0].deviceId == 1 ? CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE : CUPTI_SUCCESS;
+}
+
+static CUresult four_devices(int *count)
+{
+    *count = 4;
+    return CUDA_SUCCESS;
+}
+
+/* The program may use every device, also one whose context comes later; one that cannot does not keep the others away.
+ */
+Test(trace, unified_memory_of_every_device)
+{
+    prepare();
+    cw_inject->api.cuptiActivityConfigureUnifiedMemoryCounter = configure;
+    cw_inject->api.cuDeviceGetCount = four_devices;
+    windows.profiler = true;
+    start(CW_TRACE_BIT(CW_TRACE_UNIFIED));
+    for (int i = 0; i < 2; i++) {
+        call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUDA_SUCCESS, 5, NULL, NULL);
+        cr_expect(enabled >> CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER & 1);
+        call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, CUDA_SUCCESS, 5, NULL, NULL);
+    }
+    for (int i = 0; i < 4; i++)
+        cr_expect_eq(configured[i], 1, "device %d: %u times", i, configured[i]);
+    cr_expect_eq(configured_late, 0);
+    end();
+}
+
 static const struct cw_trace_label label = {"solver", "step", 3, 0xff00ff00, 42, CW_TRACE_UNKNOWN};
 
 /* Ranges of a thread nest, started ones end by number; one that is open at the end has none. */

@@ -271,6 +271,7 @@ bool cw_trace_reset(void)
     memset(cw_trace_calls, 0, sizeof *cw_trace_calls); /* on the stack it would be large */
     cw_trace_rows_lock();
     *cw_trace_accounts = (struct cw_trace_accounts){0};
+    *cw_trace_cupti = (struct cw_trace_cupti){0};
     cw_trace_nvtx_reset();
     cw_trace_rows_reset();
     cw_trace_rows_unlock();

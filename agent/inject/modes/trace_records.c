@@ -595,8 +595,8 @@ void cw_trace_record_take(const CUpti_Activity *record)
         }
 }
 
-/* CUPTI wants to know first what is to be counted. */
-static void configure_unified(void)
+/* Of one device. */
+static CUptiResult configure_unified(CUdevice device)
 {
     CUpti_ActivityUnifiedMemoryCounterConfig config[] = {
         {.kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD},
@@ -609,23 +609,40 @@ static void configure_unified(void)
         {.kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP},
     };
     const uint32_t count = sizeof config / sizeof *config;
-    CUdevice device = 0;
-    cw_inject->api.cuCtxGetDevice(&device);
     for (uint32_t i = 0; i < count; i++) {
         config[i].scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE;
         config[i].deviceId = (uint32_t)device;
         config[i].enable = 1;
     }
-    if (cw_inject->api.cuptiActivityConfigureUnifiedMemoryCounter)
-        cw_inject->api.cuptiActivityConfigureUnifiedMemoryCounter(config, count);
+    return cw_inject->api.cuptiActivityConfigureUnifiedMemoryCounter(config, count);
+}
+
+/* CUPTI wants to know what is to be counted before the kind is enabled: of all devices, whichever get a context later.
+ * Some may lack it; CUPTI's answer where all do. */
+static CUptiResult prepare_unified(void)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    CUptiResult result = CUPTI_ERROR_NOT_SUPPORTED;
+    int count = 0;
+    if (self->unified)
+        return CUPTI_SUCCESS;
+    if (!api->cuptiActivityConfigureUnifiedMemoryCounter || !api->cuDeviceGetCount)
+        return result;
+    api->cuDeviceGetCount(&count);
+    for (CUdevice device = 0; device < count; device++) {
+        const CUptiResult r = configure_unified(device);
+        self->unified = self->unified || r == CUPTI_SUCCESS;
+        result = r == CUPTI_SUCCESS ? result : r;
+    }
+    return self->unified ? CUPTI_SUCCESS : result;
 }
 
 CUptiResult cw_trace_records_set(enum cw_trace_kind kind, bool enable)
 {
-    CUptiResult result = CUPTI_SUCCESS;
+    CUptiResult result = kind == CW_TRACE_UNIFIED && enable ? prepare_unified() : CUPTI_SUCCESS;
     bool any = false;
-    if (kind == CW_TRACE_UNIFIED && enable)
-        configure_unified();
+    if (result != CUPTI_SUCCESS)
+        return result;
     for (size_t i = 0; i < SOURCES; i++) {
         if (sources[i].kind != kind)
             continue;

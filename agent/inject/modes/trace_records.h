@@ -6,6 +6,7 @@
 
 struct cw_trace_cupti {
     uint32_t version;
+    bool unified; /* CUPTI knows what to count of unified memory */
 };
 extern struct cw_trace_cupti *const cw_trace_cupti;
 
