@@ -21,10 +21,40 @@ static enum cw_status cannot_write(const char *path, int reason, struct cw_error
     return cw_error_set(err, CW_ERR_IO, "standard output: cannot write: %s", strerror(reason));
 }
 
+bool cw_collector_rest(struct cw_collector *c)
+{
+    struct stat st;
+    if (c->fd < 0 || cw_file_is_standard(c->path) || fstat(c->fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    close(c->fd);
+    c->fd = -1;
+    c->rests = true;
+    c->device = st.st_dev;
+    c->inode = st.st_ino;
+    return true;
+}
+
+static enum cw_status wake(struct cw_collector *c, struct cw_error *err)
+{
+    struct stat st;
+    if (!c->rests)
+        return CW_OK;
+    c->fd = cw_file_open_write(c->path, O_APPEND);
+    if (c->fd < 0)
+        return cw_file_cannot_open(c->path, errno, err);
+    c->rests = false;
+    if (fstat(c->fd, &st) == 0 && st.st_dev == c->device && st.st_ino == c->inode && (uint64_t)st.st_size == c->size &&
+        flock(c->fd, LOCK_EX | LOCK_NB) == 0)
+        return CW_OK;
+    close(c->fd);
+    c->fd = -1;
+    return cw_error_set(err, CW_ERR_IO, "%s: found another file than the one that this capture has begun", c->path);
+}
+
 /* A write that fails half way is cut off again; the next then stands where that began (O_APPEND). */
 enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)
 {
-    enum cw_status status = out->status == CW_OK ? CW_OK : cw_error_nomem(err);
+    enum cw_status status = out->status == CW_OK ? wake(c, err) : cw_error_nomem(err);
     const uint8_t *data = out->data;
     size_t left = out->size;
     while (status == CW_OK && left) {
@@ -233,12 +263,14 @@ enum cw_status cw_collector_end(struct cw_collector *c, enum cw_capture_end how,
     cw_writer_init(&out);
     write_clocks(c, &out);
     cw_counter_data_write_end(c->ranges, c->dropped, how, code, &out);
-    enum cw_status status = cw_file_sync(c->fd, c->path, err);
+    enum cw_status status = wake(c, err);
+    if (status == CW_OK)
+        status = cw_file_sync(c->fd, c->path, err);
     if (status == CW_OK)
         status = cw_collector_append(c, &out, err);
     else
         cw_writer_free(&out);
-    enum cw_status finishing = cw_file_finish(c->fd, c->path, err);
+    enum cw_status finishing = c->fd < 0 ? CW_OK : cw_file_finish(c->fd, c->path, err);
     c->fd = -1;
     c->ended = status == CW_OK && finishing == CW_OK;
     return status == CW_OK ? finishing : status;
@@ -249,4 +281,5 @@ void cw_collector_close(struct cw_collector *c)
     if (c->fd >= 0)
         cw_file_finish(c->fd, c->path, NULL);
     c->fd = -1;
+    c->rests = false;
 }

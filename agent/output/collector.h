@@ -3,6 +3,8 @@
 #ifndef CW_AGENT_COLLECTOR_H
 #define CW_AGENT_COLLECTOR_H
 
+#include <sys/types.h>
+
 #include "agent/session/clock_log.h"
 #include "image/counter_data.h"
 
@@ -16,7 +18,10 @@ struct cw_collected_gpu {
 
 struct cw_collector {
     const char *path;
-    int fd;
+    int fd; /* -1: it is closed, or rests */
+    bool rests;
+    dev_t device; /* the file that rests */
+    ino_t inode;
     const struct cw_schema *schema;
     uint64_t ranges, dropped;
     uint64_t size; /* bytes of whole chunks; a failed write is cut back to this */
@@ -50,6 +55,9 @@ void cw_collector_seen(struct cw_collector *collector, uint32_t device, const ch
                        uint64_t until_ns);
 /* The same of what has just taken place. */
 void cw_collector_seen_now(struct cw_collector *collector, uint32_t device, const char *pci);
+/* Closes the file until something is to be written again, when it has to be the same as now (else CW_ERR_IO): a capture
+ * of many files keeps few of them open. False for what is no regular file, which stays open. */
+bool cw_collector_rest(struct cw_collector *collector);
 /* Marks the capture complete, has the system keep it, and closes the file. */
 enum cw_status cw_collector_end(struct cw_collector *collector, enum cw_capture_end how, uint32_t code,
                                 struct cw_error *err);

@@ -20,7 +20,10 @@ struct cw_trace_output_file {
     struct cw_collector own, *out;
     struct cw_file_devices numbers;
     uint32_t process_count;
+    uint64_t used; /* the last time */
 };
+/* At a time; more than processes that are traced at a time. The one that was not used for the longest time rests. */
+enum { MOST_OPEN_FILES = 300 };
 
 struct cw_trace_output_process {
     struct cw_trace_output_file *file;
@@ -52,6 +55,23 @@ static bool grow(void *list, uint32_t count, uint32_t *capacity)
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
+/* Before something is written to it: room for it among the open ones. */
+static struct cw_collector *use(struct cw_trace_output *o, struct cw_trace_output_file *file)
+{
+    struct cw_trace_output_file *oldest = NULL;
+    uint32_t open = 0;
+    file->used = ++o->uses;
+    for (uint32_t i = 0; i < o->file_count && file->out == &file->own && file->own.fd < 0; i++) {
+        struct cw_trace_output_file *other = o->files[i];
+        open += other->own.fd >= 0;
+        if (other->own.fd >= 0 && (!oldest || other->used < oldest->used))
+            oldest = other;
+    }
+    if (open >= MOST_OPEN_FILES)
+        cw_collector_rest(&oldest->own);
+    return file->out;
+}
+
 static enum cw_status begin_file(struct cw_trace_output *o, struct cw_trace_output_file *file, struct cw_error *err)
 {
     struct cw_writer out;
@@ -59,7 +79,7 @@ static enum cw_status begin_file(struct cw_trace_output *o, struct cw_trace_outp
     cw_trace_write_kinds(&out);
     enum cw_status status = CW_OK;
     if (file->out == &file->own)
-        status = cw_collector_open(file->out, file->path, o->force, &o->schema, err);
+        status = cw_collector_open(use(o, file), file->path, o->force, &o->schema, err);
     if (status == CW_OK)
         return cw_collector_append(file->out, &out, err);
     cw_writer_free(&out);
@@ -131,12 +151,13 @@ static const char *attribute(const struct cw_trace_process *process, const char 
     return cw_device_attribute(&as_device, key);
 }
 
-static enum cw_status write_process(const struct cw_trace_output_process *p, struct cw_error *err)
+static enum cw_status write_process(struct cw_trace_output *o, const struct cw_trace_output_process *p,
+                                    struct cw_error *err)
 {
     struct cw_writer out;
     cw_writer_init(&out);
     cw_trace_write_process(p->index, &p->about, &out);
-    return cw_collector_append(p->file->out, &out, err);
+    return cw_collector_append(use(o, p->file), &out, err);
 }
 
 /* And one for windows, where there are any. */
@@ -177,7 +198,7 @@ enum cw_status cw_trace_output_add_process(struct cw_trace_output *o, const stru
                                          .devices = p->devices};
     *index = o->process_count;
     o->processes[o->process_count++] = p;
-    return write_process(p, err);
+    return write_process(o, p, err);
 }
 
 /* Without the rank, which the process has. */
@@ -193,7 +214,7 @@ static enum cw_status write_device(struct cw_trace_output *o, struct cw_trace_ou
             pairs[mine.attribute_count++] = device->attributes[i];
     if (o->filter && *o->filter)
         pairs[mine.attribute_count++] = (struct cw_pair){"filter", o->filter};
-    enum cw_status status = cw_collector_device(file->out, &mine, err);
+    enum cw_status status = cw_collector_device(use(o, file), &mine, err);
     free(pairs);
     return status;
 }
@@ -218,7 +239,7 @@ enum cw_status cw_trace_output_add_device(struct cw_trace_output *o, uint32_t pr
     }
     enum cw_status status = is_new ? write_device(o, p->file, device, number, err) : CW_OK;
     p->devices[p->about.device_count++] = (struct cw_trace_device){device->index, number};
-    return status == CW_OK ? write_process(p, err) : status;
+    return status == CW_OK ? write_process(o, p, err) : status;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
@@ -260,7 +281,7 @@ enum cw_status cw_trace_output_texts(struct cw_trace_output *o, uint32_t process
         return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent more than %" PRIu32 " texts", UINT32_MAX);
     cw_writer_init(&out);
     cw_trace_write_texts(p->index, p->text_count, texts, count, &out);
-    enum cw_status status = cw_collector_append(p->file->out, &out, err);
+    enum cw_status status = cw_collector_append(use(o, p->file), &out, err);
     if (status == CW_OK && !p->kept_count && !grow(&p->kept, 0, &p->kept_capacity))
         return cw_error_nomem(err);
     if (!p->kept_count)
@@ -386,7 +407,7 @@ static enum cw_status write_block(struct cw_trace_output *o, struct cw_trace_out
     if (!taken)
         cw_trace_write_rows(p->index, kind, rows->count, rows->columns, false, &out);
     enum cw_status status = taken ? o->beside->take_kernels(o->beside->user, p->number, rows, err)
-                                  : cw_collector_append(p->file->out, &out, err);
+                                  : cw_collector_append(use(o, p->file), &out, err);
     if (status != CW_OK)
         return status;
     p->books[kind].rows += rows->count;

@@ -53,6 +53,7 @@ struct cw_trace_output {
     size_t kept;      /* bytes of texts */
     uint64_t dropped; /* records that CUPTI lost, of whatever kind */
     uint64_t rows;    /* in all files */
+    uint64_t uses;    /* of files, so far */
 };
 
 /* Creates the file at once where its name does not depend on the process. Pattern and filter must outlive the output.

@@ -201,3 +201,31 @@ Test(agent_collector, what_is_looked_at_is_what_is_written, .timeout = 60)
     unlink(path);
     snprintf(path, sizeof path, "%s/run.cwd", folder);
 }
+
+/* A file that rests is opened again where something is to be written, and has to be the same. */
+Test(agent_collector, a_file_may_rest)
+{
+    struct cw_counter_data data;
+    struct cw_bytes file;
+    cr_assert(cw_collector_open(&collector, path, false, &schema, &err) == CW_OK);
+    cr_expect(add(1) == CW_OK);
+    cr_expect(cw_collector_rest(&collector) && collector.fd < 0);
+    cr_expect_not(cw_collector_rest(&collector));
+    cr_expect(add(2) == CW_OK && collector.fd >= 0);
+    cr_expect(cw_collector_rest(&collector));
+    cr_assert(cw_collector_end(&collector, CW_END_EXITED, 0, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_file_read(&file, path, 1 << 20, &err) == CW_OK);
+    cr_assert(cw_counter_data_read(&data, file.data, file.size, path, arena, &err) == CW_OK, "%s", err.message);
+    cr_expect(data.complete && data.device_count == 2);
+    cw_bytes_free(&file);
+}
+
+Test(agent_collector, another_file_that_has_its_name_is_not_written)
+{
+    cr_assert(cw_collector_open(&collector, path, false, &schema, &err) == CW_OK);
+    cr_assert(cw_collector_rest(&collector) && rename(path, other) == 0);
+    cr_expect(add(1) == CW_ERR_IO && cw_collector_end(&collector, CW_END_EXITED, 0, &err) == CW_ERR_IO);
+    FILE *another = fopen(path, "w");
+    cr_assert(another && fclose(another) == 0);
+    cr_expect(add(1) == CW_ERR_IO && collector.fd < 0);
+}

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,14 @@ static void add_device(uint32_t process, uint32_t number, const char *pci)
 static void open_output(const char *pattern)
 {
     cr_assert(cw_trace_output_open(&output, pattern, false, "GH100", "--device 0", &err) == CW_OK, "%s", err.message);
+}
+
+static uint32_t count_descriptors(void)
+{
+    uint32_t count = 0;
+    for (int fd = 0; fd < 4096; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
 }
 
 static void end_output(void)
@@ -269,4 +278,29 @@ Test(trace_output, kinds_are_named_alone_and_in_groups)
     cr_expect(cw_trace_kinds_read(&kinds, "gpu,-gpu", &err) == CW_ERR_USAGE);
     cr_expect(cw_trace_kinds_read(&kinds, "", &err) == CW_ERR_USAGE);
     cr_expect(cw_trace_kinds_read(&kinds, "account", &err) == CW_ERR_USAGE);
+}
+
+/* A job of thousands of processes, one after another, has a file of each open only while it needs it. */
+Test(trace_output, files_of_many_processes_are_not_all_open)
+{
+    enum { PROCESSES = 320 };
+    char pattern[96], name[96];
+    snprintf(pattern, sizeof pattern, "%s/%%p.cwd", folder);
+    open_output(pattern);
+    const uint32_t before = count_descriptors();
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        add_process(1000 + p, "0");
+        cr_assert_eq(send(p, 1, "type", 2, 1), CW_OK, "%s", err.message);
+    }
+    cr_expect_leq(count_descriptors(), before + 300);
+    for (uint32_t p = 0; p < PROCESSES; p += 100)
+        cr_assert_eq(send(p, 2, "more", 1, 2), CW_OK, "%s", err.message);
+    end_output();
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        snprintf(name, sizeof name, "%s/%u.cwd", folder, 1000 + p);
+        read_file(name);
+        cr_expect(data.complete && trace.process_count == 1 &&
+                  trace.kinds[CW_TRACE_OVERHEAD].rows == 2 + (p % 100 == 0));
+        unlink(name);
+    }
 }
