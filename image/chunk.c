@@ -116,58 +116,6 @@ enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, boo
     return CW_OK;
 }
 
-enum cw_status cw_chunk_walk_begin(struct cw_chunk_walk *walk, const struct cw_input *input,
-                                   const struct cw_chunk_kind *kind, uint64_t pos, struct cw_error *err)
-{
-    *walk = (struct cw_chunk_walk){.window.input = input, .pos = pos, .err = err};
-    if (pos)
-        return CW_OK;
-    const size_t size = input->size < CW_FILE_HEADER_SIZE ? (size_t)input->size : CW_FILE_HEADER_SIZE;
-    const uint8_t *head;
-    struct cw_reader file;
-    const enum cw_status status = cw_window_get(&walk->window, 0, size, &head, err);
-    if (status != CW_OK)
-        return status;
-    cw_reader_init(&file, head, size, input->name, 0, err);
-    walk->pos = CW_FILE_HEADER_SIZE;
-    return cw_chunk_check_header(&file, kind);
-}
-
-enum cw_status cw_chunk_walk_next(struct cw_chunk_walk *walk, struct cw_chunk *chunk, bool *found, bool *truncated)
-{
-    const uint64_t left = walk->window.input->size - walk->pos;
-    size_t size = left < CW_CHUNK_HEADER_SIZE ? (size_t)left : CW_CHUNK_HEADER_SIZE;
-    struct cw_reader file;
-    const uint8_t *at;
-    *found = false;
-    enum cw_status status = cw_window_get(&walk->window, walk->pos, size, &at, walk->err);
-    if (status == CW_OK && size == CW_CHUNK_HEADER_SIZE) {
-        cw_reader_init(&file, at + 8, 8, "", 0, NULL);
-        const uint64_t length = cw_read_u64(&file);
-        if (length <= left - size && length <= SIZE_MAX - size)
-            status = cw_window_get(&walk->window, walk->pos, size += (size_t)length, &at, walk->err);
-    }
-    if (status != CW_OK)
-        return status;
-    cw_reader_init(&file, at, size, walk->window.input->name, walk->pos, walk->err);
-    status = cw_chunk_next(&file, chunk, found, truncated);
-    walk->pos += *found ? size : 0;
-    return status;
-}
-
-void cw_chunk_walk_end(struct cw_chunk_walk *walk)
-{
-    free(walk->window.data);
-    walk->window.data = NULL;
-}
-
-struct cw_reader cw_chunk_walk_reader(const struct cw_chunk_walk *walk)
-{
-    struct cw_reader reader;
-    cw_reader_init(&reader, NULL, (size_t)walk->window.input->size, walk->window.input->name, 0, walk->err);
-    return reader;
-}
-
 void cw_chunk_open(const struct cw_reader *file, const struct cw_chunk *chunk, struct cw_reader *payload)
 {
     cw_reader_init(payload, chunk->payload, chunk->size, file->source, chunk->offset + CW_CHUNK_HEADER_SIZE, file->err);

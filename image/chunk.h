@@ -3,7 +3,6 @@
 #define CW_IMAGE_CHUNK_H
 
 #include "base/bytes.h"
-#include "base/input.h"
 
 enum { CW_FILE_HEADER_SIZE = 16, CW_CHUNK_HEADER_SIZE = 24, CW_CHUNK_OPTIONAL = 1 };
 #define CW_CHUNK_TYPE(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -34,20 +33,6 @@ enum cw_status cw_chunk_check_header(struct cw_reader *file, const struct cw_chu
  * file that ends inside the chunk is an error, or, where `truncated` is not NULL, sets *truncated and *found = false.
  */
 enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, bool *found, bool *truncated);
-
-/* The same of an input, one chunk after another. A chunk's payload stays until the next step. */
-struct cw_chunk_walk {
-    struct cw_window window;
-    uint64_t pos; /* of the next chunk */
-    struct cw_error *err;
-};
-/* From `pos` on; 0: checks the header of the file first, and begins behind it. To be ended, also after a failure. */
-enum cw_status cw_chunk_walk_begin(struct cw_chunk_walk *walk, const struct cw_input *input,
-                                   const struct cw_chunk_kind *kind, uint64_t pos, struct cw_error *err);
-enum cw_status cw_chunk_walk_next(struct cw_chunk_walk *walk, struct cw_chunk *chunk, bool *found, bool *truncated);
-void cw_chunk_walk_end(struct cw_chunk_walk *walk);
-/* A reader without bytes, for messages about offsets of the input. */
-struct cw_reader cw_chunk_walk_reader(const struct cw_chunk_walk *walk);
 
 /* A reader over the chunk's payload, and its end: success only if nothing failed and every byte was read. */
 void cw_chunk_open(const struct cw_reader *file, const struct cw_chunk *chunk, struct cw_reader *payload);

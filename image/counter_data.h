@@ -51,6 +51,13 @@ struct cw_value {
 
 enum cw_capture_end { CW_END_EXITED, CW_END_SIGNALLED, CW_END_NO_PROGRAM, CW_END__COUNT };
 
+/* What is lost of a file in which chunks are damaged. */
+struct cw_damage {
+    uint64_t places, first, bytes; /* how many, where the first begins, and all that is lost in them */
+    bool counted;                  /* `ranges` is known: the file has its end */
+    uint64_t ranges;
+};
+
 struct cw_directory;
 
 struct cw_counter_data {
@@ -67,14 +74,16 @@ struct cw_counter_data {
     uint32_t clocks_count;
     const struct cw_gpu_clocks *clocks; /* by device, then time; several of one where captures were merged */
     struct cw_pm_data pm;
-    bool complete;                      /* an end chunk was found */
+    bool complete;                      /* an end chunk was found, and no chunk is damaged */
+    struct cw_damage damage;
     enum cw_capture_end how;
     uint32_t code;
     uint64_t dropped;
 };
 
 /* Checks a capture, all of it, and finds what is in it; all but the input lives in `arena`, and the input must stay
- * open as long as the data is used. */
+ * open as long as the data is used. A chunk that is damaged costs what it holds, and of a range all of it; `damage` has
+ * how much that is. */
 enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct cw_input *input,
                                     struct cw_arena *arena, struct cw_error *err);
 /* Brings all ranges, and the times of all samples, into memory. */

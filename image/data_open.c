@@ -28,6 +28,9 @@ struct parse {
     void *numbers; /* a tree of the devices' */
     struct cw_range_parts parts;
     struct cw_pm_reading pm;
+    bool ended;  /* by ENDC */
+    bool doubts; /* what belongs to the next range may be lost */
+    uint64_t dropped_to; /* where the last range that was dropped ends */
 };
 
 /* ---- the schema ------------------------------------------------------------------------------------------------- */
@@ -84,14 +87,18 @@ static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
     struct cw_reader in;
     cw_chunk_open(&p->file, chunk, &in);
     uint64_t ranges = cw_read_u64(&in);
-    if (ranges != p->directory->count)
+    const uint64_t found = p->directory->count;
+    const bool lost = p->directory->gaps.count && ranges > found;
+    p->data->damage.counted = true;
+    p->data->damage.ranges = lost ? ranges - found : 0;
+    if (ranges != found && !lost)
         cw_reader_fail_at(&in, 0, "found an end chunk for %" PRIu64 " ranges, expected the %" PRIu32 " of the file", ranges,
                           p->directory->count);
     p->data->dropped = cw_read_u64(&in);
     p->data->how = (enum cw_capture_end)cw_field_read_enum(&in, CW_END__COUNT, "end of the capture",
                                                            "0 (exited), 1 (signalled) or 2 (no program)");
     p->data->code = cw_read_u32(&in);
-    p->data->complete = true;
+    p->ended = true;
     return cw_chunk_finish(&in, chunk);
 }
 
@@ -192,15 +199,21 @@ static int by_device_and_time(const void *left, const void *right)
     return order ? order : (x > y) - (x < y);
 }
 
+/* Without those of a device whose description is lost. */
 static enum cw_status sort_clocks(struct parse *p)
 {
     struct cw_counter_data *d = p->data;
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < d->clocks_count; i++) {
         const uint32_t number = p->clocks[i].device;
-        if (!cw_device_find(d->devices, d->device_count, number, &p->clocks[i].device))
+        const bool known = cw_device_find(d->devices, d->device_count, number, &p->clocks[i].device);
+        if (!known && !p->directory->gaps.count)
             return cw_reader_fail_at(&p->file, (size_t)p->clocks_at[i],
                                      "found clocks of device %" PRIu32 ", expected one with a DEVC chunk", number);
+        if (known)
+            p->clocks[kept++] = p->clocks[i];
     }
+    d->clocks_count = kept;
     if (d->clocks_count)
         qsort(p->clocks, d->clocks_count, sizeof *p->clocks, by_device_and_time);
     d->clocks = p->clocks;
@@ -286,11 +299,35 @@ static enum cw_status find_launch(struct parse *p, const struct cw_chunk *chunk,
     return status == CW_OK && !known ? read_launch(p, chunk, &p->directory->items[*launch]) : status;
 }
 
+/* Whether it is not known which launch the range is of, by what was lost before it. */
+static bool is_orphan(const struct parse *p, const struct cw_chunk *chunk, size_t head)
+{
+    enum { DEVICE_TO_END = 4 + 4 + 8 + 8 + 12 + 12 };
+    struct cw_reader in;
+    if (p->doubts || !p->directory->gaps.count || !head)
+        return p->doubts;
+    cw_reader_init(&in, chunk->payload + head - DEVICE_TO_END, 4, "", 0, NULL);
+    const uint32_t device = cw_read_u32(&in);
+    return !tfind(&device, &p->numbers, by_value);
+}
+
+/* A range is lost with its parts. */
+static enum cw_status drop_range(struct parse *p, const struct cw_chunk *chunk)
+{
+    const struct cw_chunk_gap gap = {p->parts.start, chunk->offset + CW_CHUNK_HEADER_SIZE + chunk->size, 0};
+    cw_range_parts_clear(&p->parts);
+    p->doubts = false;
+    p->dropped_to = gap.to;
+    return cw_chunk_gaps_add(&p->directory->gaps, &gap, p->file.err);
+}
+
 static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
 {
     const struct cw_schema *s = &p->data->schema;
     const size_t head = cw_range_head_size(chunk);
     uint32_t launch = 0;
+    if (is_orphan(p, chunk, head))
+        return drop_range(p, chunk);
     enum cw_status status = check_size(p, chunk, chunk->size, s->counter_count, "");
     if (status == CW_OK)
         status = check_size(p, chunk, p->parts.repeated.size, s->repeat_count, " in RVAL");
@@ -318,6 +355,24 @@ static void index_devices(struct parse *p)
 }
 
 /* ---- all chunks ------------------------------------------------------------------------------------------------- */
+
+/* Before a chunk: where damage ends at it, parts of a range before that are lost as well. What follows may lack some,
+ * unless the damage is one chunk that is none of them, or a range begins anew with its attributes. */
+static enum cw_status take_gap(struct parse *p, const struct cw_chunk *chunk)
+{
+    struct cw_chunk_gaps *gaps = &p->directory->gaps;
+    if (gaps->count && gaps->items[gaps->count - 1].to == chunk->offset && chunk->offset != p->dropped_to) {
+        const uint32_t type = gaps->items[gaps->count - 1].type;
+        p->doubts = type != CW_CHUNK_RANGE && type != CW_CHUNK_DEVICE && type != CW_CHUNK_GPU_CLOCKS;
+        if (p->parts.any &&
+            cw_chunk_gaps_add(gaps, &(struct cw_chunk_gap){p->parts.start, chunk->offset, 0}, p->file.err) != CW_OK)
+            return CW_ERR_NOMEM;
+        cw_range_parts_clear(&p->parts);
+    }
+    p->doubts = p->doubts && (chunk->type == CW_CHUNK_REPEATED || chunk->type == CW_CHUNK_FACTS ||
+                              chunk->type == CW_CHUNK_RANGE);
+    return CW_OK;
+}
 
 static enum cw_status take_chunk(struct parse *p, const struct cw_chunk *chunk)
 {
@@ -357,15 +412,28 @@ static enum cw_status take_chunks(struct parse *p)
         struct cw_chunk chunk;
         bool found, truncated = false;
         const uint64_t left = p->walk.window.input->size - p->walk.pos;
-        if (p->data->complete && left)
+        if (p->ended && left)
             return cw_reader_fail_at(&p->file, (size_t)p->walk.pos,
                                      "found %" PRIu64 " bytes after the end chunk, expected the end of the file", left);
         enum cw_status status = cw_chunk_walk_next(&p->walk, &chunk, &found, &truncated);
+        if (status == CW_OK && found)
+            status = take_gap(p, &chunk);
         if (status == CW_OK && found)
             status = take_chunk(p, &chunk);
         if (status != CW_OK || !found)
             return status;
     }
+}
+
+static void sum_up_damage(struct parse *p)
+{
+    const struct cw_chunk_gaps *gaps = &p->directory->gaps;
+    struct cw_damage *damage = &p->data->damage;
+    damage->places = gaps->count;
+    damage->first = gaps->count ? gaps->items[0].from : 0;
+    for (size_t i = 0; i < gaps->count; i++)
+        damage->bytes += gaps->items[i].to - gaps->items[i].from;
+    p->data->complete = p->ended && !gaps->count;
 }
 
 static void leave(void *number)
@@ -378,7 +446,7 @@ static enum cw_status keep(struct parse *p, enum cw_status status)
 {
     struct cw_directory *d = p->directory;
     cw_directory_finish(d);
-    void *const lists[] = {d->offsets, d->launches, d->items, p->clocks};
+    void *const lists[] = {d->offsets, d->launches, d->items, p->clocks, d->gaps.items};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!cw_arena_adopt(p->arena, lists[i]) && status == CW_OK)
             status = cw_error_nomem(p->file.err);
@@ -399,8 +467,10 @@ enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct c
     p.pm = (struct cw_pm_reading){.pm = &data->pm, .schema = &data->schema, .file = &p.file, .arena = arena};
     if (status == CW_OK)
         status = read_schema(&p);
+    p.walk.mends = &p.directory->gaps;
     if (status == CW_OK)
         status = take_chunks(&p);
+    sum_up_damage(&p);
     if (status == CW_OK)
         status = sort_devices(&p);
     if (status == CW_OK)

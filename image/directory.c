@@ -111,17 +111,6 @@ void cw_directory_finish(struct cw_directory *d)
     d->keys = NULL;
 }
 
-void cw_directory_free(struct cw_directory *d)
-{
-    if (!d)
-        return;
-    cw_directory_finish(d);
-    free(d->offsets);
-    free(d->launches);
-    free(d->items);
-    *d = (struct cw_directory){0};
-}
-
 uint32_t cw_launch_count(const struct cw_counter_data *data)
 {
     return data->directory ? data->directory->item_count : data->range_count;

@@ -3,6 +3,7 @@
 #ifndef CW_IMAGE_DIRECTORY_H
 #define CW_IMAGE_DIRECTORY_H
 
+#include "image/chunk_walk.h"
 #include "image/counter_data.h"
 
 enum { CW_DIRECTORY_STEP = 16 };
@@ -14,6 +15,7 @@ struct cw_directory {
     uint32_t count, item_count;
     uint64_t first_ns;    /* when the first range began; 0: none says */
     uint64_t facts_known; /* a bit for each fact of the schema that a range says */
+    struct cw_chunk_gaps gaps; /* damage, and ranges that are lost by it */
     /* for adding: */
     size_t room, item_room;
     struct cw_launch_key *keys; /* of items */
@@ -31,8 +33,7 @@ enum cw_status cw_directory_find(struct cw_directory *directory, const struct cw
                                  bool *found, struct cw_arena *arena, struct cw_error *err);
 /* Adds a range of that launch. CW_ERR_NOMEM alone. */
 enum cw_status cw_directory_add(struct cw_directory *directory, uint64_t offset, uint32_t launch, struct cw_error *err);
-/* Frees what adding alone needs, and what is left over. */
+/* Frees what adding alone needs. */
 void cw_directory_finish(struct cw_directory *directory);
-void cw_directory_free(struct cw_directory *directory);
 
 #endif

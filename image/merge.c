@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "image/data_chunks.h"
+#include "image/directory.h"
 #include "image/merge_devices.h"
 #include "image/merge_trace.h"
 #include "image/pc_data.h"
+#include "image/range_read.h"
 
 struct mapped {        /* a device of the current input */
     uint32_t from, to; /* its number there and in the result */
@@ -45,8 +47,9 @@ struct merge {
     const struct cw_counter_data *data;
     struct cw_arena *own;                   /* it lives as long as the input is open */
     void *map;                              /* a tree of its devices */
+    bool has_rows;                          /* of a trace */
     uint32_t fact_at[CW_FACTS_MAX];         /* where its facts stand in the result */
-    struct cw_chunk about, repeated, facts; /* what the next range is said to be; empty where nothing is */
+    struct cw_range_parts parts;            /* what the next range is said to be */
 };
 
 /* What is kept of many inputs is written when so much has come together. */
@@ -106,13 +109,21 @@ static uint32_t device_number(const struct cw_chunk *chunk)
     return cw_read_u32(&in);
 }
 
-static enum cw_status take_device(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+/* A reader without bytes, for messages. */
+static struct cw_reader reader_of(const struct merge *m, const struct cw_input *input)
+{
+    struct cw_reader file;
+    cw_reader_init(&file, NULL, (size_t)input->size, input->name, 0, m->err);
+    return file;
+}
+
+static enum cw_status take_device(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     struct cw_merge_device device;
-    struct cw_reader file;
+    const struct cw_reader file = reader_of(m, input);
+    m->has_rows = m->has_rows || chunk->type == CW_CHUNK_TRACE_PROCESS;
     if (chunk->type != CW_CHUNK_DEVICE)
         return CW_OK;
-    cw_reader_init(&file, input->data, input->size, input->name, 0, m->err);
     enum cw_status status = cw_merge_device_read(&device, &file, chunk);
     return status != CW_OK || map_device(m, &device) ? status : cw_error_nomem(m->err);
 }
@@ -171,7 +182,7 @@ static enum cw_status put(struct merge *m)
     return status;
 }
 
-static enum cw_status copy_chunk(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+static enum cw_status copy_chunk(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     struct places numbers = find_numbers(chunk);
     size_t start = cw_chunk_begin(&m->out, chunk->type, chunk->flags), done = 0;
@@ -203,7 +214,7 @@ static int by_payload(const void *left, const void *right)
     return cw_likeness_compare(left, right);
 }
 
-static enum cw_status take_module(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+static enum cw_status take_module(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     const struct cw_likeness code = cw_likeness_of(chunk->payload, chunk->size);
     if (tfind(&code, &m->modules, by_payload))
@@ -222,13 +233,12 @@ static uint32_t fact_place(const struct merge *m, const char *name)
 }
 
 /* Facts in the result's order: inputs may have different ones. */
-static enum cw_status take_facts(struct merge *m, const struct cw_merge_input *input)
+static enum cw_status take_facts(struct merge *m, struct cw_input *input)
 {
     const struct cw_schema *schema = &m->data->schema;
     double read[CW_FACTS_MAX], facts[CW_FACTS_MAX];
-    struct cw_reader file;
-    cw_reader_init(&file, input->data, input->size, input->name, 0, m->err);
-    enum cw_status status = cw_facts_read(&file, &m->facts, read, schema->fact_count);
+    const struct cw_reader file = reader_of(m, input);
+    enum cw_status status = cw_facts_read(&file, &m->parts.facts, read, schema->fact_count);
     for (uint32_t i = 0; i < m->fact_count; i++)
         facts[i] = NAN;
     for (uint32_t i = 0; i < schema->fact_count; i++)
@@ -238,27 +248,28 @@ static enum cw_status take_facts(struct merge *m, const struct cw_merge_input *i
     return status;
 }
 
-static enum cw_status take_range(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+static enum cw_status take_range(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
-    enum cw_status status = m->about.type ? copy_chunk(m, input, &m->about) : CW_OK;
-    if (status == CW_OK && m->repeated.type)
-        status = copy_chunk(m, input, &m->repeated);
-    if (status == CW_OK && m->facts.type && m->data->schema.fact_count)
+    const struct cw_range_parts *parts = &m->parts;
+    enum cw_status status = parts->about.type ? copy_chunk(m, input, &parts->about) : CW_OK;
+    if (status == CW_OK && parts->repeated.type && m->repeat_count)
+        status = copy_chunk(m, input, &parts->repeated);
+    if (status == CW_OK && parts->facts.type && m->data->schema.fact_count)
         status = take_facts(m, input);
-    m->about = m->repeated = m->facts = (struct cw_chunk){0};
+    cw_range_parts_clear(&m->parts);
     return status == CW_OK ? copy_chunk(m, input, chunk) : status;
 }
 
 /* The first input is opened again: how the others differ from it is asked once. */
-static enum cw_status refuse(struct merge *m, const struct cw_merge_input *input, const struct cw_schema *schema)
+static enum cw_status refuse(struct merge *m, struct cw_input *input, const struct cw_schema *schema)
 {
     bool planned = m->profiler == CW_PROFILER_RANGE || m->profiler == CW_PROFILER_PM;
-    struct cw_merge_input again;
+    struct cw_input again;
     struct cw_counter_data first;
     enum cw_status status = m->files->open(m->files->user, 0, &again, m->err);
     if (status != CW_OK)
         return status;
-    status = cw_counter_data_read(&first, again.data, again.size, again.name, m->own, m->err);
+    status = cw_counter_data_open(&first, &again, m->own, m->err);
     const char *difference = status == CW_OK ? cw_schema_difference(schema, &first.schema, m->own) : NULL;
     if (difference)
         status = cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of %s than %s, expected the same: %s",
@@ -270,7 +281,7 @@ static enum cw_status refuse(struct merge *m, const struct cw_merge_input *input
 }
 
 /* What all inputs have to have alike, of which the result has the first's. */
-static enum cw_status take_alike(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+static enum cw_status take_alike(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     struct shared *own = chunk->type == CW_CHUNK_SCHEMA    ? &m->schema
                          : chunk->type == CW_CHUNK_REPEATS ? &m->repeats
@@ -295,7 +306,7 @@ static bool has_rows(const struct merge *m)
     return m->profiler == CW_PROFILER_TRACE || m->profiler == CW_PROFILER_PM;
 }
 
-static enum cw_status take_trace(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+static enum cw_status take_trace(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     struct cw_chunk renumbered = *chunk;
     bool wanted;
@@ -304,8 +315,11 @@ static enum cw_status take_trace(struct merge *m, const struct cw_merge_input *i
     return wanted ? copy_chunk(m, input, &renumbered) : CW_OK;
 }
 
-static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *input, const struct cw_chunk *chunk)
+static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
+    bool part;
+    if (cw_range_parts_take(&m->parts, chunk, &part, m->err) != CW_OK || part)
+        return part ? CW_OK : CW_ERR_NOMEM;
     switch (chunk->type) {
     case CW_CHUNK_SCHEMA:
     case CW_CHUNK_REPEATS:
@@ -315,15 +329,6 @@ static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *i
         return find_mapped(m, device_number(chunk))->is_new ? copy_chunk(m, input, chunk) : CW_OK;
     case CW_CHUNK_MODULE:
         return take_module(m, input, chunk);
-    case CW_CHUNK_ABOUT:
-        m->about = *chunk;
-        return CW_OK;
-    case CW_CHUNK_REPEATED:
-        m->repeated = *chunk;
-        return CW_OK;
-    case CW_CHUNK_FACTS:
-        m->facts = *chunk;
-        return CW_OK;
     case CW_CHUNK_RANGE:
         return take_range(m, input, chunk);
     case CW_CHUNK_SAMPLES:
@@ -345,23 +350,23 @@ static enum cw_status take_chunk(struct merge *m, const struct cw_merge_input *i
 }
 
 /* Each whole chunk of an input that has been read and found good. */
-static enum cw_status walk(struct merge *m, const struct cw_merge_input *input,
-                           enum cw_status (*take)(struct merge *, const struct cw_merge_input *,
-                                                  const struct cw_chunk *))
+static enum cw_status walk(struct merge *m, struct cw_input *input,
+                           enum cw_status (*take)(struct merge *, struct cw_input *, const struct cw_chunk *))
 {
-    struct cw_reader file;
+    struct cw_chunk_walk walk;
     struct cw_chunk chunk;
     bool found = true, truncated = false;
-    cw_reader_init(&file, input->data, input->size, input->name, 0, m->err);
-    enum cw_status status = cw_chunk_check_header(&file, &cw_counter_data_kind);
-    while (status == CW_OK && (status = cw_chunk_next(&file, &chunk, &found, &truncated)) == CW_OK && found)
+    enum cw_status status = cw_chunk_walk_begin(&walk, input, &cw_counter_data_kind, 0, m->err);
+    walk.gaps = &m->data->directory->gaps;
+    while (status == CW_OK && (status = cw_chunk_walk_next(&walk, &chunk, &found, &truncated)) == CW_OK && found)
         status = take(m, input, &chunk);
+    cw_chunk_walk_end(&walk);
     return status;
 }
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *input,
+static enum cw_status check_kind(struct merge *m, struct cw_input *input,
                                  const struct cw_counter_data *data)
 {
     if (m->is_first) {
@@ -379,21 +384,25 @@ static enum cw_status check_kind(struct merge *m, const struct cw_merge_input *i
 }
 
 /* Rows are copied as they are: who reads them checks them. */
-static enum cw_status begin_trace(struct merge *m, const struct cw_merge_input *input,
-                                  const struct cw_counter_data *data)
+static enum cw_status begin_trace(struct merge *m, struct cw_input *input)
 {
     struct cw_trace trace;
-    enum cw_status status =
-        cw_trace_read(&trace, data->devices, data->device_count, input->data, input->size, input->name, m->own, m->err);
+    enum cw_status status = cw_input_load(input, m->err);
+    if (status == CW_OK)
+        status = cw_trace_read(&trace, m->data->devices, m->data->device_count, input->bytes, (size_t)input->size,
+                               input->name, m->own, m->err);
     return status == CW_OK ? cw_merge_trace_begin(&m->trace, &trace, m->own, m->err) : status;
 }
 
-static enum cw_status take_data(struct merge *m, const struct cw_merge_input *input, const struct cw_counter_data *data)
+static enum cw_status take_data(struct merge *m, struct cw_input *input, const struct cw_counter_data *data)
 {
-    m->about = m->repeated = m->facts = (struct cw_chunk){0};
+    cw_range_parts_clear(&m->parts);
+    m->has_rows = m->profiler == CW_PROFILER_TRACE;
     for (uint32_t i = 0; i < data->schema.fact_count; i++)
         m->fact_at[i] = fact_place(m, data->schema.fact_names[i]);
     enum cw_status status = walk(m, input, take_device);
+    if (status == CW_OK && has_rows(m) && m->has_rows)
+        status = begin_trace(m, input);
     if (status == CW_OK)
         status = walk(m, input, take_chunk);
     tdestroy(m->map, leave);
@@ -408,20 +417,26 @@ static enum cw_status take_data(struct merge *m, const struct cw_merge_input *in
     return status;
 }
 
-static enum cw_status take_input(struct merge *m, const struct cw_merge_input *input)
+static enum cw_status check_instructions(struct merge *m, struct cw_input *input)
+{
+    struct cw_pc_data instructions;
+    const enum cw_status status = cw_input_load(input, m->err);
+    return status == CW_OK ? cw_pc_data_read(&instructions, input->bytes, (size_t)input->size, input->name, m->own, m->err)
+                           : status;
+}
+
+static enum cw_status take_input(struct merge *m, struct cw_input *input)
 {
     struct cw_counter_data data;
-    struct cw_pc_data instructions;
     if (m->is_first && !(m->first = cw_arena_strdup(m->arena, input->name)))
         return cw_error_nomem(m->err);
-    enum cw_status status = cw_counter_data_read(&data, input->data, input->size, input->name, m->own, m->err);
-    if (status == CW_OK)
-        status = cw_pc_data_read(&instructions, input->data, input->size, input->name, m->own, m->err);
+    enum cw_status status = cw_counter_data_open(&data, input, m->own, m->err);
+    const enum cw_profiler profiler = data.schema.profiler;
     m->data = &data;
+    if (status == CW_OK && (profiler == CW_PROFILER_PC || profiler == CW_PROFILER_SASS))
+        status = check_instructions(m, input);
     if (status == CW_OK)
         status = check_kind(m, input, &data);
-    if (status == CW_OK && has_rows(m))
-        status = begin_trace(m, input, &data);
     return status == CW_OK ? take_data(m, input, &data) : status;
 }
 
@@ -439,33 +454,43 @@ static enum cw_status add_fact_names(struct merge *m, const struct cw_schema *sc
     return CW_OK;
 }
 
-/* They stand before the ranges. What is wrong with an input is told when it is read in whole. */
-static enum cw_status find_fact_names(struct merge *m, const struct cw_merge_input *input)
+/* They stand before the ranges. What is wrong with an input, other than that it cannot be read, is told when it is read
+ * in whole. */
+static enum cw_status find_fact_names(struct merge *m, struct cw_input *input)
 {
-    struct cw_reader file, in;
+    struct cw_chunk_walk walk;
     struct cw_chunk chunk;
-    bool found = true, truncated = false;
-    cw_reader_init(&file, input->data, input->size, input->name, 0, NULL);
-    cw_chunk_check_header(&file, &cw_counter_data_kind);
-    while (cw_chunk_next(&file, &chunk, &found, &truncated) == CW_OK && found && chunk.type != CW_CHUNK_RANGE) {
-        struct cw_schema names = {0};
-        if (chunk.type != CW_CHUNK_FACT_NAMES)
-            continue;
+    struct cw_chunk_gaps gaps = {0};
+    struct cw_schema names = {0};
+    struct cw_error err = CW_ERROR_INIT;
+    bool found = true;
+    enum cw_status status = cw_chunk_walk_begin(&walk, input, &cw_counter_data_kind, 0, &err);
+    walk.mends = &gaps;
+    while (status == CW_OK && (status = cw_chunk_walk_next(&walk, &chunk, &found, NULL)) == CW_OK && found &&
+           chunk.type != CW_CHUNK_RANGE && chunk.type != CW_CHUNK_FACT_NAMES)
+        ;
+    if (status == CW_OK && found && chunk.type == CW_CHUNK_FACT_NAMES) {
+        const struct cw_reader file = cw_chunk_walk_reader(&walk);
+        struct cw_reader in;
         cw_chunk_open(&file, &chunk, &in);
         cw_schema_read_fact_names(&names, &in, m->arena);
-        if (in.status != CW_OK)
-            return in.status == CW_ERR_NOMEM ? cw_error_nomem(m->err) : CW_OK;
-        return add_fact_names(m, &names);
+        status = in.status == CW_OK ? add_fact_names(m, &names) : in.status;
     }
-    return CW_OK;
+    if (status == CW_ERR_IO)
+        cw_error_set(m->err, status, "%s", err.message);
+    if (status == CW_ERR_NOMEM)
+        cw_error_nomem(m->err);
+    cw_chunk_walk_end(&walk);
+    free(gaps.items);
+    return status == CW_ERR_INPUT ? CW_OK : status;
 }
 
 /* Does something with each input, one after another. */
-static enum cw_status each(struct merge *m, enum cw_status (*take)(struct merge *, const struct cw_merge_input *))
+static enum cw_status each(struct merge *m, enum cw_status (*take)(struct merge *, struct cw_input *))
 {
     enum cw_status status = CW_OK;
     for (size_t i = 0; i < m->files->count && status == CW_OK; i++) {
-        struct cw_merge_input input;
+        struct cw_input input;
         m->is_first = i == 0;
         m->own = cw_arena_create();
         status = m->own ? m->files->open(m->files->user, i, &input, m->err) : cw_error_nomem(m->err);
@@ -494,6 +519,7 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
         cw_counter_data_write_end(m.ranges, m.dropped, m.how, m.code, &m.out);
     if (status == CW_OK)
         status = put(&m);
+    cw_range_parts_free(&m.parts);
     cw_merge_devices_free(&m.devices);
     cw_merge_trace_free(&m.trace);
     tdestroy(m.modules, leave);
@@ -509,14 +535,15 @@ struct in_memory {
     struct cw_writer *out;
 };
 
-static enum cw_status open_memory(void *memory, size_t i, struct cw_merge_input *input, struct cw_error *err)
+static enum cw_status open_memory(void *memory, size_t i, struct cw_input *input, struct cw_error *err)
 {
+    const struct cw_merge_input *of = &((struct in_memory *)memory)->inputs[i];
     (void)err;
-    *input = ((struct in_memory *)memory)->inputs[i];
+    *input = cw_input_of(of->data, of->size, of->name);
     return CW_OK;
 }
 
-static void close_memory(void *memory, struct cw_merge_input *input)
+static void close_memory(void *memory, struct cw_input *input)
 {
     (void)memory, (void)input;
 }

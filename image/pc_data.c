@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/chunk_walk.h"
 #include "image/data_chunks.h"
 #include "image/fields.h"
 
@@ -261,10 +262,14 @@ static void read_module(struct cw_module *module, struct cw_reader *in)
 /* Lists the chunks, and counts them by kind. */
 static enum cw_status list_chunks(struct cw_chunk_list *list, struct cw_pc_data *data, struct cw_reader *file)
 {
+    const struct cw_input input = cw_input_of(file->data, file->size, file->source);
+    struct cw_chunk_gaps gaps = {0};
+    struct cw_chunk_walk walk;
     struct cw_chunk chunk;
-    bool found = true, truncated;
-    enum cw_status status = cw_chunk_check_header(file, &cw_counter_data_kind);
-    while (status == CW_OK && (status = cw_chunk_next(file, &chunk, &found, &truncated)) == CW_OK && found) {
+    bool found = true;
+    enum cw_status status = cw_chunk_walk_begin(&walk, &input, &cw_counter_data_kind, 0, file->err);
+    walk.mends = &gaps;
+    while (status == CW_OK && (status = cw_chunk_walk_next(&walk, &chunk, &found, NULL)) == CW_OK && found) {
         uint32_t *count = chunk.type == CW_CHUNK_MODULE ? &data->module_count
                           : chunk.type == CW_CHUNK_PC   ? &data->pc_count
                           : chunk.type == CW_CHUNK_SASS ? &data->sass_count
@@ -274,6 +279,8 @@ static enum cw_status list_chunks(struct cw_chunk_list *list, struct cw_pc_data 
             status = cw_chunk_list_add(list, &chunk, file);
         }
     }
+    cw_chunk_walk_end(&walk);
+    free(gaps.items);
     return status;
 }
 

@@ -17,6 +17,7 @@ enum cw_status cw_range_view_init(struct cw_range_view *view, const struct cw_co
     *view = (struct cw_range_view){.data = *data, .room = room, .of = data, .err = err, .next = UINT32_MAX};
     view->walk.window.input = data->input;
     view->walk.err = err;
+    view->walk.gaps = data->directory ? &data->directory->gaps : NULL;
     struct cw_counter_data *to = &view->data;
     to->directory = NULL;
     to->ranges = view->ranges = cw_arena_alloc(arena, room, sizeof *view->ranges);

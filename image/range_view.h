@@ -2,7 +2,7 @@
 #ifndef CW_IMAGE_RANGE_VIEW_H
 #define CW_IMAGE_RANGE_VIEW_H
 
-#include "image/chunk.h"
+#include "image/chunk_walk.h"
 #include "image/range_read.h"
 
 /* Columns of some ranges of a capture with a directory. Their room is made once; loading others overwrites them. */

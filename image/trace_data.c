@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/chunk_walk.h"
 #include "image/data_chunks.h"
 #include "image/trace_columns.h"
 
@@ -418,11 +419,17 @@ static enum cw_status keep_all(struct parse *p)
 
 static enum cw_status read_all(struct parse *p)
 {
+    const struct cw_input input = cw_input_of(p->file.data, p->file.size, p->file.source);
+    struct cw_chunk_gaps gaps = {0};
+    struct cw_chunk_walk walk;
     struct cw_chunk chunk;
-    bool found = true, truncated;
-    enum cw_status status = cw_chunk_check_header(&p->file, &cw_counter_data_kind);
-    while (status == CW_OK && (status = cw_chunk_next(&p->file, &chunk, &found, &truncated)) == CW_OK && found)
+    bool found = true;
+    enum cw_status status = cw_chunk_walk_begin(&walk, &input, &cw_counter_data_kind, 0, p->file.err);
+    walk.mends = &gaps;
+    while (status == CW_OK && (status = cw_chunk_walk_next(&walk, &chunk, &found, NULL)) == CW_OK && found)
         status = read_chunk(p, &chunk);
+    cw_chunk_walk_end(&walk);
+    free(gaps.items);
     return status == CW_OK ? keep_all(p) : status;
 }
 

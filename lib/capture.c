@@ -89,7 +89,7 @@ void counterworks_capture_close(struct counterworks_capture *capture)
 struct joining {
     const char *const *paths;
     size_t count;
-    struct cw_bytes standard; /* standard input, which can be read once */
+    struct cw_input standard; /* standard input, which can be read once */
     FILE *out;
     const char *output;
     struct cw_writer memory; /* instead of them, up to IN_MEMORY bytes */
@@ -98,25 +98,27 @@ struct joining {
 
 enum { IN_MEMORY = 64 << 20 };
 
-static enum cw_status open_input(void *joining, size_t i, struct cw_merge_input *input, struct cw_error *err)
+static enum cw_status open_input(void *joining, size_t i, struct cw_input *input, struct cw_error *err)
 {
     struct joining *j = joining;
-    const char *path = j->paths[i];
-    const bool standard = cw_file_is_standard(path);
-    struct cw_bytes file = standard ? j->standard : (struct cw_bytes){0};
-    enum cw_status status = file.data ? CW_OK : cw_file_read(&file, path, largest_capture, err);
-    if (standard)
-        j->standard = file;
-    *input = (struct cw_merge_input){path, file.data, file.size};
+    const bool standard = cw_file_is_standard(j->paths[i]);
+    enum cw_status status = CW_OK;
+    *input = j->standard;
+    if (!standard || !input->name)
+        status = cw_input_open(input, j->paths[i], largest_capture, err);
+    if (standard && status == CW_OK)
+        j->standard = *input;
+    if (status != CW_OK)
+        cw_input_close(input);
     return status;
 }
 
-static void close_input(void *joining, struct cw_merge_input *input)
+static void close_input(void *joining, struct cw_input *input)
 {
-    const struct joining *j = joining;
-    struct cw_bytes file = {(uint8_t *)input->data, input->size};
-    if (file.data != j->standard.data)
-        cw_bytes_free(&file);
+    if (cw_file_is_standard(input->name))
+        ((struct joining *)joining)->standard = *input; /* may have been loaded meanwhile */
+    else
+        cw_input_close(input);
 }
 
 static enum cw_status put_output(void *joining, const void *data, size_t size, struct cw_error *err)
@@ -134,7 +136,7 @@ static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
     const struct cw_merge_files files = {j.count, open_input, close_input, put_output, &j};
     j.out = out;
     enum cw_status status = cw_counter_data_merge_files(&files, err);
-    cw_bytes_free(&j.standard);
+    cw_input_close(&j.standard);
     return status;
 }
 
@@ -198,7 +200,7 @@ enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const c
     const struct cw_merge_files files = {count, open_input, close_input, put_joined, &j};
     cw_writer_init(&j.memory);
     enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
-    cw_bytes_free(&j.standard);
+    cw_input_close(&j.standard);
     if (status == CW_OK) {
         made->file = j.file.is_open ? j.file : cw_input_of(j.memory.data, j.memory.size, name);
         made->file.own = (struct cw_bytes){j.memory.data, j.memory.size};

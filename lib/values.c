@@ -10,6 +10,14 @@
 
 /* ---- what is worth telling -------------------------------------------------------------------------------------- */
 
+static void tell_damage(struct cw_writer *line, const struct cw_damage *damage)
+{
+    cw_write_format(line, "found %" PRIu64 " damaged place%s, the first at offset %" PRIu64 ": %" PRIu64 " bytes are lost",
+                    damage->places, damage->places == 1 ? "" : "s", damage->first, damage->bytes);
+    if (damage->counted)
+        cw_write_format(line, " with %" PRIu64 " range%s", damage->ranges, damage->ranges == 1 ? "" : "s");
+}
+
 void cw_lib_tell_incomplete(const struct counterworks_capture *capture, const struct counterworks_chip *to)
 {
     const struct cw_counter_data *d = &capture->data;
@@ -19,7 +27,11 @@ void cw_lib_tell_incomplete(const struct counterworks_capture *capture, const st
     if (d->complete)
         return;
     cw_writer_init(&line);
-    cw_write_format(&line, "%s: the capture is incomplete", capture->name);
+    cw_write_format(&line, "%s: ", capture->name);
+    if (d->damage.places)
+        tell_damage(&line, &d->damage);
+    else
+        cw_write_format(&line, "the capture is incomplete");
     if (d->schema.profiler < CW_PROFILER__PLANNED)
         cw_write_format(&line, "; it holds %" PRIu32 " whole %s%s", count, samples ? "sample" : "range",
                         count == 1 ? "" : "s");

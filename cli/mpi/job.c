@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "image/chunk_walk.h"
 #include "image/data_chunks.h"
 
 static const uint64_t largest_capture = (uint64_t)1 << 40;

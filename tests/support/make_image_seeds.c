@@ -1,7 +1,8 @@
-/* Writes the seeds of the fuzz targets config_image, counter_data and pc_data: make_image_seeds CORPUS_FOLDER */
+/* Writes the seeds of the fuzz targets config_image, counter_data, capture_file and pc_data: make_image_seeds CORPUS_FOLDER */
 #include <stdio.h>
 
 #include "base/file.h"
+#include "image/data_chunks.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
 
@@ -44,12 +45,50 @@ static int save_meanings(const char *folder)
     return save_plan(folder, "seed-meanings", image) || save(folder, "counter_data", "seed-meanings", &out);
 }
 
-static int save_made(const char *folder, const char *name, void (*make)(struct cw_writer *))
+static int save_made(const char *folder, const char *target, const char *name, void (*make)(struct cw_writer *))
 {
     struct cw_writer out;
     cw_writer_init(&out);
     make(&out);
-    return save(folder, "counter_data", name, &out);
+    return save(folder, target, name, &out);
+}
+
+/* A byte of the values of a range is another. */
+static void make_damaged(struct cw_writer *out)
+{
+    struct cw_edit_chunk chunk;
+    cw_sample_repeats(out);
+    if (cw_edit_find(out->data, out->size, 4, &chunk))
+        out->data[chunk.offset + CW_CHUNK_HEADER_SIZE + chunk.size / 2] ^= 1;
+}
+
+/* Heads in the middle of it that each claim the rest. */
+static void make_heads(struct cw_writer *out)
+{
+    enum { HEADS = 200 };
+    struct cw_writer whole;
+    struct cw_edit_chunk chunk;
+    cw_writer_init(&whole);
+    cw_sample_facts(&whole);
+    if (cw_edit_find(whole.data, whole.size, 4, &chunk)) {
+        cw_write_bytes(out, whole.data, chunk.offset);
+        for (size_t i = 0; i < HEADS; i++) {
+            const size_t start = cw_chunk_begin(out, CW_CHUNK_RANGE, 0);
+            cw_store_u64(out->data + start + 8, (HEADS - 1 - i) * CW_CHUNK_HEADER_SIZE);
+        }
+        cw_write_bytes(out, whole.data + chunk.offset, whole.size - chunk.offset);
+    }
+    cw_writer_free(&whole);
+}
+
+static int save_captures(const char *folder)
+{
+    static const char *const target = "capture_file";
+    return save_made(folder, target, "seed-repeats", cw_sample_repeats) ||
+           save_made(folder, target, "seed-facts", cw_sample_facts) ||
+           save_made(folder, target, "seed-windows", cw_sample_windows) ||
+           save_made(folder, target, "seed-damaged", make_damaged) ||
+           save_made(folder, target, "seed-heads", make_heads);
 }
 
 /* Clocks of its first device, and a launch whose times were not collected. */
@@ -109,8 +148,9 @@ int main(int argc, char **argv)
         save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
         save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
         save_samples(folder, "seed-pm-uncorrelated", 0, false) ||
-        save_made(folder, "seed-repeats", cw_sample_repeats) || save_made(folder, "seed-facts", cw_sample_facts) ||
-        save_made(folder, "seed-windows", cw_sample_windows) || save_meanings(folder) ||
+        save_made(folder, "counter_data", "seed-repeats", cw_sample_repeats) ||
+        save_made(folder, "counter_data", "seed-facts", cw_sample_facts) ||
+        save_made(folder, "counter_data", "seed-windows", cw_sample_windows) || save_captures(folder) || save_meanings(folder) ||
         save_clocks(folder);
     return failed ? CW_ERR_IO : CW_OK;
 }

@@ -237,8 +237,8 @@ Test(counter_data, a_file_that_was_cut_keeps_its_whole_chunks)
     }
 }
 
-/* A changed length can look like a file that was cut; nothing else is taken. */
-Test(counter_data, every_flipped_bit_is_refused_or_cuts)
+/* Of the header and the schema; what any other costs is in image_damage_test.c. */
+Test(counter_data, every_flipped_bit_is_told)
 {
     for (size_t bit = 0; bit < 8 * sample.size; bit++) {
         if (bit / 8 == 10 || bit / 8 == 11) /* the minor version */
@@ -246,10 +246,10 @@ Test(counter_data, every_flipped_bit_is_refused_or_cuts)
         sample.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
         enum cw_status status = read_bytes(sample.data, sample.size);
         sample.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        bool in_length = false;
-        for (size_t i = DEVC; i <= ENDC; i++)
-            in_length |= bit / 8 >= chunk_offset(&sample, i) + 8 && bit / 8 < chunk_offset(&sample, i) + 16;
-        cr_expect(status == CW_ERR_INPUT || (in_length && status == CW_OK && !data.complete), "bit %zu", bit);
+        if (bit / 8 < chunk_offset(&sample, DEVC))
+            cr_expect(status == CW_ERR_INPUT, "bit %zu", bit);
+        else
+            cr_expect(status == CW_OK && !data.complete, "bit %zu", bit);
     }
 }
 

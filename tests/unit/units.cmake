@@ -29,6 +29,7 @@ cw_unit(image_facts_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_meanings_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_pc_data_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_trace_data_test cw_test_image)
+cw_unit(image_damage_test cw_test_image)
 cw_unit(image_range_view_test cw_test_image)
 cw_unit(image_pm_data_test cw_test_image cw_test_alloc_fail)
 

@@ -1,0 +1,244 @@
+#include "image/chunk_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/arena.h"
+
+enum cw_status cw_chunk_walk_begin(struct cw_chunk_walk *walk, const struct cw_input *input,
+                                   const struct cw_chunk_kind *kind, uint64_t pos, struct cw_error *err)
+{
+    *walk = (struct cw_chunk_walk){.window.input = input, .pos = pos, .err = err};
+    if (pos)
+        return CW_OK;
+    const size_t size = input->size < CW_FILE_HEADER_SIZE ? (size_t)input->size : CW_FILE_HEADER_SIZE;
+    const uint8_t *head;
+    struct cw_reader file;
+    const enum cw_status status = cw_window_get(&walk->window, 0, size, &head, err);
+    if (status != CW_OK)
+        return status;
+    cw_reader_init(&file, head, size, input->name, 0, err);
+    walk->pos = CW_FILE_HEADER_SIZE;
+    return cw_chunk_check_header(&file, kind);
+}
+
+void cw_chunk_walk_end(struct cw_chunk_walk *walk)
+{
+    free(walk->window.data);
+    walk->window.data = NULL;
+}
+
+struct cw_reader cw_chunk_walk_reader(const struct cw_chunk_walk *walk)
+{
+    struct cw_reader reader;
+    cw_reader_init(&reader, NULL, (size_t)walk->window.input->size, walk->window.input->name, 0, walk->err);
+    return reader;
+}
+
+/* ---- damage ----------------------------------------------------------------------------------------------------- */
+
+enum cw_status cw_chunk_gaps_add(struct cw_chunk_gaps *gaps, const struct cw_chunk_gap *gap, struct cw_error *err)
+{
+    struct cw_chunk_gap added = *gap;
+    while (gaps->count && gaps->items[gaps->count - 1].to >= added.from) {
+        const struct cw_chunk_gap *last = &gaps->items[--gaps->count];
+        added.from = last->from < added.from ? last->from : added.from;
+        added.to = last->to > added.to ? last->to : added.to;
+        added.type = 0;
+    }
+    struct cw_chunk_gap *grown = cw_grown(gaps->items, &gaps->room, gaps->count, sizeof *grown);
+    if (!grown)
+        return cw_error_nomem(err);
+    gaps->items = grown;
+    gaps->items[gaps->count++] = added;
+    return CW_OK;
+}
+
+struct head {
+    uint32_t type, flags;
+    uint64_t length, checksum;
+};
+
+static struct head read_head(const uint8_t *bytes)
+{
+    struct cw_reader in;
+    struct head head;
+    cw_reader_init(&in, bytes, CW_CHUNK_HEADER_SIZE, "", 0, NULL);
+    head.type = cw_read_u32(&in);
+    head.flags = cw_read_u32(&in);
+    head.length = cw_read_u64(&in);
+    head.checksum = cw_read_u64(&in);
+    return head;
+}
+
+/* Types are four capital letters. */
+static bool is_plausible(const uint8_t *bytes, uint64_t left)
+{
+    for (int i = 0; i < 4; i++)
+        if (bytes[i] < 'A' || bytes[i] > 'Z')
+            return false;
+    const struct head head = read_head(bytes);
+    return !(head.flags & ~(uint32_t)CW_CHUNK_OPTIONAL) && head.length <= left - CW_CHUNK_HEADER_SIZE;
+}
+
+/* Whether the chunk at `pos`, which the file has room for, is whole. It is read in pieces, for a length may be anything.
+ * What is not whole counts against what may be tried: else each of many heads could claim the rest of the file. */
+static enum cw_status is_whole(struct cw_chunk_walk *w, uint64_t pos, bool *whole)
+{
+    const struct cw_input *input = w->window.input;
+    const uint64_t most = input->size > UINT64_MAX / 4 ? UINT64_MAX : 4 * input->size;
+    uint8_t piece[1 << 14];
+    XXH3_state_t state;
+    *whole = false;
+    enum cw_status status = cw_input_read(input, pos, CW_CHUNK_HEADER_SIZE, piece, w->err);
+    if (status != CW_OK)
+        return status;
+    const struct head head = read_head(piece);
+    if (head.length > most || w->mends->tried > most - head.length)
+        return CW_OK;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, piece, 16);
+    pos += CW_CHUNK_HEADER_SIZE;
+    for (uint64_t left = head.length; left && status == CW_OK;) {
+        const size_t n = left < sizeof piece ? (size_t)left : sizeof piece;
+        status = cw_input_read(input, pos, n, piece, w->err);
+        XXH3_64bits_update(&state, piece, n);
+        pos += n;
+        left -= n;
+    }
+    *whole = status == CW_OK && XXH3_64bits_digest(&state) == head.checksum;
+    w->mends->tried += *whole ? 0 : head.length;
+    return status;
+}
+
+/* Where the first whole chunk from `from` on begins; the file's size where there is none. */
+static enum cw_status find_whole(struct cw_chunk_walk *w, uint64_t from, uint64_t *at)
+{
+    const uint64_t size = w->window.input->size;
+    enum cw_status status = CW_OK;
+    bool whole = false;
+    for (*at = from; status == CW_OK && !whole && size - *at >= CW_CHUNK_HEADER_SIZE;) {
+        const size_t n = size - *at < CW_WINDOW_AHEAD ? (size_t)(size - *at) : CW_WINDOW_AHEAD;
+        const uint8_t *bytes;
+        size_t i = 0;
+        status = cw_window_get(&w->window, *at, n, &bytes, w->err);
+        while (status == CW_OK && !whole && n - i >= CW_CHUNK_HEADER_SIZE) {
+            if (is_plausible(bytes + i, size - *at - i))
+                status = is_whole(w, *at + i, &whole);
+            i += !whole;
+        }
+        *at += i;
+    }
+    *at = whole ? *at : size;
+    return status;
+}
+
+/* Where the chunk would end that begins at `pos`, by its head; 0 where that does not say so. */
+static enum cw_status end_by_head(const struct cw_chunk_walk *w, uint64_t pos, uint64_t *end, uint32_t *type)
+{
+    const uint64_t size = w->window.input->size;
+    uint8_t bytes[CW_CHUNK_HEADER_SIZE];
+    *end = 0;
+    if (size - pos < sizeof bytes)
+        return CW_OK;
+    const enum cw_status status = cw_input_read(w->window.input, pos, sizeof bytes, bytes, w->err);
+    if (status == CW_OK && is_plausible(bytes, size - pos)) {
+        const struct head head = read_head(bytes);
+        *type = head.type;
+        *end = pos + CW_CHUNK_HEADER_SIZE + head.length;
+    }
+    return status;
+}
+
+/* Goes on to the next whole chunk, or to the end of the file; there, one that is cut off is not damaged. */
+static enum cw_status mend(struct cw_chunk_walk *w, bool *truncated)
+{
+    const uint64_t size = w->window.input->size;
+    struct cw_chunk_gap gap = {.from = w->pos};
+    uint64_t end = 0;
+    uint32_t type = 0;
+    enum cw_status status = find_whole(w, w->pos + 1, &gap.to);
+    if (status == CW_OK && gap.to == size && *truncated)
+        return CW_OK;
+    *truncated = false;
+    if (status == CW_OK)
+        status = end_by_head(w, w->pos, &end, &type);
+    gap.type = end == gap.to ? type : 0;
+    if (status == CW_OK)
+        status = cw_chunk_gaps_add(w->mends, &gap, w->err);
+    w->pos = gap.to;
+    return status;
+}
+
+/* Over a gap that begins here. */
+static void skip_gap(struct cw_chunk_walk *w)
+{
+    size_t low = 0, high = w->gaps->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (w->gaps->items[middle].from < w->pos)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < w->gaps->count && w->gaps->items[low].from == w->pos)
+        w->pos = w->gaps->items[low].to;
+}
+
+/* ---- the walk --------------------------------------------------------------------------------------------------- */
+
+/* Chunks above it are looked through before they are read: so nonsense for a length takes no memory. */
+static const uint64_t large = 64 << 20;
+
+/* *damaged: there is something that is no whole chunk, where that is to be mended. */
+static enum cw_status take_next(struct cw_chunk_walk *walk, struct cw_chunk *chunk, bool *found, bool *truncated,
+                                bool *damaged)
+{
+    const uint64_t left = walk->window.input->size - walk->pos;
+    size_t size = left < CW_CHUNK_HEADER_SIZE ? (size_t)left : CW_CHUNK_HEADER_SIZE;
+    struct cw_reader file;
+    const uint8_t *at;
+    enum cw_status status = cw_window_get(&walk->window, walk->pos, size, &at, walk->err);
+    if (status == CW_OK && size == CW_CHUNK_HEADER_SIZE) {
+        const uint64_t length = read_head(at).length;
+        if (walk->mends && length > large && length <= left - size) {
+            bool whole;
+            status = is_whole(walk, walk->pos, &whole);
+            *damaged = !whole;
+        }
+        if (status == CW_OK && !*damaged && length <= left - size && length <= SIZE_MAX - size)
+            status = cw_window_get(&walk->window, walk->pos, size += (size_t)length, &at, walk->err);
+    }
+    if (status != CW_OK || *damaged)
+        return status;
+    cw_reader_init(&file, at, size, walk->window.input->name, walk->pos, walk->mends ? NULL : walk->err);
+    status = cw_chunk_next(&file, chunk, found, truncated);
+    walk->pos += *found ? size : 0;
+    if (status == CW_OK || !walk->mends)
+        return status;
+    walk->mends->tried += size;
+    *damaged = true;
+    return CW_OK;
+}
+
+enum cw_status cw_chunk_walk_next(struct cw_chunk_walk *walk, struct cw_chunk *chunk, bool *found, bool *truncated)
+{
+    bool damaged, cut, again;
+    enum cw_status status;
+    *found = false;
+    do {
+        damaged = cut = false;
+        if (walk->gaps && walk->gaps->count)
+            skip_gap(walk);
+        status = take_next(walk, chunk, found, walk->mends ? &cut : truncated, &damaged);
+        again = status == CW_OK && (damaged || cut);
+        if (again)
+            status = mend(walk, &cut);
+    } while (status == CW_OK && again && !cut);
+    if (cut && truncated)
+        *truncated = true;
+    return status;
+}
