@@ -74,7 +74,7 @@ static void *run(void *user)
         struct pollfd one = {.fd = cw_descriptor_number(&self->listener), .events = POLLIN};
         if (one.fd < 0)
             break;
-        if (poll(&one, 1, -1) <= 0)
+        if (poll(&one, 1, -1) <= 0 || cw_descriptor_number(&self->listener) != one.fd) /* it may be the program's now */
             continue;
         const int fd = accept4(one.fd, NULL, NULL, SOCK_CLOEXEC);
         if (fd >= 0)

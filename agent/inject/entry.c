@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "agent/common/device.h"
@@ -357,9 +358,24 @@ static bool is_behind_call(CUpti_CallbackDomain domain, const void *data)
            ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_EXIT;
 }
 
+/* It may do with CUDA what it can, which is little behind its parent's use of it. */
+static void tell_forked(void)
+{
+    struct cw_thread here;
+    cw_thread_enter(&here);
+    if (!atomic_exchange(&self->told, true))
+        cw_say("process %ld was forked without exec from one that is captured: what it does with CUDA is left out",
+               (long)getpid());
+    cw_thread_leave(&here);
+}
+
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
     (void)user;
+    if (self->forked) {
+        tell_forked();
+        return;
+    }
     if (!self->attached) {
         take(domain, id, data);
         return;
@@ -401,6 +417,7 @@ static void forked(void)
     cw_trace_nvtx_forget();
     cw_attach_leave();
     cw_pinned_forget();
+    self->forked = self->forked || cw_wire->tried;
     cw_inject->over = cw_inject->over || cw_wire->tried;
     cw_inject->process = cw_wire->tried ? 0 : getpid();
 }
@@ -501,10 +518,10 @@ static void initialize(void)
     const char *path = secure_getenv(CW_AGENT_SOCKET_VARIABLE);
     if (cw_wire->tried)
         return;
-    if (!path) {
+    if (!path && !getauxval(AT_SECURE)) /* a program with the rights of another loads nothing that others name */
         cw_attach_listen(&calls);
+    if (!path)
         return;
-    }
     cw_inject->process = getpid();
     cw_inject->arena = cw_arena_create();
     if (cw_inject->arena && cw_wire_connect(path))

@@ -83,6 +83,8 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         bool abandoned; /* what was armed when the capture ended has been stopped */
         bool subscribed;
         bool attached;              /* the agent has come to the program */
+        bool forked;                /* this is a child of a captured process, which has no part in the capture */
+        _Atomic bool told;          /* that it is */
         _Atomic uint32_t callbacks; /* of an attached agent's capture, that are under way */
         _Atomic bool leaving;       /* CUPTI is to be left, at the end of a call */
         _Atomic bool left;

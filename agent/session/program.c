@@ -14,27 +14,40 @@
 #include "agent/session/signals.h"
 #include "base/text.h"
 
-static bool can_run(const char *folder, size_t length, const char *name)
+/* *st is of its file then. */
+static bool can_run(const char *folder, size_t length, const char *name, struct stat *st)
 {
     char path[4096];
-    struct stat st;
     int size = snprintf(path, sizeof path, "%.*s%s%s", (int)length, folder, length ? "/" : "", name);
-    return size < (int)sizeof path && stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+    return size < (int)sizeof path && stat(path, st) == 0 && S_ISREG(st->st_mode) && access(path, X_OK) == 0;
+}
+
+static bool find(const char *name, const char *path, struct stat *st)
+{
+    for (const char *at = path;; at++) {
+        size_t length = strcspn(at, ":");
+        if (can_run(at, length, name, st))
+            return true;
+        at += length;
+        if (!*at)
+            return false;
+    }
+}
+
+bool cw_program_changes_rights(const char *name)
+{
+    const char *path = strchr(name, '/') ? "" : getenv("PATH");
+    struct stat st;
+    return path && find(name, path, &st) &&
+           ((st.st_mode & S_ISUID && st.st_uid != geteuid()) || (st.st_mode & S_ISGID && st.st_gid != getegid()));
 }
 
 enum cw_status cw_program_find(const char *name, struct cw_error *err)
 {
     const char *path = strchr(name, '/') ? "" : getenv("PATH");
-    if (!path) /* execvp has a path of its own then */
+    struct stat st;
+    if (!path || find(name, path, &st)) /* without, execvp has a path of its own */
         return CW_OK;
-    for (const char *at = path;; at++) {
-        size_t length = strcspn(at, ":");
-        if (can_run(at, length, name))
-            return CW_OK;
-        at += length;
-        if (!*at)
-            break;
-    }
     bool is_there = strchr(name, '/') && access(name, F_OK) == 0;
     return cw_error_set(err, CW_ERR_USAGE, "cannot run %s: %s", name, strerror(is_there ? EACCES : ENOENT));
 }

@@ -16,6 +16,8 @@ struct cw_program {
 
 /* Whether there is such a program, before anything is written for it. CW_ERR_USAGE if not. */
 enum cw_status cw_program_find(const char *name, struct cw_error *err);
+/* Whether it will run with the rights of another user or group: it then loads nothing that its environment names. */
+bool cw_program_changes_rights(const char *name);
 /* Starts argv with the additional NULL-terminated environment ("NAME=value"); it gets the signals that are for the
  * agent (signals.h). A program that cannot be executed is CW_ERR_USAGE. */
 enum cw_status cw_program_start(struct cw_program *program, char *const *argv, char *const *environment,

@@ -17,6 +17,7 @@
 #include "agent/common/attach_socket.h"
 #include "agent/session/cupti_path.h"
 #include "agent/session/signals.h"
+#include "base/text.h"
 
 /* Of all messages that are arriving at a time, whatever they announce. */
 static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;
@@ -90,6 +91,11 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
     enum cw_status status = find_injection(library, sizeof library, err);
     if (status != CW_OK)
         return status;
+    if (cw_program_changes_rights(argv[0]))
+        cw_text_print(stderr,
+                      "capture-agent: %s runs with the rights of another user or group, and loads nothing that the "
+                      "agent names: it is not captured, but what it starts with your own rights is\n",
+                      argv[0]);
     snprintf(variables[0], sizeof variables[0], "CUDA_INJECTION64_PATH=%s", library);
     snprintf(variables[1], sizeof variables[1], "%s=%s", CW_AGENT_SOCKET_VARIABLE, s->socket_path);
     snprintf(variables[2], sizeof variables[2], "%s=%s", CW_AGENT_CUPTI_VARIABLE, cw_cupti_path(cupti, sizeof cupti));

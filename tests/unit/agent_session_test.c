@@ -570,3 +570,18 @@ Test(agent_session, the_socket_is_found_from_everywhere)
     cw_session_finish(&session);
     cr_expect(rmdir("here") == 0 && rmdir(folder) == 0);
 }
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+Test(agent_session, a_program_with_the_rights_of_another_is_known)
+{
+    char path[] = "/tmp/session_test_XXXXXX";
+    close(mkstemp(path));
+    const bool other = chown(path, (uid_t)-1, getegid() + 1) == 0;
+    cr_assert(chmod(path, 0755) == 0);
+    cr_expect_not(cw_program_changes_rights(path));
+    cr_assert(chmod(path, 02755) == 0);
+    cr_expect_eq(cw_program_changes_rights(path), other, "only root can give a file to another group");
+    cr_expect_not(cw_program_changes_rights("/nowhere/to/be/found"));
+    unlink(path);
+}
