@@ -12,6 +12,11 @@ bool cw_timeline_group_ranges(struct cw_timeline_groups *all, const struct cw_ti
 /* Groups by CUDA graph. False when out of memory. */
 bool cw_timeline_group_graphs(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,
                               struct cw_arena *arena);
+/* "HtoD from pageable to device", "memset of device". Returns `text`. */
+const char *cw_timeline_name_copy(const struct cw_timeline *timeline, const struct cw_timeline_gpu *gpu,
+                                  char text[CW_TIMELINE_NAME_SIZE]);
+/* As cw_timeline_put_path, with stars for numbers. */
+void cw_timeline_put_pattern(const struct cw_timeline *timeline, uint32_t path, struct cw_writer *out);
 const char *cw_timeline_name_ranges(const struct cw_timeline_groups *groups, uint32_t group,
                                     char text[CW_TIMELINE_NAME_SIZE]);
 

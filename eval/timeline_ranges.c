@@ -241,27 +241,37 @@ static const char *keep_text(struct cw_writer *out, char text[CW_TIMELINE_NAME_S
     return text;
 }
 
+/* With stars for numbers where `mixed`, by path, has it; NULL: everywhere. */
+static void put_path(const struct cw_timeline *t, uint32_t path, const bool *mixed, struct cw_writer *out)
+{
+    uint32_t list[DEEPEST];
+    const uint32_t count = list_path(t, path, list);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_timeline_path *part = &t->paths[list[i]];
+        if (i)
+            cw_write_bytes(out, "/", 1);
+        if (part->domain)
+            cw_write_format(out, "%s@", t->names[part->domain].text);
+        if (!mixed || mixed[list[i]])
+            put_pattern(t->names[part->name].text, out);
+        else
+            cw_write_format(out, "%s", t->names[part->name].text);
+    }
+}
+
+void cw_timeline_put_pattern(const struct cw_timeline *t, uint32_t path, struct cw_writer *out)
+{
+    put_path(t, path, NULL, out);
+}
+
 const char *cw_timeline_name_ranges(const struct cw_timeline_groups *groups, uint32_t group,
                                     char text[CW_TIMELINE_NAME_SIZE])
 {
-    const struct cw_timeline *t = groups->t;
-    uint32_t list[DEEPEST];
-    const uint32_t first = groups->items[group].first, count = list_path(t, first, list);
     struct cw_writer out;
-    if (!first)
+    if (!groups->items[group].first)
         return strcpy(text, "(no range)");
     cw_writer_init(&out);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cw_timeline_path *path = &t->paths[list[i]];
-        if (i)
-            cw_write_bytes(&out, "/", 1);
-        if (path->domain)
-            cw_write_format(&out, "%s@", t->names[path->domain].text);
-        if (groups->mixed[list[i]])
-            put_pattern(t->names[path->name].text, &out);
-        else
-            cw_write_format(&out, "%s", t->names[path->name].text);
-    }
+    put_path(groups->t, groups->items[group].first, groups->mixed, &out);
     return keep_text(&out, text);
 }
 

@@ -262,7 +262,8 @@ static void name_graph(const struct cw_timeline *t, const struct cw_timeline_gro
 }
 
 /* "HtoD from pageable to device", "memset of device" */
-static void name_copy(const struct cw_timeline *t, const struct cw_timeline_gpu *g, char text[CW_TIMELINE_NAME_SIZE])
+const char *cw_timeline_name_copy(const struct cw_timeline *t, const struct cw_timeline_gpu *g,
+                                  char text[CW_TIMELINE_NAME_SIZE])
 {
     const char *name = t->names[g->name].text, *from = t->names[g->from].text, *to = t->names[g->to].text;
     if (g->kind == CW_TRACE_MEMSET)
@@ -270,6 +271,7 @@ static void name_copy(const struct cw_timeline *t, const struct cw_timeline_gpu 
     else
         snprintf(text, CW_TIMELINE_NAME_SIZE, "%.100s%s%.100s%s%.100s", *name ? name : "copy", *from ? " from " : "",
                  from, *to ? " to " : "", to);
+    return text;
 }
 
 const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint32_t group,
@@ -310,8 +312,7 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
         snprintf(text, CW_TIMELINE_NAME_SIZE, *name ? "rank %s" : "(no rank)%s", name);
         return text;
     default:
-        name_copy(t, g, text);
-        return text;
+        return cw_timeline_name_copy(t, g, text);
     }
     snprintf(text, CW_TIMELINE_NAME_SIZE, "%s", name);
     return text;

@@ -279,3 +279,20 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
     free(room);
     return good ? CW_OK : cw_error_nomem(err);
 }
+
+struct cw_idle_sum cw_idle_add(const struct cw_timeline_usage *u)
+{
+    struct cw_idle_sum sum = {0};
+    for (uint32_t i = 0; i < u->device_count; i++) {
+        const struct cw_device_usage *d = &u->devices[i];
+        sum.traced += d->traced;
+        sum.busy += d->busy;
+        sum.idle += d->idle;
+        sum.gaps += d->gaps;
+        for (int c = 0; c < CW_IDLE__COUNT; c++) {
+            sum.causes[c] += d->causes[c];
+            sum.cause_gaps[c] += d->cause_gaps[c];
+        }
+    }
+    return sum;
+}

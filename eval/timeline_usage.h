@@ -46,6 +46,13 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *usage, const struct cw_
                                const struct cw_timeline_window *within, uint32_t within_count, struct cw_arena *arena,
                                struct cw_error *err);
 
+/* All devices together, ns. */
+struct cw_idle_sum {
+    double traced, busy, idle, causes[CW_IDLE__COUNT];
+    uint64_t gaps, cause_gaps[CW_IDLE__COUNT];
+};
+struct cw_idle_sum cw_idle_add(const struct cw_timeline_usage *usage);
+
 /* The time that `part` of the launches took at most, 0 to 1, within a tenth. ns; 0 for none. */
 double cw_latency_quantile(const struct cw_latency *latency, double part);
 

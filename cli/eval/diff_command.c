@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli/common/cli.h"
-#include "cli/eval/run.h"
+#include "cli/eval/trace_diff.h"
 #include "eval/output/diff.h"
 
 struct diff_options {
@@ -41,19 +41,63 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
+static enum cw_status print(const struct diff_options *o, const struct cw_comparison *c,
+                            const struct cw_diff_trace *trace, struct cw_error *err)
+{
+    const char *columns = getenv("COLUMNS");
+    const struct cw_diff_output output = {
+        .of = c,
+        .width = columns && isatty(STDOUT_FILENO) ? (unsigned)strtoul(columns, NULL, 10) : 0,
+        .top = o->top,
+        .trace = trace};
+    return (o->json ? cw_diff_write_json : cw_diff_print)(stdout, &output, err);
+}
+
 static enum cw_status compare(const struct diff_options *o, struct cw_eval_run *a, struct cw_eval_run *b,
-                              struct cw_arena *arena, struct cw_error *err)
+                              struct cw_comparison *c)
 {
     const uint32_t runs[2] = {(uint32_t)o->sides.a_count, (uint32_t)o->sides.b_count};
     const enum cw_group_by by = o->by_nvtx ? CW_BY_NVTX : CW_BY_KERNEL;
+    return cw_compare(c, &a->result, &b->result, runs, by, true, &o->eval.eval, a->arena, a->err);
+}
+
+static enum cw_status diff_ranges(const struct diff_options *o, struct cw_eval_run *a, struct cw_eval_run *b)
+{
     struct cw_comparison c;
-    enum cw_status status = cw_compare(&c, &a->result, &b->result, runs, by, true, &o->eval.eval, arena, err);
-    if (status != CW_OK)
-        return status;
-    const char *columns = getenv("COLUMNS");
-    const struct cw_diff_output output = {
-        .of = &c, .width = columns && isatty(STDOUT_FILENO) ? (unsigned)strtoul(columns, NULL, 10) : 0, .top = o->top};
-    return (o->json ? cw_diff_write_json : cw_diff_print)(stdout, &output, err);
+    enum cw_status status = cw_eval_open_ranges(a);
+    if (status == CW_OK)
+        status = cw_eval_select(a);
+    if (status == CW_OK)
+        status = cw_eval_open_ranges(b);
+    if (status == CW_OK)
+        status = cw_eval_keep_ranges(a, b);
+    if (status == CW_OK)
+        status = compare(o, a, b, &c);
+    return status == CW_OK ? print(o, &c, NULL, a->err) : status;
+}
+
+static bool is_trace(const struct cw_eval_run *r)
+{
+    return r->capture->data.schema.profiler == CW_PROFILER_TRACE;
+}
+
+static enum cw_status diff_traces(const struct diff_options *o, struct cw_eval_run *a, struct cw_eval_run *b)
+{
+    const uint32_t runs[2] = {(uint32_t)o->sides.a_count, (uint32_t)o->sides.b_count};
+    struct cw_eval_trace_diff d = {0};
+    enum cw_status status = CW_OK;
+    if (!is_trace(b))
+        status = cw_error_set(a->err, CW_ERR_USAGE, "%s: found a capture that is no trace, expected one as the other",
+                              b->o->capture);
+    else if (o->eval.all || o->eval.sources.count)
+        status = cw_error_set(a->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
+                              a->o->capture, o->eval.all ? "--all" : "metrics");
+    else
+        status = cw_eval_trace_diff(&d, a, b, runs, o->by_nvtx);
+    if (status == CW_OK)
+        status = print(o, &d.of, &d.trace, a->err);
+    cw_eval_trace_diff_free(&d);
+    return status;
 }
 
 static enum cw_status diff(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
@@ -63,15 +107,11 @@ static enum cw_status diff(const void *options, struct counterworks_chip *chip, 
     struct cw_eval_request requests[2] = {o->eval, o->eval};
     struct cw_eval_run a, b = {0};
     (void)chip;
-    enum cw_status status = cw_eval_open(&a, &requests[0], o->sides.a, o->sides.a_count, arena, err);
+    enum cw_status status = cw_eval_open_any(&a, &requests[0], o->sides.a, o->sides.a_count, arena, err);
     if (status == CW_OK)
-        status = cw_eval_select(&a);
+        status = cw_eval_open_any(&b, &requests[1], o->sides.b, o->sides.b_count, arena, err);
     if (status == CW_OK)
-        status = cw_eval_open(&b, &requests[1], o->sides.b, o->sides.b_count, arena, err);
-    if (status == CW_OK)
-        status = cw_eval_keep_ranges(&a, &b);
-    if (status == CW_OK)
-        status = compare(o, &a, &b, arena, err);
+        status = is_trace(&a) ? diff_traces(o, &a, &b) : diff_ranges(o, &a, &b);
     cw_eval_close(&a);
     cw_eval_close(&b);
     return status;
@@ -83,7 +123,7 @@ int cw_eval_diff(int argc, char **argv)
         option_list, "A.cwd B.cwd\nA.cwd... -- B.cwd...",
         "Says what changed from one capture to another: first what they are of, then time, then the kernels that "
         "changed, with the metrics that changed beyond their spread. Without -m, --set or --all these are the metrics "
-        "of the first capture's plan.\v"
+        "of the first capture's plan. Of traces: what ran on the GPUs, what these waited for, and NVTX ranges.\v"
         "Example:\n  metric-eval diff before.cwd after.cwd\n  metric-eval diff before.cwd after.cwd --all --by nvtx\n"
         "  metric-eval diff before*.cwd -- after*.cwd"};
     struct diff_options options = {.top = 10};

@@ -223,19 +223,29 @@ bool cw_eval_has_sides(struct cw_eval_sides *sides)
     return sides->a_count && sides->b_count;
 }
 
-enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, char *const *paths, size_t count,
-                            struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_eval_open_any(struct cw_eval_run *run, struct cw_eval_request *request, char *const *paths,
+                                size_t count, struct cw_arena *arena, struct cw_error *err)
 {
     request->capture = paths[0];
     request->words = paths;
     request->word_count = count;
     *run = (struct cw_eval_run){.o = request, .arena = arena, .err = err, .info.size = sizeof run->info};
-    enum cw_status status = cw_eval_load_capture(run);
-    if (status == CW_OK)
-        status = cw_eval_need_ranges(run, "", "");
+    return cw_eval_load_capture(run);
+}
+
+enum cw_status cw_eval_open_ranges(struct cw_eval_run *run)
+{
+    const enum cw_status status = cw_eval_need_ranges(run, "", "");
     if (status == CW_OK)
         cw_eval_tell_incomplete(run);
     return status == CW_OK ? cw_eval_load_chip(run) : status;
+}
+
+enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, char *const *paths, size_t count,
+                            struct cw_arena *arena, struct cw_error *err)
+{
+    const enum cw_status status = cw_eval_open_any(run, request, paths, count, arena, err);
+    return status == CW_OK ? cw_eval_open_ranges(run) : status;
 }
 
 void cw_eval_close(struct cw_eval_run *run)

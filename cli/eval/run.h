@@ -132,6 +132,10 @@ enum cw_status cw_eval_planned_and_launch(struct cw_eval_run *r);
  * its chip: `capture` of the request is the first path then. Closed with cw_eval_close, also after a failure. */
 enum cw_status cw_eval_open(struct cw_eval_run *run, struct cw_eval_request *request, char *const *paths, size_t count,
                             struct cw_arena *arena, struct cw_error *err);
+/* The same in two steps: captures of any kind, then what one of ranges needs. */
+enum cw_status cw_eval_open_any(struct cw_eval_run *run, struct cw_eval_request *request, char *const *paths,
+                                size_t count, struct cw_arena *arena, struct cw_error *err);
+enum cw_status cw_eval_open_ranges(struct cw_eval_run *run);
 /* The captures of A and of B: "A.cwd B.cwd", or several a side, "A.cwd... -- B.cwd...". */
 struct cw_eval_sides {
     char *const *a, *const *b;

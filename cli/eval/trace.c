@@ -1,4 +1,4 @@
-/* What metric-eval does with a trace: which of it is shown, added up how, and in which order. */
+/* What metric-eval does with a trace: how it is added up, and in which order it is shown. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/progress.h"
 #include "cli/common/cli.h"
-#include "cli/eval/run.h"
+#include "cli/eval/trace_choice.h"
 #include "eval/output/timeline_output.h"
 #include "metricdb/expr.h"
 
@@ -15,122 +15,11 @@ enum { LIST_TOP = 30, SECTION_TOP = 10 };
 struct view {
     struct cw_eval_run *r;
     struct cw_timeline t;
-    struct cw_timeline_keep keep;
+    struct cw_eval_trace_choice choice;
     struct cw_timeline_window
         *within; /* when the ranges of --range were open, in order and apart; NULL: all the time */
     uint32_t within_count;
 };
-
-/* ---- which of it ------------------------------------------------------------------------------------------------ */
-
-/* The texts stand for names in the same way as those of captures of ranges (cli/eval/ranges.c): each name is a range,
- * of which found[i] is whether it is wanted. */
-static enum cw_status match(struct cw_eval_run *r, const struct cw_eval_ranges *wanted, const struct cw_range *names,
-                            uint32_t count, bool *found)
-{
-    struct counterworks_chip teller = {.tell = r->o->quiet ? NULL : cw_cli_tell};
-    struct counterworks_capture as_ranges = {.data = {.range_count = count, .ranges = names}};
-    struct cw_eval_run of_names = {.o = r->o, .arena = r->arena, .err = r->err, .capture = &as_ranges, .chip = &teller};
-    return cw_eval_match_ranges(found, &of_names, wanted);
-}
-
-/* Kernels by --kernel and --exclude; found[name]. */
-static enum cw_status match_kernels(struct view *v, const struct cw_eval_ranges *wanted, bool *found)
-{
-    const struct cw_timeline *t = &v->t;
-    struct cw_range *names = cw_arena_alloc(v->r->arena, t->name_count, sizeof *names);
-    uint32_t *index = cw_arena_alloc(v->r->arena, t->name_count, sizeof *index);
-    bool *fits = cw_arena_alloc(v->r->arena, t->name_count, sizeof *fits);
-    bool *used = cw_arena_alloc(v->r->arena, t->name_count, sizeof *used);
-    uint32_t count = 0;
-    struct cw_eval_ranges of_kernels = *wanted;
-    if (!names || !index || !fits || !used)
-        return cw_error_nomem(v->r->err);
-    of_kernels.ranges = NULL;
-    for (uint32_t i = 0; i < t->gpu_count; i++) {
-        const uint32_t name = t->gpu[i].name;
-        if (t->gpu[i].kind != CW_TRACE_KERNEL || used[name] || !name)
-            continue;
-        used[name] = true;
-        index[count] = name;
-        names[count++] = (struct cw_range){.name = t->names[name].shown, .kernel = t->names[name].text};
-    }
-    const enum cw_status status = match(v->r, &of_kernels, names, count, fits);
-    for (uint32_t i = 0; status == CW_OK && i < count; i++)
-        found[index[i]] = fits[i];
-    return status;
-}
-
-/* NVTX paths by --range; found[path]. */
-static enum cw_status match_paths(struct view *v, const struct cw_eval_ranges *wanted, bool *found)
-{
-    const struct cw_timeline *t = &v->t;
-    struct cw_range *names = cw_arena_alloc(v->r->arena, t->path_count, sizeof *names);
-    const struct cw_eval_ranges of_paths = {.ranges = wanted->ranges};
-    if (!names)
-        return cw_error_nomem(v->r->err);
-    if (!t->range_count)
-        return cw_error_set(v->r->err, CW_ERR_USAGE, "%s: found --range, but no NVTX ranges in the trace",
-                            v->r->o->capture);
-    for (uint32_t i = 0; i < t->path_count; i++) {
-        struct cw_writer path;
-        cw_writer_init(&path);
-        cw_timeline_put_path(t, i, &path);
-        const char *name = cw_arena_strndup(v->r->arena, path.size ? (const char *)path.data : "", path.size);
-        const bool good = path.status == CW_OK && name;
-        cw_writer_free(&path);
-        if (!good)
-            return cw_error_nomem(v->r->err);
-        names[i] = (struct cw_range){.name = name, .kernel = ""};
-    }
-    return match(v->r, &of_paths, names, t->path_count, found);
-}
-
-/* When the ranges of these paths were open. */
-static enum cw_status find_within(struct view *v, const bool *paths)
-{
-    const struct cw_timeline *t = &v->t;
-    v->within = cw_arena_alloc(v->r->arena, t->range_count, sizeof *v->within);
-    bool *calls = cw_arena_alloc(v->r->arena, t->call_count, sizeof *calls);
-    if (!v->within || !calls)
-        return cw_error_nomem(v->r->err);
-    for (uint32_t i = 0; i < t->range_count; i++)
-        if (paths[t->ranges[i].path])
-            v->within[v->within_count++] = (struct cw_timeline_window){t->ranges[i].start, t->ranges[i].end};
-    v->within_count = cw_timeline_join_windows(v->within, v->within_count);
-    for (uint32_t i = 0; i < t->call_count; i++)
-        calls[i] = paths[t->calls[i].path];
-    v->keep.calls = calls;
-    v->keep.paths = paths;
-    return CW_OK;
-}
-
-static enum cw_status choose(struct view *v)
-{
-    const struct cw_eval_ranges *wanted = &v->r->o->ranges;
-    const struct cw_timeline *t = &v->t;
-    if (!cw_eval_ranges_option(wanted))
-        return CW_OK;
-    bool *kernels = cw_arena_alloc(v->r->arena, t->name_count, sizeof *kernels);
-    bool *paths = cw_arena_alloc(v->r->arena, t->path_count, sizeof *paths);
-    bool *keep = cw_arena_alloc(v->r->arena, t->gpu_count, sizeof *keep);
-    if (!kernels || !paths || !keep)
-        return cw_error_nomem(v->r->err);
-    const bool by_kernel = wanted->kernel_count || wanted->excluded_count;
-    enum cw_status status = by_kernel ? match_kernels(v, wanted, kernels) : CW_OK;
-    if (status == CW_OK && wanted->ranges)
-        status = match_paths(v, wanted, paths);
-    if (status == CW_OK && wanted->ranges)
-        status = find_within(v, paths);
-    for (uint32_t i = 0; status == CW_OK && i < t->gpu_count; i++) {
-        const struct cw_timeline_gpu *g = &t->gpu[i];
-        const bool kernel = g->kind == CW_TRACE_KERNEL;
-        const bool named = !by_kernel || (kernel ? kernels[g->name] : !wanted->kernel_count);
-        keep[i] = named && (!wanted->ranges || paths[g->path]);
-    }
-    v->keep.gpu = keep;
-    return status;
-}
 
 /* ---- which rows, and in which order ----------------------------------------------------------------------------- */
 
@@ -243,7 +132,7 @@ static enum cw_status make_rows(struct view *v, struct cw_timeline_rows *rows, e
 {
     struct cw_eval_run *r = v->r;
     *rows = (struct cw_timeline_rows){0};
-    enum cw_status status = cw_timeline_group(&rows->groups, by, &v->t, &v->keep, r->arena, r->err);
+    enum cw_status status = cw_timeline_group(&rows->groups, by, &v->t, &v->choice.keep, r->arena, r->err);
     if (status == CW_OK && !(rows->rows = cw_arena_alloc(r->arena, rows->groups.count, sizeof *rows->rows)))
         status = cw_error_nomem(r->err);
     for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
@@ -282,8 +171,8 @@ static enum cw_status make_sections(struct view *v, struct sections *s, struct c
 {
     struct cw_eval_run *r = v->r;
     const struct cw_timeline *t = &v->t;
-    enum cw_status status = cw_timeline_use(&s->usage, t, v->within, v->within_count, r->arena, r->err);
-    if (status == CW_OK && !v->within)
+    enum cw_status status = cw_timeline_use(&s->usage, t, v->choice.within, v->choice.within_count, r->arena, r->err);
+    if (status == CW_OK && !v->choice.within)
         status = cw_timeline_find_extra(&s->extra, t, r->arena, r->err);
     if (status == CW_OK)
         status = make_rows(v, &s->copies, CW_TIMELINE_BY_COPY, top);
@@ -331,7 +220,7 @@ static enum cw_status print(struct view *v)
     const struct cw_eval_request *o = v->r->o;
     struct sections *s = cw_arena_alloc(v->r->arena, 1, sizeof *s);
     const struct cw_terminal_style style = cw_eval_style(o);
-    const bool alone = o->grouped || o->sort || o->filter_count || (v->keep.gpu && !v->within) ||
+    const bool alone = o->grouped || o->sort || o->filter_count || (v->choice.keep.gpu && !v->choice.within) ||
                        o->ranges.kernel_count || o->ranges.excluded_count;
     const size_t top = o->top ? o->top : o->wide ? 0 : alone ? LIST_TOP : SECTION_TOP;
     struct cw_timeline_output output = {.t = &v->t,
@@ -339,8 +228,8 @@ static enum cw_status print(struct view *v)
                                         .words = words(v),
                                         .list_alone = alone,
                                         .wide = o->wide,
-                                        .within = v->within,
-                                        .within_count = v->within_count};
+                                        .within = v->choice.within,
+                                        .within_count = v->choice.within_count};
     enum cw_timeline_by by;
     enum cw_status status = s ? find_by(v->r, &by) : cw_error_nomem(v->r->err);
     if (status == CW_OK)
@@ -393,9 +282,9 @@ static enum cw_status write_files(struct view *v)
     if (status == CW_OK && is_grouped(r->o))
         status = make_list(v, &list, by, r->o->top);
     if (status == CW_OK)
-        status = is_grouped(r->o)
-                     ? cw_timeline_rows_table(&output, &list, r->arena, r->err)
-                     : cw_timeline_tables_make(&tables, &output, &v->t, v->keep.gpu, r->o->kind, r->arena, r->err);
+        status = is_grouped(r->o) ? cw_timeline_rows_table(&output, &list, r->arena, r->err)
+                                  : cw_timeline_tables_make(&tables, &output, &v->t, v->choice.keep.gpu, r->o->kind,
+                                                            r->arena, r->err);
     if (status == CW_OK)
         status = cw_eval_write_files(r, &output);
     cw_timeline_tables_free(tables);
@@ -426,7 +315,7 @@ enum cw_status cw_eval_trace(struct cw_eval_run *r)
         status = cw_eval_load_timeline(r, &v.t);
     cw_progress_end();
     if (status == CW_OK)
-        status = choose(&v);
+        status = cw_eval_trace_choose(&v.choice, r, &v.t, false);
     if (status == CW_OK && (r->o->hdf5 || r->o->csv || r->o->json))
         status = write_files(&v);
     if (status == CW_OK && cw_eval_prints(r->o))

@@ -3,11 +3,19 @@
 #define CW_EVAL_OUTPUT_DIFF_H
 
 #include "eval/compare.h"
+#include "eval/timeline_usage.h"
+
+/* What two traces have beside what ran on the GPUs. */
+struct cw_diff_trace {
+    const struct cw_timeline_usage *a_usage, *b_usage; /* NULL where a side has several runs */
+    const struct cw_comparison *ranges;                /* NVTX ranges by path; NULL where neither has any */
+};
 
 struct cw_diff_output {
     const struct cw_comparison *of;
     unsigned width; /* columns of the terminal; 0: 100 */
     size_t top;     /* kernels to show */
+    const struct cw_diff_trace *trace; /* NULL: the captures are of ranges */
 };
 
 /* `output` is a struct cw_diff_output: these are cw_file_render (base/file.h). CW_ERR_NOMEM alone. */

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "eval/output/capture.h"
 #include "eval/output/diff.h"
+#include "eval/output/timeline_output.h"
 
 static void put_number(FILE *out, const char *before, double value)
 {
@@ -87,9 +88,49 @@ static void put_match(FILE *out, const struct cw_comparison *c, const struct cw_
     putc('}', out);
 }
 
+static void put_matches(FILE *out, const struct cw_comparison *c)
+{
+    for (uint32_t i = 0; i < c->match_count; i++) {
+        fputs(i ? "," : "", out);
+        put_match(out, c, &c->matches[i]);
+    }
+}
+
+static void put_usage(FILE *out, const char *name, const struct cw_timeline_usage *usage)
+{
+    const struct cw_idle_sum sum = cw_idle_add(usage);
+    cw_text_print(out, "\"%s\": ", name);
+    put_number(out, "{\"traced_ns\": ", sum.traced);
+    put_number(out, ", \"busy_ns\": ", sum.busy);
+    put_number(out, ", \"idle_ns\": ", sum.idle);
+    cw_text_print(out, ", \"gaps\": %" PRIu64 ", \"idle_by_cause_ns\": ", sum.gaps);
+    for (int c = 0; c < CW_IDLE__COUNT; c++) {
+        put_text(out, c ? ", " : "{", cw_timeline_cause_names[c]);
+        put_number(out, ": ", sum.causes[c]);
+    }
+    fputs("}}", out);
+}
+
+/* Of traces. */
+static void put_trace(FILE *out, const struct cw_diff_trace *trace)
+{
+    if (trace->a_usage) {
+        fputs(",\n \"usage\": {", out);
+        put_usage(out, "a", trace->a_usage);
+        fputs(",\n  ", out);
+        put_usage(out, "b", trace->b_usage);
+        putc('}', out);
+    }
+    fputs(",\n \"nvtx\": [", out);
+    if (trace->ranges)
+        put_matches(out, trace->ranges);
+    putc(']', out);
+}
+
 enum cw_status cw_diff_write_json(FILE *out, const void *output, struct cw_error *err)
 {
-    const struct cw_comparison *c = ((const struct cw_diff_output *)output)->of;
+    const struct cw_diff_output *o = output;
+    const struct cw_comparison *c = o->of;
     fputs("{\"schema\": 1,\n ", out);
     enum cw_status status = put_side(out, "a", c->a_source, &c->a, err);
     if (status == CW_OK)
@@ -102,10 +143,11 @@ enum cw_status cw_diff_write_json(FILE *out, const void *output, struct cw_error
         cw_text_print(out, ", \"comparable\": %s}", c->differences[i].other ? "false" : "true");
     }
     cw_text_print(out, "],\n \"by\": \"%s\",\n \"groups\": [", cw_group_by_names[c->a.groups.by]);
-    for (uint32_t i = 0; i < c->match_count && status == CW_OK; i++) {
-        fputs(i ? "," : "", out);
-        put_match(out, c, &c->matches[i]);
-    }
-    fputs("]}\n", out);
+    if (status == CW_OK)
+        put_matches(out, c);
+    putc(']', out);
+    if (o->trace)
+        put_trace(out, o->trace);
+    fputs("}\n", out);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "eval/output/diff.h"
 #include "eval/output/terminal.h"
+#include "eval/output/timeline_output.h"
 
 enum {
     WIDTH = 100,
@@ -271,7 +272,8 @@ static void put_count(FILE *out, bool *first, uint32_t count, const char *what, 
     *first = false;
 }
 
-static void put_verdict(const struct writing *w, const struct all *all)
+/* `what`: "kernels". */
+static void put_verdict(const struct writing *w, const char *what, const struct all *all)
 {
     bool first = true;
     if (all->count[CHANGED_NOTHING] == w->c->match_count) {
@@ -279,7 +281,7 @@ static void put_verdict(const struct writing *w, const struct all *all)
                           : "nothing changed: no exact count, and nothing else by more than 2 %\n",
               w->out);
     } else {
-        fputs("changed kernels: ", w->out);
+        fprintf(w->out, "changed %s: ", what);
         put_count(w->out, &first, all->slower, "slower", all->lost);
         put_count(w->out, &first, all->faster, "faster", all->won);
         put_count(w->out, &first, all->others, "added, gone or launched otherwise", 0);
@@ -293,7 +295,9 @@ static void put_verdict(const struct writing *w, const struct all *all)
               w->out);
 }
 
-static void put_kernels(const struct writing *w, size_t top, const struct all *all, struct changes *changes)
+/* `what` they are by, as the list says it. */
+static void put_kernels(const struct writing *w, size_t top, const char *what, const struct all *all,
+                        struct changes *changes)
 {
     const struct cw_comparison *c = w->c;
     const uint32_t same = all->count[CHANGED_NOTHING], changed = c->match_count - same;
@@ -301,7 +305,7 @@ static void put_kernels(const struct writing *w, size_t top, const struct all *a
     double rest = 0;
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE];
     if (shown)
-        fputs("     change        %           A           B  launches  by change of time, then of counts\n", w->out);
+        fprintf(w->out, "     change        %%           A           B  launches  %s\n", what);
     for (uint32_t i = 0; i < shown; i++) {
         find_changes(c, &c->matches[all->order[i]], changes);
         put_kernel(w, &c->matches[all->order[i]], changes);
@@ -316,30 +320,83 @@ static void put_kernels(const struct writing *w, size_t top, const struct all *a
                       time_text(all->b, false, y), percent_text(all->a, all->b, percent));
 }
 
+/* What is needed to go through a comparison. */
+struct going {
+    struct all all;
+    struct changes changes;
+};
+
+static bool begin(struct going *g, const struct cw_comparison *c, struct cw_arena *arena)
+{
+    uint8_t *whats = cw_arena_alloc(arena, c->match_count, sizeof *whats);
+    *g = (struct going){0};
+    g->changes.metrics = cw_arena_alloc(arena, c->a.means.metric_count, sizeof *g->changes.metrics);
+    g->changes.weights = cw_arena_alloc(arena, c->a.means.metric_count, sizeof *g->changes.weights);
+    g->changes.greatest = cw_arena_alloc(arena, c->unit_count, sizeof *g->changes.greatest);
+    g->all.order = cw_arena_alloc(arena, c->match_count, sizeof *g->all.order);
+    if (!whats || !g->changes.metrics || !g->changes.weights || !g->changes.greatest || !g->all.order)
+        return false;
+    sort_matches(&g->all, c, &g->changes, whats);
+    return true;
+}
+
+/* ---- traces ----------------------------------------------------------------------------------------------------- */
+
+static void put_row(const struct writing *w, const char *what, double a, double b)
+{
+    char before[VALUE_SIZE], after[VALUE_SIZE], change[VALUE_SIZE], percent[VALUE_SIZE];
+    cw_text_print(w->out, "%11s %8s %11s %11s  %s\n", time_text(b - a, true, change), percent_text(a, b, percent),
+                  time_text(a, false, before), time_text(b, false, after), what);
+}
+
+/* What GPUs did all the time, and what they waited for; of causes those that are a hundredth of it on one of the sides.
+ */
+static void put_usage(const struct writing *w, const struct cw_diff_trace *t)
+{
+    struct cw_idle_sum a, b;
+    if (!t->a_usage)
+        return;
+    a = cw_idle_add(t->a_usage);
+    b = cw_idle_add(t->b_usage);
+    fputs("     change        %           A           B  the GPUs' time, and while what they were idle\n", w->out);
+    put_row(w, "all of it", a.traced, b.traced);
+    put_row(w, "something ran", a.busy, b.busy);
+    put_row(w, "idle", a.idle, b.idle);
+    for (enum cw_idle_cause c = 0; c < CW_IDLE__COUNT; c++) {
+        char text[128];
+        snprintf(text, sizeof text, "  %s", cw_timeline_cause_texts[c]);
+        if (a.causes[c] >= CW_DUST * a.traced || b.causes[c] >= CW_DUST * b.traced)
+            put_row(w, text, a.causes[c], b.causes[c]);
+    }
+    putc('\n', w->out);
+}
+
+static void put_ranges(const struct writing *w, size_t top, const struct going *g, struct changes *changes)
+{
+    putc('\n', w->out);
+    put_verdict(w, "NVTX ranges", &g->all);
+    put_kernels(w, top, "NVTX ranges, from when they were opened to their end", &g->all, changes);
+}
+
 enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_diff_output *o = output;
-    const uint32_t metrics = o->of->a.means.metric_count, matches = o->of->match_count;
-    const struct writing w = {o->of, out, o->width < WIDTH ? WIDTH : o->width};
+    const struct cw_comparison *ranges = o->trace ? o->trace->ranges : NULL;
+    const struct writing w = {o->of, out, o->width < WIDTH ? WIDTH : o->width}, of_ranges = {ranges, out, w.width};
     struct cw_arena *arena = cw_arena_create();
-    struct changes changes = {0};
-    struct all all = {0};
-    uint8_t *whats = arena ? cw_arena_alloc(arena, matches, sizeof *whats) : NULL;
-    if (arena) {
-        changes.metrics = cw_arena_alloc(arena, metrics, sizeof *changes.metrics);
-        changes.weights = cw_arena_alloc(arena, metrics, sizeof *changes.weights);
-        changes.greatest = cw_arena_alloc(arena, o->of->unit_count, sizeof *changes.greatest);
-        all.order = cw_arena_alloc(arena, matches, sizeof *all.order);
-    }
-    const bool good = whats && changes.metrics && changes.weights && changes.greatest && all.order;
+    struct going g, r = {0};
+    const bool good = arena && begin(&g, o->of, arena) && (!ranges || begin(&r, ranges, arena));
     if (good) {
-        sort_matches(&all, o->of, &changes, whats);
         put_side(&w, "A", o->of->a_source, &o->of->a);
         put_side(&w, "B", o->of->b_source, &o->of->b);
-        put_verdict(&w, &all);
+        put_verdict(&w, o->trace ? "kernels and copies" : "kernels", &g.all);
         put_differences(&w);
         put_time(&w);
-        put_kernels(&w, o->top, &all, &changes);
+        if (o->trace)
+            put_usage(&w, o->trace);
+        put_kernels(&w, o->top, "by change of time, then of counts", &g.all, &g.changes);
+        if (ranges)
+            put_ranges(&of_ranges, o->top, &r, &r.changes);
     }
     cw_arena_destroy(arena);
     return good ? CW_OK : cw_error_nomem(err);

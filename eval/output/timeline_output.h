@@ -43,8 +43,8 @@ void cw_timeline_tables_free(struct cw_timeline_tables *tables);
 enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,
                                       struct cw_arena *arena, struct cw_error *err);
 
-/* While what a GPU was idle, in words. */
-extern const char *const cw_timeline_cause_texts[CW_IDLE__COUNT];
+/* While what a GPU was idle, in words, and in two: "own work". */
+extern const char *const cw_timeline_cause_texts[CW_IDLE__COUNT], *const cw_timeline_cause_names[CW_IDLE__COUNT];
 
 /* What the books say is not in a trace. */
 struct cw_timeline_loss {

@@ -63,7 +63,7 @@ const char *const cw_timeline_cause_texts[CW_IDLE__COUNT] = {
     [CW_IDLE_UNKNOWN] = "not known: the call that launched the next is not in the trace",
     [CW_IDLE_END] = "nothing more was launched",
 };
-static const char *const short_causes[CW_IDLE__COUNT] = {
+const char *const cw_timeline_cause_names[CW_IDLE__COUNT] = {
     [CW_IDLE_OWN] = "own work",         [CW_IDLE_LAUNCH] = "launch",   [CW_IDLE_WAIT] = "waiting",
     [CW_IDLE_MEMORY] = "memory",        [CW_IDLE_LOADING] = "loading", [CW_IDLE_CALL] = "other calls",
     [CW_IDLE_TRACING] = "tracing",      [CW_IDLE_QUEUED] = "queued",   [CW_IDLE_UNKNOWN] = "not known",
@@ -72,29 +72,20 @@ static const char *const short_causes[CW_IDLE__COUNT] = {
 
 /* All devices together, and which causes there are, the greatest first. */
 struct idle {
-    double traced, idle, causes[CW_IDLE__COUNT];
-    uint64_t gaps[CW_IDLE__COUNT], all_gaps;
+    struct cw_idle_sum sum;
     enum cw_idle_cause order[CW_IDLE__COUNT];
     uint32_t count;
 };
 
 static struct idle add_idle(const struct cw_timeline_usage *u)
 {
-    struct idle all = {0};
-    for (uint32_t i = 0; i < u->device_count; i++) {
-        all.traced += u->devices[i].traced;
-        all.idle += u->devices[i].idle;
-        all.all_gaps += u->devices[i].gaps;
-        for (int c = 0; c < CW_IDLE__COUNT; c++) {
-            all.causes[c] += u->devices[i].causes[c];
-            all.gaps[c] += u->devices[i].cause_gaps[c];
-        }
-    }
+    struct idle all = {.sum = cw_idle_add(u)};
+    const double *causes = all.sum.causes;
     for (enum cw_idle_cause c = 0; c < CW_IDLE__COUNT; c++) {
-        if (!(all.causes[c] >= 0.001 * all.traced) || !(all.causes[c] > 0))
+        if (!(causes[c] >= 0.001 * all.sum.traced) || !(causes[c] > 0))
             continue;
         uint32_t at = all.count++;
-        for (; at > 0 && all.causes[all.order[at - 1]] < all.causes[c]; at--)
+        for (; at > 0 && causes[all.order[at - 1]] < causes[c]; at--)
             all.order[at] = all.order[at - 1];
         all.order[at] = c;
     }
@@ -105,9 +96,9 @@ static void fill_cause(const struct cw_text_lines *l, uint32_t row, struct cw_te
 {
     const struct idle *all = l->content;
     const enum cw_idle_cause c = all->order[row];
-    cw_cell_percent(cw_part_of(all->causes[c], all->traced), line->cells[0]);
-    cw_cell_time(all->causes[c], line->cells[1]);
-    cw_cell_count(all->gaps[c], line->cells[2]);
+    cw_cell_percent(cw_part_of(all->sum.causes[c], all->sum.traced), line->cells[0]);
+    cw_cell_time(all->sum.causes[c], line->cells[1]);
+    cw_cell_count(all->sum.cause_gaps[c], line->cells[2]);
     snprintf(line->name, sizeof line->name, "%s", cw_timeline_cause_texts[c]);
 }
 
@@ -126,8 +117,8 @@ void cw_text_put_idle(const struct cw_text_page *p)
     if (!all.count)
         return;
     snprintf(title, sizeof title, "Why %s idle: %s in %s gaps",
-             p->o->usage->device_count > 1 ? "GPUs were" : "the GPU was", cw_terminal_time(all.idle, text),
-             cw_terminal_integer(all.all_gaps, a));
+             p->o->usage->device_count > 1 ? "GPUs were" : "the GPU was", cw_terminal_time(all.sum.idle, text),
+             cw_terminal_integer(all.sum.gaps, a));
     cw_text_put_title(p, title);
     cw_text_put_lines(&l);
     if (p->o->usage->some_left)
@@ -202,7 +193,7 @@ static void fill_gap(const struct cw_text_lines *l, uint32_t row, struct cw_text
                  device == CW_NO_TRACE_DEVICE ? 0 : t->data->devices[device].index);
     }
     cw_cell_time(gap_length(gap), line->cells[k++]);
-    snprintf(line->cells[k++], CW_CELL_SIZE, "%s", short_causes[mostly]);
+    snprintf(line->cells[k++], CW_CELL_SIZE, "%s", cw_timeline_cause_names[mostly]);
     put_item(t, gap->after, line->name);
 }
 

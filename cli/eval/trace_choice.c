@@ -1,0 +1,124 @@
+/* Which of a trace is looked at. */
+#include <string.h>
+
+#include "cli/common/cli.h"
+#include "cli/eval/trace_choice.h"
+
+struct choosing {
+    struct cw_eval_run *r;
+    const struct cw_timeline *t;
+    struct cw_eval_trace_choice *to;
+};
+
+/* The texts stand for names in the same way as those of captures of ranges (cli/eval/ranges.c): each name is a range,
+ * of which found[i] is whether it is wanted. */
+static enum cw_status match(struct cw_eval_run *r, const struct cw_eval_ranges *wanted, const struct cw_range *names,
+                            uint32_t count, bool *found)
+{
+    struct counterworks_chip teller = {.tell = r->o->quiet ? NULL : cw_cli_tell};
+    struct counterworks_capture as_ranges = {.data = {.range_count = count, .ranges = names}};
+    struct cw_eval_run of_names = {.o = r->o, .arena = r->arena, .err = r->err, .capture = &as_ranges, .chip = &teller};
+    return cw_eval_match_ranges(found, &of_names, wanted);
+}
+
+/* Kernels by --kernel and --exclude; found[name]. */
+static enum cw_status match_kernels(struct choosing *v, const struct cw_eval_ranges *wanted, bool *found)
+{
+    const struct cw_timeline *t = v->t;
+    struct cw_range *names = cw_arena_alloc(v->r->arena, t->name_count, sizeof *names);
+    uint32_t *index = cw_arena_alloc(v->r->arena, t->name_count, sizeof *index);
+    bool *fits = cw_arena_alloc(v->r->arena, t->name_count, sizeof *fits);
+    bool *used = cw_arena_alloc(v->r->arena, t->name_count, sizeof *used);
+    uint32_t count = 0;
+    struct cw_eval_ranges of_kernels = *wanted;
+    if (!names || !index || !fits || !used)
+        return cw_error_nomem(v->r->err);
+    of_kernels.ranges = NULL;
+    for (uint32_t i = 0; i < t->gpu_count; i++) {
+        const uint32_t name = t->gpu[i].name;
+        if (t->gpu[i].kind != CW_TRACE_KERNEL || used[name] || !name)
+            continue;
+        used[name] = true;
+        index[count] = name;
+        names[count++] = (struct cw_range){.name = t->names[name].shown, .kernel = t->names[name].text};
+    }
+    const enum cw_status status = match(v->r, &of_kernels, names, count, fits);
+    for (uint32_t i = 0; status == CW_OK && i < count; i++)
+        found[index[i]] = fits[i];
+    return status;
+}
+
+/* NVTX paths by --range; found[path]. */
+static enum cw_status match_paths(struct choosing *v, const struct cw_eval_ranges *wanted, bool *found)
+{
+    const struct cw_timeline *t = v->t;
+    struct cw_range *names = cw_arena_alloc(v->r->arena, t->path_count, sizeof *names);
+    const struct cw_eval_ranges of_paths = {.ranges = wanted->ranges, .or_none = wanted->or_none};
+    if (!names)
+        return cw_error_nomem(v->r->err);
+    if (!t->range_count && !wanted->or_none)
+        return cw_error_set(v->r->err, CW_ERR_USAGE, "%s: found --range, but no NVTX ranges in the trace",
+                            v->r->o->capture);
+    for (uint32_t i = 0; i < t->path_count; i++) {
+        struct cw_writer path;
+        cw_writer_init(&path);
+        cw_timeline_put_path(t, i, &path);
+        const char *name = cw_arena_strndup(v->r->arena, path.size ? (const char *)path.data : "", path.size);
+        const bool good = path.status == CW_OK && name;
+        cw_writer_free(&path);
+        if (!good)
+            return cw_error_nomem(v->r->err);
+        names[i] = (struct cw_range){.name = name, .kernel = ""};
+    }
+    return match(v->r, &of_paths, names, t->path_count, found);
+}
+
+/* When the ranges of these paths were open. */
+static enum cw_status find_within(struct choosing *v, const bool *paths)
+{
+    const struct cw_timeline *t = v->t;
+    v->to->within = cw_arena_alloc(v->r->arena, t->range_count, sizeof *v->to->within);
+    bool *calls = cw_arena_alloc(v->r->arena, t->call_count, sizeof *calls);
+    if (!v->to->within || !calls)
+        return cw_error_nomem(v->r->err);
+    for (uint32_t i = 0; i < t->range_count; i++)
+        if (paths[t->ranges[i].path])
+            v->to->within[v->to->within_count++] = (struct cw_timeline_window){t->ranges[i].start, t->ranges[i].end};
+    v->to->within_count = cw_timeline_join_windows(v->to->within, v->to->within_count);
+    for (uint32_t i = 0; i < t->call_count; i++)
+        calls[i] = paths[t->calls[i].path];
+    v->to->keep.calls = calls;
+    v->to->keep.paths = paths;
+    return CW_OK;
+}
+
+enum cw_status cw_eval_trace_choose(struct cw_eval_trace_choice *choice, struct cw_eval_run *r,
+                                    const struct cw_timeline *t, bool or_none)
+{
+    struct choosing choosing = {r, t, choice}, *v = &choosing;
+    struct cw_eval_ranges of = r->o->ranges;
+    const struct cw_eval_ranges *wanted = &of;
+    *choice = (struct cw_eval_trace_choice){0};
+    of.or_none = or_none;
+    if (!cw_eval_ranges_option(wanted))
+        return CW_OK;
+    bool *kernels = cw_arena_alloc(v->r->arena, t->name_count, sizeof *kernels);
+    bool *paths = cw_arena_alloc(v->r->arena, t->path_count, sizeof *paths);
+    bool *keep = cw_arena_alloc(v->r->arena, t->gpu_count, sizeof *keep);
+    if (!kernels || !paths || !keep)
+        return cw_error_nomem(v->r->err);
+    const bool by_kernel = wanted->kernel_count || wanted->excluded_count;
+    enum cw_status status = by_kernel ? match_kernels(v, wanted, kernels) : CW_OK;
+    if (status == CW_OK && wanted->ranges)
+        status = match_paths(v, wanted, paths);
+    if (status == CW_OK && wanted->ranges)
+        status = find_within(v, paths);
+    for (uint32_t i = 0; status == CW_OK && i < t->gpu_count; i++) {
+        const struct cw_timeline_gpu *g = &t->gpu[i];
+        const bool kernel = g->kind == CW_TRACE_KERNEL;
+        const bool named = !by_kernel || (kernel ? kernels[g->name] : !wanted->kernel_count);
+        keep[i] = named && (!wanted->ranges || paths[g->path]);
+    }
+    v->to->keep.gpu = keep;
+    return status;
+}
