@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/common/trace_window.h"
@@ -44,7 +45,7 @@ static void write_setup(struct cw_writer *setup)
     cw_write_u64(setup, CW_TRACE_BIT(CW_TRACE_KERNEL) | CW_TRACE_BIT(CW_TRACE_NVTX_RANGE));
     cw_write_u32(setup, CW_TRACE_GRAPH_NODES);
     cw_write_u64(setup, 0);
-    cw_write_u64(setup, 20000000);
+    cw_write_u64(setup, 1000); /* the library's thread is at it all the time */
     cw_write_u64(setup, 1 << 20);
     cw_write_u32(setup, 4);
     cw_trace_window_write(setup, &(struct cw_trace_window_options){0});
@@ -90,11 +91,11 @@ static void trace(void (*program)(void))
     fake_agent_close(&agent);
 }
 
-/* One that returns as the trace ends may be recorded, and is not counted. */
+/* Those that return as the trace ends may be recorded, and are not counted. */
 static void expect_books(uint64_t least)
 {
     const struct cw_trace_books b = cw_trace_output_books(&out, CW_TRACE_KERNEL);
-    cr_expect(page && b.launched >= least && b.launched <= b.recorded + b.lost && b.launched + 2 >= b.recorded + b.lost,
+    cr_expect(page && b.launched >= least && b.launched <= b.recorded + b.lost,
               "%llu launched, %llu recorded, %llu lost", (unsigned long long)b.launched, (unsigned long long)b.recorded,
               (unsigned long long)b.lost);
 }
@@ -160,8 +161,10 @@ Test(trace_rare, a_program_that_closes_all_descriptors_goes_on, .timeout = SOON)
 
 static void *launch_for_ever(void *user)
 {
-    for (;;)
-        launch(1);
+    for (;;) {
+        launch(100);
+        usleep(100);
+    }
     return user;
 }
 
@@ -180,6 +183,13 @@ Test(trace_rare, a_program_may_leave_while_a_thread_launches, .timeout = SOON)
     trace(leave_meanwhile);
     cr_expect(session.program.how == CW_END_EXITED && session.program.code == 3);
     expect_books(LAUNCHES);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 static void *leave(void *user)
@@ -201,7 +211,9 @@ static void exit_in_a_thread(void)
 
 Test(trace_rare, or_exit_in_one, .timeout = SOON)
 {
+    const uint64_t start = now_ns();
     trace(exit_in_a_thread);
+    cr_expect_lt(now_ns() - start, 10 * UINT64_C(1000000000), "the library's thread is not in the way of the end");
     cr_expect(session.program.how == CW_END_EXITED && session.program.code == 4);
     expect_books(1);
     cr_expect_eq(cw_trace_output_books(&out, CW_TRACE_KERNEL).lost, 0);

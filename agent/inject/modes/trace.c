@@ -97,6 +97,8 @@ static void *run_thread(void *user)
     prctl(PR_SET_NAME, "counterworks");
     for (bool more = true; more;) {
         sleep_ns(time_left());
+        if (atomic_load(&self->ends)) /* where all its time goes into flushes, it would be first at the lock again */
+            break;
         pthread_mutex_lock(&self->at_work);
         more = !cw_inject->over && !cw_trace_sheets->closed;
         if (more)
@@ -214,6 +216,7 @@ static void finish(void)
 {
     if (!self->started)
         return;
+    atomic_store(&self->ends, true);
     pthread_mutex_lock(&self->at_work);
     cw_trace_recording_finish(false);
     cw_inject->api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);

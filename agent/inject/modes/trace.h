@@ -15,6 +15,7 @@ struct cw_tracing {
     uint64_t flush_ns;
     bool started;
     _Atomic bool running;    /* the thread */
+    _Atomic bool ends;       /* it is to be at work no more: whoever ends the trace waits for it */
     uint64_t flushed_ns;     /* when rows were last sent */
     pthread_mutex_t at_work; /* the thread has it while it does anything; taken before the others */
 };
