@@ -9,7 +9,9 @@
 #include "eval/output/ranks_output.h"
 #include "eval/output/terminal.h"
 
-enum { TOP = 10, NAME_WIDTH = 60, LEAST_NAME = 24, KERNEL_LEFT = 92, METRIC_LEFT = 70 };
+enum { TOP = 10, NAME_WIDTH = 60, LEAST_NAME = 24 };
+/* What columns but the last take; of a narrow terminal without the least value and its rank. */
+enum { KERNEL_LEFT = 92, KERNEL_LEFT_NARROW = 75, METRIC_LEFT = 70, METRIC_LEFT_NARROW = 44 };
 
 /* ---- sentences -------------------------------------------------------------------------------------------------- */
 
@@ -93,7 +95,7 @@ struct metric_line {
 struct lines {
     const struct cw_ranks *ranks;
     const uint64_t *order; /* of spreads */
-    size_t name_width;
+    size_t name_width, metric_width; /* of the last columns; 0: any */
     struct kernel_line kernel;
     struct metric_line metric;
 };
@@ -170,8 +172,13 @@ static struct cw_output_row metric_row(const struct cw_output_table *t, uint64_t
     put_rank(line->greatest_rank, r, s, s->greatest_rank);
     put_percent(line->imbalance, s->imbalance);
     cw_terminal_integer(s->outliers, line->outliers);
-    cw_shorten(r->kernels[at / r->metric_count].name, NAME_WIDTH, name);
-    snprintf(line->name, sizeof line->name, "%s, %s", r->names[at % r->metric_count], name);
+    const char *metric = r->names[at % r->metric_count];
+    const size_t used = strlen(metric) + 2, left = l->metric_width > used ? l->metric_width - used : 0;
+    cw_shorten(r->kernels[at / r->metric_count].name, !l->metric_width || left > NAME_WIDTH ? NAME_WIDTH
+                                                      : left > LEAST_NAME                   ? left
+                                                                                            : LEAST_NAME,
+               name);
+    snprintf(line->name, sizeof line->name, "%s, %s", metric, name);
     return (struct cw_output_row){.record = line};
 }
 
@@ -184,6 +191,38 @@ static int most_apart_first(const void *a, const void *b, void *spreads)
     const double y = isfinite(list[k].imbalance) ? list[k].imbalance : -1;
     const bool p = list[i].outliers, q = list[k].outliers;
     return p != q ? q - p : x != y ? (x < y) - (x > y) : (i > k) - (i < k);
+}
+
+/* What is grouped, as the last column of both tables has it. */
+static const char *group_title(const struct cw_ranks *r)
+{
+    return r->by == CW_BY_NVTX ? "NVTX range" : r->by == CW_BY_FAMILY ? "family" : "kernel";
+}
+
+/* Whether both tables leave out the least value and its rank. */
+static bool is_narrow(const struct cw_terminal_style *style)
+{
+    return style->width && style->width < KERNEL_LEFT + LEAST_NAME;
+}
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+enum { MOST_COLUMNS = COUNT(kernel_columns) };
+
+/* Copies the columns of a table that are shown. Returns how many. */
+static size_t take_columns(struct cw_output_column to[MOST_COLUMNS], const struct cw_output_column *from, size_t count,
+                           const char *const *left_out, const char *last)
+{
+    size_t taken = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool out = false;
+        for (const char *const *name = left_out; name && *name && !out; name++)
+            out = strcmp(from[i].name, *name) == 0 || (i && strcmp(from[i - 1].name, *name) == 0 &&
+                                                       strcmp(from[i].name, "rank") == 0);
+        if (!out)
+            to[taken++] = from[i];
+    }
+    to[taken - 1].name = last;
+    return taken;
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -273,8 +312,17 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
         order[i] = i;
     qsort_r(order, count, sizeof *order, most_apart_first, (void *)r->spreads);
     l->order = order;
-    const struct cw_output_table table = {CW_OUTPUT_COLUMNS(metric_columns), .record_size = sizeof l->metric,
-                                          .row_count = count < top ? count : top, .row = metric_row, .content = l};
+    static const char *const least[] = {"least", "outliers", NULL};
+    const bool narrow = is_narrow(style);
+    const size_t left = narrow ? METRIC_LEFT_NARROW : METRIC_LEFT;
+    char title[64];
+    struct cw_output_column columns[MOST_COLUMNS];
+    l->metric_width = style->width > left ? style->width - left : style->width ? 1 : 0;
+    snprintf(title, sizeof title, "metric, %s", group_title(r));
+    const struct cw_output_table table = {
+        .columns = columns,
+        .column_count = take_columns(columns, metric_columns, COUNT(metric_columns), narrow ? least : NULL, title),
+        .record_size = sizeof l->metric, .row_count = count < top ? count : top, .row = metric_row, .content = l};
     if (count) {
         putc('\n', out);
         cw_terminal_title("Metrics in which ranks differ most", style, out);
@@ -292,17 +340,18 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
     const struct cw_ranks_view *v = o->result;
     const struct cw_ranks *r = v->ranks;
     const size_t top = v->top ? v->top : TOP;
-    struct lines lines = {.ranks = r, .name_width = style->width > KERNEL_LEFT + LEAST_NAME ? style->width - KERNEL_LEFT
-                                                    : style->width                            ? LEAST_NAME
-                                                                                              : 0};
-    struct cw_output_column columns[sizeof kernel_columns / sizeof *kernel_columns];
-    memcpy(columns, kernel_columns, sizeof columns);
-    columns[sizeof columns / sizeof *columns - 1].name = r->by == CW_BY_NVTX     ? "NVTX range"
-                                                         : r->by == CW_BY_FAMILY ? "family"
-                                                                                 : "kernel";
-    const struct cw_output_table kernels = {CW_OUTPUT_COLUMNS(columns), .record_size = sizeof lines.kernel,
-                                            .row_count = r->kernel_count < top ? r->kernel_count : top,
-                                            .row = kernel_row, .content = &lines};
+    static const char *const least[] = {"least", NULL};
+    const bool narrow = is_narrow(style);
+    const size_t left = narrow ? KERNEL_LEFT_NARROW : KERNEL_LEFT;
+    struct lines lines = {.ranks = r, .name_width = style->width > left + LEAST_NAME ? style->width - left
+                                                    : style->width                   ? LEAST_NAME
+                                                                                     : 0};
+    struct cw_output_column columns[MOST_COLUMNS];
+    const struct cw_output_table kernels = {
+        .columns = columns,
+        .column_count = take_columns(columns, kernel_columns, COUNT(kernel_columns), narrow ? least : NULL, group_title(r)),
+        .record_size = sizeof lines.kernel, .row_count = r->kernel_count < top ? r->kernel_count : top,
+        .row = kernel_row, .content = &lines};
     if (!style->quiet)
         put_summary(v, out);
     cw_terminal_print(&kernels, out);

@@ -48,7 +48,7 @@ function topFindings() {
 // What a capture lacks, as far as it says so.
 function lacks(c) {
   const list = [], was = n => n === 1 ? "was" : "were";
-  const dropped = {range: "launch or range|launches or ranges|not collected", pm: "sample|samples|lost", pc: "sample|samples|dropped", sass: "record|records|dropped"}[c.profiler];
+  const dropped = {range: "launch or range|launches or ranges|not collected", pm: "sample|samples|lost", pc: "sample|samples|dropped", sass: "record|records|dropped", trace: "record|records|lost"}[c.profiler];
   if (!c.complete) list.push("it is incomplete: the capture did not end as it should");
   if (c.dropped) {
     const [one, many, how] = dropped.split("|");
