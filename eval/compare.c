@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "eval/compare_spread.h"
 #include "eval/student.h"
 
 double cw_compare_relative(double a, double b)
@@ -18,17 +19,13 @@ double cw_compare_relative(double a, double b)
 
 /* ---- a capture by groups ---------------------------------------------------------------------------------------- */
 
-enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted, enum cw_group_by by, bool with_spread,
+enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted, enum cw_group_by by,
                             const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
-    *side = (struct cw_side){.means = *wanted, .each = *wanted};
+    *side = (struct cw_side){.means = *wanted, .data = wanted->data};
     enum cw_status status = cw_groups_make(&side->groups, by, wanted->data, wanted->chip, NULL, arena, err);
     side->means.data = &side->groups.data;
-    if (status == CW_OK)
-        status = cw_result_make(&side->means, options, arena, err);
-    if (!with_spread)
-        side->each.metric_count = 0; /* its data stays */
-    return status == CW_OK && with_spread ? cw_result_make(&side->each, options, arena, err) : status;
+    return status == CW_OK ? cw_result_make(&side->means, options, arena, err) : status;
 }
 
 /* False when out of memory. */
@@ -340,51 +337,14 @@ enum cw_status cw_compare_groups(const struct cw_match **matches, uint32_t *coun
 
 /* ---- what changed ----------------------------------------------------------------------------------------------- */
 
-/* Of the values of a group's ranges, less those of another's one by one where there is one: their mean, and the sum of
- * the squares of what they are off it. */
-static uint32_t sum_up(const struct cw_group *group, const double *of, const struct cw_group *other, const double *less,
-                       double *squares)
-{
-    uint32_t count = 0;
-    double mean = 0;
-    *squares = 0;
-    for (uint32_t i = 0; i < group->count; i++) {
-        const double value = of[group->ranges[i]] - (other ? less[other->ranges[i]] : 0);
-        if (!isfinite(value))
-            continue;
-        const double off = value - mean;
-        mean += off / ++count;
-        *squares += off * (value - mean);
-    }
-    return count;
-}
-
-/* The standard error of the change of the mean. */
-static void find_spread(struct cw_change *change, const struct cw_group *a, const double *x, const struct cw_group *b,
-                        const double *y)
-{
-    double s, t;
-    change->spread = NAN;
-    if (a->count == b->count) {
-        const uint32_t pairs = sum_up(b, y, a, x, &t);
-        change->freedom = pairs ? pairs - 1 : 0;
-        change->spread = change->freedom ? sqrt(t / change->freedom / pairs) : NAN;
-        if (change->freedom || !a->multiplexed)
-            return; /* else passes took other turns, and no pair has the value in both */
-    }
-    const uint32_t n = sum_up(a, x, NULL, NULL, &s), m = sum_up(b, y, NULL, NULL, &t);
-    change->freedom = n && m ? n + m - 2 : 0;
-    if (change->freedom)
-        change->spread = sqrt((s + t) / change->freedom * (1.0 / n + 1.0 / m));
-}
-
-static struct cw_change find_change(const struct cw_comparison *c, const struct cw_match *match, double a, double b,
-                                    const double *x, const double *y, bool count)
+static struct cw_change find_change(double a, double b, const struct cw_compare_spread *spread, bool count)
 {
     const double by_chance = 1e-4, least = 1e-3, unknown = 0.02, same = 1e-12;
     struct cw_change change = {.a = a, .b = b, .relative = cw_compare_relative(a, b), .spread = NAN};
-    if (x && y)
-        find_spread(&change, &c->a.groups.items[match->a], x, &c->b.groups.items[match->b], y);
+    if (spread) {
+        change.spread = spread->error;
+        change.freedom = spread->freedom;
+    }
     if (isnan(a) || isnan(b)) /* one of them alone holds it */
         return change;
     if (!change.freedom)
@@ -397,24 +357,20 @@ static struct cw_change find_change(const struct cw_comparison *c, const struct 
     return change;
 }
 
-static const double *values_of(const struct cw_result *each, uint32_t metric)
-{
-    return metric < each->metric_count ? each->values + (size_t)metric * each->row_count : NULL;
-}
-
 struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct cw_match *match, uint32_t metric)
 {
     const struct cw_result *a = &c->a.means, *b = &c->b.means;
-    return find_change(c, match, a->values[(size_t)metric * a->row_count + match->a],
-                       b->values[(size_t)metric * b->row_count + match->b], values_of(&c->a.each, metric),
-                       values_of(&c->b.each, metric), c->classes[metric] == CW_CLASS_EXACT);
+    const size_t at = (size_t)(match - c->matches) * a->metric_count + metric;
+    return find_change(a->values[(size_t)metric * a->row_count + match->a],
+                       b->values[(size_t)metric * b->row_count + match->b], c->spreads ? &c->spreads[at] : NULL,
+                       c->classes[metric] == CW_CLASS_EXACT);
 }
 
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match)
 {
     const struct cw_group *a = &c->a.groups.items[match->a], *b = &c->b.groups.items[match->b];
-    return find_change(c, match, a->timed ? a->mean : NAN, b->timed ? b->mean : NAN, c->a.groups.measured,
-                       c->b.groups.measured, false);
+    const struct cw_compare_spread spread = cw_compare_time_spread(c, match);
+    return find_change(a->timed ? a->mean : NAN, b->timed ? b->mean : NAN, &spread, false);
 }
 
 void cw_compare_greatest(const struct cw_comparison *c, const struct cw_match *match, double *greatest)
@@ -491,9 +447,9 @@ enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, co
     *c = (struct cw_comparison){.a_source = a->source, .b_source = b->source};
     enum cw_status status = share_metrics(&x, &y, arena, err);
     if (status == CW_OK)
-        status = cw_side_make(&c->a, &x, by, with_spread, options, arena, err);
+        status = cw_side_make(&c->a, &x, by, options, arena, err);
     if (status == CW_OK)
-        status = cw_side_make(&c->b, &y, by, with_spread, options, arena, err);
+        status = cw_side_make(&c->b, &y, by, options, arena, err);
     if (status == CW_OK &&
         !(take_mean_run(&c->a, runs ? runs[0] : 1, arena) && take_mean_run(&c->b, runs ? runs[1] : 1, arena)))
         status = cw_error_nomem(err);
@@ -506,5 +462,5 @@ enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, co
         status = cw_compare_captures(&c->differences, &c->difference_count, a->data, b->data, arena, err);
     if (status == CW_OK)
         status = cw_compare_groups(&c->matches, &c->match_count, &c->a.groups, &c->b.groups, arena, err);
-    return status;
+    return status == CW_OK && with_spread ? cw_compare_spreads(c, &x, &y, options, arena, err) : status;
 }

@@ -11,11 +11,11 @@ struct cw_side {
     struct cw_groups groups;
     struct cw_result means; /* a row for each group: the metrics of its mean range */
     uint32_t runs;          /* captures that it was joined from: total times are those of a mean run, counts of all */
-    struct cw_result each;  /* a row for each range, where the spread is asked for; else without metrics */
+    const struct cw_counter_data *data; /* the capture */
 };
 
 /* Groups what `wanted` was selected for (cw_lib_select) and evaluates it. All lives in `arena`. */
-enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted, enum cw_group_by by, bool with_spread,
+enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted, enum cw_group_by by,
                             const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
 /* What captures are of, beside their kernels: "driver", "580.95", "580.159". */
@@ -46,6 +46,13 @@ double cw_side_launches(const struct cw_side *side, uint32_t group);
 /* One line for people, escaped: "gemm(float*) (128, 1, 1)x(256, 1, 1)". NULL when out of memory. */
 const char *cw_group_label(const struct cw_groups *groups, uint32_t group, struct cw_arena *arena);
 
+/* How far the change of a value may be by chance: its standard error, NaN of single launches, and the degrees of freedom
+ * of that, 0 where there is none. */
+struct cw_compare_spread {
+    double error;
+    unsigned freedom;
+};
+
 /* Both captures, of the same metrics. */
 struct cw_comparison {
     const char *a_source, *b_source; /* names of the files, for people */
@@ -56,6 +63,7 @@ struct cw_comparison {
     uint32_t unit_count;
     const struct cw_difference *differences;
     const struct cw_match *matches;
+    const struct cw_compare_spread *spreads; /* [match][metric]; NULL: are not wanted */
 };
 /* `a` was selected (cw_lib_select); `b` has a capture and a chip (cw_lib_begin). Compared are the metrics of `a` that
  * both chips have. `runs`: of each side; NULL: one. All lives in `arena`. */

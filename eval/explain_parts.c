@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "image/range_view.h"
 #include "metricdb/fact.h"
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
@@ -206,8 +207,34 @@ void cw_explain_numbers(const struct cw_explanation *e, const char *text)
     }
 }
 
+static void finish(void *view)
+{
+    cw_range_view_free(view);
+}
+
+static enum cw_status read_range(struct cw_explanation *e)
+{
+    struct cw_range_view *view = cw_arena_alloc(e->arena, 1, sizeof *view);
+    e->number = e->range;
+    if (!e->data->directory)
+        return CW_OK;
+    enum cw_status status = view ? cw_range_view_init(view, e->data, e->arena, e->err) : cw_error_nomem(e->err);
+    if (status == CW_OK && !cw_arena_at_end(e->arena, finish, view))
+        status = cw_error_nomem(e->err);
+    if (status == CW_OK)
+        status = cw_range_view_load(view, e->range, NULL, 1);
+    if (status == CW_OK) {
+        e->data = &view->data;
+        e->range = 0;
+    }
+    return status;
+}
+
 enum cw_status cw_explain_list(struct cw_explanation *e, const struct cw_metric *metric)
 {
+    const enum cw_status status = read_range(e);
+    if (status != CW_OK)
+        return status;
     const struct cw_formulas *all = e->chip->formulas;
     const struct cw_formula *root = metric->type == CW_FORMULA ? &all->items[metric->base] : NULL;
     uint32_t count = 0, room = 1 + (root ? all->count + root->metric_count : 0);
@@ -303,7 +330,7 @@ const struct cw_group *cw_explain_group(const struct cw_explanation *e)
 
 uint32_t cw_explain_range(const struct cw_explanation *e)
 {
-    return e->fold ? cw_explain_group(e)->ranges[0] : e->range;
+    return e->fold ? cw_explain_group(e)->ranges[0] : e->number;
 }
 
 uint32_t cw_explain_occurrences(const struct cw_explanation *e, uint32_t column)

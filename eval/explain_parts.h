@@ -13,7 +13,7 @@ struct cw_explanation {
     const struct cw_chip *chip;
     const struct cw_counter_data *data;
     const struct cw_eval_options *options;
-    uint32_t range;
+    uint32_t range, number; /* of the data; of the capture */
     const struct cw_spread_source *fold; /* or NULL */
     struct cw_metric *list;
     uint32_t count;
@@ -22,7 +22,8 @@ struct cw_explanation {
     struct cw_error *err;
 };
 
-/* Lists the metrics that a metric is computed from, itself first, and evaluates them. */
+/* Lists the metrics that a metric is computed from, itself first, and evaluates them. Of data that stays in a file, the
+ * range is read: `data` has it alone then. */
 enum cw_status cw_explain_list(struct cw_explanation *explanation, const struct cw_metric *metric);
 /* Makes an explanation of the constituents of a throughput, as metrics of counters, none where they are not known;
  * `order`: by value, the largest first. All but the list and the result stay. */

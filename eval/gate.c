@@ -35,7 +35,7 @@ static void add_reason(struct judging *j, const char *text)
 
 static void check_side(struct judging *j, const char *which, const char *source, const struct cw_side *side)
 {
-    const struct cw_counter_data *d = side->each.data;
+    const struct cw_counter_data *d = side->data;
     const char *name = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
     name = name ? name : "";
     if (!d->range_count)

@@ -493,11 +493,24 @@ static bool reorder_means(const struct grouping *g)
     return from && cw_groups_reorder(&groups->data, from);
 }
 
+static bool take_first_launches(const struct grouping *g)
+{
+    struct cw_groups *groups = g->groups;
+    struct cw_range *ranges = cw_arena_alloc(g->arena, groups->count, sizeof *ranges);
+    for (uint32_t k = 0; ranges && k < groups->count; k++)
+        ranges[k] = *cw_launch_of(g->data, g->items[k].ranges[0]);
+    groups->data = (struct cw_counter_data){.schema = g->data->schema, .devices = g->data->devices, .ranges = ranges};
+    groups->data.device_count = g->data->device_count;
+    groups->data.range_count = groups->count;
+    return ranges;
+}
+
 static enum cw_status make_streamed(struct grouping *g, const struct cw_chip *chip, const bool *keep,
                                     struct cw_error *err)
 {
     struct cw_groups *groups = g->groups;
-    const bool each = groups->by == CW_BY_RANGE, as_it_is = each && !keep;
+    const bool each = groups->by == CW_BY_RANGE, as_it_is = each && !keep && !groups->of_times;
+    const bool means = !as_it_is && !groups->of_times;
     uint32_t *groups_of = NULL;
     double *durations = cw_arena_alloc(g->arena, g->data->range_count, sizeof *durations);
     for (uint32_t i = 0; each && i < g->data->range_count; i++)
@@ -512,7 +525,7 @@ static enum cw_status make_streamed(struct grouping *g, const struct cw_chip *ch
     number_groups(g, groups_of);
     const struct cw_group_walk walk = {.data = g->data, .keep = keep, .groups_of = groups_of, .count = groups->count,
                                        .time_column = time_column(&g->data->schema, chip), .items = g->items,
-                                       .durations = durations, .means = as_it_is ? NULL : &groups->data};
+                                       .durations = durations, .means = means ? &groups->data : NULL};
     status = cw_groups_walk(&walk, g->arena, err);
     for (uint32_t i = 0; status == CW_OK && i < g->data->range_count; i++)
         groups->whole += isnan(durations[i]) ? 0 : durations[i];
@@ -524,7 +537,9 @@ static enum cw_status make_streamed(struct grouping *g, const struct cw_chip *ch
         status = finish_groups(g, err);
     for (uint32_t k = 0; as_it_is && k < groups->count; k++)
         g->items[k].used = 1;
-    return status == CW_OK && !as_it_is && !reorder_means(g) ? cw_error_nomem(err) : status;
+    if (status == CW_OK && groups->of_times && !take_first_launches(g))
+        status = cw_error_nomem(err);
+    return status == CW_OK && means && !reorder_means(g) ? cw_error_nomem(err) : status;
 }
 
 /* ---- all ----------------------------------------------------------------------------------------------------------
@@ -570,12 +585,14 @@ static enum cw_status make(struct cw_groups *groups, const struct cw_counter_dat
         status = finish_groups(&g, err);
     if (status == CW_OK && !leave_out_cold(&g))
         status = cw_error_nomem(err);
-    if (by == CW_BY_RANGE && !keep) { /* the capture as it is */
+    if (by == CW_BY_RANGE && !keep && !groups->of_times) { /* the capture as it is */
         groups->data = *data;
         for (uint32_t k = 0; status == CW_OK && k < groups->count; k++)
             g.items[k].used = 1;
         return status;
     }
+    if (status == CW_OK && groups->of_times)
+        return take_first_launches(&g) ? CW_OK : cw_error_nomem(err);
     return status == CW_OK ? cw_groups_merge(groups, g.items, g.order, g.count, data, arena, err) : status;
 }
 
@@ -592,6 +609,14 @@ enum cw_status cw_groups_make_of_ranks(struct cw_groups *groups, enum cw_group_b
                                        struct cw_arena *arena, struct cw_error *err)
 {
     *groups = (struct cw_groups){.by = by, .of_ranks = true};
+    return make(groups, data, chip, keep, arena, err);
+}
+
+enum cw_status cw_groups_make_times(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
+                                    const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
+                                    struct cw_error *err)
+{
+    *groups = (struct cw_groups){.by = by, .of_times = true};
     return make(groups, data, chip, keep, arena, err);
 }
 

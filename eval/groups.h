@@ -45,6 +45,7 @@ struct cw_group {
 struct cw_groups {
     enum cw_group_by by;
     bool of_ranks; /* what is of several ranks is several groups */
+    bool of_times; /* there are no means */
     uint32_t count;
     const struct cw_group *items; /* by total time, longest first, then as they began; ranges as they began */
     double total;                 /* ns, of all groups */
@@ -69,7 +70,12 @@ enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, con
                               const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
                               struct cw_error *err);
 
-/* The same, and what is of several ranks is several groups. */
+/* The same without means, which take memory for every counter: `data` has what the first range of each group is of. */
+enum cw_status cw_groups_make_times(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
+                                    const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
+                                    struct cw_error *err);
+
+/* The same with means, and what is of several ranks is several groups. */
 enum cw_status cw_groups_make_of_ranks(struct cw_groups *groups, enum cw_group_by by,
                                        const struct cw_counter_data *data, const struct cw_chip *chip, const bool *keep,
                                        struct cw_arena *arena, struct cw_error *err);

@@ -235,7 +235,7 @@ static enum cw_status find_kernel(struct cw_ranks *r, const struct cw_groups *gr
                                   struct cw_error *err)
 {
     struct cw_rank_gathering *g = r->gathering;
-    const struct cw_range *range = &groups->data.ranges[group];
+    const struct cw_range *range = cw_launch_of(&groups->data, group);
     struct cw_arena *arena = cw_arena_create();
     const char *label = arena ? cw_group_label(groups, group, arena) : NULL;
     bool found = false;
@@ -277,7 +277,7 @@ static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *grou
 {
     struct cw_rank_gathering *g = r->gathering;
     const struct cw_group *of = &groups->items[group];
-    const struct cw_range *first = &data->ranges[of->ranges[0]];
+    const struct cw_range *first = cw_launch_of(data, of->ranges[0]);
     const char *rank = cw_range_attribute(first, "rank");
     struct cw_rank_row row = {.launches = of->count,
                               .total = of->timed ? of->total : NAN,

@@ -196,7 +196,9 @@ static enum cw_status choose_kernels(struct cw_groups *groups, const struct cw_r
     struct cw_arena *arena = k->report->arena;
     const struct cw_counter_data *data = of->data;
     const uint32_t most = most_kernels(&data->schema);
-    enum cw_status status = cw_groups_make(groups, CW_BY_KERNEL, data, of->chip, of->keep, arena, err);
+    const bool few = cw_launch_count(data) <= most; /* else their times say which are shown */
+    enum cw_status status = (few ? cw_groups_make : cw_groups_make_times)(groups, CW_BY_KERNEL, data, of->chip, of->keep,
+                                                                        arena, err);
     if (status != CW_OK)
         return status;
     const bool first = groups == &k->groups;
@@ -206,7 +208,7 @@ static enum cw_status choose_kernels(struct cw_groups *groups, const struct cw_r
     } else {
         k->total_before = groups->total;
     }
-    if (groups->count <= most)
+    if (few)
         return CW_OK;
     bool *keep = cw_arena_alloc(arena, data->range_count, sizeof *keep);
     if (!keep)

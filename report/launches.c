@@ -44,7 +44,7 @@ static void put_told(FILE *out, const struct cw_report_capture *c)
             continue;
         }
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-            const char *value = cw_range_attribute(&c->data->ranges[i], keys[k]);
+            const char *value = cw_range_attribute(cw_launch_of(c->data, i), keys[k]);
             count = value ? tell(list, count, keys[k], value) : count;
         }
     }
@@ -86,21 +86,25 @@ static int by_total(const void *a, const void *b)
                                 : (x->first > y->first) - (x->first < y->first);
 }
 
-/* The launches that are kept, one part each; how many are in NVTX ranges. */
-static size_t take_launches(const struct cw_report_kernels *k, struct part *parts, size_t *inside)
+/* A part for each launch of which ranges are kept; whether any is in an NVTX range. */
+static size_t list_parts(const struct cw_report_kernels *k, struct part *parts, bool *inside)
 {
     const struct cw_counter_data *data = k->report->ranges->data;
-    const bool *keep = k->report->ranges->keep;
-    size_t count = 0;
-    *inside = 0;
+    const uint32_t launches = cw_launch_count(data);
+    for (uint32_t i = 0; i < launches; i++)
+        parts[i] = (struct part){.kernel = CW_NONE};
     for (uint32_t i = 0; i < data->range_count; i++) {
-        const char *path = cw_range_attribute(&data->ranges[i], "nvtx");
-        const double ns = k->groups.durations[i];
-        if (keep && !keep[i])
+        const uint32_t launch = cw_launch_number(data, i);
+        if (k->report->ranges->keep && !k->report->ranges->keep[i])
             continue;
-        *inside += path != NULL;
-        parts[count++] = (struct part){path ? path : "", k->group_of[i], 1, isnan(ns) ? 0 : ns};
+        const char *path = cw_range_attribute(cw_launch(data, launch), "nvtx");
+        parts[launch] = (struct part){path ? path : "", k->group_of[i], 0, 0};
+        *inside = *inside || path;
     }
+    size_t count = 0;
+    for (uint32_t i = 0; i < launches; i++)
+        if (parts[i].path)
+            parts[count++] = parts[i];
     return count;
 }
 
@@ -109,15 +113,34 @@ static size_t join(struct part *parts, size_t count)
 {
     size_t made = 0;
     qsort(parts, count, sizeof *parts, by_path);
-    for (size_t i = 0; i < count; i++) {
-        if (made && by_path(&parts[made - 1], &parts[i]) == 0) {
-            parts[made - 1].launches++;
-            parts[made - 1].total += parts[i].total;
-        } else {
+    for (size_t i = 0; i < count; i++)
+        if (!made || by_path(&parts[made - 1], &parts[i]) != 0)
             parts[made++] = parts[i];
-        }
-    }
     return made;
+}
+
+static struct part *find_part(const struct cw_report_kernels *k, uint32_t launch, struct part *parts, size_t count,
+                              uint32_t kernel)
+{
+    const char *path = cw_range_attribute(cw_launch(k->report->ranges->data, launch), "nvtx");
+    const struct part key = {path ? path : "", kernel, 0, 0};
+    return bsearch(&key, parts, count, sizeof *parts, by_path);
+}
+
+/* `found`: of each launch, once it was asked for. */
+static void take_launches(const struct cw_report_kernels *k, struct part *parts, size_t count, struct part **found)
+{
+    const struct cw_counter_data *data = k->report->ranges->data;
+    for (uint32_t i = 0; i < data->range_count; i++) {
+        const uint32_t launch = cw_launch_number(data, i);
+        const double ns = k->groups.durations[i];
+        if (k->report->ranges->keep && !k->report->ranges->keep[i])
+            continue;
+        if (!found[launch])
+            found[launch] = find_part(k, launch, parts, count, k->group_of[i]);
+        found[launch]->launches++;
+        found[launch]->total += isnan(ns) ? 0 : ns;
+    }
 }
 
 static size_t find_paths(const struct part *parts, size_t count, struct path *paths)
@@ -152,13 +175,17 @@ static void put_path(FILE *out, const struct path *path, const struct part *part
 
 static enum cw_status put_nvtx(FILE *out, const struct cw_report_kernels *k, struct cw_error *err)
 {
-    const size_t room = (size_t)k->report->ranges->data->range_count + 1;
-    struct part *parts = calloc(room, sizeof *parts);
+    const size_t room = (size_t)cw_launch_count(k->report->ranges->data) + 1;
+    struct part *parts = calloc(room, sizeof *parts), **found = calloc(room, sizeof *found);
     struct path *paths = calloc(room, sizeof *paths);
-    size_t inside = 0, put = 0, i = 0;
-    const size_t launches = parts && paths ? take_launches(k, parts, &inside) : 0;
+    bool inside = false;
+    size_t put = 0, i = 0;
+    const bool enough = parts && paths && found;
+    size_t count = enough ? list_parts(k, parts, &inside) : 0;
     if (inside) {
-        const size_t count = find_paths(parts, join(parts, launches), paths);
+        count = join(parts, count);
+        take_launches(k, parts, count, found);
+        count = find_paths(parts, count, paths);
         fputs(",\n\"nvtx\":[", out);
         for (; i < count && i < MOST_PATHS && put + paths[i].count <= MOST_PARTS; put += paths[i++].count) {
             fputs(i ? ",\n" : "\n", out);
@@ -166,7 +193,7 @@ static enum cw_status put_nvtx(FILE *out, const struct cw_report_kernels *k, str
         }
         cw_put_count(out, "],\"nvtx_left\":", count - i);
     }
-    const bool enough = parts && paths;
+    free(found);
     free(parts);
     free(paths);
     return enough ? CW_OK : cw_error_nomem(err);

@@ -18,19 +18,21 @@ enum { MOST_BYTES = 6000000, MOST_SERIES = 32, MOST_LAUNCHES = 30000 };
 struct span {
     uint64_t start_ns, end_ns, lane;
     const char *name, *nvtx;
+    uint64_t number; /* of those that came */
 };
 
 struct spans {
-    size_t count, left;
+    size_t count, room, left;
     struct span *items; /* as they began */
     uint64_t start_ns, end_ns;
 };
 
+/* Of equal ones the first that came. */
 static int by_length(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
     const uint64_t m = x->end_ns - x->start_ns, n = y->end_ns - y->start_ns;
-    return (m < n) - (m > n);
+    return m != n ? (m < n) - (m > n) : (x->number > y->number) - (x->number < y->number);
 }
 
 static int by_start(const void *a, const void *b)
@@ -39,23 +41,33 @@ static int by_start(const void *a, const void *b)
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+/* Those that took longest stay. */
+static void leave_short(struct spans *s)
+{
+    if (s->count <= MOST_LAUNCHES)
+        return;
+    qsort(s->items, s->count, sizeof *s->items, by_length);
+    s->left += s->count - MOST_LAUNCHES;
+    s->count = MOST_LAUNCHES;
+}
+
 static void add_span(struct spans *s, const struct span *span)
 {
     if (!span->start_ns || span->end_ns < span->start_ns)
         return;
+    if (s->count == s->room)
+        leave_short(s);
     s->start_ns = span->start_ns < s->start_ns ? span->start_ns : s->start_ns;
     s->end_ns = span->end_ns > s->end_ns ? span->end_ns : s->end_ns;
-    s->items[s->count++] = *span;
+    s->items[s->count] = *span;
+    s->items[s->count].number = s->count + s->left;
+    s->count++;
 }
 
 /* As they began; of too many, those that took longest. */
 static void order_spans(struct spans *s)
 {
-    if (s->count > MOST_LAUNCHES) {
-        qsort(s->items, s->count, sizeof *s->items, by_length);
-        s->left = s->count - MOST_LAUNCHES;
-        s->count = MOST_LAUNCHES;
-    }
+    leave_short(s);
     qsort(s->items, s->count, sizeof *s->items, by_start);
 }
 
@@ -133,7 +145,8 @@ static bool put_spans(FILE *out, const struct spans *s, uint64_t origin, bool nv
 
 static bool begin_spans(struct spans *s, size_t room)
 {
-    *s = (struct spans){.start_ns = UINT64_MAX, .items = calloc(room + 1, sizeof *s->items)};
+    room = room < 2 * (size_t)MOST_LAUNCHES ? room : 2 * (size_t)MOST_LAUNCHES;
+    *s = (struct spans){.start_ns = UINT64_MAX, .room = room, .items = calloc(room + 1, sizeof *s->items)};
     return s->items != NULL;
 }
 
@@ -283,7 +296,7 @@ static bool put_device(FILE *out, const struct cw_report *report, const struct c
     for (uint32_t i = 0; enough && i < pm->launch_count; i++) {
         const struct cw_kernel_launch *l = &pm->launches[i];
         if (l->device == c->data->devices[device].index)
-            add_span(&spans, &(struct span){l->start_ns, l->end_ns, l->stream, pm->names[l->name], ""});
+            add_span(&spans, &(struct span){l->start_ns, l->end_ns, l->stream, pm->names[l->name], "", 0});
     }
     if (enough && s.count) {
         const char *name = cw_device_attribute(&c->data->devices[device], "name");
@@ -301,28 +314,33 @@ static bool put_device(FILE *out, const struct cw_report *report, const struct c
     return enough;
 }
 
-/* The ranges as they ran while they were collected. */
-static bool put_ranges(FILE *out, const struct cw_report_capture *c, size_t *count)
+/* The ranges as they ran while they were collected; their times may be in the file. */
+static enum cw_status put_ranges(FILE *out, const struct cw_report *report, const struct cw_report_capture *c,
+                                 size_t *count, struct cw_error *err)
 {
-    const struct cw_counter_data *data = c->data;
+    const struct cw_eval_options none = {0};
+    const struct cw_range *r;
+    struct cw_result ranges = {.chip = c->chip, .data = c->data, .streamed = true};
     struct spans spans;
-    if (!begin_spans(&spans, data->range_count))
-        return false;
-    for (uint32_t i = 0; i < data->range_count; i++) {
-        const struct cw_range *r = &data->ranges[i];
-        const char *nvtx = cw_range_attribute(r, "nvtx");
-        add_span(&spans,
-                 &(struct span){r->start_ns, r->end_ns, r->device, *r->kernel ? r->name : "", nvtx ? nvtx : ""});
+    enum cw_status status = begin_spans(&spans, c->data->range_count) ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_result_make(&ranges, &none, report->arena, err);
+    for (uint32_t i = 0; status == CW_OK && i < c->data->range_count; i++) {
+        if (!(r = cw_result_range(&ranges, i)))
+            status = ranges.stream->status;
+        const char *nvtx = r ? cw_range_attribute(r, "nvtx") : NULL;
+        if (r)
+            add_span(&spans, &(struct span){r->start_ns, r->end_ns, r->device, *r->kernel ? r->name : "",
+                                            nvtx ? nvtx : "", 0});
     }
-    bool enough = true;
-    if (spans.count) {
+    if (status == CW_OK && spans.count) {
         order_spans(&spans);
         put_start(out, c, (*count)++, spans.start_ns, spans.end_ns);
-        enough = put_spans(out, &spans, spans.start_ns, true);
+        status = put_spans(out, &spans, spans.start_ns, true) ? CW_OK : cw_error_nomem(err);
         fputs("}", out);
     }
     free(spans.items);
-    return enough;
+    return status;
 }
 
 enum cw_status cw_report_timelines_put(FILE *out, const struct cw_report *report, const struct cw_report_capture *c,
@@ -330,7 +348,7 @@ enum cw_status cw_report_timelines_put(FILE *out, const struct cw_report *report
 {
     bool enough = true;
     if (c->data->schema.profiler == CW_PROFILER_RANGE)
-        enough = put_ranges(out, c, count);
+        return put_ranges(out, report, c, count, err);
     for (uint32_t d = 0; c->samples && d < c->data->device_count && enough; d++)
         enough = put_device(out, report, c, d, count);
     return enough ? CW_OK : cw_error_nomem(err);

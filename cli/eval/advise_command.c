@@ -1,4 +1,5 @@
 /* metric-eval advise: what limits each kernel, and what to change. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,26 +57,41 @@ static bool is_grouped(const struct cw_eval_request *o)
     return o->by != CW_BY_KERNEL && o->by != CW_BY_RANGE && o->by != CW_BY_FOLD;
 }
 
-/* The kernels, or ranges, the longest MOST_KERNELS of those that are kept. */
+/* Leaves those ranges alone that are of the longest MOST_KERNELS. */
+static enum cw_status keep_longest(struct cw_eval_run *r, const struct cw_groups *kernels, bool *keep)
+{
+    const uint32_t *longest = cw_groups_longest(kernels, r->arena);
+    if (!longest)
+        return cw_error_nomem(r->err);
+    fprintf(stderr, "%s: %u %ss, of which the %d that take most time are looked at\n", r->o->capture,
+            (unsigned)kernels->count, cw_group_by_names[kernels->by], MOST_KERNELS);
+    for (uint32_t i = MOST_KERNELS; i < kernels->count; i++)
+        for (uint32_t k = 0; k < kernels->items[longest[i]].count; k++)
+            keep[kernels->items[longest[i]].ranges[k]] = false;
+    return CW_OK;
+}
+
+/* The kernels, or ranges, the longest MOST_KERNELS of those that are kept. Where there may be more, which these are is
+ * found by their times alone. */
 static enum cw_status make_kernels(struct cw_eval_run *r, struct cw_groups *kernels, const struct cw_chip *chip,
                                    const bool *keep)
 {
     const struct cw_counter_data *data = &r->capture->data;
     const enum cw_group_by by = is_grouped(r->o) ? CW_BY_KERNEL : cw_eval_by(r, CW_BY_KERNEL);
-    enum cw_status status = cw_groups_make(kernels, by, data, chip, keep, r->arena, r->err);
-    if (status != CW_OK || kernels->count <= MOST_KERNELS)
-        return status;
-    const double total = kernels->total;
-    const uint32_t *longest = cw_groups_longest(kernels, r->arena);
     bool *some = cw_arena_alloc(r->arena, data->range_count, sizeof *some);
-    if (!longest || !some)
-        return cw_error_nomem(r->err);
-    fprintf(stderr, "%s: %u %ss, of which the %d that take most time are looked at\n", r->o->capture,
-            (unsigned)kernels->count, cw_group_by_names[by], MOST_KERNELS);
-    for (uint32_t i = 0; i < MOST_KERNELS; i++)
-        for (uint32_t k = 0; k < kernels->items[longest[i]].count; k++)
-            some[kernels->items[longest[i]].ranges[k]] = true;
-    status = cw_groups_make(kernels, by, data, chip, some, r->arena, r->err);
+    double total = NAN;
+    enum cw_status status = some ? CW_OK : cw_error_nomem(r->err);
+    if (status != CW_OK || (by == CW_BY_RANGE ? data->range_count : cw_launch_count(data)) <= MOST_KERNELS)
+        return status == CW_OK ? cw_groups_make(kernels, by, data, chip, keep, r->arena, r->err) : status;
+    memcpy(some, keep, data->range_count * sizeof *some);
+    status = cw_groups_make_times(kernels, by, data, chip, keep, r->arena, r->err);
+    if (status == CW_OK) {
+        total = kernels->total;
+        if (kernels->count > MOST_KERNELS)
+            status = keep_longest(r, kernels, some);
+    }
+    if (status == CW_OK)
+        status = cw_groups_make(kernels, by, data, chip, some, r->arena, r->err);
     kernels->total = total;
     return status;
 }
@@ -96,7 +112,7 @@ static enum cw_status make_advice(struct cw_eval_run *r, struct cw_advice *advic
     if (status == CW_OK)
         status = make_kernels(r, kernels, rules->chip, keep);
     if (status == CW_OK)
-        status = cw_groups_make(groups, by, data, rules->chip, keep, r->arena, r->err);
+        status = cw_groups_make_times(groups, by, data, rules->chip, keep, r->arena, r->err);
     if (status == CW_OK)
         status = cw_advise(advice, rules, kernels, o->least, r->arena, r->err);
     return status == CW_OK ? cw_advise_groups(added, advice, groups, r->arena, r->err) : status;
@@ -170,6 +186,6 @@ int cw_eval_advise(int argc, char **argv)
         "and the numbers that show it. \"metric-config --for-advice\" plans what the rules need.\v"
         "Example:\n  metric-eval advise run.cwd\n  metric-eval advise run.cwd --with hot.cwd --range gemm\n"
         "  metric-eval advise run.cwd --by family\n  metric-eval advise run.cwd --format json"};
-    struct advise options = {.request.run = advise, .least = CW_ADVICE_LEAST_GAIN};
+    struct advise options = {.request = {.run = advise, .by_block = true}, .least = CW_ADVICE_LEAST_GAIN};
     return cw_eval_command(&usage, argc, argv, &options.request);
 }

@@ -126,7 +126,7 @@ int cw_eval_diff(int argc, char **argv)
         "of the first capture's plan. Of traces: what ran on the GPUs, what these waited for, and NVTX ranges.\v"
         "Example:\n  metric-eval diff before.cwd after.cwd\n  metric-eval diff before.cwd after.cwd --all --by nvtx\n"
         "  metric-eval diff before*.cwd -- after*.cwd"};
-    struct diff_options options = {.top = 10};
+    struct diff_options options = {.eval.by_block = true, .top = 10};
     argc = cw_eval_split_sides(&options.sides, argc, argv);
     return cw_cli_run(&usage, argc, argv, &options, NULL, diff);
 }

@@ -122,6 +122,6 @@ int cw_eval_explain(int argc, char **argv)
         "Prints how a value came about: its formula with the numbers in it, down to the counters, and the passes that "
         "they were collected in. Values of rules, which advise shows, are explained as metrics are.\v"
         "Example:\n  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm"};
-    struct explain options = {.request.run = explain};
+    struct explain options = {.request = {.run = explain, .by_block = true}};
     return cw_eval_command(&usage, argc, argv, &options.request);
 }

@@ -133,7 +133,7 @@ static enum cw_status export_kernels(const struct export_options *o, struct cw_e
     struct cw_side side;
     enum cw_status status = cw_eval_keep_ranges(r, r);
     if (status == CW_OK)
-        status = cw_side_make(&side, &r->result, CW_BY_KERNEL, false, &o->eval.eval, r->arena, r->err);
+        status = cw_side_make(&side, &r->result, CW_BY_KERNEL, &o->eval.eval, r->arena, r->err);
     return status == CW_OK ? cw_file_print(o->output, cw_prometheus_write, &side, r->err) : status;
 }
 

@@ -315,7 +315,7 @@ int cw_eval_gate(int argc, char **argv)
         "Example:\n  metric-eval gate --learn null1.cwd null2.cwd null3.cwd -o gate.yaml\n"
         "  metric-eval gate before.cwd after.cwd --rules gate.yaml\n"
         "  metric-eval gate before*.cwd --rules gate.yaml -- after*.cwd"};
-    struct gate_options options = {0};
+    struct gate_options options = {.eval.by_block = true};
     argc = cw_eval_split_sides(&options.sides, argc, argv);
     return cw_cli_run(&usage, argc, argv, &options, NULL, gate);
 }

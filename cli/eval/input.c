@@ -58,7 +58,7 @@ static enum cw_status open_files(struct cw_eval_run *r)
 
 static bool by_block(const struct cw_eval_request *o)
 {
-    return o->by_block && !o->check && !o->native && !o->report.path;
+    return o->by_block && !o->check && !o->native;
 }
 
 enum cw_status cw_eval_need_ranges(const struct cw_eval_run *r, const char *why, const char *what)

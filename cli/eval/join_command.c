@@ -115,6 +115,7 @@ static enum cw_status sort_word(struct inputs *in, char *const *word)
     struct cw_eval_request request = in->o->eval;
     struct cw_eval_run run = {.o = &request, .arena = in->arena, .err = in->err, .info.size = sizeof run.info};
     request.capture = *word;
+    request.by_block = true; /* ranges are opened again, all together */
     enum cw_status status = cw_eval_load_capture(&run);
     const int profiler = status == CW_OK ? (int)run.info.profiler : -1;
     const bool samples = profiler == COUNTERWORKS_PC_SAMPLES;

@@ -240,6 +240,6 @@ int cw_eval_ranks(int argc, char **argv)
         "which ranks are slow, and why. Without -m or --set the metrics are those of the plan.\v"
         "Example:\n  metric-eval ranks run.*.cwd\n  metric-eval ranks ranks/ --by nvtx --json -\n"
         "  metric-eval ranks ranks/ --set speed-of-light -o ranks.h5\n  metric-eval ranks ranks/ --report ranks.html"};
-    struct ranks_options options = {0};
+    struct ranks_options options = {.eval.by_block = true};
     return cw_cli_run(&usage, argc, argv, &options, NULL, compare);
 }

@@ -41,7 +41,7 @@ static enum cw_status open_capture(struct reporting *p, struct cw_eval_run *run,
 {
     struct cw_eval_run *r = p->r;
     struct cw_eval_request *asked = &p->asked[run - p->runs];
-    *asked = (struct cw_eval_request){.capture = path, .chip = r->o->chip};
+    *asked = (struct cw_eval_request){.capture = path, .chip = r->o->chip, .by_block = true};
     *run = (struct cw_eval_run){.o = asked, .arena = r->arena, .err = r->err, .info.size = sizeof run->info};
     return cw_eval_load_capture(run);
 }
@@ -49,7 +49,9 @@ static enum cw_status open_capture(struct reporting *p, struct cw_eval_run *run,
 static enum cw_status take_samples(struct cw_eval_run *run, struct cw_report_capture *c)
 {
     const uint64_t count = run->info.metric_count;
-    enum cw_status status = cw_eval_load_chip(run);
+    enum cw_status status = cw_lib_load(run->capture, run->err);
+    if (status == CW_OK)
+        status = cw_eval_load_chip(run);
     if (status == CW_OK && count)
         status = cw_eval_names(run, run->info.metrics, count < MOST_SERIES ? count : MOST_SERIES);
     if (status == CW_OK && count)

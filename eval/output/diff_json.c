@@ -23,7 +23,7 @@ static enum cw_status put_side(FILE *out, const char *name, const char *source, 
                                struct cw_error *err)
 {
     cw_text_print(out, "\"%s\": {\"capture\": ", name);
-    enum cw_status status = cw_json_print(cw_capture_manifest(side->each.data, source), JSON_COMPACT, out, err);
+    enum cw_status status = cw_json_print(cw_capture_manifest(side->data, source), JSON_COMPACT, out, err);
     cw_text_print(out, ", \"runs\": %" PRIu32, side->runs);
     put_number(out, ", \"time_ns\": ", side->groups.total);
     fputs("},\n ", out);

@@ -67,7 +67,7 @@ static const char *percent_text(double a, double b, char text[VALUE_SIZE])
 
 static void put_side(const struct writing *w, const char *which, const char *source, const struct cw_side *side)
 {
-    const struct cw_counter_data *d = side->each.data;
+    const struct cw_counter_data *d = side->data;
     const char *device = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
     char time[VALUE_SIZE];
     cw_text_print(w->out, "%s  %s: %s%s%" PRIu32 " launches in %" PRIu32 " group%s, %s%s\n", which, source,
