@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "eval/compare_spread.h"
 #include "eval/student.h"
 
 double cw_compare_relative(double a, double b)

@@ -71,6 +71,14 @@ enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, co
                           const uint32_t runs[2], enum cw_group_by by, bool with_spread,
                           const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
+/* Of every metric of every match, where the comparison has all else, from launches that are read one after another
+ * (compare_spread.c); `a` and `b` are what its sides were made of. Takes some 20 bytes for each launch, and 100 for each
+ * metric of each match. CW_ERR_NOMEM, or CW_ERR_IO where a capture cannot be read. */
+enum cw_status cw_compare_spreads(struct cw_comparison *c, const struct cw_result *a, const struct cw_result *b,
+                                  const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
+/* Of the time of a launch. */
+struct cw_compare_spread cw_compare_time_spread(const struct cw_comparison *c, const struct cw_match *match);
+
 /* How a value of the mean launch changed. */
 struct cw_change {
     double a, b;      /* NaN where it is not known */

@@ -1,4 +1,5 @@
-#include "eval/compare_spread.h"
+/* How far changes between two captures may be by chance. */
+#include "eval/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

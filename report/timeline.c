@@ -347,7 +347,7 @@ enum cw_status cw_report_timelines_put(FILE *out, const struct cw_report *report
                                        size_t *count, struct cw_error *err)
 {
     bool enough = true;
-    if (c->data->schema.profiler == CW_PROFILER_RANGE)
+    if (c->data->schema.profiler == CW_PROFILER_RANGE && c->data->range_count)
         return put_ranges(out, report, c, count, err);
     for (uint32_t d = 0; c->samples && d < c->data->device_count && enough; d++)
         enough = put_device(out, report, c, d, count);

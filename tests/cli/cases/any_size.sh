@@ -23,5 +23,17 @@ h5dump -d /range/value -s 199,0 -c 1,3 -k 1,1 ranges.h5 | grep '(199'
 metric-eval some.cwd -o some.h5 >/dev/null; h5dump -d /range/value -s 199,0 -c 1,3 some.h5 | grep '(199'
 small ranges.cwd --range 29998-29999 -m sm__inst_executed.sum --csv - | cut -c 1-40
 small ranges.cwd --by range --sort total --top 2 -m gpu__time_duration.sum --csv - | cut -d, -f 1,2,6-
+echo == commands that take all ranges
+rules=$PWD/gate.yaml
+metric-eval gate --learn some.cwd some.cwd some.cwd -m sm__inst_executed.sum -o $rules >/dev/null
+small advise ranges.cwd --top 1 | head -n 6
+small advise ranges.cwd --by range --format json | head -c 60; echo
+small diff ranges.cwd ranges.cwd
+small diff ranges.cwd some.cwd --format json | tail -c 100; echo
+small gate ranges.cwd ranges.cwd --rules $rules
+small explain ranges.cwd sm__inst_executed.sum --range 29999 | head -n 2
+small ranges.cwd -q --report ranges.html && grep -o '"unwanted":0' ranges.html
+make_ranks "$captures/gemm.cwd" 2 . && for rank in 0 1; do repeat_ranges run.$rank.cwd 24000 3 big.$rank.cwd; done
+small ranks big.0.cwd big.1.cwd -m sm__inst_executed.sum | head -n 8
 echo == a part of the file that is not there any more
 head -c 100000000 ranges.cwd >cut.cwd; small cut.cwd --csv - | head -n 1
