@@ -6,6 +6,7 @@
 #define CW_BASE_BYTES_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,8 @@
 struct cw_reader {
     const uint8_t *data;
     size_t size, pos;
-    uint64_t base; /* offset of data[0] in the file, for messages */
+    uint64_t base;  /* offset of data[0] in the file, for messages */
+    bool elsewhere; /* the data is not in the file as it is here: `base` alone is told */
     const char *source;
     struct cw_error *err; /* may be NULL */
     enum cw_status status;
@@ -70,7 +72,8 @@ uint8_t *cw_write_room(struct cw_writer *writer, size_t size);
 void cw_write_format(struct cw_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cw_write_vformat(struct cw_writer *writer, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* Unaligned little-endian access for headers that are patched in place. */
+/* Unaligned little-endian access for headers that are patched in place, and for what is read out of order. */
+uint64_t cw_load_u64(const uint8_t *at);
 void cw_store_u32(uint8_t *at, uint32_t value);
 void cw_store_u64(uint8_t *at, uint64_t value);
 

@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 
-const struct cw_chunk_kind cw_config_image_kind = {CW_FILE_HEAD_PLAN, 1, 0, "a config image"};
-const struct cw_chunk_kind cw_counter_data_kind = {CW_FILE_HEAD_CAPTURE, 1, 0, "counter data"};
+const struct cw_chunk_kind cw_config_image_kind = {CW_FILE_HEAD_PLAN, 1, 0, "a config image", 1};
+const struct cw_chunk_kind cw_counter_data_kind = {CW_FILE_HEAD_CAPTURE, 1, 0, "counter data", 2};
 
 void cw_chunk_write_header(struct cw_writer *out, const struct cw_chunk_kind *kind)
 {
@@ -74,8 +74,9 @@ enum cw_status cw_chunk_check_header(struct cw_reader *file, const struct cw_chu
         return refuse_magic(file, kind);
     file->pos = 8;
     uint16_t major = cw_read_u16(file);
-    if (major != kind->major)
-        return cw_reader_fail_at(file, 8, "found %s version %u, expected version %u", kind->what, major, kind->major);
+    if (major < 1 || major > kind->newest)
+        return cw_reader_fail_at(file, 8, "found %s version %u, expected version %s", kind->what, major,
+                                 kind->newest == 1 ? "1" : "1 or 2");
     cw_read_u16(file);
     if (cw_read_u32(file) != 0)
         return cw_reader_fail_at(file, 12, "found a reserved header field in use, expected 0");
@@ -90,7 +91,8 @@ enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, boo
     size_t left = file->size - file->pos, start = file->pos;
     uint64_t length = 0;
     if (left >= CW_CHUNK_HEADER_SIZE) {
-        chunk->offset = file->base + start;
+        chunk->offset = chunk->place = file->base + start;
+        chunk->packed = false;
         chunk->type = cw_read_u32(file);
         chunk->flags = cw_read_u32(file);
         length = cw_read_u64(file);
@@ -119,6 +121,7 @@ enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, boo
 void cw_chunk_open(const struct cw_reader *file, const struct cw_chunk *chunk, struct cw_reader *payload)
 {
     cw_reader_init(payload, chunk->payload, chunk->size, file->source, chunk->offset + CW_CHUNK_HEADER_SIZE, file->err);
+    payload->elsewhere = chunk->packed;
 }
 
 enum cw_status cw_chunk_finish(struct cw_reader *payload, const struct cw_chunk *chunk)

@@ -9,8 +9,9 @@ enum { CW_FILE_HEADER_SIZE = 16, CW_CHUNK_HEADER_SIZE = 24, CW_CHUNK_OPTIONAL = 
 
 struct cw_chunk_kind {
     const char *magic; /* 8 bytes */
-    uint16_t major, minor;
-    const char *what; /* "a config image", for messages */
+    uint16_t major, minor; /* that is written */
+    const char *what;      /* "a config image", for messages */
+    uint16_t newest;       /* major version that is read */
 };
 extern const struct cw_chunk_kind cw_config_image_kind, cw_counter_data_kind;
 
@@ -20,9 +21,14 @@ void cw_chunk_write_header(struct cw_writer *out, const struct cw_chunk_kind *ki
 size_t cw_chunk_begin(struct cw_writer *out, uint32_t type, uint32_t flags);
 void cw_chunk_end(struct cw_writer *out, size_t start);
 
+/* A place is an offset, and in the bits above it which record of a pack. */
+enum { CW_PLACE_SHIFT = 48 };
+
 struct cw_chunk {
     uint32_t type, flags;
-    uint64_t offset; /* of the chunk header in the file */
+    uint64_t offset; /* of the chunk header in the file; of one that is packed, that of the pack */
+    uint64_t place;  /* where a walk finds it again */
+    bool packed;     /* its bytes are not in the file */
     const uint8_t *payload;
     size_t size;
 };

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/arena.h"
+#include "image/pack.h"
 
 enum cw_status cw_chunk_walk_begin(struct cw_chunk_walk *walk, const struct cw_input *input,
                                    const struct cw_chunk_kind *kind, uint64_t pos, struct cw_error *err)
@@ -29,6 +30,10 @@ void cw_chunk_walk_end(struct cw_chunk_walk *walk)
 {
     free(walk->window.data);
     walk->window.data = NULL;
+    if (walk->pack)
+        cw_pack_free(walk->pack);
+    free(walk->pack);
+    walk->pack = NULL;
 }
 
 struct cw_reader cw_chunk_walk_reader(const struct cw_chunk_walk *walk)
@@ -224,7 +229,7 @@ static enum cw_status take_next(struct cw_chunk_walk *walk, struct cw_chunk *chu
     return CW_OK;
 }
 
-enum cw_status cw_chunk_walk_next(struct cw_chunk_walk *walk, struct cw_chunk *chunk, bool *found, bool *truncated)
+static enum cw_status next_of_file(struct cw_chunk_walk *walk, struct cw_chunk *chunk, bool *found, bool *truncated)
 {
     bool damaged, cut, again;
     enum cw_status status;
@@ -241,4 +246,74 @@ enum cw_status cw_chunk_walk_next(struct cw_chunk_walk *walk, struct cw_chunk *c
     if (cut && truncated)
         *truncated = true;
     return status;
+}
+
+enum cw_status cw_chunk_gaps_drop(struct cw_chunk_gaps *gaps, uint64_t place, struct cw_error *err)
+{
+    uint64_t *grown = cw_grown(gaps->dropped, &gaps->dropped_room, gaps->dropped_count, sizeof *grown);
+    if (!grown)
+        return cw_error_nomem(err);
+    gaps->dropped = grown;
+    gaps->dropped[gaps->dropped_count++] = place;
+    return CW_OK;
+}
+
+/* In the order of the file. */
+static int by_place(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    const uint64_t x = a << (64 - CW_PLACE_SHIFT) | a >> CW_PLACE_SHIFT, y = b << (64 - CW_PLACE_SHIFT) | b >> CW_PLACE_SHIFT;
+    return (x > y) - (x < y);
+}
+
+static bool is_dropped(const struct cw_chunk_walk *w)
+{
+    const struct cw_chunk_gaps *gaps = w->gaps;
+    const uint64_t place = cw_pack_place(w->pack);
+    return gaps && gaps->dropped_count && !w->pack->part &&
+           bsearch(&place, gaps->dropped, gaps->dropped_count, sizeof place, by_place);
+}
+
+static enum cw_status open_pack(struct cw_chunk_walk *walk, const struct cw_chunk *chunk)
+{
+    const struct cw_reader file = cw_chunk_walk_reader(walk);
+    if (!walk->pack && !(walk->pack = calloc(1, sizeof *walk->pack)))
+        return cw_error_nomem(walk->err);
+    const enum cw_status status = cw_pack_open(walk->pack, chunk, &file);
+    walk->pack->record = walk->skip;
+    walk->skip = 0;
+    return status;
+}
+
+enum cw_status cw_chunk_walk_next(struct cw_chunk_walk *walk, struct cw_chunk *chunk, bool *found, bool *truncated)
+{
+    enum cw_status status = CW_OK;
+    while (status == CW_OK) {
+        while (walk->pack && cw_pack_has_more(walk->pack) && is_dropped(walk))
+            walk->pack->record++;
+        if (walk->pack && cw_pack_has_more(walk->pack)) {
+            const struct cw_reader file = cw_chunk_walk_reader(walk);
+            status = cw_pack_next(walk->pack, chunk, &file);
+            *found = status == CW_OK;
+            return status;
+        }
+        status = next_of_file(walk, chunk, found, truncated);
+        if (status != CW_OK || !*found || chunk->type != CW_CHUNK_PACK || chunk->flags)
+            return status;
+        status = open_pack(walk, chunk);
+    }
+    return status;
+}
+
+void cw_chunk_walk_seek(struct cw_chunk_walk *walk, uint64_t place)
+{
+    const uint64_t offset = place & (((uint64_t)1 << CW_PLACE_SHIFT) - 1);
+    const uint32_t record = (uint32_t)(place >> CW_PLACE_SHIFT);
+    const bool open = walk->pack && walk->pack->arena && walk->pack->offset == offset;
+    if (walk->pack) {
+        walk->pack->record = open ? record : walk->pack->record_count;
+        walk->pack->part = 0;
+    }
+    walk->pos = open ? offset + CW_CHUNK_HEADER_SIZE + walk->pack->size : offset;
+    walk->skip = open ? 0 : record;
 }

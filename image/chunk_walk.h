@@ -14,15 +14,21 @@ struct cw_chunk_gap {
 struct cw_chunk_gaps {
     struct cw_chunk_gap *items;
     size_t count, room;
+    uint64_t *dropped; /* places of records of packs that are left out, too; to be freed */
+    size_t dropped_count, dropped_room;
     uint64_t tried; /* bytes of chunks that were looked at and were not whole: no more than 4 for each of the file */
 };
 /* Adds one that lies behind the others, or begins among them: then it is one with those. CW_ERR_NOMEM alone. */
 enum cw_status cw_chunk_gaps_add(struct cw_chunk_gaps *gaps, const struct cw_chunk_gap *gap, struct cw_error *err);
+/* Adds the record of a pack behind those that are dropped. CW_ERR_NOMEM alone. */
+enum cw_status cw_chunk_gaps_drop(struct cw_chunk_gaps *gaps, uint64_t place, struct cw_error *err);
 
-/* A chunk's payload stays until the next step. */
+/* A chunk's payload stays until the next step. Instead of a chunk PACK come those that it holds. */
 struct cw_chunk_walk {
     struct cw_window window;
-    uint64_t pos; /* of the next chunk */
+    uint64_t pos;         /* behind the last chunk of the file that was read */
+    struct cw_pack *pack; /* which that was, where it is one; or NULL */
+    uint32_t skip;        /* records of the next chunk, where that is one */
     struct cw_error *err;
     struct cw_chunk_gaps *mends;      /* damage is looked for, left out, and added to these; NULL: it is an error */
     const struct cw_chunk_gaps *gaps; /* those that are known are left out; or NULL */
@@ -32,6 +38,8 @@ enum cw_status cw_chunk_walk_begin(struct cw_chunk_walk *walk, const struct cw_i
                                    const struct cw_chunk_kind *kind, uint64_t pos, struct cw_error *err);
 /* As cw_chunk_next. A file that ends inside a chunk is truncated where no whole chunk follows. */
 enum cw_status cw_chunk_walk_next(struct cw_chunk_walk *walk, struct cw_chunk *chunk, bool *found, bool *truncated);
+/* Goes to a place of a chunk before, which comes next. */
+void cw_chunk_walk_seek(struct cw_chunk_walk *walk, uint64_t place);
 void cw_chunk_walk_end(struct cw_chunk_walk *walk);
 /* A reader without bytes, for messages about offsets of the input. */
 struct cw_reader cw_chunk_walk_reader(const struct cw_chunk_walk *walk);

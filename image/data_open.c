@@ -315,8 +315,11 @@ static bool is_orphan(const struct parse *p, const struct cw_chunk *chunk, size_
 static enum cw_status drop_range(struct parse *p, const struct cw_chunk *chunk)
 {
     const struct cw_chunk_gap gap = {p->parts.start, chunk->offset + CW_CHUNK_HEADER_SIZE + chunk->size, 0};
+    const uint64_t place = p->parts.start;
     cw_range_parts_clear(&p->parts);
     p->doubts = false;
+    if (chunk->packed)
+        return cw_chunk_gaps_drop(&p->directory->gaps, place, p->file.err);
     p->dropped_to = gap.to;
     return cw_chunk_gaps_add(&p->directory->gaps, &gap, p->file.err);
 }
@@ -364,7 +367,12 @@ static enum cw_status take_gap(struct parse *p, const struct cw_chunk *chunk)
     if (gaps->count && gaps->items[gaps->count - 1].to == chunk->offset && chunk->offset != p->dropped_to) {
         const uint32_t type = gaps->items[gaps->count - 1].type;
         p->doubts = type != CW_CHUNK_RANGE && type != CW_CHUNK_DEVICE && type != CW_CHUNK_GPU_CLOCKS;
-        if (p->parts.any &&
+        if (chunk->packed) { /* records are whole, and only the first follows the damage */
+            p->doubts = false;
+            if (chunk->place != chunk->offset || (p->parts.any && p->parts.start == chunk->place))
+                return CW_OK;
+        }
+        if (p->parts.any && p->parts.start < chunk->offset &&
             cw_chunk_gaps_add(gaps, &(struct cw_chunk_gap){p->parts.start, chunk->offset, 0}, p->file.err) != CW_OK)
             return CW_ERR_NOMEM;
         cw_range_parts_clear(&p->parts);
@@ -446,7 +454,7 @@ static enum cw_status keep(struct parse *p, enum cw_status status)
 {
     struct cw_directory *d = p->directory;
     cw_directory_finish(d);
-    void *const lists[] = {d->offsets, d->launches, d->items, p->clocks, d->gaps.items};
+    void *const lists[] = {d->places, d->launches, d->items, p->clocks, d->gaps.items, d->gaps.dropped};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!cw_arena_adopt(p->arena, lists[i]) && status == CW_OK)
             status = cw_error_nomem(p->file.err);

@@ -85,20 +85,20 @@ enum cw_status cw_directory_find(struct cw_directory *d, const struct cw_launch_
     return CW_OK;
 }
 
-enum cw_status cw_directory_add(struct cw_directory *d, uint64_t offset, uint32_t launch, struct cw_error *err)
+enum cw_status cw_directory_add(struct cw_directory *d, uint64_t place, uint32_t launch, struct cw_error *err)
 {
     if (d->count == d->room) {
         const size_t room = d->room ? 2 * d->room : 16 * CW_DIRECTORY_STEP;
         uint32_t *launches = realloc(d->launches, room * sizeof *launches);
         d->launches = launches ? launches : d->launches;
-        uint64_t *offsets = realloc(d->offsets, room / CW_DIRECTORY_STEP * sizeof *offsets);
-        d->offsets = offsets ? offsets : d->offsets;
-        if (!launches || !offsets)
+        uint64_t *places = realloc(d->places, room / CW_DIRECTORY_STEP * sizeof *places);
+        d->places = places ? places : d->places;
+        if (!launches || !places)
             return cw_error_nomem(err);
         d->room = room;
     }
     if (d->count % CW_DIRECTORY_STEP == 0)
-        d->offsets[d->count / CW_DIRECTORY_STEP] = offset;
+        d->places[d->count / CW_DIRECTORY_STEP] = place;
     d->launches[d->count++] = launch;
     return CW_OK;
 }

@@ -9,7 +9,7 @@
 enum { CW_DIRECTORY_STEP = 16 };
 
 struct cw_directory {
-    uint64_t *offsets;  /* of the first chunk of the ranges 0, CW_DIRECTORY_STEP, ... */
+    uint64_t *places;   /* of the first chunk of the ranges 0, CW_DIRECTORY_STEP, ... */
     uint32_t *launches; /* [range]: index into items */
     struct cw_range *items; /* without times, durations and facts */
     uint32_t count, item_count;
@@ -32,7 +32,7 @@ struct cw_launch_bytes {
 enum cw_status cw_directory_find(struct cw_directory *directory, const struct cw_launch_bytes *bytes, uint32_t *launch,
                                  bool *found, struct cw_arena *arena, struct cw_error *err);
 /* Adds a range of that launch. CW_ERR_NOMEM alone. */
-enum cw_status cw_directory_add(struct cw_directory *directory, uint64_t offset, uint32_t launch, struct cw_error *err);
+enum cw_status cw_directory_add(struct cw_directory *directory, uint64_t place, uint32_t launch, struct cw_error *err);
 /* Frees what adding alone needs. */
 void cw_directory_finish(struct cw_directory *directory);
 

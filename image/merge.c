@@ -11,6 +11,7 @@
 #include "image/directory.h"
 #include "image/merge_devices.h"
 #include "image/merge_trace.h"
+#include "image/pack_write.h"
 #include "image/pc_data.h"
 #include "image/range_read.h"
 
@@ -28,6 +29,9 @@ struct shared {
 struct merge {
     const struct cw_merge_files *files;
     struct cw_writer out; /* what was not put yet */
+    struct cw_packer *packer;   /* of a sparse result of ranges, or NULL */
+    struct cw_schema shape;     /* for it: how many there are of everything */
+    struct cw_writer packed;
     struct cw_error *err;
     struct cw_arena *arena;
     bool is_first;                   /* the current input is the first */
@@ -101,7 +105,7 @@ static const struct mapped *map_device(struct merge *m, const struct cw_merge_de
                : NULL;
 }
 
-/* Of a chunk DEVC. */
+/* Of a chunk DEVC or GCLK. */
 static uint32_t device_number(const struct cw_chunk *chunk)
 {
     struct cw_reader in;
@@ -174,11 +178,18 @@ static struct places find_numbers(const struct cw_chunk *chunk)
     return (struct places){0, 0, first};
 }
 
-static enum cw_status put(struct merge *m)
+/* `end`: nothing comes behind it. */
+static enum cw_status put(struct merge *m, bool end)
 {
-    enum cw_status status = m->out.status != CW_OK ? cw_error_nomem(m->err)
-                                                   : m->files->put(m->files->user, m->out.data, m->out.size, m->err);
-    m->out.size = 0;
+    struct cw_writer *out = m->packer ? &m->packed : &m->out;
+    bool good = m->out.status == CW_OK;
+    if (good && m->packer)
+        good = cw_packer_take(m->packer, m->out.data, m->out.size, out) == CW_OK &&
+               (!end || cw_packer_finish(m->packer, out) == CW_OK);
+    enum cw_status status = good ? CW_OK : cw_error_nomem(m->err);
+    if (good && out->size)
+        status = m->files->put(m->files->user, out->data, out->size, m->err);
+    m->out.size = out->size = 0;
     return status;
 }
 
@@ -206,7 +217,7 @@ static enum cw_status copy_chunk(struct merge *m, struct cw_input *input, const 
     }
     cw_write_bytes(&m->out, chunk->payload + done, chunk->size - done);
     cw_chunk_end(&m->out, start);
-    return m->out.size < PIECE ? CW_OK : put(m);
+    return m->out.size < PIECE ? CW_OK : put(m, false);
 }
 
 static int by_payload(const void *left, const void *right)
@@ -318,8 +329,9 @@ static enum cw_status take_trace(struct merge *m, struct cw_input *input, const 
 static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     bool part;
-    if (cw_range_parts_take(&m->parts, chunk, &part, m->err) != CW_OK || part)
-        return part ? CW_OK : CW_ERR_NOMEM;
+    const enum cw_status status = cw_range_parts_take(&m->parts, chunk, &part, m->err);
+    if (status != CW_OK || part)
+        return status;
     switch (chunk->type) {
     case CW_CHUNK_SCHEMA:
     case CW_CHUNK_REPEATS:
@@ -337,8 +349,10 @@ static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const 
     case CW_CHUNK_LAUNCHES:
     case CW_CHUNK_PC:
     case CW_CHUNK_SASS:
-    case CW_CHUNK_GPU_CLOCKS:
         return copy_chunk(m, input, chunk);
+    case CW_CHUNK_GPU_CLOCKS: /* of a device whose description is lost nothing is known */
+        return m->data->directory->gaps.count && !find_mapped(m, device_number(chunk)) ? CW_OK
+                                                                                       : copy_chunk(m, input, chunk);
     case CW_CHUNK_TRACE_KINDS:
     case CW_CHUNK_TRACE_PROCESS:
     case CW_CHUNK_TRACE_TEXTS:
@@ -375,6 +389,9 @@ static enum cw_status check_kind(struct merge *m, struct cw_input *input,
         struct cw_schema schema = data->schema;
         schema.fact_count = m->fact_count;
         cw_schema_write_header(&schema, &m->out);
+        m->shape = schema;
+        if (m->files->sparse && m->profiler == CW_PROFILER_RANGE && !(m->packer = cw_packer_create(&m->shape)))
+            return cw_error_nomem(m->err);
     }
     if (data->schema.profiler != m->profiler)
         return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of the profiler %s, expected %s, which %s is of",
@@ -507,6 +524,7 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
 {
     struct merge m = {.files = files, .err = err, .complete = true, .arena = cw_arena_create()};
     cw_writer_init(&m.out);
+    cw_writer_init(&m.packed);
     cw_writer_init(&m.trace.renumbered);
     enum cw_status status = m.arena ? CW_OK : cw_error_nomem(err);
     if (!files->count)
@@ -518,10 +536,12 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
     if (status == CW_OK && m.complete)
         cw_counter_data_write_end(m.ranges, m.dropped, m.how, m.code, &m.out);
     if (status == CW_OK)
-        status = put(&m);
+        status = put(&m, true);
     cw_range_parts_free(&m.parts);
     cw_merge_devices_free(&m.devices);
     cw_merge_trace_free(&m.trace);
+    cw_packer_destroy(m.packer);
+    cw_writer_free(&m.packed);
     tdestroy(m.modules, leave);
     cw_arena_destroy(m.arena);
     cw_writer_free(&m.out);
@@ -555,10 +575,27 @@ static enum cw_status put_memory(void *memory, const void *data, size_t size, st
     return out->status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
 
+static enum cw_status merge_memory(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count, bool sparse,
+                                   struct cw_error *err)
+{
+    struct in_memory memory = {inputs, out};
+    const struct cw_merge_files files = {.count = count,
+                                         .open = open_memory,
+                                         .close = close_memory,
+                                         .put = put_memory,
+                                         .user = &memory,
+                                         .sparse = sparse};
+    return cw_counter_data_merge_files(&files, err);
+}
+
 enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
                                      struct cw_error *err)
 {
-    struct in_memory memory = {inputs, out};
-    const struct cw_merge_files files = {count, open_memory, close_memory, put_memory, &memory};
-    return cw_counter_data_merge_files(&files, err);
+    return merge_memory(out, inputs, count, false, err);
+}
+
+enum cw_status cw_counter_data_merge_sparse(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
+                                            struct cw_error *err)
+{
+    return merge_memory(out, inputs, count, true, err);
 }

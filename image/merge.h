@@ -14,6 +14,7 @@ struct cw_merge_files {
     void (*close)(void *user, struct cw_input *input);
     enum cw_status (*put)(void *user, const void *data, size_t size, struct cw_error *err); /* the next bytes */
     void *user;
+    bool sparse; /* ranges are packed (image/pack.h) */
 };
 
 /* Puts a whole file: what the inputs recorded in their order, each as it was written. The inputs must be of one
@@ -33,5 +34,8 @@ struct cw_merge_input {
 };
 enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
                                      struct cw_error *err);
+/* The same with ranges packed. */
+enum cw_status cw_counter_data_merge_sparse(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
+                                            struct cw_error *err);
 
 #endif

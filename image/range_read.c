@@ -30,7 +30,7 @@ enum cw_status cw_range_parts_take(struct cw_range_parts *p, const struct cw_chu
     static const uint32_t types[] = {CW_CHUNK_ABOUT, CW_CHUNK_REPEATED, CW_CHUNK_FACTS};
     *taken = false;
     if (!p->any)
-        p->start = chunk->offset;
+        p->start = chunk->place;
     for (int i = 0; i < 3; i++)
         if (chunk->type == types[i] && chunk->flags == CW_CHUNK_OPTIONAL) {
             *taken = p->any = true;

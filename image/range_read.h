@@ -14,7 +14,7 @@ struct cw_range_parts {
         size_t capacity;
     } held[3];
     bool any;       /* of them was there since the last RNGE */
-    uint64_t start; /* the first of them, or RNGE itself where there was none */
+    uint64_t start; /* the place of the first of them, or of RNGE itself where there was none */
 };
 /* Takes the chunk where it is one of them; *taken says so. At RNGE, sets `start`. CW_ERR_NOMEM alone. */
 enum cw_status cw_range_parts_take(struct cw_range_parts *parts, const struct cw_chunk *chunk, bool *taken,

@@ -57,7 +57,7 @@ static enum cw_status go_to(struct cw_range_view *v, uint32_t range)
     struct cw_chunk chunk;
     enum cw_status status = CW_OK;
     if (range < v->next || range - v->next > CW_DIRECTORY_STEP) {
-        v->walk.pos = v->of->directory->offsets[range / CW_DIRECTORY_STEP];
+        cw_chunk_walk_seek(&v->walk, v->of->directory->places[range / CW_DIRECTORY_STEP]);
         v->next = range - range % CW_DIRECTORY_STEP;
     }
     while (status == CW_OK && v->next < range)

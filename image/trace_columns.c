@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "base/varint.h"
+#include "image/distinct.h"
+
 enum form {
     ALL_EQUAL, /* a varint */
     VARINTS,
@@ -13,8 +16,6 @@ enum form {
     FORMS
 };
 
-enum { INDEX_MAX = 256 };
-
 static uint64_t zigzag(uint64_t difference)
 {
     return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
@@ -25,82 +26,34 @@ static uint64_t unzigzag(uint64_t code)
     return code >> 1 ^ -(code & 1);
 }
 
-static uint32_t varint_size(uint64_t value)
-{
-    return value ? (uint32_t)(70 - __builtin_clzll(value)) / 7 : 1;
-}
-
-static uint8_t *put_varint(uint8_t *at, uint64_t value)
-{
-    while (value >= 0x80) {
-        *at++ = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    *at++ = (uint8_t)value;
-    return at;
-}
-
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-/* The different values of a column, in a table of twice the room. */
-struct index {
-    uint32_t count; /* INDEX_MAX + 1: too many */
-    size_t bytes;   /* of the values as varints */
-    uint64_t values[INDEX_MAX];
-    int16_t slots[2 * INDEX_MAX]; /* -1 empty */
-};
-
-static void index_begin(struct index *x)
-{
-    x->count = 0;
-    x->bytes = 0;
-    memset(x->slots, -1, sizeof x->slots);
-}
-
-/* The value's number; *x->count* says when there are too many. */
-static uint32_t index_of(struct index *x, uint64_t value)
-{
-    uint32_t slot = (uint32_t)(value * 0x9e3779b97f4a7c15u >> 55);
-    while (x->slots[slot] >= 0 && x->values[x->slots[slot]] != value)
-        slot = (slot + 1) % (2 * INDEX_MAX);
-    if (x->slots[slot] >= 0)
-        return (uint32_t)x->slots[slot];
-    if (x->count >= INDEX_MAX) {
-        x->count = INDEX_MAX + 1;
-        return 0;
-    }
-    x->values[x->count] = value;
-    x->bytes += varint_size(value);
-    x->slots[slot] = (int16_t)x->count;
-    return x->count++;
-}
-
 /* Bytes of each form, SIZE_MAX where it cannot be. */
-static void measure(size_t sizes[FORMS], struct index *x, const uint64_t *values, uint32_t count,
+static void measure(size_t sizes[FORMS], struct cw_distinct *x, const uint64_t *values, uint32_t count,
                     const uint64_t *before)
 {
     uint64_t last = 0;
     uint32_t run = 0;
     memset(sizes, 0, FORMS * sizeof *sizes);
-    index_begin(x);
+    cw_distinct_begin(x);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t v = values[i];
-        sizes[VARINTS] += varint_size(v);
-        sizes[DELTAS] += varint_size(zigzag(v - last));
+        sizes[VARINTS] += cw_varint_size(v);
+        sizes[DELTAS] += cw_varint_size(zigzag(v - last));
         if (before)
-            sizes[BESIDE] += varint_size(zigzag(v - before[i]));
-        if (x->count <= INDEX_MAX && (i == 0 || v != last))
-            index_of(x, v);
+            sizes[BESIDE] += cw_varint_size(zigzag(v - before[i]));
+        if (x->count <= CW_DISTINCT_MAX && (i == 0 || v != last))
+            cw_distinct_of(x, v);
         if (i && v != last) {
-            sizes[RUNS] += varint_size(run) + varint_size(last);
+            sizes[RUNS] += cw_varint_size(run) + cw_varint_size(last);
             run = 0;
         }
         run++;
         last = v;
     }
-    sizes[ALL_EQUAL] = run == count ? varint_size(last) : SIZE_MAX;
-    sizes[RUNS] += varint_size(run) + varint_size(last);
-    sizes[INDICES] = x->count <= INDEX_MAX ? varint_size(x->count) + x->bytes + count : SIZE_MAX;
+    sizes[ALL_EQUAL] = run == count ? cw_varint_size(last) : SIZE_MAX;
+    sizes[RUNS] += cw_varint_size(run) + cw_varint_size(last);
+    sizes[INDICES] = x->count <= CW_DISTINCT_MAX ? cw_varint_size(x->count) + x->bytes + count : SIZE_MAX;
     sizes[WORDS] = 8 * (size_t)count;
     if (!before)
         sizes[BESIDE] = SIZE_MAX;
@@ -111,27 +64,27 @@ static uint8_t *put_runs(uint8_t *at, const uint64_t *values, uint32_t count)
     for (uint32_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && values[next] == values[i]; next++) {
         }
-        at = put_varint(put_varint(at, next - i), values[i]);
+        at = cw_varint_put(cw_varint_put(at, next - i), values[i]);
     }
     return at;
 }
 
-static uint8_t *put_indices(uint8_t *at, struct index *x, const uint64_t *values, uint32_t count)
+static uint8_t *put_indices(uint8_t *at, struct cw_distinct *x, const uint64_t *values, uint32_t count)
 {
-    at = put_varint(at, x->count);
+    at = cw_varint_put(at, x->count);
     for (uint32_t i = 0; i < x->count; i++)
-        at = put_varint(at, x->values[i]);
+        at = cw_varint_put(at, x->values[i]);
     for (uint32_t i = 0; i < count; i++)
-        *at++ = (uint8_t)index_of(x, values[i]);
+        *at++ = (uint8_t)cw_distinct_of(x, values[i]);
     return at;
 }
 
-static uint8_t *put(uint8_t *at, enum form form, struct index *x, const uint64_t *values, uint32_t count,
+static uint8_t *put(uint8_t *at, enum form form, struct cw_distinct *x, const uint64_t *values, uint32_t count,
                     const uint64_t *before)
 {
     uint64_t last = 0;
     if (form == ALL_EQUAL)
-        return put_varint(at, values[0]);
+        return cw_varint_put(at, values[0]);
     if (form == RUNS)
         return put_runs(at, values, count);
     if (form == INDICES)
@@ -141,7 +94,7 @@ static uint8_t *put(uint8_t *at, enum form form, struct index *x, const uint64_t
             cw_store_u64(at, values[i]);
             at += 8;
         } else {
-            at = put_varint(at, form == VARINTS  ? values[i]
+            at = cw_varint_put(at, form == VARINTS  ? values[i]
                                 : form == DELTAS ? zigzag(values[i] - last)
                                                  : zigzag(values[i] - before[i]));
         }
@@ -152,7 +105,7 @@ static uint8_t *put(uint8_t *at, enum form form, struct index *x, const uint64_t
 
 void cw_column_write(struct cw_writer *out, const uint64_t *values, uint32_t count, const uint64_t *before)
 {
-    struct index x;
+    struct cw_distinct x;
     size_t sizes[FORMS];
     measure(sizes, &x, values, count, before);
     enum form best = WORDS;
@@ -172,39 +125,19 @@ void cw_column_write_plain(struct cw_writer *out, const uint64_t *values, uint32
         same++;
     const enum form form = same == count ? ALL_EQUAL : WORDS;
     cw_write_u8(out, (uint8_t)form);
-    uint8_t *room = cw_write_room(out, form == WORDS ? 8 * (size_t)count : varint_size(values[0]));
+    uint8_t *room = cw_write_room(out, form == WORDS ? 8 * (size_t)count : cw_varint_size(values[0]));
     if (room)
         put(room, form, NULL, values, count, NULL);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t read_varint(struct cw_reader *in)
-{
-    uint64_t value = 0;
-    if (in->status != CW_OK)
-        return 0;
-    const size_t pos = in->pos;
-    for (uint32_t shift = 0; in->pos < in->size; shift += 7) {
-        const uint8_t byte = in->data[in->pos++];
-        if (shift == 63 && byte > 1) {
-            cw_reader_fail_at(in, pos, "found a varint of more than 64 bits, expected at most 10 bytes");
-            return 0;
-        }
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return value;
-    }
-    cw_reader_fail_at(in, pos, "found the end of the data in a varint, expected its last byte");
-    return 0;
-}
-
 static void read_runs(struct cw_reader *in, uint64_t *values, uint32_t count)
 {
     for (uint32_t i = 0; i < count && in->status == CW_OK;) {
         const size_t pos = in->pos;
-        uint64_t run = read_varint(in);
-        const uint64_t value = read_varint(in);
+        uint64_t run = cw_read_varint(in);
+        const uint64_t value = cw_read_varint(in);
         if (in->status == CW_OK && (run == 0 || run > count - i))
             cw_reader_fail_at(in, pos, "found a run of %llu rows, expected 1 to %u", (unsigned long long)run,
                               count - i);
@@ -215,13 +148,13 @@ static void read_runs(struct cw_reader *in, uint64_t *values, uint32_t count)
 
 static void read_indices(struct cw_reader *in, uint64_t *values, uint32_t count)
 {
-    uint64_t known[INDEX_MAX];
+    uint64_t known[CW_DISTINCT_MAX];
     const size_t pos = in->pos;
-    const uint64_t n = read_varint(in);
-    if (in->status == CW_OK && (n == 0 || n > INDEX_MAX))
-        cw_reader_fail_at(in, pos, "found %llu different values, expected 1 to %d", (unsigned long long)n, INDEX_MAX);
+    const uint64_t n = cw_read_varint(in);
+    if (in->status == CW_OK && (n == 0 || n > CW_DISTINCT_MAX))
+        cw_reader_fail_at(in, pos, "found %llu different values, expected 1 to %d", (unsigned long long)n, CW_DISTINCT_MAX);
     for (uint64_t i = 0; i < n && in->status == CW_OK; i++)
-        known[i] = read_varint(in);
+        known[i] = cw_read_varint(in);
     const size_t first = in->pos;
     const uint8_t *bytes = cw_read_bytes(in, count);
     for (uint32_t i = 0; bytes && i < count && in->status == CW_OK; i++) {
@@ -244,7 +177,7 @@ static void read_varints(struct cw_reader *in, enum form form, uint64_t *values,
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
-        const uint64_t code = read_varint(in);
+        const uint64_t code = cw_read_varint(in);
         values[i] = form == VARINTS ? code : unzigzag(code) + (form == DELTAS ? last : before[i]);
         last = values[i];
     }
@@ -259,7 +192,7 @@ void cw_column_read(struct cw_reader *in, uint64_t *values, uint32_t count, cons
                           before ? "" : ", and not 3 of the first column");
     if (in->status != CW_OK) {
     } else if (form == ALL_EQUAL) {
-        const uint64_t value = read_varint(in);
+        const uint64_t value = cw_read_varint(in);
         for (uint32_t i = 0; i < count; i++)
             values[i] = value;
     } else if (form == RUNS) {

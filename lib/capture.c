@@ -133,7 +133,8 @@ static enum cw_status put_output(void *joining, const void *data, size_t size, s
 static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
 {
     struct joining j = *(const struct joining *)joining;
-    const struct cw_merge_files files = {j.count, open_input, close_input, put_output, &j};
+    const struct cw_merge_files files = {
+        .count = j.count, .open = open_input, .close = close_input, .put = put_output, .user = &j, .sparse = true};
     j.out = out;
     enum cw_status status = cw_counter_data_merge_files(&files, err);
     cw_input_close(&j.standard);
@@ -197,7 +198,8 @@ enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const c
 {
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
     struct joining j = {.paths = paths, .count = count};
-    const struct cw_merge_files files = {count, open_input, close_input, put_joined, &j};
+    const struct cw_merge_files files = {
+        .count = count, .open = open_input, .close = close_input, .put = put_joined, .user = &j};
     cw_writer_init(&j.memory);
     enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
     cw_input_close(&j.standard);

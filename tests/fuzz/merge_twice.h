@@ -2,10 +2,33 @@
 #ifndef CW_TESTS_FUZZ_MERGE_TWICE_H
 #define CW_TESTS_FUZZ_MERGE_TWICE_H
 
+#include <string.h>
+
 #include "image/merge.h"
 #include "image/pc_data.h"
 #include "image/pm_data.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/unpack.h"
+
+/* Packed, the result holds the same bytes, and what is packed is packed again to the same. */
+static inline void cw_fuzz_pack(const struct cw_merge_input inputs[2], const struct cw_writer *merged)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_writer packed, unpacked, again;
+    size_t packs;
+    cw_writer_init(&packed);
+    cw_writer_init(&unpacked);
+    cw_writer_init(&again);
+    CW_FUZZ_CHECK(cw_counter_data_merge_sparse(&packed, inputs, 2, &err) == CW_OK && packed.size <= merged->size);
+    CW_FUZZ_CHECK(cw_unpack(&unpacked, packed.data, packed.size, &packs));
+    CW_FUZZ_CHECK(unpacked.size == merged->size && memcmp(unpacked.data, merged->data, merged->size) == 0);
+    const struct cw_merge_input one = {"packed", packed.data, packed.size};
+    CW_FUZZ_CHECK(cw_counter_data_merge_sparse(&again, &one, 1, &err) == CW_OK);
+    CW_FUZZ_CHECK(again.size == packed.size && memcmp(again.data, packed.data, packed.size) == 0);
+    cw_writer_free(&packed);
+    cw_writer_free(&unpacked);
+    cw_writer_free(&again);
+}
 
 /* `data` is what was read of the bytes. Twice as much is in the result, which can be merged with the input again. */
 static inline void cw_fuzz_merge_twice(const struct cw_counter_data *data, const uint8_t *bytes, size_t size)
@@ -29,6 +52,7 @@ static inline void cw_fuzz_merge_twice(const struct cw_counter_data *data, const
         CW_FUZZ_CHECK(merged.pm.launch_count == 2 * data->pm.launch_count);
         CW_FUZZ_CHECK(both.pc_count == 2 * one.pc_count && both.sass_count == 2 * one.sass_count);
         CW_FUZZ_CHECK(both.module_count <= one.module_count);
+        cw_fuzz_pack(inputs, &out);
         inputs[0] = (struct cw_merge_input){"merged", out.data, out.size};
         CW_FUZZ_CHECK(cw_counter_data_merge(&again, inputs, 2, &err) == CW_OK);
     }

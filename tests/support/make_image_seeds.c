@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "image/data_chunks.h"
+#include "image/merge.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
 
@@ -106,6 +107,22 @@ static int save_clocks(const char *folder)
     return save(folder, "counter_data", "seed-clocks", &out);
 }
 
+/* Packed: what many captures of the sample have in common. */
+static int save_packed(const char *folder, const char *name, void (*make)(struct cw_writer *))
+{
+    enum { MANY = 12 };
+    struct cw_merge_input inputs[MANY];
+    struct cw_writer one, out;
+    cw_writer_init(&one);
+    cw_writer_init(&out);
+    make(&one);
+    for (int i = 0; i < MANY; i++)
+        inputs[i] = (struct cw_merge_input){"sample", one.data, one.size};
+    const enum cw_status status = cw_counter_data_merge_sparse(&out, inputs, MANY, NULL);
+    cw_writer_free(&one);
+    return status != CW_OK || save(folder, "counter_data", name, &out);
+}
+
 static int save_samples(const char *folder, const char *name, int clocks, bool complete)
 {
     struct cw_writer out;
@@ -151,6 +168,7 @@ int main(int argc, char **argv)
         save_made(folder, "counter_data", "seed-repeats", cw_sample_repeats) ||
         save_made(folder, "counter_data", "seed-facts", cw_sample_facts) ||
         save_made(folder, "counter_data", "seed-windows", cw_sample_windows) || save_captures(folder) || save_meanings(folder) ||
-        save_clocks(folder);
+        save_clocks(folder) || save_packed(folder, "seed-packed-repeats", cw_sample_repeats) ||
+        save_packed(folder, "seed-packed-facts", cw_sample_facts);
     return failed ? CW_ERR_IO : CW_OK;
 }

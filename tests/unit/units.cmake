@@ -1,6 +1,6 @@
 # A line for each unit test: cw_unit(NAME LIBS...)
 
-add_library(cw_test_image STATIC support/add_rows.c support/chunk_edit.c support/image_samples.c)
+add_library(cw_test_image STATIC support/add_rows.c support/chunk_edit.c support/image_samples.c support/unpack.c)
 target_link_libraries(cw_test_image PUBLIC cw_image)
 add_executable(make_image_seeds support/make_image_seeds.c)
 target_link_libraries(make_image_seeds PRIVATE cw_test_image)
@@ -123,6 +123,7 @@ target_sources(agent_backend_test PRIVATE ${PROJECT_SOURCE_DIR}/agent/command/co
                ${PROJECT_SOURCE_DIR}/agent/command/doctor_command.c)
 cw_unit(agent_sim_test cw_agent_sim cw_test_image cw_test_alloc_fail)
 cw_unit(image_merge_test cw_test_image cw_test_alloc_fail)
+cw_unit(image_pack_test cw_test_image cw_test_alloc_fail)
 cw_unit(passes_parts_test cw_passes cw_test_alloc_fail)
 cw_unit(passes_copies_test cw_passes cw_test_alloc_fail)
 if(CUDA_INCLUDE_DIR)

@@ -15,7 +15,7 @@ inject() {
     ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD="$(dirname "$(command -v make_ranks)")/../tests/io_faults.so" IO_FAULTS=$faults "$@"
 }
 merge() { { inject "$1" metric-eval merge ranks -o all.cwd; } 2>/dev/null; echo "status $?"; }
-for bytes in 0 1000 200000; do
+for bytes in 0 1000 10000; do
     for kind in full gone kill; do
         echo "== $kind after $bytes bytes of the output"; merge $kind:$bytes:all.cwd; check
     done
@@ -26,7 +26,7 @@ done
 echo == the next run
 metric-eval merge ranks -o all.cwd; check; cp all.cwd good.cwd
 echo == an earlier output stays
-for kind in full gone kill; do merge $kind:200000:all.cwd; check; cmp all.cwd good.cwd; done
+for kind in full gone kill; do merge $kind:10000:all.cwd; check; cmp all.cwd good.cwd; done
 echo == the message
-inject full:100000:all.cwd metric-eval merge ranks -o all.cwd; inject gone:100000:ranks/ metric-eval merge ranks -o all.cwd
-rm all.cwd; (ulimit -f 100; trap '' XFSZ; metric-eval merge ranks -o all.cwd; echo "status $?"); check
+inject full:10000:all.cwd metric-eval merge ranks -o all.cwd; inject gone:100000:ranks/ metric-eval merge ranks -o all.cwd
+rm all.cwd; (ulimit -f 10; trap '' XFSZ; metric-eval merge ranks -o all.cwd; echo "status $?"); check

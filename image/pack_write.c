@@ -1,0 +1,179 @@
+#include "image/pack_write.h"
+
+#include <stdlib.h>
+
+#include "image/data_chunks.h"
+#include "image/pack_block.h"
+
+/* Numbers that are held: from the first on, a block ends where the next rank begins; the second are never passed by
+ * more than a record. */
+enum { NUMBERS_ENOUGH = 4 << 20, NUMBERS_MOST = 8 << 20 };
+
+struct cw_packer {
+    struct cw_writer held;    /* what comes before the first block */
+    struct cw_writer pending; /* chunks of the record that comes together */
+    struct cw_pack_block block;
+    bool begun, packs; /* the first block was written, and came out shorter */
+    bool failed;       /* out of memory */
+};
+
+/* ---- blocks ----------------------------------------------------------------------------------------------------- */
+
+/* The chunks of the pack that stands at `start`, instead of it. */
+static bool unpack(struct cw_writer *out, size_t start)
+{
+    struct cw_reader file;
+    struct cw_chunk chunk;
+    struct cw_pack pack = {0};
+    bool found;
+    cw_reader_init(&file, out->data + start, out->size - start, "", 0, NULL);
+    bool good =
+        cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found && cw_pack_open(&pack, &chunk, &file) == CW_OK;
+    out->size = start;
+    while (good && cw_pack_has_more(&pack) && (good = cw_pack_next(&pack, &chunk, &file) == CW_OK)) {
+        const size_t at = cw_chunk_begin(out, chunk.type, chunk.flags);
+        cw_write_bytes(out, chunk.payload, chunk.size);
+        cw_chunk_end(out, at);
+    }
+    cw_pack_free(&pack);
+    return good && out->status == CW_OK;
+}
+
+/* The first block decides whether the file has packed chunks, which its version says. */
+static void write_block(struct cw_packer *p, struct cw_writer *out)
+{
+    const size_t start = out->size;
+    if (!p->block.record_count || p->failed)
+        return;
+    p->failed = !cw_pack_block_write(&p->block, out);
+    const bool shorter = !p->failed && out->size - start < p->block.dense;
+    if (!p->begun)
+        p->packs = shorter;
+    if (!p->failed && !(shorter && p->packs))
+        p->failed = !unpack(out, start);
+    cw_pack_block_empty(&p->block);
+}
+
+/* What was held back before the first block goes out with it. */
+static void flush(struct cw_packer *p, struct cw_writer *out)
+{
+    struct cw_writer block;
+    if (p->begun) {
+        write_block(p, out);
+        return;
+    }
+    if (!p->block.record_count)
+        return;
+    cw_writer_init(&block);
+    write_block(p, &block);
+    p->begun = true;
+    if (p->packs && p->held.size >= CW_FILE_HEADER_SIZE)
+        p->held.data[8] = CW_PACK_MAJOR;
+    cw_write_bytes(out, p->held.data, p->held.size);
+    cw_write_bytes(out, block.data, block.size);
+    cw_writer_free(&p->held);
+    cw_writer_free(&block);
+}
+
+/* ---- chunks ----------------------------------------------------------------------------------------------------- */
+
+/* The process of a launch. */
+static uint32_t process_of(const struct cw_chunk *range)
+{
+    struct cw_reader in;
+    cw_reader_init(&in, range->payload, range->size, "", 0, NULL);
+    cw_read_bytes(&in, cw_read_u32(&in));
+    cw_read_bytes(&in, cw_read_u32(&in));
+    cw_read_u32(&in);
+    return cw_read_u32(&in);
+}
+
+/* Whether the record that a chunk ends is better the first of a block: the next rank begins with it. */
+static bool is_enough(const struct cw_packer *p, const struct cw_chunk *chunk)
+{
+    const bool next =
+        chunk->type == CW_CHUNK_DEVICE || (chunk->type == CW_CHUNK_RANGE && process_of(chunk) != p->block.process);
+    return p->block.record_count == CW_PACK_RECORDS_MAX ||
+           p->block.number_count >= (next ? NUMBERS_ENOUGH : NUMBERS_MOST);
+}
+
+static struct cw_writer *begin_of(struct cw_packer *p, struct cw_writer *out)
+{
+    return p->begun ? out : &p->held;
+}
+
+/* What cannot be packed goes out as it is, behind what came before it. */
+static void put_pending(struct cw_packer *p, struct cw_writer *out)
+{
+    flush(p, out);
+    cw_write_bytes(begin_of(p, out), p->pending.data, p->pending.size);
+    p->pending.size = 0;
+}
+
+static void take_chunk(struct cw_packer *p, const struct cw_chunk *chunk, const uint8_t *bytes, struct cw_writer *out)
+{
+    const bool holds = cw_pack_may_hold(chunk->type);
+    const bool ends =
+        chunk->type == CW_CHUNK_RANGE || chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_GPU_CLOCKS;
+    if (!holds || (ends && chunk->type != CW_CHUNK_RANGE)) /* parts of a range that has not come */
+        if (p->pending.size)
+            put_pending(p, out);
+    cw_write_bytes(&p->pending, bytes, CW_CHUNK_HEADER_SIZE + chunk->size);
+    if (!holds) {
+        put_pending(p, out);
+    } else if (ends) {
+        if (is_enough(p, chunk))
+            flush(p, out);
+        if (cw_pack_block_add(&p->block, &p->pending))
+            p->pending.size = 0;
+        else if (!p->block.failed)
+            put_pending(p, out);
+    }
+}
+
+static enum cw_status told(const struct cw_packer *p, const struct cw_writer *out)
+{
+    const bool good = !p->failed && !p->block.failed && p->block.layouts.status == CW_OK &&
+                      p->block.texts.status == CW_OK && p->held.status == CW_OK && p->pending.status == CW_OK &&
+                      out->status == CW_OK;
+    return good ? CW_OK : CW_ERR_NOMEM;
+}
+
+enum cw_status cw_packer_take(struct cw_packer *p, const void *data, size_t size, struct cw_writer *out)
+{
+    struct cw_reader file;
+    struct cw_chunk chunk;
+    bool found = true;
+    cw_reader_init(&file, data, size, "", 0, NULL);
+    if (!p->held.size && !p->begun)
+        cw_write_bytes(&p->held, cw_read_bytes(&file, CW_FILE_HEADER_SIZE), CW_FILE_HEADER_SIZE);
+    while (told(p, out) == CW_OK && cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found)
+        take_chunk(p, &chunk, file.data + chunk.offset, out);
+    return told(p, out);
+}
+
+enum cw_status cw_packer_finish(struct cw_packer *p, struct cw_writer *out)
+{
+    put_pending(p, out);
+    if (!p->begun)
+        cw_write_bytes(out, p->held.data, p->held.size);
+    return told(p, out);
+}
+
+struct cw_packer *cw_packer_create(const struct cw_schema *schema)
+{
+    struct cw_packer *p = calloc(1, sizeof *p);
+    if (p)
+        p->block.schema = schema;
+    return p;
+}
+
+void cw_packer_destroy(struct cw_packer *p)
+{
+    if (!p)
+        return;
+    cw_pack_block_free(&p->block);
+    cw_writer_free(&p->held);
+    cw_writer_free(&p->pending);
+    free(p);
+}
