@@ -15,13 +15,14 @@ enum {
     METRICS_SHOWN = 6,
     VALUE_SIZE = CW_NUMBER_SIZE + CW_UNIT_SIZE + 1,
     LEFT_WIDTH = 56, /* of a kernel's line, before its name */
-    METRIC_REST = 53 /* of a metric's line, beside its name */
+    METRIC_REST = 55 /* of a metric's line, beside its name */
 };
 
 struct writing {
     const struct cw_comparison *c;
     FILE *out;
     unsigned width;
+    struct cw_terminal_layout *seen; /* statuses */
 };
 
 /* "1.234 ms", "21.76 kB" */
@@ -114,8 +115,17 @@ struct changes {
     enum what what;
 };
 
-/* Heavier than any change: exact counts. */
-static const double exact_weight = 4;
+/* Heavier than any change: exact counts. Lighter than any: values that are in doubt. */
+static const double exact_weight = 4, doubtful_weight = 1e-9;
+
+/* What is to be said of a metric's values: the status of the side that is worse. */
+static enum cw_value_status status_of(const struct cw_comparison *c, const struct cw_match *m, uint32_t metric)
+{
+    const struct cw_result *a = &c->a.means, *b = &c->b.means;
+    const int8_t x = a->statuses[(size_t)metric * a->row_count + m->a];
+    const int8_t y = b->statuses[(size_t)metric * b->row_count + m->b];
+    return (enum cw_value_status)(x > y ? x : y);
+}
 
 static int heaviest_first(const void *a, const void *b, void *weights)
 {
@@ -138,7 +148,11 @@ static void find_changes(const struct cw_comparison *c, const struct cw_match *m
         const struct cw_change change = cw_compare_metric(c, m, i);
         const bool is_count = c->classes[i] == CW_CLASS_EXACT;
         const double weight = cw_compare_weight(c, i, &change, changes->greatest);
-        changes->weights[i] = is_count ? exact_weight + change.relative : fmin(weight, exact_weight);
+        const enum cw_value_status status = status_of(c, m, i);
+        const bool doubtful = status != CW_VALUE_OK && status != CW_VALUE_MULTIPLEXED;
+        changes->weights[i] = is_count   ? exact_weight + change.relative
+                              : doubtful ? fmin(weight, exact_weight) * doubtful_weight
+                                         : fmin(weight, exact_weight);
         if (!change.changed || (!is_count && weight < CW_DUST))
             continue;
         changes->metrics[changes->count++] = i;
@@ -196,7 +210,9 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
     const double times = fabs(change.b - change.a) / change.spread;
     const int room = (int)w->width - METRIC_REST;
     const bool fits = cw_text_columns(means->names[metric]) <= (size_t)room;
+    const enum cw_value_status status = status_of(w->c, m, metric);
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE], spread[32] = "";
+    w->seen->seen[status] = true;
     if (change.freedom && change.spread > 0 && times < 9999)
         snprintf(spread, sizeof spread, "%.0f x spread", times);
     else if (change.freedom && change.spread == 0)
@@ -204,9 +220,10 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
     cw_text_print(w->out, "      %-*s", room, means->names[metric]);
     if (!fits)
         cw_text_print(w->out, "\n      %*s", room, "");
-    cw_text_print(w->out, " %11s %11s %8s%s%s\n", value_text(change.a, means->units[metric], x),
+    const char mark[] = {cw_terminal_mark(status), 0};
+    cw_text_print(w->out, " %11s %11s %8s%s%s%s%s\n", value_text(change.a, means->units[metric], x),
                   value_text(change.b, means->units[metric], y), percent_text(change.a, change.b, percent),
-                  *spread ? "  " : "", spread);
+                  *mark != ' ' ? " " : "", *mark != ' ' ? mark : "", *spread ? "  " : "", spread);
 }
 
 static void put_kernel(const struct writing *w, const struct cw_match *m, const struct changes *changes)
@@ -382,7 +399,9 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
 {
     const struct cw_diff_output *o = output;
     const struct cw_comparison *ranges = o->trace ? o->trace->ranges : NULL;
-    const struct writing w = {o->of, out, o->width < WIDTH ? WIDTH : o->width}, of_ranges = {ranges, out, w.width};
+    struct cw_terminal_layout seen = {0};
+    const struct writing w = {o->of, out, o->width < WIDTH ? WIDTH : o->width, &seen},
+                         of_ranges = {ranges, out, w.width, &seen};
     struct cw_arena *arena = cw_arena_create();
     struct going g, r = {0};
     const bool good = arena && begin(&g, o->of, arena) && (!ranges || begin(&r, ranges, arena));
@@ -397,6 +416,7 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
         put_kernels(&w, o->top, "by change of time, then of counts", &g.all, &g.changes);
         if (ranges)
             put_ranges(&of_ranges, o->top, &r, &r.changes);
+        cw_terminal_legend(&seen, out);
     }
     cw_arena_destroy(arena);
     return good ? CW_OK : cw_error_nomem(err);

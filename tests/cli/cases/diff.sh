@@ -33,3 +33,5 @@ echo "== mistakes"
 metric-eval diff "$C/gpus.cwd"
 metric-eval diff "$C/gpus.cwd" "$C/pm_gpus.cwd" 2>&1 | sed 's/:.*: /: /'
 metric-eval diff "$C/gpus.cwd" none.cwd
+echo == values in doubt come last, and are marked
+metric-eval diff "$C/runs_1.cwd" "$C/runs_6.cwd" --top 3 | sed -n '/exchanges/,$p'
