@@ -185,7 +185,8 @@ static void introduce(CUcontext context, CUdevice device)
     if (good)
         load(&answer);
     cw_inject_acquire();
-    cw_inject->over = cw_inject->over || !good;
+    if (!good)
+        cw_inject->over = true;
     cw_inject->devices |= good ? UINT64_C(1) << answer.device % 64 : 0;
     take_answer(context, &answer);
     cw_inject_release();
@@ -264,8 +265,9 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
 static void abandon(void)
 {
     self->abandoned = true;
-    if (cw_inject->mode && cw_inject->mode->abandoned)
-        cw_inject->mode->abandoned();
+    const struct cw_inject_mode *mode = cw_inject->mode;
+    if (mode && mode->abandoned)
+        mode->abandoned();
 }
 
 static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_ResourceData *data)
@@ -373,7 +375,8 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 {
     (void)user;
     if (self->forked) {
-        tell_forked();
+        if (domain != CUPTI_CB_DOMAIN_STATE) /* which is CUPTI's own */
+            tell_forked();
         return;
     }
     if (!self->attached) {
@@ -418,7 +421,8 @@ static void forked(void)
     cw_attach_leave();
     cw_pinned_forget();
     self->forked = self->forked || cw_wire->tried;
-    cw_inject->over = cw_inject->over || cw_wire->tried;
+    if (cw_wire->tried)
+        cw_inject->over = true;
     cw_inject->process = cw_wire->tried ? 0 : getpid();
 }
 

@@ -78,11 +78,11 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
 #undef X
     struct { /* of entry.c */
         pthread_mutex_t one_at_a_time;
-        bool begun;     /* CUPTI's profiler */
-        bool installed; /* what is to happen at exit */
-        bool abandoned; /* what was armed when the capture ended has been stopped */
+        bool begun;            /* CUPTI's profiler */
+        bool installed;        /* what is to happen at exit */
+        atomic_bool abandoned; /* what was armed when the capture ended has been stopped */
         bool subscribed;
-        bool attached;              /* the agent has come to the program */
+        atomic_bool attached;       /* the agent has come to the program */
         bool forked;                /* this is a child of a captured process, which has no part in the capture */
         _Atomic bool told;          /* that it is */
         _Atomic uint32_t callbacks; /* of an attached agent's capture, that are under way */

@@ -224,7 +224,7 @@ static CUresult launch_kernel(const CUlaunchConfig *config, CUfunction function,
 
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
-static bool records_kernels;
+static _Atomic bool records_kernels;
 static uint32_t unrecorded;
 enum { RECORD = 512 }; /* each has so much room here */
 

@@ -12,15 +12,15 @@ int counterworks_range_push(const char *name);
 int counterworks_range_pop(void);
 
 struct fake_cupti {
-    CUpti_CallbackFunc callback;      /* the injection library's */
-    CUcontext current;                /* none, as where contexts are made with the driver's calls */
-    void (*called)(const char *call); /* of CUPTI, or HELLO: what is done meanwhile; NULL: nothing */
-    enum cw_mode mode;                /* of SETUP */
-    bool mps;                         /* contexts are made through it */
-    uint32_t parts;                   /* of the plan, of one pass each; 0: one */
-    bool traces;                      /* it has activity records: one for each launch that has returned */
-    uint32_t finalized;               /* how often */
-    bool busy;                        /* set by `called`: a start finds that another process has the counters */
+    CUpti_CallbackFunc _Atomic callback; /* the injection library's */
+    CUcontext current;                   /* none, as where contexts are made with the driver's calls */
+    void (*called)(const char *call);    /* of CUPTI, or HELLO: what is done meanwhile; NULL: nothing */
+    enum cw_mode mode;                   /* of SETUP */
+    bool mps;                            /* contexts are made through it */
+    uint32_t parts;                      /* of the plan, of one pass each; 0: one */
+    bool traces;                         /* it has activity records: one for each launch that has returned */
+    uint32_t finalized;                  /* how often */
+    bool busy;                           /* set by `called`: a start finds that another process has the counters */
 };
 extern struct fake_cupti fake_cupti;
 

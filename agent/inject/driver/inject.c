@@ -194,7 +194,8 @@ static bool send_and_free(enum cw_message_type type, struct cw_writer *out, int 
     bool sent = out->status == CW_OK && cw_wire_send(type, out, memory);
     if (out->status != CW_OK)
         cw_inject_fail_memory();
-    cw_inject->over = cw_inject->over || !sent;
+    if (!sent)
+        cw_inject->over = true;
     cw_writer_free(out);
     return sent;
 }
@@ -212,6 +213,7 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
 bool cw_inject_wait_taken(uint64_t number)
 {
     bool read = cw_wire_wait_taken(number);
-    cw_inject->over = cw_inject->over || !read;
+    if (!read)
+        cw_inject->over = true;
     return read;
 }

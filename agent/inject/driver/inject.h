@@ -19,11 +19,11 @@ enum { CW_MOST_CONTEXTS = 64 }; /* that are followed */
 
 struct cw_inject {
     struct cw_cupti api;
-    bool over; /* nothing more is collected */
-    pid_t process;
+    atomic_bool over; /* nothing more is collected. This and the next are looked at without the lock */
+    _Atomic pid_t process;
     atomic_bool *is_own;    /* in memory that a fork wipes: this is `process`, known without a system call; or NULL */
     struct cw_arena *arena; /* for what SETUP brought */
-    const struct cw_inject_mode *mode; /* mode.h; known from the first context on */
+    const struct cw_inject_mode *_Atomic mode; /* mode.h; known from the first context on, until an agent leaves */
     CUpti_SubscriberHandle subscriber;
     pthread_mutex_t lock;
     pthread_cond_t left;  /* it was let go: what others wait for may be so now */

@@ -7,6 +7,7 @@
 #define CW_INJECT_WIRE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/time.h>
 
 #include "agent/common/message.h"
@@ -15,9 +16,9 @@
 struct cw_wire {
     pthread_mutex_t lock; /* taken last */
     struct cw_descriptor agent;
-    bool tried;     /* to connect, whatever has become of it */
-    bool detached;  /* the agent wants no more, and waits for the rest */
-    uint64_t taken; /* pieces of memory that the agent has read */
+    atomic_bool tried; /* to connect, whatever has become of it; looked at without the lock */
+    bool detached;     /* the agent wants no more, and waits for the rest */
+    uint64_t taken;    /* pieces of memory that the agent has read */
     struct timeval patience;
     char late[80]; /* that it has not answered for so long */
 };

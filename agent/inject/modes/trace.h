@@ -13,7 +13,7 @@
 
 struct cw_tracing {
     uint64_t flush_ns;
-    bool started;
+    _Atomic bool started;
     _Atomic bool running;    /* the thread */
     _Atomic bool ends;       /* it is to be at work no more: whoever ends the trace waits for it */
     uint64_t flushed_ns;     /* when rows were last sent */

@@ -48,7 +48,8 @@ static bool prepare(void)
 
 bool cw_trace_rows_await(void)
 {
-    if (cw_inject->mode && !cw_inject->mode->traces) /* it is known by now that something else is wanted */
+    const struct cw_inject_mode *mode = cw_inject->mode;
+    if (mode && !mode->traces) /* it is known by now that something else is wanted */
         self->closed = true;
     if (self->closed || self->begun)
         return !self->closed;

@@ -27,7 +27,8 @@ struct cw_trace_table {
 };
 
 struct cw_trace_sheets {
-    bool begun, closed; /* closed: nothing more is taken */
+    bool begun;
+    atomic_bool closed; /* nothing more is taken; looked at without the lock */
     bool known;         /* that a trace is wanted; until then nothing is sent, and a full table takes no more */
     struct cw_trace_page *page, early; /* page: behind `begun`; until `known` the early one */
     struct cw_descriptor file;         /* of the page, until the agent has it */

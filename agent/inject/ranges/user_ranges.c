@@ -39,16 +39,18 @@ static uint64_t open_range(uint64_t domain, const char *name, bool process_wide)
     if (!range)
         return 0;
     const struct cw_open_range opened = *range; /* while the mode waits, other threads' come and go */
-    if (mode() && mode()->range_opened)
-        mode()->range_opened(&opened);
+    const struct cw_inject_mode *now = mode();
+    if (now && now->range_opened)
+        now->range_opened(&opened);
     return opened.id;
 }
 
 static void end_range(const struct cw_open_range *range)
 {
     const struct cw_open_range closing = *range;
-    if (mode() && mode()->range_closing)
-        mode()->range_closing(&closing);
+    const struct cw_inject_mode *now = mode();
+    if (now && now->range_closing)
+        now->range_closing(&closing);
     cw_nesting_close(&self->open, closing.id);
 }
 
