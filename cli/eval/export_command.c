@@ -64,8 +64,8 @@ static void check_options(void *options, struct argp_state *state)
     if (!o->eval.word_count || !o->chosen)
         cw_usage_error(state, "found no %s, expected %s", o->eval.word_count ? "--format" : "capture",
                        o->eval.word_count ? "one, or --perfetto FILE for a trace" : "RUN.cwd");
-    if (of_traces(o->format) && (o->eval.all || o->eval.sources.count || cw_eval_option_of_ranges(&o->eval)))
-        cw_usage_error(state, "found metrics or ranges, expected none for a trace");
+    if (of_traces(o->format) && cw_eval_option_of_ranges(&o->eval))
+        cw_usage_error(state, "found ranges, expected none for a trace");
     if (o->eval.all && o->eval.sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
     if (stacks && (o->eval.all || o->eval.sources.count))
@@ -209,15 +209,33 @@ static enum cw_status export_metrics(const struct export_options *o, struct cw_e
     return status != CW_OK ? status : o->format == PROMETHEUS ? export_kernels(o, r) : export_rows(o, r);
 }
 
+/* Samples, beside the trace of their program that their capture has. */
+static enum cw_status export_sampled(const struct export_options *o, struct cw_eval_run *r)
+{
+    enum cw_status status = cw_eval_load_chip(r);
+    if (status == CW_OK)
+        status = cw_eval_select(r);
+    if (status == CW_OK)
+        status = cw_result_make(&r->result, &o->eval.eval, r->arena, r->err);
+    return status == CW_OK ? cw_eval_export_trace(r, o->output, o->format == CHROME) : status;
+}
+
 static enum cw_status export_any(const struct export_options *o, struct cw_eval_run *r)
 {
     const bool trace = r->capture->data.schema.profiler == CW_PROFILER_TRACE;
-    if (trace != of_traces(o->format))
+    const bool sampled = r->info.profiler == COUNTERWORKS_SAMPLES && of_traces(o->format);
+    if (trace && (o->eval.all || o->eval.sources.count))
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found metrics, expected none for a trace, which has none",
+                            r->o->capture);
+    if (trace != of_traces(o->format) && !sampled)
         return trace ? cw_error_set(r->err, CW_ERR_USAGE,
                                     "%s: found a trace, expected --format perfetto or chrome for it", r->o->capture)
                      : cw_error_set(r->err, CW_ERR_USAGE,
-                                    "%s: found no trace, expected what capture-agent trace records", r->o->capture);
+                                    "%s: found no trace, expected what capture-agent trace records, or pm",
+                                    r->o->capture);
     cw_eval_tell_incomplete(r);
+    if (sampled)
+        return export_sampled(o, r);
     return trace                                     ? cw_eval_export_trace(r, o->output, o->format == CHROME)
            : r->info.profiler > COUNTERWORKS_SAMPLES ? export_instructions(o, r)
                                                      : export_metrics(o, r);
@@ -267,8 +285,8 @@ int cw_eval_export(int argc, char **argv)
     static const struct cw_usage usage = {
         option_list, "RUN.cwd... --format FORMAT\nTRACE.cwd... --perfetto FILE",
         "Writes a capture for other programs: one row a value (csv, ndjson), stacks for flame graphs of time or PC "
-        "samples (folded, speedscope), or the kernels' metrics for a monitor (prometheus); a trace for viewers of "
-        "timelines (perfetto; chrome for small ones).\v"
+        "samples (folded, speedscope), or the kernels' metrics for a monitor (prometheus); a trace, or PM samples with "
+        "the trace beside them, for viewers of timelines (perfetto; chrome for small ones).\v"
         "Example:\n  metric-eval export run.cwd --format folded | flamegraph.pl >run.svg\n"
         "  metric-eval export run.cwd --format csv -o run.csv\n"
         "  metric-eval export trace.cwd --perfetto trace.pftrace"};

@@ -7,6 +7,7 @@
 #include "cli/common/cli.h"
 #include "eval/output/chrome.h"
 #include "eval/output/perfetto.h"
+#include "eval/output/pm_lanes.h"
 #include "eval/output/timeline_lanes.h"
 #include "eval/timeline.h"
 
@@ -17,13 +18,20 @@ struct job {
     bool chrome;
 };
 
+static enum cw_status write_lanes(struct job *j, const struct cw_lane_format *format, void *state, struct cw_error *err)
+{
+    return j->run->info.profiler == COUNTERWORKS_SAMPLES
+               ? cw_pm_write_lanes(&j->run->result, &j->timeline, format, state, &j->told, j->run->arena, err)
+               : cw_timeline_write_lanes(&j->timeline, NULL, format, state, &j->told, j->run->arena, err);
+}
+
 static enum cw_status render_perfetto(FILE *out, const void *data, struct cw_error *err)
 {
     struct job *j = *(struct job *const *)data;
     struct cw_perfetto *p = cw_perfetto_create(out);
     enum cw_status status = p ? CW_OK : cw_error_nomem(err);
     if (status == CW_OK)
-        status = cw_timeline_write_lanes(&j->timeline, &cw_perfetto_format, p, &j->told, j->run->arena, err);
+        status = write_lanes(j, &cw_perfetto_format, p, err);
     if (status == CW_OK && !cw_perfetto_is_whole(p))
         status = cw_error_nomem(err);
     cw_perfetto_free(p);
@@ -50,7 +58,7 @@ static enum cw_status render_chrome(FILE *out, const void *data, struct cw_error
     struct cw_chrome *c = cw_chrome_create(out);
     enum cw_status status = c ? CW_OK : cw_error_nomem(err);
     if (status == CW_OK)
-        status = cw_timeline_write_lanes(&j->timeline, &cw_chrome_format, c, &j->told, j->run->arena, err);
+        status = write_lanes(j, &cw_chrome_format, c, err);
     if (status == CW_OK) {
         status = cw_chrome_finish(c);
         status = status == CW_ERR_UNSUPPORTED ? too_long(j, err) : status == CW_OK ? CW_OK : cw_error_nomem(err);

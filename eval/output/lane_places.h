@@ -26,7 +26,15 @@ void cw_lane_places_free(struct cw_lane_places *places);
 /* A lane of a process, and of one of its devices unless that is CW_NO_TRACE_DEVICE. `lane` is what it becomes where
  * there is none under the same numbers; `detail` is added to its name unless NULL, and its parent is found
  * here. */
-enum cw_lane_place { CW_PLACE_DEVICE, CW_PLACE_STREAM, CW_PLACE_COUNTER, CW_PLACE_MEMORY, CW_PLACE_KIND };
+enum cw_lane_place {
+    CW_PLACE_DEVICE,
+    CW_PLACE_STREAM,
+    CW_PLACE_COUNTER,
+    CW_PLACE_MEMORY,
+    CW_PLACE_KIND,
+    CW_PLACE_METRIC,
+    CW_PLACE_LAUNCHES
+};
 uint32_t cw_lane_place(struct cw_lane_places *places, const struct cw_key *key, const struct cw_lane *lane,
                        const char *detail);
 /* "GPU 0" */

@@ -444,8 +444,9 @@ static void add_all(struct work *w)
     add_list(w, &(struct cw_timeline_list){0, t->wait_count}, &(struct list){.w = w}, wait_time, wait_event);
 }
 
-enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, const struct cw_lane_format *format,
-                                       void *state, struct cw_timeline_lanes_told *told, struct cw_arena *arena,
+enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, const struct cw_lane_more *more,
+                                       const struct cw_lane_format *format, void *state,
+                                       struct cw_timeline_lanes_told *told, struct cw_arena *arena,
                                        struct cw_error *err)
 {
     struct work w = {.t = timeline, .arena = arena};
@@ -464,6 +465,8 @@ enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, const
         join_calls(&w);
         add_all(&w);
         status = cw_lane_rows_add(&rows, &w.places, err);
+        if (status == CW_OK && more)
+            status = more->add(more->context, &w.places, err);
     }
     if (status == CW_OK && !w.nomem && !w.places.nomem)
         status = cw_lanes_write(lanes, format, state, &told->crowded, err);

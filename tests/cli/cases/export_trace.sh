@@ -43,6 +43,48 @@ print("nested:", good)
 threads = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
 print("lanes have names:", {(e["pid"], e["tid"]) for e in events if e["ph"] in "Xi"} <= threads)
 E2
+echo "== PM samples with the trace beside them"
+cat >prog <<'E2'
+exec >$COUNTERWORKS_SIM
+echo push outer; echo launch a; echo push inner; echo launch b; echo pop; echo launch a; echo pop
+E2
+metric-config --chip GH100 --profiler pm -m sm__cycles_active.avg,dram__bytes_read.sum.per_second --no-native -o pm.cwc 2>/dev/null
+capture-agent pm --backend sim -q -c pm.cwc -o pm.cwd -- sh prog
+metric-eval export pm.cwd --perfetto pm.pftrace
+"$read_perfetto" pm.pftrace --list >pm.txt
+grep -E "^(process|thread|track|counter) " pm.txt | sed 's/[0-9]*$//'
+grep " begin .*'[ab]'" pm.txt
+tail -1 pm.txt
+metric-eval pm.cwd --csv - | python3 -c '
+import csv, sys
+points = {(l.split(" ")[0], l.split(" ")[-2].rsplit("/", 1)[-1]): float(l.split(" ")[-1]) for l in open("pm.txt") if " count " in l}
+rows = list(csv.DictReader(sys.stdin))
+values = {(r["time_start"], r["metric"]): float(r["value"]) for r in rows}
+print(len(points), len(values), points.keys() == values.keys(), all(abs(points[k] - v) <= 1e-5 * v for k, v in values.items()))'
+metric-eval export pm.cwd --format chrome -m sm__cycles_active.avg | grep -c '"ph": "C"'
+metric-eval export "$SOURCE/data/captures/pm_gpus.cwd" --perfetto x.pftrace 2>&1 | sed "s,$SOURCE/data/captures/,,"
+metric-eval export all.cwd pm.cwd --perfetto x.pftrace
+echo "== the reader finds what is wrong"
+python3 - "$read_perfetto" <<'E2'
+import subprocess, sys
+data = open("pm.pftrace", "rb").read()
+def varint(at):
+    value = shift = 0
+    while True:
+        byte = data[at]; at += 1; value |= (byte & 127) << shift; shift += 7
+        if byte < 128: return value, at
+packets, at = [], 0
+while at < len(data):
+    size, body = varint(at + 1)
+    packets.append(data[at:body + size]); at = body + size
+def without(wanted):
+    left = [p for i, p in enumerate(packets) if i != wanted]
+    open("bad.pftrace", "wb").write(b"".join(left))
+    run = subprocess.run([sys.argv[1], "bad.pftrace"], capture_output=True, text=True)
+    return run.returncode, (run.stdout + run.stderr).strip().splitlines()
+bad = [i for i in range(len(packets)) if without(i)[0]]
+print("packets that it misses:", len(bad), "of", len(packets), bad[:9], "and the last:", len(packets) - 1 in bad)
+E2
 echo "== mistakes"
 metric-eval export all.cwd
 metric-eval export all.cwd --format csv
