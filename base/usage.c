@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/suggest.h"
 #include "base/text.h"
@@ -292,11 +293,26 @@ static int run_command(const struct cw_usage_command *command, int argc, char **
     return command->run(argc - 1, argv + 1);
 }
 
+/* Whether a word that names no file is nearly the name of a command. */
+static bool is_misspelt(const char *word, const struct cw_usage_command *table, size_t count)
+{
+    struct cw_suggest near;
+    if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz")] || access(word, F_OK) == 0)
+        return false;
+    cw_suggest_init(&near, word);
+    for (size_t i = 0; i < count; i++)
+        cw_suggest_offer(&near, table[i].name);
+    return near.count > 0;
+}
+
 int cw_usage_run_or(int argc, char **argv, const struct cw_usage_command *table, size_t count,
                     int (*otherwise)(int argc, char **argv))
 {
     const struct cw_usage_command *command = argc > 1 ? find_command(argv[1], table, count) : NULL;
-    return command ? run_command(command, argc, argv) : otherwise(argc, argv);
+    if (command)
+        return run_command(command, argc, argv);
+    return argc > 2 && is_misspelt(argv[1], table, count) ? unknown_command(argv[1], table, count)
+                                                          : otherwise(argc, argv);
 }
 
 int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, size_t count, const char *about,

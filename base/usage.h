@@ -93,7 +93,8 @@ void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *op
  * ask. */
 int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, size_t count, const char *about,
                  const char *example);
-/* Runs the sub-command that argv names first, or `otherwise` where it names none. Returns the exit status. */
+/* Runs the sub-command that argv names first, or `otherwise` where it names none; a word that is no file but nearly a
+ * sub-command is an error of usage. Returns the exit status. */
 int cw_usage_run_or(int argc, char **argv, const struct cw_usage_command *table, size_t count,
                     int (*otherwise)(int argc, char **argv));
 

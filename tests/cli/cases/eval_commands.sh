@@ -1,4 +1,4 @@
-# Sub-commands of metric-eval: each explains itself, and a first word that names none is a capture.
+# Sub-commands of metric-eval: each explains itself; a first word that names none is a capture, unless it nearly names one.
 metric-eval --help | grep -A4 "^Commands:"
 for command in show explain merge; do metric-eval $command --help | head -1; done
 metric-eval show --range gemm "$SOURCE/data/captures/gemm.cwd"
