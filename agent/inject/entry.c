@@ -98,6 +98,7 @@ static void at_exit(void)
         cw_troubles_tell_rest();
     if (!cw_inject_lock())
         return;
+    self->exits = true;
     cw_in_flight_hold(); /* for good: nothing begins again */
     if (cw_inject->mode && !cw_inject->over)
         cw_inject->mode->finish();
@@ -345,6 +346,8 @@ static void take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *d
 /* An agent that leaves has CUPTI left behind a call of the driver or runtime, where that is safe. */
 static void leave_cupti(void)
 {
+    if (self->exits)
+        return;
     if (self->subscribed && cw_inject->api.cuptiUnsubscribe)
         cw_inject->api.cuptiUnsubscribe(cw_inject->subscriber);
     if (self->subscribed && cw_inject->api.cuptiFinalize) /* else it is someone else's */
@@ -499,6 +502,8 @@ static void leave_cupti_soon(void)
 
 static bool detached(void)
 {
+    if (self->exits)
+        return false;
     cw_trace_stop();
     cw_inject->over = true;
     leave_cupti_soon();

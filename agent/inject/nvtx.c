@@ -420,9 +420,15 @@ static void NVTX_API name_device_wide(int device, const wchar_t *name)
     name_device(device, narrow(narrowed, name));
 }
 
+/* It is left where an agent has: a call would bring it back. */
+static bool has_cupti(void)
+{
+    return !cw_inject->over && cw_inject->api.cuptiGetContextId && cw_inject->api.cuCtxGetCurrent;
+}
+
 static void NVTX_API name_context(CUcontext context, const char *name)
 {
-    const uint64_t id = cw_inject->api.cuptiGetContextId ? cw_inject_context_id(context) : 0;
+    const uint64_t id = has_cupti() ? cw_inject_context_id(context) : 0;
     cw_trace_nvtx_name("context", id, id, name);
 }
 
@@ -436,7 +442,7 @@ static void NVTX_API name_context_wide(CUcontext context, const wchar_t *name)
 static void NVTX_API name_stream(CUstream stream, const char *name)
 {
     CUcontext context = NULL;
-    if (!cw_inject->api.cuCtxGetCurrent || cw_inject->api.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
+    if (!has_cupti() || cw_inject->api.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
         return;
     cw_trace_nvtx_name("stream", cw_inject_stream_id(CUPTI_DRIVER_TRACE_CBID_INVALID, context, stream),
                        cw_inject_context_id(context), name);

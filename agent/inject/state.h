@@ -83,6 +83,7 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         atomic_bool abandoned; /* what was armed when the capture ended has been stopped */
         bool subscribed;
         atomic_bool attached;       /* the agent has come to the program */
+        atomic_bool exits;          /* CUPTI takes itself down: an agent that leaves has nothing more to do there */
         bool forked;                /* this is a child of a captured process, which has no part in the capture */
         _Atomic bool told;          /* that it is */
         _Atomic uint32_t callbacks; /* of an attached agent's capture, that are under way */

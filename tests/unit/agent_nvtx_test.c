@@ -14,6 +14,7 @@ size_t __sanitizer_get_current_allocated_bytes(void);
 
 #include "agent/inject/driver/inject.h"
 #include "agent/inject/ranges/user_ranges.h"
+#include "tests/support/fake_cupti.h"
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table);
 
@@ -190,4 +191,26 @@ Test(nvtx, names_without_end_have_a_bound, .timeout = BEFORE_LONG)
         register_string(NULL, text);
     }
     cr_expect_lt(in_use(), before + BOUND);
+}
+
+static int asked;
+
+static void count_asked(const char *call)
+{
+    asked += strcmp(call, "cuptiGetContextId") == 0;
+}
+
+/* A program that an agent has left may name contexts: CUPTI, which was left too, is not called. */
+Test(nvtx, names_do_not_bring_cupti_back)
+{
+    begin();
+    cr_assert(cw_cupti_load(&cw_inject->api, NULL));
+    fake_cupti.called = count_asked;
+    void (*const name_context)(CUcontext, const char *) =
+        (void (*)(CUcontext, const char *))functions[NVTX_CB_MODULE_CUDA][NVTX_CBID_CUDA_NameCuContextA];
+    name_context((CUcontext)0x10, "mine");
+    cr_expect_eq(asked, 1);
+    cw_inject->over = true;
+    name_context((CUcontext)0x10, "mine");
+    cr_expect_eq(asked, 1);
 }

@@ -783,3 +783,34 @@ Test(trace, an_agent_that_is_gone_costs_nothing_more)
     cw_inject->over = false;
     end();
 }
+
+static int flushes;
+
+static void count_flushes(void)
+{
+    flushes++;
+}
+
+/* An agent may leave as the program ends: whoever comes second finds CUPTI taken down. */
+Test(trace, it_ends_once)
+{
+    begin(GPU, NULL);
+    in_flush = count_flushes;
+    mode->finish();
+    cr_expect_eq(flushes, 1);
+    end();
+    cr_expect_eq(flushes, 1);
+}
+
+/* CUPTI may hand a buffer back when the trace that it is of is over. */
+Test(trace, a_buffer_that_comes_late_is_none_of_the_next_trace)
+{
+    uint8_t *buffer;
+    size_t size, most;
+    begin(GPU, NULL);
+    request(&buffer, &size, &most);
+    end();
+    cw_trace_buffers_reset();
+    complete(context, 0, buffer, size, 0);
+    cr_expect_eq(cw_trace_buffers->free_count, 0);
+}

@@ -214,7 +214,7 @@ static void context_destroyed(CUcontext context)
 /* CUPTI's own end follows: the thread must not be in it any more. */
 static void finish(void)
 {
-    if (!self->started)
+    if (!self->started || cw_trace_sheets->closed) /* an agent leaves as the program ends */
         return;
     atomic_store(&self->ends, true);
     pthread_mutex_lock(&self->at_work);
@@ -240,6 +240,14 @@ static bool waits_for_records(void)
     return page && atomic_load(&page->direct[CW_TRACE_KERNEL]) < atomic_load(&page->launched[CW_TRACE_KERNEL]);
 }
 
+static bool is_at_work(void)
+{
+    cw_trace_rows_lock();
+    const bool queue = !cw_trace_queue_ended();
+    cw_trace_rows_unlock();
+    return queue || atomic_load(&self->running);
+}
+
 void cw_trace_stop(void)
 {
     if (!self->started)
@@ -252,20 +260,12 @@ void cw_trace_stop(void)
     cw_inject_acquire();
     finish();
     cw_inject_release();
-}
-
-static bool is_at_work(void)
-{
-    cw_trace_rows_lock();
-    const bool queue = !cw_trace_queue_ended();
-    cw_trace_rows_unlock();
-    return queue || atomic_load(&self->running);
+    for (int i = 0; i < 200 && is_at_work(); i++)
+        sleep_ns(soon_ns);
 }
 
 bool cw_trace_reset(void)
 {
-    for (int i = 0; i < 200 && is_at_work(); i++)
-        sleep_ns(soon_ns);
     if (is_at_work())
         return false;
     cw_trace_recording_reset();

@@ -23,9 +23,9 @@ extern struct cw_tracing *const cw_tracing;
 
 extern const struct cw_inject_mode cw_inject_trace;
 
-/* The trace ends, the program does not: waits a moment for what runs, sends all, and is ready for another. The thread
- * is one of ours, without the library's lock; nobody may be in callbacks of the trace at the reset, which is with it.
- */
+/* The trace ends, the program does not: waits a moment for what runs, sends all, waits for the trace's threads, and is
+ * ready for another. The thread is one of ours, without the library's lock; nobody may be in callbacks of the trace at
+ * the reset, which is with it. */
 void cw_trace_stop(void);
 bool cw_trace_reset(void); /* false where its thread does not end: then nothing may follow */
 

@@ -27,8 +27,12 @@ void CUPTIAPI cw_trace_buffer_requested(uint8_t **buffer, size_t *size, size_t *
 static void give_back(uint8_t *buffer)
 {
     pthread_mutex_lock(&self->lock);
-    self->pool[self->free_count++] = buffer;
+    const bool known = self->free_count < self->made; /* else it is of the trace before: CUPTI kept it until now */
+    if (known)
+        self->pool[self->free_count++] = buffer;
     pthread_mutex_unlock(&self->lock);
+    if (!known)
+        free(buffer);
 }
 
 static void count_dropped(CUcontext context, uint32_t stream)
