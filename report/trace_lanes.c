@@ -132,6 +132,7 @@ static void add_lane(struct making *m, struct cw_report_lanes_lane lane)
     lane.lanes = m->l;
     lane.group = m->l->group_count - 1;
     m->l->groups[lane.group].weight += lane.count;
+    m->l->groups[lane.group].has_ranges |= lane.list == RANGES;
     m->l->lanes[m->l->lane_count++] = lane;
 }
 
@@ -284,11 +285,13 @@ static int by_weight(const void *a, const void *b)
         return x->is_device != y->is_device ? y->is_device - x->is_device : (x > y) - (x < y);
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
+    if (x->has_ranges != y->has_ranges)
+        return y->has_ranges - x->has_ranges;
     return x->weight != y->weight ? (x->weight < y->weight) - (x->weight > y->weight) : (x > y) - (x < y);
 }
 
-/* Devices first, then the threads of each process, those with most events first; lanes of one group follow one
- * another. */
+/* Devices first, then the threads of each process: those with NVTX ranges, which say what the devices do, then those
+ * with most events; lanes of one group follow one another. */
 static bool arrange(struct cw_report_lanes *l, struct cw_arena *arena)
 {
     struct cw_report_lanes_group **order =

@@ -10,7 +10,7 @@ struct cw_report_lanes;
 struct cw_report_lanes_group {
     char *title;
     uint32_t process, device; /* device: index into the file's, CW_NO_TRACE_DEVICE: not known */
-    bool is_device, listed;
+    bool is_device, listed, has_ranges; /* has_ranges: of NVTX */
     uint64_t weight; /* events */
 };
 

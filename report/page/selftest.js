@@ -156,6 +156,9 @@ async function testTrace(trace, check, go) {
     check(`${name}: group ${g} is busy at most all the time`, busy >= 0 && busy <= trace.span && Math.abs(busy - half) < 1e-6 * trace.span + 1);
   });
   if (!all.length) return;
+  const opened = chart.shown(), part = busySpan(trace);
+  check(`${name}: it opens on what the devices did`, trace.groups.every((_, g) => busyIn(trace, g, ...opened) >= 0.9 * busyIn(trace, g, 0, trace.span)) && (part ? opened[1] - opened[0] < 0.7 * trace.span : true));
+  chart.all();
   chart.by(4);
   await new Promise(done => setTimeout(done, 400));
   const [from, to] = chart.shown();

@@ -174,6 +174,21 @@ function busyUntil({starts, ends, before}, time) {
 
 const busyIn = (trace, group, from, to) => busyUntil(busyOf(trace, group), to) - busyUntil(busyOf(trace, group), from);
 
+// Where nearly all of the devices' time is, with a rim: what a chart shows first. Null where that is most of the trace: a
+// program that starts for seconds and trains for one is drawn from where it trains.
+function busySpan(trace) {
+  let from = Infinity, to = 0;
+  trace.groups.forEach((group, g) => {
+    const {starts, ends, before} = busyOf(trace, g), last = starts.length - 1, all = last < 0 ? 0 : before[last] + ends[last] - starts[last];
+    if (!all) return;
+    const at = share => { const i = d3.bisectRight(before, share * all) - 1; return Math.min(ends[i], starts[i] + share * all - before[i]); };
+    from = Math.min(from, at(0.03));
+    to = Math.max(to, at(0.97));
+  });
+  const rim = (to - from) * 0.1;
+  return to - from > 0 && to - from < 0.6 * trace.span ? [Math.max(0, from - rim), Math.min(trace.span, to + rim)] : null;
+}
+
 // Of each name in lanes of some kinds: {what, time, count, bytes} in a span, the longest first; time is what lies within it.
 // `what` is one of that name.
 function sumsIn(trace, kinds, from, to) {

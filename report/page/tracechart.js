@@ -8,7 +8,7 @@ function traceChart(trace, told) {
   const open = new Set(trace.groups.map((g, i) => i).filter(i => trace.groups[i].listed).slice(0, 12));
   const series = trace.samples.flatMap(block => block.series.map((s, i) => ({block, series: s, group: block.group, shown: i < 3})));
   const x = d3.scaleLinear().domain([0, trace.span]);
-  const chart = {canvas, trace, open, series, transform: d3.zoomIdentity, width: 900, chosen: null, span: null, found: null, rows: [], labels: []};
+  const chart = {canvas, trace, open, series, transform: d3.zoomIdentity, width: 900, chosen: null, span: null, found: null, rows: [], labels: [], wanted: busySpan(trace)};
   const zoom = d3.zoom().scaleExtent([1, Math.max(2, trace.span / 40)])
     .filter(() => !d3.event.button && !d3.event.shiftKey && (d3.event.type !== "wheel" || d3.event.offsetX >= lane.left))
     .on("zoom", () => { chart.transform = d3.event.transform; chart.draw(); tellLater(); });

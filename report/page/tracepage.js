@@ -207,7 +207,7 @@ function drawTrace(trace) {
   trace.chart = chart;
   const button = (text, label, act) => make("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
   const tools = make("p", {class: "tools"}, button("+", "Zoom in", () => chart.by(1.6)), button("−", "Zoom out", () => chart.by(1 / 1.6)), button("All", "Show all", chart.all),
-);
+    busySpan(trace) ? make("span", {class: "quiet"}, ` opens on ${formatTime(busySpan(trace)[1] - busySpan(trace)[0])} of ${formatTime(trace.span)}, in which the GPUs did nearly all`) : null);
   const help = make("details", {}, make("summary", {}, "Mouse and keys"), make("p", {class: "quiet"}, "The wheel zooms, and left of the lanes it scrolls; drag moves; Shift and drag marks a span; a click chooses an event, a double click zooms to it; a click on a heading opens and closes its lanes. Keys, once the chart has the focus: arrows, or W, A, S and D, zoom and move; + and − zoom, Home shows all; N and P choose the next and the previous event of a row, J and K go to the row below and above, F zooms to the event, Escape lets go of it. In the search, Enter goes to the next event that was found."));
   const place = make("div", {class: "canvas"}, chart.canvas);
   new ResizeObserver(() => requestAnimationFrame(chart.resize)).observe(place);
