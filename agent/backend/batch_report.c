@@ -47,21 +47,26 @@ void cw_batch_report_print(struct cw_batch_report *r, FILE *out)
                                                          [CW_EFFORT_LAUNCH] = "launching again",
                                                          [CW_EFFORT_STOP] = "stopping passes",
                                                          [CW_EFFORT_RESTORE] = "restoring memory",
-                                                         [CW_EFFORT_DECODE] = "decoding"};
+                                                         [CW_EFFORT_DECODE] = "decoding",
+                                                         [CW_EFFORT_CHOOSE] = "choosing metrics"};
+    const char *what = r->of_passes ? "pass" : "batch", *comma = "";
     if (!r->batches) {
-        fprintf(out, "capture-agent: no batches\n");
+        fprintf(out, "capture-agent: no %ses\n", what);
         return;
     }
     qsort(r->ends, r->end_count, sizeof *r->ends, by_count);
-    fprintf(out, "capture-agent: %" PRIu64 " batch%s of %.1f launches on average; what ended them:", r->batches,
+    fprintf(out, "capture-agent: %" PRIu64 " %s%s of %.1f launches on average; what ended them:", r->batches, what,
             r->batches == 1 ? "" : "es", (double)r->launches / (double)r->batches);
     for (uint32_t i = 0; i < r->end_count; i++)
         cw_text_print(out, "%s %s %" PRIu64, i ? "," : "", r->ends[i].name, r->ends[i].count);
     uint64_t all = 0;
     for (int i = 0; i < CW_EFFORT__COUNT; i++)
         all += r->ns[i];
-    fprintf(out, "\ncapture-agent: batches took %.3f s:", 1e-9 * (double)all);
+    fprintf(out, "\ncapture-agent: %ses took %.3f s:", what, 1e-9 * (double)all);
     for (int i = CW_EFFORT_NONE + 1; i < CW_EFFORT__COUNT; i++)
-        fprintf(out, "%s %s %.3f", i > 1 ? "," : "", phases[i], 1e-9 * (double)r->ns[i]);
+        if (r->ns[i]) {
+            fprintf(out, "%s %s %.3f", comma, phases[i], 1e-9 * (double)r->ns[i]);
+            comma = ",";
+        }
     fputc('\n', out);
 }

@@ -1,4 +1,4 @@
-/* What batches took and what ended them, over all processes: range --verbose. */
+/* What batches took and what ended them, over all processes: range --verbose. The same of passes that take turns. */
 #ifndef CW_AGENT_BATCH_REPORT_H
 #define CW_AGENT_BATCH_REPORT_H
 
@@ -10,6 +10,7 @@ enum { CW_BATCH_REPORT_ENDS = 32 }; /* that are told apart; the rest are others 
 
 /* All zeros: nothing yet. */
 struct cw_batch_report {
+    bool of_passes;
     uint64_t batches, launches, ns[CW_EFFORT__COUNT];
     uint32_t end_count;
     struct cw_batch_end {

@@ -1,4 +1,5 @@
-/* What a batch took, and what ended it: from the profiled program to the agent. */
+/* What a batch took, or a pass that launches share where passes take turns, and what ended it: from the profiled program
+ * to the agent. */
 #ifndef CW_AGENT_EFFORT_H
 #define CW_AGENT_EFFORT_H
 
@@ -15,6 +16,7 @@ enum cw_effort_phase {
     CW_EFFORT_STOP,    /* of all passes */
     CW_EFFORT_RESTORE, /* memory */
     CW_EFFORT_DECODE,  /* and what sets up the next part of the plan */
+    CW_EFFORT_CHOOSE,  /* asking CUPTI how large the counter data of the next pass's metrics is, and of their ranges */
     CW_EFFORT__COUNT
 };
 

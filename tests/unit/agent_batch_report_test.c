@@ -35,9 +35,20 @@ Test(batch_report, has_the_most_frequent_end_first)
     cr_expect_str_eq(
         print(&r), "capture-agent: 3 batches of 95.3 launches on average; what ended them: cuMemFree_v2 2, no more "
                    "room 1\n"
-                   "capture-agent: batches took 0.135 s: waiting for the agent 0.003, saving memory 0.006, setting up "
+                   "capture-agent: batches took 0.165 s: waiting for the agent 0.003, saving memory 0.006, setting up "
                    "0.009, the program's own run 0.012, starting passes 0.015, launching again 0.018, stopping passes "
-                   "0.021, restoring memory 0.024, decoding 0.027\n");
+                   "0.021, restoring memory 0.024, decoding 0.027, choosing metrics 0.030\n");
+}
+
+/* Where passes take turns; of what was not done nothing is said. */
+Test(batch_report, passes_are_called_passes)
+{
+    struct cw_batch_report r = {.of_passes = true};
+    struct cw_effort e = {.ended = "the turn of another pass", .ns = {[CW_EFFORT_OWN] = 5000000, [CW_EFFORT_STOP] = 1}};
+    cw_batch_report_add(&r, &e, 11);
+    cr_expect_str_eq(print(&r),
+                     "capture-agent: 1 pass of 11.0 launches on average; what ended them: the turn of another pass 1\n"
+                     "capture-agent: passes took 0.005 s: the program's own run 0.005, stopping passes 0.000\n");
 }
 
 Test(batch_report, says_that_there_was_none)

@@ -210,6 +210,21 @@ Test(multiplex, what_a_change_of_pass_has_made_cold_is_told)
 }
 
 /* Whatever the period of the program, and with little room. */
+/* For range --verbose: what a change of pass goes into, and why there was one. */
+Test(multiplex, what_a_pass_took_and_what_ended_it_are_told)
+{
+    begin();
+    for (uint32_t i = 0; i < 4 * 11; i++)
+        kernel(1 + i % 11);
+    cr_expect_str_eq(fake_profiler.ended, "the turn of another pass");
+    const uint64_t *spent = fake_profiler.spent_ns;
+    cr_expect_eq(spent[CW_EFFORT_START], 12 * MS);
+    cr_expect_eq(spent[CW_EFFORT_STOP], 3 * MS);
+    cr_expect_geq(spent[CW_EFFORT_OWN], 11 * launch_ns);
+    end();
+    cr_expect_str_eq(fake_profiler.ended, "the end of what is collected");
+}
+
 Test(multiplex, no_pass_starves)
 {
     for (asked.passes = 2; asked.passes <= 13; asked.passes += 3)

@@ -440,6 +440,7 @@ static enum cw_status capture(struct capture *c, int *exit_status, struct cw_err
     if (status == CW_OK)
         status = cw_range_capture_run(&c->base, &c->session.program, &c->session.trouble, run_once, c, err);
     tell(c);
+    c->batches.of_passes = is_in_turn(c);
     if (c->base.options->verbose)
         cw_batch_report_print(&c->batches, stderr);
     return cw_range_capture_verdict(&c->base, &c->session.program, status, exit_status, err);

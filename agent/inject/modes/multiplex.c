@@ -24,7 +24,7 @@ enum {
     DRIFT = 64,       /* how soon the price of a launch is found to have risen */
     EARLY_SHARE = 16, /* of the time, beyond early_free_ns */
 };
-static const uint64_t patience_ns = 60000000000; /* with what a user range launched */
+static const uint64_t patience_ns = 60000000000;       /* with what a user range launched */
 static const uint64_t launch_patience_ns = 2000000000; /* with a launch of another thread */
 /* What may be spent to send what was counted before a program that ends at once takes it along. */
 static const uint64_t early_free_ns = 200000000;
@@ -116,11 +116,13 @@ static bool settle(struct cw_collection *c, uint64_t patience)
     return !c->inside || c->once;
 }
 
-/* Ends the pass that runs. False where a launch has not returned, or does not end; it is not waited for again. */
-static bool stop(struct cw_collection *c, struct cw_multiplexed *m)
+/* Ends the pass that runs, and says why. False where a launch has not returned, or does not end; it is not waited for
+ * again. */
+static bool stop(struct cw_collection *c, struct cw_multiplexed *m, const char *why)
 {
     if (c->pending && m->in_vain)
         return false;
+    c->effort.ended = why;
     uint64_t begin = cw_inject_now_ns();
     bool at_once = !c->pending && !c->inside;
     cw_range_come_to_rest(c);
@@ -190,7 +192,7 @@ static bool make_ready(struct cw_collection *c, struct cw_multiplexed *m)
 {
     uint32_t ahead = passes_ahead(c, m);
     bool due = c->running && c->count && cw_collection_is_due(c);
-    if (c->running && (ahead || due) && stop(c, m)) {
+    if (c->running && (ahead || due) && stop(c, m, ahead ? "the turn of another pass" : "no more room, or time")) {
         ahead = ahead ? ahead - 1 : 0;
         if (!settings->user && !is_to_be_counted(c, m))
             return false;
@@ -216,14 +218,14 @@ static void pass_by(struct cw_collection *c, struct cw_multiplexed *m)
 {
     bool dear = ++m->unwanted * self->ns.launch >= self->ns.start + self->ns.stop;
     if (c->running && !c->pending && (dear || cw_collection_is_due(c)))
-        stop(c, m);
+        stop(c, m, "launches that nobody wants");
 }
 
 /* A kernel that may wait for the host, which must not be counted before it was seen. */
 static void see_first(const CUpti_CallbackData *call, struct cw_collection *c, struct cw_multiplexed *m, bool counts)
 {
     if (c->running)
-        stop(c, m);
+        stop(c, m, "a kernel that may wait for the program");
     if (counts)
         cw_range_watch(c, call);
 }
@@ -270,7 +272,7 @@ static void enter_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, st
 {
     bool counts = wanted && is_to_be_counted(c, m);
     uint32_t ahead = counts ? passes_ahead(c, m) : 0;
-    if (c->running && ahead && stop(c, m)) {
+    if (c->running && ahead && stop(c, m, "the turn of another pass")) {
         ahead--;
         counts = is_to_be_counted(c, m);
     }
@@ -393,14 +395,14 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         ns->early > early_free_ns + (cw_inject_now_ns() - ns->first) / EARLY_SHARE)
         return;
     ns->early += ns->start + ns->stop;
-    stop(c, &self->items[c - cw_collections->slots]);
+    stop(c, &self->items[c - cw_collections->slots], "a wait of the program's, which may be its end");
 }
 
 /* For another process that waits for the counters. */
 static void give_way(struct cw_collection *c)
 {
     if (cw_range_may_stop(c))
-        stop(c, &self->items[c - cw_collections->slots]);
+        stop(c, &self->items[c - cw_collections->slots], "another process that waits for the counters");
 }
 
 /* ---- user ranges ------------------------------------------------------------------------------------------------ */

@@ -21,6 +21,12 @@ enum { MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 <
 
 #define self cw_collections
 
+/* What it takes where parts take turns; batches have phases of their own around all that is done here. */
+static enum cw_effort_phase turn_to(struct cw_collection *c, enum cw_effort_phase to)
+{
+    return self->in_turn ? cw_effort_turn(&c->effort, to, cw_inject_now_ns()) : to;
+}
+
 static bool read_part(struct cw_reader *in, struct cw_collection_part *part)
 {
     part->metric_count = cw_read_count(in, 4, "metrics");
@@ -385,7 +391,12 @@ static bool prepare_object(struct cw_collection *c)
         disable(c);
     if ((!c->object && !enable(c)) || (!c->images && !place_images(c)))
         return false;
-    return c->chosen == c->part || choose_metrics(c, c->part, &same);
+    if (c->chosen == c->part)
+        return true;
+    const enum cw_effort_phase before = turn_to(c, CW_EFFORT_CHOOSE);
+    const bool chosen = choose_metrics(c, c->part, &same);
+    turn_to(c, before);
+    return chosen;
 }
 
 /* The passes from here on go to the image of another part: what several passes count is not added up. */
@@ -491,7 +502,12 @@ static bool start(struct cw_collection *c)
 static bool begin_turn(struct cw_collection *c)
 {
     c->part = c->pass = c->up;
-    return configure(c) && start(c);
+    turn_to(c, CW_EFFORT_SETUP);
+    bool good = configure(c);
+    turn_to(c, CW_EFFORT_START);
+    good = good && start(c);
+    turn_to(c, good ? CW_EFFORT_OWN : CW_EFFORT_NONE);
+    return good;
 }
 
 static bool begin_in_turn(struct cw_collection *c)
@@ -516,8 +532,11 @@ bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
     c->dropped = 0;
     choose_scope(c);
     c->kept_out = NULL;
+    turn_to(c, CW_EFFORT_SETUP);
     c->running = !cw_inject->over && prepare_object(c) && take_counters(c) && take_turns(c) &&
                  (self->in_turn ? begin_in_turn(c) : configure(c) && start(c));
+    if (!c->running)
+        turn_to(c, CW_EFFORT_NONE);
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }
@@ -588,6 +607,14 @@ void cw_collection_deliver(struct cw_collection *c)
     cw_collection_forget(c);
 }
 
+static void deliver_turn(struct cw_collection *c)
+{
+    turn_to(c, CW_EFFORT_NONE);
+    if (self->in_turn && !c->effort.ended)
+        c->effort.ended = "the end of what is collected";
+    cw_collection_deliver(c);
+}
+
 /* The object goes on with the next pass; another begins anew. */
 static void give_up(struct cw_collection *c)
 {
@@ -602,14 +629,17 @@ void cw_collection_flush(struct cw_collection *c)
     if (!c->running)
         return;
     c->running = false;
+    turn_to(c, CW_EFFORT_STOP);
     bool more, stopped = cw_collection_stop_pass(c, &more);
+    turn_to(c, CW_EFFORT_DECODE);
     more = c->replay == CUPTI_UserReplay && (more || (!is_of_one_part(c) && c->part + 1 < self->part_count));
     if (stopped && more)
         give_up(c);
     else if (stopped && cw_collection_next_part(c, &more))
-        cw_collection_deliver(c);
+        deliver_turn(c);
     else
         cw_collection_forget(c);
+    turn_to(c, CW_EFFORT_NONE);
 }
 
 void cw_collection_stop_all(void)
