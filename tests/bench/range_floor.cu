@@ -4,7 +4,8 @@
 // With a scope it is the floor: it asks capture-agent, which must have started it, for the plan, and collects it with
 // CUPTI alone: as many launches at once, each a range, repeated in each pass, and nothing of their memory put back.
 // RANGE_FLOOR_LAUNCHES: how many launches the rest is. Of the floor alone, RANGE_FLOOR_BATCH: how many at once, and
-// RANGE_FLOOR_FIT: with counter data that has room for just these.
+// RANGE_FLOOR_FIT: with counter data that has room for just these; RANGE_FLOOR_COPY: with counter data of each part that
+// CUPTI prepares once, and that is copied from then on.
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
@@ -293,16 +294,16 @@ static plan ask_agent()
 
 // ---- CUPTI alone -------------------------------------------------------------------------------------------------
 
-enum { SETUP, START, LAUNCH, STOP, DECODE, PHASES };
-static const char *const phases[PHASES] = {"setup", "start", "launch", "stop", "decode"};
+enum { CHOOSE, PREPARE, SETUP, START, LAUNCH, STOP, DECODE, PHASES };
+static const char *const phases[PHASES] = {"choose", "prepare", "setup", "start", "launch", "stop", "decode"};
 
 struct profiler {
     CUpti_RangeProfiler_Object *object;
     const plan *what;
     const std::vector<uint8_t> *config;
-    std::vector<std::vector<uint8_t>> images; // of each part
+    std::vector<std::vector<uint8_t>> images, prepared; // of each part; prepared: empty where it is to be done again
     int batch;
-    bool fit;
+    bool fit, copies;
     double seconds[PHASES], since;
 };
 
@@ -339,17 +340,34 @@ static void open(profiler &p)
         p.images.emplace_back(choose(p, one, p.what->at_once));
 }
 
-static void configure(profiler &p, size_t number, uint32_t pass, int launches)
+// The size of the part's counter data, which is ready for the first range.
+static size_t prepare_image(profiler &p, size_t number, int launches)
 {
     std::vector<uint8_t> &image = p.images[number];
     size_t size = image.size();
+    if (p.copies && !p.prepared[number].empty()) {
+        memcpy(image.data(), p.prepared[number].data(), size);
+        spend(p, PREPARE);
+        return size;
+    }
     if (p.fit || p.what->parts.size() > 1)
         size = choose(p, p.what->parts[number], p.fit ? (size_t)launches : p.what->at_once);
+    spend(p, CHOOSE);
     PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
     init.pRangeProfilerObject = p.object;
     init.counterDataSize = size;
     init.pCounterData = image.data();
     NEED_CUPTI(cuptiRangeProfilerCounterDataImageInitialize(&init));
+    if (p.copies)
+        p.prepared[number] = image;
+    spend(p, PREPARE);
+    return size;
+}
+
+static void configure(profiler &p, size_t number, uint32_t pass, int launches)
+{
+    std::vector<uint8_t> &image = p.images[number];
+    const size_t size = prepare_image(p, number, launches);
     PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
     config.pRangeProfilerObject = p.object;
     config.configSize = p.config->size();
@@ -378,6 +396,22 @@ static void run_pass(profiler &p, const work &w, int launches)
     spend(p, STOP);
 }
 
+// All launches are in it; where it was copied, something was counted, too.
+static void check_image(profiler &p, size_t number, int launches)
+{
+    const std::vector<uint8_t> &image = p.images[number];
+    PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
+    info.pCounterDataImage = image.data();
+    info.counterDataImageSize = image.size();
+    NEED_CUPTI(cuptiRangeProfilerGetCounterDataInfo(&info));
+    need(info.numTotalRanges == (size_t)launches, "a range for each launch");
+    size_t changed = 0;
+    for (size_t i = 0; p.copies && i < image.size(); i++)
+        changed += image[i] != p.prepared[number][i];
+    need(!p.copies || changed > (size_t)launches, "counting in a copy of prepared counter data");
+    p.since = now();
+}
+
 // Launches that fit in at once, in all passes.
 static void collect(profiler &p, const work &w, int launches)
 {
@@ -393,12 +427,8 @@ static void collect(profiler &p, const work &w, int launches)
         NEED_CUPTI(cuptiRangeProfilerDecodeData(&decode));
         need(decode.numOfRangeDropped == 0, "keeping all ranges");
         spend(p, DECODE);
+        check_image(p, number, launches);
     }
-    PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-    info.pCounterDataImage = p.images[0].data();
-    info.counterDataImageSize = p.images[0].size();
-    NEED_CUPTI(cuptiRangeProfilerGetCounterDataInfo(&info));
-    need(info.numTotalRanges == (size_t)launches, "a range for each launch");
 }
 
 static void collect_all(profiler &p, const work &w, int launches)
@@ -417,6 +447,9 @@ static int floor_of(const work &w, bool device, int warm, int launches)
     const char *batch = getenv("RANGE_FLOOR_BATCH");
     p.batch = batch ? atoi(batch) : (int)what.at_once;
     p.fit = getenv("RANGE_FLOOR_FIT");
+    p.copies = getenv("RANGE_FLOOR_COPY");
+    p.prepared.resize(what.parts.size());
+    need(!p.fit || !p.copies, "one of RANGE_FLOOR_FIT and RANGE_FLOOR_COPY");
     need(!p.config->empty(), "finding a plan for this scope");
     need(p.batch >= w.launches && p.batch <= (int)what.at_once, "fitting a batch in");
     open(p);

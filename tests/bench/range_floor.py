@@ -93,7 +93,7 @@ def row(work, scope, way, seconds, passes, floor):
 
 
 def phases(run):
-    return ", ".join(f"{phase} {run[phase]:.3f}" for phase in ("setup", "start", "launch", "stop", "decode"))
+    return ", ".join(f"{phase} {run[phase]:.3f}" for phase in ("choose", "prepare", "setup", "start", "launch", "stop", "decode"))
 
 
 def measure(bench, work, scope, times):
