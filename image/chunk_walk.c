@@ -89,8 +89,9 @@ static bool is_plausible(const uint8_t *bytes, uint64_t left)
     return !(head.flags & ~(uint32_t)CW_CHUNK_OPTIONAL) && head.length <= left - CW_CHUNK_HEADER_SIZE;
 }
 
-/* Whether the chunk at `pos`, which the file has room for, is whole. It is read in pieces, for a length may be anything.
- * What is not whole counts against what may be tried: else each of many heads could claim the rest of the file. */
+/* Whether the chunk at `pos`, which the file has room for, is whole. It is read in pieces, for a length may be
+ * anything. What is not whole counts against what may be tried: else each of many heads could claim the rest of the
+ * file. */
 static enum cw_status is_whole(struct cw_chunk_walk *w, uint64_t pos, bool *whole)
 {
     const struct cw_input *input = w->window.input;
@@ -262,7 +263,8 @@ enum cw_status cw_chunk_gaps_drop(struct cw_chunk_gaps *gaps, uint64_t place, st
 static int by_place(const void *left, const void *right)
 {
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    const uint64_t x = a << (64 - CW_PLACE_SHIFT) | a >> CW_PLACE_SHIFT, y = b << (64 - CW_PLACE_SHIFT) | b >> CW_PLACE_SHIFT;
+    const uint64_t x = a << (64 - CW_PLACE_SHIFT) | a >> CW_PLACE_SHIFT,
+                   y = b << (64 - CW_PLACE_SHIFT) | b >> CW_PLACE_SHIFT;
     return (x > y) - (x < y);
 }
 
@@ -270,8 +272,7 @@ static bool is_dropped(const struct cw_chunk_walk *w)
 {
     const struct cw_chunk_gaps *gaps = w->gaps;
     const uint64_t place = cw_pack_place(w->pack);
-    return gaps && gaps->dropped_count && !w->pack->part &&
-           bsearch(&place, gaps->dropped, gaps->dropped_count, sizeof place, by_place);
+    return gaps && gaps->dropped_count && bsearch(&place, gaps->dropped, gaps->dropped_count, sizeof place, by_place);
 }
 
 static enum cw_status open_pack(struct cw_chunk_walk *walk, const struct cw_chunk *chunk)
@@ -279,7 +280,8 @@ static enum cw_status open_pack(struct cw_chunk_walk *walk, const struct cw_chun
     const struct cw_reader file = cw_chunk_walk_reader(walk);
     if (!walk->pack && !(walk->pack = calloc(1, sizeof *walk->pack)))
         return cw_error_nomem(walk->err);
-    const enum cw_status status = cw_pack_open(walk->pack, chunk, &file);
+    const struct cw_chunk_gaps *gaps = walk->gaps ? walk->gaps : walk->mends;
+    const enum cw_status status = cw_pack_open(walk->pack, chunk, gaps ? gaps->ranks : NULL, &file);
     walk->pack->record = walk->skip;
     walk->skip = 0;
     return status;
@@ -289,7 +291,8 @@ enum cw_status cw_chunk_walk_next(struct cw_chunk_walk *walk, struct cw_chunk *c
 {
     enum cw_status status = CW_OK;
     while (status == CW_OK) {
-        while (walk->pack && cw_pack_has_more(walk->pack) && is_dropped(walk))
+        while (walk->pack && cw_pack_has_more(walk->pack) && !walk->pack->part &&
+               (!cw_pack_is_wanted(walk->pack) || is_dropped(walk)))
             walk->pack->record++;
         if (walk->pack && cw_pack_has_more(walk->pack)) {
             const struct cw_reader file = cw_chunk_walk_reader(walk);

@@ -16,6 +16,7 @@ struct cw_chunk_gaps {
     size_t count, room;
     uint64_t *dropped; /* places of records of packs that are left out, too; to be freed */
     size_t dropped_count, dropped_room;
+    const char *ranks; /* of records of packs, those of other ranks are left out, too (image/rank_index.h); NULL: none */
     uint64_t tried; /* bytes of chunks that were looked at and were not whole: no more than 4 for each of the file */
 };
 /* Adds one that lies behind the others, or begins among them: then it is one with those. CW_ERR_NOMEM alone. */

@@ -86,6 +86,11 @@ struct cw_counter_data {
  * how much that is. */
 enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct cw_input *input,
                                     struct cw_arena *arena, struct cw_error *err);
+/* The same, where of packed chunks (image/pack.h) those ranges alone are wanted that are of some ranks, as
+ * image/rank_index.h lists them, or of none; other packs are left out with the devices in them. CW_ERR_INPUT also where a
+ * range is of one of these. `ranks` has to stay; NULL: all. */
+enum cw_status cw_counter_data_open_ranks(struct cw_counter_data *data, const struct cw_input *input, const char *ranks,
+                                          struct cw_arena *arena, struct cw_error *err);
 /* Brings all ranges, and the times of all samples, into memory. */
 enum cw_status cw_counter_data_load(struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
 /* Both, of bytes in memory; blocks of samples stay in `bytes`. */

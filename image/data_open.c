@@ -88,9 +88,10 @@ static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
     cw_chunk_open(&p->file, chunk, &in);
     uint64_t ranges = cw_read_u64(&in);
     const uint64_t found = p->directory->count;
-    const bool lost = p->directory->gaps.count && ranges > found;
-    p->data->damage.counted = true;
-    p->data->damage.ranges = lost ? ranges - found : 0;
+    const bool some = p->directory->gaps.ranks != NULL; /* alone were wanted */
+    const bool lost = (p->directory->gaps.count || some) && ranges > found;
+    p->data->damage.counted = !some;
+    p->data->damage.ranges = lost && !some ? ranges - found : 0;
     if (ranges != found && !lost)
         cw_reader_fail_at(&in, 0, "found an end chunk for %" PRIu64 " ranges, expected the %" PRIu32 " of the file", ranges,
                           p->directory->count);
@@ -466,6 +467,12 @@ static enum cw_status keep(struct parse *p, enum cw_status status)
 enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct cw_input *input,
                                     struct cw_arena *arena, struct cw_error *err)
 {
+    return cw_counter_data_open_ranks(data, input, NULL, arena, err);
+}
+
+enum cw_status cw_counter_data_open_ranks(struct cw_counter_data *data, const struct cw_input *input, const char *ranks,
+                                          struct cw_arena *arena, struct cw_error *err)
+{
     struct parse p = {.data = data, .arena = arena, .directory = cw_arena_alloc(arena, 1, sizeof *p.directory)};
     *data = (struct cw_counter_data){.input = input};
     if (!p.directory)
@@ -475,6 +482,7 @@ enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct c
     p.pm = (struct cw_pm_reading){.pm = &data->pm, .schema = &data->schema, .file = &p.file, .arena = arena};
     if (status == CW_OK)
         status = read_schema(&p);
+    p.directory->gaps.ranks = ranks;
     p.walk.mends = &p.directory->gaps;
     if (status == CW_OK)
         status = take_chunks(&p);

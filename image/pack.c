@@ -9,6 +9,7 @@
 #include "image/data_chunks.h"
 #include "image/distinct.h"
 #include "image/fields.h"
+#include "image/rank_index.h"
 
 struct field {
     uint8_t kind, form, width;
@@ -26,6 +27,7 @@ struct part {
 struct cw_pack_group {
     uint32_t rows, part_count, field_count;
     uint64_t fixed; /* bytes of a row without texts' */
+    uint32_t rank;  /* the field with the rank of its ranges, and 1; 0: none */
     struct part *parts;
     struct field *fields;
 };
@@ -276,6 +278,49 @@ static void check_bytes(const struct cw_pack *p, struct cw_reader *in)
                        bytes, in->size, CW_PACK_TIMES_MAX);
 }
 
+/* ---- ranks that are wanted ------------------------------------------------------------------------------------------
+ */
+
+/* A rank in digits, as of an attribute. */
+static bool is_wanted(const struct cw_pack_text *text, const char *ranks)
+{
+    uint64_t rank = 0;
+    if (text->size < 5 || text->size > 4 + 10)
+        return false;
+    for (size_t i = 4; i < text->size; i++) {
+        if (text->data[i] < '0' || text->data[i] > '9')
+            return false;
+        rank = 10 * rank + (uint64_t)(text->data[i] - '0');
+    }
+    return cw_rank_list_has(ranks, rank);
+}
+
+/* Whether any text is a rank that is wanted. */
+static bool choose(struct cw_pack *p, const char *ranks, struct cw_reader *in)
+{
+    bool any = false;
+    p->wanted = cw_field_array(in, p->arena, p->text_count, sizeof *p->wanted);
+    for (uint32_t i = 0; i < p->text_count && in->status == CW_OK; i++)
+        any |= p->wanted[i] = is_wanted(&p->texts[i], ranks);
+    return any;
+}
+
+static bool is_key_of_rank(const struct cw_pack *p, const struct field *f)
+{
+    static const uint8_t rank[] = {4, 0, 0, 0, 'r', 'a', 'n', 'k'};
+    return f->kind == CW_PACK_TEXT && f->form == CW_PACK_EQUAL && f->least < p->text_count &&
+           p->texts[f->least].size == sizeof rank && memcmp(p->texts[f->least].data, rank, sizeof rank) == 0;
+}
+
+/* Attributes are a count, and a key and a value for each. */
+static void find_rank(const struct cw_pack *p, struct cw_pack_group *g)
+{
+    for (uint32_t i = 0, first = 0; i < g->part_count; first = g->parts[i++].end)
+        for (uint32_t f = first + 1; g->parts[i].type == CW_CHUNK_ABOUT && f + 1 < g->parts[i].end; f += 2)
+            if (is_key_of_rank(p, &g->fields[f]) && g->fields[f + 1].kind == CW_PACK_TEXT)
+                g->rank = f + 2;
+}
+
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
 static void read_texts(struct cw_pack *p, struct cw_reader *in)
@@ -298,6 +343,8 @@ static void read_groups(struct cw_pack *p, struct cw_reader *in)
     uint64_t records = 0, fields = 0, parts = 0;
     for (uint32_t i = 0; i < p->group_count && in->status == CW_OK; i++) {
         read_group(&groups[i], in, p->arena);
+        if (p->wanted && in->status == CW_OK)
+            find_rank(p, &groups[i]);
         records += groups[i].rows;
         fields = groups[i].field_count > fields ? groups[i].field_count : fields;
         parts = groups[i].part_count > parts ? groups[i].part_count : parts;
@@ -341,10 +388,21 @@ static void read_end(struct cw_reader *in)
             cw_reader_fail_at(in, i, "found something behind the records of chunk PACK, expected zeros");
 }
 
-static enum cw_status read_pack(struct cw_pack *p, struct cw_reader *in)
+bool cw_pack_is_wanted(const struct cw_pack *p)
 {
-    p->record_count = cw_read_count_up_to(in, 0, CW_PACK_RECORDS_MAX, "records");
+    const struct cw_pack_group *g = &p->groups[p->of[p->record]];
+    uint64_t text;
+    return !p->wanted || !g->rank || !get_stored(&g->fields[g->rank - 1], p->row[p->record], &text) ||
+           text >= p->text_count || p->wanted[text];
+}
+
+static enum cw_status read_pack(struct cw_pack *p, struct cw_reader *in, const char *ranks)
+{
+    const uint32_t records = cw_read_count_up_to(in, 0, CW_PACK_RECORDS_MAX, "records");
     read_texts(p, in);
+    if (ranks && in->status == CW_OK && !choose(p, ranks, in))
+        return in->status;
+    p->record_count = records;
     read_groups(p, in);
     read_order(p, in);
     read_end(in);
@@ -353,7 +411,8 @@ static enum cw_status read_pack(struct cw_pack *p, struct cw_reader *in)
     return in->status;
 }
 
-enum cw_status cw_pack_open(struct cw_pack *p, const struct cw_chunk *chunk, const struct cw_reader *file)
+enum cw_status cw_pack_open(struct cw_pack *p, const struct cw_chunk *chunk, const char *ranks,
+                            const struct cw_reader *file)
 {
     struct cw_reader in;
     cw_pack_free(p);
@@ -366,7 +425,7 @@ enum cw_status cw_pack_open(struct cw_pack *p, const struct cw_chunk *chunk, con
     p->size = chunk->size;
     p->offset = chunk->offset;
     cw_reader_init(&in, data, chunk->size, file->source, chunk->offset + CW_CHUNK_HEADER_SIZE, file->err);
-    const enum cw_status status = read_pack(p, &in);
+    const enum cw_status status = read_pack(p, &in, ranks);
     if (status != CW_OK)
         cw_pack_free(p);
     return status;

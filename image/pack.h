@@ -51,12 +51,18 @@ struct cw_pack {
     const struct cw_pack_group *groups;
     const uint32_t *of, *row; /* of each record: its group, and which of that it is */
     uint32_t record, part;    /* the next one */
+    bool *wanted;             /* by text: whether it is a rank that is wanted; NULL: all are */
     uint64_t *numbers;        /* of the record's fields */
     struct cw_writer chunks;  /* the record's, without heads */
     size_t *ends;             /* of its parts in `chunks` */
 };
-/* Takes a chunk of that type, all of which is checked but for numbers of texts. Its payload may go. */
-enum cw_status cw_pack_open(struct cw_pack *pack, const struct cw_chunk *chunk, const struct cw_reader *file);
+/* Takes a chunk of that type, all of which is checked but for numbers of texts. Its payload may go. `ranks` may be NULL:
+ * a list as image/rank_index.h has it. Where nothing can be of one of these, the pack is not looked at and has no
+ * record. */
+enum cw_status cw_pack_open(struct cw_pack *pack, const struct cw_chunk *chunk, const char *ranks,
+                            const struct cw_reader *file);
+/* Whether the next record is of one of these ranks, or of none. */
+bool cw_pack_is_wanted(const struct cw_pack *pack);
 /* Where the next record is. */
 uint64_t cw_pack_place(const struct cw_pack *pack);
 /* Whether chunks are left. */

@@ -28,7 +28,7 @@ static bool unpack(struct cw_writer *out, size_t start)
     bool found;
     cw_reader_init(&file, out->data + start, out->size - start, "", 0, NULL);
     bool good =
-        cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found && cw_pack_open(&pack, &chunk, &file) == CW_OK;
+        cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found && cw_pack_open(&pack, &chunk, NULL, &file) == CW_OK;
     out->size = start;
     while (good && cw_pack_has_more(&pack) && (good = cw_pack_next(&pack, &chunk, &file) == CW_OK)) {
         const size_t at = cw_chunk_begin(out, chunk.type, chunk.flags);

@@ -12,7 +12,21 @@
 
 static const size_t largest_capture = (size_t)1 << 40;
 
-static enum cw_status read_capture(struct counterworks_capture *made, const char *name, struct cw_error *err)
+/* `ranks` as cw_lib_open_ranks has it. Where there are none, or a device of these is described among others, all is
+ * read. */
+static enum cw_status open_data(struct counterworks_capture *made, const char *ranks, struct cw_error *err)
+{
+    const char *kept = ranks ? cw_arena_strdup(made->arena, ranks) : NULL;
+    if (ranks && !kept)
+        return cw_error_nomem(err);
+    if (ranks && cw_counter_data_open_ranks(&made->data, &made->file, kept, made->arena, NULL) == CW_OK &&
+        made->data.range_count)
+        return CW_OK;
+    return cw_counter_data_open(&made->data, &made->file, made->arena, err);
+}
+
+static enum cw_status read_capture(struct counterworks_capture *made, const char *name, const char *ranks,
+                                   struct cw_error *err)
 {
     const char *slash = strrchr(name, '/');
     char *source = cw_arena_strdup(made->arena, slash ? slash + 1 : name);
@@ -21,7 +35,7 @@ static enum cw_status read_capture(struct counterworks_capture *made, const char
         return cw_error_nomem(err);
     cw_utf8_force(source, strlen(source));
     made->source = source;
-    return cw_counter_data_open(&made->data, &made->file, made->arena, err);
+    return open_data(made, ranks, err);
 }
 
 static enum counterworks_status finish_opening(struct counterworks_capture **capture, struct counterworks_capture *made,
@@ -36,10 +50,16 @@ static enum counterworks_status finish_opening(struct counterworks_capture **cap
 
 enum cw_status cw_lib_open(struct counterworks_capture **capture, const char *path, struct cw_error *err)
 {
+    return cw_lib_open_ranks(capture, path, NULL, err);
+}
+
+enum cw_status cw_lib_open_ranks(struct counterworks_capture **capture, const char *path, const char *ranks,
+                                 struct cw_error *err)
+{
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
     enum cw_status status = made ? cw_input_open(&made->file, path, largest_capture, err) : cw_error_nomem(err);
     if (status == CW_OK)
-        status = read_capture(made, path, err);
+        status = read_capture(made, path, ranks, err);
     if (status != CW_OK)
         counterworks_capture_close(made);
     *capture = status == CW_OK ? made : NULL;
@@ -58,7 +78,7 @@ enum counterworks_status counterworks_capture_open(struct counterworks_capture *
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
     enum cw_status status = made ? cw_input_open(&made->file, path, largest_capture, &call.err) : CW_ERR_NOMEM;
     if (status == CW_OK)
-        status = read_capture(made, path, &call.err);
+        status = read_capture(made, path, NULL, &call.err);
     if (status == CW_OK)
         status = cw_lib_load(made, &call.err);
     return finish_opening(capture, made, status, &call, error);
@@ -71,7 +91,7 @@ enum counterworks_status counterworks_capture_read(struct counterworks_capture *
     struct counterworks_capture *made = cw_lib_handle(sizeof *made);
     if (made)
         made->file = cw_input_of(data, size, source);
-    enum cw_status status = made ? read_capture(made, source, &call.err) : CW_ERR_NOMEM;
+    enum cw_status status = made ? read_capture(made, source, NULL, &call.err) : CW_ERR_NOMEM;
     if (status == CW_OK)
         status = cw_lib_load(made, &call.err);
     return finish_opening(capture, made, status, &call, error);
@@ -206,7 +226,7 @@ enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const c
     if (status == CW_OK) {
         made->file = j.file.is_open ? j.file : cw_input_of(j.memory.data, j.memory.size, name);
         made->file.own = (struct cw_bytes){j.memory.data, j.memory.size};
-        status = read_capture(made, name, err);
+        status = read_capture(made, name, NULL, err);
     } else {
         cw_writer_free(&j.memory);
         cw_input_close(&j.file);

@@ -93,6 +93,10 @@ enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_
                             const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err);
 /* Opens a capture as counterworks_capture_open does, but leaves ranges and samples in the file (image/counter_data.h). */
 enum cw_status cw_lib_open(struct counterworks_capture **capture, const char *path, struct cw_error *err);
+/* The same, which may leave out launches of other ranks of a job than these, a list as image/rank_index.h has it; NULL:
+ * none is. Ranges are numbered without them. */
+enum cw_status cw_lib_open_ranks(struct counterworks_capture **capture, const char *path, const char *ranks,
+                                 struct cw_error *err);
 /* Brings them into memory, for what works on all of them at once; once is enough. */
 enum cw_status cw_lib_load(struct counterworks_capture *capture, struct cw_error *err);
 /* Opens several captures, which can be merged, as one: `name` says which, as "a.cwd and 2 more". */

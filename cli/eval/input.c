@@ -49,8 +49,9 @@ static enum cw_status open_files(struct cw_eval_run *r)
     const enum cw_status status = cw_eval_expand(r);
     if (status != CW_OK)
         return status;
+    const bool by_number = r->o->ranges.ranges || r->o->check || r->o->native; /* of all in the file */
     if (r->files.count == 1)
-        return cw_lib_open(&r->capture, r->files.paths[0], r->err);
+        return cw_lib_open_ranks(&r->capture, r->files.paths[0], by_number ? NULL : r->o->ranges.ranks, r->err);
     const char *name = cw_eval_name_files(r);
     return name ? cw_lib_open_joined(&r->capture, (const char *const *)r->files.paths, r->files.count, name, r->err)
                 : cw_error_nomem(r->err);

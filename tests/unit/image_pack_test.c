@@ -219,6 +219,27 @@ Test(pack, is_read_piece_by_piece)
     cw_range_view_free(&view);
 }
 
+/* Launches of some ranks, without reading the others. */
+Test(pack, some_ranks_are_read_alone)
+{
+    struct cw_counter_data all, some;
+    merge_ranks(RANKS);
+    const struct cw_input input = cw_input_of(sparse.data, sparse.size, "sparse");
+    cr_assert(cw_counter_data_read(&all, dense.data, dense.size, "dense", arena, &err) == CW_OK);
+    cr_assert(cw_counter_data_open_ranks(&some, &input, "7,150-151", arena, &err) == CW_OK, "%s", err.message);
+    cr_expect(some.range_count == 3 * LAUNCHES && some.complete);
+    cr_assert(cw_counter_data_load(&some, arena, &err) == CW_OK, "%s", err.message);
+    for (uint32_t i = 0; i < some.range_count; i++) {
+        const uint32_t rank = (const uint32_t[]){7, 150, 151}[i / LAUNCHES], from = rank * LAUNCHES + i % LAUNCHES;
+        cr_expect(some.ranges[i].process == 5000 + rank && some.ranges[i].start_ns == all.ranges[from].start_ns);
+        for (uint32_t c = 0; c < cw_schema_columns(&all.schema); c++)
+            cr_expect(memcmp(&some.rollups[CW_MAX][(size_t)c * some.range_count + i],
+                             &all.rollups[CW_MAX][(size_t)c * all.range_count + from], 8) == 0);
+    }
+    cr_assert(cw_counter_data_open_ranks(&some, &input, "200-4000000000", arena, &err) == CW_OK);
+    cr_expect(some.range_count == 0 && some.device_count == 0);
+}
+
 Test(pack, packed_files_are_merged_and_packed_again)
 {
     struct cw_writer again;
@@ -362,7 +383,7 @@ static enum cw_status read_bad(const struct bad *b)
     cw_reader_init(&file, NULL, 1000, "x.cwd", 0, &err);
     err = (struct cw_error)CW_ERROR_INIT;
     chunk = (struct cw_chunk){.type = CW_CHUNK_PACK, .offset = 100, .payload = out.data, .size = out.size};
-    enum cw_status status = cw_pack_open(&pack, &chunk, &file);
+    enum cw_status status = cw_pack_open(&pack, &chunk, NULL, &file);
     while (status == CW_OK && cw_pack_has_more(&pack))
         status = cw_pack_next(&pack, &chunk, &file);
     cw_pack_free(&pack);

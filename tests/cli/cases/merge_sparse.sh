@@ -9,6 +9,7 @@ cmp <(values job) <(values job.cwd) && values job.cwd | wc -l
 metric-eval job -q -o parts.h5 >/dev/null; metric-eval job.cwd -q -o whole.h5 >/dev/null
 h5diff parts.h5 whole.h5 /range && h5diff parts.h5 whole.h5 /capture/duration_ns && echo the same HDF5
 cmp <(metric-eval job --rank 7 --csv - | cut -d, -f 2-) <(metric-eval job.cwd --rank 7 --csv - | cut -d, -f 2-) && echo the same rank
+metric-eval job.cwd --rank 99; metric-eval job.cwd --rank 7 --range '#430' --csv - | cut -d, -f 1,2 | sed -n 2p
 cmp <(metric-eval ranks job --json - | grep -v '"source"') <(metric-eval ranks job.cwd --json - | grep -v '"source"') && echo the same ranks
 echo == merged by halves
 metric-eval merge some -o a.cwd; metric-eval merge more -o b.cwd; metric-eval merge a.cwd b.cwd -o ab.cwd
