@@ -130,12 +130,14 @@ static enum cw_status count_file(const char *path, struct cw_mpi_file *of, struc
     struct cw_chunk_walk walk;
     struct cw_chunk chunk;
     bool found = true, truncated = false;
+    uint64_t held = 0;
     enum cw_status status = cw_input_open(&input, path, largest_capture, err);
     if (status == CW_OK) {
         status = cw_chunk_walk_begin(&walk, &input, &cw_counter_data_kind, 0, err);
         while (status == CW_OK && (status = cw_chunk_walk_next(&walk, &chunk, &found, &truncated)) == CW_OK && found) {
             if (chunk.type == CW_CHUNK_SCHEMA)
                 of->plan = cw_likeness_of(chunk.payload, chunk.size);
+            held += CW_CHUNK_HEADER_SIZE + chunk.size;
             of->ranges += chunk.type == CW_CHUNK_RANGE;
             of->complete = of->complete || chunk.type == CW_CHUNK_END;
             if (chunk.type == CW_CHUNK_DEVICE && (status = add_device(d, &walk, &chunk)) == CW_OK)
@@ -143,6 +145,7 @@ static enum cw_status count_file(const char *path, struct cw_mpi_file *of, struc
         }
         cw_chunk_walk_end(&walk);
     }
+    of->bytes = held > of->bytes ? held : of->bytes;
     cw_input_close(&input);
     return status;
 }

@@ -20,8 +20,8 @@ struct cw_mpi_options {
 
 /* What is known of a file before its values are read. */
 struct cw_mpi_file {
-    uint64_t bytes, first, ranges, devices; /* first: number of its first range among those of all; devices: of its first
-                                               among them */
+    uint64_t bytes, first, ranges, devices; /* bytes: of its chunks, packed or not; first: number of its first range
+                                               among those of all; devices: of its first among them */
     uint32_t device_count, complete;
     struct cw_likeness plan; /* its schema */
 };
@@ -43,8 +43,8 @@ struct cw_mpi_job {
 };
 
 /* The first failure of any process is that of all: the one with the lowest rank tells it, and *tells there. All have to
- * call it. Where a process failed and the others do not come, as they wait for it elsewhere, it tells its failure itself,
- * removes the file that is being written, and ends the job. */
+ * call it. Where a process failed and the others do not come, as they wait for it elsewhere, it tells its failure
+ * itself, removes the file that is being written, and ends the job. */
 enum cw_status cw_mpi_agree(const struct cw_mpi_job *job, enum cw_status status, bool *tells);
 
 /* Finds the files, counts what is in them, each process a part, and shares the ranges evenly. All have to call it, and

@@ -25,6 +25,8 @@ run 2 metric-eval-mpi job -m gpu__time_duration.sum,dram__bytes_read.sum -o 2.h5
 metric-eval job --all -o one.h5 >/dev/null; run 2 metric-eval-mpi job --all -o 2.h5; h5diff one.h5 2.h5 /range && echo "the same ranges"
 repeat_ranges "$SOURCE/data/captures/gpus.cwd" 45000 3 large.cwd; ls job/*.cwd | tail -1 | cat - <(echo large.cwd) >list
 metric-eval @list -o one.h5 >/dev/null; run 2 metric-eval-mpi @list -o 2.h5; h5diff one.h5 2.h5 /range && echo "the same ranges"
+metric-eval merge job -o merged.cwd; metric-eval merged.cwd -o one.h5 >/dev/null
+run 2 metric-eval-mpi merged.cwd -o 2.h5; h5diff one.h5 2.h5 /range && echo "the same ranges"
 echo == one message of one failure
 run 3 metric-eval-mpi job; run 3 metric-eval-mpi job -o - ; run 3 metric-eval-mpi none -o x.h5
 run 3 metric-eval-mpi job "$SOURCE/data/captures/gemm.cwd" -o x.h5
