@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/labels.h"
+
 /* Values of all rows and metrics, at most. */
 static const uint64_t most_values = 8000000;
 
 struct interval {
-    uint32_t path, device; /* device: index */
+    uint32_t path, device; /* path: of a launch, a number for its name; device: index */
     uint64_t start, end;
 };
 
@@ -27,6 +29,8 @@ struct work {
     size_t interval_count;
     double *sums, *weights; /* [metric], of one row */
     struct cw_pm_ranges *made;
+    bool of_kernels;      /* t is the trace of another run */
+    const char **kernels; /* names by their numbers */
 };
 
 /* ---- in order --------------------------------------------------------------------------------------------------- */
@@ -65,6 +69,28 @@ static enum cw_status find_intervals(struct work *w, struct cw_error *err)
         for (uint32_t d = 0; d < p->device_count; d++)
             w->intervals[w->interval_count++] = (struct interval){range->path, p->devices[d].device, range->start,
                                                                   range->open ? UINT64_MAX : range->end};
+    }
+    qsort(w->intervals, w->interval_count, sizeof *w->intervals, by_path);
+    return CW_OK;
+}
+
+static enum cw_status find_launches(struct work *w, struct cw_error *err)
+{
+    const struct cw_pm_data *pm = &w->r->data->pm;
+    struct cw_label *labels = calloc((size_t)pm->name_count + 1, sizeof *labels);
+    w->intervals = calloc((size_t)pm->launch_count + 1, sizeof *w->intervals);
+    w->kernels = cw_arena_alloc(w->arena, pm->name_count, sizeof *w->kernels);
+    for (uint32_t i = 0; labels && i < pm->name_count; i++) /* several chunks may have one name */
+        labels[i] = (struct cw_label){pm->names[i], i};
+    const uint32_t *numbers = labels ? cw_label_number(labels, pm->name_count, w->arena) : NULL;
+    free(labels);
+    if (!w->intervals || !w->kernels || !numbers)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < pm->name_count; i++)
+        w->kernels[numbers[i]] = pm->names[i];
+    for (uint32_t i = 0; i < pm->launch_count; i++) {
+        const struct cw_kernel_launch *l = &pm->launches[i];
+        w->intervals[w->interval_count++] = (struct interval){numbers[l->name], l->device, l->start_ns, l->end_ns};
     }
     qsort(w->intervals, w->interval_count, sizeof *w->intervals, by_path);
     return CW_OK;
@@ -156,11 +182,84 @@ static size_t add_row(const struct work *w, uint32_t row, size_t first)
         uint64_t end = list[i].end;
         for (i++; i < w->interval_count && is_of_same(&list[i], &list[first]) && list[i].start <= end; i++)
             end = list[i].end > end ? list[i].end : end;
+        w->made->items[row].ranges_ns += end > start ? end - start : 0;
         add_time(w, row, list[first].device, start, end, &last);
     }
     for (uint32_t m = 0; m < w->r->metric_count; m++)
         w->made->values[(size_t)m * w->made->count + row] = w->weights[m] > 0 ? w->sums[m] / w->weights[m] : NAN;
     return i;
+}
+
+/* Names of kernels of both runs are as people read them. */
+static enum cw_status name_kernel(const struct work *w, struct cw_pm_range *to, const struct interval *of,
+                                  struct cw_error *err)
+{
+    const struct cw_pm_data *pm = &w->r->data->pm;
+    uint64_t ns = 0, count = 0;
+    to->path = cw_arena_strdup(w->arena, w->kernels[of->path]);
+    to->device = w->r->data->devices[of->device].index;
+    for (uint32_t b = 0; b < pm->block_count; b++)
+        if (pm->blocks[b].device == of->device) {
+            count += pm->blocks[b].count;
+            ns += pm->blocks[b].end_ns - pm->blocks[b].start_ns;
+        }
+    to->sample_ns = count ? ns / count : 0;
+    return to->path ? CW_OK : cw_error_nomem(err);
+}
+
+struct named {
+    const char *name;
+    uint32_t row;
+};
+
+static int by_name(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    const int found = strcmp(a->name, b->name);
+    return found ? found : order(a->row, b->row);
+}
+
+static int compare_name(const void *name, const void *named)
+{
+    return strcmp(name, ((const struct named *)named)->name);
+}
+
+/* What kernels took in the trace; rows of one kernel, on several devices, have the same. */
+static enum cw_status add_traced(const struct work *w, struct cw_error *err)
+{
+    const struct cw_timeline *t = w->t;
+    const uint32_t count = w->made->count;
+    struct named *rows = calloc((size_t)count + 1, sizeof *rows);
+    uint32_t *found = calloc((size_t)t->name_count + 1, sizeof *found); /* [name]: 1 + place in rows, of kernels */
+    for (uint32_t i = 0; rows && i < count; i++)
+        rows[i] = (struct named){w->made->items[i].path, i};
+    if (rows)
+        qsort(rows, count, sizeof *rows, by_name);
+    for (uint32_t i = 0; rows && found && i < t->gpu_count; i++) {
+        const struct cw_timeline_gpu *g = &t->gpu[i];
+        if (g->kind != CW_TRACE_KERNEL)
+            continue;
+        if (!found[g->name]) {
+            const struct named *at = bsearch(t->names[g->name].shown, rows, count, sizeof *rows, compare_name);
+            while (at && at > rows && strcmp(at[-1].name, at->name) == 0)
+                at--;
+            found[g->name] = at ? (uint32_t)(at - rows) + 1 : UINT32_MAX;
+        }
+        if (found[g->name] == UINT32_MAX) {
+            w->made->unsampled++;
+            w->made->unsampled_ns += (double)(g->end - g->start);
+            continue;
+        }
+        for (uint32_t k = found[g->name] - 1; k < count && strcmp(rows[k].name, rows[found[g->name] - 1].name) == 0;
+             k++) {
+            w->made->items[rows[k].row].traced++;
+            w->made->items[rows[k].row].traced_ns += (double)(g->end - g->start);
+        }
+    }
+    const bool good = rows && found;
+    free(rows);
+    free(found);
+    return good ? CW_OK : cw_error_nomem(err);
 }
 
 static enum cw_status name_row(const struct work *w, struct cw_pm_range *to, const struct interval *of,
@@ -204,6 +303,8 @@ struct ranked {
 static int by_time(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
+    if (a->range.traced_ns != b->range.traced_ns)
+        return (a->range.traced_ns < b->range.traced_ns) - (a->range.traced_ns > b->range.traced_ns);
     return a->range.time_ns != b->range.time_ns ? order(b->range.time_ns, a->range.time_ns) : order(a->row, b->row);
 }
 
@@ -236,7 +337,7 @@ static enum cw_status sort_rows(struct work *w, struct cw_error *err)
 
 static enum cw_status make(struct work *w, struct cw_error *err)
 {
-    enum cw_status status = find_intervals(w, err);
+    enum cw_status status = w->of_kernels ? find_launches(w, err) : find_intervals(w, err);
     if (status == CW_OK)
         status = find_samples(w, err);
     if (status == CW_OK)
@@ -244,19 +345,33 @@ static enum cw_status make(struct work *w, struct cw_error *err)
     for (size_t i = 0, row = 0; status == CW_OK && i < w->interval_count; row++) {
         const size_t next = add_row(w, (uint32_t)row, i);
         w->made->items[row].ranges = (uint32_t)(next - i);
-        status = name_row(w, &w->made->items[row], &w->intervals[i], err);
+        status = (w->of_kernels ? name_kernel : name_row)(w, &w->made->items[row], &w->intervals[i], err);
         i = next;
     }
+    if (status == CW_OK && w->of_kernels)
+        status = add_traced(w, err);
     return status == CW_OK ? sort_rows(w, err) : status;
 }
 
-enum cw_status cw_pm_ranges_make(struct cw_pm_ranges *made, const struct cw_result *result,
-                                 const struct cw_timeline *timeline, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status make_all(struct cw_pm_ranges *made, const struct cw_result *result, const struct cw_timeline *t,
+                               bool of_kernels, struct cw_arena *arena, struct cw_error *err)
 {
-    struct work w = {.r = result, .t = timeline, .arena = arena, .made = made};
+    struct work w = {.r = result, .t = t, .arena = arena, .made = made, .of_kernels = of_kernels};
     *made = (struct cw_pm_ranges){0};
     const enum cw_status status = make(&w, err);
     free(w.intervals);
     free(w.samples);
     return status;
+}
+
+enum cw_status cw_pm_ranges_make(struct cw_pm_ranges *made, const struct cw_result *result,
+                                 const struct cw_timeline *timeline, struct cw_arena *arena, struct cw_error *err)
+{
+    return make_all(made, result, timeline, false, arena, err);
+}
+
+enum cw_status cw_pm_kernels_make(struct cw_pm_ranges *made, const struct cw_result *result,
+                                  const struct cw_timeline *trace, struct cw_arena *arena, struct cw_error *err)
+{
+    return make_all(made, result, trace, true, arena, err);
 }

@@ -9,6 +9,7 @@
 #include "eval/joined.h"
 #include "eval/joined_samples.h"
 #include "eval/output/joined.h"
+#include "eval/output/pm_range_table.h"
 #include "metricdb/glossary.h"
 
 struct join_options {
@@ -39,8 +40,8 @@ static void check_options(void *options, struct argp_state *state)
 {
     const struct join_options *o = options;
     if (o->word_count < 2)
-        cw_usage_error(state, "found %zu capture%s, expected a trace and a capture of ranges at least", o->word_count,
-                       o->word_count == 1 ? "" : "s");
+        cw_usage_error(state, "found %zu capture%s, expected a trace and a capture of ranges or PM samples at least",
+                       o->word_count, o->word_count == 1 ? "" : "s");
     if (o->eval.all && o->eval.sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
     if (o->by_launch && !o->eval.csv && !o->eval.json)
@@ -78,8 +79,8 @@ static const struct cw_option option_list[] = {
 
 struct inputs {
     const struct join_options *o;
-    struct cw_eval_request requests[3];        /* of the trace, the ranges and the samples */
-    struct cw_eval_run trace, ranges, samples; /* samples: of PCs, where there are any */
+    struct cw_eval_request requests[4];            /* of the trace, the ranges and the samples */
+    struct cw_eval_run trace, ranges, samples, pm; /* samples: of PCs, pm: over time, where there are any */
     char **range_words;
     size_t range_count;
     struct cw_trace rows;
@@ -119,21 +120,25 @@ static enum cw_status sort_word(struct inputs *in, char *const *word)
     enum cw_status status = cw_eval_load_capture(&run);
     const int profiler = status == CW_OK ? (int)run.info.profiler : -1;
     const bool samples = profiler == COUNTERWORKS_PC_SAMPLES;
-    struct cw_eval_run *kept = profiler == TRACE ? &in->trace : samples ? &in->samples : NULL;
+    const bool pm = profiler == COUNTERWORKS_SAMPLES;
+    struct cw_eval_run *kept = profiler == TRACE ? &in->trace : samples ? &in->samples : pm ? &in->pm : NULL;
+    struct cw_eval_request *kept_request = &in->requests[samples ? 2 : pm ? 3 : 0];
     if (kept && kept->capture) {
         status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found a second %s, expected one", *word,
-                              samples ? "capture of PC samples" : "trace");
+                              samples ? "capture of PC samples"
+                              : pm    ? "capture of PM samples"
+                                      : "trace");
     } else if (kept) {
-        in->requests[samples ? 2 : 0] = request;
+        *kept_request = request;
         *kept = run;
-        kept->o = &in->requests[samples ? 2 : 0];
+        kept->o = kept_request;
         return CW_OK;
     } else if (profiler == COUNTERWORKS_RANGES) {
         in->range_words[in->range_count++] = *word;
     } else if (status == CW_OK) {
-        status =
-            cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture of %s, expected a trace, ranges or PC samples",
-                         *word, profiler == COUNTERWORKS_SAMPLES ? "samples over time" : "SASS metrics");
+        status = cw_error_set(in->err, CW_ERR_USAGE,
+                              "%s: found a capture of SASS metrics, expected a trace, ranges, PM samples or PC samples",
+                              *word);
     }
     cw_eval_close(&run);
     return status;
@@ -148,6 +153,12 @@ static enum cw_status open_inputs(struct inputs *in)
         return cw_error_nomem(in->err);
     for (size_t i = 0; status == CW_OK && i < o->word_count; i++)
         status = sort_word(in, &o->words[i]);
+    if (status == CW_OK && in->pm.capture && (in->range_count || in->samples.capture))
+        status = cw_error_set(in->err, CW_ERR_USAGE,
+                              "%s: found PM samples and other captures, expected them beside a trace alone",
+                              in->pm.o->capture);
+    if (status == CW_OK && in->pm.capture && in->trace.capture)
+        return CW_OK;
     if (status == CW_OK && (!in->trace.capture || !in->range_count))
         status = cw_error_set(in->err, CW_ERR_USAGE, "found no %s, expected a trace and a capture of ranges",
                               in->trace.capture ? "capture of ranges" : "trace");
@@ -345,6 +356,47 @@ static enum cw_status join_inputs(struct inputs *in)
     return status == CW_OK && cw_eval_prints(o) ? print_rows(in, v) : status;
 }
 
+/* ---- PM samples of another run ---------------------------------------------------------------------------------- */
+
+/* Kernels have the time of the trace, and the metrics of the samples that fall into their launches of the other run. */
+static enum cw_status join_samples(struct inputs *in)
+{
+    struct cw_eval_run *r = &in->pm;
+    const struct cw_eval_request *o = &in->o->eval;
+    const uint32_t top = o->top ? (uint32_t)o->top : CW_EVAL_LIST_TOP;
+    struct cw_pm_ranges kernels;
+    struct cw_output output;
+    const char *option = o->by != CW_BY_KERNEL || in->o->by_launch ? "--by"
+                         : o->filter_count                         ? "--filter"
+                         : o->sort                                 ? "--sort"
+                                                                   : NULL;
+    enum cw_status status =
+        option ? cw_error_set(in->err, CW_ERR_USAGE,
+                              "%s: found %s, expected none with PM samples, which are joined by kernel", r->o->capture,
+                              option)
+               : load_timeline(in);
+    if (status == CW_OK)
+        status = cw_lib_load(r->capture, in->err);
+    if (status == CW_OK)
+        status = cw_eval_load_chip(r);
+    if (status == CW_OK)
+        status = cw_eval_select(r);
+    if (status == CW_OK)
+        status = cw_result_make(&r->result, &o->eval, in->arena, in->err);
+    if (status == CW_OK && !r->capture->data.pm.launch_count)
+        status =
+            cw_error_set(in->err, CW_ERR_USAGE, "%s: found samples without launches, expected some", r->o->capture);
+    if (status == CW_OK)
+        status = cw_pm_kernels_make(&kernels, &r->result, &in->timeline, in->arena, in->err);
+    const struct cw_pm_ranges_output shown = {&r->result, &kernels, kernels.count < top ? kernels.count : top,
+                                              in->trace.capture->source};
+    if (status == CW_OK)
+        status = cw_output_pm_ranges(&output, &shown, in->arena, in->err);
+    if (status == CW_OK)
+        status = cw_eval_write_files(r, &output);
+    return status == CW_OK && cw_eval_prints(o) ? cw_eval_print(r, &output) : status;
+}
+
 static enum cw_status join(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                            struct cw_error *err)
 {
@@ -355,10 +407,11 @@ static enum cw_status join(const void *options, struct counterworks_chip *chip, 
     if (status == CW_OK)
         status = open_inputs(&in);
     if (status == CW_OK)
-        status = join_inputs(&in);
+        status = in.pm.capture ? join_samples(&in) : join_inputs(&in);
     cw_timeline_free(&in.timeline);
     cw_eval_close(&in.ranges);
     cw_eval_close(&in.samples);
+    cw_eval_close(&in.pm);
     cw_eval_close(&in.trace);
     return status;
 }
@@ -366,11 +419,11 @@ static enum cw_status join(const void *options, struct counterworks_chip *chip, 
 int cw_eval_join(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "TRACE.cwd RUN.cwd... [HOT.cwd]",
+        option_list, "TRACE.cwd RUN.cwd... [HOT.cwd]\nTRACE.cwd PM.cwd",
         "Joins the undisturbed timeline of a program with the metrics of other runs of it: by rank or process, device, "
         "kernel, grid and block, NVTX ranges and occurrence. Each row has the time of the trace, and what limits it "
         "from the ranges. What did not match is listed. A capture of PC samples adds the hottest lines of each "
-        "kernel.\v"
+        "kernel. PM samples instead of ranges give each kernel the means of those that fall into its launches.\v"
         "Example:\n  metric-eval join trace.cwd run.cwd\n  metric-eval join trace.cwd run.cwd --by nvtx -o joined.h5\n"
         "  metric-eval join trace.cwd run.cwd --by launch -m sm__inst_executed.sum --csv -"};
     struct join_options options = {.eval.by = CW_BY_KERNEL};

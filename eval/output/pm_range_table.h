@@ -8,7 +8,8 @@
 struct cw_pm_ranges_output {
     const struct cw_result *result; /* of the samples */
     const struct cw_pm_ranges *ranges;
-    uint32_t shown; /* how many of them for people */
+    uint32_t shown;    /* how many of them for people */
+    const char *trace; /* of kernels: the name of the trace, for people; NULL: they are ranges */
 };
 
 /* A row for each path of ranges and device, with the mean of each metric; on a terminal each with its metrics, the

@@ -1,6 +1,8 @@
 #include <string.h>
 
+#include "eval/output/diff.h"
 #include "eval/output/timeline_output.h"
+#include "eval/timeline_as_ranges.h"
 #include "image/chunk.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/chunk_edit.h"
@@ -105,6 +107,28 @@ static void put_timeline(const struct cw_timeline *t, struct cw_arena *arena)
     cw_timeline_tables_free(tables);
 }
 
+/* A trace beside itself, as ranges. */
+static void compare_timeline(const struct cw_timeline *t, struct cw_arena *arena)
+{
+    static const struct cw_eval_options options = {0};
+    static FILE *nowhere;
+    struct cw_counter_data gpu, nvtx;
+    struct cw_comparison of, ranges;
+    struct cw_error err = CW_ERROR_INIT;
+    CW_FUZZ_CHECK(cw_timeline_as_ranges(&gpu, t, true, NULL, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_timeline_nvtx_as_ranges(&nvtx, t, NULL, arena, &err) == CW_OK);
+    const struct cw_result a = {.chip = &cw_timeline_no_chip, .data = &gpu, .source = "fuzz"};
+    struct cw_result b = a;
+    b.data = &nvtx;
+    CW_FUZZ_CHECK(cw_compare(&of, &a, &a, NULL, CW_BY_KERNEL, true, &options, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_compare(&ranges, &b, &b, NULL, CW_BY_KERNEL, true, &options, arena, &err) == CW_OK);
+    const struct cw_diff_trace trace = {.ranges = &ranges};
+    const struct cw_diff_output output = {.of = &of, .top = 10, .trace = &trace};
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    CW_FUZZ_CHECK(nowhere && cw_diff_print(nowhere, &output, &err) == CW_OK);
+}
+
 static void parse(const uint8_t *bytes, size_t size)
 {
     struct cw_arena *arena = cw_arena_create();
@@ -123,6 +147,7 @@ static void parse(const uint8_t *bytes, size_t size)
         status = cw_timeline_load(&timeline, &trace, &data, size, arena, &err);
         if (status == CW_OK) {
             check_timeline(&timeline);
+            compare_timeline(&timeline, arena);
             put_timeline(&timeline, arena);
         }
         cw_timeline_free(&timeline);

@@ -72,3 +72,31 @@ join "$C/gpus.cwd" --by launch
 join "$C/gpus.cwd" --csv trace.cwd
 join "$C/gpus.cwd" "$C/pm_gemm.cwd"
 join "$C/gpus.cwd" "$C/pc_gemm.cwd" "$C/pc_gemm.cwd"
+echo "== PM samples, by kernel"
+cat >prog <<'E2'
+exec >$COUNTERWORKS_SIM
+echo launch a; echo launch b; echo launch a
+E2
+metric-config --chip GH100 --profiler pm -m sm__cycles_active.avg --no-native -o pm.cwc 2>/dev/null
+capture-agent pm --backend sim -q -c pm.cwc -o pm.cwd -- sh prog
+{ cat prog; echo "echo launch c"; } >more
+capture-agent trace --backend sim -q -o kernels.cwd -- sh more
+metric-eval join kernels.cwd pm.cwd
+metric-eval join kernels.cwd pm.cwd --csv - | python3 -c '
+import csv, sys
+rows = {r["kernel"]: r for r in csv.DictReader(sys.stdin)}
+print(sorted(rows), {k: (r["traced"], r["launches"]) for k, r in rows.items()})'
+metric-eval pm.cwd --csv - | python3 -c '
+import csv, json, subprocess, sys
+samples = [(int(r["time_start"]), int(r["time_end"]), float(r["value"])) for r in csv.DictReader(sys.stdin)]
+launches = json.loads(subprocess.check_output(["metric-eval", "pm.cwd", "--json", "-"]))["launches"]
+joined = json.loads(subprocess.check_output(["metric-eval", "join", "kernels.cwd", "pm.cwd", "--json", "-"]))["kernels"]
+for kernel in joined:
+    parts = [(min(e, l["end_ns"]) - max(s, l["start_ns"]), v) for l in launches if l["name"] == kernel["kernel"] for s, e, v in samples]
+    parts = [(ns, v) for ns, v in parts if ns > 0]
+    mean = sum(ns * v for ns, v in parts) / sum(ns for ns, v in parts)
+    print(kernel["kernel"], abs(mean - kernel["metrics"][0]["value"]) < 1e-9 * mean, sum(ns for ns, v in parts) == kernel["time_ns"])'
+metric-eval join kernels.cwd "$C/pm_gpus.cwd" --top 1
+metric-eval join kernels.cwd pm.cwd --by nvtx
+metric-eval join kernels.cwd pm.cwd "$C/gpus.cwd"
+metric-eval join kernels.cwd pm.cwd pm.cwd
