@@ -173,7 +173,7 @@ if(CUPTI_INCLUDE_DIR)
   cw_unit(agent_trace_test cw_test_profiler)
   target_sources(agent_trace_test PRIVATE ${inject}/modes/trace.c ${inject}/modes/trace_rows.c ${inject}/modes/trace_records.c
                  ${inject}/modes/trace_nvtx.c ${inject}/modes/trace_calls.c ${inject}/modes/trace_accounts.c
-                 ${inject}/modes/trace_queue.c ${inject}/modes/trace_buffers.c ${inject}/modes/trace_recording.c)
+                 ${inject}/modes/trace_gpu_records.c ${inject}/modes/trace_fields.c ${inject}/modes/trace_queue.c ${inject}/modes/trace_buffers.c ${inject}/modes/trace_recording.c)
   cw_unit(agent_sass_test cw_test_profiler)
   target_sources(agent_sass_test PRIVATE ${inject}/modes/sass.c)
   set(cupti ${PROJECT_SOURCE_DIR}/agent/backend/cupti)

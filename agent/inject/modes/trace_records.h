@@ -2,13 +2,7 @@
 #ifndef CW_INJECT_TRACE_RECORDS_H
 #define CW_INJECT_TRACE_RECORDS_H
 
-#include "agent/inject/modes/trace_rows.h"
-
-struct cw_trace_cupti {
-    uint32_t version;
-    bool unified; /* CUPTI knows what to count of unified memory */
-};
-extern struct cw_trace_cupti *const cw_trace_cupti;
+#include "agent/inject/modes/trace_fields.h"
 
 /* Enables or disables what CUPTI has of a kind; CUPTI's answer where it has nothing of it, and CUPTI_SUCCESS for a kind
  * that none of its records is of. */
