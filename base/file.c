@@ -213,22 +213,44 @@ static mode_t mode_of(const char *path)
     return stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~read_umask();
 }
 
-enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct cw_error *err)
+/* The name of a file that is there for a while, for mkstemp(3). NULL when out of memory. */
+static char *temporary_name(void)
 {
     const char *folder = getenv("TMPDIR");
+    char *name;
+    return asprintf(&name, "%s/counterworks.XXXXXX", folder && *folder ? folder : "/tmp") < 0 ? NULL : name;
+}
+
+enum cw_status cw_file_open_nameless(int *fd, struct cw_error *err)
+{
+    char *name = temporary_name();
+    enum cw_status status = CW_OK;
+    *fd = name ? mkostemp(name, O_CLOEXEC) : -1;
+    if (!name)
+        return cw_error_nomem(err);
+    if (*fd >= 0)
+        unlink(name);
+    else
+        status = cw_error_set(err, CW_ERR_IO, "%.*s: cannot create a temporary file: %s",
+                              (int)(strrchr(name, '/') - name), name, strerror(errno));
+    free(name);
+    return status;
+}
+
+enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct cw_error *err)
+{
     bool printed = cw_file_is_standard(path);
     char *target = printed ? NULL : realpath(path, NULL); /* a link stays one */
     *f = (struct cw_new_file){.path = path, .fd = -1, .target = target || printed ? target : strdup(path)};
     if (!printed && is_special(path))
         return cw_error_set(err, CW_ERR_IO,
                             "%s: found standard output, a device, pipe or folder, expected a file or none", path);
-    int made = printed     ? asprintf(&f->temporary, "%s/counterworks.XXXXXX", folder && *folder ? folder : "/tmp")
-               : f->target ? asprintf(&f->temporary, "%s.XXXXXX", f->target)
-                           : -1;
-    if (made < 0) {
+    if (printed)
+        f->temporary = temporary_name();
+    else if (f->target && asprintf(&f->temporary, "%s.XXXXXX", f->target) < 0)
         f->temporary = NULL;
+    if (!f->temporary)
         return cw_error_nomem(err);
-    }
     f->fd = mkostemp(f->temporary, O_CLOEXEC);
     if (f->fd < 0)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));

@@ -58,6 +58,9 @@ enum cw_status cw_file_sync(int fd, const char *path, struct cw_error *err);
 /* The same, and closes it, also after a failure. */
 enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err);
 
+/* Opens a file without a name, to read and write, in the folder TMPDIR, or else /tmp: it goes when it is closed. */
+enum cw_status cw_file_open_nameless(int *fd, struct cw_error *err);
+
 /* A regular file that is written beside `path` and takes its place in the end; for "-" it is copied to standard
  * output. */
 struct cw_new_file {

@@ -10,37 +10,114 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of a regular file that says how large it is; those of /proc do not. */
-static bool open_file(struct cw_input *s, const char *path)
+/* Whether it is a regular file that says how large it is; those of /proc do not. */
+static bool is_regular(struct cw_input *s, bool standard)
 {
     struct stat st;
-    s->fd = cw_file_is_standard(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
-    if (s->fd >= 0 && fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
-        (!cw_file_is_standard(path) || lseek(s->fd, 0, SEEK_CUR) == 0)) {
-        s->size = (uint64_t)st.st_size;
-        if (cw_file_is_standard(path)) /* can be read once, as a pipe can */
-            lseek(s->fd, 0, SEEK_END);
-        return s->is_open = true;
+    if (fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+        (standard && lseek(s->fd, 0, SEEK_CUR) != 0))
+        return false;
+    s->size = (uint64_t)st.st_size;
+    if (standard) /* can be read once, as a pipe can */
+        lseek(s->fd, 0, SEEK_END);
+    return s->is_open = true;
+}
+
+static enum cw_status refuse_size(const char *path, uint64_t limit, struct cw_error *err)
+{
+    return cw_error_set(err, CW_ERR_INPUT, "%s: found more than %" PRIu64 " bytes, expected at most that", path, limit);
+}
+
+/* All that a pipe gives. */
+static enum cw_status read_pipe(struct cw_input *s, const char *path, uint64_t limit, struct cw_error *err)
+{
+    enum { PIECE = 1 << 16 };
+    struct cw_spool spool = {0};
+    uint8_t piece[PIECE];
+    uint64_t size = 0;
+    enum cw_status status = CW_OK;
+    for (ssize_t n = 1; status == CW_OK && n; size += n > 0 ? (size_t)n : 0) {
+        n = read(s->fd, piece, sizeof piece);
+        if (n < 0 && errno != EINTR)
+            status = cw_error_set(err, CW_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+        else if (n > 0 && (uint64_t)n > limit - size)
+            status = refuse_size(path, limit, err);
+        else if (n > 0)
+            status = cw_spool_put(&spool, piece, (size_t)n, err);
     }
-    if (s->fd >= 0)
-        close(s->fd);
-    return false;
+    close(s->fd);
+    if (status == CW_OK)
+        *s = cw_spool_finish(&spool, path);
+    else
+        cw_spool_free(&spool);
+    return status;
 }
 
 enum cw_status cw_input_open(struct cw_input *s, const char *path, uint64_t limit, struct cw_error *err)
 {
+    const bool standard = cw_file_is_standard(path);
     *s = (struct cw_input){.name = path};
-    if (!open_file(s, path)) {
-        const enum cw_status status = cw_file_read(&s->own, path, limit < SIZE_MAX ? (size_t)limit : SIZE_MAX, err);
-        s->bytes = s->own.data;
-        s->size = s->own.size;
-        return status;
+    s->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (!is_regular(s, standard))
+        return read_pipe(s, path, limit, err);
+    return s->size > limit ? refuse_size(path, limit, err) : CW_OK;
+}
+
+/* ---- what comes piece by piece ---------------------------------------------------------------------------------- */
+
+static enum cw_status write_file(struct cw_spool *s, const uint8_t *data, size_t size, struct cw_error *err)
+{
+    while (size) {
+        const ssize_t n = write(s->file.fd, data, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return cw_error_set(err, CW_ERR_IO, "temporary file: cannot write: %s", strerror(errno));
+        data += n;
+        size -= (size_t)n;
+        s->file.size += (uint64_t)n;
     }
-    if (s->size > limit)
-        return cw_error_set(err, CW_ERR_INPUT, "%s: found more than %" PRIu64 " bytes, expected at most that", path,
-                            limit);
     return CW_OK;
 }
+
+enum cw_status cw_spool_put(struct cw_spool *s, const void *data, size_t size, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    if (!s->file.is_open && s->memory.size + size > CW_SPOOL_MEMORY) {
+        status = cw_file_open_nameless(&s->file.fd, err);
+        s->file.is_open = status == CW_OK;
+        if (status == CW_OK)
+            status = write_file(s, s->memory.data, s->memory.size, err);
+        cw_writer_free(&s->memory);
+    }
+    if (s->file.is_open)
+        return status == CW_OK ? write_file(s, data, size, err) : status;
+    if (status == CW_OK)
+        cw_write_bytes(&s->memory, data, size);
+    return s->memory.status != CW_OK ? cw_error_nomem(err) : status;
+}
+
+struct cw_input cw_spool_finish(struct cw_spool *s, const char *name)
+{
+    struct cw_input made = s->file;
+    if (!made.is_open) {
+        made = cw_input_of(s->memory.data, s->memory.size, name);
+        made.own = (struct cw_bytes){s->memory.data, s->memory.size};
+    }
+    made.name = name;
+    *s = (struct cw_spool){0};
+    return made;
+}
+
+void cw_spool_free(struct cw_spool *s)
+{
+    cw_writer_free(&s->memory);
+    cw_input_close(&s->file);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 struct cw_input cw_input_of(const void *bytes, size_t size, const char *name)
 {

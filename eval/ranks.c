@@ -2,7 +2,6 @@
 #include "eval/ranks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <search.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "eval/compare.h"
 
 const char *const cw_rank_causes[CW_CAUSE__COUNT][3] = {
@@ -46,19 +46,6 @@ enum { BUFFER = 1 << 20 };
 static size_t record_size(const struct cw_ranks *r)
 {
     return r->metric_count * (sizeof(double) + 1);
-}
-
-static enum cw_status open_file(struct cw_rank_gathering *g, struct cw_error *err)
-{
-    const char *folder = getenv("TMPDIR");
-    char *path = cw_arena_printf(g->arena, "%s/counterworks.XXXXXX", folder && *folder ? folder : "/tmp");
-    if (!path)
-        return cw_error_nomem(err);
-    g->fd = mkostemp(path, O_CLOEXEC);
-    if (g->fd < 0)
-        return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
-    unlink(path);
-    return CW_OK;
 }
 
 static enum cw_status flush_file(struct cw_rank_gathering *g, struct cw_error *err)
@@ -126,7 +113,7 @@ enum cw_status cw_ranks_begin(struct cw_ranks *r, enum cw_group_by by, struct cw
         return cw_error_nomem(err);
     }
     *r->gathering = (struct cw_rank_gathering){.arena = arena, .fd = -1, .buffer = cw_arena_alloc(arena, BUFFER, 1)};
-    return r->gathering->buffer ? open_file(r->gathering, err) : cw_error_nomem(err);
+    return r->gathering->buffer ? cw_file_open_nameless(&r->gathering->fd, err) : cw_error_nomem(err);
 }
 
 static void leave(void *node)

@@ -1,10 +1,8 @@
 /* Captures, and values from them. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/utf8.h"
 #include "image/merge.h"
@@ -112,11 +110,8 @@ struct joining {
     struct cw_input standard; /* standard input, which can be read once */
     FILE *out;
     const char *output;
-    struct cw_writer memory; /* instead of them, up to IN_MEMORY bytes */
-    struct cw_input file;    /* then all of it, a file without a name */
+    struct cw_spool spool; /* instead of them */
 };
-
-enum { IN_MEMORY = 64 << 20 };
 
 static enum cw_status open_input(void *joining, size_t i, struct cw_input *input, struct cw_error *err)
 {
@@ -169,48 +164,9 @@ enum counterworks_status counterworks_capture_merge(const char *output, const ch
     return cw_lib_finish(&call, cw_file_print(output, join, &joining, &call.err), error);
 }
 
-static enum cw_status put_file(struct joining *j, const uint8_t *data, size_t size, struct cw_error *err)
-{
-    while (size) {
-        const ssize_t n = write(j->file.fd, data, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return cw_error_set(err, CW_ERR_IO, "temporary file for joined captures: cannot write: %s",
-                                strerror(errno));
-        data += n;
-        size -= (size_t)n;
-        j->file.size += (uint64_t)n;
-    }
-    return CW_OK;
-}
-
-/* What was put into memory comes first. */
-static enum cw_status open_file(struct joining *j, struct cw_error *err)
-{
-    const char *folder = getenv("TMPDIR");
-    char path[4096];
-    snprintf(path, sizeof path, "%s/counterworks.XXXXXX", folder && *folder ? folder : "/tmp");
-    j->file.fd = mkostemp(path, O_CLOEXEC);
-    if (j->file.fd < 0)
-        return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
-    unlink(path);
-    j->file.is_open = true;
-    const enum cw_status status = put_file(j, j->memory.data, j->memory.size, err);
-    cw_writer_free(&j->memory);
-    return status;
-}
-
 static enum cw_status put_joined(void *joining, const void *data, size_t size, struct cw_error *err)
 {
-    struct joining *j = joining;
-    enum cw_status status = CW_OK;
-    if (!j->file.is_open && j->memory.size + size > IN_MEMORY)
-        status = open_file(j, err);
-    if (j->file.is_open)
-        return status == CW_OK ? put_file(j, data, size, err) : status;
-    cw_write_bytes(&j->memory, data, size);
-    return j->memory.status != CW_OK ? cw_error_nomem(err) : status;
+    return cw_spool_put(&((struct joining *)joining)->spool, data, size, err);
 }
 
 enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const char *const *paths, size_t count,
@@ -220,16 +176,13 @@ enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const c
     struct joining j = {.paths = paths, .count = count};
     const struct cw_merge_files files = {
         .count = count, .open = open_input, .close = close_input, .put = put_joined, .user = &j};
-    cw_writer_init(&j.memory);
     enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
     cw_input_close(&j.standard);
     if (status == CW_OK) {
-        made->file = j.file.is_open ? j.file : cw_input_of(j.memory.data, j.memory.size, name);
-        made->file.own = (struct cw_bytes){j.memory.data, j.memory.size};
+        made->file = cw_spool_finish(&j.spool, name);
         status = read_capture(made, name, NULL, err);
     } else {
-        cw_writer_free(&j.memory);
-        cw_input_close(&j.file);
+        cw_spool_free(&j.spool);
     }
     if (status != CW_OK)
         counterworks_capture_close(made);
