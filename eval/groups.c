@@ -499,9 +499,13 @@ static bool take_first_launches(const struct grouping *g)
     struct cw_range *ranges = cw_arena_alloc(g->arena, groups->count, sizeof *ranges);
     for (uint32_t k = 0; ranges && k < groups->count; k++)
         ranges[k] = *cw_launch_of(g->data, g->items[k].ranges[0]);
-    groups->data = (struct cw_counter_data){.schema = g->data->schema, .devices = g->data->devices, .ranges = ranges};
-    groups->data.device_count = g->data->device_count;
+    groups->data = *g->data;
+    groups->data.directory = NULL;
     groups->data.range_count = groups->count;
+    groups->data.ranges = ranges;
+    groups->data.forms = NULL;
+    groups->data.facts = NULL;
+    memset(groups->data.rollups, 0, sizeof groups->data.rollups);
     return ranges;
 }
 

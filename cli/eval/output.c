@@ -167,7 +167,7 @@ static enum cw_status list_rows(struct cw_eval_run *r, struct cw_eval_rows *rows
 }
 
 /* The same of a capture that stays in its file: values go from there to the files, some ranges at a time. */
-static enum cw_status stream_files(struct cw_eval_run *r)
+static enum cw_status write_stream(struct cw_eval_run *r)
 {
     struct cw_eval_rows rows;
     struct cw_output output;
@@ -182,6 +182,19 @@ static enum cw_status stream_files(struct cw_eval_run *r)
         status = cw_lib_output(&output, &r->result, r->o->hdf5 ? r->chip : NULL, r->arena, r->err);
     r->result.streamed = false;
     return status == CW_OK ? cw_eval_write_files(r, &output) : status;
+}
+
+/* What files need of each range is left when they are written. */
+static enum cw_status stream_files(struct cw_eval_run *r)
+{
+    struct cw_arena *arena = r->arena;
+    const struct cw_result wanted = r->result;
+    r->arena = cw_arena_create();
+    const enum cw_status status = r->arena ? write_stream(r) : cw_error_nomem(r->err);
+    cw_arena_destroy(r->arena);
+    r->arena = arena;
+    r->result = wanted;
+    return status;
 }
 
 static enum cw_status write_files(struct cw_eval_run *r)
@@ -203,8 +216,6 @@ static enum cw_status write_files(struct cw_eval_run *r)
     return status == CW_OK ? cw_eval_write_files(r, &output) : status;
 }
 
-enum { MOST_KERNELS = 10000 };
-
 enum cw_status cw_eval_advise_kernels(struct cw_eval_run *r, const struct cw_groups *groups,
                                       const struct cw_advice **advice)
 {
@@ -212,7 +223,7 @@ enum cw_status cw_eval_advise_kernels(struct cw_eval_run *r, const struct cw_gro
     struct cw_error wrong = CW_ERROR_INIT;
     const struct cw_rules *rules;
     *advice = NULL;
-    if (groups->count > MOST_KERNELS)
+    if (groups->count > CW_EVAL_MOST_KERNELS)
         return CW_OK;
     enum cw_status status =
         made ? cw_rules_load(&rules, r->result.chip, r->chip->folder, NULL, r->arena, &wrong) : cw_error_nomem(&wrong);
@@ -277,9 +288,12 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     struct cw_output_rows shown = {.sections = &sections};
     struct cw_output output;
     const size_t top = r->o->top ? r->o->top : r->o->wide ? 0 : CW_EVAL_LIST_TOP;
+    const bool named = r->o->all || r->o->sources.count;
     enum cw_status status =
-        rows ? cw_eval_make_rows(r, rows, cw_eval_by(r, CW_BY_KERNEL), top) : cw_error_nomem(r->err);
-    const bool named = r->o->all || r->o->sources.count, one = status == CW_OK && rows->count == 1 && !rows->left;
+        rows ? (named || r->o->wide ? cw_eval_make_rows : cw_eval_make_rows_of_times)(
+                   r, rows, cw_eval_by(r, CW_BY_KERNEL), top)
+             : cw_error_nomem(r->err);
+    const bool one = status == CW_OK && rows->count == 1 && !rows->left;
     if (status == CW_OK)
         status = cw_sections_load(&sections, r->chip->folder, "sections", r->arena, r->err);
     if (status == CW_OK && !named)

@@ -279,8 +279,9 @@ enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, con
     } parts[] = {{&wanted->ranges, wanted->ranges != NULL, RANGES},
                  {wanted->kernels, wanted->kernel_count, KERNELS},
                  {wanted->excluded, wanted->excluded_count, EXCLUDED}};
-    bool *any = cw_arena_alloc(r->arena, count, sizeof *any);
-    enum cw_status status = any ? CW_OK : cw_error_nomem(r->err);
+    const bool named = wanted->ranges || wanted->kernel_count || wanted->excluded_count;
+    bool *any = named ? cw_arena_alloc(r->arena, count, sizeof *any) : NULL;
+    enum cw_status status = any || !named ? CW_OK : cw_error_nomem(r->err);
     for (uint32_t i = 0; i < count && status == CW_OK; i++) {
         const char *rank = wanted->ranks ? cw_range_attribute(cw_launch_of(&r->capture->data, i), "rank") : NULL;
         keep[i] = !wanted->ranks || (rank && cw_rank_list_has(wanted->ranks, strtoull(rank, NULL, 10)));

@@ -216,18 +216,22 @@ void cw_eval_take_any_by(void *request, char *text, struct argp_state *state)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* Ranges by themselves keep their numbers: those that --range leaves out are rows that are not shown. */
-static enum cw_status group(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, bool *keep)
+/* Ranges by themselves keep their numbers: those that --range leaves out are rows that are not shown. `keep`: room, or
+ * NULL for all; `times`: of more groups than advice is made of, their times are enough. */
+static enum cw_status group(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, bool *keep,
+                            bool times)
 {
     const struct cw_counter_data *data = &r->capture->data;
-    enum cw_status status = cw_eval_match_ranges(keep, r, &r->o->ranges);
-    if (status == CW_OK)
-        status =
-            cw_groups_make(&rows->groups, by, data, r->chip->chip, by == CW_BY_RANGE ? NULL : keep, r->arena, r->err);
+    enum cw_status status = keep ? cw_eval_match_ranges(keep, r, &r->o->ranges) : CW_OK;
+    const bool *of_groups = by == CW_BY_RANGE ? NULL : keep;
+    if (status == CW_OK && times)
+        status = cw_groups_make_times(&rows->groups, by, data, r->chip->chip, of_groups, r->arena, r->err);
+    if (status == CW_OK && (!times || rows->groups.count <= CW_EVAL_MOST_KERNELS))
+        status = cw_groups_make(&rows->groups, by, data, r->chip->chip, of_groups, r->arena, r->err);
     if (status == CW_OK && !(rows->rows = cw_arena_alloc(r->arena, rows->groups.count, sizeof *rows->rows)))
         status = cw_error_nomem(r->err);
     for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
-        if (by != CW_BY_RANGE || keep[i])
+        if (by != CW_BY_RANGE || !keep || keep[i])
             rows->rows[rows->count++] = i;
     return status;
 }
@@ -247,13 +251,28 @@ enum cw_status cw_eval_choose_rows(struct cw_eval_run *r, struct cw_eval_rows *r
     return status;
 }
 
-enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top)
+static enum cw_status make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top,
+                                bool times)
 {
-    bool *keep = cw_arena_alloc(r->arena, r->capture->data.range_count, sizeof *keep);
+    const uint32_t count = r->capture->data.range_count;
+    const bool some = cw_eval_ranges_option(&r->o->ranges) != NULL;
+    bool *keep = some ? cw_arena_alloc(r->arena, count, sizeof *keep) : NULL;
     *rows = (struct cw_eval_rows){0};
-    if (!keep)
+    if (some && !keep)
         return cw_error_nomem(r->err);
-    enum cw_status status = group(r, rows, by, keep);
+    enum cw_status status = group(r, rows, by, keep, times);
     const bool untimed = status == CW_OK && by != CW_BY_RANGE && by != CW_BY_FOLD && !(rows->groups.total > 0);
     return status == CW_OK ? cw_eval_choose_rows(r, rows, untimed ? column_names[LAUNCHES] : NULL, top) : status;
+}
+
+enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top)
+{
+    return make_rows(r, rows, by, top, false);
+}
+
+enum cw_status cw_eval_make_rows_of_times(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by,
+                                          size_t top)
+{
+    const bool many = cw_launch_count(&r->capture->data) > CW_EVAL_MOST_KERNELS;
+    return make_rows(r, rows, by, top, many && !r->o->sort && !r->o->filter_count);
 }

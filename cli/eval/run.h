@@ -175,6 +175,11 @@ double cw_eval_expression(const struct cw_expr *expr, const double *const *value
 /* Adds up a trace and writes it as was asked for. */
 enum cw_status cw_eval_trace(struct cw_eval_run *r);
 enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top);
+/* The same, and of more than CW_EVAL_MOST_KERNELS groups, on which there is no advice, no means (cw_groups_make_times),
+ * unless rows are chosen by their values. */
+enum { CW_EVAL_MOST_KERNELS = 10000 };
+enum cw_status cw_eval_make_rows_of_times(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by,
+                                          size_t top);
 /* The same of groups that are made: by --filter, --sort, or else `order`, and `top`. */
 enum cw_status cw_eval_choose_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, const char *order, size_t top);
 /* Evaluates metrics on the rows: `evaluate` does it. */

@@ -35,12 +35,17 @@ small explain ranges.cwd sm__inst_executed.sum --range 29999 | head -n 2
 small ranges.cwd -q --report ranges.html && grep -o '"unwanted":0' ranges.html
 make_ranks "$captures/gemm.cwd" 2 . && for rank in 0 1; do repeat_ranges run.$rank.cwd 24000 3 big.$rank.cwd; done
 small ranks big.0.cwd big.1.cwd -m sm__inst_executed.sum | head -n 8
+echo == as many kernels as launches
+repeat_ranges "$captures/gemm.cwd" 20000 20000 many.cwd
+small many.cwd | sed '/^$/d' | cut -c 1-75 | head -n 5
+small many.cwd -q --report many.html && grep -o '"unwanted":0' many.html
+rm many.*
 echo == a pipe, and two files as one
 mkdir spool; export TMPDIR=$PWD/spool
 cat ranges.cwd | small - -q -m sm__inst_executed.sum --csv - | md5sum | cmp - <(small ranges.cwd -q -m sm__inst_executed.sum --csv - | md5sum)
 cat ranges.cwd | small /dev/stdin | sed -n 2p
 small big.0.cwd big.1.cwd | sed -n 2p
-small merge big.0.cwd big.1.cwd -o big.cwd; small show big.cwd | grep ranges:
+(ulimit -v 240000; metric-eval merge big.0.cwd big.1.cwd -o big.cwd); small show big.cwd | grep ranges: # it packs pieces of 64 MB
 ls spool
 cat ranges.cwd | TMPDIR=/nowhere small -
 echo == a part of the file that is not there any more
