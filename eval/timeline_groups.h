@@ -60,9 +60,10 @@ static inline double cw_timeline_group_mean(const struct cw_timeline_group *grou
     return group->count ? group->total / (double)group->count : 0;
 }
 
-/* Which of it is added up: by item of timeline->gpu, calls and paths (ranges of others are not counted); NULL: all. */
+/* Which of it is looked at: by item of timeline->gpu, calls, paths (of whose ranges), waits and marks; NULL: all. */
 struct cw_timeline_keep {
-    const bool *gpu, *calls, *paths;
+    const bool *gpu, *calls, *paths, *waits, *marks;
+    uint64_t kinds; /* CW_TRACE_BIT of those whose rows can be chosen so: there are none of others; 0: all */
 };
 
 /* Adds up; `keep` NULL: all. All lives in `arena`. CW_ERR_NOMEM alone. */

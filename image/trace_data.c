@@ -417,6 +417,39 @@ static enum cw_status keep_all(struct parse *p)
     return p->file.status;
 }
 
+bool cw_trace_keep(struct cw_trace *trace, const bool *keep, struct cw_arena *arena)
+{
+    uint32_t *numbers = cw_arena_alloc(arena, trace->process_count, sizeof *numbers);
+    struct cw_trace_process *processes = cw_arena_alloc(arena, trace->process_count, sizeof *processes);
+    struct cw_trace_kind_read *kinds = cw_arena_alloc(arena, trace->kind_count, sizeof *kinds);
+    struct cw_trace_block *blocks = cw_arena_alloc(arena, trace->block_count, sizeof *blocks);
+    uint32_t count = 0;
+    size_t block_count = 0;
+    if (!numbers || !processes || !kinds || !blocks)
+        return false;
+    for (uint32_t i = 0; i < trace->process_count; i++)
+        if (keep[i]) {
+            numbers[i] = count;
+            processes[count++] = trace->processes[i];
+        }
+    for (uint32_t i = 0; i < trace->kind_count; i++) {
+        kinds[i] = trace->kinds[i];
+        kinds[i].rows = 0;
+    }
+    for (size_t i = 0; i < trace->block_count; i++)
+        if (keep[trace->blocks[i].process]) {
+            blocks[block_count] = trace->blocks[i];
+            blocks[block_count].process = numbers[trace->blocks[i].process];
+            kinds[trace->blocks[i].kind].rows += blocks[block_count++].count;
+        }
+    trace->processes = processes;
+    trace->process_count = count;
+    trace->kinds = kinds;
+    trace->blocks = blocks;
+    trace->block_count = block_count;
+    return true;
+}
+
 static enum cw_status read_all(struct parse *p)
 {
     const struct cw_input input = cw_input_of(p->file.data, p->file.size, p->file.source);

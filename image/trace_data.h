@@ -86,6 +86,9 @@ enum cw_status cw_trace_read(struct cw_trace *trace, const struct cw_device *dev
                              const void *bytes, size_t size, const char *source, struct cw_arena *arena,
                              struct cw_error *err);
 
+/* Leaves the processes that are to be kept, numbered anew, and their blocks. False when out of memory. */
+bool cw_trace_keep(struct cw_trace *trace, const bool *keep, struct cw_arena *arena);
+
 /* Memory for the rows of one block at a time; all zeros to begin with. */
 struct cw_trace_buffer {
     uint64_t *values;

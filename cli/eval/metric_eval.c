@@ -62,12 +62,13 @@ static const struct cw_option option_list[] = {
      "a trace also by process, kind of copy, call, CUDA graph or each name of NVTX ranges (by nvtx \"step 1\" and "
      "\"step 2\" are one)",
      CW_OPTION_TAKE(cw_eval_take_any_by)},
-    {"kind", 0, "KIND",
-     "of a trace: files have the rows of this kind alone, which CSV needs, such as kernel or runtime",
+    {"kind", 0, "KINDS",
+     "of a trace: files have the rows of these kinds alone, as in kernel,copy; CSV needs one",
      CW_OPTION_TEXT(struct cw_eval_request, kind)},
     {"sort", 0, "COLUMN",
      "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the "
-     "greatest first; COLUMN:asc is the other way round",
+     "greatest first; of a trace also by bytes, failed, self, ranges, wall, median, fastest, slowest or nodes, where "
+     "its rows have that; COLUMN:asc is the other way round",
      CW_OPTION_TEXT(struct cw_eval_request, sort)},
     {"filter", 0, "FORMULA",
      "only rows for which this is true, as in 'dram__bytes.sum > 1e6' or 'share > 0.05'; may be "

@@ -69,6 +69,7 @@ struct names {
     const struct cw_counter_data *data;
     const char *text;
     enum purpose purpose; /* other than RANGES: only those of launches */
+    const uint32_t *parents;
     bool is_regex;
     regex_t regex, any_case;
 };
@@ -103,7 +104,7 @@ static bool range_fits(const struct names *n, enum way way, const struct cw_rang
            (name_fits(n, way, range->name) || (launch && name_fits(n, way, range->kernel)));
 }
 
-/* Which ranges fit. Returns how many. */
+/* Which ranges fit, or lie in one that does. Returns how many fit. */
 static uint32_t find_names(const struct names *n, enum way way, bool *found)
 {
     uint32_t count = 0;
@@ -116,6 +117,8 @@ static uint32_t find_names(const struct names *n, enum way way, bool *found)
         before = range;
         count += found[i];
     }
+    for (uint32_t i = 0; n->parents && i < n->data->range_count; i++)
+        found[i] = found[i] || (n->parents[i] && found[n->parents[i]]);
     return count;
 }
 
@@ -196,9 +199,9 @@ static enum cw_status tell_none(const struct names *n, const char *why, const st
 
 /* Marks those ranges that a text stands for: of their kernels, and of their names where these are asked for. */
 static enum cw_status find_named(bool *found, const struct cw_eval_run *r, const char *text, enum purpose purpose,
-                                 bool or_none)
+                                 const struct cw_eval_ranges *wanted)
 {
-    struct names n = {.data = &r->capture->data, .text = text, .purpose = purpose};
+    struct names n = {.data = &r->capture->data, .text = text, .purpose = purpose, .parents = wanted->parents};
     char why[CW_PATTERN_WHY_SIZE] = "";
     uint32_t count = 0;
     const bool compiled = cw_pattern_compile(&n.regex, text, 0, why);
@@ -208,7 +211,7 @@ static enum cw_status find_named(bool *found, const struct cw_eval_run *r, const
         if (count && way == WHOLE)
             tell_whole(&n, found, count, r->chip);
     }
-    const enum cw_status status = count || (or_none && n.is_regex) ? CW_OK : tell_none(&n, why, r);
+    const enum cw_status status = count || (wanted->or_none && n.is_regex) ? CW_OK : tell_none(&n, why, r);
     if (compiled)
         regfree(&n.regex);
     if (n.is_regex)
@@ -219,24 +222,24 @@ static enum cw_status find_named(bool *found, const struct cw_eval_run *r, const
 /* ---- both ------------------------------------------------------------------------------------------------------- */
 
 static enum cw_status find(bool *found, const struct cw_eval_run *r, const char *text, enum purpose purpose,
-                           bool or_none)
+                           const struct cw_eval_ranges *wanted)
 {
     memset(found, false, r->capture->data.range_count * sizeof *found);
     if (are_numbers(text, purpose != RANGES))
-        return find_numbers(found, r->capture->data.range_count, text, or_none, r->err);
-    return find_named(found, r, text, purpose, or_none);
+        return find_numbers(found, r->capture->data.range_count, text, wanted->or_none, r->err);
+    return find_named(found, r, text, purpose, wanted);
 }
 
 /* Marks what any of the texts stands for. */
 static enum cw_status find_any(bool *any, const struct cw_eval_run *r, const char *const *texts, size_t count,
-                               enum purpose purpose, bool or_none)
+                               enum purpose purpose, const struct cw_eval_ranges *wanted)
 {
     const uint32_t ranges = r->capture->data.range_count;
     bool *found = cw_arena_alloc(r->arena, ranges, sizeof *found);
     enum cw_status status = found ? CW_OK : cw_error_nomem(r->err);
     memset(any, false, ranges * sizeof *any);
     for (size_t t = 0; t < count && status == CW_OK; t++) {
-        status = find(found, r, texts[t], purpose, or_none);
+        status = find(found, r, texts[t], purpose, wanted);
         for (uint32_t i = 0; i < ranges; i++)
             any[i] = any[i] || found[i];
     }
@@ -289,7 +292,7 @@ enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, con
     for (size_t p = 0; p < sizeof parts / sizeof *parts && status == CW_OK; p++) {
         if (!parts[p].count)
             continue;
-        status = find_any(any, r, parts[p].texts, parts[p].count, parts[p].purpose, wanted->or_none);
+        status = find_any(any, r, parts[p].texts, parts[p].count, parts[p].purpose, wanted);
         for (uint32_t i = 0; i < count; i++)
             keep[i] = keep[i] && any[i] != (parts[p].purpose == EXCLUDED);
     }
@@ -403,7 +406,7 @@ const struct cw_option cw_eval_ranges_options[] = {
      CW_OPTION_READ(struct cw_eval_ranges, ranks, read_ranks)},
     {"range", 0, "RANGE",
      "only these ranges: numbers, as in 0-9,12 or #3, or by name: all of a name or of what a table shows of it, else a "
-     "part of names, else a regular expression that matches them",
+     "part of names, else a regular expression that matches them; of a trace NVTX ranges, with all that lies in them",
      CW_OPTION_TEXT(struct cw_eval_ranges, ranges)},
     {"kernel", 0, "NAME",
      "only launches of kernels of this name, which may be the same as for --range; may be repeated",

@@ -20,6 +20,7 @@ enum { CW_EVAL_REPEATED_MAX = 16 };
 struct cw_eval_ranges {
     const char *ranks, *ranges, *kernels[CW_EVAL_REPEATED_MAX], *excluded[CW_EVAL_REPEATED_MAX];
     size_t kernel_count, excluded_count;
+    const uint32_t *parents; /* [range]: the one that it lies in, with which it is wanted; NULL: none does */
     bool or_none; /* it is no error that none matches */
 };
 extern const struct cw_option cw_eval_ranges_options[];

@@ -1,10 +1,31 @@
 /* Captures of traces, and those of samples that have one. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 #include "eval/output/pm_range_table.h"
 #include "eval/timeline.h"
+#include "image/rank_index.h"
+
+/* Leaves the processes of --rank. */
+static enum cw_status keep_ranks(struct cw_eval_run *r, struct cw_trace *trace)
+{
+    const char *wanted = r->o->ranges.ranks;
+    bool *keep = cw_arena_alloc(r->arena, trace->process_count, sizeof *keep);
+    uint32_t kept = 0;
+    for (uint32_t p = 0; keep && p < trace->process_count; p++)
+        for (uint32_t i = 0; i < trace->processes[p].attribute_count; i++) {
+            const struct cw_pair *attribute = &trace->processes[p].attributes[i];
+            if (strcmp(attribute->key, "rank") != 0 || !cw_rank_list_has(wanted, strtoull(attribute->value, NULL, 10)))
+                continue;
+            keep[p] = true;
+            kept++;
+        }
+    if (keep && !kept)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found no process of the ranks %.200s", r->o->capture, wanted);
+    return keep && cw_trace_keep(trace, keep, r->arena) ? CW_OK : cw_error_nomem(r->err);
+}
 
 enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *timeline)
 {
@@ -16,6 +37,8 @@ enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *
     if (status == CW_OK)
         status = cw_trace_read(trace, data->devices, data->device_count, file->bytes, (size_t)file->size, r->o->capture,
                                r->arena, r->err);
+    if (status == CW_OK && r->o->ranges.ranks)
+        status = keep_ranks(r, trace);
     if (status == CW_OK)
         status = cw_timeline_load(timeline, trace, data, (size_t)file->size, r->arena, r->err);
     return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "base/text.h"
 #include "cli/common/cli.h"
 #include "cli/eval/trace_choice.h"
 #include "eval/output/timeline_output.h"
@@ -23,14 +24,58 @@ struct view {
 
 /* ---- which rows, and in which order ----------------------------------------------------------------------------- */
 
-enum column { LAUNCHES, TOTAL, SHARE, MEAN, LEAST, GREATEST, BYTES, WALL, MEDIAN, SLOWEST, NAME, COLUMN__COUNT };
-static const char *const column_names[COLUMN__COUNT] = {"launches", "total", "share",  "mean",    "least", "greatest",
-                                                        "bytes",    "wall",  "median", "slowest", "name"};
+enum column {
+    LAUNCHES,
+    TOTAL,
+    SHARE,
+    MEAN,
+    LEAST,
+    GREATEST,
+    BYTES,
+    FAILED,
+    SELF,
+    RANGES,
+    WALL,
+    MEDIAN,
+    FASTEST,
+    SLOWEST,
+    NODES,
+    NAME,
+    COLUMN__COUNT
+};
+static const char *const column_names[COLUMN__COUNT] = {"launches", "total",   "share", "mean",   "least", "greatest",
+                                                        "bytes",    "failed",  "self",  "ranges", "wall",  "median",
+                                                        "fastest",  "slowest", "nodes", "name"};
 
-static enum column find_column(const char *name, size_t length)
+/* Whether rows have anything in a column. */
+static bool has_column(enum cw_timeline_by by, enum column column)
+{
+    const bool ranges = cw_timeline_by_ranges(by), graphs = by == CW_TIMELINE_BY_GRAPH;
+    switch (column) {
+    case BYTES:
+        return by != CW_TIMELINE_BY_CALL && by != CW_TIMELINE_BY_KERNEL && by != CW_TIMELINE_BY_FAMILY;
+    case FAILED:
+        return by == CW_TIMELINE_BY_CALL;
+    case SELF:
+        return ranges;
+    case RANGES:
+    case WALL:
+    case MEDIAN:
+    case FASTEST:
+    case SLOWEST:
+        return ranges || graphs;
+    case NODES:
+        return graphs;
+    default:
+        return true;
+    }
+}
+
+static enum column find_column(enum cw_timeline_by by, const char *name, size_t length)
 {
     enum column c = 0;
-    while (c < COLUMN__COUNT && (strncmp(column_names[c], name, length) != 0 || column_names[c][length]))
+    while (c < COLUMN__COUNT &&
+           (strncmp(column_names[c], name, length) != 0 || column_names[c][length] || !has_column(by, c)))
         c++;
     return c;
 }
@@ -45,21 +90,29 @@ static double value_of(const struct cw_timeline_groups *groups, uint32_t group, 
                              g->least,
                              g->greatest,
                              g->bytes,
+                             (double)g->failed,
+                             g->own,
+                             (double)g->ranges,
                              g->wall,
                              g->median,
-                             g->longest};
+                             g->fastest,
+                             g->longest,
+                             (double)g->nodes};
     return values[column];
 }
 
-static enum cw_status check_column(enum column column, const char *option, const char *name, struct cw_error *err)
+static enum cw_status check_column(enum column column, enum cw_timeline_by by, const char *option, const char *name,
+                                   struct cw_error *err)
 {
-    return column < COLUMN__COUNT
-               ? CW_OK
-               : cw_error_set(
-                     err, CW_ERR_USAGE,
-                     "found %s '%.200s', expected of a trace one of launches, total, share, mean, least, greatest, "
-                     "bytes, wall, median, slowest and name",
-                     option, name);
+    char names[200] = "";
+    size_t used = 0;
+    if (column < COLUMN__COUNT)
+        return CW_OK;
+    for (enum column c = 0; c < NAME; c++)
+        if (has_column(by, c))
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s, ", column_names[c]);
+    return cw_error_set(err, CW_ERR_USAGE, "found %s '%.200s', expected of a trace by %s one of %sname", option, name,
+                        cw_timeline_by_names[by], names);
 }
 
 static enum cw_status filter(struct cw_eval_run *r, struct cw_timeline_rows *rows, const char *text)
@@ -73,10 +126,11 @@ static enum cw_status filter(struct cw_eval_run *r, struct cw_timeline_rows *row
     if (status == CW_OK && !values)
         status = cw_error_nomem(r->err);
     for (uint32_t n = 0; status == CW_OK && n < expr.name_count; n++) {
-        enum column column = find_column(expr.names[n], strlen(expr.names[n]));
+        enum column column = find_column(rows->groups.by, expr.names[n], strlen(expr.names[n]));
         column = column == NAME ? COLUMN__COUNT : column;
         double *own = cw_arena_alloc(r->arena, rows->groups.count, sizeof *own);
-        status = !own ? cw_error_nomem(r->err) : check_column(column, "--filter", expr.names[n], r->err);
+        status =
+            !own ? cw_error_nomem(r->err) : check_column(column, rows->groups.by, "--filter", expr.names[n], r->err);
         for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
             own[i] = value_of(&rows->groups, i, column);
         values[n] = own;
@@ -116,10 +170,10 @@ static int compare(const void *left, const void *right, void *order)
 static enum cw_status sort(struct cw_eval_run *r, struct cw_timeline_rows *rows, const char *text)
 {
     const size_t length = strcspn(text, ":");
-    struct order order = {&rows->groups, find_column(text, length), false};
+    struct order order = {&rows->groups, find_column(rows->groups.by, text, length), false};
     if (text[length] && strcmp(text + length, ":asc") != 0 && strcmp(text + length, ":desc") != 0)
         order.column = COLUMN__COUNT;
-    const enum cw_status status = check_column(order.column, "--sort", text, r->err);
+    const enum cw_status status = check_column(order.column, rows->groups.by, "--sort", text, r->err);
     if (status != CW_OK)
         return status;
     order.ascending = text[length] ? text[length + 1] == 'a' : order.column == NAME;
@@ -204,8 +258,8 @@ static enum cw_status find_by(const struct cw_eval_run *r, enum cw_timeline_by *
     return *by < CW_TIMELINE_BY__COUNT
                ? CW_OK
                : cw_error_set(r->err, CW_ERR_USAGE,
-                              "%s: found --by %s, expected of a trace kernel, family, nvtx, nvtx-each, stream, device, "
-                              "process, rank, copy, call or graph",
+                              "%s: found --by %s, expected of a trace kernel, family, nvtx, device, rank, stream, "
+                              "process, copy, call, graph or nvtx-each",
                               r->o->capture, r->o->by_name);
 }
 
@@ -250,25 +304,68 @@ static bool is_grouped(const struct cw_eval_request *o)
     return o->grouped || o->sort || o->filter_count;
 }
 
-/* A table of CSV has the columns of one kind. */
-static enum cw_status check_kind(const struct view *v)
+enum { KINDS_SIZE = 24 * CW_TRACE_KIND__COUNT };
+
+/* "kernel, copy" */
+static const char *list_kinds(uint64_t kinds, char text[KINDS_SIZE])
+{
+    size_t used = 0;
+    *text = 0;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        if (kinds & CW_TRACE_BIT(k))
+            used += (size_t)snprintf(text + used, KINDS_SIZE - used, "%s%s", used ? ", " : "", cw_trace_kinds[k].name);
+    return text;
+}
+
+/* The kinds of --kind, which are separated by commas, of those there are. */
+static enum cw_status read_kinds(const struct view *v, uint64_t there, uint64_t *kinds)
+{
+    const char *option = v->r->o->kind;
+    char text[KINDS_SIZE];
+    for (const char *at = option; *at;) {
+        const size_t length = strcspn(at, ",");
+        int k = 0;
+        while (k < CW_TRACE_KIND__COUNT && (!(there & CW_TRACE_BIT(k)) || strlen(cw_trace_kinds[k].name) != length ||
+                                            strncmp(cw_trace_kinds[k].name, at, length) != 0))
+            k++;
+        if (k == CW_TRACE_KIND__COUNT)
+            return cw_error_set(v->r->err, CW_ERR_USAGE,
+                                "%s: found --kind %.200s, expected some that the trace has: %s", v->r->o->capture,
+                                option, there ? list_kinds(there, text) : "it has none");
+        *kinds |= CW_TRACE_BIT(k);
+        at += length + (at[length] == ',');
+    }
+    return CW_OK;
+}
+
+/* Which kinds files have. A table of CSV has the columns of one. */
+static enum cw_status choose_kinds(const struct view *v, uint64_t *kinds)
 {
     const struct cw_eval_request *o = v->r->o;
-    char kinds[400] = "";
-    size_t used = 0;
-    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++) {
-        if (!v->t.rows[k])
-            continue;
-        if (o->kind && strcmp(o->kind, cw_trace_kinds[k].name) == 0)
-            return CW_OK;
-        used += (size_t)snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? ", " : "", cw_trace_kinds[k].name);
-    }
-    if (o->kind)
-        return cw_error_set(v->r->err, CW_ERR_USAGE, "%s: found --kind %s, expected one that the trace has: %s",
-                            o->capture, o->kind, kinds);
-    return o->csv ? cw_error_set(v->r->err, CW_ERR_USAGE,
-                                 "%s: found --csv alone, expected --kind or --by with it; kinds: %s", o->capture, kinds)
-                  : CW_OK;
+    const uint64_t chosen = v->choice.keep.kinds;
+    const char *option = o->ranges.kernel_count ? "--kernel" : "--range";
+    char text[KINDS_SIZE];
+    uint64_t there = 0;
+    *kinds = 0;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        there |= v->t.rows[k] ? CW_TRACE_BIT(k) : 0;
+    const enum cw_status status = o->kind ? read_kinds(v, there, kinds) : CW_OK;
+    if (status != CW_OK)
+        return status;
+    if (!o->kind)
+        *kinds = there;
+    if (o->csv && (!o->kind || *kinds & (*kinds - 1)))
+        return cw_error_set(v->r->err, CW_ERR_USAGE,
+                            "%s: found --csv %s, expected --kind with one kind, or --by; kinds: %s", o->capture,
+                            o->kind ? "of several kinds" : "alone", list_kinds(there, text));
+    if (chosen && o->kind && *kinds & ~chosen)
+        return cw_error_set(v->r->err, CW_ERR_USAGE,
+                            "%s: found --kind %s with %s, expected kinds whose rows it chooses: %s", o->capture,
+                            o->kind, option, list_kinds(there & chosen, text));
+    if (chosen && *kinds & ~chosen && !o->quiet)
+        cw_text_print(stderr, "metric-eval: %s: %s says nothing of these kinds, which are left out: %s\n", o->capture,
+                      option, list_kinds(*kinds & ~chosen, text));
+    return CW_OK;
 }
 
 static enum cw_status write_files(struct view *v)
@@ -278,13 +375,14 @@ static enum cw_status write_files(struct view *v)
     struct cw_timeline_tables *tables = NULL;
     struct cw_timeline_rows list;
     enum cw_timeline_by by;
-    enum cw_status status = is_grouped(r->o) ? find_by(r, &by) : check_kind(v);
+    uint64_t kinds = 0;
+    enum cw_status status = is_grouped(r->o) ? find_by(r, &by) : choose_kinds(v, &kinds);
     if (status == CW_OK && is_grouped(r->o))
         status = make_list(v, &list, by, r->o->top);
     if (status == CW_OK)
-        status = is_grouped(r->o) ? cw_timeline_rows_table(&output, &list, r->arena, r->err)
-                                  : cw_timeline_tables_make(&tables, &output, &v->t, v->choice.keep.gpu, r->o->kind,
-                                                            r->arena, r->err);
+        status = is_grouped(r->o)
+                     ? cw_timeline_rows_table(&output, &list, r->arena, r->err)
+                     : cw_timeline_tables_make(&tables, &output, &v->t, &v->choice.keep, kinds, r->arena, r->err);
     if (status == CW_OK)
         status = cw_eval_write_files(r, &output);
     cw_timeline_tables_free(tables);
@@ -296,11 +394,24 @@ static enum cw_status write_files(struct view *v)
 static enum cw_status check_options(const struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
-    const char *option = o->sources.count ? "metrics"
-                         : o->all         ? "--all"
-                         : o->check       ? "--check"
-                         : o->native      ? "--native"
-                                          : NULL;
+    const char *option = o->sources.count    ? "metrics"
+                         : o->all            ? "--all"
+                         : o->check          ? "--check"
+                         : o->native         ? "--native"
+                         : o->eval.frame_ns  ? "--frame-ns"
+                         : o->eval.region_ns ? "--region-ns"
+                         : o->chip.file      ? "--chip-file"
+                         : o->chip.count     ? "--metrics-db"
+                                             : NULL;
+    if (!option && o->folder_count)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --source-path, expected none for a trace", o->capture);
+    if (!option && o->kind && is_grouped(o))
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --kind with %s, expected one of them", o->capture,
+                            o->grouped ? "--by"
+                            : o->sort  ? "--sort"
+                                       : "--filter");
+    if (!option && o->kind && !o->hdf5 && !o->csv && !o->json)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --kind, expected --csv, --json or -o with it", o->capture);
     return option ? cw_error_set(r->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
                                  o->capture, option)
                   : CW_OK;

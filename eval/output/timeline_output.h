@@ -31,13 +31,14 @@ struct cw_timeline_output {
     uint32_t within_count;
 };
 
-/* Tables of the rows, one for each kind or for one alone, with what the timeline has joined to them, and for HDF5 the
- * texts: added to those of `output`, whose formats write them. With `keep`, by item of timeline->gpu, of what ran on
- * GPUs only that. What nothing is known of is no column. To be freed, also after a failure. CW_ERR_NOMEM alone. */
+/* Tables of the rows, one for each of the kinds (CW_TRACE_BIT) that the trace has, with what the timeline
+ * has joined to them, and for HDF5 the texts: added to those of `output`, whose formats write them. Of what is not to be
+ * kept there is no row, and of kinds of which that is not known no table. What nothing is known of is no column. To be
+ * freed, also after a failure. CW_ERR_NOMEM alone. */
 struct cw_timeline_tables;
 enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **tables, struct cw_output *output,
-                                       const struct cw_timeline *timeline, const bool *keep, const char *kind,
-                                       struct cw_arena *arena, struct cw_error *err);
+                                       const struct cw_timeline *timeline, const struct cw_timeline_keep *keep,
+                                       uint64_t kinds, struct cw_arena *arena, struct cw_error *err);
 void cw_timeline_tables_free(struct cw_timeline_tables *tables);
 /* The same of groups. */
 enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,

@@ -38,8 +38,8 @@ struct cell {
 
 struct kind_rows {
     const struct cw_timeline *t;
-    const bool *keep;         /* of timeline->gpu; NULL: all */
-    const char *const *paths; /* text of each NVTX path */
+    const struct cw_timeline_keep *keep; /* NULL: all */
+    const char *const *paths;            /* text of each NVTX path */
     enum cw_trace_kind kind;
     uint32_t count; /* of columns */
     struct column columns[MOST_COLUMNS];
@@ -66,7 +66,7 @@ struct cw_timeline_tables {
 
 /* ---- items by row ----------------------------------------------------------------------------------------------- */
 
-enum list { NO_LIST, GPU, CALLS, RANGES };
+enum list { NO_LIST, GPU, CALLS, RANGES, WAITS, MARKS };
 
 static enum list list_of(enum cw_trace_kind kind)
 {
@@ -82,20 +82,55 @@ static enum list list_of(enum cw_trace_kind kind)
         return CALLS;
     case CW_TRACE_NVTX_RANGE:
         return RANGES;
+    case CW_TRACE_SYNC:
+    case CW_TRACE_OVERHEAD:
+    case CW_TRACE_JIT:
+        return WAITS;
+    case CW_TRACE_NVTX_MARK:
+        return MARKS;
     default:
         return NO_LIST;
     }
 }
 
+/* NVTX ranges are around what these have. */
+static bool has_path(enum cw_trace_kind kind)
+{
+    const enum list list = list_of(kind);
+    return list == GPU || list == CALLS || list == RANGES;
+}
+
 static uint64_t place_of(const struct kind_rows *k, uint32_t item)
 {
     const struct cw_timeline *t = k->t;
+#define PLACE(list) ((uint64_t)(list)[item].block << 16 | (list)[item].row)
+    switch (list_of(k->kind)) {
+    case GPU:
+        return PLACE(t->gpu);
+    case CALLS:
+        return PLACE(t->calls);
+    case RANGES:
+        return PLACE(t->ranges);
+    case WAITS:
+        return PLACE(t->waits);
+    default:
+        return PLACE(t->marks);
+    }
+#undef PLACE
+}
+
+static bool is_kept(const struct kind_rows *k)
+{
+    const struct cw_timeline_keep *keep = k->keep;
     const enum list list = list_of(k->kind);
-    const uint32_t block = list == GPU     ? t->gpu[item].block
-                           : list == CALLS ? t->calls[item].block
-                                           : t->ranges[item].block;
-    const uint32_t row = list == GPU ? t->gpu[item].row : list == CALLS ? t->calls[item].row : t->ranges[item].row;
-    return (uint64_t)block << 16 | row;
+    const bool *of = !keep            ? NULL
+                     : list == GPU    ? keep->gpu
+                     : list == CALLS  ? keep->calls
+                     : list == RANGES ? keep->paths
+                     : list == WAITS  ? keep->waits
+                     : list == MARKS  ? keep->marks
+                                      : NULL;
+    return !of || (k->item != CW_TIMELINE_NONE && of[list == RANGES ? k->t->ranges[k->item].path : k->item]);
 }
 
 #define AFTER(name, type)                                                                                              \
@@ -107,6 +142,8 @@ static uint64_t place_of(const struct kind_rows *k, uint32_t item)
 AFTER(gpu_after, cw_timeline_gpu)
 AFTER(call_after, cw_timeline_call)
 AFTER(range_after, cw_timeline_range)
+AFTER(wait_after, cw_timeline_wait)
+AFTER(mark_after, cw_timeline_mark)
 
 static const uint32_t *order_items(const struct cw_order_items *items, cw_order_after *after, struct cw_arena *arena)
 {
@@ -173,10 +210,10 @@ static uint32_t call_of(const struct kind_rows *k)
 static uint32_t path_of(const struct kind_rows *k)
 {
     const enum list list = list_of(k->kind);
-    return k->item == CW_TIMELINE_NONE ? 0
-           : list == GPU               ? k->t->gpu[k->item].path
-           : list == CALLS             ? k->t->calls[k->item].path
-                                       : k->t->ranges[k->item].path;
+    return k->item == CW_TIMELINE_NONE || !has_path(k->kind) ? 0
+           : list == GPU                                     ? k->t->gpu[k->item].path
+           : list == CALLS                                   ? k->t->calls[k->item].path
+                                                             : k->t->ranges[k->item].path;
 }
 
 static bool is_of_other(const struct kind_rows *k)
@@ -283,7 +320,7 @@ static bool find_row(struct kind_rows *k)
         }
         for (; k->row < k->rows.count; k->row++) {
             find_item(k, k->block, k->row);
-            if (!k->keep || list_of(k->kind) != GPU || (k->item != CW_TIMELINE_NONE && k->keep[k->item]))
+            if (is_kept(k))
                 return true;
         }
     }
@@ -327,18 +364,22 @@ static void add_columns(struct kind_rows *k)
         add_column(k, CALL_START, CW_FIELD__COUNT, CW_TRACE_TIME);
         add_column(k, CALL_THREAD, CW_FIELD__COUNT, CW_TRACE_NUMBER);
     }
-    if (list_of(k->kind) != NO_LIST)
+    if (has_path(k->kind))
         add_column(k, OTHER_THREAD, CW_FIELD__COUNT, CW_TRACE_NUMBER);
-    if (list_of(k->kind) != NO_LIST)
+    if (has_path(k->kind))
         add_column(k, NVTX, CW_FIELD__COUNT, CW_TRACE_TEXT);
 }
 
-/* Counts the rows, and drops columns of which nothing is known in any of them. */
+/* Counts the rows, and drops columns of which nothing is known in any of them; where none is kept, of all rows. */
 static uint64_t look_through(struct kind_rows *k)
 {
     bool known[MOST_COLUMNS] = {false};
     uint64_t count = 0;
     uint32_t kept = 0;
+    go_to_start(k);
+    const struct cw_timeline_keep *keep = k->keep;
+    const bool none = !find_row(k);
+    k->keep = none ? NULL : keep;
     for (go_to_start(k); find_row(k); k->row++, count++)
         for (uint32_t c = 0; c < k->count; c++)
             if (!known[c]) {
@@ -349,8 +390,9 @@ static uint64_t look_through(struct kind_rows *k)
         if (known[c])
             k->columns[kept++] = k->columns[c];
     k->count = kept;
+    k->keep = keep;
     go_to_start(k);
-    return count;
+    return none ? 0 : count;
 }
 
 static const char *name_column(const struct column *c, char name[40])
@@ -484,8 +526,6 @@ static bool add_kind(struct cw_output *output, struct cw_timeline_tables *tables
     k->reading = &tables->reading;
     add_columns(k);
     const uint64_t rows = look_through(k);
-    if (!rows)
-        return true;
     output->tables[output->table_count++] = (struct cw_output_table){.name = cw_trace_kinds[k->kind].name,
                                                                      .group = groups_of[k->kind],
                                                                      .columns = k->shown,
@@ -498,23 +538,27 @@ static bool add_kind(struct cw_output *output, struct cw_timeline_tables *tables
 }
 
 enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct cw_output *output,
-                                       const struct cw_timeline *t, const bool *keep, const char *kind,
+                                       const struct cw_timeline *t, const struct cw_timeline_keep *keep, uint64_t kinds,
                                        struct cw_arena *arena, struct cw_error *err)
 {
     const char *const *paths = make_paths(t, arena);
     struct cw_timeline_tables *tables = *made = cw_arena_alloc(arena, 1, sizeof *tables);
     const uint32_t *orders[] = {
-        NULL, order_items(&(struct cw_order_items){t->gpu, sizeof *t->gpu, t->gpu_count}, gpu_after, arena),
+        NULL,
+        order_items(&(struct cw_order_items){t->gpu, sizeof *t->gpu, t->gpu_count}, gpu_after, arena),
         order_items(&(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count}, call_after, arena),
-        order_items(&(struct cw_order_items){t->ranges, sizeof *t->ranges, t->range_count}, range_after, arena)};
-    const uint32_t counts[] = {0, t->gpu_count, t->call_count, t->range_count};
-    bool good = paths && tables && orders[GPU] && orders[CALLS] && orders[RANGES];
+        order_items(&(struct cw_order_items){t->ranges, sizeof *t->ranges, t->range_count}, range_after, arena),
+        order_items(&(struct cw_order_items){t->waits, sizeof *t->waits, t->wait_count}, wait_after, arena),
+        order_items(&(struct cw_order_items){t->marks, sizeof *t->marks, t->mark_count}, mark_after, arena)};
+    const uint32_t counts[] = {0, t->gpu_count, t->call_count, t->range_count, t->wait_count, t->mark_count};
+    bool good = paths && tables && orders[GPU] && orders[CALLS] && orders[RANGES] && orders[WAITS] && orders[MARKS];
+    kinds &= keep && keep->kinds ? keep->kinds : UINT64_MAX;
     for (int k = 0; good && k < CW_TRACE_KIND__COUNT; k++) {
         const enum list list = list_of((enum cw_trace_kind)k);
         struct kind_rows rows = {.t = t, .keep = keep, .paths = paths, .kind = (enum cw_trace_kind)k};
         rows.order = orders[list];
         rows.item_count = counts[list];
-        if (t->rows[k] && (!kind || strcmp(cw_trace_kinds[k].name, kind) == 0))
+        if (t->rows[k] && kinds & CW_TRACE_BIT(k))
             good = add_kind(output, tables, &rows, arena);
     }
     if (good) /* behind the kinds: CSV has the first table */

@@ -101,7 +101,7 @@ static void put_timeline(const struct cw_timeline *t, struct cw_arena *arena)
                                               .calls = &rows[CW_TIMELINE_BY_CALL]};
     cw_timeline_print(&people, &style, nowhere);
     cw_timeline_show(t, nowhere);
-    CW_FUZZ_CHECK(cw_timeline_tables_make(&tables, &output, t, NULL, NULL, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_timeline_tables_make(&tables, &output, t, NULL, UINT64_MAX, arena, &err) == CW_OK);
     CW_FUZZ_CHECK(cw_csv_write(nowhere, &output, &err) == CW_OK);
     CW_FUZZ_CHECK(cw_json_write(nowhere, &output, &err) == CW_OK);
     cw_timeline_tables_free(tables);
