@@ -63,7 +63,8 @@ size_t cw_progress_text(struct cw_progress *p, uint64_t now_ms, char *text, size
 
 static struct {
     pthread_t thread;
-    bool on; /* the thread is there */
+    bool on;         /* the thread is there */
+    unsigned within; /* pieces of work that have begun within the first */
     /* what both use, under the lock */
     pthread_mutex_t lock;
     pthread_cond_t ends;
@@ -133,6 +134,7 @@ void cw_progress_begin(bool quiet, bool shared, const char *format, ...)
 {
     va_list args;
     sigset_t all, before;
+    shown.within += shown.on;
     if (quiet || shown.on || !is_seen(shared))
         return;
     shown.over = shown.drawn = false;
@@ -159,6 +161,15 @@ void cw_progress_tell(uint64_t done, uint64_t total, const char *format, ...)
     pthread_mutex_unlock(&shown.lock);
 }
 
+void cw_progress_at(uint64_t done, uint64_t total)
+{
+    if (!shown.on || shown.within)
+        return;
+    pthread_mutex_lock(&shown.lock);
+    cw_progress_step(&shown.work, done, total, now_ms());
+    pthread_mutex_unlock(&shown.lock);
+}
+
 void cw_progress_clear(void)
 {
     if (!shown.on)
@@ -174,6 +185,10 @@ void cw_progress_end(void)
 {
     if (!shown.on)
         return;
+    if (shown.within) {
+        shown.within--;
+        return;
+    }
     pthread_mutex_lock(&shown.lock);
     shown.over = true;
     pthread_cond_signal(&shown.ends);

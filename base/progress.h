@@ -9,13 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One piece of work at a time begins, which `format` names. `shared`: a program has the terminal, too. Nothing is shown
+/* A piece of work begins, which `format` names; within another, that is what is told of. `shared`: a program has the terminal, too. Nothing is shown
  * if `quiet`, where standard error is no terminal, nor, unless `shared`, where standard output is a pipe, whose reader
  * may draw on the terminal. */
 void cw_progress_begin(bool quiet, bool shared, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* What it is at now; `done` of `total` equal steps are behind it, from which the time that is left is told. total 0:
  * unknown. Does nothing where nothing is shown. */
 void cw_progress_tell(uint64_t done, uint64_t total, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same of the work that has begun, as it was named. Of work within another nothing is told. */
+void cw_progress_at(uint64_t done, uint64_t total);
 /* Removes the line, before something else is printed. */
 void cw_progress_clear(void);
 /* The work is over. Does nothing where none has begun. */

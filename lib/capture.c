@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/progress.h"
 #include "base/utf8.h"
 #include "image/merge.h"
 #include "lib/handles.h"
@@ -106,7 +107,7 @@ void counterworks_capture_close(struct counterworks_capture *capture)
 
 struct joining {
     const char *const *paths;
-    size_t count;
+    size_t count, opened; /* opened: each file twice */
     struct cw_input standard; /* standard input, which can be read once */
     FILE *out;
     const char *output;
@@ -118,6 +119,7 @@ static enum cw_status open_input(void *joining, size_t i, struct cw_input *input
     struct joining *j = joining;
     const bool standard = cw_file_is_standard(j->paths[i]);
     enum cw_status status = CW_OK;
+    cw_progress_at(j->opened++ < j->count ? 0 : i, j->count);
     *input = j->standard;
     if (!standard || !input->name)
         status = cw_input_open(input, j->paths[i], largest_capture, err);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "cli/common/cli.h"
 #include "cli/eval/export_trace.h"
 #include "cli/eval/run.h"
@@ -92,6 +93,16 @@ static enum cw_status other_capture(const struct cw_eval_run *r, const char *exp
                         expected);
 }
 
+static enum cw_status write_file(const struct export_options *o, const struct cw_eval_run *r, cw_file_render *render,
+                                 const void *what)
+{
+    if (!cw_file_is_standard(o->output))
+        cw_progress_begin(r->o->quiet, false, "writing %s", o->output);
+    const enum cw_status status = cw_file_print(o->output, render, what, r->err);
+    cw_progress_end();
+    return status;
+}
+
 static enum cw_status export_instructions(const struct export_options *o, struct cw_eval_run *r)
 {
     struct cw_instructions in;
@@ -107,10 +118,10 @@ static enum cw_status export_instructions(const struct export_options *o, struct
         return status;
     if (o->format == CSV || o->format == NDJSON) {
         cw_output_instructions(&rows, &in);
-        return cw_file_print(o->output, o->format == CSV ? cw_csv_write_rows : cw_ndjson_write, &rows, r->err);
+        return write_file(o, r, o->format == CSV ? cw_csv_write_rows : cw_ndjson_write, &rows);
     }
     const struct cw_stacks_output stacks = {.source = r->capture->source, .samples = &in};
-    return cw_file_print(o->output, o->format == FOLDED ? cw_folded_write : cw_speedscope_write, &stacks, r->err);
+    return write_file(o, r, o->format == FOLDED ? cw_folded_write : cw_speedscope_write, &stacks);
 }
 
 static enum cw_status export_stacks(const struct export_options *o, struct cw_eval_run *r)
@@ -124,7 +135,7 @@ static enum cw_status export_stacks(const struct export_options *o, struct cw_ev
                                 cw_eval_ranges_option(&r->o->ranges) ? keep : NULL, r->arena, r->err);
     const struct cw_stacks_output stacks = {.source = r->capture->source, .ranges = &each};
     return status == CW_OK
-               ? cw_file_print(o->output, o->format == FOLDED ? cw_folded_write : cw_speedscope_write, &stacks, r->err)
+               ? write_file(o, r, o->format == FOLDED ? cw_folded_write : cw_speedscope_write, &stacks)
                : status;
 }
 
@@ -134,7 +145,7 @@ static enum cw_status export_kernels(const struct export_options *o, struct cw_e
     enum cw_status status = cw_eval_keep_ranges(r, r);
     if (status == CW_OK)
         status = cw_side_make(&side, &r->result, CW_BY_KERNEL, &o->eval.eval, r->arena, r->err);
-    return status == CW_OK ? cw_file_print(o->output, cw_prometheus_write, &side, r->err) : status;
+    return status == CW_OK ? write_file(o, r, cw_prometheus_write, &side) : status;
 }
 
 /* Which ranges are wanted; *keep is NULL for all. */
@@ -192,7 +203,7 @@ static enum cw_status export_rows(const struct export_options *o, struct cw_eval
             status = cw_lib_output(&rows, &r->result, NULL, r->arena, r->err);
     }
     return status == CW_OK
-               ? cw_file_print(o->output, o->format == CSV ? cw_csv_write_rows : cw_ndjson_write, &rows, r->err)
+               ? write_file(o, r, o->format == CSV ? cw_csv_write_rows : cw_ndjson_write, &rows)
                : status;
 }
 

@@ -158,6 +158,7 @@ static enum cw_status make_index(const char *folder, const struct index_options 
     cw_progress_begin(o->quiet, false, "reading %s", folder);
     for (size_t i = 0; status == CW_OK && i < files.count; i++) {
         const char *name = strrchr(files.paths[i], '/') + 1;
+        cw_progress_at(i, files.count);
         if (strchr(name, '\n'))
             status = cw_error_set(err, CW_ERR_INPUT, "%s: found an end of line in the name of a file, expected none",
                                   files.paths[i]);

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/progress.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 
@@ -40,7 +41,9 @@ static enum cw_status merge(const void *options, struct counterworks_chip *chip,
         status = cw_file_list_expand(&files, o->inputs, o->count, CW_EVAL_SUFFIX, arena, err);
     if (status != CW_OK)
         return status;
+    cw_progress_begin(cw_file_is_standard(o->output), false, "merging %zu captures", files.count);
     counterworks_capture_merge(o->output, (const char *const *)files.paths, files.count, &error);
+    cw_progress_end();
     return cw_cli_take(&error, err);
 }
 

@@ -168,10 +168,13 @@ static enum cw_status take_all(struct work *w, const struct cw_file_list *files)
 {
     enum cw_status status = CW_OK;
     w->complete = true;
+    cw_progress_begin(w->o->eval.quiet, false, "comparing %zu captures", files->count);
     for (size_t i = 0, n; i < files->count && status == CW_OK; i += n) {
+        cw_progress_at(i, files->count);
         n = count_batch(files, i);
         status = take_batch(w, (struct cw_file_list){files->paths + i, n});
     }
+    cw_progress_end();
     return status == CW_OK ? cw_ranks_compare(&w->ranks, w->err) : status;
 }
 

@@ -116,7 +116,7 @@ static enum cw_status write_lines(FILE *out, const struct cw_output_table *t, un
         put_names(&l);
     enum cw_status status = CW_OK;
     for (uint64_t i = 0; i < t->row_count && good && status == CW_OK; i++) {
-        const struct cw_output_row row = t->row(t, i);
+        const struct cw_output_row row = cw_output_next(t, i);
         status = row.record ? CW_OK : *t->failed;
         good = !row.record || make_start(&l, row.record);
         if (good && row.record)

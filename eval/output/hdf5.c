@@ -294,7 +294,7 @@ static void fill(struct filling *to, struct filling *other)
     if (to->table->deferred)
         return;
     for (uint64_t i = 0; i < to->table->row_count && !f->what; i++) {
-        const struct cw_output_row row = to->table->row(to->table, i);
+        const struct cw_output_row row = cw_output_next(to->table, i);
         if (!row.record) {
             f->unread = *to->table->failed;
             check(f, false, to->table->name);

@@ -163,7 +163,7 @@ static void put_table(struct writing *w, const struct cw_output_table *t)
 {
     cw_text_print(w->out, ",\n \"%s\": [", t->name);
     for (uint64_t i = 0; i < t->row_count && w->status == CW_OK; i++) {
-        const struct cw_output_row row = t->row(t, i);
+        const struct cw_output_row row = cw_output_next(t, i);
         if (!row.record) {
             w->status = *t->failed;
             break;
@@ -226,7 +226,7 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
     struct writing w = {.out = out, .err = err, .format = CW_TO_ROWS};
     make_once(&w, t);
     for (uint64_t i = 0; i < t->row_count && w.status == CW_OK; i++) {
-        const struct cw_output_row row = t->row(t, i);
+        const struct cw_output_row row = cw_output_next(t, i);
         if (!row.record)
             w.status = *t->failed;
         else if (!t->metrics)

@@ -1,8 +1,18 @@
 #include "eval/output/table.h"
 
+#include "base/progress.h"
+
 struct cw_output_row cw_output_array(const struct cw_output_table *t, uint64_t i)
 {
     return (struct cw_output_row){.record = (const char *)t->content + i * t->record_size};
+}
+
+struct cw_output_row cw_output_next(const struct cw_output_table *t, uint64_t i)
+{
+    enum { EVERY = 512 };
+    if (i && i % EVERY == 0)
+        cw_progress_at(i, t->row_count);
+    return t->row(t, i);
 }
 
 /* ---- metrics and values ----------------------------------------------------------------------------------------- */

@@ -79,6 +79,9 @@ struct cw_output_table {
 /* Initializes both. */
 #define CW_OUTPUT_COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof *(list)
 
+/* A row that is written, with progress where there are many. */
+struct cw_output_row cw_output_next(const struct cw_output_table *table, uint64_t i);
+
 struct cw_output_pairs {
     const struct cw_pair *list;
     uint32_t count;

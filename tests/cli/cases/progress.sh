@@ -24,3 +24,8 @@ late() { timeout 30 sh -c '{ sleep 2; cat; } <slow >table.csv' & terminal "$1"; 
 late "$write >/dev/null"
 late "$write --quiet >/dev/null"
 late "$write 2>errors.txt >/dev/null"; cat errors.txt
+echo == files that are merged, and rows that are written
+d=$SOURCE/data/captures; mkdir job; cp "$d"/runs_[12].cwd job
+terminal "(sleep 2; cat $d/runs_1.cwd) | metric-eval merge - $d/runs_2.cwd -o all.cwd" | sed 's%, about .* left%%' | sort -u
+metric-eval show all.cwd | grep ranges:
+late "metric-eval export $d/transformer.cwd --format csv -o slow >/dev/null"
