@@ -124,6 +124,24 @@ Test(progress, the_line_is_removed_in_the_end_and_before_other_text)
     cw_progress_end();
 }
 
+Test(progress, work_within_other_work_is_that_work)
+{
+    int terminal = open_terminal();
+    cw_progress_begin(false, false, "comparing %d captures", 4);
+    cw_progress_at(1, 4);
+    cw_progress_begin(false, false, "reading one");
+    cw_progress_at(1, 1000);
+    usleep(1500000);
+    const char *text = all_of(terminal);
+    cr_expect(strstr(text, ": comparing 4 captures, 1 s\x1b[K") != NULL, "%s", text);
+    cw_progress_end();
+    cw_progress_at(2, 4);
+    usleep(400000);
+    text = all_of(terminal);
+    cr_expect(strstr(text, ": comparing 4 captures, 1 s, about 1 s left") != NULL, "it goes on: %s", text);
+    cw_progress_end();
+}
+
 Test(progress, says_nothing_where_it_is_not_wanted)
 {
     int terminal = open_terminal(), ends[2];
