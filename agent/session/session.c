@@ -346,7 +346,7 @@ static bool read_message(struct cw_session *s, struct cw_process *p)
         return true;
     size_t size = p->message.got;
     bool good = arrival == CW_ARRIVAL_WHOLE && take_whole(s, p, &err) == CW_OK;
-    if (arrival == CW_ARRIVAL_CUT)
+    if (arrival == CW_ARRIVAL_CUT && !s->may_be_cut)
         cw_error_set(&err, CW_ERR_INPUT, "%s", cut_message);
     else if (arrival == CW_ARRIVAL_BAD)
         cw_error_set(&err, reason == ENOMEM ? CW_ERR_NOMEM : CW_ERR_INPUT,
@@ -461,7 +461,7 @@ static void drain(struct cw_session *s)
             end = now_ms() + PATIENCE_MS;
         taken = s->taken;
     }
-    if (s->process_count)
+    if (s->process_count && !s->may_be_cut)
         cw_error_set(&s->trouble, CW_ERR_INPUT, "%s", cut_message);
 }
 

@@ -37,6 +37,7 @@ struct cw_session {
     void (*look)(void *user); /* now and then, at least as often as `look_ms`, or 50 where that is 0; may be NULL */
     uint32_t look_ms;
     void *user;
+    bool may_be_cut; /* a process that ends within a message is no trouble: the caller counts what was in it */
     struct cw_clock_log *clocks; /* of the GPUs that are collected on; NULL: not wanted */
 
     struct cw_program program;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 
 #include "agent/common/trace_window.h"
 #include "agent/inject/driver/say.h"
+#include "agent/inject/driver/wire.h"
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/output/trace_output.h"
 #include "agent/session/session.h"
@@ -67,6 +69,7 @@ static void trace(void (*program)(void))
     write_setup(&session.setup);
     session.chip = "GH100";
     session.take = take;
+    session.may_be_cut = true;
     session.listener = agent.listener;
     session.program.pid = fork();
     if (session.program.pid == 0) {
@@ -183,6 +186,29 @@ Test(trace_rare, a_program_may_leave_while_a_thread_launches, .timeout = SOON)
     trace(leave_meanwhile);
     cr_expect(session.program.how == CW_END_EXITED && session.program.code == 3);
     expect_books(LAUNCHES);
+}
+
+/* In the middle of a message, as far as the agent can see. */
+static void be_killed(void)
+{
+    uint8_t head[CW_MESSAGE_HEADER + 100] = {0};
+    launch(LAUNCHES);
+    usleep(200000);
+    cw_store_u32(head, CW_MESSAGE_TRACE);
+    cw_store_u64(head + 4, 1 << 20);
+    if (write(cw_wire->agent.fd, head, sizeof head) != sizeof head)
+        abort();
+    launch(10);
+    kill(getpid(), SIGKILL);
+}
+
+Test(trace_rare, what_a_killed_program_had_not_sent_is_lost, .timeout = SOON)
+{
+    trace(be_killed);
+    cr_expect(session.program.how == CW_END_SIGNALLED && session.program.code == SIGKILL);
+    cr_expect_eq(session.trouble.code, CW_OK, "%s", session.trouble.message);
+    expect_books(LAUNCHES + 10);
+    cr_expect_gt(cw_trace_output_books(&out, CW_TRACE_KERNEL).recorded, 0);
 }
 
 static uint64_t now_ns(void)

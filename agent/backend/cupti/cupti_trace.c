@@ -145,6 +145,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->filter = &c->filter;
     s->take = take;
     s->look = look;
+    s->may_be_cut = true; /* its page says what is lost */
     s->look_ms = (uint32_t)(c->options->environment_ns / 2000000) + 1;
     s->user = c;
     s->clocks = &c->clocks;
