@@ -81,6 +81,9 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
 const char *cw_timeline_group_slowest(const struct cw_timeline_groups *groups, uint32_t group,
                                       char text[CW_TIMELINE_NAME_SIZE]);
 
+/* "outer/inner", cut at the end where it is longer than `size`. Needs no memory. Returns `text`. */
+const char *cw_timeline_path_text(const struct cw_timeline *timeline, uint32_t path, char *text, size_t size);
+
 /* Whether a name is that of a kernel that communicates: of NCCL and NVSHMEM. */
 bool cw_timeline_communicates(const char *kernel);
 

@@ -25,12 +25,31 @@ static size_t skip_digits(const char *text)
     return length;
 }
 
+/* A writer, or a text of so many bytes, which needs no memory. */
+struct sink {
+    struct cw_writer *writer;
+    char *text;
+    size_t size, used;
+};
+
+static void put(struct sink *out, const char *text, size_t length)
+{
+    if (out->writer) {
+        cw_write_bytes(out->writer, text, length);
+        return;
+    }
+    const size_t room = out->size - 1 - out->used, kept = length < room ? length : room;
+    memcpy(out->text + out->used, text, kept);
+    out->used += kept;
+    out->text[out->used] = 0;
+}
+
 /* "step *" of "step 12". */
-static void put_pattern(const char *name, struct cw_writer *out)
+static void put_pattern(const char *name, struct sink *out)
 {
     while (*name) {
         const size_t digits = skip_digits(name);
-        cw_write_bytes(out, digits ? "*" : name, 1);
+        put(out, digits ? "*" : name, 1);
         name += digits ? digits : 1;
     }
 }
@@ -49,7 +68,7 @@ static const uint32_t *number_patterns(const struct cw_timeline *t, struct cw_ar
         if (*label->text)
             continue;
         cw_writer_init(&pattern);
-        put_pattern(t->names[label->index].text, &pattern);
+        put_pattern(t->names[label->index].text, &(struct sink){.writer = &pattern});
         label->text = cw_arena_strndup(arena, pattern.size ? (const char *)pattern.data : "", pattern.size);
         good = pattern.status == CW_OK && label->text;
         cw_writer_free(&pattern);
@@ -231,48 +250,43 @@ static uint32_t list_path(const struct cw_timeline *t, uint32_t path, uint32_t l
     return count;
 }
 
-static const char *keep_text(struct cw_writer *out, char text[CW_TIMELINE_NAME_SIZE])
-{
-    const size_t size = out->size < CW_TIMELINE_NAME_SIZE - 1 ? out->size : CW_TIMELINE_NAME_SIZE - 1;
-    if (size)
-        memcpy(text, out->data, size);
-    text[size] = 0;
-    cw_writer_free(out);
-    return text;
-}
+enum stars { EVERYWHERE, NOWHERE, WHERE_MIXED };
 
-/* With stars for numbers where `mixed`, by path, has it; NULL: everywhere. */
-static void put_path(const struct cw_timeline *t, uint32_t path, const bool *mixed, struct cw_writer *out)
+/* With stars for numbers in some of its names; `mixed`: by path. */
+static void put_path(const struct cw_timeline *t, uint32_t path, enum stars stars, const bool *mixed, struct sink *out)
 {
     uint32_t list[DEEPEST];
     const uint32_t count = list_path(t, path, list);
     for (uint32_t i = 0; i < count; i++) {
         const struct cw_timeline_path *part = &t->paths[list[i]];
+        const char *domain = t->names[part->domain].text, *name = t->names[part->name].text;
         if (i)
-            cw_write_bytes(out, "/", 1);
-        if (part->domain)
-            cw_write_format(out, "%s@", t->names[part->domain].text);
-        if (!mixed || mixed[list[i]])
-            put_pattern(t->names[part->name].text, out);
+            put(out, "/", 1);
+        if (part->domain) {
+            put(out, domain, strlen(domain));
+            put(out, "@", 1);
+        }
+        if (stars == EVERYWHERE || (stars == WHERE_MIXED && mixed[list[i]]))
+            put_pattern(name, out);
         else
-            cw_write_format(out, "%s", t->names[part->name].text);
+            put(out, name, strlen(name));
     }
 }
 
 void cw_timeline_put_pattern(const struct cw_timeline *t, uint32_t path, struct cw_writer *out)
 {
-    put_path(t, path, NULL, out);
+    put_path(t, path, EVERYWHERE, NULL, &(struct sink){.writer = out});
 }
 
 const char *cw_timeline_name_ranges(const struct cw_timeline_groups *groups, uint32_t group,
                                     char text[CW_TIMELINE_NAME_SIZE])
 {
-    struct cw_writer out;
+    *text = 0;
     if (!groups->items[group].first)
         return strcpy(text, "(no range)");
-    cw_writer_init(&out);
-    put_path(groups->t, groups->items[group].first, groups->mixed, &out);
-    return keep_text(&out, text);
+    put_path(groups->t, groups->items[group].first, WHERE_MIXED, groups->mixed,
+             &(struct sink){.text = text, .size = CW_TIMELINE_NAME_SIZE});
+    return text;
 }
 
 const char *cw_timeline_group_slowest(const struct cw_timeline_groups *groups, uint32_t group,
@@ -282,17 +296,24 @@ const char *cw_timeline_group_slowest(const struct cw_timeline_groups *groups, u
     const uint32_t slowest = groups->items[group].slowest;
     uint32_t list[DEEPEST];
     const uint32_t count = slowest == CW_TIMELINE_NONE ? 0 : list_path(t, t->ranges[slowest].path, list);
-    struct cw_writer out;
-    cw_writer_init(&out);
+    struct sink out = {.text = text, .size = CW_TIMELINE_NAME_SIZE};
+    *text = 0;
     for (uint32_t i = 0; i < count; i++) {
         const char *name = t->names[t->paths[list[i]].name].text;
         while (groups->mixed[list[i]] && *name) {
             const size_t digits = skip_digits(name);
-            if (digits && out.size)
-                cw_write_bytes(&out, "/", 1);
-            cw_write_bytes(&out, name, digits);
+            if (digits && out.used)
+                put(&out, "/", 1);
+            put(&out, name, digits);
             name += digits ? digits : 1;
         }
     }
-    return keep_text(&out, text);
+    return text;
+}
+
+const char *cw_timeline_path_text(const struct cw_timeline *t, uint32_t path, char *text, size_t size)
+{
+    *text = 0;
+    put_path(t, path, NOWHERE, NULL, &(struct sink){.text = text, .size = size});
+    return text;
 }

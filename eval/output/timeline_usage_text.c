@@ -167,14 +167,8 @@ static void put_item(const struct cw_timeline *t, uint32_t item, char text[CW_TI
     else
         snprintf(name, sizeof name, "%s%s%.40s", cw_trace_kinds[g->kind].name, *t->names[g->name].text ? " " : "",
                  t->names[g->name].text);
-    size_t used = (size_t)snprintf(text, CW_TIMELINE_NAME_SIZE, "%.200s%s", name, g->path ? " in " : "");
-    struct cw_writer path;
-    cw_writer_init(&path);
-    cw_timeline_put_path(t, g->path, &path);
-    for (size_t i = 0; i < path.size && used + 1 < RANGE_SIZE; i++)
-        text[used++] = (char)path.data[i];
-    text[used] = 0;
-    cw_writer_free(&path);
+    const size_t used = (size_t)snprintf(text, CW_TIMELINE_NAME_SIZE, "%.200s%s", name, g->path ? " in " : "");
+    cw_timeline_path_text(t, g->path, text + used, RANGE_SIZE > used + 1 ? RANGE_SIZE - used : 1);
 }
 
 static void fill_gap(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)

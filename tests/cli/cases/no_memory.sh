@@ -38,6 +38,9 @@ for capture in range pm pc sass; do
     sweep metric-eval $d/$capture.cwd --report made/report
 done
 sweep metric-eval $d/range.cwd --csv made/csv --json made/json
+sweep metric-eval $d/trace.cwd
+sweep metric-eval diff $d/trace.cwd $d/trace.cwd
+sweep metric-eval show $d/trace.cwd --format json
 sweep metric-eval export $d/trace.cwd --perfetto made/trace
 sweep metric-eval export $d/trace.cwd --format chrome -o made/trace
 sweep metric-eval $d/range.cwd --by range --filter 'launches > 0' --sort name
