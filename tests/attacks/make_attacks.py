@@ -94,9 +94,12 @@ def record(module=1, offset=0, function=0, launch=0, stalls=((0, 5),)):
 
 def plan(parameters=(), counters=(("sm__inst_executed", [0]),), raws=1, passes=((0,),)):
     """A config image: counters with the raw counters that they need, passes with those that they collect."""
-    held = []
+    held, collecting = [], {}
+    for i, collected in enumerate(passes):
+        for raw in set(collected):
+            collecting.setdefault(raw, []).append(i)
     for name, needs in counters:
-        passes_of = [i for i, collected in enumerate(passes) if set(needs) & set(collected)]
+        passes_of = sorted({i for raw in needs for i in collecting.get(raw, ())})
         held.append((name, len(passes_of) == 1 and set(needs) <= set(passes[passes_of[0]]), passes_of))
     prefix = header(DATA) + chunk("SCHM", schema(held, ["sm__inst_executed.sum"], passes=len(passes)))
     return (header(CONFIG) +
