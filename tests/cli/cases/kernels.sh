@@ -64,12 +64,13 @@ fail rows "$captures/facts.cwd" --kernel nothing --range 3
 fail rows "$captures/facts.cwd" --kernel plain --range 1
 # what tables print is a name, at every width
 for columns in 60 90 130; do
-    terminal $columns metric-eval "$captures/transformer.cwd" --top 50 --quiet | sed '1,/^ *---/d' | sed 's/.*  //' | sort -u >names
-    while read -r name; do
-        metric-eval "$captures/transformer.cwd" --kernel "$name" --quiet >/dev/null || echo "in $columns columns: $name"
-    done <names
-    wc -l <names
+    terminal $columns metric-eval "$captures/transformer.cwd" --top 50 --quiet | sed '1,/^ *---/d' | sed 's/.*  //' | sort -u >names.$columns
+    wc -l <names.$columns
 done
+sort -u names.60 names.90 names.130 >names
+while read -r name; do
+    metric-eval "$captures/transformer.cwd" --kernel "$name" --quiet >/dev/null || echo "not a name: $name"
+done <names
 fail metric-eval explain "$captures/transformer.cwd" gpu__time_duration.sum --kernel fprop_wgmma 2>&1 | head -n 2
 fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum --kernel plain 2>&1 | head -n 2
 fail metric-eval explain "$captures/facts.cwd" gpu__time_duration.sum 2>&1 | head -n 2

@@ -8,26 +8,44 @@ named_files files text text module
 export CW_DATA_DIR=$PWD/files/data
 d=files last=24
 
+# It runs more than a thousand times, so little besides the commands starts a process.
+shopt -s nullglob dotglob
+# out_of_memory LINE...: whether one of them says so, and no other
+out_of_memory() {
+    local line count=0
+    for line; do case $line in *': out of memory') count=$((count + 1)) ;; esac done
+    [ $count = 1 ]
+}
+# honest STATUS: what is wrong with the run that ended so
+honest() {
+    local output lines
+    if [ "$1" = 0 ]; then
+        cmp wanted.out made.out 2>&1; diff -r wanted made
+        return
+    fi
+    mapfile -t lines <made.err
+    if [ "$1" != 8 ] || ! out_of_memory "${lines[@]}"; then
+        echo "exit $1"; head -20 made.err
+    else # an output before the one that failed is whole
+        for output in made/*; do cmp "wanted/${output#made/}" "$output" 2>&1; done
+    fi
+}
 # sweep COMMAND ARGUMENT...: what it writes goes into the folder `made`
 sweep() {
-    local command=$1-alloc seen at status
+    local command=$1-alloc seen at status outputs
     shift
     rm -rf made wanted; mkdir made
     CW_ALLOC_SEEN=seen $command "$@" >wanted.out 2>wanted.err || { echo "$*: exit $?"; cat wanted.err; }
-    mv made wanted
-    seen=$(cat seen)
+    mv made wanted; mkdir made
+    read -r seen <seen
     [ "$seen" -gt 0 ] || echo "$*: found no allocation"
     for at in 0 $((seen / 3)) $((seen / 2)) $(seq $((seen > last ? seen - last : 0)) $((seen - 1))); do
-        rm -rf made; mkdir made
+        outputs=(made/*)
+        [ ${#outputs[@]} = 0 ] || rm -rf made/*
         CW_ALLOC_FAIL_AFTER=$at $command "$@" >made.out 2>made.err
         status=$?
-        if [ $status = 0 ]; then
-            cmp wanted.out made.out 2>&1; diff -r wanted made
-        elif [ $status != 8 ] || [ "$(grep -c ': out of memory$' made.err)" != 1 ]; then
-            echo "exit $status"; head -20 made.err
-        else # an output before the one that failed is whole
-            for output in $(ls made); do cmp wanted/$output made/$output 2>&1; done
-        fi | sed "s|^|$* at $at of $seen: |"
+        honest $status >said
+        [ ! -s said ] || sed "s|^|$* at $at of $seen: |" said
     done
 }
 for capture in range pm pc sass; do

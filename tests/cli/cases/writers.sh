@@ -10,7 +10,7 @@ hostile_word=$'zz\e\x7f\xc2\x9b\u202e'
 . "$SOURCE/tests/support/named_files.sh"
 # the same module, with bytes in the name of its source file
 sed 's/lines\.cu/\x1b[m\xff\x9b.cu/g' "$SOURCE/tests/support/lines.cubin" >hostile.cubin
-mkdir hostile harmless
+mkdir hostile harmless printed
 named_files hostile "$hostile" "$hostile_yaml" hostile.cubin
 named_files harmless 'é name' 'é name' "$SOURCE/tests/support/lines.cubin"
 
@@ -29,17 +29,16 @@ writer() {
     wanted=$status
     run hostile "$hostile" "$hostile_file" "$hostile_word" "$2" hostile.out hostile.err
     [ $status = $wanted ] || echo "$1: exit $status, expected $wanted: $(head -c 400 hostile.err | cat -v)"
-    cat harmless.err harmless.out >harmless.all
-    cat hostile.err hostile.out >hostile.all
-    [ -s hostile.all ] || echo "$1: printed nothing"
-    "$SOURCE/tests/support/same_lines" hostile.all harmless.all 2>&1 | sed "s/^/$1: /"
+    cat harmless.err harmless.out >"printed/$count $1.harmless"
+    cat hostile.err hostile.out >"printed/$count $1.hostile"
+    [ -s "printed/$count $1.hostile" ] || echo "$1: printed nothing"
     # of what cannot be written one line is told
     if [ $wanted = 0 ] && [ -s harmless.out ]; then
         run harmless 'é name' file word "$2" /dev/full full.err
         told=$(diff full.err harmless.err | grep -c '^< .*: standard output: cannot write: No space left on device$')
         [ $status = 5 ] && [ "$told" = 1 ] || echo "$1 on a full device: exit $status, $(cat full.err)"
     fi
-    case $1 in *json) python3 -c 'import json; json.load(open("hostile.out"))' 2>&1 | tail -1 | sed "s/^/$1: /" ;; esac
+    case $1 in *json) cp hostile.out "printed/$count $1.json" ;; esac
 }
 
 # metric-eval
@@ -196,4 +195,5 @@ $w"'
 writer "agent trace values" 'for o in kinds delay duration window every environment flush buffer buffers graphs backend range kernel process device; do capture-agent trace -o $d/out.cwd --$o "$t" -- true; done'
 writer "agent command" 'capture-agent "$t"'
 writer "agent option" 'capture-agent range "--$f"'
+"$SOURCE/tests/support/same_lines" printed
 echo "$count writers"
