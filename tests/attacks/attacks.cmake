@@ -21,5 +21,6 @@ list(APPEND attack_tests attacks/large)
 set_tests_properties(${attack_tests} PROPERTIES TIMEOUT 1200)
 if(CW_SANITIZE)
   set_tests_properties(${attack_tests} PROPERTIES ENVIRONMENT SANITIZED=1)
+else()
+  set_tests_properties(attacks/large PROPERTIES RUN_SERIAL TRUE) # it is held to seconds, which a browser beside it takes
 endif()
-set_tests_properties(attacks/large PROPERTIES RUN_SERIAL TRUE) # it is held to seconds, which a browser beside it takes

@@ -3,7 +3,8 @@ file(GLOB cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/cases/*.sh)
 foreach(case ${cases})
   get_filename_component(name ${case} NAME_WE)
   add_test(NAME cli/${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_case ${case})
-  set_tests_properties(cli/${name} PROPERTIES ENVIRONMENT "BIN=${PROJECT_BINARY_DIR}/bin" SKIP_RETURN_CODE 77)
+  set_tests_properties(cli/${name} PROPERTIES ENVIRONMENT "BIN=${PROJECT_BINARY_DIR}/bin;SANITIZED=$<BOOL:${CW_SANITIZE}>"
+                       SKIP_RETURN_CODE 77)
 endforeach()
 
 # Every shipped capture evaluates as NVIDIA's evaluator did, to 1e-12.

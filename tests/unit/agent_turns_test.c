@@ -5,6 +5,11 @@
 #include "agent/inject/ranges/turns.h"
 
 enum { CHANGE = 15000000, COUNT = 600000 }; /* ns, as on an H200 */
+#ifdef __SANITIZE_ADDRESS__
+enum { EVERY = 5 }; /* the same code on fewer loops: sanitizers take ten times as long */
+#else
+enum { EVERY = 1 };
+#endif
 
 static struct cw_turns turns;
 static struct cw_turns_costs costs;
@@ -72,7 +77,7 @@ static uint32_t worst(uint32_t kinds)
 Test(turns, every_pass_counts_every_kernel_of_a_loop)
 {
     for (uint32_t passes = 2; passes <= 13; passes++)
-        for (uint32_t period = 1; period <= 200; period++) {
+        for (uint32_t period = 1; period <= 200; period += EVERY) {
             begin(passes);
             for (uint32_t i = 0; i < 3 * passes * period; i++)
                 launch(i % period);
@@ -88,7 +93,7 @@ Test(turns, every_pass_counts_every_kernel_of_a_loop)
 /* 12 layers of ten kernels and five that come once a step: layers go through the passes in step with them. */
 Test(turns, what_comes_once_a_step_is_not_starved_by_what_comes_often)
 {
-    for (uint32_t layers = 1; layers <= 24; layers++)
+    for (uint32_t layers = 1; layers <= 24; layers += EVERY)
         for (uint32_t passes = 2; passes <= 13; passes++) {
             begin(passes);
             for (uint32_t step = 0; step < 3 * passes; step++) {
@@ -106,7 +111,7 @@ Test(turns, what_comes_once_a_step_is_not_starved_by_what_comes_often)
 Test(turns, no_kernel_of_any_loop_is_starved)
 {
     static uint32_t order[600];
-    for (unsigned seed = 0; seed < 400; seed++) {
+    for (unsigned seed = 0; seed < 400; seed += EVERY) {
         srand(seed);
         uint32_t passes = 2 + (uint32_t)rand() % 12, kinds = 1 + (uint32_t)rand() % 30;
         uint32_t length = kinds + (uint32_t)rand() % 500, least = UINT32_MAX;
@@ -155,7 +160,7 @@ Test(turns, changes_never_take_more_than_half_of_the_time)
 /* In the long run each pass counts about as often as another. */
 Test(turns, passes_count_about_as_often_in_the_long_run)
 {
-    for (uint32_t period = 1; period <= 200; period += 7) {
+    for (uint32_t period = 1; period <= 200; period += 7 * EVERY) {
         begin(10);
         for (uint32_t i = 0; i < 300 * period + 30000; i++)
             launch(i % period);
