@@ -152,6 +152,7 @@ struct cw_timeline {
     uint32_t unnamed;    /* kernels whose readable names take too much memory or time: they stay mangled */
     uint64_t unfollowed; /* NVTX ranges that are too deep for paths */
     const uint32_t *const *text_names; /* [process][text]: its name */
+    bool *cut; /* [process]: what came last is lost, as it was killed, or as the file lacks its end */
 };
 
 /* The path of the launching thread's own ranges. */
@@ -169,6 +170,9 @@ void cw_timeline_free(struct cw_timeline *timeline);
 
 /* The windows that were asked for, where none has opened: then nothing was traced. NULL otherwise. */
 const char *cw_timeline_unopened(const struct cw_timeline *timeline);
+
+/* Fills in when each process has its first and its last row with a time; 0 and 0 where it has none. */
+void cw_timeline_spans(const struct cw_timeline *timeline, struct cw_timeline_window *spans);
 
 /* Brings windows into order, joins those that touch, and returns how many are left. */
 uint32_t cw_timeline_join_windows(struct cw_timeline_window *windows, uint32_t count);

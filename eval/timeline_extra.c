@@ -49,12 +49,14 @@ static struct cw_memory_use *find_use(struct finding *f, const struct cw_trace_r
     return &f->memory[*index];
 }
 
-/* What is freed was allocated by another row, which alone may say how much it is and of what. */
-static void free_memory(struct finding *f, struct allocation *a, struct cw_memory_use *otherwise)
+/* What is freed was allocated by another row, which alone may say how much it is and of what; else the row may, of what
+ * was allocated before the trace. */
+static void free_memory(struct finding *f, struct allocation *a, struct cw_memory_use *otherwise, uint64_t bytes)
 {
     struct cw_memory_use *use = a->bytes ? &f->memory[a->use] : otherwise;
     use->frees++;
-    use->now -= (double)a->bytes; /* 0 where it was allocated before the trace, and so never counted */
+    use->now -= (double)(a->bytes ? a->bytes : bytes == CW_TRACE_UNKNOWN ? 0 : bytes);
+    use->now = use->now < 0 ? 0 : use->now;
     a->bytes = 0;
 }
 
@@ -70,7 +72,7 @@ static bool take_row(struct finding *f, const struct cw_trace_rows *rows, uint32
     if (at == CW_NO_KEY)
         return false;
     if (strcmp(type, "allocate") != 0)
-        free_memory(f, &f->allocations[at], use);
+        free_memory(f, &f->allocations[at], use, bytes);
     else
         use->allocations++;
     if (strcmp(type, "allocate") != 0 || bytes == CW_TRACE_UNKNOWN)

@@ -1,6 +1,7 @@
 /* The rows of a trace as items of a timeline, in the order of the file. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "eval/timeline_parts.h"
 
@@ -233,6 +234,9 @@ static bool take_account(struct cw_timeline_work *w, const struct cw_trace_rows 
     if (at == CW_NO_KEY)
         return false;
     t->account_count = w->accounts.count;
+    t->cut[rows->process] =
+        t->cut[rows->process] ||
+        strcmp(cw_trace_text(t->trace, rows->process, get(rows, CW_FIELD_NOTE, i)), CW_TRACE_CUT) == 0;
     t->accounts[at] = (struct cw_timeline_account){
         .process = rows->process,
         .kind = cw_trace_text(t->trace, rows->process, get(rows, CW_FIELD_TYPE, i)),
@@ -310,7 +314,8 @@ static bool make_room(struct cw_timeline *t)
     t->shapes = calloc(rows[CW_TRACE_SHAPE] + 1, sizeof *t->shapes);
     t->windows = calloc(rows[CW_TRACE_WINDOW] + 1, sizeof *t->windows);
     t->accounts = calloc(rows[CW_TRACE_ACCOUNT] + 1, sizeof *t->accounts);
-    return t->gpu && t->calls && t->waits && t->ranges && t->marks && t->shapes && t->windows && t->accounts;
+    t->cut = calloc((size_t)t->trace->process_count + 1, sizeof *t->cut);
+    return t->cut && t->gpu && t->calls && t->waits && t->ranges && t->marks && t->shapes && t->windows && t->accounts;
 }
 
 /* All blocks whose kind is a shape, then all others: a kernel finds its shape wherever that stands. */
@@ -342,6 +347,8 @@ enum cw_status cw_timeline_read_rows(struct cw_timeline_work *w, size_t file_siz
     if (status == CW_OK)
         status = read_blocks(w, false, &buffer);
     cw_trace_buffer_free(&buffer);
+    for (uint32_t p = 0; status == CW_OK && p < w->t->trace->process_count && !w->t->data->complete; p++)
+        w->t->cut[p] = true;
     for (uint32_t i = 0; i < w->t->range_count; i++) /* those that were open */
         if (w->t->ranges[i].open)
             w->t->ranges[i].end = w->t->end;

@@ -10,6 +10,7 @@ struct sweep {
     const struct cw_timeline *t;
     struct cw_timeline_usage *usage;
     struct cw_device_usage *device;
+    uint64_t end; /* until when it is known what the device did */
     struct cw_idle_search idle;
     uint8_t *communicates; /* of kernels by name, 2 not known yet */
     struct looked *looked; /* in order, and apart */
@@ -180,7 +181,33 @@ static void sweep_device(struct sweep *s, const uint32_t *order, uint32_t count)
         }
     }
     add_work(s, until, now, UINT64_MAX);
-    add_gap(s, (struct span){busy_until, t->end}, last, CW_TIMELINE_NONE);
+    add_gap(s, (struct span){busy_until, s->end}, last, CW_TIMELINE_NONE);
+}
+
+/* Until when it is known what a device did, whose streams these are: to the end, or, where a process of it was cut off,
+ * to the last row of such a process or of the device. */
+static uint64_t known_until(const struct cw_timeline *t, const struct cw_timeline_window *spans, uint32_t first,
+                            uint32_t end)
+{
+    uint64_t last = 0;
+    bool cut = false;
+    for (uint32_t k = first; k < end; k++) {
+        const uint32_t process = t->streams[k].process;
+        const struct cw_timeline_list list = t->streams[k].gpu;
+        cut = cut || t->cut[process];
+        last = t->cut[process] && spans[process].end > last ? spans[process].end : last;
+        for (uint32_t i = list.first; i < list.first + list.count; i++)
+            last = t->gpu[i].end > last ? t->gpu[i].end : last;
+    }
+    return cut ? last : t->end;
+}
+
+static double looked_until(const struct sweep *s, uint64_t end)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < s->looked_count; i++)
+        sum += length(s->looked[i].start, s->looked[i].end < end ? s->looked[i].end : end);
+    return sum;
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
@@ -244,7 +271,7 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
     struct sweep s = {.t = t, .usage = u, .communicates = malloc((size_t)t->name_count + 1)};
     uint32_t *order = calloc((size_t)t->gpu_count + 1, sizeof *order);
     uint32_t *room = calloc((size_t)t->gpu_count + 1, sizeof *room);
-    double traced = 0;
+    struct cw_timeline_window *spans = calloc((size_t)t->trace->process_count + 1, sizeof *spans);
     uint32_t count = 0;
     *u = (struct cw_timeline_usage){0};
     for (uint32_t k = 0; k < t->stream_count; k++)
@@ -254,8 +281,8 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
                       order && room && u->devices;
     if (good)
         memset(s.communicates, 2, t->name_count);
-    for (uint32_t i = 0; i < s.looked_count; i++)
-        traced += length(s.looked[i].start, s.looked[i].end);
+    if (good)
+        cw_timeline_spans(t, spans);
     for (uint32_t i = 0; good && i < t->gpu_count; i++)
         order[i] = i;
     const struct cw_order_items items = {t->gpu, sizeof *t->gpu, t->gpu_count};
@@ -264,8 +291,9 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
         uint32_t run = 0;
         for (end = k; end < t->stream_count && t->streams[end].device == t->streams[k].device; end++)
             run += t->streams[end].gpu.count;
+        s.end = known_until(t, spans, k, end);
         s.device = &u->devices[u->device_count++];
-        *s.device = (struct cw_device_usage){.device = t->streams[k].device, .traced = traced};
+        *s.device = (struct cw_device_usage){.device = t->streams[k].device, .traced = looked_until(&s, s.end)};
         cw_order_sort(&items, order + first, room, run, starts_after);
         sweep_device(&s, order + first, run);
     }
@@ -274,6 +302,7 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
     u->some_left = s.idle.some_left;
     cw_idle_search_free(&s.idle);
     free(s.looked);
+    free(spans);
     free(s.communicates);
     free(order);
     free(room);

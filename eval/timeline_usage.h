@@ -40,7 +40,8 @@ struct cw_timeline_usage {
     bool some_left;                    /* gaps so many that not all causes were looked for: the rest is unknown */
 };
 
-/* `within`: times that are looked at, in order and apart; none: all. Latencies are those of all launches. All lives in
+/* `within`: times that are looked at, in order and apart; none: all. Behind the last row of processes that were cut off
+ * (timeline->cut) a device's time is not known, and is in no sum. Latencies are those of all launches. All lives in
  * `arena`. CW_ERR_NOMEM alone. */
 enum cw_status cw_timeline_use(struct cw_timeline_usage *usage, const struct cw_timeline *timeline,
                                const struct cw_timeline_window *within, uint32_t within_count, struct cw_arena *arena,

@@ -26,6 +26,9 @@ struct cw_trace_process {
     const char *const *texts; /* texts[0] is "" */
 };
 
+/* The note in the accounts of a process that ended before it had sent all. */
+#define CW_TRACE_CUT "the process ended before it had sent all: what came last is lost"
+
 /* ---- writing ---- */
 
 /* Chunk TKND: every kind that is known here. Once, behind the schema. */

@@ -500,7 +500,7 @@ static enum cw_status write_accounts(struct cw_trace_output *o, uint32_t process
 {
     const struct cw_trace_output_process *p = o->processes[process];
     const struct cw_trace_kind_info *account = &cw_trace_kinds[CW_TRACE_ACCOUNT];
-    const char *texts[1 + CW_TRACE_KIND__COUNT] = {"the process ended before it had sent all: what came last is lost"};
+    const char *texts[1 + CW_TRACE_KIND__COUNT] = {CW_TRACE_CUT};
     uint64_t values[CW_TRACE_KIND_FIELDS_MAX][CW_TRACE_KIND__COUNT];
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
     uint32_t count = 0;

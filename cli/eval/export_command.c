@@ -66,7 +66,7 @@ static void check_options(void *options, struct argp_state *state)
         cw_usage_error(state, "found no %s, expected %s", o->eval.word_count ? "--format" : "capture",
                        o->eval.word_count ? "one, or --perfetto FILE for a trace" : "RUN.cwd");
     if (of_traces(o->format) && cw_eval_option_of_ranges(&o->eval))
-        cw_usage_error(state, "found ranges, expected none for a trace");
+        cw_usage_error(state, "found %s, expected none for a trace", cw_eval_option_of_ranges(&o->eval));
     if (o->eval.all && o->eval.sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
     if (stacks && (o->eval.all || o->eval.sources.count))
@@ -236,8 +236,8 @@ static enum cw_status export_any(const struct export_options *o, struct cw_eval_
     const bool trace = r->capture->data.schema.profiler == CW_PROFILER_TRACE;
     const bool sampled = r->info.profiler == COUNTERWORKS_SAMPLES && of_traces(o->format);
     if (trace && (o->eval.all || o->eval.sources.count))
-        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found metrics, expected none for a trace, which has none",
-                            r->o->capture);
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
+                            r->o->capture, o->eval.all ? "--all" : "metrics (-m, --set)");
     if (trace != of_traces(o->format) && !sampled)
         return trace ? cw_error_set(r->err, CW_ERR_USAGE,
                                     "%s: found a trace, expected --format perfetto or chrome for it", r->o->capture)

@@ -97,6 +97,8 @@ enum cw_status cw_eval_export_trace(struct cw_eval_run *run, const char *output,
 {
     struct job j = {.run = run, .chrome = chrome};
     enum cw_status status = cw_eval_load_timeline(run, &j.timeline);
+    if (status == CW_OK && run->info.profiler != COUNTERWORKS_SAMPLES)
+        status = cw_eval_need_rows(run, &j.timeline);
     if (status == CW_OK)
         status = write_timeline(&j, output, run->err);
     cw_timeline_free(&j.timeline);

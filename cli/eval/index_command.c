@@ -10,6 +10,7 @@
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 #include "image/rank_index.h"
+#include "image/trace_data.h"
 
 static const size_t largest_index = (size_t)1 << 30;
 static const uint64_t largest_capture = (uint64_t)1 << 40;
@@ -52,9 +53,8 @@ enum cw_status cw_eval_find_ranks(struct cw_file_list *list, const char *folder,
     char *kept = cw_arena_strndup(arena, (const char *)text.data, text.size);
     const size_t size = text.size;
     cw_bytes_free(&text);
-    enum cw_status status = kept && strlen(kept) == size
-                                ? cw_rank_index_read(&index, kept, size, path, arena, NULL)
-                                : CW_ERR_INPUT;
+    enum cw_status status =
+        kept && strlen(kept) == size ? cw_rank_index_read(&index, kept, size, path, arena, NULL) : CW_ERR_INPUT;
     char **paths = status == CW_OK ? cw_arena_alloc(arena, index.count, sizeof *paths) : NULL;
     size_t count = 0;
     for (size_t i = 0; paths && i < index.count; i++) {
@@ -64,7 +64,7 @@ enum cw_status cw_eval_find_ranks(struct cw_file_list *list, const char *folder,
         if (!(paths[count] = path_of(folder, e->name, arena)))
             return cw_error_nomem(err);
         if (stat(paths[count], &file) != 0 || (uint64_t)file.st_size != e->size || time_of(&file) != e->time_ns)
-            return CW_OK; /* another file: the index is of no use */
+            return CW_OK;   /* another file: the index is of no use */
         bool again = false; /* a file with several of the ranks */
         for (size_t k = 0; k < count && !again && count < 1000; k++)
             again = strcmp(paths[k], paths[count]) == 0;
@@ -98,6 +98,32 @@ static enum cw_status add(struct growing *g, const struct cw_rank_entry *entry, 
     return CW_OK;
 }
 
+static enum cw_status add_rank(struct growing *g, const char *rank, const struct stat *st, const char *name,
+                               struct cw_error *err)
+{
+    if (!rank || !cw_rank_list_is(rank) || strlen(rank) >= 10)
+        return CW_OK;
+    return add(g, &(struct cw_rank_entry){(uint32_t)strtoul(rank, NULL, 10), (uint64_t)st->st_size, time_of(st), name},
+               err);
+}
+
+/* Those of a trace: each process tells its own. */
+static enum cw_status add_processes(struct growing *g, struct cw_input *input, const struct cw_counter_data *data,
+                                    const struct stat *st, const char *name, struct cw_arena *arena,
+                                    struct cw_error *err)
+{
+    struct cw_trace trace = {0};
+    enum cw_status status = cw_input_load(input, err);
+    if (status == CW_OK)
+        status = cw_trace_read(&trace, data->devices, data->device_count, input->bytes, (size_t)input->size, name,
+                               arena, err);
+    for (uint32_t p = 0; status == CW_OK && p < trace.process_count; p++)
+        for (uint32_t i = 0; status == CW_OK && i < trace.processes[p].attribute_count; i++)
+            if (strcmp(trace.processes[p].attributes[i].key, "rank") == 0)
+                status = add_rank(g, trace.processes[p].attributes[i].value, st, name, err);
+    return status;
+}
+
 /* The ranks of a file: each launch tells its own. */
 static enum cw_status add_file(struct growing *g, const char *path, const char *name, struct cw_error *err)
 {
@@ -110,12 +136,10 @@ static enum cw_status add_file(struct growing *g, const char *path, const char *
     if (status == CW_OK)
         status = fstat(input.fd, &st) == 0 ? cw_counter_data_open(&data, &input, arena, err)
                                            : cw_error_set(err, CW_ERR_IO, "%s: cannot look at it", path);
-    for (uint32_t i = 0; status == CW_OK && i < data.range_count; i++) {
-        const char *rank = cw_range_attribute(cw_launch_of(&data, i), "rank");
-        if (rank && cw_rank_list_is(rank) && strlen(rank) < 10)
-            status = add(g, &(struct cw_rank_entry){(uint32_t)strtoul(rank, NULL, 10), (uint64_t)st.st_size,
-                                                    time_of(&st), name}, err);
-    }
+    for (uint32_t i = 0; status == CW_OK && i < data.range_count; i++)
+        status = add_rank(g, cw_range_attribute(cw_launch_of(&data, i), "rank"), &st, name, err);
+    if (status == CW_OK && data.schema.profiler == CW_PROFILER_TRACE)
+        status = add_processes(g, &input, &data, &st, name, arena, err);
     g->unranked += g->index.count == before;
     if (arena)
         cw_input_close(&input);
@@ -128,8 +152,7 @@ static enum cw_status write_index(struct growing *g, const char *path, struct cw
     struct cw_writer out;
     cw_writer_init(&out);
     cw_rank_index_write(&g->index, &out);
-    enum cw_status status =
-        out.status == CW_OK ? cw_file_write(path, out.data, out.size, err) : cw_error_nomem(err);
+    enum cw_status status = out.status == CW_OK ? cw_file_write(path, out.data, out.size, err) : cw_error_nomem(err);
     cw_writer_free(&out);
     if (status == CW_OK) /* it is later than its folder, in which it was put just now */
         utimensat(AT_FDCWD, path, NULL, 0);

@@ -1,8 +1,11 @@
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/progress.h"
+#include "base/text.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 
@@ -44,9 +47,45 @@ const char *cw_eval_name_files(const struct cw_eval_run *r)
                : cw_arena_printf(r->arena, "%s and %zu more", first, r->files.count - 1);
 }
 
+struct identity {
+    dev_t device;
+    ino_t number;
+    const char *path;
+};
+
+static int by_identity(const void *left, const void *right)
+{
+    const struct identity *a = left, *b = right;
+    return a->device != b->device ? (a->device > b->device) - (a->device < b->device)
+                                  : (a->number > b->number) - (a->number < b->number);
+}
+
+/* Says that a file counts twice. */
+static enum cw_status tell_same(const struct cw_eval_run *r)
+{
+    struct identity *files = calloc(r->files.count + 1, sizeof *files);
+    size_t count = 0;
+    struct stat st;
+    if (!files)
+        return cw_error_nomem(r->err);
+    for (size_t i = 0; i < r->files.count && !r->o->quiet; i++)
+        if (stat(r->files.paths[i], &st) == 0 && S_ISREG(st.st_mode))
+            files[count++] = (struct identity){st.st_dev, st.st_ino, r->files.paths[i]};
+    qsort(files, count, sizeof *files, by_identity);
+    for (size_t i = 1; i < count; i++)
+        if (by_identity(&files[i - 1], &files[i]) == 0)
+            cw_text_print(stderr,
+                          "metric-eval: %s: found the same file more than once: all in it is counted as often\n",
+                          files[i].path);
+    free(files);
+    return CW_OK;
+}
+
 static enum cw_status open_files(struct cw_eval_run *r)
 {
-    const enum cw_status status = cw_eval_expand(r);
+    enum cw_status status = cw_eval_expand(r);
+    if (status == CW_OK && r->files.count > 1)
+        status = tell_same(r);
     if (status != CW_OK)
         return status;
     const bool by_number = r->o->ranges.ranges || r->o->check || r->o->native; /* of all in the file */

@@ -114,6 +114,8 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
 enum cw_status cw_eval_need_ranges(const struct cw_eval_run *r, const char *why, const char *what);
 /* Of a capture of a trace that was read: what all that is known of it is made of. To be freed in any case. */
 enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *timeline);
+/* CW_ERR_INPUT where nothing is left of a trace that was cut off. */
+enum cw_status cw_eval_need_rows(struct cw_eval_run *r, const struct cw_timeline *timeline);
 /* Says what the capture lacks, where nothing is evaluated, which says it otherwise. */
 void cw_eval_tell_incomplete(const struct cw_eval_run *r);
 /* The chip's database with the user's formulas. */

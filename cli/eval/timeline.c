@@ -44,6 +44,16 @@ enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *
     return status;
 }
 
+enum cw_status cw_eval_need_rows(struct cw_eval_run *r, const struct cw_timeline *t)
+{
+    bool any = t->data->complete;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        any = any || t->rows[k];
+    return any ? CW_OK
+               : cw_error_set(r->err, CW_ERR_INPUT, "%s: found no rows before the file ends, expected some",
+                              r->o->capture);
+}
+
 static enum cw_status write_by_range(struct cw_eval_run *r, const struct cw_timeline *timeline)
 {
     struct cw_pm_ranges ranges;

@@ -426,6 +426,10 @@ enum cw_status cw_eval_trace(struct cw_eval_run *r)
         status = cw_eval_load_timeline(r, &v.t);
     cw_progress_end();
     if (status == CW_OK)
+        status = cw_eval_need_rows(r, &v.t);
+    if (status == CW_OK && (r->o->hdf5 || r->o->csv || r->o->json))
+        cw_eval_tell_incomplete(r);
+    if (status == CW_OK)
         status = cw_eval_trace_choose(&v.choice, r, &v.t, false);
     if (status == CW_OK && (r->o->hdf5 || r->o->csv || r->o->json))
         status = write_files(&v);

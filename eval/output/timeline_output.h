@@ -52,6 +52,8 @@ struct cw_timeline_loss {
     bool known;                         /* there are books of kernels */
     uint64_t kernels, missing, untimed; /* kernels that were launched; rows that are not there; that have no times */
     uint64_t of_graphs; /* kernels beside these, which CUDA graphs ran: nobody launched them by itself */
+    uint32_t cut;       /* processes of which what came last is lost, as they were killed */
+    uint64_t of[CW_TRACE_KIND__COUNT + 1]; /* what is missing, by kind, and of kinds that the books do not tell apart */
 };
 struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *timeline);
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/shorten.h"
@@ -78,13 +79,17 @@ static uint64_t add_known(uint64_t sum, uint64_t value)
 struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *t)
 {
     struct cw_timeline_loss loss = {0};
-    uint64_t dropped = 0, recorded = 0;
+    uint64_t dropped = 0, recorded = 0, dropped_of[CW_TRACE_KIND__COUNT + 1] = {0};
     for (uint32_t i = 0; i < t->account_count; i++) {
         const struct cw_timeline_account *account = &t->accounts[i];
         const bool both = account->launched != CW_TRACE_UNKNOWN && account->recorded != CW_TRACE_UNKNOWN;
+        const enum cw_trace_kind kind = cw_trace_kind_find(account->kind);
         dropped = add_known(dropped, account->dropped);
-        if (both && account->launched > account->recorded)
+        dropped_of[kind] = add_known(dropped_of[kind], account->dropped);
+        if (both && account->launched > account->recorded) {
             loss.missing += account->launched - account->recorded;
+            loss.of[kind] += account->launched - account->recorded;
+        }
         if (strcmp(account->kind, "kernel") == 0 && both) {
             loss.known = true;
             loss.kernels += account->launched;
@@ -93,7 +98,12 @@ struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *t)
     }
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         loss.untimed += t->untimed[k];
-    loss.missing = loss.missing > dropped ? loss.missing : dropped;
+    if (dropped > loss.missing) {
+        loss.missing = dropped;
+        memcpy(loss.of, dropped_of, sizeof loss.of);
+    }
+    for (uint32_t p = 0; p < t->trace->process_count && t->data->complete; p++)
+        loss.cut += t->cut[p];
     if (loss.known && t->rows[CW_TRACE_KERNEL] > recorded)
         loss.of_graphs = t->rows[CW_TRACE_KERNEL] - recorded;
     return loss;
@@ -107,6 +117,81 @@ static bool is_empty(const struct cw_timeline *t)
     return !rows && t->data->complete;
 }
 
+/* " (kernel 3, copy 1)" */
+static void put_kinds(FILE *out, const uint64_t *of)
+{
+    const char *before = " (";
+    char text[CW_NUMBER_SIZE];
+    for (int k = 0; k <= CW_TRACE_KIND__COUNT; k++)
+        if (of[k]) {
+            fprintf(out, "%s%s %s", before, k < CW_TRACE_KIND__COUNT ? cw_trace_kinds[k].name : "of any kind",
+                    cw_terminal_integer(of[k], text));
+            before = ", ";
+        }
+    if (*before == ',')
+        putc(')', out);
+}
+
+/* What is lost, and of which kinds. */
+static void put_missing(const struct cw_text_page *p, const struct cw_timeline_loss *loss, const char *until)
+{
+    char text[CW_NUMBER_SIZE];
+    uint64_t untimed[CW_TRACE_KIND__COUNT + 1] = {0};
+    memcpy(untimed, p->t->untimed, sizeof p->t->untimed);
+    fprintf(p->out, "Lost%s: ", until);
+    if (loss->missing) {
+        fprintf(p->out, "%s row%s not here", cw_terminal_integer(loss->missing, text),
+                loss->missing == 1 ? " is" : "s are");
+        put_kinds(p->out, loss->of);
+    }
+    if (loss->untimed) {
+        fprintf(p->out, "%s%s%s no times", loss->missing ? ", and " : "", cw_terminal_integer(loss->untimed, text),
+                loss->untimed == 1 ? " has" : " have");
+        put_kinds(p->out, untimed);
+    }
+    fputs(".\n", p->out);
+}
+
+/* Whose last rows are not here. */
+static void put_cut(const struct cw_text_page *p, const struct cw_timeline_loss *loss)
+{
+    if (!p->t->data->complete)
+        fputs("The file lacks its end: what was launched last is missing.\n", p->out);
+    else if (loss->cut)
+        fprintf(p->out, "%" PRIu32 " of %" PRIu32 " processes ended before %s had sent all: what came last is lost.\n",
+                loss->cut, p->t->trace->process_count, loss->cut == 1 ? "it" : "they");
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct cw_timeline_window *a = left, *b = right;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Traces of processes that did not run at one time say together little of idle GPUs. */
+static void put_apart(const struct cw_text_page *p)
+{
+    const struct cw_timeline *t = p->t;
+    struct cw_timeline_window *spans = calloc((size_t)t->trace->process_count + 1, sizeof *spans);
+    char text[CW_TIME_TEXT_SIZE];
+    double between = 0;
+    uint64_t until = 0;
+    if (!spans)
+        return;
+    cw_timeline_spans(t, spans);
+    qsort(spans, t->trace->process_count, sizeof *spans, by_start);
+    for (uint32_t i = 0; i < t->trace->process_count; i++) {
+        if (!spans[i].start)
+            continue;
+        between += until && spans[i].start > until ? (double)(spans[i].start - until) : 0;
+        until = spans[i].end > until ? spans[i].end : until;
+    }
+    if (between > 0.5 * (double)(t->end - t->start))
+        fprintf(p->out, "The processes did not run at one time: for %s of this none was there.\n",
+                cw_terminal_time(between, text));
+    free(spans);
+}
+
 static void put_lost(const struct cw_text_page *p)
 {
     const struct cw_timeline *t = p->t;
@@ -116,17 +201,18 @@ static void put_lost(const struct cw_text_page *p)
     if (cw_timeline_unopened(t))
         cw_text_print(p->out, "No window opened (%s): nothing was traced.\n", cw_timeline_unopened(t));
     else if (loss.missing || loss.untimed)
-        fprintf(p->out, "Lost%s: %s rows are not here, and %s have no times.\n", until,
-                cw_terminal_integer(loss.missing, a), cw_terminal_integer(loss.untimed, b));
+        put_missing(p, &loss, until);
     else if (loss.known)
-        fprintf(p->out, "Nothing was lost%s: %s kernels were launched, and all are here%s%s%s.\n", until,
-                cw_terminal_integer(loss.kernels, a), loss.of_graphs ? "; " : "",
-                loss.of_graphs ? cw_terminal_integer(loss.of_graphs, b) : "",
+        fprintf(p->out, "%s%s: %s kernels were launched, and all are here%s%s%s.\n",
+                loss.cut || *until ? "Known" : "Nothing was lost", until, cw_terminal_integer(loss.kernels, a),
+                loss.of_graphs ? "; " : "", loss.of_graphs ? cw_terminal_integer(loss.of_graphs, b) : "",
                 loss.of_graphs ? " more ran in CUDA graphs" : "");
     else if (is_empty(t))
         fputs("Nothing of what was to be recorded happened while it was traced.\n", p->out);
     else
         fputs("What was lost is not known: the file has no books.\n", p->out);
+    put_cut(p, &loss);
+    put_apart(p);
     if (t->window_count) {
         double traced = 0;
         char text[CW_TIME_TEXT_SIZE];
@@ -266,7 +352,10 @@ static void put_main_list(const struct cw_text_page *p)
              items_of(by));
     if (!p->style->quiet)
         cw_text_put_title(p, title);
-    cw_text_put_list(p, list, items_of(by), names[by], "rows");
+    if (!list->count)
+        fputs("  no rows\n", p->out);
+    else
+        cw_text_put_list(p, list, items_of(by), names[by], "rows");
 }
 
 void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_terminal_style *style, FILE *out)

@@ -114,13 +114,22 @@ void cw_text_put_idle(const struct cw_text_page *p)
                               .names = CW_NAMES_WORDS,
                               .content = &all};
     char a[CW_NUMBER_SIZE], text[CW_TIME_TEXT_SIZE], title[160];
+    double left = all.sum.idle;
+    uint64_t gaps = all.sum.gaps;
     if (!all.count)
         return;
-    snprintf(title, sizeof title, "Why %s idle: %s in %s gaps",
+    snprintf(title, sizeof title, "Why %s idle: %s in %s gaps, counted by main cause",
              p->o->usage->device_count > 1 ? "GPUs were" : "the GPU was", cw_terminal_time(all.sum.idle, text),
              cw_terminal_integer(all.sum.gaps, a));
     cw_text_put_title(p, title);
     cw_text_put_lines(&l);
+    for (uint32_t i = 0; i < all.count; i++) {
+        left -= all.sum.causes[all.order[i]];
+        gaps -= all.sum.cause_gaps[all.order[i]];
+    }
+    if (gaps)
+        fprintf(p->out, "  and %s for other causes, in %s gap%s\n", cw_terminal_time(left > 0 ? left : 0, text),
+                cw_terminal_integer(gaps, a), gaps == 1 ? "" : "s");
     if (p->o->usage->some_left)
         fputs("  There are so many gaps that not all were looked into.\n", p->out);
 }

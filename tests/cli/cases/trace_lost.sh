@@ -1,0 +1,40 @@
+# What of a trace is not there is said where somebody looks, and is not taken for idle time.
+fail() { "$@" 2>&1 | sed "s|$SOURCE/||"; echo "status ${PIPESTATUS[0]}"; }
+train=$SOURCE/data/captures/trace_train.cwd
+echo == a process was killed
+capture-agent trace -q --backend sim --sim-unfinished -o killed.cwd -- true 2>/dev/null
+metric-eval killed.cwd | sed -n '1,20p'
+echo == the file lacks its end
+make_trace made.cwd launches=400; head -c 9000 made.cwd >half.cwd
+metric-eval half.cwd | sed -n '1,8p'
+metric-eval half.cwd --csv half.csv --kind kernel 2>&1 >/dev/null
+echo == nothing is left of it
+head -c 3000 "$train" >none.cwd
+fail metric-eval none.cwd -q
+fail metric-eval none.cwd --csv - --kind kernel
+fail metric-eval export none.cwd --perfetto none.pftrace; ls none.pftrace 2>&1
+metric-eval show none.cwd | grep ^end
+echo == of which kinds
+make_trace dropped.cwd launches=300 dropped=3 untimed=2; metric-eval dropped.cwd | sed -n 4p
+echo == traces of different times
+make_trace other.cwd launches=50
+metric-eval made.cwd "$train" | sed -n '1,6p'
+metric-eval made.cwd made.cwd 2>&1 | sed -n '1,5p'
+echo == gaps, and memory in use
+metric-eval "$train" | sed -n '/^Why/,/^$/p; /^Memory/,/^$/p'
+metric-eval "$train" --csv - --kind memory | python3 -c '
+import csv, sys
+now = most = 0
+for r in csv.DictReader(sys.stdin):
+    now += int(r["bytes"]) * (1 if r["type"] == "allocate" else -1) if r["memory"] == "device" else 0
+    most = max(most, now)
+print(f"device: {most / 1e6:.2f} MB at most, {now / 1e6:.2f} MB at the end")'
+echo == no row
+metric-eval "$train" --filter 'total > 1e9' -q
+echo == ranks
+mkdir job; capture-agent trace -q --backend sim -o 'job/rank-%r.cwd' -- true
+metric-eval index job; metric-eval job --rank 1 --by rank -q; fail metric-eval job --rank 7
+echo == errors name options
+fail metric-eval export "$train" --perfetto x --range a 2>&1 | head -1
+fail metric-eval export "$train" --perfetto x --all
+fail metric-eval advise "$train"
