@@ -144,31 +144,47 @@ static struct taken count_taken(const struct by_device *b, uint32_t device)
     return t;
 }
 
+/* "5000 ns" or "250000 cycles", as the capture has it. */
+static void put_interval(const char *interval, FILE *out)
+{
+    char number[CW_NUMBER_SIZE], time[CW_TIME_TEXT_SIZE], *rest;
+    const unsigned long long value = strtoull(interval, &rest, 10);
+    if (rest != interval && strcmp(rest, " ns") == 0)
+        fputs(cw_terminal_time((double)value, time), out);
+    else if (rest != interval && strcmp(rest, " cycles") == 0)
+        cw_text_print(out, "%s cycles", cw_terminal_integer(value, number));
+    else
+        cw_text_print(out, "%s", interval);
+}
+
 static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
 {
     const struct cw_result *r = b->r;
     const struct taken t = count_taken(b, device);
-    cw_text_print(out, "%" PRIu32 " sample%s", t.samples, t.samples == 1 ? "" : "s");
+    char number[CW_NUMBER_SIZE], time[CW_TIME_TEXT_SIZE];
+    cw_text_print(out, "%s sample%s", cw_terminal_integer(t.samples, number), t.samples == 1 ? "" : "s");
     if (t.windows)
-        cw_text_print(out, " in %" PRIu32 " window%s of %.6g s together, over", t.windows, t.windows == 1 ? "" : "s",
-                      (double)t.windows_ns / 1e9);
+        cw_text_print(out, " in %s window%s of %s together, over", cw_terminal_integer(t.windows, number),
+                      t.windows == 1 ? "" : "s", cw_terminal_time((double)t.windows_ns, time));
     else if (t.samples)
         fputs(" in", out);
     if (t.samples || t.windows)
-        cw_text_print(out, " %.6g s", t.samples ? (double)(t.end_ns - t.start_ns) / 1e9 : 0.0);
+        cw_text_print(out, " %s", cw_terminal_time(t.samples ? (double)(t.end_ns - t.start_ns) : 0, time));
     if (device < r->data->device_count) {
         const struct cw_device *d = &r->data->devices[device];
         const char *name = cw_device_attribute(d, "name");
         const char *interval = cw_device_attribute(d, "sampling_interval");
         const char *simulated = cw_device_attribute(d, "simulated");
-        cw_text_print(out, ", every %s on device %" PRIu32 "%s%s%s", interval ? interval : "?", d->index,
+        fputs(", every ", out);
+        put_interval(interval ? interval : "?", out);
+        cw_text_print(out, " on device %" PRIu32 "%s%s%s", d->index,
                       name ? " " : "", name ? name : "",
                       simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "");
     }
     if (t.lost)
-        cw_text_print(out, "; %" PRIu64 " lost", t.lost);
+        cw_text_print(out, "; %s lost", cw_terminal_integer(t.lost, number));
     if (t.overflows)
-        cw_text_print(out, "; the hardware's buffer was full %" PRIu32 " time%s", t.overflows,
+        cw_text_print(out, "; the hardware's buffer was full %s time%s", cw_terminal_integer(t.overflows, number),
                       t.overflows == 1 ? "" : "s");
     fputs("\n\n", out);
 }
