@@ -116,6 +116,13 @@ static void check_texts(struct cw_reader *in, size_t pos, const uint64_t *values
         }
 }
 
+/* Of a payload there -1 was none; a priority was always known. */
+static void read_old_payload(uint64_t *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = values[i] == CW_TRACE_UNKNOWN ? CW_TRACE_SIGNED_UNKNOWN : values[i];
+}
+
 /* The columns, behind the head. */
 static enum cw_status read_columns(struct cw_trace_rows *rows, const struct cw_trace_kind_field *fields,
                                    uint32_t field_count, uint32_t text_count, struct cw_reader *in,
@@ -134,6 +141,9 @@ static enum cw_status read_columns(struct cw_trace_rows *rows, const struct cw_t
             rows->column[fields[f].field] = values;
         buffer->columns[f] = before = values;
     }
+    for (uint32_t f = 0; f < field_count && in->status == CW_OK; f++) /* all are read: one may follow from the last */
+        if (fields[f].field == CW_FIELD_PAYLOAD && fields[f].type == CW_TRACE_NUMBER)
+            read_old_payload(buffer->values + (size_t)f * rows->count, rows->count);
     rows->columns = buffer->columns;
     return in->status;
 }
@@ -193,9 +203,7 @@ uint64_t cw_trace_get(const struct cw_trace_rows *rows, enum cw_trace_field fiel
 {
     if (rows->column[field])
         return rows->column[field][row];
-    return cw_trace_fields[field].type == CW_TRACE_TIME || cw_trace_fields[field].type == CW_TRACE_TEXT
-               ? 0
-               : CW_TRACE_UNKNOWN;
+    return cw_trace_unknown(cw_trace_fields[field].type);
 }
 
 const char *cw_trace_text(const struct cw_trace *trace, uint32_t process, uint64_t text)
@@ -251,12 +259,18 @@ static void *grow(struct parse *p, struct growing *list, size_t size)
     return memset((char *)list->items + size * list->count++, 0, size);
 }
 
+/* Files before the type SIGNED have NUMBER for it. */
+static bool is_old_signed(const struct cw_trace_kind_field *field)
+{
+    return field->type == CW_TRACE_NUMBER && cw_trace_fields[field->field].type == CW_TRACE_SIGNED;
+}
+
 static void read_field(struct cw_reader *in, struct cw_arena *arena, struct cw_trace_kind_field *field)
 {
     field->name = cw_read_string(in, arena);
-    field->type = (enum cw_trace_type)cw_field_read_enum(in, CW_TRACE_TYPE__COUNT, "type of a field", "one below 7");
+    field->type = (enum cw_trace_type)cw_field_read_enum(in, CW_TRACE_TYPE__COUNT, "type of a field", "one below 8");
     field->field = in->status == CW_OK ? cw_trace_field_find(field->name) : CW_FIELD__COUNT;
-    if (field->field < CW_FIELD__COUNT && cw_trace_fields[field->field].type != field->type)
+    if (field->field < CW_FIELD__COUNT && cw_trace_fields[field->field].type != field->type && !is_old_signed(field))
         field->field = CW_FIELD__COUNT; /* it means something else there */
 }
 

@@ -8,6 +8,22 @@ const struct cw_trace_field_info cw_trace_fields[CW_FIELD__COUNT] = {
 #undef X
 };
 
+const char *cw_trace_field_unit(enum cw_trace_field field)
+{
+    static const char *const units[CW_FIELD__COUNT] = {
+        [CW_FIELD_SM_CLOCK] = "MHz",   [CW_FIELD_MEMORY_CLOCK] = "MHz", [CW_FIELD_TEMPERATURE] = "degC",
+        [CW_FIELD_POWER] = "mW",       [CW_FIELD_POWER_LIMIT] = "mW",   [CW_FIELD_FAN] = "percent",
+        [CW_FIELD_BANDWIDTH] = "kB/s", [CW_FIELD_CARVEOUT] = "percent"};
+    return cw_trace_fields[field].type == CW_TRACE_BYTES ? "bytes" : units[field];
+}
+
+uint64_t cw_trace_unknown(enum cw_trace_type type)
+{
+    return type == CW_TRACE_TIME || type == CW_TRACE_TEXT ? 0
+           : type == CW_TRACE_SIGNED                      ? CW_TRACE_SIGNED_UNKNOWN
+                                                          : CW_TRACE_UNKNOWN;
+}
+
 #define COUNT_OF(...) (sizeof((const uint8_t[]){__VA_ARGS__}))
 #define KIND(id, text, ...) [CW_TRACE_##id] = {text, COUNT_OF(__VA_ARGS__), {__VA_ARGS__}}
 #define F(id) CW_FIELD_##id
@@ -16,7 +32,7 @@ const struct cw_trace_field_info cw_trace_fields[CW_FIELD__COUNT] = {
 #define ON_GPU F(START), F(END), F(DEVICE), F(CONTEXT), F(STREAM), F(CORRELATION)
 #define OF_GRAPH F(GRAPH), F(GRAPH_NODE), F(CHANNEL), F(CHANNEL_TYPE), F(DEVICE_LAUNCHED)
 #define CALL F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT)
-#define NVTX F(DOMAIN), F(NAME), F(CATEGORY), F(COLOR), F(PAYLOAD), F(REAL_PAYLOAD)
+#define NVTX F(DOMAIN), F(NAME), F(CATEGORY), F(COLOR), F(PAYLOAD), F(UNSIGNED_PAYLOAD), F(REAL_PAYLOAD)
 
 const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
     KIND(KERNEL, "kernel", ON_GPU, F(SHAPE), F(QUEUED), F(SUBMITTED), OF_GRAPH),

@@ -14,11 +14,14 @@ enum cw_trace_type {
     CW_TRACE_REAL,   /* the bits of a double */
     CW_TRACE_DEVICE, /* the process's own number of a device */
     CW_TRACE_ADDRESS,
+    CW_TRACE_SIGNED, /* two's complement */
     CW_TRACE_TYPE__COUNT
 };
 
-/* What every number but a time and a text is where it is not known. */
+/* What a number is where it is not known: 0 for a time and a text, -2^63 for what is signed, else CW_TRACE_UNKNOWN. */
+uint64_t cw_trace_unknown(enum cw_trace_type type);
 #define CW_TRACE_UNKNOWN UINT64_MAX
+#define CW_TRACE_SIGNED_UNKNOWN ((uint64_t)INT64_MIN)
 
 /* Fields: of one name they mean the same in every kind. Numbers of contexts, streams, correlation and graphs are
  * CUPTI's, and unique within a process. */
@@ -78,14 +81,15 @@ enum cw_trace_type {
     X(VALUE, "value", NUMBER)                                                                                          \
     X(RESULT, "result", NUMBER) /* what the call returned, 0 success */                                                \
     X(EVENT, "event", NUMBER)                                                                                          \
-    X(PRIORITY, "priority", NUMBER) /* two's complement */                                                             \
+    X(PRIORITY, "priority", SIGNED)                                                                                    \
     X(NULL_STREAM, "null_stream", NUMBER)                                                                              \
     X(PARENT, "parent", NUMBER)                                                                                        \
     X(MULTIPROCESSORS, "multiprocessors", NUMBER)                                                                      \
     X(DOMAIN, "domain", TEXT)                                                                                          \
     X(CATEGORY, "category", TEXT)                                                                                      \
     X(COLOR, "color", NUMBER)     /* 0xAARRGGBB */                                                                     \
-    X(PAYLOAD, "payload", NUMBER) /* two's complement where the program gave a signed one */                           \
+    X(PAYLOAD, "payload", SIGNED)                                                                                      \
+    X(UNSIGNED_PAYLOAD, "unsigned_payload", NUMBER) /* what is too large for `payload` */                              \
     X(REAL_PAYLOAD, "real_payload", REAL)                                                                              \
     X(ADDRESS, "address", ADDRESS)                                                                                     \
     X(POOL, "pool", ADDRESS)                                                                                           \
@@ -124,6 +128,8 @@ struct cw_trace_field_info {
     enum cw_trace_type type;
 };
 extern const struct cw_trace_field_info cw_trace_fields[CW_FIELD__COUNT];
+/* The unit of measure, as UDUNITS has it; NULL: none, or a time. */
+const char *cw_trace_field_unit(enum cw_trace_field field);
 
 enum cw_trace_kind {
     CW_TRACE_KERNEL,

@@ -192,36 +192,45 @@ static const char *read_names(struct said *said, nvtxDomainHandle_t domain, cons
     return name;
 }
 
+static struct cw_trace_payload read_payload(const nvtxEventAttributes_t *event)
+{
+    struct cw_trace_payload payload = CW_TRACE_NO_PAYLOAD;
+    double real = 0;
+    switch (event->payloadType) {
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
+        *(event->payload.ullValue > INT64_MAX ? &payload.large : &payload.number) = event->payload.ullValue;
+        break;
+    case NVTX_PAYLOAD_TYPE_INT64:
+        payload.number = (uint64_t)event->payload.llValue;
+        break;
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+        payload.number = event->payload.uiValue;
+        break;
+    case NVTX_PAYLOAD_TYPE_INT32:
+        payload.number = (uint64_t)(int64_t)event->payload.iValue;
+        break;
+    case NVTX_PAYLOAD_TYPE_DOUBLE:
+    case NVTX_PAYLOAD_TYPE_FLOAT:
+        real = event->payloadType == NVTX_PAYLOAD_TYPE_DOUBLE ? event->payload.dValue : (double)event->payload.fValue;
+        memcpy(&payload.real, &real, sizeof real);
+        break;
+    default:
+        break;
+    }
+    return payload;
+}
+
 static void read_event(struct said *said, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
     struct cw_trace_label *label = &said->label;
     const char *name = read_names(said, domain, event);
-    *label = (struct cw_trace_label){said->domain, name, 0, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN};
+    *label = (struct cw_trace_label){said->domain, name, 0, CW_TRACE_UNKNOWN, CW_TRACE_NO_PAYLOAD};
     if (!event)
         return;
     label->category = event->category;
     if (event->colorType == NVTX_COLOR_ARGB)
         label->color = event->color;
-    double real = 0;
-    switch (event->payloadType) {
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
-    case NVTX_PAYLOAD_TYPE_INT64:
-        label->payload = event->payload.ullValue;
-        break;
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
-        label->payload = event->payload.uiValue;
-        break;
-    case NVTX_PAYLOAD_TYPE_INT32:
-        label->payload = (uint64_t)(int64_t)event->payload.iValue;
-        break;
-    case NVTX_PAYLOAD_TYPE_DOUBLE:
-    case NVTX_PAYLOAD_TYPE_FLOAT:
-        real = event->payloadType == NVTX_PAYLOAD_TYPE_DOUBLE ? event->payload.dValue : (double)event->payload.fValue;
-        memcpy(&label->real_payload, &real, sizeof real);
-        break;
-    default:
-        break;
-    }
+    label->payload = read_payload(event);
 }
 
 /* ---- the functions ---------------------------------------------------------------------------------------------- */

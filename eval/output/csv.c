@@ -14,9 +14,17 @@ static void put_cell(const struct cw_output_column *c, const void *cell, FILE *o
     case CW_CELL_F64:
         cw_output_put_f64(*(const double *)cell, out);
         break;
+    case CW_CELL_REAL:
+        if (cw_cell_integer(c->type, cell) != UINT64_MAX)
+            cw_output_put_f64(*(const double *)cell, out);
+        break;
     case CW_CELL_KNOWN:
         if (cw_cell_integer(c->type, cell) != UINT64_MAX)
             cw_output_put_u64(cw_cell_integer(c->type, cell), out);
+        break;
+    case CW_CELL_SIGNED:
+        if (*(const int64_t *)cell != INT64_MIN)
+            cw_output_put_i64(*(const int64_t *)cell, out);
         break;
     case CW_CELL_STATUS:
         fputs_unlocked(cw_value_status_text((enum cw_value_status) * (const int8_t *)cell), out);

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "eval/output/capture.h"
+#include "eval/output/hdf5_marks.h"
 #include "eval/output/output.h"
 
 /* A file being written. Sticky: after the first failure nothing more happens, and `finish` says what failed. */
@@ -101,7 +102,10 @@ static struct type type_of(const struct file *f, enum cw_cell_type type)
 {
     switch (type) {
     case CW_CELL_F64:
+    case CW_CELL_REAL:
         return (struct type){H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
+    case CW_CELL_SIGNED:
+        return (struct type){H5T_STD_I64LE, H5T_NATIVE_INT64};
     case CW_CELL_U64:
     case CW_CELL_I64:
     case CW_CELL_KNOWN:
@@ -166,6 +170,7 @@ struct sink {
     size_t size;  /* of a cell */
     uint64_t width, room, held, done; /* cells of a row; rows: of the piece, in it, before it */
     char *piece;
+    struct cw_hdf5_marks marks;
 };
 
 struct filling {
@@ -201,7 +206,7 @@ static hid_t creation_list(const struct file *f, const struct sink *s, const hsi
 
 static void put_units(struct file *f, hid_t dataset, const struct cw_output_table *t, const struct cw_output_column *c)
 {
-    const bool date = c && c->units && strcmp(c->units, CW_OUTPUT_DATE) == 0;
+    const bool date = c && cw_output_is_date(c);
     if (!c || !c->units || (date && t->clock && strcmp(t->clock, CW_OUTPUT_REALTIME) != 0))
         return;
     put_text(f, dataset, "units", c->units);
@@ -219,7 +224,7 @@ static hid_t add_sink(struct filling *to, const struct cw_output_column *c, cons
     const hsize_t sizes[2] = {t->row_count, across ? across->row_count : 1};
     struct sink s = {.given = type.given, .name = c ? c->name : t->name, .column = c, .across = across,
                      .values = across && across == t->metrics, .size = c ? cw_cell_size(c->type) : t->record_size,
-                     .width = sizes[1]};
+                     .width = sizes[1], .marks.column = across ? NULL : c};
     if (f->what || !check(f, to->count < SINKS_MAX, s.name))
         return H5I_INVALID_HID;
     s.room = s.width ? PIECE / (s.width * s.size) : 0;
@@ -242,6 +247,7 @@ static void flush_sink(struct file *f, struct sink *s)
     const hsize_t start[2] = {s->done, 0}, sizes[2] = {s->held, s->width};
     if (f->what || !s->held || !s->width)
         return;
+    cw_hdf5_marks_see(&s->marks, s->piece, s->held);
     hid_t file = H5Dget_space(s->dataset), memory = H5Screate_simple(H5Sget_simple_extent_ndims(file), sizes, NULL);
     check(f,
           H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, sizes, NULL) >= 0 &&
@@ -312,6 +318,9 @@ static void fill(struct filling *to, struct filling *other)
 static void close_sinks(struct filling *to)
 {
     for (size_t k = 0; k < to->count; k++) {
+        if (!to->f->what)
+            check(to->f, cw_hdf5_marks_put(&to->sinks[k].marks, to->sinks[k].dataset, to->f->string),
+                  to->sinks[k].name);
         close_object(to->sinks[k].dataset);
         free(to->sinks[k].piece);
     }

@@ -31,12 +31,6 @@ static void put_word(struct writing *w, const char *text, bool quoted)
         putc_unlocked('"', w->out);
 }
 
-/* Of what JSON has as an int64_t. */
-static uint64_t magnitude(uint64_t value)
-{
-    return (int64_t)value < 0 ? -value : value;
-}
-
 static void put_cell(struct writing *w, const struct cw_output_table *t, const struct cw_output_column *c,
                      const void *cell)
 {
@@ -52,6 +46,7 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
         put_tree(w, cw_capture_pairs(pairs->list, pairs->count));
         break;
     case CW_CELL_F64:
+    case CW_CELL_REAL:
         if (isfinite(*(const double *)cell))
             cw_output_put_f64(*(const double *)cell, w->out);
         else
@@ -66,10 +61,14 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
         else
             cw_output_put_u64(cw_cell_integer(c->type, cell), w->out);
         break;
+    case CW_CELL_SIGNED:
+        if (*(const int64_t *)cell == INT64_MIN)
+            put_word(w, "null", false);
+        else
+            cw_output_put_i64(*(const int64_t *)cell, w->out);
+        break;
     case CW_CELL_I64:
-        if ((int64_t)cw_cell_integer(c->type, cell) < 0)
-            putc_unlocked('-', w->out);
-        cw_output_put_u64(magnitude(cw_cell_integer(c->type, cell)), w->out);
+        cw_output_put_i64(*(const int64_t *)cell, w->out);
         break;
     default:
         cw_output_put_u64(cw_cell_integer(c->type, cell), w->out);

@@ -198,7 +198,7 @@ static bool note_field(struct cw_lane_note *note, const struct cw_timeline *t, c
     default:
         break;
     }
-    return value != CW_TRACE_UNKNOWN;
+    return value != cw_trace_unknown(cw_trace_fields[field].type);
 }
 
 static void row_event(void *rows, uint32_t i, struct cw_lane_event *e)

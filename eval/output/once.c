@@ -43,3 +43,10 @@ void cw_output_put_u64(uint64_t value, FILE *out)
     const size_t size = cw_decimal_u64(value, text);
     fwrite_unlocked(text, 1, size, out);
 }
+
+void cw_output_put_i64(int64_t value, FILE *out)
+{
+    if (value < 0)
+        putc_unlocked('-', out);
+    cw_output_put_u64(value < 0 ? -(uint64_t)value : (uint64_t)value, out);
+}

@@ -20,5 +20,6 @@ void cw_output_once_free(struct cw_output_once *once);
 /* A number, of which stdio would make more work. */
 void cw_output_put_f64(double value, FILE *out);
 void cw_output_put_u64(uint64_t value, FILE *out);
+void cw_output_put_i64(int64_t value, FILE *out);
 
 #endif

@@ -115,6 +115,11 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
  *     /capture/manifest    string, JSON
  *     /capture/duration_ns [range, pass] float64, NaN where a pass was not timed, with the scales range and pass
  *
+ * A column of which some numbers are not known has the attribute _FillValue; of times these are -2^63, which xarray takes
+ * for no time, with valid_min. units says of what numbers are; index_into names the dataset of texts that they are rows
+ * of, 0 of none. flag_values or flag_masks, and flag_meanings, say what numbers or bits mean, and which words the texts
+ * of a column are where these are few.
+ *
  * Files of "counterworks-1" have the names of ranges as their dimension scale, and no numbers of them.
  *
  * The groups are range; group, of groups of ranges; pm (whose time_start has an attribute clock: "CLOCK_REALTIME" or

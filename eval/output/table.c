@@ -1,5 +1,7 @@
 #include "eval/output/table.h"
 
+#include <string.h>
+
 #include "base/progress.h"
 
 struct cw_output_row cw_output_array(const struct cw_output_table *t, uint64_t i)
@@ -86,6 +88,11 @@ struct cw_value_record cw_output_value(const struct cw_output_row *row, size_t m
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------ */
+
+bool cw_output_is_date(const struct cw_output_column *c)
+{
+    return c->units && strcmp(c->units, CW_OUTPUT_DATE) == 0;
+}
 
 size_t cw_cell_size(enum cw_cell_type type)
 {

@@ -16,7 +16,9 @@ enum cw_cell_type {
     CW_CELL_U64,
     CW_CELL_I64,    /* a uint64_t that JSON has as an int64_t, which all its readers take */
     CW_CELL_KNOWN,  /* the same, of which 2^64-1 is not known: no cell in CSV, null in JSON */
+    CW_CELL_SIGNED, /* int64_t, of which -2^63 is not known */
     CW_CELL_F64,    /* in JSON what is infinite or no number is null: the status beside it says why */
+    CW_CELL_REAL,   /* double, of which the NaN that has all bits is not known: no cell in CSV */
     CW_CELL_STATUS, /* int8_t, enum cw_value_status */
     CW_CELL_PAIRS,  /* struct cw_output_pairs: an object, left out where it is empty; JSON alone */
 };
@@ -32,6 +34,14 @@ struct cw_output_table;
 #define CW_OUTPUT_DATE "nanoseconds since 1970-01-01"
 #define CW_OUTPUT_REALTIME "CLOCK_REALTIME"
 
+/* What the numbers of a column mean, one word for each value, or each bit, of `values`. */
+struct cw_output_flags {
+    const char *meanings;
+    bool bits;
+    uint32_t count;
+    const uint64_t *values;
+};
+
 struct cw_output_column {
     const char *name;
     enum cw_cell_type type;
@@ -41,7 +51,11 @@ struct cw_output_column {
     int width;                            /* on a terminal; 0: what the widest cell needs */
     bool right;                           /* aligned there */
     const char *units;                    /* in HDF5, an attribute; NULL: none. CW_OUTPUT_DATE: a time, see `clock` */
+    /* In HDF5, attributes: */
+    const struct cw_output_table *texts; /* the numbers are rows of this one, 0 of no text; NULL: they are not */
+    const struct cw_output_flags *flags; /* or NULL */
 };
+bool cw_output_is_date(const struct cw_output_column *column);
 
 struct cw_output_row {
     const void *record; /* NULL: it could not be read, as `failed` of the table says */

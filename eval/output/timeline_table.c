@@ -26,7 +26,7 @@ struct column {
     enum cw_trace_type type;
 };
 
-/* A cell as a number or a text, and what HDF5 has of a text: its index. */
+/* A cell as a number or a text, and what HDF5 has of a text: its index. Times are signed. */
 struct cell {
     union {
         uint64_t number;
@@ -36,10 +36,13 @@ struct cell {
     uint32_t index;
 };
 
+enum { NAMES, PATHS, TEXT_TABLES };
+
 struct kind_rows {
     const struct cw_timeline *t;
     const struct cw_timeline_keep *keep; /* NULL: all */
     const char *const *paths;            /* text of each NVTX path */
+    const struct cw_output_table *texts; /* NAMES and PATHS */
     enum cw_trace_kind kind;
     uint32_t count; /* of columns */
     struct column columns[MOST_COLUMNS];
@@ -244,7 +247,7 @@ static struct cell row_cell(const struct kind_rows *k, const struct column *c, u
                                  device == CW_NO_TRACE_DEVICE ? CW_TRACE_UNKNOWN : t->data->devices[device].index};
     }
     case CW_TRACE_TIME:
-        return (struct cell){.as.number = value ? value : CW_TRACE_UNKNOWN};
+        return (struct cell){.as.number = value ? value : CW_TRACE_SIGNED_UNKNOWN};
     default: /* the bits of a real that is not known are those of no number */
         return (struct cell){.as.number = value};
     }
@@ -278,7 +281,7 @@ static struct cell make_cell(const struct kind_rows *k, const struct column *c)
         rank = cw_timeline_attribute(t, k->rows.process, "rank");
         return text_cell(rank ? rank : "", 0);
     case CALL_START:
-        return (struct cell){.as.number = call == CW_TIMELINE_NONE ? CW_TRACE_UNKNOWN : t->calls[call].start};
+        return (struct cell){.as.number = call == CW_TIMELINE_NONE ? CW_TRACE_SIGNED_UNKNOWN : t->calls[call].start};
     case CALL_THREAD:
         return (struct cell){.as.number = call == CW_TIMELINE_NONE ? CW_TRACE_UNKNOWN
                                                                    : t->threads[t->calls[call].thread].thread};
@@ -291,7 +294,9 @@ static struct cell make_cell(const struct kind_rows *k, const struct column *c)
 
 static bool is_known(const struct column *c, const struct cell *cell)
 {
-    return c->type == CW_TRACE_TEXT ? *cell->as.text != 0 : cell->as.number != CW_TRACE_UNKNOWN;
+    return c->type == CW_TRACE_TEXT   ? *cell->as.text != 0
+           : c->type == CW_TRACE_TIME ? cell->as.number != CW_TRACE_SIGNED_UNKNOWN
+                                      : cell->as.number != cw_trace_unknown(c->type);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
@@ -405,36 +410,57 @@ static const char *name_column(const struct column *c, char name[40])
     return name;
 }
 
+static enum cw_cell_type cell_type(enum cw_trace_type type)
+{
+    return type == CW_TRACE_TEXT                              ? CW_CELL_TEXT
+           : type == CW_TRACE_REAL                            ? CW_CELL_REAL
+           : type == CW_TRACE_TIME || type == CW_TRACE_SIGNED ? CW_CELL_SIGNED
+                                                              : CW_CELL_KNOWN;
+}
+
+static const struct cw_output_flags *flags_of(const struct column *c)
+{
+    static const uint64_t numbers[] = {0, 1}, bits[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+    static const struct cw_output_flags answers = {"no yes", false, 2, numbers}, /* as the management library has them */
+        limits = {"idle application_clocks power_limit hardware sync_boost heat hardware_heat hardware_power display",
+                  true, sizeof bits / sizeof *bits, bits};
+    if (c->source == OTHER_THREAD)
+        return &answers;
+    if (c->source != OF_ROW)
+        return NULL;
+    return c->field == CW_FIELD_THROTTLE                                        ? &limits
+           : c->field == CW_FIELD_ASYNC || c->field == CW_FIELD_DEVICE_LAUNCHED ? &answers
+                                                                                : NULL;
+}
+
 /* Of a text HDF5 has the index: /timeline/text/name, and of nvtx /timeline/text/path. */
 static size_t show_columns(struct kind_rows *k)
 {
+    const unsigned files = CW_TO_CSV | CW_TO_JSON;
     size_t count = 0;
     for (uint32_t c = 0; c < k->count; c++) {
         const struct column *column = &k->columns[c];
         const char *name = name_column(column, k->names[c]);
         const size_t at = c * sizeof(struct cell);
-        const bool text = column->type == CW_TRACE_TEXT;
+        const bool indexed = column->type == CW_TRACE_TEXT && column->source != RANK;
         k->shown[count++] = (struct cw_output_column){
             name,
-            text                            ? CW_CELL_TEXT
-            : column->type == CW_TRACE_REAL ? CW_CELL_F64
-                                            : CW_CELL_KNOWN,
-            text && column->source != RANK ? CW_TO_CSV | CW_TO_JSON : CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5,
-            at + offsetof(struct cell, as)};
-        if (text && column->source != RANK)
-            k->shown[count++] =
-                (struct cw_output_column){name, CW_CELL_U32, CW_TO_HDF5, at + offsetof(struct cell, index)};
+            cell_type(column->type),
+            indexed ? files : files | CW_TO_HDF5,
+            at + offsetof(struct cell, as),
+            .units = column->type == CW_TRACE_TIME ? CW_OUTPUT_DATE
+                     : column->source <= OF_SHAPE  ? cw_trace_field_unit(column->field)
+                                                   : NULL,
+            .flags = flags_of(column)};
+        if (indexed)
+            k->shown[count++] = (struct cw_output_column){name, CW_CELL_U32, CW_TO_HDF5,
+                                                          at + offsetof(struct cell, index),
+                                                          .texts = &k->texts[column->source == NVTX ? PATHS : NAMES]};
     }
     return count;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
-
-static struct cw_output_row name_row(const struct cw_output_table *table, uint64_t i)
-{
-    const struct cw_timeline_name *names = table->content;
-    return (struct cw_output_row){.record = &names[i]};
-}
 
 /* The text of each path; where they are too much together, the last names alone. */
 static const char *const *make_paths(const struct cw_timeline *t, struct cw_arena *arena)
@@ -457,25 +483,31 @@ static const char *const *make_paths(const struct cw_timeline *t, struct cw_aren
     return paths;
 }
 
-static void add_texts(struct cw_output *output, const struct cw_timeline *t, const char *const *paths)
+/* NULL when out of memory. */
+static const struct cw_output_table *make_texts(const struct cw_timeline *t, const char *const *paths,
+                                                struct cw_arena *arena)
 {
     static const struct cw_output_column name[] = {
         {"name", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct cw_timeline_name, shown)}};
     static const struct cw_output_column path[] = {{"path", CW_CELL_TEXT, CW_TO_HDF5, 0}};
-    output->tables[output->table_count++] = (struct cw_output_table){.name = "name",
-                                                                     .group = "timeline/text",
-                                                                     CW_OUTPUT_COLUMNS(name),
-                                                                     .record_size = sizeof(struct cw_timeline_name),
-                                                                     .row_count = t->name_count,
-                                                                     .row = name_row,
-                                                                     .content = t->names};
-    output->tables[output->table_count++] = (struct cw_output_table){.name = "path",
-                                                                     .group = "timeline/text",
-                                                                     CW_OUTPUT_COLUMNS(path),
-                                                                     .record_size = sizeof(char *),
-                                                                     .row_count = t->path_count,
-                                                                     .row = cw_output_array,
-                                                                     .content = (void *)(uintptr_t)paths};
+    struct cw_output_table *texts = cw_arena_alloc(arena, TEXT_TABLES, sizeof *texts);
+    if (!texts)
+        return NULL;
+    texts[NAMES] = (struct cw_output_table){.name = "name",
+                                            .group = "timeline/text",
+                                            CW_OUTPUT_COLUMNS(name),
+                                            .record_size = sizeof(struct cw_timeline_name),
+                                            .row_count = t->name_count,
+                                            .row = cw_output_array,
+                                            .content = (void *)(uintptr_t)t->names};
+    texts[PATHS] = (struct cw_output_table){.name = "path",
+                                            .group = "timeline/text",
+                                            CW_OUTPUT_COLUMNS(path),
+                                            .record_size = sizeof(char *),
+                                            .row_count = t->path_count,
+                                            .row = cw_output_array,
+                                            .content = (void *)(uintptr_t)paths};
+    return texts;
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -542,6 +574,7 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
                                        struct cw_arena *arena, struct cw_error *err)
 {
     const char *const *paths = make_paths(t, arena);
+    const struct cw_output_table *texts = make_texts(t, paths, arena);
     struct cw_timeline_tables *tables = *made = cw_arena_alloc(arena, 1, sizeof *tables);
     const uint32_t *orders[] = {
         NULL,
@@ -551,18 +584,18 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
         order_items(&(struct cw_order_items){t->waits, sizeof *t->waits, t->wait_count}, wait_after, arena),
         order_items(&(struct cw_order_items){t->marks, sizeof *t->marks, t->mark_count}, mark_after, arena)};
     const uint32_t counts[] = {0, t->gpu_count, t->call_count, t->range_count, t->wait_count, t->mark_count};
-    bool good = paths && tables && orders[GPU] && orders[CALLS] && orders[RANGES] && orders[WAITS] && orders[MARKS];
+    bool good = paths && texts && tables && orders[GPU] && orders[CALLS] && orders[RANGES] && orders[WAITS] && orders[MARKS];
     kinds &= keep && keep->kinds ? keep->kinds : UINT64_MAX;
     for (int k = 0; good && k < CW_TRACE_KIND__COUNT; k++) {
         const enum list list = list_of((enum cw_trace_kind)k);
-        struct kind_rows rows = {.t = t, .keep = keep, .paths = paths, .kind = (enum cw_trace_kind)k};
+        struct kind_rows rows = {.t = t, .keep = keep, .paths = paths, .texts = texts, .kind = (enum cw_trace_kind)k};
         rows.order = orders[list];
         rows.item_count = counts[list];
         if (t->rows[k] && kinds & CW_TRACE_BIT(k))
             good = add_kind(output, tables, &rows, arena);
     }
-    if (good) /* behind the kinds: CSV has the first table */
-        add_texts(output, t, paths);
+    for (int i = 0; good && i < TEXT_TABLES; i++) /* behind the kinds: CSV has the first table */
+        output->tables[output->table_count++] = texts[i];
     return good ? CW_OK : cw_error_nomem(err);
 }
 
@@ -590,7 +623,7 @@ static bool add_slowest(struct group_record *record, const struct cw_timeline *t
                         struct cw_arena *arena)
 {
     record->slowest_name = "";
-    record->slowest_start = CW_TRACE_UNKNOWN;
+    record->slowest_start = CW_TRACE_SIGNED_UNKNOWN;
     if (range == CW_TIMELINE_NONE)
         return true;
     const struct cw_timeline_range *r = &t->ranges[range];
@@ -614,23 +647,23 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
         int of;
     } all[] = {{{"name", CW_CELL_TEXT, AT(name)}, ALL},
                {{"launches", CW_CELL_U64, AT(count)}, ALL},
-               {{"total_ns", CW_CELL_F64, AT(total)}, ALL},
+               {{"total_ns", CW_CELL_F64, AT(total), .units = "ns"}, ALL},
                {{"share", CW_CELL_F64, AT(share)}, ALL},
-               {{"mean_ns", CW_CELL_F64, AT(mean)}, ALL},
-               {{"least_ns", CW_CELL_F64, AT(least)}, ALL},
-               {{"greatest_ns", CW_CELL_F64, AT(greatest)}, ALL},
-               {{"bytes", CW_CELL_F64, AT(bytes)}, ALL},
+               {{"mean_ns", CW_CELL_F64, AT(mean), .units = "ns"}, ALL},
+               {{"least_ns", CW_CELL_F64, AT(least), .units = "ns"}, ALL},
+               {{"greatest_ns", CW_CELL_F64, AT(greatest), .units = "ns"}, ALL},
+               {{"bytes", CW_CELL_F64, AT(bytes), .units = "bytes"}, ALL},
                {{"failed", CW_CELL_U64, AT(failed)}, ALL},
-               {{"self_ns", CW_CELL_F64, AT(own)}, OF_RANGES},
+               {{"self_ns", CW_CELL_F64, AT(own), .units = "ns"}, OF_RANGES},
                {{"ranges", CW_CELL_U64, AT(ranges)}, OF_RANGES},
                {{"graph_launches", CW_CELL_U64, AT(ranges)}, OF_GRAPHS},
                {{"nodes", CW_CELL_U64, AT(nodes)}, OF_GRAPHS},
-               {{"wall_ns", CW_CELL_F64, AT(wall)}, TIMED},
-               {{"fastest_wall_ns", CW_CELL_F64, AT(fastest)}, TIMED},
-               {{"median_wall_ns", CW_CELL_F64, AT(median)}, TIMED},
-               {{"slowest_wall_ns", CW_CELL_F64, AT(longest)}, TIMED},
+               {{"wall_ns", CW_CELL_F64, AT(wall), .units = "ns"}, TIMED},
+               {{"fastest_wall_ns", CW_CELL_F64, AT(fastest), .units = "ns"}, TIMED},
+               {{"median_wall_ns", CW_CELL_F64, AT(median), .units = "ns"}, TIMED},
+               {{"slowest_wall_ns", CW_CELL_F64, AT(longest), .units = "ns"}, TIMED},
                {{"slowest", CW_CELL_TEXT, AT(slowest_name)}, OF_RANGES},
-               {{"slowest_start_ns", CW_CELL_KNOWN, AT(slowest_start)}, OF_RANGES},
+               {{"slowest_start_ns", CW_CELL_SIGNED, AT(slowest_start), .units = CW_OUTPUT_DATE}, OF_RANGES},
                {{"other_thread", CW_CELL_U64, AT(other_thread)}, OF_RANGES}};
 #undef AT
     const bool ranges = cw_timeline_by_ranges(rows->groups.by), graphs = rows->groups.by == CW_TIMELINE_BY_GRAPH;

@@ -53,7 +53,7 @@ static void step(struct done *done)
 {
     const uint64_t start = now_ns(), large = (done->steps + 1) * UINT64_C(0x9e3779b97f4a7c15);
     const struct cw_trace_label label = {
-        .name = "iteration", .color = large, .payload = large ^ 1, .real_payload = large ^ 2};
+        .name = "iteration", .color = large, .payload = {.number = large ^ 1, .real = large ^ 2}};
     cw_trace_nvtx_open(1, 0, &label);
     fake_cupti_launch(CUPTI_API_ENTER);
     fake_cupti_launch(CUPTI_API_EXIT);

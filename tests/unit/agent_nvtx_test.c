@@ -12,7 +12,9 @@ size_t __sanitizer_get_current_allocated_bytes(void);
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
+#include "agent/common/message.h"
 #include "agent/inject/driver/inject.h"
+#include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_cupti.h"
 
@@ -139,6 +141,36 @@ Test(nvtx, handles_that_are_none_have_no_name)
     cr_expect_null(register_string(a, "late"));
     push_registered(made_twice, kept);
     expect_open("///b@kept");
+}
+
+/* ---- payloads --------------------------------------------------------------------------------------------------- */
+
+/* Of a range that is pushed, as a row will have it. */
+static struct cw_trace_payload payload_of(int32_t type, const union payload_t *value)
+{
+    nvtxEventAttributes_t event = {.version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE, .payloadType = type};
+    memcpy(&event.payload, value, sizeof event.payload);
+    CORE2(DomainRangePushEx, nvtxDomainRangePushEx_impl_fntype)(NULL, &event);
+    cr_assert_gt(cw_trace_ranges->count, 0);
+    return cw_trace_ranges->open[cw_trace_ranges->count - 1].payload;
+}
+
+/* -1 is a number like any other, and what does not fit is in a field of its own. */
+Test(nvtx, payloads_keep_their_sign)
+{
+#define PAYLOAD(type, member, value) payload_of(NVTX_PAYLOAD_TYPE_##type, &(const union payload_t){.member = (value)})
+    setenv(CW_AGENT_SOCKET_VARIABLE, "/nowhere", 1);
+    begin();
+    cr_expect_eq((int64_t)PAYLOAD(INT64, llValue, -1).number, -1);
+    cr_expect_eq((int64_t)PAYLOAD(INT32, iValue, -1).number, -1);
+    cr_expect_eq(PAYLOAD(UNSIGNED_INT32, uiValue, UINT32_MAX).number, UINT32_MAX);
+    cr_expect_eq(PAYLOAD(UNSIGNED_INT64, ullValue, INT64_MAX).number, INT64_MAX);
+    const struct cw_trace_payload large = PAYLOAD(UNSIGNED_INT64, ullValue, UINT64_C(1) << 63),
+                                  real = PAYLOAD(DOUBLE, dValue, -1);
+    cr_expect(large.number == CW_TRACE_SIGNED_UNKNOWN && large.large == UINT64_C(1) << 63);
+    cr_expect(real.number == CW_TRACE_SIGNED_UNKNOWN && real.large == CW_TRACE_UNKNOWN);
+    cr_expect_eq(payload_of(NVTX_PAYLOAD_UNKNOWN, &(const union payload_t){0}).number, CW_TRACE_SIGNED_UNKNOWN);
+#undef PAYLOAD
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */

@@ -462,7 +462,7 @@ Test(trace, unified_memory_of_every_device)
     end();
 }
 
-static const struct cw_trace_label label = {"solver", "step", 3, 0xff00ff00, 42, CW_TRACE_UNKNOWN};
+static const struct cw_trace_label label = {"solver", "step", 3, 0xff00ff00, {42, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN}};
 
 /* Ranges of a thread nest, started ones end by number; one that is open at the end has none. */
 Test(trace, ranges_and_marks)

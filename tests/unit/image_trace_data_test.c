@@ -172,6 +172,38 @@ Test(trace_data, a_cut_file_and_an_unknown_kind)
     cw_writer_free(&whole);
 }
 
+/* Before the type of signed numbers a priority, which was always known, and a payload, of which -1 was none, were
+ * numbers. */
+Test(trace_data, signed_fields_of_older_files)
+{
+    static const uint8_t kinds[] = {2, 0, 0, 0, 4, 0, 0, 0, 'n', 'o', 'v', 'a', 2, 0, 0, 0, 8, 0, 0, 0,
+                                    'p', 'r', 'i', 'o', 'r', 'i', 't', 'y', 0, 7, 0, 0, 0, 'p', 'a', 'y', 'l', 'o', 'a', 'd', 0,
+                                    4, 0, 0, 0, 'm', 'o', 'r', 'e', 1, 0, 0, 0, 7, 0, 0, 0, 'p', 'a', 'y', 'l', 'o', 'a', 'd', 7};
+    /* both columns: the numbers less those before, -1 and -1 */
+    static const uint8_t old[] = {0, 0, 0, 0, CW_TRACE_KIND__COUNT, 0, 0, 0, 2, 0, 0, 0, 2, 1, 1, 2, 1, 1},
+                         now[] = {0, 0, 0, 0, CW_TRACE_KIND__COUNT + 1, 0, 0, 0, 2, 0, 0, 0, 2, 1, 1};
+    struct cw_writer more, rows, whole;
+    cw_writer_init(&more);
+    cw_writer_init(&rows);
+    cw_writer_init(&whole);
+    cw_edit_insert(&more, &file, 5, "TKND", CW_CHUNK_OPTIONAL, kinds, sizeof kinds);
+    cw_edit_insert(&rows, &more, 6, "TREC", CW_CHUNK_OPTIONAL, old, sizeof old);
+    cw_edit_insert(&whole, &rows, 7, "TREC", CW_CHUNK_OPTIONAL, now, sizeof now);
+    cr_assert(read_bytes(&whole) == CW_OK, "%s", text);
+    struct cw_trace_rows read;
+    cr_assert(cw_trace_read_rows(&read, &trace, 0, &buffer, &err) == CW_OK);
+    cr_expect_eq((int64_t)cw_trace_get(&read, CW_FIELD_PRIORITY, 0), -1);
+    cr_expect_eq((int64_t)cw_trace_get(&read, CW_FIELD_PRIORITY, 1), -2);
+    cr_expect_eq(cw_trace_get(&read, CW_FIELD_PAYLOAD, 0), CW_TRACE_SIGNED_UNKNOWN);
+    cr_expect_eq((int64_t)cw_trace_get(&read, CW_FIELD_PAYLOAD, 1), -2);
+    cr_assert(cw_trace_read_rows(&read, &trace, 1, &buffer, &err) == CW_OK);
+    cr_expect_eq((int64_t)cw_trace_get(&read, CW_FIELD_PAYLOAD, 0), -1);
+    cr_expect_eq(cw_trace_get(&read, CW_FIELD_PRIORITY, 0), CW_TRACE_SIGNED_UNKNOWN);
+    cw_writer_free(&more);
+    cw_writer_free(&rows);
+    cw_writer_free(&whole);
+}
+
 static void refused(size_t chunk, size_t size, const char *payload, const char *message)
 {
     struct cw_writer edited;

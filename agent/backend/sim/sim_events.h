@@ -20,7 +20,7 @@ void cw_sim_allocate(struct cw_sim_process *p, uint64_t bytes, bool async);
 void cw_sim_free(struct cw_sim_process *p);
 void cw_sim_profiler(struct cw_sim_process *p, bool start);
 
-/* An NVTX range; domain and category "" for none, payload CW_TRACE_UNKNOWN for none. */
+/* An NVTX range; domain and category "" for none, payload CW_TRACE_SIGNED_UNKNOWN for none. */
 void cw_sim_range_begin(struct cw_sim_process *p, bool push, const char *domain, const char *name, const char *category,
                         uint64_t payload);
 /* The innermost that this thread pushed, or NULL: the one that was started under the name. */

@@ -107,12 +107,6 @@ static void write_all(struct cw_sim_process *p)
         write_rows(p, (enum cw_trace_kind)kind);
 }
 
-static uint64_t unknown(enum cw_trace_field field)
-{
-    const enum cw_trace_type type = cw_trace_fields[field].type;
-    return type == CW_TRACE_TIME || type == CW_TRACE_TEXT ? 0 : CW_TRACE_UNKNOWN;
-}
-
 void cw_sim_add(struct cw_sim_process *p, enum cw_trace_kind kind, const struct cw_sim_value *values, size_t count)
 {
     const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
@@ -124,7 +118,7 @@ void cw_sim_add(struct cw_sim_process *p, enum cw_trace_kind kind, const struct 
         return;
     }
     for (uint32_t f = 0; f < info->field_count; f++) {
-        uint64_t value = unknown((enum cw_trace_field)info->fields[f]);
+        uint64_t value = cw_trace_unknown(cw_trace_fields[info->fields[f]].type);
         for (size_t i = 0; i < count; i++)
             value = values[i].field == info->fields[f] ? values[i].value : value;
         rows->values[(size_t)f * ROWS + rows->count] = value;
@@ -266,7 +260,8 @@ struct cw_sim_stream *cw_sim_find_stream(struct cw_sim_process *p, uint32_t numb
     if (p->stream_count == CW_SIM_STREAMS)
         return &p->streams[CW_SIM_STREAMS - 1];
     p->streams[p->stream_count] = (struct cw_sim_stream){p->device, number, cw_sim_now(p)};
-    PUT(p, STREAM, V(STREAM, number), V(CONTEXT, CONTEXT + p->device), V(PRIORITY, 0),
+    PUT(p, STREAM, V(STREAM, number), V(CONTEXT, CONTEXT + p->device),
+        V(PRIORITY, (uint64_t) - (int64_t)(number % 3)), /* none is above 0 */
         V(TYPE, cw_sim_text(p, number == DEFAULT_STREAM ? "default" : "non_blocking")), V(CORRELATION, p->correlation));
     return &p->streams[p->stream_count++];
 }

@@ -73,7 +73,7 @@ static void launch(struct cw_sim_process *p, const char *kernel)
 /* What takes the same kernels forward and backward. */
 static void pass_layers(struct cw_sim_process *p, const char *way, const char *const *kernels, uint32_t kernel_count)
 {
-    push(p, way, CW_TRACE_UNKNOWN);
+    push(p, way, CW_TRACE_SIGNED_UNKNOWN);
     for (uint32_t layer = 0; layer < LAYERS; layer++) {
         char name[32];
         snprintf(name, sizeof name, "layer %u", (unsigned)layer);
@@ -111,7 +111,7 @@ static void step(struct cw_sim_process *p, uint32_t number)
     pass_layers(p, "backward", backward, sizeof backward / sizeof *backward);
     reduce(p);
     cw_sim_use_thread(p, 0);
-    push(p, "optimizer", CW_TRACE_UNKNOWN);
+    push(p, "optimizer", (uint64_t)-1); /* of no layer */
     cw_sim_wait_for_stream(p, REDUCTIONS);
     cw_sim_launch_graph(p, "adam", 8);
     cw_sim_memset(p, 25 << 20);
@@ -132,7 +132,7 @@ static void begin_training(struct cw_sim_process *p, uint32_t place)
         cw_sim_copy(p, "PtoP", 16 << 20, true);
         use_device(p, 0, 0);
     }
-    cw_sim_range_begin(p, false, "", "training", "", CW_TRACE_UNKNOWN);
+    cw_sim_range_begin(p, false, "", "training", "", CW_TRACE_SIGNED_UNKNOWN);
     cw_sim_allocate(p, 512 << 20, false);
     cw_sim_odds_and_ends(p);
     cw_sim_profiler(p, true);
@@ -262,11 +262,11 @@ static bool take_range(struct cw_sim_process *p, const char *line)
 {
     const char *rest;
     if (IS("push"))
-        push(p, rest, CW_TRACE_UNKNOWN);
+        push(p, rest, CW_TRACE_SIGNED_UNKNOWN);
     else if (IS("pop"))
         cw_sim_range_end(p, NULL);
     else if (IS("start"))
-        cw_sim_range_begin(p, false, "", rest, "", CW_TRACE_UNKNOWN);
+        cw_sim_range_begin(p, false, "", rest, "", CW_TRACE_SIGNED_UNKNOWN);
     else if (IS("end"))
         cw_sim_range_end(p, rest);
     else if (IS("mark"))

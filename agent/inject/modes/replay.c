@@ -25,8 +25,7 @@ static uint64_t domain(void)
 
 int counterworks_range_push(const char *name)
 {
-    const struct cw_trace_label label = {
-        .name = name, .color = CW_TRACE_UNKNOWN, .payload = CW_TRACE_UNKNOWN, .real_payload = CW_TRACE_UNKNOWN};
+    const struct cw_trace_label label = {.name = name, .color = CW_TRACE_UNKNOWN, .payload = CW_TRACE_NO_PAYLOAD};
     const int depth = cw_user_range_push(domain(), name ? name : "");
     cw_trace_nvtx_open(domain(), 0, &label);
     return depth;

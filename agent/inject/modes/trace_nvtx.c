@@ -54,7 +54,6 @@ static struct cw_trace_open describe(uint64_t domain, uint64_t id, const struct 
                                   .start_ns = cw_inject_now_ns(),
                                   .color = label->color,
                                   .payload = label->payload,
-                                  .real_payload = label->real_payload,
                                   .category = label->category};
 }
 
@@ -96,8 +95,9 @@ static void put_label(const struct cw_trace_open *o)
     put(CW_FIELD_NAME, o->name);
     put(CW_FIELD_CATEGORY, category_name(o->domain, o->category));
     put(CW_FIELD_COLOR, o->color);
-    put(CW_FIELD_PAYLOAD, o->payload);
-    put(CW_FIELD_REAL_PAYLOAD, o->real_payload);
+    put(CW_FIELD_PAYLOAD, o->payload.number);
+    put(CW_FIELD_UNSIGNED_PAYLOAD, o->payload.large);
+    put(CW_FIELD_REAL_PAYLOAD, o->payload.real);
 }
 
 static bool was_in_window(const struct cw_trace_open *o)

@@ -15,15 +15,25 @@ enum {
     CW_TRACE_MOST_COPIED = 2 << 20 /* bytes of texts of ranges that are open outside of windows */
 };
 
-struct cw_trace_label {                    /* what the program says of a range or mark */
-    const char *domain, *name;             /* NULL or "": none */
-    uint32_t category;                     /* 0: none */
-    uint64_t color, payload, real_payload; /* CW_TRACE_UNKNOWN */
+struct cw_trace_payload { /* one of these, as the fields of a row have it */
+    uint64_t number, large, real;
+};
+#define CW_TRACE_NO_PAYLOAD                                                                                            \
+    {                                                                                                                  \
+        CW_TRACE_SIGNED_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN                                                    \
+    }
+
+struct cw_trace_label {        /* what the program says of a range or mark */
+    const char *domain, *name; /* NULL or "": none */
+    uint32_t category;         /* 0: none */
+    uint64_t color;            /* CW_TRACE_UNKNOWN */
+    struct cw_trace_payload payload;
 };
 
 struct cw_trace_open { /* a range or mark */
     uint64_t id;       /* 0: pushed */
-    uint64_t thread, domain, start_ns, color, payload, real_payload;
+    uint64_t thread, domain, start_ns, color;
+    struct cw_trace_payload payload;
     uint32_t category;
     uint32_t domain_name, name; /* numbers of texts, or: */
     char *copy;                 /* the texts, for it is not known whether they are wanted: the domain's and its own */

@@ -315,11 +315,9 @@ bool cw_trace_row(enum cw_trace_kind kind)
         return lose(kind);
     self->kind = kind;
     self->row = t->count++;
-    for (uint32_t f = 0; f < info->field_count; f++) {
-        const enum cw_trace_type type = cw_trace_fields[info->fields[f]].type;
+    for (uint32_t f = 0; f < info->field_count; f++)
         t->values[(size_t)f * CW_TRACE_TABLE_ROWS + self->row] =
-            type == CW_TRACE_TIME || type == CW_TRACE_TEXT ? 0 : CW_TRACE_UNKNOWN;
-    }
+            cw_trace_unknown(cw_trace_fields[info->fields[f]].type);
     return true;
 }
 
