@@ -7,6 +7,8 @@
 
 #include "base/shorten.h"
 #include "eval/joined.h"
+#include "eval/labels.h"
+#include "eval/timeline_group_parts.h"
 
 struct making {
     const struct cw_joined *joined;
@@ -14,6 +16,7 @@ struct making {
     enum cw_group_by by;
     uint32_t *key; /* of each launch: what it is grouped by, below key_count */
     uint32_t key_count;
+    const char **paths;           /* by NVTX, unless ranges are joined: the name of what has a key */
     uint32_t *order;              /* launches, those of a row one after another */
     uint32_t *of_shape, *ends;    /* ranges by shape; those of shape s end at ends[s], where those of s + 1 begin */
     uint32_t *turn;               /* of each shape: the range whose turn it is */
@@ -105,10 +108,52 @@ static bool key_ranks(struct making *m)
     return good;
 }
 
-static uint32_t path_of(const struct cw_joined *j, uint32_t i)
+/* The text of a path, with stars for numbers or without; of a path that has no room any more its last name. */
+static const char *path_text(const struct making *m, uint32_t path, bool pattern, size_t *left)
 {
-    const uint32_t event = j->launches[i].event;
-    return j->of_ranges ? j->timeline->ranges[event].path : cw_timeline_own_path(&j->timeline->gpu[event]);
+    const struct cw_timeline *t = m->joined->timeline;
+    struct cw_writer text;
+    if (!*left)
+        return t->names[t->paths[path].name].text;
+    cw_writer_init(&text);
+    pattern ? cw_timeline_put_pattern(t, path, &text) : cw_timeline_put_path(t, path, &text);
+    *left = *left > text.size ? *left - text.size : 0;
+    const char *kept =
+        text.status == CW_OK ? cw_arena_strndup(m->arena, text.size ? (const char *)text.data : "", text.size) : NULL;
+    cw_writer_free(&text);
+    return kept;
+}
+
+/* Paths that differ in their numbers alone are one, as where a trace is shown alone; one of them alone has its name. */
+static bool key_paths(struct making *m)
+{
+    enum { MOST_FOR_EACH = 4096 };
+    const struct cw_joined *j = m->joined;
+    const uint32_t count = j->timeline->path_count;
+    struct cw_label *labels = calloc((size_t)count + 1, sizeof *labels);
+    uint32_t *of = calloc((size_t)count + 1, sizeof *of); /* by key: the path that it has, or count for several */
+    const char **patterns = cw_arena_alloc(m->arena, (size_t)count + 1, sizeof *patterns);
+    size_t left = ((size_t)count + 1) * MOST_FOR_EACH;
+    bool good = labels && of && patterns && (m->paths = cw_arena_alloc(m->arena, (size_t)count + 1, sizeof *m->paths));
+    for (uint32_t p = 0; good && p < count; p++) {
+        patterns[p] = path_text(m, p, true, &left);
+        labels[p] = (struct cw_label){patterns[p] ? patterns[p] : "", p};
+        good = patterns[p];
+    }
+    const uint32_t *number = good ? cw_label_number(labels, count, m->arena) : NULL;
+    m->key_count = count + 1;
+    for (uint32_t i = 0; number && i < j->count; i++) {
+        const uint32_t path = j->timeline->gpu[j->launches[i].event].path, key = number[path];
+        of[key] = !of[key] || of[key] == path + 1 ? path + 1 : count + 1;
+        m->paths[key] = patterns[path];
+        m->key[i] = key;
+    }
+    for (uint32_t k = 0; number && good && k < count; k++)
+        if (of[k] && of[k] <= count)
+            good = (m->paths[k] = path_text(m, of[k] - 1, false, &left));
+    free(labels);
+    free(of);
+    return good && number;
 }
 
 /* The device of a launch, or one more than there are. */
@@ -128,12 +173,14 @@ static bool make_keys(struct making *m)
         return false;
     if (m->by == CW_BY_FAMILY || m->by == CW_BY_RANK)
         return m->by == CW_BY_FAMILY ? key_families(m) : key_ranks(m);
+    if (m->by == CW_BY_NVTX && !j->of_ranges)
+        return key_paths(m);
     m->key_count = m->by == CW_BY_NVTX     ? t->path_count + 1
                    : m->by == CW_BY_DEVICE ? t->data->device_count + 1
                    : m->by == CW_BY_STREAM ? t->stream_count + 1
                                            : j->join.shape_count;
     for (uint32_t i = 0; i < j->count; i++)
-        m->key[i] = m->by == CW_BY_NVTX                         ? path_of(j, i)
+        m->key[i] = m->by == CW_BY_NVTX                         ? t->ranges[j->launches[i].event].path
                     : m->by == CW_BY_DEVICE                     ? device_of(j, i)
                     : m->by != CW_BY_STREAM                     ? j->join.a.shape[i]
                     : j->launches[i].stream == CW_TIMELINE_NONE ? t->stream_count
@@ -178,7 +225,7 @@ static const char *name_row(const struct making *m, uint32_t launch)
         return kernel ? cw_arena_strdup(m->arena, cw_shorten_to_family(t->names[g->name].shown, family))
                       : j->traced.launches[launch].kernel;
     case CW_BY_NVTX:
-        text = j->of_ranges ? j->traced.launches[launch].kernel : j->traced.launches[launch].path;
+        text = j->of_ranges ? j->traced.launches[launch].kernel : m->paths[m->key[launch]];
         return *text ? text : "(no NVTX range)";
     case CW_BY_RANK:
         text = cw_timeline_attribute(t, l->process, "rank");

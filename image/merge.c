@@ -533,6 +533,8 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
         status = each(&m, find_fact_names);
     if (status == CW_OK)
         status = each(&m, take_input);
+    if (files->incomplete)
+        *files->incomplete = !m.complete;
     if (status == CW_OK && m.complete)
         cw_counter_data_write_end(m.ranges, m.dropped, m.how, m.code, &m.out);
     if (status == CW_OK)

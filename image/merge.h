@@ -14,7 +14,8 @@ struct cw_merge_files {
     void (*close)(void *user, struct cw_input *input);
     enum cw_status (*put)(void *user, const void *data, size_t size, struct cw_error *err); /* the next bytes */
     void *user;
-    bool sparse; /* ranges are packed (image/pack.h) */
+    bool sparse;      /* ranges are packed (image/pack.h) */
+    bool *incomplete; /* NULL, or set where an input lacks its end, and so the result */
 };
 
 /* Puts a whole file: what the inputs recorded in their order, each as it was written. The inputs must be of one

@@ -107,10 +107,11 @@ void counterworks_capture_close(struct counterworks_capture *capture)
 
 struct joining {
     const char *const *paths;
-    size_t count, opened; /* opened: each file twice */
+    size_t count, opened;     /* opened: each file twice */
     struct cw_input standard; /* standard input, which can be read once */
     FILE *out;
     const char *output;
+    bool *incomplete;      /* see struct cw_merge_files */
     struct cw_spool spool; /* instead of them */
 };
 
@@ -150,20 +151,31 @@ static enum cw_status put_output(void *joining, const void *data, size_t size, s
 static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
 {
     struct joining j = *(const struct joining *)joining;
-    const struct cw_merge_files files = {
-        .count = j.count, .open = open_input, .close = close_input, .put = put_output, .user = &j, .sparse = true};
+    const struct cw_merge_files files = {.count = j.count,
+                                         .open = open_input,
+                                         .close = close_input,
+                                         .put = put_output,
+                                         .user = &j,
+                                         .sparse = true,
+                                         .incomplete = j.incomplete};
     j.out = out;
     enum cw_status status = cw_counter_data_merge_files(&files, err);
     cw_input_close(&j.standard);
     return status;
 }
 
+enum cw_status cw_lib_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
+                            struct cw_error *err)
+{
+    const struct joining joining = {.paths = paths, .count = count, .output = output, .incomplete = incomplete};
+    return cw_file_print(output, join, &joining, err);
+}
+
 enum counterworks_status counterworks_capture_merge(const char *output, const char *const *paths, size_t count,
                                                     struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    const struct joining joining = {.paths = paths, .count = count, .output = output};
-    return cw_lib_finish(&call, cw_file_print(output, join, &joining, &call.err), error);
+    return cw_lib_finish(&call, cw_lib_merge(output, paths, count, NULL, &call.err), error);
 }
 
 static enum cw_status put_joined(void *joining, const void *data, size_t size, struct cw_error *err)

@@ -1,5 +1,6 @@
 #include "base/file.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 
@@ -33,8 +34,8 @@ static enum cw_status merge(const void *options, struct counterworks_chip *chip,
                             struct cw_error *err)
 {
     const struct merge_options *o = options;
-    struct counterworks_error error;
     struct cw_file_list files;
+    bool incomplete = false;
     (void)chip;
     enum cw_status status = cw_file_may_replace(o->output, &cw_file_capture, o->force, err);
     if (status == CW_OK)
@@ -42,9 +43,11 @@ static enum cw_status merge(const void *options, struct counterworks_chip *chip,
     if (status != CW_OK)
         return status;
     cw_progress_begin(cw_file_is_standard(o->output), false, "merging %zu captures", files.count);
-    counterworks_capture_merge(o->output, (const char *const *)files.paths, files.count, &error);
+    status = cw_lib_merge(o->output, (const char *const *)files.paths, files.count, &incomplete, err);
     cw_progress_end();
-    return cw_cli_take(&error, err);
+    if (status == CW_OK && incomplete)
+        cw_text_print(stderr, "metric-eval: %s: the capture is incomplete, as one that it is made of\n", o->output);
+    return status;
 }
 
 int cw_eval_merge(int argc, char **argv)

@@ -11,6 +11,7 @@ join "$C/transformer.cwd" --by family --top 3 -m sm__throughput.avg.pct_of_peak_
 echo "== NVTX ranges: launches of the trace have the metrics of the launch in the same range"
 trace gpus 1 0.8
 join "$C/gpus.cwd" --by nvtx --top 3
+metric-eval join "$C/trace_train.cwd" "$C/transformer.cwd" --by nvtx --top 6 -q
 for by in stream device rank; do join "$C/gpus.cwd" --by $by -q; done
 echo "== twice as many as were counted"
 trace gpus 2 1

@@ -14,6 +14,7 @@ fail metric-eval none.cwd -q
 fail metric-eval none.cwd --csv - --kind kernel
 fail metric-eval export none.cwd --perfetto none.pftrace; ls none.pftrace 2>&1
 metric-eval show none.cwd | grep ^end
+fail metric-eval merge none.cwd "$train" -o merged.cwd
 echo == of which kinds
 make_trace dropped.cwd launches=300 dropped=3 untimed=2; metric-eval dropped.cwd | sed -n 4p
 echo == traces of different times
