@@ -84,6 +84,8 @@ static void read_marks(struct column *c, hid_t file)
         c->lacks = true;
         c->none = INT64_MIN;
     }
+    H5free_memory(path);
+    H5free_memory(units);
 }
 
 static herr_t add_column(hid_t group, const char *name, const H5L_info_t *info, void *file)
@@ -115,6 +117,7 @@ static const char *text_of(const struct column *c, uint64_t index)
     for (hsize_t i = 0; i < count && word; i++, word = strtok(NULL, " "))
         if (values[i] == index && strcmp(word, c->table[index]) != 0)
             fail("the flag's meaning is another", c->name);
+    H5free_memory(meanings);
     return c->table[index];
 }
 
