@@ -18,7 +18,7 @@ metric-eval "$train" --kernel fmha --json fmha.json 2>&1 >/dev/null | sed "s|$SO
 metric-eval "$train" --exclude at::native --json - -q | rows
 echo == none of a kind
 metric-eval "$train" --kernel fmha --csv - --kind copy
-metric-eval "$train" --kernel fmha -o fmha.h5 --kind copy,kernel -q >/dev/null && h5dump -d /timeline/copy/bytes fmha.h5 | grep -E 'DATASPACE'
+metric-eval "$train" --kernel fmha -o fmha.h5 --kind copy,kernel -q >/dev/null && h5dump -d /timeline/copy/bytes fmha.h5 | grep -m1 DATASPACE
 echo == ranks
 capture-agent trace -q --backend sim -o 'rank-%r.cwd' -- true
 metric-eval rank-*.cwd --rank 1 --by rank -q
