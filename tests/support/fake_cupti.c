@@ -227,6 +227,7 @@ static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static _Atomic bool records_kernels;
 static uint32_t unrecorded;
+static bool flushed; /* until then a kind that is disabled takes its records along */
 enum { RECORD = 512 }; /* each has so much room here */
 
 static CUptiResult take_clock(CUpti_TimestampCallbackFunc clock)
@@ -254,6 +255,8 @@ static CUptiResult enable_kind(CUpti_ActivityKind kind)
 
 static CUptiResult disable_kind(CUpti_ActivityKind kind)
 {
+    if (!flushed)
+        __atomic_store_n(&unrecorded, 0, __ATOMIC_SEQ_CST);
     return set_kind(kind, false);
 }
 
@@ -277,6 +280,7 @@ static CUptiResult flush(uint32_t flag)
     size_t size, most, valid = 0;
     uint32_t left = __atomic_exchange_n(&unrecorded, 0, __ATOMIC_SEQ_CST);
     (void)flag;
+    flushed = flushed || records_kernels;
     while (left) {
         request(&buffer, &size, &most);
         for (valid = 0; buffer && left && valid + RECORD <= size; left--, valid += RECORD) {
@@ -304,6 +308,7 @@ static CUptiResult unsubscribe(CUpti_SubscriberHandle subscriber)
 static CUptiResult finalize(void)
 {
     fake_cupti.finalized++;
+    flushed = false;
     return CUPTI_SUCCESS;
 }
 

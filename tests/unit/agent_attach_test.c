@@ -151,13 +151,13 @@ static bool is_enough(void *user)
     return ++a->calls > 20;
 }
 
-static void write_setup(struct cw_writer *setup, enum cw_mode mode)
+static void write_setup(struct cw_writer *setup, enum cw_mode mode, uint64_t flush_ns)
 {
     cw_write_u32(setup, mode);
     cw_write_u64(setup, CW_TRACE_BIT(CW_TRACE_KERNEL) | CW_TRACE_BIT(CW_TRACE_NVTX_RANGE));
     cw_write_u32(setup, CW_TRACE_GRAPH_NODES);
     cw_write_u64(setup, 0);
-    cw_write_u64(setup, 20000000);
+    cw_write_u64(setup, flush_ns);
     cw_write_u64(setup, 1 << 20);
     cw_write_u32(setup, 4);
     cw_trace_window_write(setup, &(struct cw_trace_window_options){0});
@@ -165,7 +165,7 @@ static void write_setup(struct cw_writer *setup, enum cw_mode mode)
     cw_write_string(setup, "");
 }
 
-static struct agent *open_agent(enum cw_mode mode)
+static struct agent *open_agent_with(enum cw_mode mode, uint64_t flush_ns)
 {
     struct agent *a = calloc(1, sizeof *a);
     err = (struct cw_error)CW_ERROR_INIT;
@@ -176,8 +176,13 @@ static struct agent *open_agent(enum cw_mode mode)
     a->session.chip = "GH100";
     a->session.take = take;
     a->session.user = a;
-    write_setup(&a->session.setup, mode);
+    write_setup(&a->session.setup, mode, flush_ns);
     return a;
+}
+
+static struct agent *open_agent(enum cw_mode mode)
+{
+    return open_agent_with(mode, 20000000);
 }
 
 static void close_agent(struct agent *a)
@@ -209,6 +214,20 @@ Test(attach, an_agent_comes_and_goes_and_comes_again, .timeout = SOON)
         close_agent(a);
     }
     cr_expect_eq(end(&p), ROUNDS);
+}
+
+/* On an H100 the first trace of a program, of one second, with nothing flushed while its kinds were on, had no kernels. */
+Test(attach, a_trace_that_is_shorter_than_its_flushes_has_kernels, .timeout = SOON)
+{
+    const struct program p = start();
+    struct agent *a = open_agent_with(CW_MODE_TRACE, UINT64_C(60000000000));
+    cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+    cw_session_serve_attached(&a->session, is_enough);
+    const struct cw_trace_books kernels = cw_trace_output_books(&a->out, CW_TRACE_KERNEL);
+    cr_expect(kernels.rows > 5 && kernels.launched + 2 >= kernels.rows, "%llu rows of %llu launches",
+              (unsigned long long)kernels.rows, (unsigned long long)kernels.launched);
+    close_agent(a);
+    cr_expect_eq(end(&p), 1);
 }
 
 struct heard { /* by an agent in a process of its own */

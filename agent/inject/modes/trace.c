@@ -69,15 +69,20 @@ static void sleep_ns(uint64_t ns)
 static uint64_t time_left(void)
 {
     const uint64_t now = cw_inject_now_ns(), flush = self->flushed_ns + self->flush_ns;
-    const uint64_t edge = cw_trace_recording_next(now);
+    const uint64_t edge = self->edge_ns = cw_trace_recording_next(now);
     uint64_t next = now + (cw_trace_recording->windows.toggled ? soon_ns : at_most_ns);
     next = edge < next ? edge : next;
     next = flush < next ? flush : next;
     return next > now ? next - now : 0;
 }
 
+/* The first flush, and one before a window's end, are made while the kinds are on: CUPTI 13.0 had no records of a first
+ * trace that was over before anything was flushed. */
 static void look(void)
 {
+    if (!self->flushed || cw_inject_now_ns() >= self->edge_ns)
+        cw_inject->api.cuptiActivityFlushAll(0);
+    self->flushed = true;
     cw_trace_recording_look();
     if (cw_inject_now_ns() < self->flushed_ns + self->flush_ns)
         return;
@@ -252,6 +257,7 @@ void cw_trace_stop(void)
 {
     if (!self->started)
         return;
+    cw_inject->api.cuptiActivityFlushAll(0);
     cw_trace_recording_finish(true);
     for (int i = 0; i < 100 && waits_for_records() && !cw_inject->over; i++) {
         cw_inject->api.cuptiActivityFlushAll(0);

@@ -17,6 +17,8 @@ struct cw_tracing {
     _Atomic bool running;    /* the thread */
     _Atomic bool ends;       /* it is to be at work no more: whoever ends the trace waits for it */
     uint64_t flushed_ns;     /* when rows were last sent */
+    uint64_t edge_ns;        /* when a window opens or closes next */
+    bool flushed;            /* CUPTI's records, at all */
     pthread_mutex_t at_work; /* the thread has it while it does anything; taken before the others */
 };
 extern struct cw_tracing *const cw_tracing;
