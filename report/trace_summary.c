@@ -1,4 +1,8 @@
+#define _GNU_SOURCE
 #include "report/trace_summary.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "eval/output/timeline_output.h"
 #include "report/put.h"
@@ -68,14 +72,21 @@ static void put_usage(FILE *out, const struct cw_timeline *t, const struct cw_ti
     fputs("]", out);
 }
 
-static void put_loss(FILE *out, const struct cw_timeline *t)
+/* The sentences that the terminal has, one behind the other. */
+static enum cw_status put_loss(FILE *out, const struct cw_timeline *t, struct cw_error *err)
 {
-    const struct cw_timeline_loss loss = cw_timeline_lost(t);
-    cw_put_count(out, ",\n\"lost\":{\"rows\":", loss.missing);
-    cw_put_count(out, ",\"untimed\":", loss.untimed);
-    if (loss.known)
-        cw_put_count(out, ",\"kernels\":", loss.kernels);
-    fputs("}", out);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *told = open_memstream(&text, &size);
+    if (told)
+        cw_timeline_put_loss(t, told);
+    const bool good = told && fclose(told) == 0 && text;
+    for (char *end = good ? strchr(text, '\n') : NULL; end; end = strchr(end, '\n'))
+        *end = end[1] ? ' ' : 0;
+    if (good)
+        cw_put_text(out, ",\n\"lost\":", text);
+    free(text);
+    return good ? CW_OK : cw_error_nomem(err);
 }
 
 static enum cw_status put_list(FILE *out, const struct cw_timeline *t, enum cw_timeline_by by, struct cw_arena *arena,
@@ -119,7 +130,7 @@ enum cw_status cw_trace_summary_put(FILE *out, const struct cw_timeline *t, stru
         return status;
     fputs(",\n\"summary\":", out);
     put_usage(out, t, &usage);
-    put_loss(out, t);
+    status = put_loss(out, t, err);
     for (size_t i = 0; i < sizeof lists / sizeof *lists && status == CW_OK; i++)
         status = put_list(out, t, lists[i], arena, err);
     fputs("}", out);

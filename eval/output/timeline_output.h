@@ -47,15 +47,9 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
 /* While what a GPU was idle, in words, and in two: "own work". */
 extern const char *const cw_timeline_cause_texts[CW_IDLE__COUNT], *const cw_timeline_cause_names[CW_IDLE__COUNT];
 
-/* What the books say is not in a trace. */
-struct cw_timeline_loss {
-    bool known;                         /* there are books of kernels */
-    uint64_t kernels, missing, untimed; /* kernels that were launched; rows that are not there; that have no times */
-    uint64_t of_graphs; /* kernels beside these, which CUDA graphs ran: nobody launched them by itself */
-    uint32_t cut;       /* processes of which what came last is lost, as they were killed */
-    uint64_t of[CW_TRACE_KIND__COUNT + 1]; /* what is missing, by kind, and of kinds that the books do not tell apart */
-};
-struct cw_timeline_loss cw_timeline_lost(const struct cw_timeline *timeline);
+/* Says in a line or some what the trace lacks: rows that were lost, and of which kinds; processes that ended before they
+ * had sent all; windows in which alone it was traced. Write errors stay in the stream (ferror). */
+void cw_timeline_put_loss(const struct cw_timeline *timeline, FILE *out);
 
 /* For people: what the trace is of and what it lacks, what kept the GPUs busy, why they were idle, and more. Write
  * errors stay in the stream (ferror). */

@@ -164,12 +164,6 @@ function traceUsage(trace) {
     make("tr", {}, cells([formatTime(gap.start), formatTime(gap.length)]), make("td", {class: "any"}, make("a", {href: `#${show(gap)}`}, causes[gap.cause]), devices.length > 1 ? `, ${title(gap.device)}` : ""))))) : null].filter(Boolean);
 }
 
-function lossText(trace) {
-  const {rows, untimed, kernels: launched} = trace.summary.lost, capture = data.captures.find(c => c.source === trace.file), until = capture && !capture.complete ? ", as far as the file goes" : "";
-  if (rows || untimed) return `Lost${until}: ${plural(rows, "row")} ${rows === 1 ? "is" : "are"} not here, and ${count(untimed)} have no times.`;
-  return launched === undefined ? "What was lost is not known: the file has no books." : `Nothing was lost${until}: ${plural(launched, "kernel")} ${launched === 1 ? "was" : "were"} launched, and all are here.`;
-}
-
 // Lists of what took the time.
 function traceLists(trace) {
   const list = (title, {rows, total, count: all}, name, more) => rows.length ? panel(`${title}: ${formatTime(total)}`, make("div", {}, sortableTable({label: title, rows, search: rows.length > 10, first: 10, columns: [
@@ -186,7 +180,7 @@ function traceLists(trace) {
     list("Time on the GPU, by the NVTX ranges around the launch", nvtx, "NVTX range", [{title: "In no other", number: true, value: r => r.own, cell: r => formatTime(r.own)}]), list("Time in calls", call, "Call", failed)];
 }
 
-const traceSummary = trace => make("div", {}, panel(`${trace.file}: a trace`, make("div", {}, make("p", {}, `${formatTime(trace.span)}, ${plural(trace.events, "event")}. ${lossText(trace)} `, make("a", {href: "#timeline"}, "The timeline")),
+const traceSummary = trace => make("div", {}, panel(`${trace.file}: a trace`, make("div", {}, make("p", {}, `${formatTime(trace.span)}, ${plural(trace.events, "event")}. ${trace.summary.lost} `, make("a", {href: "#timeline"}, "The timeline")),
   make("div", {class: "usage"}, traceUsage(trace)))), traceLists(trace));
 
 // "FROM,TO" in ns, and what to search for.
@@ -211,6 +205,6 @@ function drawTrace(trace) {
   const help = make("details", {}, make("summary", {}, "Mouse and keys"), make("p", {class: "quiet"}, "The wheel zooms, and left of the lanes it scrolls; drag moves; Shift and drag marks a span; a click chooses an event, a double click zooms to it; a click on a heading opens and closes its lanes. Keys, once the chart has the focus: arrows, or W, A, S and D, zoom and move; + and − zoom, Home shows all; N and P choose the next and the previous event of a row, J and K go to the row below and above, F zooms to the event, Escape lets go of it. In the search, Enter goes to the next event that was found."));
   const place = make("div", {class: "canvas"}, chart.canvas);
   new ResizeObserver(() => requestAnimationFrame(chart.resize)).observe(place);
-  return make("section", {class: "timeline trace"}, make("h3", {}, trace.file), make("p", {}, lossText(trace)), make("div", {class: "usage"}, traceUsage(trace)), make("div", {class: "bar-of-tools"}, tools, searchTools(chart)), laneChoices(chart), help, place, make("div", {class: "canvas"}, chart.axis.node()),
+  return make("section", {class: "timeline trace"}, make("h3", {}, trace.file), make("p", {}, trace.summary.lost), make("div", {class: "usage"}, traceUsage(trace)), make("div", {class: "bar-of-tools"}, tools, searchTools(chart)), laneChoices(chart), help, place, make("div", {class: "canvas"}, chart.axis.node()),
     make("div", {class: "columns"}, chosen, shown), traceKey(), traceNotes(trace));
 }
