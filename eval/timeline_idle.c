@@ -1,5 +1,6 @@
 #include "eval/timeline_idle.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,20 +76,30 @@ static void add_own(struct cw_idle_search *s, struct span span, uint32_t process
     causes[CW_IDLE_OWN] += own;
 }
 
+_Static_assert(offsetof(struct cw_timeline_call, start) == 0 && offsetof(struct cw_timeline_wait, start) == 0, "");
+
+/* Of items from `least` to `most` that are in the order of their starts, which they begin with: the first that does not
+ * start before a time. */
+static uint32_t first_from(const void *items, size_t size, uint32_t least, uint32_t most, uint64_t time)
+{
+    while (least < most) {
+        const uint32_t middle = least + (most - least) / 2;
+        const uint64_t *start = (const void *)((const char *)items + size * middle);
+        if (*start < time)
+            least = middle + 1;
+        else
+            most = middle;
+    }
+    return least;
+}
+
 /* What a thread did in a span before `call`: of calls within each other the outermost counts. */
 static void add_calls(struct cw_idle_search *s, struct span span, uint32_t call, double causes[CW_IDLE__COUNT])
 {
     const struct cw_timeline *t = s->t;
     const uint32_t first = t->threads[t->calls[call].thread].calls.first;
     const uint32_t process = t->threads[t->calls[call].thread].process;
-    uint32_t least = first, most = call;
-    while (least < most) { /* the first that begins in the span */
-        const uint32_t middle = least + (most - least) / 2;
-        if (t->calls[middle].start < span.start)
-            least = middle + 1;
-        else
-            most = middle;
-    }
+    const uint32_t least = first_from(t->calls, sizeof *t->calls, first, call, span.start);
     uint32_t at = least > first + BEFORE ? least - BEFORE : first;
     for (; at < call && t->calls[at].start < span.end; at++) {
         const struct cw_timeline_call *c = &t->calls[at];
@@ -123,14 +134,7 @@ static void move(double causes[CW_IDLE__COUNT], enum cw_idle_cause to, double ti
 static void add_overheads(struct cw_idle_search *s, struct span span, uint32_t process, double causes[CW_IDLE__COUNT])
 {
     const struct cw_timeline *t = s->t;
-    uint32_t least = 0, most = t->wait_count;
-    while (least < most) { /* the first that begins in the span */
-        const uint32_t middle = least + (most - least) / 2;
-        if (t->waits[middle].start < span.start)
-            least = middle + 1;
-        else
-            most = middle;
-    }
+    const uint32_t least = first_from(t->waits, sizeof *t->waits, 0, t->wait_count, span.start);
     for (uint32_t at = least > BEFORE ? least - BEFORE : 0; at < t->wait_count && t->waits[at].start < span.end; at++) {
         const struct cw_timeline_wait *w = &t->waits[at];
         const char *type = t->names[w->type].text;
