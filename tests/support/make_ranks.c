@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "image/counter_data.h"
+#include "tests/support/pairs.h"
 
 enum { GPUS = 8, MOST_ATTRIBUTES = 128 };
 static const double slow_clock = 0.88;
@@ -60,16 +61,12 @@ static void write_device(const struct job *j, const struct cw_device *of, uint32
     struct cw_pair pairs[MOST_ATTRIBUTES];
     struct cw_device device = *of;
     char host[32], pci[32];
-    uint32_t count = 0;
     snprintf(host, sizeof host, "node%04u", rank / GPUS);
     snprintf(pci, sizeof pci, "0000:%02x:00.0", rank % GPUS + 1);
-    for (uint32_t i = 0; i < of->attribute_count && count < MOST_ATTRIBUTES - 2; i++)
-        if (strcmp(of->attributes[i].key, "host") != 0 && strcmp(of->attributes[i].key, "pci") != 0)
-            pairs[count++] = of->attributes[i];
-    pairs[count++] = (struct cw_pair){"pci", pci};
-    pairs[count++] = (struct cw_pair){"host", host};
+    const uint32_t count =
+        replace_pair(pairs, MOST_ATTRIBUTES - 1, of->attributes, of->attribute_count, (struct cw_pair){"pci", pci});
+    device.attribute_count = replace_pair(pairs, MOST_ATTRIBUTES, pairs, count, (struct cw_pair){"host", host});
     device.attributes = pairs;
-    device.attribute_count = count;
     device.index = 0;
     cw_counter_data_write_device(&j->data->schema, &device, out);
 }
@@ -89,15 +86,11 @@ static void write_range(const struct job *j, uint32_t rank, uint32_t i, struct c
     struct cw_range range = d->ranges[i];
     struct cw_pair pairs[MOST_ATTRIBUTES];
     double durations[4096], facts[CW_FACTS_MAX];
-    uint32_t count = 0;
     char text[16];
     snprintf(text, sizeof text, "%u", rank);
-    for (uint32_t a = 0; a < range.attribute_count && count < MOST_ATTRIBUTES - 1; a++)
-        if (strcmp(range.attributes[a].key, "rank") != 0)
-            pairs[count++] = range.attributes[a];
-    pairs[count++] = (struct cw_pair){"rank", text};
+    range.attribute_count = replace_pair(pairs, MOST_ATTRIBUTES, range.attributes, range.attribute_count,
+                                         (struct cw_pair){"rank", text});
     range.attributes = pairs;
-    range.attribute_count = count;
     range.device = 0;
     range.process = 1000 + rank;
     for (uint32_t p = 0; p < d->schema.pass_count; p++)

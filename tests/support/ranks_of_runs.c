@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "image/counter_data.h"
+#include "tests/support/pairs.h"
 
 enum { MOST_RUNS = 16, MOST_PAIRS = 128 };
 
@@ -78,16 +79,12 @@ static void write_range(uint32_t rank, uint32_t i, struct cw_value *values, stru
     struct cw_pair pairs[MOST_PAIRS];
     double parts[MOST_RUNS], durations[CW_PASSES_MAX], facts[CW_FACTS_MAX], of_runs[MOST_RUNS];
     char text[16];
-    uint32_t count = 0;
     snprintf(text, sizeof text, "%u", rank);
     for (int r = 0; r < run_count; r++)
         parts[r] = draw();
-    for (uint32_t a = 0; a < range.attribute_count && count < MOST_PAIRS - 1; a++)
-        if (strcmp(range.attributes[a].key, "rank") != 0)
-            pairs[count++] = range.attributes[a];
-    pairs[count++] = (struct cw_pair){"rank", text};
+    range.attribute_count = replace_pair(pairs, MOST_PAIRS, range.attributes, range.attribute_count,
+                                         (struct cw_pair){"rank", text});
     range.attributes = pairs;
-    range.attribute_count = count;
     range.device = 0;
     range.process = 1000 + rank;
     range.start_ns += (uint64_t)(1e6 * fabs(draw())); /* ranks begin some milliseconds apart */
@@ -112,14 +109,10 @@ static bool write_rank(const char *folder, uint32_t rank, struct cw_value *value
     char path[4096], pci[32];
     struct cw_pair pairs[MOST_PAIRS];
     struct cw_device device = runs[0].devices[0];
-    uint32_t count = 0;
     snprintf(pci, sizeof pci, "%04x:%02x:00.0", rank / 8, rank % 8 + 1);
-    for (uint32_t a = 0; a < device.attribute_count && count < MOST_PAIRS - 1; a++)
-        if (strcmp(device.attributes[a].key, "pci") != 0)
-            pairs[count++] = device.attributes[a];
-    pairs[count++] = (struct cw_pair){"pci", pci};
+    device.attribute_count = replace_pair(pairs, MOST_PAIRS, device.attributes, device.attribute_count,
+                                          (struct cw_pair){"pci", pci});
     device.attributes = pairs;
-    device.attribute_count = count;
     device.index = 0;
     out->size = 0;
     cw_schema_write_header(&runs[0].schema, out);
