@@ -199,7 +199,10 @@ static const char *group_title(const struct cw_ranks *r)
     return r->by == CW_BY_NVTX ? "NVTX range" : r->by == CW_BY_FAMILY ? "family" : "kernel";
 }
 
-/* Whether both tables leave out the least value and its rank. */
+/* What a narrow terminal has no room for: the least value with its rank; of metrics also outliers. */
+enum { KERNEL_WIDE = 1 << 4 | 1 << 5, METRIC_WIDE = 1 << 1 | 1 << 2 | 1 << 6 };
+
+/* Whether both tables leave that out. */
 static bool is_narrow(const struct cw_terminal_style *style)
 {
     return style->width && style->width < KERNEL_LEFT + LEAST_NAME;
@@ -208,19 +211,14 @@ static bool is_narrow(const struct cw_terminal_style *style)
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 enum { MOST_COLUMNS = COUNT(kernel_columns) };
 
-/* Copies the columns of a table that are shown. Returns how many. */
+/* Copies the columns of a table that are shown, without those of the bits in `left_out`. Returns how many. */
 static size_t take_columns(struct cw_output_column to[MOST_COLUMNS], const struct cw_output_column *from, size_t count,
-                           const char *const *left_out, const char *last)
+                           uint32_t left_out, const char *last)
 {
     size_t taken = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool out = false;
-        for (const char *const *name = left_out; name && *name && !out; name++)
-            out = strcmp(from[i].name, *name) == 0 || (i && strcmp(from[i - 1].name, *name) == 0 &&
-                                                       strcmp(from[i].name, "rank") == 0);
-        if (!out)
+    for (size_t i = 0; i < count; i++)
+        if (!(left_out >> i & 1))
             to[taken++] = from[i];
-    }
     to[taken - 1].name = last;
     return taken;
 }
@@ -312,7 +310,6 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
         order[i] = i;
     qsort_r(order, count, sizeof *order, most_apart_first, (void *)r->spreads);
     l->order = order;
-    static const char *const least[] = {"least", "outliers", NULL};
     const bool narrow = is_narrow(style);
     const size_t left = narrow ? METRIC_LEFT_NARROW : METRIC_LEFT;
     char title[64];
@@ -321,7 +318,7 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
     snprintf(title, sizeof title, "metric, %s", group_title(r));
     const struct cw_output_table table = {
         .columns = columns,
-        .column_count = take_columns(columns, metric_columns, COUNT(metric_columns), narrow ? least : NULL, title),
+        .column_count = take_columns(columns, metric_columns, COUNT(metric_columns), narrow ? METRIC_WIDE : 0, title),
         .record_size = sizeof l->metric, .row_count = count < top ? count : top, .row = metric_row, .content = l};
     if (count) {
         putc('\n', out);
@@ -340,7 +337,6 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
     const struct cw_ranks_view *v = o->result;
     const struct cw_ranks *r = v->ranks;
     const size_t top = v->top ? v->top : TOP;
-    static const char *const least[] = {"least", NULL};
     const bool narrow = is_narrow(style);
     const size_t left = narrow ? KERNEL_LEFT_NARROW : KERNEL_LEFT;
     struct lines lines = {.ranks = r, .name_width = style->width > left + LEAST_NAME ? style->width - left
@@ -349,7 +345,7 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
     struct cw_output_column columns[MOST_COLUMNS];
     const struct cw_output_table kernels = {
         .columns = columns,
-        .column_count = take_columns(columns, kernel_columns, COUNT(kernel_columns), narrow ? least : NULL, group_title(r)),
+        .column_count = take_columns(columns, kernel_columns, COUNT(kernel_columns), narrow ? KERNEL_WIDE : 0, group_title(r)),
         .record_size = sizeof lines.kernel, .row_count = r->kernel_count < top ? r->kernel_count : top,
         .row = kernel_row, .content = &lines};
     if (!style->quiet)

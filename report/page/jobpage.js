@@ -14,7 +14,7 @@ slowRanks.forEach(s => s.rank.slow.push(s));
 
 const rankCell = index => make("a", {href: `#rank=${index}`, title: jobRanks[index].host}, `rank ${jobRanks[index].number}`);
 const clockText = mhz => mhz === null ? missing : `${digits(mhz)} MHz`;
-const jobOne = job ? job.by[0] === "k" || job.by[0] === "f" ? job.by[0].toUpperCase() + job.by.slice(1) : job.by : "";
+const [jobOne, jobMany] = {kernel: ["Kernel", "Kernels"], family: ["Family", "Families"], "NVTX range": ["NVTX range", "NVTX ranges"]}[job ? job.by : "kernel"];
 
 // A chart of one value by rank. Of more ranks than it has columns, each column is as high as the greatest of its ranks, and
 // as dark as the least. `mark` is a rank's index.
@@ -66,7 +66,7 @@ function jobOverview() {
   const waits = d3.sum(jobRanks, r => r.waits) > 0, times = jobRanks.map(r => r.total), mean = job.total / jobRanks.length, most = d3.max(times);
   const cards = [["Device", deviceNames(), mainCapture.chip], ["Ranks", count(jobRanks.length), plural(new Set(jobRanks.map(r => r.host)).size, "host")],
     ["GPU time", formatTime(job.total), "of all ranks"], ["Longest rank", formatTime(most), mean > 0 ? `${percent(most / mean - 1)} above the mean` : ""],
-    [jobOne === "Kernel" ? "Kernels" : jobOne === "Family" ? "Families" : "NVTX ranges", count(job.all_kernels), ""], ["Launches", count(job.launches), ""]];
+    [jobMany, count(job.all_kernels), ""], ["Launches", count(job.launches), ""]];
   const told = [job.unranked ? `${count(job.unranked)} launches tell no rank and are left out.` : null,
     job.all_kernels > jobKernels.length ? `The page has the ${count(jobKernels.length)} that take most of the time.` : null,
     ...data.captures.flatMap(lacks)].filter(Boolean);
@@ -97,7 +97,7 @@ function jobKernelPage(k) {
   const rows = k.metrics.map((spread, i) => ({name: job.metrics[i][0], unit: job.metrics[i][1], spread})).filter(r => r.spread.ranks);
   const slow = slowRanks.filter(s => s.kernel === k);
   return make("div", {}, make("h2", {}, breakable(k.short), shapeOf(k)), make("p", {class: "name quiet"}, k.name),
-    make("p", {}, `${formatTime(k.total)} in ${plural(k.launches, "launch").replace(/launchs$/, "launches")} on ${plural(k.spread.ranks, "rank")}, ${percent(k.total / job.total)} of the job's GPU time.`,
+    make("p", {}, `${formatTime(k.total)} in ${launches(k.launches)} on ${plural(k.spread.ranks, "rank")}, ${percent(k.total / job.total)} of the job's GPU time.`,
       k.waits ? " It waits for other ranks: a rank that comes late takes least in it." : ""),
     panel("Mean launch", k.times ? chartOfRanks([...decode(k.times, Float32Array)], formatTime) : make("p", {class: "quiet"}, "Times by rank are on the page for kernels that take longer; metric-eval ranks -o writes all to an HDF5 file.")),
     slow.length ? panel("Slow ranks", slowTable(slow, "slow ranks")) : null,

@@ -245,7 +245,7 @@ function files() {
 // ---- which part ---------------------------------------------------------------------------------------------------
 
 tabs.push({id: "overview", title: "At a glance", make: job ? jobOverview : overview});
-if (job) tabs.push({id: "job", title: jobOne === "Kernel" ? "Kernels" : jobOne === "Family" ? "Families" : "NVTX ranges", make: jobTable}, {id: "rank", title: "Ranks", make: rankTable});
+if (job) tabs.push({id: "job", title: jobMany, make: jobTable}, {id: "rank", title: "Ranks", make: rankTable});
 if (kernels.length) tabs.push({id: "kernels", title: "Kernels", make: kernelTable});
 if (sources.length) tabs.push({id: "source", title: "Source lines", make: () => make("div", {}, sourcePanels())});
 if (timelines.length || traces.length) tabs.push({id: "timeline", title: "Timeline", make: timelinePage});
