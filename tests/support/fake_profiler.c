@@ -219,6 +219,12 @@ bool cw_idle_wait(CUcontext context, uint64_t patience_ns)
     return context && !fake_profiler.busy && !cw_stream_capture_is_under_way();
 }
 
+bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns)
+{
+    fake_profiler.now_ns += fake_profiler.busy ? patience_ns : 0;
+    return context && !fake_profiler.busy;
+}
+
 bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *), void *user)
 {
     cr_expect(limit_ns && !fake_profiler.late);

@@ -3,6 +3,7 @@
 
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/range.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_profiler.h"
@@ -200,6 +201,88 @@ Test(range, a_capture_cuts_user_ranges)
     cr_assert_eq(fake_profiler.sent_count, 2);
     cr_expect(!fake_profiler.sent[1].unwanted);
     cr_expect_str_eq(fake_profiler.sent[1].nvtx, "behind");
+    cr_expect_eq(fake_profiler.skipped, 2);
+    end();
+}
+
+/* A kernel may wait for what the program does behind the range's begin or end, or a function of the host's in a stream
+ * may name a range itself. */
+Test(range, a_user_range_does_not_wait_for_ever)
+{
+    begin(CW_REPLAY_APPLICATION, true);
+    fake_profiler.busy = true;
+    cw_user_range_push(0, "behind work that does not end");
+    cr_expect_eq(fake_profiler.open, 0);
+    cw_user_range_pop(0);
+    fake_profiler.busy = false;
+    cw_user_range_push(0, "with work that does not end");
+    cr_expect_eq(fake_profiler.open, 1);
+    fake_profiler.busy = true;
+    cw_user_range_pop(0);
+    cr_expect_eq(fake_profiler.open, 1, "CUPTI would wait for it");
+    cw_user_range_push(0, "within that");
+    cw_user_range_pop(0);
+    fake_profiler.busy = false;
+    cw_user_range_push(0, "whole");
+    cw_user_range_pop(0);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect(fake_profiler.sent[0].unwanted && !fake_profiler.sent[1].unwanted);
+    cr_expect_str_eq(fake_profiler.sent[1].nvtx, "whole");
+    cr_expect_eq(fake_profiler.skipped, 3);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_WAITS);
+    end();
+}
+
+static void end_in_the_middle(bool whole)
+{
+    begin(CW_REPLAY_APPLICATION, true);
+    cw_user_range_push(0, "whole");
+    cw_user_range_pop(0);
+    cw_user_range_push(0, "open");
+    fake_profiler.busy = !whole;
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, whole ? 2 : 0);
+    cr_expect_eq(fake_profiler.skipped, whole ? 0 : 2);
+    fake_profiler.busy = false;
+    end();
+}
+
+Test(range, nor_does_the_end_of_the_program)
+{
+    end_in_the_middle(true);
+}
+
+Test(range, nor_does_the_end_of_the_program_while_a_kernel_waits)
+{
+    end_in_the_middle(false);
+}
+
+Test(range, nor_does_a_capture)
+{
+    begin(CW_REPLAY_APPLICATION, true);
+    cw_user_range_push(0, "all");
+    fake_profiler.busy = true;
+    capture_begins();
+    cr_expect(cw_inject->over);
+    cr_expect(strstr(fake_profiler.failure, "before its kernels have ended"), "%s", fake_profiler.failure);
+    fake_profiler_end();
+}
+
+Test(range, nor_does_a_launch_behind_a_graph)
+{
+    const cuGraphLaunch_params params = {0};
+    const CUpti_CallbackData graph = {
+        .callbackSite = CUPTI_API_ENTER, .functionParams = &params, .context = context, .correlationId = 99};
+    begin(CW_REPLAY_APPLICATION, false);
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &graph);
+    fake_profiler.busy = true;
+    kernel(NULL);
+    cr_expect_eq(fake_profiler.running, 0, "what runs of the graph must not count");
+    fake_profiler.busy = false;
+    kernel(NULL);
+    cr_expect_eq(fake_profiler.running, 1);
+    mode->finish();
     cr_expect_eq(fake_profiler.skipped, 2);
     end();
 }

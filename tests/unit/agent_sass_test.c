@@ -208,3 +208,26 @@ Test(sass, a_kernel_that_is_left_out_is_not_one_that_could_not_be_counted)
     expect_sent(1, (const uint64_t[]){10, 11}, 2);
     end();
 }
+
+/* One that waits for the host, and a program that ends without it. */
+Test(sass, a_kernel_that_does_not_end_holds_up_no_end)
+{
+    begin();
+    kernel("_Z4waitPi");
+    fake_profiler.busy = true;
+    mode->finish();
+    cr_expect(cw_inject->over);
+    cr_expect(strstr(fake_profiler.failure, "a kernel that does not end"), "%s", fake_profiler.failure);
+    fake_profiler_end();
+}
+
+Test(sass, nor_the_begin_of_a_capture)
+{
+    begin();
+    kernel("_Z4waitPi");
+    fake_profiler.busy = true;
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2);
+    cr_expect(cw_inject->over);
+    cr_expect_eq(disabled, 0);
+    fake_profiler_end();
+}

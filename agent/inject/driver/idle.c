@@ -76,9 +76,9 @@ static bool is_done(const struct cw_waiter *w, uint64_t number)
     return done;
 }
 
-bool cw_idle_wait(CUcontext context, uint64_t patience_ns)
+static bool wait_for(CUcontext context, uint64_t patience_ns)
 {
-    struct cw_waiter *w = cw_stream_capture_is_under_way() ? NULL : waiter_of(context);
+    struct cw_waiter *w = waiter_of(context);
     uint64_t number = w ? ask(w) : 0, until = cw_inject_now_ns() + patience_ns;
     if (!number)
         return false;
@@ -89,6 +89,16 @@ bool cw_idle_wait(CUcontext context, uint64_t patience_ns)
     bool good = !w->in_vain && w->good;
     pthread_mutex_unlock(&self->work);
     return good;
+}
+
+bool cw_idle_wait(CUcontext context, uint64_t patience_ns)
+{
+    return !cw_stream_capture_is_under_way() && wait_for(context, patience_ns);
+}
+
+bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns)
+{
+    return wait_for(context, patience_ns);
 }
 
 static bool any_waits(void)

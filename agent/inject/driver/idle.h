@@ -33,6 +33,8 @@ bool cw_idle_synchronize(CUcontext context);
 /* Waits until a context has nothing left to do, at most so long; other threads go on meanwhile. False where it still
  * works, where it is no longer usable, and while a stream is being captured, which a wait would spoil. */
 bool cw_idle_wait(CUcontext context, uint64_t patience_ns);
+/* The same at the begin of the first capture, which counts as under way but is not in the driver yet. */
+bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns);
 /* Before a capture begins: until no thread of ours waits for a context. True where that took a while, and other threads
  * went on. */
 bool cw_idle_before_capture(void);

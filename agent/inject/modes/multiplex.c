@@ -24,7 +24,6 @@ enum {
     DRIFT = 64,       /* how soon the price of a launch is found to have risen */
     EARLY_SHARE = 16, /* of the time, beyond early_free_ns */
 };
-static const uint64_t patience_ns = 60000000000;       /* with what a user range launched */
 static const uint64_t launch_patience_ns = 2000000000; /* with a launch of another thread */
 /* What may be spent to send what was counted before a program that ends at once takes it along. */
 static const uint64_t early_free_ns = 200000000;
@@ -102,18 +101,6 @@ static uint32_t passes_ahead(const struct cw_collection *c, struct cw_multiplexe
     const struct cw_turns_costs now = costs();
     cw_turns_set_pass(&m->turns, c->running ? c->part : c->up);
     return cw_turns_advance(&m->turns, &now);
-}
-
-/* The work of a user range may wait for what the program does behind it: then the range goes on, and is none, until
- * that has ended. False while it has not. */
-static bool settle(struct cw_collection *c, uint64_t patience)
-{
-    bool rests = c->inside && !c->once && cw_idle_wait(c->context, patience);
-    if (rests && c->inside && !c->once) { /* still: the wait lets others go on */
-        c->inside = false;
-        cw_collection_pop(c);
-    }
-    return !c->inside || c->once;
 }
 
 /* Ends the pass that runs, and says why. False where a launch has not returned, or does not end; it is not waited for
@@ -428,8 +415,7 @@ static void range_opened(const struct cw_open_range *range)
         return;
     }
     uint64_t begin = cw_inject_now_ns();
-    bool rests =
-        settle(c, 1000000) && cw_idle_wait(c->context, patience_ns); /* what was launched before must not count */
+    bool rests = cw_range_settle(c, 1000000) && cw_range_rests(c); /* what was launched before must not count */
     self->ns.spent += cw_inject_now_ns() - begin;
     if (!c->context || cw_inject->over) /* by now */
         return;
@@ -451,32 +437,11 @@ static void range_closing(const struct cw_open_range *range)
     if (!c)
         return;
     uint64_t begin = cw_inject_now_ns();
-    bool rests = cw_idle_wait(c->context, patience_ns);
-    if (c->open_range != range->id) /* a capture has cut it meanwhile */
-        return;
-    if (rests || !c->running || !c->count) {
-        cw_range_end(c);
-    } else {
-        c->open_range = 0;
-        c->inside = c->running;
-        c->launches[c->count - 1].data.unwanted = true;
-        cw_collection_skip(c, CW_WHY_WAITS);
-    }
+    cw_range_end(c);
     self->ns.spent += cw_inject_now_ns() - begin;
 }
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
-
-static void settle_at_last(struct cw_collection *c)
-{
-    settle(c, patience_ns);
-}
-
-static void finish(void)
-{
-    cw_collection_each(settle_at_last);
-    cw_range_finish();
-}
 
 /* A range may be open already, from before the program came to use the GPU. */
 static void context_created(CUcontext context, uint32_t device)
@@ -493,7 +458,6 @@ static void context_destroyed(CUcontext context)
     if (!c)
         return;
     struct cw_multiplexed *m = &self->items[c - cw_collections->slots];
-    settle(c, patience_ns);
     cw_range_context_destroyed(context);
     cw_turns_end(&m->turns);
     *m = (struct cw_multiplexed){0};
@@ -506,7 +470,7 @@ const struct cw_inject_mode cw_inject_multiplex = {.facts = true,
                                                    .context_destroyed = context_destroyed,
                                                    .launch_entered = launch_entered,
                                                    .launch_left = launch_left,
-                                                   .finish = finish,
+                                                   .finish = cw_range_finish,
                                                    .wants = cw_range_follows,
                                                    .call_entered = cw_range_call_entered,
                                                    .call_left = call_left,

@@ -20,6 +20,9 @@ static const uint64_t free_ns = 3000000000;
 enum { SHARE = 10 };
 static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
 static const uint64_t replay_patience_ns = 60000000000;
+/* With what was launched before a user range or in it, which may wait for what the program does next; and once that was
+ * waited for in vain. */
+static const uint64_t range_patience_ns = 60000000000, again_patience_ns = 1000000000, settle_patience_ns = 1000000;
 
 #define self cw_range_settings
 
@@ -96,6 +99,22 @@ static bool skip(struct cw_collection *c, const char *why)
     return false;
 }
 
+bool cw_range_rests(struct cw_collection *c)
+{
+    bool rests = c->context && cw_idle_wait(c->context, c->in_vain ? again_patience_ns : range_patience_ns);
+    c->in_vain = c->in_vain || (!rests && !cw_stream_capture_is_under_way());
+    return rests;
+}
+
+/* What runs of a graph must not count. */
+static bool leave_graph(struct cw_collection *c)
+{
+    if (c->met_graph && !cw_range_rests(c))
+        return skip(c, cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED : CW_WHY_WAITS);
+    c->met_graph = false;
+    return true;
+}
+
 static bool take_device(struct cw_collection *c)
 {
     uint64_t until = cw_inject_now_ns() + patience_ns;
@@ -145,13 +164,13 @@ bool cw_range_clear_the_way(struct cw_collection *c)
 bool cw_range_arm(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
+    while (!c->running && c->met_graph) /* each wait lets others go on */
+        if (!cw_range_clear_the_way(c) || (!c->running && !leave_graph(c)))
+            return false;
     if (!cw_range_clear_the_way(c))
         return false;
-    if (c->running) /* meanwhile */
-        return true;
-    if (c->met_graph) /* what runs of it must not count */
-        cw_idle_synchronize(c->context);
-    c->met_graph = false;
+    if (c->running || !c->context) /* meanwhile */
+        return c->running;
     bool armed = cw_collection_arm(c, self->user                         ? CW_COLLECT_USER
                                       : self->replay == CW_REPLAY_KERNEL ? CW_COLLECT_KERNELS
                                                                          : CW_COLLECT_LAUNCHES);
@@ -217,10 +236,52 @@ static const char *obstacle(const struct cw_collection *c)
     return c->met_graph && self->replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : NULL;
 }
 
+/* The range that is open, whose work has ended. Else it goes on until that has, and is none. */
+static void end_range(struct cw_collection *c, bool rests)
+{
+    c->open_range = 0;
+    if (!c->running || !c->count)
+        return;
+    if (!rests) {
+        c->inside = true;
+        c->launches[c->count - 1].data.unwanted = true;
+        cw_collection_skip(c, CW_WHY_WAITS);
+    } else if (cw_collection_pop(c)) {
+        c->launches[c->count - 1].data.end_ns = cw_inject_now_ns();
+    }
+}
+
+void cw_range_end(struct cw_collection *c)
+{
+    const uint64_t range = c->open_range;
+    const bool rests = cw_range_rests(c); /* what was launched in it must count */
+    if (c->open_range == range)           /* else a capture has cut it meanwhile */
+        end_range(c, rests);
+}
+
+bool cw_range_settle(struct cw_collection *c, uint64_t limit_ns)
+{
+    bool rests = c->inside && !c->once && cw_idle_wait(c->context, limit_ns);
+    if (rests && c->inside && !c->once) { /* still: the wait lets others go on */
+        c->inside = false;
+        cw_collection_pop(c);
+    }
+    return !c->inside || c->once;
+}
+
 /* Kernels that are captured under the profiler crash where their graph is launched without it. */
 static void cut_range(struct cw_collection *c)
 {
-    cw_range_end(c);
+    const uint64_t range = c->open_range;
+    const bool rests = cw_idle_wait_before_capture(c->context, range_patience_ns);
+    if (c->open_range != range) /* meanwhile */
+        return;
+    end_range(c, rests);
+    if (!rests)
+        cw_inject_fail(CW_ERR_UNSUPPORTED, "found a stream that is captured into a CUDA graph in a user range, before "
+                                           "its kernels have ended; expected the capture behind the range");
+    if (!rests || !c->count)
+        return;
     c->launches[c->count - 1].data.unwanted = true;
     cw_collection_skip(c, "a range in which the program captured a stream into a CUDA graph");
 }
@@ -392,14 +453,6 @@ void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
     c->open_range = range->id;
 }
 
-void cw_range_end(struct cw_collection *c)
-{
-    cw_idle_synchronize(c->context); /* what was launched in it must count */
-    c->open_range = 0;
-    if (c->running && cw_collection_pop(c))
-        c->launches[c->count - 1].data.end_ns = cw_inject_now_ns();
-}
-
 static void range_opened(const struct cw_open_range *range)
 {
     struct cw_collection *c = self->user && range->level == self->level ? cw_range_current() : NULL;
@@ -409,8 +462,11 @@ static void range_opened(const struct cw_open_range *range)
         cw_collection_skip(c, CW_WHY_CAPTURED);
         return;
     }
-    cw_idle_synchronize(c->context); /* and what was launched before must not */
-    cw_range_begin(c, range);
+    const bool rests = cw_range_settle(c, settle_patience_ns) && cw_range_rests(c); /* what was before must not count */
+    if (!rests && c->context && !cw_inject->over)
+        cw_collection_skip(c, cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED : CW_WHY_WAITS);
+    if (rests && c->context)
+        cw_range_begin(c, range);
 }
 
 void cw_range_closing(const struct cw_open_range *range)
@@ -431,11 +487,23 @@ static void context_created(CUcontext context, uint32_t device)
         cw_range_begin(c, range);
 }
 
+/* CUPTI does not stop within a range, so what it counted cannot be had where that does not end. */
+static void lose(struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!c->launches[i].data.unwanted)
+            cw_collection_skip(c, CW_WHY_WAITS);
+    cw_collection_forget(c);
+}
+
 static void deliver(struct cw_collection *c)
 {
     if (c->open_range)
         cw_range_end(c);
+    cw_range_settle(c, c->in_vain ? again_patience_ns : range_patience_ns);
     cw_range_flush(c);
+    if (c->running && c->inside && !c->once)
+        lose(c);
 }
 
 void cw_range_context_destroyed(CUcontext context)

@@ -62,6 +62,12 @@ bool cw_range_affords_end(void);
 struct cw_collection *cw_range_current(void);
 /* Begins the user range that is at the level to collect. */
 void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range);
+/* Waits for what the context was given; other threads go on meanwhile, and may destroy it. A kernel may wait for what
+ * the program does next, so the wait ends: false then, and while a stream is captured. */
+bool cw_range_rests(struct cw_collection *c);
+/* Ends the range that is open. Where its work does not end, the range goes on, and is none. */
 void cw_range_end(struct cw_collection *c);
+/* Ends one that went on so. False while it still does. */
+bool cw_range_settle(struct cw_collection *c, uint64_t limit_ns);
 
 #endif

@@ -6,6 +6,7 @@
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/range.h"
 #include "agent/inject/modes/replay.h"
 #include "agent/inject/modes/trace_nvtx.h"
@@ -137,7 +138,11 @@ static bool begin(const char *name)
                                   : NULL;
     if (!c || cw_stream_capture_is_under_way() || !cw_filter_range(&cw_range_settings->filter, name))
         return false;
-    cw_idle_synchronize(c->context);
+    if (!cw_range_rests(c) || !c->context || self->thread) { /* meanwhile */
+        if (c->context)
+            cw_collection_skip(c, cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED : CW_WHY_WAITS);
+        return false;
+    }
     save_memory(c);
     self->level = cw_range_settings->level;
     self->launches = cw_range_settings->filter.launches;
@@ -157,8 +162,9 @@ static bool again(void)
     CUcontext popped;
     bool more = false;
     if (c && cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS) {
-        cw_idle_synchronize(c->context);
-        more = !cw_inject->over && next(c);
+        if (!cw_range_rests(c) && !cw_inject->over)
+            cw_inject_fail(CW_ERR_DEVICE, "found work in a pass of user replay that does not end behind it");
+        more = !cw_inject->over && c->context && next(c);
         cw_inject->api.cuCtxPopCurrent_v2(&popped);
     }
     if (!more)

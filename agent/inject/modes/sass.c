@@ -15,6 +15,8 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
 
+/* With what was launched: CUPTI hands out what it counted only behind that, and a kernel may never end. */
+static const uint64_t patience_ns = 60000000000;
 enum { MOST_KERNELS = 1 << 16 };
 
 #define self cw_sass
@@ -299,14 +301,24 @@ static struct cw_patched *find(CUcontext context)
     return NULL;
 }
 
-static void context_destroyed(CUcontext context)
+/* Fetches what a context counted once that has come to rest; other threads go on meanwhile. */
+static void settle(CUcontext context, bool rests, const char *where)
 {
     struct cw_patched *p = find(context);
-    if (!p)
+    if (p && p->running && !rests)
+        cw_inject_fail(CW_ERR_DEVICE, "found a kernel that does not end where %s: what was counted is lost", where);
+    else if (p)
+        stop(p);
+}
+
+static void context_destroyed(CUcontext context)
+{
+    if (!find(context))
         return;
-    cw_idle_synchronize(context);
-    stop(p);
-    *p = self->contexts[--self->context_count];
+    settle(context, cw_idle_wait_before_capture(context, patience_ns), "its context does");
+    struct cw_patched *p = find(context);
+    if (p)
+        *p = self->contexts[--self->context_count];
 }
 
 /* Enabled at the first launch, for CUPTI patches what is loaded then: the agent has programs load their
@@ -342,18 +354,23 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_inject_fail(CW_ERR_DEVICE,
                        "found a launch that does not return where a CUDA graph begins to be made; expected "
                        "SASS metrics to end before it");
-    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++) {
-        if (self->contexts[i].running)
-            cw_idle_synchronize(self->contexts[i].context);
-        stop(&self->contexts[i]);
+    for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
+        if (i >= self->context_count) /* others went meanwhile */
+            continue;
+        const CUcontext context = self->contexts[i].context;
+        settle(context, !self->contexts[i].running || cw_idle_wait_before_capture(context, patience_ns),
+               "a CUDA graph begins to be made");
     }
 }
 
 static void finish(void)
 {
-    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++) {
-        cw_idle_synchronize(self->contexts[i].context);
-        stop(&self->contexts[i]);
+    for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
+        if (i >= self->context_count) /* others went meanwhile */
+            continue;
+        const CUcontext context = self->contexts[i].context;
+        settle(context, !self->contexts[i].running || cw_idle_wait_before_capture(context, patience_ns),
+               "the program does");
     }
 }
 

@@ -40,6 +40,7 @@ struct cw_collection {
     uint64_t looked_ns;                      /* when it was last looked for */
     const char *kept_out;                    /* why it could not be armed: others had the counters; else NULL */
     bool waited;                             /* in vain, for a launch of another context to return */
+    bool in_vain;                            /* what a user range launched was once waited for so */
     enum cw_scope scope;                     /* of the config image, since the start */
     uint32_t part;                           /* the one that is being collected */
     uint32_t up, let_by;                     /* where parts take turns: the next; how many to let by before it */
