@@ -249,7 +249,8 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     if (entered && cw_stream_capture_begins(id))
         rest_before_capture(mode);
     cw_stream_capture_follow(id, call);
-    cw_pinned_follow(id, call);
+    if (!entered)
+        cw_pinned_follow(id, call);
     if (mode->rest && cw_reach_follow(id, call)) {
         mode->rest();
         cw_reach_begin();
@@ -259,7 +260,9 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         (entered ? launch_entered : launch_left)(mode, id, call);
     else if (other && mode->wants(id))
         other(id, call);
-    if (!entered)
+    if (entered)
+        cw_pinned_follow(id, call); /* what the mode ended may have put back what the program now gives back */
+    else
         cw_in_flight_look();
 }
 
@@ -300,6 +303,8 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     const struct cw_inject_mode *mode = cw_inject->mode;
     bool loaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
     bool unloaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
+    if (loaded && !cw_inject->over)
+        cw_module_look(data->resourceDescriptor);
     if (loaded && mode && mode->module_loaded && !cw_inject->over)
         mode->module_loaded(data->resourceDescriptor);
     if (unloaded) {

@@ -38,6 +38,7 @@
     X(struct cw_descriptor, standard_error)                                                                            \
     X(struct cw_wire, wire)                                                                                            \
     X(struct cw_sent_modules, sent_modules)                                                                            \
+    X(struct cw_variables, variables)                                                                                  \
     X(struct cw_troubles, troubles)                                                                                    \
     X(struct cw_nvml, nvml)                                                                                            \
     X(struct cw_counters, counters)                                                                                    \

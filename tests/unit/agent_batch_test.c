@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/module.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/modes/batches.h"
@@ -39,6 +40,15 @@ static CUresult launch_kernel(const CUlaunchConfig *config, CUfunction function,
     cr_expect(!owner || fake_profiler.current == owner, "launches are replayed in their own context");
     run_kernel(&fake_profiler.device);
     replays++;
+    return CUDA_SUCCESS;
+}
+
+static int shared_size; /* that a launch of a kernel may ask for */
+
+static CUresult function_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    (void)function;
+    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? shared_size : 0;
     return CUDA_SUCCESS;
 }
 
@@ -83,6 +93,7 @@ static const struct named_call {
     CALL_THAT(true, cuMemFree_v2),
     CALL_THAT(true, cuMemFreeAsync),
     CALL_THAT(false, cuMemGetInfo_v2),
+    CALL_THAT(false, cuMemHostAlloc),
     CALL_THAT(false, cuCtxGetCurrent),
     CALL_THAT(false, cuPointerGetAttribute),
     CALL_THAT(false, cuGetProcAddress_v2),
@@ -268,6 +279,7 @@ static void begin(void)
     cw_filter_write(&setup, &all);
     cw_inject->api.cuLaunchKernelEx = launch_kernel;
     cw_inject->api.cuGraphLaunch = launch_graph;
+    cw_inject->api.cuFuncGetAttribute = function_attribute;
     cw_inject->api.cuMemsetD32Async = set_memory;
     cw_inject->api.cuptiGetCallbackName = callback_name;
     fake_setup(mode, &setup);
@@ -456,7 +468,8 @@ static CUresult bring(CUdeviceptr to, const void *from, size_t size, CUstream st
     return CUDA_SUCCESS;
 }
 
-/* What it would bring again is what stood there when it was asked for, and a copy that goes on still may change that. */
+/* What it would bring again is what stood there when it was asked for, and a copy that goes on still may change that.
+ */
 Test(batch, ends_at_a_copy_of_what_a_copy_may_be_bringing)
 {
     static uint8_t pinned[16], beside[16];
@@ -819,6 +832,126 @@ Test(batch, a_neighbours_copy_ends_a_batch)
     call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, NULL, second);
     cr_expect_eq(fake_profiler.sent_count, 1);
     mode->context_destroyed(second);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* It may be of another device than the current one, or none may be current. */
+static void give_back(CUpti_CallbackId id, CUcontext from)
+{
+    begin();
+    mode->context_created(FAKE_CONTEXTS_OF_SECOND_DEVICE, 1);
+    kernel();
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, NULL, from);
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, from);
+    call_begins(id, NULL, from);
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(FAKE_CONTEXTS_OF_SECOND_DEVICE);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+Test(batch, ends_where_memory_is_freed_beside_another_device)
+{
+    give_back(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, FAKE_CONTEXTS_OF_SECOND_DEVICE);
+}
+
+Test(batch, ends_where_a_stream_is_destroyed_without_a_context)
+{
+    give_back(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, NULL);
+}
+
+static void set_shared_size(int size)
+{
+    const cuFuncSetAttribute_params params = {.attrib = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, .value = size};
+    cr_expect(mode->wants(CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute));
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute, &params, context);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute, context);
+    shared_size = size;
+}
+
+/* A launch that is done again behind a limit that was lowered would be refused. */
+Test(batch, ends_where_a_kernel_may_ask_for_less_than_before)
+{
+    begin();
+    shared_size = 1000;
+    kernel();
+    set_shared_size(1000);
+    set_shared_size(2000);
+    kernel();
+    cr_expect_eq(fake_profiler.batches, 0);
+    set_shared_size(1999);
+    cr_expect_eq(fake_profiler.batches, 1);
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    read_back();
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* They were not saved with the rest of memory, and hold what a kernel counts, say. */
+Test(batch, ends_where_code_was_loaded_with_variables)
+{
+    begin();
+    kernel();
+    kernel();
+    cw_variables->modules++;
+    kernel();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_str_eq(fake_profiler.ended, "code that was loaded with variables");
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+Test(batch, a_launch_that_loads_code_with_variables_is_not_done_again)
+{
+    const cuLaunchKernel_params params = {.gridDimX = 1, .blockDimX = 1};
+    begin();
+    uint32_t number = enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
+    run_kernel(&fake_profiler.device);
+    run_kernel(&expected);
+    cw_variables->modules++;
+    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, number, CUDA_SUCCESS);
+    read_back();
+    cr_expect_eq(replays, 0);
+    mode->finish();
+    cr_expect_eq(fake_profiler.skipped, 1);
+    cr_expect(strstr(fake_profiler.why, "variables cannot be put back"), "%s", fake_profiler.why);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+static CUresult launch_without_event(const CUlaunchConfig *config, CUfunction function, void **given, void **extra)
+{
+    cr_assert(config->numAttrs == 2 && !function && given && !extra);
+    cr_expect_eq(config->attrs[0].id, CU_LAUNCH_ATTRIBUTE_IGNORE);
+    cr_expect_eq(config->attrs[1].id, CU_LAUNCH_ATTRIBUTE_PRIORITY);
+    run_kernel(&fake_profiler.device);
+    replays++;
+    return CUDA_SUCCESS;
+}
+
+/* The program may have destroyed it, or take the time from it. */
+Test(batch, an_event_that_a_launch_records_is_not_recorded_again)
+{
+    CUlaunchAttribute attributes[] = {{.id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT},
+                                      {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {.priority = 1}}};
+    CUlaunchConfig config = {.gridDimX = 1, .blockDimX = 1, .attrs = attributes, .numAttrs = 2};
+    const cuLaunchKernelEx_params params = {.config = &config};
+    begin();
+    cw_inject->api.cuLaunchKernelEx = launch_without_event;
+    uint32_t number = enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &params);
+    run_kernel(&fake_profiler.device);
+    run_kernel(&expected);
+    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &params, number, CUDA_SUCCESS);
+    read_back();
+    cr_expect_eq(replays, FAKE_PARTS * FAKE_PASSES - 1);
+    cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     fake_profiler_end();
 }

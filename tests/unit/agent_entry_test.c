@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/inject/memory/pinned.h"
+#include "agent/inject/ranges/mode.h"
 #include "tests/support/fake_cupti.h"
 
 /* An agent that serves one process, and is there until that ends. */
@@ -160,4 +162,50 @@ Test(entry, a_thread_has_its_own_number_also_in_a_child, .timeout = 60)
         _exit(cw_inject_thread() == (uint64_t)getpid() ? 1 : 2);
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+}
+
+/* ---- memory of the host's --------------------------------------------------------------------------------------- */
+
+static size_t known; /* bytes, as a mode finds them where the program gives some back */
+
+static void note_bytes(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)id, (void)call;
+    known = cw_pinned->bytes;
+}
+
+static bool wants_all(CUpti_CallbackId id)
+{
+    return id != 0;
+}
+
+static void host_memory(CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void *params)
+{
+    CUresult result = CUDA_SUCCESS;
+    uint64_t kept = 0;
+    const CUpti_CallbackData call = {.callbackSite = site,
+                                     .functionParams = params,
+                                     .functionReturnValue = &result,
+                                     .correlationData = &kept,
+                                     .context = (CUcontext)0x10};
+    fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+}
+
+/* A batch that ends at this call puts memory back, and what the program has written to the host's stays only where that
+ * is known. */
+Test(entry, memory_that_is_no_longer_pinned_is_known_until_the_mode_has_seen_the_call, .timeout = 60)
+{
+    static uint8_t memory[64];
+    static const struct cw_inject_mode looks = {.call_entered = note_bytes, .wants = wants_all};
+    const cuMemHostRegister_v2_params registered = {.p = memory, .bytesize = sizeof memory};
+    const cuMemHostUnregister_params ended = {.p = memory};
+    begin();
+    fake_cupti_create_context();
+    cw_inject->mode = &looks;
+    host_memory(CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, CUPTI_API_EXIT, &registered);
+    host_memory(CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister, CUPTI_API_ENTER, &ended);
+    cr_expect_eq(known, sizeof memory);
+    cr_expect_eq(cw_pinned->bytes, 0);
+    cw_inject->over = true;
+    end();
 }

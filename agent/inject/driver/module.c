@@ -1,5 +1,7 @@
 #include "agent/inject/driver/module.h"
 
+#include "agent/common/cubin.h"
+
 #define self cw_sent_modules
 
 static bool is_new(uint64_t crc)
@@ -10,6 +12,17 @@ static bool is_new(uint64_t crc)
     cw_write_bytes(&self->crcs, &crc, sizeof crc); /* where there is no memory, it is sent twice */
     self->crcs.status = CW_OK;
     return true;
+}
+
+void cw_module_look(const CUpti_ModuleResourceData *module)
+{
+    if (!module || !module->pCubin)
+        return;
+    const struct cw_cubin_variables found = cw_cubin_variables(module->pCubin, module->cubinSize);
+    if (found.managed)
+        atomic_store(&cw_variables->managed, true);
+    if (found.any)
+        atomic_fetch_add(&cw_variables->modules, 1);
 }
 
 void cw_module_send(const CUpti_ModuleResourceData *module)

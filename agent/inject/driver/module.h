@@ -1,4 +1,4 @@
-/* The code that runs on the GPU: kept so that instructions can be named afterwards. */
+/* The code that runs on the GPU: kept so that instructions can be named afterwards, and what it brings with it. */
 #ifndef CW_INJECT_MODULE_H
 #define CW_INJECT_MODULE_H
 
@@ -11,6 +11,15 @@ struct cw_sent_modules {
 };
 extern struct cw_sent_modules *const cw_sent_modules;
 
+/* Memory that a module brings with what it holds. What was saved before does not hold it. */
+struct cw_variables {
+    _Atomic uint32_t modules; /* with variables that kernels may write, so far */
+    atomic_bool managed;      /* some of them are the host's as well */
+};
+extern struct cw_variables *const cw_variables;
+
+/* A module is there. Needs no lock. */
+void cw_module_look(const CUpti_ModuleResourceData *module);
 /* Sends the code of a module where it is wanted, once for each content. Needs no lock. */
 void cw_module_send(const CUpti_ModuleResourceData *module);
 

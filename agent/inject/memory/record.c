@@ -98,12 +98,38 @@ static enum cw_effect effect_of(const char *name)
     return strncmp(name, "cuCtxSynchronize", 16) == 0 ? CW_EFFECT_WAIT : CW_EFFECT_END;
 }
 
+static bool sets_attribute(CUpti_CallbackId id)
+{
+    return id == CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute || id == CUPTI_DRIVER_TRACE_CBID_cuKernelSetAttribute;
+}
+
 bool cw_record_init(void)
 {
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
-        cw_effects->of[id] =
-            cw_inject_launches(id) || cw_transfer_is(id) ? CW_EFFECT_RECORD : effect_of(cw_inject_call_name(id));
+        cw_effects->of[id] = cw_inject_launches(id) || cw_transfer_is(id) ? CW_EFFECT_RECORD
+                             : sets_attribute(id)                         ? CW_EFFECT_END
+                                                                          : effect_of(cw_inject_call_name(id));
     return cw_inject->api.cuFuncGetParamInfo && cw_inject->api.cuLaunchKernelEx;
+}
+
+/* Whether launches that were recorded are done again by it as they were done before. What only raises a limit leaves
+ * them alone. */
+static bool is_same_again(CUpti_CallbackId id, const void *params)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    const cuFuncSetAttribute_params *f = params;
+    const cuKernelSetAttribute_params *k = params;
+    const bool of_kernel = id == CUPTI_DRIVER_TRACE_CBID_cuKernelSetAttribute;
+    const CUfunction_attribute attribute = of_kernel ? k->attrib : f->attrib;
+    const int value = of_kernel ? k->val : f->value;
+    int now;
+    const bool known =
+        of_kernel
+            ? api->cuKernelGetAttribute && api->cuKernelGetAttribute(&now, attribute, k->kernel, k->dev) == CUDA_SUCCESS
+            : api->cuFuncGetAttribute && api->cuFuncGetAttribute(&now, attribute, f->hfunc) == CUDA_SUCCESS;
+    const bool is_limit = attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
+                          attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+    return known && (value == now || (is_limit && value > now));
 }
 
 bool cw_record_wants(CUpti_CallbackId id)
@@ -114,7 +140,19 @@ bool cw_record_wants(CUpti_CallbackId id)
 enum cw_effect cw_record_effect(CUpti_CallbackId id, const CUpti_CallbackData *call, bool *at_once)
 {
     enum cw_effect effect = id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)cw_effects->of[id] : CW_EFFECT_END;
+    if (call->callbackSite == CUPTI_API_ENTER && sets_attribute(id) && is_same_again(id, call->functionParams))
+        effect = CW_EFFECT_NONE;
     return cw_transfer_reads(id, call->functionParams, at_once) ? CW_EFFECT_READ : effect;
+}
+
+bool cw_record_gives_back(CUpti_CallbackId id)
+{
+    static const char *const words[] = {"Free", "Destroy", "Unload", "Unmap", "Unregister", "Release", "Trim"};
+    const char *name = cw_inject_call_name(id);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]))
+            return true;
+    return false;
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
@@ -164,6 +202,12 @@ static bool keep_packed(struct cw_record *r, struct cw_operation *op, void **ext
     return op->packed != NULL;
 }
 
+/* What waits for the event has waited, and by now it may be destroyed, or tell of something else. */
+static bool records_event(CUlaunchAttributeID id)
+{
+    return id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT || id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+}
+
 static bool keep_launch(struct cw_record *r, struct cw_operation *op, const struct cw_driver_launch *l)
 {
     if (l->graph)
@@ -173,8 +217,11 @@ static bool keep_launch(struct cw_record *r, struct cw_operation *op, const stru
     op->config.attrs = cw_arena_alloc(r->shared.arena, l->config.numAttrs + 1u, sizeof *l->config.attrs);
     if (!op->config.attrs)
         return false;
-    if (l->config.numAttrs)
-        memcpy(op->config.attrs, l->config.attrs, l->config.numAttrs * sizeof *l->config.attrs);
+    for (unsigned i = 0; i < l->config.numAttrs; i++) {
+        op->config.attrs[i] = l->config.attrs[i];
+        if (records_event(l->config.attrs[i].id))
+            op->config.attrs[i].id = CU_LAUNCH_ATTRIBUTE_IGNORE;
+    }
     return l->packed ? keep_packed(r, op, l->packed) : keep_parameters(r, op, l->parameters);
 }
 

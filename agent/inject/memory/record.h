@@ -35,6 +35,10 @@ bool cw_record_wants(CUpti_CallbackId id);
 /* Of one call; *at_once: what it reads is there when it returns. */
 enum cw_effect cw_record_effect(CUpti_CallbackId id, const CUpti_CallbackData *call, bool *at_once);
 
+/* Whether a call gives something back, which may be another context's than the current one's: memory, a stream, code.
+ */
+bool cw_record_gives_back(CUpti_CallbackId id);
+
 /* Adds a call that is about to be made. False for one that cannot be done again: a graph, an unknown argument layout,
  * a copy to memory that the host shares, or too many bytes. Also false for a kernel that is given shared memory when
  * the record holds something already: it must be alone, because the host may change that memory as soon as the kernel

@@ -9,6 +9,7 @@
  * What others can reach, and what cannot be saved, is not done again but counted once (once.h). */
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/module.h"
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
@@ -128,10 +129,11 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b)
             return CW_WHY_BESIDE;
         } else if (c->pending)
             cw_inject_wait();
-        else if (due || (c->running && b->spoilt))
-            cw_batch_end(c, !due                                  ? "unrecorded work beside it"
-                            : c->count == cw_collections->at_once ? "no more room"
-                                                                  : "its time");
+        else if (due || (c->running && b->spoilt) || (b->open && cw_batch_has_new_variables(b)))
+            cw_batch_end(c, due && c->count == cw_collections->at_once ? "no more room"
+                            : due                                      ? "its time"
+                            : b->spoilt                                ? "unrecorded work beside it"
+                                                                       : "code that was loaded with variables");
         else if (c->running && c->once) {
             cw_batch_end(c, NULL);
             if (c->running && c->once)
@@ -207,14 +209,20 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
         cw_collection_skip(c, why);
 }
 
-/* What another context of the device does may be to memory of this one. */
-static void end_neighbours(const struct cw_collection *c)
+/* What another context does may be to memory of this one: of the same device, or of any where something is given back
+ * (a program may free what is of another device than the current one). `c`: NULL where no context is current. */
+static void end_others(const struct cw_collection *c, bool of_any_device, const char *by)
 {
     for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
         struct cw_collection *other = &cw_collections->slots[i];
-        if (self->items[i].open && other != c && other->device == c->device)
-            cw_batch_end(other, ended_by_neighbour);
+        if (self->items[i].open && other != c && (of_any_device || (c && other->device == c->device)))
+            cw_batch_end(other, by);
     }
+}
+
+static void end_neighbours(const struct cw_collection *c)
+{
+    end_others(c, false, ended_by_neighbour);
 }
 
 /* Others are not collected: a launch of another thread is in the way, or a capture, or a kernel that does not end. */
@@ -294,9 +302,11 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_once_leave(c, id, call);
     else if (c && c->running && cw_collection_launched(c, call)) {
         cw_collection_leave(c);
+        b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
         if (b->open && cw_inject_refused(call))
             cw_record_refuse(&b->record);
-        if (b->open && cw_pinned->managed && !c->pending && cw_batch_at_rest()) /* which the program may write next */
+        if (b->open && (cw_pinned->managed || cw_variables->managed) && !c->pending &&
+            cw_batch_at_rest()) /* which the program may write next */
             cw_batch_end(c, "managed memory of the program's");
     }
 }
@@ -354,8 +364,9 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
     self->disturbed = self->disturbed || changes;
     bool last = effect == CW_EFFECT_WAIT && cw_range_affords_end();
-    if (c && (changes || last))
-        end_neighbours(c);
+    const bool gives_back = effect == CW_EFFECT_END && cw_record_gives_back(id);
+    if (changes || last)
+        end_others(c, gives_back, gives_back ? cw_inject_call_name(id) : ended_by_neighbour);
     bool early = b && effect == CW_EFFECT_RECORD && is_early(b, id, call->functionParams);
     bool recorded = b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && !early &&
                     cw_record_add(&b->record, id, call, false);

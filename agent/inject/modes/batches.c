@@ -2,6 +2,7 @@
 
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/module.h"
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
@@ -19,6 +20,8 @@ const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
            cw_batch_not_saved[] = "what its GPU holds could not be saved",
            cw_batch_not_recorded[] = "its arguments, or memory that the host shares with it, could not be kept",
            cw_batch_waits_for_host[] = "its kernel waits for what the host or another device does";
+
+static const char why_loaded[] = "a launch while code was loaded whose variables cannot be put back";
 
 struct cw_batch *cw_batch_of(const struct cw_collection *c)
 {
@@ -70,9 +73,15 @@ const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b)
     if (!cw_checkpoint_has_room(0))
         return cw_batch_fall_short(b, cw_batch_no_room);
     cw_batch_turn(c, CW_EFFORT_SAVE);
+    b->modules = atomic_load(&cw_variables->modules);
     b->saved = cw_checkpoint_save(&b->checkpoint, c->context);
     cw_batch_turn(c, CW_EFFORT_NONE);
     return b->saved ? NULL : cw_batch_fall_short(b, cw_batch_not_saved);
+}
+
+bool cw_batch_has_new_variables(const struct cw_batch *b)
+{
+    return atomic_load(&cw_variables->modules) != b->modules;
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
@@ -170,7 +179,7 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b)
     cw_inject->api.cuCtxGetCurrent(&current);
     bool pushed = current != c->context && cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
     if (b->spoilt || cw_reach_why())
-        drop_batch(c, b->spoilt ? CW_WHY_BESIDE : CW_WHY_REACHED);
+        drop_batch(c, !b->spoilt ? CW_WHY_REACHED : cw_batch_has_new_variables(b) ? why_loaded : CW_WHY_BESIDE);
     else if (current != c->context && !pushed)
         drop_batch(c, "what a context launched that could not be made current again");
     else if (cw_batch_replay(c, b, false))
@@ -288,6 +297,7 @@ void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpt
                       : !rests                         ? CW_WHY_WAITS
                       : cw_reach_why()                 ? CW_WHY_REACHED
                       : !alone || c->running           ? CW_WHY_BESIDE
+                      : cw_batch_has_new_variables(b)  ? why_loaded
                                                        : NULL;
     if (!refused && !why && !cw_inject->over)
         replay_trial(c, b, id, call);

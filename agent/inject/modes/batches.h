@@ -11,10 +11,11 @@
 enum { CW_MOST_UNREAD = 16 };
 
 struct cw_batch {
-    bool open;                   /* the first pass is running */
-    bool saved;                  /* there is a checkpoint */
-    uint32_t unread_count;       /* copies to the host that may go on still, and where they write */
+    bool open;             /* the first pass is running */
+    bool saved;            /* there is a checkpoint */
+    uint32_t unread_count; /* copies to the host that may go on still, and where they write */
     struct cw_host_bytes unread[CW_MOST_UNREAD];
+    uint32_t modules;            /* with variables, when it was saved */
     bool spoilt;                 /* something ran beside it that was not recorded: it cannot be done again */
     uint64_t began_ns, short_ns; /* the trial; when there was no checkpoint to be had, or 0 */
     const char *short_why;
@@ -55,6 +56,9 @@ void cw_batch_wait_for_others(const struct cw_collection *c);
 const char *cw_batch_fall_short(struct cw_batch *b, const char *why);
 /* Saves what the context holds; why not, or NULL. */
 const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b);
+/* Whether code was loaded since, with variables, which are not among what was saved: kernels that come to use them are
+ * not to be done again. */
+bool cw_batch_has_new_variables(const struct cw_batch *b);
 /* While a kernel still runs, memory cannot be given back without waiting for it. */
 void cw_batch_forget(struct cw_batch *b);
 /* The passes after the program's own, or after its start where that was a trial: of the first part, then of the others.

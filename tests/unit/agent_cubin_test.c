@@ -1,0 +1,91 @@
+/* Variables of modules: an ELF file as nvcc makes it, of one section and one symbol, and what is none. */
+#include <criterion/criterion.h>
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/common/cubin.h"
+
+static struct module {
+    Elf64_Ehdr head;
+    Elf64_Shdr sections[4]; /* none, names, symbols, variables */
+    Elf64_Sym symbols[2];
+    char texts[256];
+} module;
+
+static void make(const char *section, const char *name, uint64_t size, unsigned char other)
+{
+    memset(&module, 0, sizeof module);
+    memcpy(module.head.e_ident, ELFMAG, SELFMAG);
+    module.head.e_ident[EI_CLASS] = ELFCLASS64;
+    module.head.e_shoff = offsetof(struct module, sections);
+    module.head.e_shentsize = sizeof(Elf64_Shdr);
+    module.head.e_shnum = 4;
+    module.head.e_shstrndx = 1;
+    module.sections[1] = (Elf64_Shdr){
+        .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct module, texts), .sh_size = sizeof module.texts};
+    module.sections[2] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
+                                      .sh_offset = offsetof(struct module, symbols),
+                                      .sh_size = sizeof module.symbols,
+                                      .sh_entsize = sizeof(Elf64_Sym),
+                                      .sh_link = 1};
+    module.sections[3] = (Elf64_Shdr){.sh_name = 1};
+    module.symbols[1] = (Elf64_Sym){.st_name = 64,
+                                    .st_info = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT),
+                                    .st_other = other,
+                                    .st_shndx = 3,
+                                    .st_size = size};
+    strcpy(module.texts + 1, section);
+    strcpy(module.texts + 64, name);
+}
+
+static bool any(void)
+{
+    return cw_cubin_variables(&module, sizeof module).any;
+}
+
+Test(cubin, variables)
+{
+    make(".nv.global", "counter", 4, 0);
+    cr_expect(any());
+    cr_expect_not(cw_cubin_variables(&module, sizeof module).managed);
+    make(".nv.global.init", "table", 16, 0);
+    cr_expect(any());
+    make(".nv.constant3", "table", 16, 0);
+    cr_expect_not(any());
+    make(".nv.global", "", 0, 0);
+    cr_expect_not(any());
+    make(".nv.global", "m", 4, 4);
+    cr_expect(cw_cubin_variables(&module, sizeof module).managed);
+}
+
+Test(cubin, empty_objects_of_libraries_are_none)
+{
+    make(".nv.global", "_ZN34_INTERNAL_764b4497_4_v_cu_94629ea14cuda3std3__45__cpo5beginE", 1, 0);
+    cr_expect_not(any());
+    make(".nv.global", "_ZN34_INTERNAL_764b4497_4_v_cu_94629ea14cuda3std3__45__cpo5beginE", 4, 0);
+    cr_expect(any());
+    make(".nv.global", "flag", 1, 0);
+    cr_expect(any());
+}
+
+Test(cubin, what_is_cut_has_none)
+{
+    make(".nv.global", "counter", 4, 0);
+    for (size_t size = 0; size < offsetof(struct module, texts); size++)
+        cr_expect_not(cw_cubin_variables(&module, size).any, "%zu", size);
+    module.head.e_ident[EI_CLASS] = ELFCLASS32;
+    cr_expect_not(any());
+}
+
+/* tests/support/variables.cu, as nvcc made it. */
+Test(cubin, of_a_compiler)
+{
+    static unsigned char bytes[1 << 14];
+    FILE *file = fopen(CW_SOURCE_DIR "/tests/fuzz/corpus/cubin/variables", "rb");
+    cr_assert_not_null(file);
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    const struct cw_cubin_variables found = cw_cubin_variables(bytes, size);
+    cr_expect(found.any && found.managed);
+}
