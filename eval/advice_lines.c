@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "eval/advice.h"
 
 struct finding_lines {
@@ -37,17 +38,13 @@ static bool is_meant(const struct cw_rule *rule, const char *reason)
 /* The rows of a function: from *first on, that many. */
 static size_t find_function(const struct sampling *s, const char *function, size_t *first)
 {
-    size_t low = 0, high = s->row_count, count = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(s->rows[middle]->at.function, function) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low + count < s->row_count && strcmp(s->rows[low + count]->at.function, function) == 0)
+    struct cw_search search = {0, s->row_count};
+    size_t count = 0;
+    while (search.low < search.high)
+        cw_search_narrow(&search, strcmp(s->rows[cw_search_middle(&search)]->at.function, function) < 0);
+    *first = search.low;
+    while (*first + count < s->row_count && strcmp(s->rows[*first + count]->at.function, function) == 0)
         count++;
-    *first = low;
     return count;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/search.h"
 
 static int by_number(uint64_t a, uint64_t b)
 {
@@ -268,16 +269,12 @@ static struct launched *list_launched(const struct cw_timeline *t, bool pushed, 
 /* The first launch of a thread at or after a time, or what comes behind it. */
 static uint32_t find_launched(const struct launched *list, uint32_t count, uint32_t thread, uint64_t time)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const struct launched *l = &list[middle];
-        if (l->thread < thread || (l->thread == thread && l->time < time))
-            low = middle + 1;
-        else
-            high = middle;
+    struct cw_search s = {0, count};
+    while (s.low < s.high) {
+        const struct launched *l = &list[cw_search_middle(&s)];
+        cw_search_narrow(&s, l->thread < thread || (l->thread == thread && l->time < time));
     }
-    return low;
+    return (uint32_t)s.low;
 }
 
 /* Takes the ranges that were pushed, or the others, which a process has. False when out of memory. */

@@ -8,6 +8,7 @@
 #include <gelf.h>
 
 #include "base/bytes.h"
+#include "base/search.h"
 
 /* Functions of a module lie in sections of their own that all start at 0. For the line tables to tell them apart, each
  * section gets a base of its own, and the relocations of the tables are applied with it. */
@@ -307,15 +308,10 @@ bool cw_lines_find(const struct cw_lines *l, const char *function, uint64_t pc, 
     if (!f || pc >> BASE_SHIFT)
         return false;
     uint64_t address = f->address + pc;
-    size_t low = 0, high = l->row_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (l->rows[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct row *r = low ? &l->rows[low - 1] : NULL;
+    struct cw_search s = {0, l->row_count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, l->rows[cw_search_middle(&s)].address <= address);
+    const struct row *r = s.low ? &l->rows[s.low - 1] : NULL;
     if (!r || !r->line || r->address < f->address)
         return false;
     *found = (struct cw_line){l->files[r->file], r->file, r->line};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "eval/labels.h"
 
 /* Values of all rows and metrics, at most. */
@@ -120,16 +121,12 @@ static enum cw_status find_samples(struct work *w, struct cw_error *err)
 /* The first sample of the device that ends behind `ns`. */
 static size_t find_sample(const struct work *w, uint32_t device, uint64_t ns)
 {
-    size_t from = 0, until = w->r->data->pm.sample_count;
-    while (from < until) {
-        const size_t middle = from + (until - from) / 2;
-        const struct sample *s = &w->samples[middle];
-        if (s->device < device || (s->device == device && s->end <= ns))
-            from = middle + 1;
-        else
-            until = middle;
+    struct cw_search search = {0, w->r->data->pm.sample_count};
+    while (search.low < search.high) {
+        const struct sample *s = &w->samples[cw_search_middle(&search)];
+        cw_search_narrow(&search, s->device < device || (s->device == device && s->end <= ns));
     }
-    return from;
+    return search.low;
 }
 
 /* ---- one row ---------------------------------------------------------------------------------------------------- */

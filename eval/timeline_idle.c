@@ -1,8 +1,9 @@
 #include "eval/timeline_idle.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/search.h"
 
 /* How many calls and waits are looked at for causes: so many for each item, and more. */
 enum { STEPS = 16, STEPS_FREE = 1 << 20, BEFORE = 16 };
@@ -57,40 +58,22 @@ static double overlap(struct span a, uint64_t start, uint64_t end)
 /* The thread called nothing of CUDA. */
 static void add_own(struct cw_idle_search *s, struct span span, uint32_t process, double causes[CW_IDLE__COUNT])
 {
-    uint32_t least = 0, most = s->held_count;
+    struct cw_search search = {0, s->held_count};
     double own = length(span.start, span.end);
-    while (least < most) { /* the first that does not end before it */
-        const uint32_t middle = least + (most - least) / 2;
-        const struct cw_idle_held *h = &s->held[middle];
-        if (h->process < process || (h->process == process && h->end <= span.start))
-            least = middle + 1;
-        else
-            most = middle;
+    while (search.low < search.high) { /* the first that does not end before it */
+        const struct cw_idle_held *h = &s->held[cw_search_middle(&search)];
+        cw_search_narrow(&search, h->process < process || (h->process == process && h->end <= span.start));
     }
-    for (; least < s->held_count && s->held[least].process == process && s->held[least].start < span.end; least++) {
-        const double part = overlap(span, s->held[least].start, s->held[least].end);
-        causes[s->held[least].cause] += part;
+    for (size_t i = search.low; i < s->held_count; i++) {
+        const struct cw_idle_held *h = &s->held[i];
+        if (h->process != process || h->start >= span.end)
+            break;
+        const double part = overlap(span, h->start, h->end);
+        causes[h->cause] += part;
         own -= part;
         s->steps++;
     }
     causes[CW_IDLE_OWN] += own;
-}
-
-_Static_assert(offsetof(struct cw_timeline_call, start) == 0 && offsetof(struct cw_timeline_wait, start) == 0, "");
-
-/* Of items from `least` to `most` that are in the order of their starts, which they begin with: the first that does not
- * start before a time. */
-static uint32_t first_from(const void *items, size_t size, uint32_t least, uint32_t most, uint64_t time)
-{
-    while (least < most) {
-        const uint32_t middle = least + (most - least) / 2;
-        const uint64_t *start = (const void *)((const char *)items + size * middle);
-        if (*start < time)
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    return least;
 }
 
 /* What a thread did in a span before `call`: of calls within each other the outermost counts. */
@@ -99,9 +82,11 @@ static void add_calls(struct cw_idle_search *s, struct span span, uint32_t call,
     const struct cw_timeline *t = s->t;
     const uint32_t first = t->threads[t->calls[call].thread].calls.first;
     const uint32_t process = t->threads[t->calls[call].thread].process;
-    const uint32_t least = first_from(t->calls, sizeof *t->calls, first, call, span.start);
-    uint32_t at = least > first + BEFORE ? least - BEFORE : first;
-    for (; at < call && t->calls[at].start < span.end; at++) {
+    struct cw_search search = {first, call};
+    while (search.low < search.high)
+        cw_search_narrow(&search, t->calls[cw_search_middle(&search)].start < span.start);
+    for (size_t at = search.low > (size_t)first + BEFORE ? search.low - BEFORE : first;
+         at < call && t->calls[at].start < span.end; at++) {
         const struct cw_timeline_call *c = &t->calls[at];
         const double part = overlap(span, c->start, c->end);
         s->steps++;
@@ -134,8 +119,11 @@ static void move(double causes[CW_IDLE__COUNT], enum cw_idle_cause to, double ti
 static void add_overheads(struct cw_idle_search *s, struct span span, uint32_t process, double causes[CW_IDLE__COUNT])
 {
     const struct cw_timeline *t = s->t;
-    const uint32_t least = first_from(t->waits, sizeof *t->waits, 0, t->wait_count, span.start);
-    for (uint32_t at = least > BEFORE ? least - BEFORE : 0; at < t->wait_count && t->waits[at].start < span.end; at++) {
+    struct cw_search search = {0, t->wait_count};
+    while (search.low < search.high)
+        cw_search_narrow(&search, t->waits[cw_search_middle(&search)].start < span.start);
+    size_t at = search.low > BEFORE ? search.low - BEFORE : 0;
+    for (; at < t->wait_count && t->waits[at].start < span.end; at++) {
         const struct cw_timeline_wait *w = &t->waits[at];
         const char *type = t->names[w->type].text;
         s->steps++;

@@ -1,6 +1,7 @@
 /* What belongs together in a timeline that is in order: calls and what they launched, and NVTX ranges around calls. */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "eval/order.h"
 #include "eval/timeline_parts.h"
 
@@ -63,23 +64,16 @@ static uint32_t find_call(const struct cw_timeline *t, const struct sorted *s, u
     const uint32_t count = s->processes[process].count;
     if (correlation == CW_TIMELINE_NONE)
         return CW_TIMELINE_NONE;
-    uint32_t least = 0, most = count, at = *near < count ? *near : 0;
+    uint32_t at = *near < count ? *near : 0;
     for (int i = 0; i < NEARBY && at < count && t->calls[order[at]].correlation < correlation; i++)
         at++;
-    if (at < count && t->calls[order[at]].correlation < correlation)
-        least = at;
-    else
-        most = at < count ? at + 1 : count;
+    const bool behind = at < count && t->calls[order[at]].correlation < correlation;
     if (!(at < count && t->calls[order[at]].correlation == correlation &&
           (at == 0 || t->calls[order[at - 1]].correlation != correlation))) {
-        while (least < most) {
-            const uint32_t middle = least + (most - least) / 2;
-            if (t->calls[order[middle]].correlation < correlation)
-                least = middle + 1;
-            else
-                most = middle;
-        }
-        at = least;
+        struct cw_search search = {behind ? at : 0, behind || at >= count ? count : at + 1};
+        while (search.low < search.high)
+            cw_search_narrow(&search, t->calls[order[cw_search_middle(&search)]].correlation < correlation);
+        at = (uint32_t)search.low;
     }
     if (at >= count || t->calls[order[at]].correlation != correlation)
         return CW_TIMELINE_NONE;

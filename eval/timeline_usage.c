@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "eval/order.h"
 #include "eval/timeline_groups.h"
 
@@ -70,15 +71,10 @@ static bool find_looked(struct sweep *s, const struct cw_timeline_window *within
 /* The first that does not end before a time. */
 static uint32_t find_first(const struct sweep *s, uint64_t time)
 {
-    uint32_t least = 0, most = s->looked_count;
-    while (least < most) {
-        const uint32_t middle = least + (most - least) / 2;
-        if (s->looked[middle].end <= time)
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    return least;
+    struct cw_search search = {0, s->looked_count};
+    while (search.low < search.high)
+        cw_search_narrow(&search, s->looked[cw_search_middle(&search)].end <= time);
+    return (uint32_t)search.low;
 }
 
 /* How much of a time is looked at; times begin later and later. */

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/arena.h"
+#include "base/search.h"
 #include "image/pack.h"
 
 enum cw_status cw_chunk_walk_begin(struct cw_chunk_walk *walk, const struct cw_input *input,
@@ -182,16 +183,11 @@ static enum cw_status mend(struct cw_chunk_walk *w, bool *truncated)
 /* Over a gap that begins here. */
 static void skip_gap(struct cw_chunk_walk *w)
 {
-    size_t low = 0, high = w->gaps->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (w->gaps->items[middle].from < w->pos)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < w->gaps->count && w->gaps->items[low].from == w->pos)
-        w->pos = w->gaps->items[low].to;
+    struct cw_search s = {0, w->gaps->count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, w->gaps->items[cw_search_middle(&s)].from < w->pos);
+    if (s.low < w->gaps->count && w->gaps->items[s.low].from == w->pos)
+        w->pos = w->gaps->items[s.low].to;
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------------------- */

@@ -1,16 +1,13 @@
 #include "image/counter_data.h"
 
+#include "base/search.h"
+
 static uint32_t clocks_before(const struct cw_counter_data *data, uint64_t device)
 {
-    uint32_t low = 0, high = data->clocks_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (data->clocks[middle].device < device)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct cw_search s = {0, data->clocks_count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, data->clocks[cw_search_middle(&s)].device < device);
+    return (uint32_t)s.low;
 }
 
 uint32_t cw_counter_data_clocks(const struct cw_counter_data *data, uint32_t device, uint32_t *first)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "image/data_chunks.h"
 
 /* ---- columns ---- */
@@ -20,16 +21,12 @@ uint32_t cw_schema_column_counter(const struct cw_schema *schema, uint32_t colum
 /* The first repeat that is not before this one. */
 static uint32_t find_repeat(const struct cw_schema *schema, uint32_t counter, uint32_t pass)
 {
-    uint32_t low = 0, high = schema->repeat_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct cw_schema_repeat *r = &schema->repeats[middle];
-        if (r->counter < counter || (r->counter == counter && r->pass < pass))
-            low = middle + 1;
-        else
-            high = middle;
+    struct cw_search s = {0, schema->repeat_count};
+    while (s.low < s.high) {
+        const struct cw_schema_repeat *r = &schema->repeats[cw_search_middle(&s)];
+        cw_search_narrow(&s, r->counter < counter || (r->counter == counter && r->pass < pass));
     }
-    return low;
+    return (uint32_t)s.low;
 }
 
 uint32_t cw_schema_repeats_of(const struct cw_schema *schema, uint32_t counter, uint32_t *first)

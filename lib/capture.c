@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "base/search.h"
 #include "base/utf8.h"
 #include "image/merge.h"
 #include "lib/handles.h"
@@ -253,12 +254,10 @@ static struct counterworks_row range_row(const struct cw_counter_data *d, uint64
 /* Blocks follow one another. */
 static uint32_t device_of_sample(const struct cw_counter_data *d, uint64_t index)
 {
-    uint32_t low = 0, high = d->pm.block_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        *(d->pm.blocks[middle].first <= index ? &low : &high) = middle;
-    }
-    return d->devices[d->pm.blocks[low].device].index;
+    struct cw_search s = {0, d->pm.block_count};
+    while (s.low < s.high) /* the first that begins behind it */
+        cw_search_narrow(&s, d->pm.blocks[cw_search_middle(&s)].first <= index);
+    return d->devices[d->pm.blocks[s.low ? s.low - 1 : 0].device].index;
 }
 
 void counterworks_capture_row(const struct counterworks_capture *capture, uint64_t index, struct counterworks_row *row)

@@ -6,6 +6,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/search.h"
+
 enum { COLUMN = 3, MOST_PROBES = 1024 }; /* keys of a section stand in that column */
 
 static unsigned line_of(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index)
@@ -120,13 +122,8 @@ bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, enum cw_ro
 
 uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id)
 {
-    uint32_t low = 0, high = chip->raw_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (chip->raws[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < chip->raw_count && chip->raws[low].id == id ? low : CW_NONE;
+    struct cw_search s = {0, chip->raw_count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, chip->raws[cw_search_middle(&s)].id < id);
+    return s.low < chip->raw_count && chip->raws[s.low].id == id ? (uint32_t)s.low : CW_NONE;
 }

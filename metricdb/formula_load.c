@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/search.h"
 #include "metricdb/data.h"
 #include "metricdb/formula.h"
 #include "metricdb/formula_unit.h"
@@ -601,18 +602,11 @@ static void close_gaps(struct load *l, struct cw_formulas *table)
 uint32_t cw_formulas_find(const struct cw_chip *chip, const char *name)
 {
     const struct cw_formulas *all = chip->formulas;
-    uint32_t low = 0, high = all ? all->count : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = strcmp(all->items[all->by_name[middle]].name, name);
-        if (order == 0)
-            return all->by_name[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return CW_NONE;
+    const uint32_t count = all ? all->count : 0;
+    struct cw_search s = {0, count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, strcmp(all->items[all->by_name[cw_search_middle(&s)]].name, name) < 0);
+    return s.low < count && strcmp(all->items[all->by_name[s.low]].name, name) == 0 ? all->by_name[s.low] : CW_NONE;
 }
 
 static enum cw_status resolve_all(struct load *l, struct cw_formulas *table, const struct cw_chip **chip)

@@ -11,6 +11,7 @@
 #include <yaml.h>
 
 #include "base/bytes.h"
+#include "base/search.h"
 
 enum { DEEPEST = 24, VALUES_FIXED = 1 << 16, BYTES_PER_VALUE = 12, SPENT_FIXED = 16 << 20, SPENT_TIMES = 16 };
 
@@ -289,18 +290,11 @@ bool cw_yaml_expect(struct cw_yaml_reader *reader, const struct cw_yaml *node, e
 
 size_t cw_yaml_find(const struct cw_yaml *mapping, const char *key)
 {
-    size_t low = 0, high = mapping->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2, nth = mapping->keys[middle].nth;
-        int order = strcmp(mapping->keys[nth].text, key);
-        if (order == 0)
-            return nth;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return SIZE_MAX;
+    const struct cw_yaml_key *keys = mapping->keys;
+    struct cw_search s = {0, mapping->count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, strcmp(keys[keys[cw_search_middle(&s)].nth].text, key) < 0);
+    return s.low < mapping->count && strcmp(keys[keys[s.low].nth].text, key) == 0 ? keys[s.low].nth : SIZE_MAX;
 }
 
 struct cw_yaml cw_yaml_key(const struct cw_yaml *mapping, size_t i)

@@ -1,6 +1,7 @@
 /* Which of a trace is looked at. */
 #include <string.h>
 
+#include "base/search.h"
 #include "cli/common/cli.h"
 #include "cli/eval/trace_choice.h"
 
@@ -138,15 +139,10 @@ static bool is_open(const struct choosing *v, const struct open *open, uint32_t 
     if (thread == CW_TIMELINE_NONE)
         return false;
     const struct cw_timeline_window *own = open->windows + v->t->threads[thread].ranges.first;
-    uint32_t least = 0, most = open->counts[thread];
-    while (least < most) { /* the first that does not end before it */
-        const uint32_t middle = least + (most - least) / 2;
-        if (own[middle].end < time)
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    return least < open->counts[thread] && own[least].start <= time;
+    struct cw_search s = {0, open->counts[thread]};
+    while (s.low < s.high) /* the first that does not end before it */
+        cw_search_narrow(&s, own[cw_search_middle(&s)].end < time);
+    return s.low < open->counts[thread] && own[s.low].start <= time;
 }
 
 /* What has no ranges around it of its own: a wait is where its call is, else where its thread was then, as a mark. */

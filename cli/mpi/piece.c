@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "cli/common/cli.h"
 #include "eval/fold.h"
 
@@ -13,12 +14,10 @@ static const uint64_t largest_capture = (uint64_t)1 << 40;
 /* The file that has a range. */
 static size_t file_of(const struct cw_mpi_job *j, uint64_t range)
 {
-    size_t low = 0, high = j->list.count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        *(j->files[middle].first <= range ? &low : &high) = middle;
-    }
-    return low;
+    struct cw_search s = {0, j->list.count};
+    while (s.low < s.high) /* the first that begins behind it */
+        cw_search_narrow(&s, j->files[cw_search_middle(&s)].first <= range);
+    return s.low ? s.low - 1 : 0;
 }
 
 /* Devices go by the numbers that they have in the whole. */

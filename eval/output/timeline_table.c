@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "eval/order.h"
 #include "eval/output/timeline_output.h"
 
@@ -169,15 +170,10 @@ static void find_item(struct kind_rows *k, size_t block, uint32_t row)
     if (!k->order)
         return;
     if (row == 0) { /* other kinds have items between the blocks */
-        uint32_t least = k->next_item, most = k->item_count;
-        while (least < most) {
-            const uint32_t middle = least + (most - least) / 2;
-            if (place_of(k, k->order[middle]) < place)
-                least = middle + 1;
-            else
-                most = middle;
-        }
-        k->next_item = least;
+        struct cw_search s = {k->next_item, k->item_count};
+        while (s.low < s.high)
+            cw_search_narrow(&s, place_of(k, k->order[cw_search_middle(&s)]) < place);
+        k->next_item = (uint32_t)s.low;
     }
     if (k->next_item < k->item_count && place_of(k, k->order[k->next_item]) == place)
         k->item = k->order[k->next_item++];

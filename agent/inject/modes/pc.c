@@ -11,6 +11,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/ranges/user_ranges.h"
+#include "base/search.h"
 
 static const uint64_t patience_ns = 2000000000, short_patience_ns = 100000000; /* with kernels that may wait */
 /* With what was launched before a range begins or ends, and before the program does. */
@@ -224,15 +225,10 @@ static void context_created(CUcontext context, uint32_t device)
 /* How many of them come before one. */
 static size_t find_chosen(uint32_t correlation)
 {
-    size_t low = 0, high = self->chosen_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (self->chosen[middle] < correlation)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct cw_search s = {0, self->chosen_count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, self->chosen[cw_search_middle(&s)] < correlation);
+    return s.low;
 }
 
 static bool is_chosen(uint32_t correlation)
