@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buckets.h"
+
 const char *const cw_join_how_names[CW_JOIN_HOW__COUNT] = {
     "launch", "fewer", "other NVTX range", "other place", "not numbered", "other shape", "no such kernel"};
 
@@ -210,28 +212,25 @@ static void free_numbers(struct matching *m)
 static bool find_twins(const struct matching *m, struct cw_join *join)
 {
     const uint32_t *of_b = m->launch + m->a->count;
-    /* those of b by number: of each the next that has no twin yet, and where they end */
+    /* those of b by number, and of each the next that has no twin yet */
     uint32_t *order = calloc((size_t)m->b->count + 1, sizeof *order);
-    uint32_t *next = calloc((size_t)m->launches + 1, sizeof *next), *end = calloc((size_t)m->launches + 1, sizeof *end);
-    const bool enough = order && next && end;
-    for (uint32_t i = 0; enough && i < m->b->count; i++)
-        next[of_b[i] + 1]++;
-    for (uint32_t c = 0; enough && c < m->launches; c++)
-        next[c + 1] += next[c];
-    for (uint32_t c = 0; enough && c < m->launches; c++)
-        end[c] = next[c];
-    for (uint32_t i = 0; enough && i < m->b->count; i++)
-        order[end[of_b[i]]++] = i;
+    uint32_t *first = calloc((size_t)m->launches + 2, sizeof *first);
+    uint32_t *next = calloc((size_t)m->launches + 1, sizeof *next);
+    const bool enough = order && first && next;
+    if (enough) {
+        cw_buckets_sort(first, m->launches, order, of_b, sizeof *of_b, m->b->count);
+        memcpy(next, first, m->launches * sizeof *next);
+    }
     for (uint32_t i = 0; enough && i < m->a->count; i++) {
         const uint32_t c = m->launch[i];
-        if (next[c] == end[c])
+        if (next[c] == first[c + 1])
             continue;
         join->a.twin[i] = order[next[c]++];
         join->b.twin[join->a.twin[i]] = i;
     }
     free(order);
+    free(first);
     free(next);
-    free(end);
     return enough;
 }
 

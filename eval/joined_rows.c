@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buckets.h"
 #include "base/shorten.h"
 #include "eval/joined.h"
 #include "eval/labels.h"
@@ -18,7 +19,7 @@ struct making {
     uint32_t key_count;
     const char **paths;           /* by NVTX, unless ranges are joined: the name of what has a key */
     uint32_t *order;              /* launches, those of a row one after another */
-    uint32_t *of_shape, *ends;    /* ranges by shape; those of shape s end at ends[s], where those of s + 1 begin */
+    uint32_t *of_shape, *first;   /* ranges by shape: those of shape s are of_shape[first[s]] to of_shape[first[s + 1]] */
     uint32_t *turn;               /* of each shape: the range whose turn it is */
     uint32_t *stand, stand_count; /* ranges that stand for launches, row by row */
     struct cw_group *items, *counted;
@@ -199,12 +200,7 @@ static uint32_t *sort_launches(struct making *m)
         free(begin);
         return NULL;
     }
-    for (uint32_t i = 0; i < m->joined->count; i++)
-        begin[m->key[i] + 2]++;
-    for (uint32_t k = 0; k < m->key_count; k++)
-        begin[k + 2] += begin[k + 1];
-    for (uint32_t i = 0; i < m->joined->count; i++)
-        m->order[begin[m->key[i] + 1]++] = i;
+    cw_buckets_sort(begin, m->key_count, m->order, m->key, sizeof *m->key, m->joined->count);
     return begin;
 }
 
@@ -352,22 +348,13 @@ static bool sort_ranges(struct making *m)
     const struct cw_join_side *b = &m->joined->join.b;
     const uint32_t shapes = m->joined->join.shape_count, count = m->joined->data->range_count;
     m->of_shape = cw_arena_alloc(m->arena, count, sizeof *m->of_shape);
-    m->ends = cw_arena_alloc(m->arena, (size_t)shapes + 1, sizeof *m->ends);
-    m->turn = cw_arena_alloc(m->arena, (size_t)shapes + 1, sizeof *m->turn);
-    if (!m->of_shape || !m->ends || !m->turn)
+    m->first = cw_arena_alloc(m->arena, (size_t)shapes + 2, sizeof *m->first);
+    m->turn = cw_arena_alloc(m->arena, shapes, sizeof *m->turn);
+    if (!m->of_shape || !m->first || !m->turn)
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        m->ends[b->shape[i] + 1]++;
-    for (uint32_t s = 0; s < shapes; s++)
-        m->turn[s + 1] = m->ends[s + 1] += m->ends[s];
-    for (uint32_t i = 0; i < count; i++)
-        m->of_shape[m->ends[b->shape[i]]++] = i;
+    cw_buckets_sort(m->first, shapes, m->of_shape, b->shape, sizeof *b->shape, count);
+    memcpy(m->turn, m->first, shapes * sizeof *m->turn);
     return true;
-}
-
-static uint32_t first_of_shape(const struct making *m, uint32_t shape)
-{
-    return shape ? m->ends[shape - 1] : 0;
 }
 
 static int in_range_order(const void *a, const void *b)
@@ -378,7 +365,7 @@ static int in_range_order(const void *a, const void *b)
 /* A row of one kernel and shape some of whose launches have no twin has all ranges of that. */
 static void take_shape(struct making *m, uint32_t shape)
 {
-    for (uint32_t i = first_of_shape(m, shape); i < m->ends[shape]; i++)
+    for (uint32_t i = m->first[shape]; i < m->first[shape + 1]; i++)
         m->stand[m->stand_count++] = m->of_shape[i];
 }
 
@@ -390,7 +377,7 @@ static void take_stands(struct making *m, const struct cw_group *group)
         if (a->twin[launch] != CW_NO_TWIN) {
             m->stand[m->stand_count++] = a->twin[launch];
         } else if (cw_join_has_kernel((enum cw_join_how)a->how[launch])) {
-            m->turn[shape] = m->turn[shape] < m->ends[shape] ? m->turn[shape] : first_of_shape(m, shape);
+            m->turn[shape] = m->turn[shape] < m->first[shape + 1] ? m->turn[shape] : m->first[shape];
             m->stand[m->stand_count++] = m->of_shape[m->turn[shape]++];
         }
     }

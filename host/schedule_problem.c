@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buckets.h"
+
 /* A limit reduced to the requested placements. */
 struct reduced {
     uint32_t max, first, count; /* a run of `members` */
@@ -433,29 +435,22 @@ static enum cw_status make_problems(struct build *b, struct cw_problems *problem
     uint32_t *section = array(b, b->item_count, sizeof *section);
     problems->count = cut(b, problem_of, section, &problems->section_count);
     problems->items = array(b, problems->count, sizeof *problems->items);
-    /* items by problem, limits by problem: counting sorts */
+    /* items by problem, limits by problem */
     uint32_t *items = array(b, b->item_count, sizeof *items);
     uint32_t *item_first = array(b, (size_t)problems->count + 2, sizeof *item_first);
     uint32_t *limits = array(b, b->limit_count, sizeof *limits);
     uint32_t *limit_first = array(b, (size_t)problems->count + 2, sizeof *limit_first);
+    uint32_t *limit_problem = array(b, b->limit_count, sizeof *limit_problem);
     uint32_t *rule_of = array(b, b->limit_count, sizeof *rule_of);
     uint32_t *group_base = array(b, b->limit_count, sizeof *group_base);
     b->class_of = array(b, b->placement_count, sizeof *b->class_of);
     problems->ids = array(b, b->chip->raw_count, sizeof *problems->ids);
     if (b->failed)
         return cw_error_nomem(err);
-    for (uint32_t i = 0; i < b->item_count; i++)
-        item_first[problem_of[i] + 2]++;
     for (uint32_t i = 0; i < b->limit_count; i++)
-        limit_first[problem_of[b->item_of[b->members[b->limits[i].first].placement]] + 2]++;
-    for (uint32_t p = 2; p < problems->count + 2; p++) {
-        item_first[p] += item_first[p - 1];
-        limit_first[p] += limit_first[p - 1];
-    }
-    for (uint32_t i = 0; i < b->item_count; i++)
-        items[item_first[problem_of[i] + 1]++] = i;
-    for (uint32_t i = 0; i < b->limit_count; i++)
-        limits[limit_first[problem_of[b->item_of[b->members[b->limits[i].first].placement]] + 1]++] = i;
+        limit_problem[i] = problem_of[b->item_of[b->members[b->limits[i].first].placement]];
+    cw_buckets_sort(item_first, problems->count, items, problem_of, sizeof *problem_of, b->item_count);
+    cw_buckets_sort(limit_first, problems->count, limits, limit_problem, sizeof *limit_problem, b->limit_count);
     enum cw_status status = CW_OK;
     for (uint32_t p = 0; status == CW_OK && p < problems->count; p++) {
         struct making m = {b, &problems->items[p], items + item_first[p], rule_of, group_base, NULL, NULL, 0};

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buckets.h"
 #include "import/learn_model.h"
 
 enum {
@@ -250,24 +251,19 @@ static uint32_t check_metrics(struct sorting *s)
 static uint32_t check_kinds(struct sorting *s)
 {
     struct cw_model *m = s->m;
-    uint32_t wrong = check_metrics(s), *start = cw_ask_array(&m->ask, s->kind_count + 1, sizeof *start);
+    uint32_t wrong = check_metrics(s), *first = cw_ask_array(&m->ask, (size_t)s->kind_count + 2, sizeof *first);
     uint32_t *sorted = cw_ask_array(&m->ask, s->pool.count, sizeof *sorted);
-    uint32_t *filled = cw_ask_array(&m->ask, s->kind_count + 1, sizeof *filled);
     if (!cw_ask_ok(&m->ask))
         return 0;
-    for (uint32_t i = 0; i < s->pool.count; i++)
-        start[s->kind[i] + 1]++;
-    for (uint32_t k = 0; k < s->kind_count; k++)
-        start[k + 1] += start[k];
-    for (uint32_t i = 0; i < s->pool.count; i++)
-        sorted[start[s->kind[i]] + filled[s->kind[i]]++] = i;
+    cw_buckets_sort(first, s->kind_count, sorted, s->kind, sizeof *s->kind, s->pool.count);
     for (uint32_t a = 0; a < s->kind_count && wrong < MOST_SURPRISES; a++)
         for (uint32_t b = 0; b <= a && wrong < MOST_SURPRISES; b++) {
             bool conflict = cw_model_excludes(m, s->base + a, s->base + b);
             uint32_t tries = a == b ? OWN_CHECKS : conflict ? CONFLICT_CHECKS : KIND_CHECKS;
-            for (uint32_t t = 0; t < tries && filled[a] * filled[b] > 1 && wrong < MOST_SURPRISES; t++)
-                wrong += surprises(s, sorted[start[a] + cw_ask_random(&m->ask, filled[a])],
-                                   sorted[start[b] + cw_ask_random(&m->ask, filled[b])]);
+            const uint32_t of_a = first[a + 1] - first[a], of_b = first[b + 1] - first[b];
+            for (uint32_t t = 0; t < tries && of_a * of_b > 1 && wrong < MOST_SURPRISES; t++)
+                wrong += surprises(s, sorted[first[a] + cw_ask_random(&m->ask, of_a)],
+                                   sorted[first[b] + cw_ask_random(&m->ask, of_b)]);
         }
     for (uint32_t k = 0; k < CHECKS && wrong < MOST_SURPRISES && cw_ask_ok(&m->ask); k++)
         wrong += surprises(s, cw_ask_random(&m->ask, s->pool.count), cw_ask_random(&m->ask, s->pool.count));

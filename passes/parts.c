@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buckets.h"
 #include "passes/copies.h"
 #include "passes/parts_spread.h"
 
@@ -287,14 +288,7 @@ static bool list_members(struct members *m, const struct parting *p, const uint3
     m->items = numbers(p->work.arena, count, 0);
     if (!m->first || !m->items)
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (part_of[i] != CW_PARTS_NONE)
-            m->first[part_of[i] + 2]++;
-    for (uint32_t i = 0; i < p->work.part_count; i++)
-        m->first[i + 2] += m->first[i + 1];
-    for (uint32_t i = 0; i < count; i++)
-        if (part_of[i] != CW_PARTS_NONE)
-            m->items[m->first[part_of[i] + 1]++] = i;
+    cw_buckets_sort(m->first, p->work.part_count, m->items, part_of, sizeof *part_of, count);
     return true;
 }
 

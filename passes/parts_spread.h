@@ -2,9 +2,10 @@
 #ifndef CW_PASSES_PARTS_SPREAD_H
 #define CW_PASSES_PARTS_SPREAD_H
 
+#include "base/buckets.h"
 #include "passes/parts_complete.h"
 
-enum { CW_PARTS_NONE = UINT32_MAX };
+enum { CW_PARTS_NONE = CW_NO_BUCKET };
 
 struct cw_parts_pass {
     struct cw_placement *placements;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buckets.h"
 #include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/output.h"
@@ -111,12 +112,9 @@ static bool sort_blocks(struct by_device *b, const struct cw_result *r)
         of->count++;
         of->ns += pm->windows[w].end_ns - pm->windows[w].start_ns;
     }
-    for (uint32_t i = 0; i < pm->block_count; i++)
-        b->first[pm->blocks[i].device + 2]++;
-    for (size_t d = 0; d < devices; d++)
-        b->first[d + 2] += b->first[d + 1];
-    for (uint32_t i = 0; i < pm->block_count; i++)
-        b->order[b->first[pm->blocks[i].device + 1]++] = i;
+    if (pm->block_count)
+        cw_buckets_sort(b->first, (uint32_t)devices, b->order, &pm->blocks->device, sizeof *pm->blocks,
+                        pm->block_count);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buckets.h"
 #include "base/shorten.h"
 #include "eval/output/lane_places.h"
 #include "eval/output/lane_rows.h"
@@ -418,20 +419,6 @@ static void make_room(struct work *w)
     w->launched = room_for(w, t->gpu_count, sizeof *w->launched);
 }
 
-/* What each call launched: counted, then filled in. */
-static void join_calls(struct work *w)
-{
-    const struct cw_timeline *t = w->t;
-    for (uint32_t i = 0; i < t->gpu_count; i++)
-        if (t->gpu[i].call != CW_TIMELINE_NONE)
-            w->first[t->gpu[i].call + 2]++;
-    for (size_t c = 2; c < (size_t)t->call_count + 2; c++)
-        w->first[c] += w->first[c - 1];
-    for (uint32_t i = 0; i < t->gpu_count; i++)
-        if (t->gpu[i].call != CW_TIMELINE_NONE)
-            w->launched[w->first[t->gpu[i].call + 1]++] = i;
-}
-
 static void add_all(struct work *w)
 {
     const struct cw_timeline *t = w->t;
@@ -462,7 +449,9 @@ enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, const
     make_room(&w);
     enum cw_status status = CW_OK;
     if (!w.nomem) {
-        join_calls(&w);
+        if (timeline->gpu_count)
+            cw_buckets_sort(w.first, timeline->call_count, w.launched, &timeline->gpu->call, sizeof *timeline->gpu,
+                            timeline->gpu_count);
         add_all(&w);
         status = cw_lane_rows_add(&rows, &w.places, err);
         if (status == CW_OK && more)

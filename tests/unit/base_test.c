@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/buckets.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/search.h"
 #include "base/suggest.h"
 #include "tests/support/io_fail.h"
 
@@ -555,4 +557,38 @@ Test(bytes, formatted_text_of_any_length)
     cr_expect_eq(out.data[out.size - 1], '>');
     cr_expect_eq(out.status, CW_OK);
     cw_writer_free(&out);
+}
+
+/* ---- order ---- */
+
+static size_t first_from(const int *items, size_t low, size_t high, int wanted)
+{
+    struct cw_search s = {low, high};
+    while (s.low < s.high)
+        cw_search_narrow(&s, items[cw_search_middle(&s)] < wanted);
+    return s.low;
+}
+
+Test(search, finds_the_first_that_is_not_before)
+{
+    const int items[] = {1, 3, 3, 3, 8};
+    const size_t expected[] = {0, 0, 1, 1, 4, 4, 4, 4, 4, 5};
+    for (int wanted = 0; wanted < 10; wanted++)
+        cr_expect(first_from(items, 0, 5, wanted) == expected[wanted], "%d", wanted);
+    cr_expect(first_from(items, 2, 4, 1) == 2 && first_from(items, 2, 4, 9) == 4);
+    cr_expect(first_from(NULL, 0, 0, 3) == 0);
+}
+
+Test(buckets, sorts_things_by_bucket_and_leaves_some_out)
+{
+    const struct {
+        double other;
+        uint32_t bucket;
+    } things[] = {{0, 2}, {0, 0}, {0, CW_NO_BUCKET}, {0, 2}, {0, 3}};
+    const uint32_t firsts[] = {0, 1, 1, 3, 4}, orders[] = {1, 0, 3, 4};
+    uint32_t first[6] = {9, 9, 9, 9, 9, 9}, order[5];
+    cw_buckets_sort(first, 4, order, &things->bucket, sizeof *things, 5);
+    cr_expect(memcmp(first, firsts, sizeof firsts) == 0 && memcmp(order, orders, sizeof orders) == 0);
+    cw_buckets_sort(first, 0, order, &things->bucket, sizeof *things, 0);
+    cr_expect(first[0] == 0);
 }
