@@ -21,8 +21,12 @@ static char text[1200];
 
 #define GOOD(call) cr_assert_eq(call, COUNTERWORKS_OK, "%s", counterworks_error_text(&error, text, sizeof text))
 
+static char folder[32];
+
 static void begin(void)
 {
+    strcpy(folder, "/tmp/library_test.XXXXXX");
+    cr_assert(mkdtemp(folder) && chdir(folder) == 0);
     GOOD(counterworks_open(&data, DATA, &error));
     GOOD(counterworks_chip_open(&gh100, data, "GH100", &error));
 }
@@ -31,6 +35,9 @@ static void end(void)
 {
     counterworks_chip_close(gh100);
     counterworks_close(data);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_expect(system(command) == 0);
 }
 
 TestSuite(library, .init = begin, .fini = end);
@@ -120,7 +127,7 @@ Test(library, threads_describe_metrics_of_one_chip)
 
 Test(library, users_metrics_are_added)
 {
-    char path[] = "/tmp/library_test.XXXXXX";
+    char path[] = "library_test.XXXXXX";
     static const char own[] =
         "schema: 1\nmetrics:\n  ipc:\n    formula: sm__inst_executed.sum / sm__cycles_active.sum\n";
     int fd = mkstemp(path);
@@ -152,16 +159,16 @@ Test(library, a_plan_is_that_of_the_command)
     cr_expect(strcmp(name, "dram__bytes.sum") == 0 && passes[0] < counterworks_plan_passes(plan, NULL) && whole);
     counterworks_chip_close(gh100);
     GOOD(counterworks_chip_open(&gh100, data, "GH100", &error));
-    GOOD(counterworks_plan_save(plan, "/tmp/library_test.cwc", &error));
+    GOOD(counterworks_plan_save(plan, "library_test.cwc", &error));
     cr_expect_eq(counterworks_plan_save(plan, "/nowhere/plan.cwc", &error), COUNTERWORKS_IO);
     cr_expect_eq(system(CW_METRIC_CONFIG
                         " --no-native --chip GH100 -m sm__throughput.avg.pct_of_peak_sustained_elapsed,"
-                        "dram__bytes.sum,sm__inst_executed.sum -o /tmp/library_test_2.cwc && cmp "
-                        "/tmp/library_test.cwc /tmp/library_test_2.cwc"),
+                        "dram__bytes.sum,sm__inst_executed.sum -o library_test_2.cwc && cmp "
+                        "library_test.cwc library_test_2.cwc"),
                  0);
     counterworks_plan_free(plan);
-    unlink("/tmp/library_test.cwc");
-    unlink("/tmp/library_test_2.cwc");
+    unlink("library_test.cwc");
+    unlink("library_test_2.cwc");
     cr_expect_eq(counterworks_plan_make(&plan, gh100, names, 0, NULL, &error), COUNTERWORKS_USAGE);
     struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
     options.profiler = COUNTERWORKS_INSTRUCTIONS;
@@ -179,7 +186,7 @@ enum { FEW = sizeof few / sizeof *few };
 static void expect_plan_of(struct counterworks_plan *plan, const char *options)
 {
     char path[64], command[1024];
-    snprintf(path, sizeof path, "/tmp/library_test_few.%d", (int)getpid());
+    snprintf(path, sizeof path, "library_test_few.%d", (int)getpid());
     GOOD(counterworks_plan_save(plan, path, &error));
     counterworks_plan_free(plan);
     snprintf(command, sizeof command,
@@ -399,12 +406,12 @@ Test(library, captures_are_joined)
     static const char *const paths[] = {CAPTURES "gemm.cwd", CAPTURES "gemm.cwd"};
     struct counterworks_capture *capture;
     struct counterworks_capture_info info = {.size = sizeof info};
-    GOOD(counterworks_capture_merge("/tmp/library_test.cwd", paths, 2, &error));
-    GOOD(counterworks_capture_open(&capture, "/tmp/library_test.cwd", &error));
+    GOOD(counterworks_capture_merge("library_test.cwd", paths, 2, &error));
+    GOOD(counterworks_capture_open(&capture, "library_test.cwd", &error));
     counterworks_capture_describe(capture, &info);
     cr_expect_eq(info.row_count, 2);
     counterworks_capture_close(capture);
-    unlink("/tmp/library_test.cwd");
+    unlink("library_test.cwd");
 }
 
 Test(library, hdf5_is_that_of_the_command)
@@ -415,19 +422,19 @@ Test(library, hdf5_is_that_of_the_command)
     for (int i = 0; i < 2; i++) {
         char command[1024];
         GOOD(counterworks_capture_open(&capture, captures[i], &error));
-        GOOD(counterworks_hdf5_write(capture, gh100, names, 2, NULL, "/tmp/library_test.h5", &error));
+        GOOD(counterworks_hdf5_write(capture, gh100, names, 2, NULL, "library_test.h5", &error));
         snprintf(command, sizeof command,
-                 CW_METRIC_EVAL " %s -m %s,%s -o /tmp/library_test_2.h5 >/dev/null && cmp /tmp/library_test.h5 "
-                                "/tmp/library_test_2.h5",
+                 CW_METRIC_EVAL " %s -m %s,%s -o library_test_2.h5 >/dev/null && cmp library_test.h5 "
+                                "library_test_2.h5",
                  captures[i], names[0], names[1]);
         cr_expect_eq(system(command), 0);
         cr_expect_eq(counterworks_hdf5_write(capture, gh100, names, 2, NULL, "/nowhere/x.h5", &error), COUNTERWORKS_IO);
         counterworks_capture_close(capture);
     }
-    unlink("/tmp/library_test.h5");
-    unlink("/tmp/library_test_2.h5");
+    unlink("library_test.h5");
+    unlink("library_test_2.h5");
     GOOD(counterworks_capture_open(&capture, CAPTURES "pc_gemm.cwd", &error));
-    cr_expect_eq(counterworks_hdf5_write(capture, gh100, names, 2, NULL, "/tmp/library_test.h5", &error),
+    cr_expect_eq(counterworks_hdf5_write(capture, gh100, names, 2, NULL, "library_test.h5", &error),
                  COUNTERWORKS_UNSUPPORTED);
     counterworks_capture_close(capture);
 }
@@ -454,7 +461,7 @@ Test(library, a_chip_of_several_names_is_each_of_them)
 
 Test(library, numbers_have_a_point_in_every_locale)
 {
-    char path[] = "/tmp/library_test.XXXXXX";
+    char path[] = "library_test.XXXXXX";
     static const char own[] = "schema: 1\nmetrics:\n  half:\n    formula: 0.5 * sm__cycles_active.max\n";
     static const char *const names[] = {"half", "sm__cycles_active.max"};
     struct counterworks_capture *capture;
@@ -464,11 +471,11 @@ Test(library, numbers_have_a_point_in_every_locale)
     int fd = mkstemp(path);
     cr_assert(write(fd, own, sizeof own - 1) == sizeof own - 1 && close(fd) == 0);
     bool made =
-        system("mkdir -p /tmp/library_test.locale && cd /tmp/library_test.locale && printf 'LC_NUMERIC\\ndecimal_point "
+        system("mkdir -p library_test.locale && cd library_test.locale && printf 'LC_NUMERIC\\ndecimal_point "
                "\",\"\\nthousands_sep \"\"\\ngrouping -1\\nEND LC_NUMERIC\\n' >comma.src && { localedef --no-archive "
                "-c -i "
                "comma.src -f ANSI_X3.4-1968 ./comma >/dev/null 2>&1; test -e comma/LC_NUMERIC; }") == 0;
-    setenv("LOCPATH", "/tmp/library_test.locale", 1);
+    setenv("LOCPATH", "library_test.locale", 1);
     if (!made || !setlocale(LC_ALL, "comma"))
         cr_skip_test("no locale with a decimal comma can be made");
     cr_assert_str_eq(localeconv()->decimal_point, ",");
@@ -482,13 +489,12 @@ Test(library, numbers_have_a_point_in_every_locale)
     counterworks_metric_free(m);
     counterworks_capture_close(capture);
     unlink(path);
-    cr_expect_eq(system("rm -r /tmp/library_test.locale"), 0);
 }
 
 Test(library, nothing_is_not_merged)
 {
-    cr_expect_eq(counterworks_capture_merge("/tmp/library_test_none.cwd", NULL, 0, &error), COUNTERWORKS_USAGE);
-    cr_expect(access("/tmp/library_test_none.cwd", F_OK) != 0);
+    cr_expect_eq(counterworks_capture_merge("library_test_none.cwd", NULL, 0, &error), COUNTERWORKS_USAGE);
+    cr_expect(access("library_test_none.cwd", F_OK) != 0);
 }
 
 /* ---- what is told ----------------------------------------------------------------------------------------------- */
@@ -523,12 +529,12 @@ Test(library, what_a_capture_lacks_is_told)
 
 Test(library, another_version_of_the_database_is_told)
 {
-    static const char yaml[] = "/tmp/library_test_gh100.yaml";
+    static const char yaml[] = "library_test_gh100.yaml";
     static const char told[] = CAPTURES "gemm.cwd: planned with another version of the GH100 database; this one does "
                                         "not know 1 of its counters: lts__t_sectors_lookup_miss\n";
     struct counterworks_chip *other;
     cr_assert_eq(system("sed 's/\\<lts__t_sectors_lookup_miss\\>/lts__t_sectors_not_found/g' " DATA
-                        "/chips/gh100.yaml >/tmp/library_test_gh100.yaml"),
+                        "/chips/gh100.yaml >library_test_gh100.yaml"),
                  0);
     GOOD(counterworks_chip_open_file(&other, data, yaml, &error));
     cr_expect_str_eq(told_of(other, CAPTURES "gemm.cwd", "lts__t_sectors_op_read.sum"), told);
@@ -541,7 +547,7 @@ Test(library, another_version_of_the_database_is_told)
 
 Test(library, a_node_has_its_chip_without_what_its_GPUs_lack)
 {
-    static const char facts[] = "/tmp/library_test_node.json";
+    static const char facts[] = "library_test_node.json";
     static const char *const links[] = {"nvlrx__bytes.sum"}, *const sectors[] = {"lts__t_sectors.sum"};
     struct counterworks_chip *chip;
     struct counterworks_plan *plan;
@@ -585,21 +591,21 @@ Test(library, what_a_capture_holds_is_what_the_command_evaluates)
     int taken = 0;
     for (int i = 0; i < 2; i++) {
         char command[1024];
-        FILE *names = fopen("/tmp/library_test.names", "w");
+        FILE *names = fopen("library_test.names", "w");
         GOOD(counterworks_capture_open(&capture, paths[i], &error));
         GOOD(counterworks_capture_metric_each(capture, gh100, print_name, names, &error));
-        GOOD(counterworks_hdf5_write(capture, gh100, NULL, 0, NULL, "/tmp/library_test_all.h5", &error));
+        GOOD(counterworks_hdf5_write(capture, gh100, NULL, 0, NULL, "library_test_all.h5", &error));
         counterworks_capture_close(capture);
         cr_assert_eq(fclose(names), 0);
         for (int named = 0; named < 2; named++) {
             snprintf(command, sizeof command,
-                     CW_METRIC_EVAL " %s %s -o /tmp/library_test_all_2.h5 >/dev/null && cmp /tmp/library_test_all.h5 "
-                                    "/tmp/library_test_all_2.h5",
-                     paths[i], named ? "--metrics-file /tmp/library_test.names" : "--all");
+                     CW_METRIC_EVAL " %s %s -o library_test_all_2.h5 >/dev/null && cmp library_test_all.h5 "
+                                    "library_test_all_2.h5",
+                     paths[i], named ? "--metrics-file library_test.names" : "--all");
             cr_expect_eq(system(command), 0, "%s", command);
         }
     }
-    cr_expect_eq(system("rm /tmp/library_test.names /tmp/library_test_all.h5 /tmp/library_test_all_2.h5"), 0);
+    cr_expect_eq(system("rm library_test.names library_test_all.h5 library_test_all_2.h5"), 0);
     GOOD(counterworks_capture_open(&capture, paths[0], &error));
     GOOD(counterworks_capture_metric_each(capture, gh100, take_none, &taken, &error));
     cr_expect_eq(taken, 1);
