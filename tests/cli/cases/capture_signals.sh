@@ -9,11 +9,11 @@ declare -A agents=([range]='range -c plan.cwc' [pm]='pm -c pm.cwc' [pc]=pc [sass
     [application]='range -c passes.cwc --replay application')
 
 signalled() { # KIND SIGNAL SHELL-COMMAND [WHAT-IT-DOES-BEFORE]
-    rm -f started run.cwd
+    rm -f started signalled run.cwd
     env --default-signal=INT capture-agent ${agents[$1]} -o run.cwd -- sh -c "$say ${4:-} $ready $3" & # a shell's job would ignore INT
     local agent=$! status
     until [ -s started ]; do sleep 0.02; done
-    kill -"$2" $agent
+    kill -"$2" $agent; : >signalled
     wait $agent; status=$?
     kill -9 "$(tail -n 1 started)" 2>/dev/null && echo the program runs on
     echo "$1, $2: status $status; runs: $(wc -l <started); $(held)"
@@ -28,16 +28,19 @@ for signal in TERM INT HUP USR1 USR2; do
 done
 signalled application TERM "$wait" "trap 'exit 0' TERM;"
 echo == one that the agent is to ignore, as under nohup, stays ignored
-(trap '' HUP; signalled range HUP 'exec sleep 0.3')
+(trap '' HUP; signalled range HUP 'until [ -e signalled ]; do sleep 0.02; done')
 echo == timeout ends the program, too
-timeout 5 capture-agent range -c plan.cwc -o run.cwd -- sh -c "$say exec sleep 60"; echo "status $?; $(held)"
+rm -f started run.cwd
+timeout 1000 capture-agent range -c plan.cwc -o run.cwd -- sh -c "$say $ready exec sleep 60" &
+until [ -s started ]; do sleep 0.02; done
+kill -ALRM $!; wait $!; echo "status $?; $(held)" # as where its time is over
 echo == the program is over, and the simulated GPU is not
 for kind in "pm -c pm.cwc --sim-samples 10000000" "range -c plan.cwc --sim-kernels 1000000"; do
-    rm -f started run.cwd
-    capture-agent $kind -o run.cwd -- sh -c 'echo >started' &
+    rm -f run.cwd
+    capture-agent $kind -o run.cwd -- true &
     agent=$!
-    until [ -s started ]; do sleep 0.02; done
-    sleep 0.5; kill $agent; wait $agent
+    until [ "$(stat -c %s run.cwd 2>/dev/null || echo 0)" -gt 100000 ]; do sleep 0.02; done
+    kill $agent; wait $agent
     echo "${kind%% *}: status $?; $(metric-eval show run.cwd | grep ^end); $(metric-eval show run.cwd |
         awk '/^(samples|ranges):/ {print ($2 > 0 && $2 < 1000000 ? "some are there" : $2)}')"
 done

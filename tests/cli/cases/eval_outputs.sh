@@ -8,7 +8,9 @@ echo == a link leads to the file
 evaluate -o link; kind target; evaluate --csv link --force; kind target; [ -L link ] && echo the link is there
 echo == a pipe is none
 mkfifo pipe; evaluate -o pipe; [ -p pipe ] && echo the pipe is there
-(evaluate --csv pipe >code) & cat pipe >piped; wait; head -n 1 piped; cat code
+exec 8<>pipe 9<pipe # it has a reader before anybody writes
+cat <&9 >piped 8>&- &
+evaluate --csv pipe >code 8>&- 9<&-; exec 8>&- 9<&-; wait; head -n 1 piped; cat code
 echo == standard output is written where it stands
 { echo heading; metric-eval $capture -m sm__inst_executed.sum --csv /dev/stdout; echo tail; } >mix; grep -v ^0 mix
 for i in 1 2; do metric-eval $capture -m sm__inst_executed.sum --csv /dev/stdout >>twice; done; grep -c ^range, twice

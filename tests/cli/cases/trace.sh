@@ -79,13 +79,21 @@ capture-agent trace -o run.cwd -t gpu --process second -- sh app
 capture-agent trace -o run.cwd -t gpu --device 3 -- sh app; echo "status $?"
 capture-agent trace -o run.cwd -t gpu --profiler-api -- sh app
 echo == a signal to the agent is not one to the program
+cat >all_read <<'END'
+import array, fcntl, os, termios, time
+for line in b"launch a\n", b"flush\n": # the second is read when the first was taken
+    os.write(3, line)
+    left = array.array("i", [1])
+    while left[0]:
+        time.sleep(0.02)
+        fcntl.ioctl(3, termios.FIONREAD, left)
+END
 toggled() { # SHELL-COMMAND [HOW-THE-AGENT-IS-STARTED...]
     rm -f started told
     "${@:2}" capture-agent trace -o run.cwd -t gpu --toggle -- sh -c "exec 3>\$COUNTERWORKS_SIM
-        $1; echo launch a >&3; echo >started; until [ -s told ]; do sleep 0.02; done; echo launch b >&3" 2>said &
+        $1; python3 all_read; echo >started; until [ -s told ]; do sleep 0.02; done; echo launch b >&3" 2>said &
     local agent=$!
     until [ -s started ]; do sleep 0.02; done
-    sleep 0.5 # it reads what was said
     kill -USR2 $agent && echo >told
     wait $agent
     sed "s/$agent/PID/" said
