@@ -12,7 +12,7 @@
 
 #include "tests/support/fake_cupti.h"
 
-enum { BEFORE_LONG = 20 };
+enum { BEFORE_LONG = 100 };
 
 static struct fake_agent agent;
 static sem_t in_constructor, may_go_on;

@@ -4,6 +4,7 @@
 
 #include "agent/common/nesting.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/seconds.h"
 
 static struct cw_nesting *nesting;
 
@@ -150,8 +151,9 @@ Test(nesting, too_many_open_ranges_are_counted)
 }
 
 /* Each is opened within the time that the program has for it. */
-Test(nesting, as_many_levels_as_open_ranges, .timeout = 20)
+Test(nesting, as_many_levels_as_open_ranges)
 {
+    cw_test_seconds(20);
     const struct cw_open_range *range = NULL;
     for (int i = 0; i < CW_MOST_OPEN_RANGES; i++)
         range = cw_nesting_open(nesting, 1, 0, false, true, "r");

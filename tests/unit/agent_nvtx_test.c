@@ -17,10 +17,11 @@ size_t __sanitizer_get_current_allocated_bytes(void);
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_cupti.h"
+#include "tests/support/seconds.h"
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table);
 
-enum { MANY = 1000000, LITTLE = 1 << 20, BOUND = 16 << 20, BEFORE_LONG = 120 };
+enum { MANY = 1000000, LITTLE = 1 << 20, BOUND = 16 << 20, LONG = 120 };
 
 /* ---- the program's side ----------------------------------------------------------------------------------------- */
 
@@ -175,8 +176,9 @@ Test(nvtx, payloads_keep_their_sign)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-Test(nvtx, ranges_take_no_memory_when_they_are_over, .timeout = BEFORE_LONG)
+Test(nvtx, ranges_take_no_memory_when_they_are_over)
 {
+    cw_test_seconds(LONG);
     begin();
     size_t before = in_use();
     for (int i = 0; i < MANY; i++) {
@@ -186,8 +188,9 @@ Test(nvtx, ranges_take_no_memory_when_they_are_over, .timeout = BEFORE_LONG)
     cr_expect_lt(in_use(), before + LITTLE);
 }
 
-Test(nvtx, a_string_that_is_registered_again_takes_no_memory, .timeout = BEFORE_LONG)
+Test(nvtx, a_string_that_is_registered_again_takes_no_memory)
 {
+    cw_test_seconds(LONG);
     begin();
     nvtxDomainHandle_t domain = create("domain");
     size_t before = in_use();
@@ -198,8 +201,9 @@ Test(nvtx, a_string_that_is_registered_again_takes_no_memory, .timeout = BEFORE_
     cr_expect_lt(in_use(), before + LITTLE);
 }
 
-Test(nvtx, a_domain_takes_its_strings_along, .timeout = BEFORE_LONG)
+Test(nvtx, a_domain_takes_its_strings_along)
 {
+    cw_test_seconds(LONG);
     char text[32];
     begin();
     size_t before = in_use();
@@ -213,8 +217,9 @@ Test(nvtx, a_domain_takes_its_strings_along, .timeout = BEFORE_LONG)
     cr_expect_lt(in_use(), before + LITTLE);
 }
 
-Test(nvtx, names_without_end_have_a_bound, .timeout = BEFORE_LONG)
+Test(nvtx, names_without_end_have_a_bound)
 {
+    cw_test_seconds(LONG);
     char text[64];
     begin();
     size_t before = in_use();

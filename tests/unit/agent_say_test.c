@@ -12,7 +12,7 @@
 #include "agent/inject/driver/say.h"
 #include "tests/support/fake_cupti.h"
 
-enum { BEFORE_LONG = 20, MORE_THAN_ARE_FOLLOWED = 4097 };
+enum { BEFORE_LONG = 100, MORE_THAN_ARE_FOLLOWED = 4097 };
 
 /* The library warns of ranges that are open beyond the most. */
 static void warn(void)

@@ -16,7 +16,7 @@
 #include "agent/inject/driver/say.h"
 #include "tests/support/fake_cupti.h"
 
-enum { MOST_DESCRIPTORS = 1024, BEFORE_LONG = 30 };
+enum { MOST_DESCRIPTORS = 1024, BEFORE_LONG = 100 };
 
 static struct fake_agent agent;
 
@@ -73,7 +73,7 @@ static bool takes_every_descriptor(void)
            strstr(text, "has closed the connection");
 }
 
-Test(wire, what_took_the_place_of_a_descriptor_is_neither_written_nor_closed_and_that_is_said, .timeout = 60)
+Test(wire, what_took_the_place_of_a_descriptor_is_neither_written_nor_closed_and_that_is_said, .timeout = BEFORE_LONG)
 {
     run(takes_every_descriptor, 0);
 }
@@ -92,7 +92,7 @@ static bool has_no_standard_descriptors(void)
     return true;
 }
 
-Test(wire, what_the_program_prints_does_not_go_to_the_agent, .timeout = 60)
+Test(wire, what_the_program_prints_does_not_go_to_the_agent, .timeout = BEFORE_LONG)
 {
     run(has_no_standard_descriptors, 1);
 }
@@ -113,7 +113,7 @@ static bool has_no_free_descriptor(void)
     return read(said[0], text, sizeof text - 1) > 0 && strstr(text, "no descriptor is free");
 }
 
-Test(wire, a_program_without_a_free_descriptor_goes_on_and_is_told, .timeout = 60)
+Test(wire, a_program_without_a_free_descriptor_goes_on_and_is_told, .timeout = BEFORE_LONG)
 {
     int status = -1;
     fake_agent_listen(&agent);
@@ -187,7 +187,7 @@ static bool forks_while_a_thread_holds_the_lock(void)
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-Test(wire, a_forked_child_that_uses_cuda_is_profiled, .timeout = 60)
+Test(wire, a_forked_child_that_uses_cuda_is_profiled, .timeout = BEFORE_LONG)
 {
     run(forks_while_a_thread_holds_the_lock, 1);
 }
@@ -217,7 +217,7 @@ static int run_copy(mode_t mode)
 }
 
 /* Whoever runs it says by the environment what is loaded into it, and where its data goes. */
-Test(wire, a_program_with_the_rights_of_another_is_not_profiled, .timeout = 60)
+Test(wire, a_program_with_the_rights_of_another_is_not_profiled, .timeout = BEFORE_LONG)
 {
     cr_expect_eq(run_copy(0755), 1);
     cr_expect_eq(run_copy(02755), 0);

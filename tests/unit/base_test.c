@@ -518,7 +518,7 @@ Test(file, what_is_no_file_need_not_be_kept)
     cr_expect(cw_file_write("/dev/full", "a", 1, NULL) == CW_ERR_IO);
 }
 
-Test(file, a_pipe_that_nobody_reads_is_an_error_at_once, .timeout = 30)
+Test(file, a_pipe_that_nobody_reads_is_an_error_at_once, .timeout = 100)
 {
     struct cw_error err = CW_ERROR_INIT;
     cr_assert(mkfifo(path, 0600) == 0);

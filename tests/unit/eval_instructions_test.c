@@ -7,6 +7,7 @@
 #include "eval/lines.h"
 #include "eval/output/output.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/seconds.h"
 
 static struct cw_arena *arena;
 static struct cw_bytes cubin; /* of tests/support/lines.cu */
@@ -185,8 +186,9 @@ Test(instructions, twins_of_reasons_add_nothing)
 }
 
 /* Serialized, each launch has rows of its own: to look through all of them for each twin would take minutes here. */
-Test(instructions, twins_of_many_launches, .timeout = 60)
+Test(instructions, twins_of_many_launches)
 {
+    cw_test_seconds(60);
     enum { LAUNCHES = 200000 };
     static const char *const names[] = {"wait", "wait_not_issued"};
     static const struct cw_stall stalls[] = {{0, 3}, {1, 2}};

@@ -177,7 +177,7 @@ static void tear_down(void)
     cw_arena_destroy(arena);
 }
 
-TestSuite(eval_occupancy, .init = set_up, .fini = tear_down, .timeout = 100);
+TestSuite(eval_occupancy, .init = set_up, .fini = tear_down, .timeout = 600);
 
 Test(eval_occupancy, agrees_with_cudas_calculator)
 {

@@ -29,7 +29,7 @@ static void tear_down(void)
     cw_arena_destroy(arena);
 }
 
-TestSuite(places, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(places, .init = set_up, .fini = tear_down, .timeout = 600);
 
 /* ---- a child ---------------------------------------------------------------------------------------------------- */
 

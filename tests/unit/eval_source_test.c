@@ -73,7 +73,7 @@ Test(source, nothing_outside_of_the_folders)
     expect("/a/../../outside.cu", 1, NULL);
 }
 
-Test(source, only_regular_files, .timeout = 20)
+Test(source, only_regular_files, .timeout = 100)
 {
     char path[200];
     snprintf(path, sizeof path, "%s/src/pipe.cu", folder);

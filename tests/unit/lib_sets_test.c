@@ -81,7 +81,7 @@ enum { EVERY = 5 }; /* the same code on fewer chips: sanitizers take ten times a
 enum { EVERY = 1 };
 #endif
 
-Test(lib_sets, each_set_plans_on_each_chip_or_says_in_a_line_why_not, .timeout = 250)
+Test(lib_sets, each_set_plans_on_each_chip_or_says_in_a_line_why_not, .timeout = 600)
 {
     struct cw_arena *arena = cw_arena_create();
     const struct cw_chip_file *files;

@@ -142,7 +142,7 @@ Test(compiled, limits_of_sampling_may_be_others)
     expect_same(chip, read_back(chip));
 }
 
-Test(compiled, every_shipped_chip_is_the_same, .timeout = 240)
+Test(compiled, every_shipped_chip_is_the_same, .timeout = 600)
 {
     glob_t files;
     cr_assert_eq(glob(CW_SOURCE_DIR "/data/chips/*.yaml", 0, NULL, &files), 0);

@@ -30,7 +30,7 @@ static void teardown(void)
     cw_arena_destroy(arena);
 }
 
-TestSuite(hostile, .init = setup, .fini = teardown, .timeout = 60);
+TestSuite(hostile, .init = setup, .fini = teardown, .timeout = 600);
 
 static enum cw_status parse(const struct cw_chip **chip, const char *text, size_t size, struct cw_error *err)
 {

@@ -5,6 +5,7 @@
 
 #include "metricdb/chip.h"
 #include "metricdb/chip_load.h"
+#include "tests/support/seconds.h"
 
 /* The lines of `classes` and `limits` start at 16. */
 static const char head[] = "schema: 1\n"                             /*  1 */
@@ -190,8 +191,9 @@ Test(limits, a_small_file_cannot_ask_for_any_amount_of_memory)
 }
 
 /* The key of a pair and what is listed with it have 2^18 members each, none of which is in the other. */
-Test(limits, large_pairs_take_little_time, .timeout = 30)
+Test(limits, large_pairs_take_little_time)
 {
+    cw_test_seconds(30);
     char *text = malloc(8192);
     int n = snprintf(text, 8192, "%s  a0: {domain: a, raw: [0x01]}\n  b0: {domain: b, raw: [0x02]}\n", head);
     for (int k = 1; k <= 18; k++)

@@ -208,7 +208,7 @@ static void expect_fact(void *context, const struct cw_finding *f)
     cr_expect_fail("%s:%u:%u: %s [%s]", f->source, f->line, f->column, f->message, f->rule);
 }
 
-Test(lint, shipped_files_are_clean, .timeout = 200)
+Test(lint, shipped_files_are_clean, .timeout = 600)
 {
     struct cw_lint_counts counts = {0};
     struct cw_error err = CW_ERROR_INIT;

@@ -55,7 +55,7 @@ static void expect_known_names(const char *path, const struct cw_chip *const *ch
     cw_bytes_free(&file);
 }
 
-Test(set, shipped_sets_serve_every_chip, .timeout = 200)
+Test(set, shipped_sets_serve_every_chip, .timeout = 600)
 {
     const char *const *names;
     const struct cw_chip_file *files;

@@ -35,7 +35,7 @@ static void teardown(void)
     cw_arena_destroy(arena);
 }
 
-TestSuite(shipped, .init = setup, .fini = teardown, .timeout = 100);
+TestSuite(shipped, .init = setup, .fini = teardown, .timeout = 600);
 
 /* Numbers, functions and units have no two underscores. */
 static void expect_known_names(const char *path)
