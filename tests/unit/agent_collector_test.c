@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 
 #include "agent/output/collector.h"
 #include "base/file.h"
+#include "tests/support/child.h"
 #include "tests/support/image_samples.h"
 #include "tests/support/io_fail.h"
 
@@ -162,7 +162,7 @@ Test(agent_collector, a_link_is_followed_to_a_capture_alone)
     cr_expect(access(other, F_OK) != 0);
 }
 
-Test(agent_collector, a_pipe_that_nobody_reads_is_an_error_at_once, .timeout = 30)
+Test(agent_collector, a_pipe_that_nobody_reads_is_an_error_at_once, .timeout = 100)
 {
     cr_assert(mkfifo(path, 0600) == 0);
     expect_refused(CW_ERR_IO, "run.cwd: cannot open: nobody reads this pipe");
@@ -173,7 +173,6 @@ __attribute__((noreturn)) static void swap_links(void)
 {
     char link[80];
     snprintf(link, sizeof link, "%s/link", folder);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (unsigned i = 0;; i++) {
         unlink(link);
         (void)!symlink(i % 2 ? other : capture, link);
@@ -186,7 +185,7 @@ Test(agent_collector, what_is_looked_at_is_what_is_written, .timeout = 60)
     make_capture(capture);
     write_text(other, "precious");
     cr_assert(symlink(capture, path) == 0);
-    pid_t pid = fork();
+    pid_t pid = cw_test_fork();
     if (pid == 0)
         swap_links();
     for (int i = 0; i < 3000 && is_text(other, "precious"); i++) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/common/effort.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_cupti.h"
 
 enum { STEPS = 3 };
@@ -92,12 +93,12 @@ static void exchange(int other)
 
 static pid_t start(int other, int not_mine, int steps)
 {
-    pid_t child = fork();
+    pid_t child = cw_test_fork();
     if (child)
         return child;
     close(not_mine);
     close(agent.listener);
-    alarm(50);
+    alarm(100);
     InitializeInjection();
     fake_cupti_create_context();
     for (int i = 0; i < steps; i++) {
@@ -123,7 +124,7 @@ static void end(void)
     fake_agent_close(&agent);
 }
 
-Test(company, every_launch_of_two_processes_is_collected, .timeout = 60)
+Test(company, every_launch_of_two_processes_is_collected, .timeout = 120)
 {
     int ends[2], status[2];
     pthread_t servers[2];
@@ -151,7 +152,7 @@ Test(company, every_launch_of_two_processes_is_collected, .timeout = 60)
     end();
 }
 
-Test(company, a_profiler_outside_of_the_capture_costs_launches_alone, .timeout = 60)
+Test(company, a_profiler_outside_of_the_capture_costs_launches_alone, .timeout = 120)
 {
     int ends[2], status;
     pthread_t server;

@@ -11,6 +11,7 @@
 
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/ranges/mode.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_cupti.h"
 
 /* An agent that serves one process, and is there until that ends. */
@@ -129,6 +130,7 @@ static int enter_in(pid_t (*fork_by)(void))
     int status = -1;
     pid_t child = fork_by();
     if (child == 0) {
+        alarm(30);
         bool entered = cw_inject_enter();
         if (entered)
             cw_inject_leave();
@@ -157,7 +159,7 @@ Test(entry, a_thread_has_its_own_number_also_in_a_child, .timeout = 60)
 {
     int status = -1;
     cr_expect_eq(cw_inject_thread(), (uint64_t)gettid());
-    pid_t child = fork();
+    pid_t child = cw_test_fork();
     if (child == 0)
         _exit(cw_inject_thread() == (uint64_t)getpid() ? 1 : 2);
     cr_assert_eq(waitpid(child, &status, 0), child);

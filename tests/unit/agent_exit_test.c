@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/child.h"
 #include "tests/support/fake_cupti.h"
 
 /* Launches once, and ends without waiting for it. */
@@ -28,7 +29,7 @@ static void run(rlim_t largest_file, enum cw_message_type expected)
     struct fake_agent agent;
     int status = -1;
     fake_agent_listen(&agent);
-    pid_t child = fork();
+    pid_t child = cw_test_fork();
     if (child == 0) {
         /* where the standard error is a file, a sanitizer that writes to it waits for ever behind the limit's signal */
         dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);

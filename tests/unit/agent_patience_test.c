@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -13,9 +12,10 @@
 
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/wire.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_cupti.h"
 
-enum { BEFORE_LONG = 30, MESSAGES = 40, LARGE = 1 << 20 };
+enum { BEFORE_LONG = 100, MESSAGES = 40, LARGE = 1 << 20 };
 
 static struct fake_agent agent;
 static int answers[2]; /* a pipe: how many messages the agent got behind HELLO, and the type of the last */
@@ -43,21 +43,23 @@ static void be_agent(void)
     _exit(write(answers[1], &answer, sizeof answer) == sizeof answer ? 0 : 1);
 }
 
-static pid_t start(const char *patience)
+/* The library waits as long as it needs for an agent that is there, and then no longer than this. */
+static pid_t start(int patience_s)
 {
     fake_agent_listen(&agent);
-    setenv(CW_AGENT_PATIENCE_VARIABLE, patience, 1);
     cr_assert(pipe(answers) == 0);
     alarm(BEFORE_LONG);
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it may be stopped */
+    pid_t child = cw_test_fork();
+    if (child == 0)
         be_agent();
-    }
     InitializeInjection();
     fake_cupti_create_context();
     int status;
     cr_assert(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
+    cw_wire->patience = (struct timeval){.tv_sec = patience_s};
+    for (int way = 0; way < 2; way++)
+        cr_assert(setsockopt(cw_wire->agent.fd, SOL_SOCKET, way ? SO_SNDTIMEO : SO_RCVTIMEO, &cw_wire->patience,
+                             sizeof cw_wire->patience) == 0);
     return child;
 }
 
@@ -111,7 +113,7 @@ Test(patience, a_connection_that_nobody_accepts_is_given_up, .timeout = BEFORE_L
 
 Test(patience, a_message_that_nobody_reads_is_given_up, .timeout = BEFORE_LONG)
 {
-    pid_t child = start("1");
+    pid_t child = start(1);
     interrupt_often(true);
     int sent = 0;
     while (sent < MESSAGES && send_large())
@@ -126,7 +128,7 @@ Test(patience, an_answer_that_does_not_come_is_given_up_and_told, .timeout = BEF
 {
     char text[500] = "";
     int errors[2], before = dup(STDERR_FILENO);
-    pid_t child = start("1");
+    pid_t child = start(1);
     cr_assert(pipe(errors) == 0);
     fake_cupti_launch(CUPTI_API_ENTER);
     fake_cupti_launch(CUPTI_API_EXIT);
@@ -150,7 +152,7 @@ static void *go_on_soon(void *child)
 Test(patience, an_agent_that_goes_on_in_time_gets_everything, .timeout = BEFORE_LONG)
 {
     pthread_t other;
-    pid_t child = start("20");
+    pid_t child = start(BEFORE_LONG);
     cr_assert(pthread_create(&other, NULL, go_on_soon, &child) == 0);
     int sent = 0;
     while (sent < MESSAGES && send_large())

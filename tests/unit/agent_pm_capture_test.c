@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@
 #include "base/file.h"
 #include "image/pm_data.h"
 #include "image/trace_data.h"
+#include "tests/support/child.h"
 
 enum { GPUS = 3, BLOCK = 100, BLOCKS = 5 };
 enum fate {
@@ -40,8 +42,11 @@ enum fate {
 
 static enum fate fates[GPUS];
 static char path[] = "/tmp/pm_capture.XXXXXX";
-static const char *range; /* windows are opened for; NULL: samples come all the time */
-static uint64_t lost;     /* before each block */
+static const char *range;         /* windows are opened for; NULL: samples come all the time */
+static uint64_t lost;             /* before each block */
+static int decode[2], decoded[2]; /* pipes, to the sampling processes and from them: a byte each time */
+static int waits[2];              /* a pipe: bytes once the capture waits for them */
+static int samplers[GPUS];        /* sockets; 0: this one does not sample */
 static struct cw_error err;
 static struct cw_arena *arena;
 
@@ -60,6 +65,14 @@ const char *cw_cupti_path(char *name, size_t size)
     cr_assert(size > 0);
     *name = 0;
     return name;
+}
+
+void __real_cw_clock_log_look(struct cw_clock_log *log);
+void __wrap_cw_clock_log_look(struct cw_clock_log *log);
+void __wrap_cw_clock_log_look(struct cw_clock_log *log)
+{
+    (void)!write(waits[1], "", 1);
+    __real_cw_clock_log_look(log);
 }
 
 static void send_message(int fd, enum cw_message_type type, struct cw_writer *out)
@@ -136,9 +149,13 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
             continue;
         }
         send_window(fd, CW_WINDOW_CLOSED);
-        usleep(100000); /* decoding takes its time */
+        if (read(decode[0], &order, 1) != 1) /* decoding takes its time */
+            _exit(1);
         send_block(fd, number, schema, i++);
-        send_window(fd, CW_WINDOW_IDLE);
+        for (int twice = 0; twice < 2; twice++) /* once the second was read, the first was taken */
+            send_window(fd, CW_WINDOW_IDLE);
+        if (write(decoded[1], &order, 1) != 1)
+            _exit(1);
     }
     for (uint64_t i = 0; i < BLOCKS && fates[number] != SILENT && fates[number] != RANGES; i++) {
         send_block(fd, number, schema, i);
@@ -149,7 +166,7 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
         if (fates[number] == EXITS_LATER)
             _exit(3);
     }
-    if (fates[number] == SILENT)
+    if (fates[number] == SILENT && read(waits[0], &order, 1) == 1)
         usleep(5000);
     if (fates[number] == GOES_ON) { /* for as long as it is wanted, which is not long */
         char none;
@@ -172,7 +189,8 @@ enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct c
         return cw_error_set(e, CW_ERR_IO, "no process more");
     cr_assert(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
     *sampler = (struct cw_pm_sampler){.device = device, .fd = ends[0]};
-    sampler->pid = fork();
+    samplers[device] = ends[0];
+    sampler->pid = cw_test_fork();
     if (sampler->pid == 0) {
         close(ends[0]);
         sample(ends[1], device, schema);
@@ -290,6 +308,21 @@ static void tell_trace(struct cw_session *s)
     send_trace(s, &process, &out);
 }
 
+/* Lets every GPU decode, and waits until the capture knows of it. */
+static void let_decode(void)
+{
+    char byte = 0;
+    for (int g = 0; g < GPUS; g++)
+        cr_assert(!samplers[g] || write(decode[1], &byte, 1) == 1);
+    for (int g = 0; g < GPUS; g++)
+        cr_assert(!samplers[g] || read(decoded[0], &byte, 1) == 1);
+    for (int g = 0, left = 1; g < GPUS; g++, left = 1)
+        while (samplers[g] && left) {
+            cr_assert(ioctl(samplers[g], FIONREAD, &left) == 0);
+            usleep(1000);
+        }
+}
+
 /* The second begins too early; of the last two, which overlap, one window is made. */
 void cw_session_serve(struct cw_session *s)
 {
@@ -297,14 +330,14 @@ void cw_session_serve(struct cw_session *s)
         tell_range(s, true);
         tell_range(s, false);
     }
-    usleep(300000);
+    let_decode();
     tell_range(s, true);
     tell_range(s, true);
     tell_range(s, false);
     tell_range(s, false);
     if (traces)
         tell_trace(s);
-    usleep(300000);
+    let_decode();
     s->program = (struct cw_program){.over = true, .how = CW_END_EXITED};
 }
 
@@ -347,6 +380,7 @@ static enum cw_status capture(uint64_t devices)
                                           .filter = {.range = range, .launch_count = UINT64_MAX}};
     int exit_status = 0;
     close(mkstemp(path));
+    cr_assert(pipe(decode) == 0 && pipe(decoded) == 0 && pipe(waits) == 0);
     arena = cw_arena_create();
     err = (struct cw_error)CW_ERROR_INIT;
     return cw_cupti_pm(&options, &exit_status, &err);

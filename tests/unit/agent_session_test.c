@@ -18,6 +18,7 @@
 #include "agent/session/cupti_path.h"
 #include "agent/session/session.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/child.h"
 
 const char *cw_cupti_path(char *name, size_t size)
 {
@@ -44,7 +45,7 @@ static void listen_here(void)
 /* The program: `count` connections at a time, the last of which is to be turned away. Its exit status: 0 if it is. */
 static void start_program(int count)
 {
-    session.program.pid = fork();
+    session.program.pid = cw_test_fork();
     if (session.program.pid)
         return;
     close(session.listener);
@@ -55,7 +56,7 @@ static void start_program(int count)
         if (connect(last, (struct sockaddr *)&address, sizeof address) != 0)
             _exit(0);
     }
-    alarm(20);
+    alarm(100);
     _exit(recv(last, &none, 1, 0) <= 0 ? 0 : 1);
 }
 
@@ -196,7 +197,7 @@ static void send_data(int fd)
 static void be_served(void) /* as if there were nobody else */
 {
     int fd = join();
-    alarm(30);
+    alarm(100);
     say_hello(fd, 0, "");
     need(is_answered(fd, CW_MESSAGE_SETUP));
     send_data(fd);
@@ -458,7 +459,7 @@ static void run(const char *name, void (*program)(void), size_t setup_size)
     static const uint8_t setup[LARGE_SETUP]; /* more than a socket holds */
     cw_write_bytes(&session.setup, setup, setup_size);
     taken = 0;
-    session.program.pid = fork();
+    session.program.pid = cw_test_fork();
     if (session.program.pid == 0) {
         program();
         _exit(0);
@@ -502,8 +503,9 @@ static void two_of_a_gpu(void)
     need(is_answered(other, CW_MESSAGE_SETUP));
     say_hello(first, 0, "0000:0a:00.0"); /* its next context */
     need(is_answered(first, CW_MESSAGE_SETUP));
-    shutdown(first, SHUT_RDWR);
-    usleep(200000);
+    char none;
+    shutdown(first, SHUT_WR);
+    need(recv(first, &none, 1, 0) == 0); /* the agent has closed it */
     say_hello(second, 0, "0000:0a:00.0");
     need(is_answered(second, CW_MESSAGE_SETUP));
 }

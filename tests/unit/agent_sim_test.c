@@ -40,7 +40,7 @@ static void tear_down(void)
     cr_expect(rmdir(folder) == 0, "something else was left in the folder");
 }
 
-TestSuite(agent_sim, .init = set_up, .fini = tear_down, .timeout = 280);
+TestSuite(agent_sim, .init = set_up, .fini = tear_down, .timeout = 600);
 
 static void program(const char *events)
 {
@@ -258,6 +258,7 @@ static void take_slowly(void *user, const char *line)
 {
     uint32_t *lines = user;
     *lines += line[0] == 'p';
+    close(open(path, O_CREAT | O_WRONLY, 0600)); /* the program waits for it */
     usleep(2000);
 }
 
@@ -266,7 +267,9 @@ Test(agent_sim, a_child_that_never_stops_is_not_waited_for, .timeout = 60)
     struct cw_program run;
     struct cw_error err = CW_ERROR_INIT;
     uint32_t lines = 0;
-    snprintf(say, sizeof say, "while :; do printf 'pop%%2000s\\n' x; done >$COUNTERWORKS_SIM & sleep 0.2");
+    snprintf(say, sizeof say,
+             "while :; do printf 'pop%%2000s\\n' x; done >$COUNTERWORKS_SIM & until [ -e %s ]; do sleep 0.02; done",
+             path);
     cr_expect(cw_sim_program_run(&run, argv, 0, take_slowly, &lines, &err) == CW_OK);
     cr_expect(run.over && lines > 0);
 }

@@ -12,6 +12,7 @@
 
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/trouble.h"
+#include "tests/support/child.h"
 #include "tests/support/fake_cupti.h"
 
 enum { BEFORE_LONG = 60 };
@@ -38,7 +39,7 @@ static void fails(void)
 
 static void fails_in_a_child(void)
 {
-    pid_t child = fork();
+    pid_t child = cw_test_fork();
     if (child == 0) {
         fails();
         _exit(0);
@@ -54,7 +55,7 @@ static void run(void (*trouble)(void), enum cw_message_type expected, const char
     char text[2000] = "";
     fake_agent_listen(&agent);
     cr_assert(pipe(ends) == 0);
-    pid_t child = fork();
+    pid_t child = cw_test_fork();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         cw_say_begin();

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 #include <utmp.h>
 
@@ -77,6 +78,22 @@ Test(progress, fits_the_terminal_and_is_escaped)
 
 /* ---- a terminal ------------------------------------------------------------------------------------------------- */
 
+enum { SEVERAL_LOOKS_US = 700000 }; /* of the thread at the clock */
+
+/* The clock, which stands still where the test does not set it: how fast the machine is changes no text. */
+static _Atomic int clock_ms;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    if (clock != CLOCK_MONOTONIC)
+        return __real_clock_gettime(clock, time);
+    const int ms = clock_ms;
+    *time = (struct timespec){ms / 1000, ms % 1000 * 1000000L};
+    return 0;
+}
+
 /* Gives this process a terminal of its own, with it in the foreground. Returns the other end. */
 static int open_terminal(void)
 {
@@ -87,75 +104,86 @@ static int open_terminal(void)
     return ours;
 }
 
-static const char *all_of(int fd)
+/* What there is now, and, if need be, what comes until it holds `wanted`. */
+static const char *text_until(int fd, const char *wanted)
 {
     static char text[4096];
     size_t size = 0;
     struct pollfd one = {.fd = fd, .events = POLLIN};
-    while (size + 1 < sizeof text && poll(&one, 1, 0) == 1 && one.revents & POLLIN) {
+    *text = 0;
+    while (size + 1 < sizeof text && poll(&one, 1, strstr(text, wanted) ? 0 : -1) == 1 && one.revents & POLLIN) {
         ssize_t n = read(fd, text + size, sizeof text - 1 - size);
         if (n <= 0)
             break;
         size += (size_t)n;
+        text[size] = 0;
     }
-    text[size] = 0;
     return text;
 }
 
-Test(progress, the_line_is_removed_in_the_end_and_before_other_text)
+static const char *text_now(int fd)
+{
+    return text_until(fd, "");
+}
+
+TestSuite(terminal, .timeout = 60);
+
+Test(terminal, the_line_is_removed_in_the_end_and_before_other_text)
 {
     static const char removal[] = "\r\x1b[K";
     int terminal = open_terminal();
     cw_progress_begin(false, false, "planning %d metrics", 3);
-    usleep(1500000);
-    const char *text = all_of(terminal);
-    cr_expect(strstr(text, ": planning 3 metrics, 1 s\x1b[K") != NULL, "%s", text);
+    clock_ms = 1500;
+    text_until(terminal, ": planning 3 metrics, 1 s\x1b[K");
     cw_progress_clear();
-    cr_expect_str_eq(all_of(terminal), removal);
+    cr_expect_str_eq(text_now(terminal), removal);
     cw_progress_clear();
-    cr_expect_str_eq(all_of(terminal), "", "it is not there any more");
+    cr_expect_str_eq(text_now(terminal), "", "it is not there any more");
     cw_progress_tell(1, 2, "saving");
-    usleep(400000);
-    cr_expect(strstr(all_of(terminal), ": saving, 1 s, about 1 s left\x1b[K") != NULL);
+    clock_ms = 1900;
+    text_until(terminal, ": saving, 1 s, about 1 s left\x1b[K");
     cw_progress_end();
-    cr_expect_str_eq(all_of(terminal), removal);
-    usleep(400000);
-    cr_expect_str_eq(all_of(terminal), "", "the thread has ended");
+    cr_expect_str_eq(text_now(terminal), removal);
+    clock_ms = 5000;
+    usleep(SEVERAL_LOOKS_US);
+    cr_expect_str_eq(text_now(terminal), "", "the thread has ended");
     cw_progress_end();
 }
 
-Test(progress, work_within_other_work_is_that_work)
+Test(terminal, work_within_other_work_is_that_work)
 {
     int terminal = open_terminal();
     cw_progress_begin(false, false, "comparing %d captures", 4);
     cw_progress_at(1, 4);
     cw_progress_begin(false, false, "reading one");
-    cw_progress_at(1, 1000);
-    usleep(1500000);
-    const char *text = all_of(terminal);
-    cr_expect(strstr(text, ": comparing 4 captures, 1 s\x1b[K") != NULL, "%s", text);
+    clock_ms = 500;
+    cw_progress_at(2, 1000);
+    clock_ms = 1500;
+    text_until(terminal, ": comparing 4 captures, 1 s\x1b[K");
     cw_progress_end();
     cw_progress_at(2, 4);
-    usleep(400000);
-    text = all_of(terminal);
-    cr_expect(strstr(text, ": comparing 4 captures, 1 s, about 1 s left") != NULL, "it goes on: %s", text);
+    clock_ms = 1900;
+    text_until(terminal, ": comparing 4 captures, 1 s, about 1 s left\x1b[K");
     cw_progress_end();
 }
 
-Test(progress, says_nothing_where_it_is_not_wanted)
+Test(terminal, says_nothing_where_it_is_not_wanted)
 {
     int terminal = open_terminal(), ends[2];
     cw_progress_begin(true, false, "quiet");
-    usleep(1400000);
+    clock_ms += 5000;
+    usleep(SEVERAL_LOOKS_US);
     cw_progress_end();
     cr_assert(pipe(ends) == 0 && dup2(ends[1], STDOUT_FILENO) == STDOUT_FILENO);
     cw_progress_begin(false, false, "before a pager");
-    usleep(1400000);
+    clock_ms += 5000;
+    usleep(SEVERAL_LOOKS_US);
     cw_progress_end();
     cr_assert(dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
     cw_progress_begin(false, true, "into a pipe");
-    usleep(2400000);
+    clock_ms += 5000;
+    usleep(SEVERAL_LOOKS_US);
     cw_progress_end();
-    cr_expect_str_eq(all_of(terminal), "");
-    cr_expect_str_eq(all_of(ends[0]), "");
+    cr_expect_str_eq(text_now(terminal), "");
+    cr_expect_str_eq(text_now(ends[0]), "");
 }

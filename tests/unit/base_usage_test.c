@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/usage.h"
+#include "tests/support/child.h"
 
 enum colour { RED, GREEN, BLUE };
 
@@ -137,7 +138,7 @@ static void expect_refused(const struct cw_option *rows, const char *const *word
     int ends[2], how = 0;
     char text[4096] = "";
     cr_assert(pipe(ends) == 0);
-    pid_t pid = fork();
+    pid_t pid = cw_test_fork();
     cr_assert(pid >= 0);
     if (pid == 0) {
         dup2(ends[1], 2);
