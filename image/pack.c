@@ -35,6 +35,8 @@ struct cw_pack_group {
 /* Behind the copy of the payload: bits are read 8 bytes at a time. */
 enum { SLACK = 16 };
 
+enum { SHORTEST_TEXT = 4 }; /* its length alone */
+
 bool cw_pack_may_hold(uint32_t type)
 {
     return type == CW_CHUNK_ABOUT || type == CW_CHUNK_REPEATED || type == CW_CHUNK_FACTS || type == CW_CHUNK_RANGE ||
@@ -249,15 +251,16 @@ static void read_group(struct cw_pack_group *g, struct cw_reader *in, struct cw_
     }
 }
 
-/* Texts in all records; stops behind `most`. */
+/* Texts in all records; stops behind `most`. One that is not there counts as the shortest: its record is refused only
+ * when it is read, and there may be as many as the payload has bytes, in each of all records. */
 static uint64_t text_bytes(const struct cw_pack *p, const struct cw_pack_group *g, uint64_t most)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < g->field_count; i++) {
         uint64_t number;
         for (uint32_t row = 0; g->fields[i].kind == CW_PACK_TEXT && row < g->rows && bytes <= most; row++)
-            if (get_stored(&g->fields[i], row, &number) && number < p->text_count)
-                bytes += p->texts[number].size;
+            bytes += get_stored(&g->fields[i], row, &number) && number < p->text_count ? p->texts[number].size
+                                                                                       : SHORTEST_TEXT;
     }
     return bytes;
 }
@@ -325,7 +328,7 @@ static void find_rank(const struct cw_pack *p, struct cw_pack_group *g)
 
 static void read_texts(struct cw_pack *p, struct cw_reader *in)
 {
-    p->text_count = cw_read_count(in, 4, "texts");
+    p->text_count = cw_read_count(in, SHORTEST_TEXT, "texts");
     struct cw_pack_text *texts = cw_field_array(in, p->arena, p->text_count, sizeof *texts);
     for (uint32_t i = 0; i < p->text_count && in->status == CW_OK; i++) {
         const uint8_t *start = in->data + in->pos;

@@ -34,8 +34,8 @@ def string(text):
     return u32(len(text)) + text
 
 
-def header(magic, minor=0):
-    return magic + struct.pack("<HHI", 1, minor, 0)
+def header(magic, minor=0, major=1):
+    return magic + struct.pack("<HHI", major, minor, 0)
 
 
 def chunk(name, payload, optional=False):
@@ -90,6 +90,23 @@ def instructions(functions, records, modules=(), reasons=("r",), serialized=0):
 def record(module=1, offset=0, function=0, launch=0, stalls=((0, 5),)):
     return (u64(module) + u64(offset) + u32(function) + u32(0) + u32(launch) +
             many([u32(reason) + u32(samples) for reason, samples in stalls]))
+
+
+def varint(number):
+    more = number >> 7
+    return u8(number & 127 | 128 * bool(more)) + (varint(more) if more else b"")
+
+
+TEXT = 4
+
+
+def packed(records, texts, name, fields, columns):
+    """A file of packed chunks of one kind, all in one group; fields are of (how many, kind)."""
+    part = name.encode() + u32(0) + many([varint(8 * count + kind) for count, kind in fields])
+    group = u32(records) + many([part]) + columns
+    return (header(DATA, 0, 2) + chunk("SCHM", schema([TIME], ["gpu__time_duration.sum"])) +
+            chunk("DEVC", device(facts=1)) +
+            chunk("PACK", u32(records) + many([string(t) for t in texts]) + many([group]) + b"\0\0") + end())
 
 
 def plan(parameters=(), counters=(("sm__inst_executed", [0]),), raws=1, passes=((0,),)):
@@ -335,6 +352,7 @@ def large_captures():
                                                               ["sm__cycles_active.avg"], profiler=PM)) +
                        chunk("DEVC", device(facts=1)) +
                        chunk("LNCH", u32(1) + u64(0) + many([string("k")]) + many(launch), True) + end())
+    yield "packed_texts", packed(65536, ["a"], "RATT", [(300000, TEXT)], b"\0\x63" * 300000)
 
 
 def large_plans():

@@ -421,6 +421,7 @@ Test(pack, says_what_is_wrong)
          12},
         {"found something behind the records", 2, 2, 2, "RATT", {0, 1, 0, 0, 0, 1, 0, 0, 7}, 9},
         {"bytes or more in a chunk PACK of 60", 60000, 60000, 2, "RATT", {0, 1, 0, 0, 0, 1, 0, 0}, 8},
+        {"bytes or more in a chunk PACK of 60", 250, 250, 2, "RATT", {0, 1, 0, 9, 0, 9, 0, 0}, 8},
         {"found a count of 70000 records", 70000, 1, 2, "RATT", {0, 1, 0, 0, 0, 1, 0, 0}, 8},
         {"found a group without records", 0, 0, 2, "RATT", {0, 1, 0, 0, 0, 1, 0, 0}, 8},
     };
