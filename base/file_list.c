@@ -41,6 +41,13 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* What is there and no file: folders, and pipes and devices, at which a reader could wait for ever. */
+static bool is_no_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 static bool ends_in(const char *name, const char *suffix)
 {
     const size_t size = strlen(name), end = strlen(suffix);
@@ -64,7 +71,7 @@ static enum cw_status add_folder(struct growing *g, const char *folder)
             continue;
         const char *path =
             cw_arena_printf(g->arena, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", entry->d_name);
-        if (!path || !is_folder(path))
+        if (!path || !is_no_file(path))
             status = add(g, path);
     }
     if (status == CW_OK && errno)

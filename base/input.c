@@ -28,7 +28,15 @@ static enum cw_status refuse_size(const char *path, uint64_t limit, struct cw_er
     return cw_error_set(err, CW_ERR_INPUT, "%s: found more than %" PRIu64 " bytes, expected at most that", path, limit);
 }
 
-/* All that a pipe gives. */
+/* Whether it may be a capture or a plan, by its first bytes. */
+static bool may_be_wanted(const uint8_t *head, size_t size)
+{
+    enum { HEAD = sizeof CW_FILE_HEAD_CAPTURE - 1 };
+    const size_t n = size < HEAD ? size : HEAD;
+    return memcmp(head, CW_FILE_HEAD_CAPTURE, n) == 0 || memcmp(head, CW_FILE_HEAD_PLAN, n) == 0;
+}
+
+/* All that a pipe gives; what is neither a capture nor a plan may have no end. */
 static enum cw_status read_pipe(struct cw_input *s, const char *path, uint64_t limit, struct cw_error *err)
 {
     enum { PIECE = 1 << 16 };
@@ -36,7 +44,8 @@ static enum cw_status read_pipe(struct cw_input *s, const char *path, uint64_t l
     uint8_t piece[PIECE];
     uint64_t size = 0;
     enum cw_status status = CW_OK;
-    for (ssize_t n = 1; status == CW_OK && n; size += n > 0 ? (size_t)n : 0) {
+    bool wanted = true;
+    for (ssize_t n = 1; status == CW_OK && n && wanted; size += n > 0 ? (size_t)n : 0) {
         n = read(s->fd, piece, sizeof piece);
         if (n < 0 && errno != EINTR)
             status = cw_error_set(err, CW_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
@@ -44,6 +53,8 @@ static enum cw_status read_pipe(struct cw_input *s, const char *path, uint64_t l
             status = refuse_size(path, limit, err);
         else if (n > 0)
             status = cw_spool_put(&spool, piece, (size_t)n, err);
+        if (n > 0 && !size)
+            wanted = may_be_wanted(piece, (size_t)n);
     }
     close(s->fd);
     if (status == CW_OK)

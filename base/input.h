@@ -1,6 +1,7 @@
 /* Bytes that are read in pieces, so that a file may be larger than memory. A regular file stays where it is and is read
  * by pread(2): one that shrinks meanwhile is an error, and what a piece takes is all the memory that it takes. What a
- * pipe gives is kept in memory where it is little, else in a file without a name. */
+ * pipe gives is kept in memory where it is little, else in a file without a name; of what is neither a capture nor a plan
+ * only its first bytes, which is enough to refuse it. */
 #ifndef CW_BASE_INPUT_H
 #define CW_BASE_INPUT_H
 

@@ -1,6 +1,7 @@
 /* metric-eval index: which file of a folder has which rank; and --rank, which asks for it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,40 +39,66 @@ static bool is_of_folder(const char *folder, const struct stat *index)
     return stat(folder, &st) == 0 && time_of(&st) <= time_of(index);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void leave(void *path)
+{
+    (void)path;
+}
+
+/* Whether the entry's file is still what was looked at. */
+static bool is_as_before(const char *path, const struct cw_rank_entry *e)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == e->size && time_of(&st) == e->time_ns;
+}
+
+/* The files that have the ranks, each once; none where one is another by now: the index is of no use. */
+static enum cw_status choose_files(struct cw_file_list *list, const char *folder, const struct cw_rank_index *index,
+                                   const char *ranks, struct cw_arena *arena, struct cw_error *err)
+{
+    void *met = NULL; /* a tree of their paths */
+    char **paths = cw_arena_alloc(arena, index->count, sizeof *paths);
+    enum cw_status status = paths ? CW_OK : cw_error_nomem(err);
+    bool good = true;
+    for (size_t i = 0; status == CW_OK && good && i < index->count; i++) {
+        const struct cw_rank_entry *e = &index->entries[i];
+        if (!cw_rank_list_has(ranks, e->rank))
+            continue;
+        char *path = path_of(folder, e->name, arena), **found = path ? tsearch(path, &met, by_text) : NULL;
+        if (!found)
+            status = cw_error_nomem(err);
+        else if (*found == path)
+            paths[list->count++] = path;
+        good = status == CW_OK && is_as_before(path, e);
+    }
+    tdestroy(met, leave);
+    *list = (struct cw_file_list){paths, status == CW_OK && good ? list->count : 0};
+    return status;
+}
+
 enum cw_status cw_eval_find_ranks(struct cw_file_list *list, const char *folder, const char *ranks,
                                   struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_rank_index index;
     struct cw_bytes text = {0};
-    struct stat st, file;
+    struct stat st;
     char *path = path_of(folder, CW_RANK_INDEX_NAME, arena);
     *list = (struct cw_file_list){0};
     if (!path)
         return cw_error_nomem(err);
-    if (stat(path, &st) != 0 || !is_of_folder(folder, &st) || cw_file_read(&text, path, largest_index, NULL) != CW_OK)
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !is_of_folder(folder, &st) ||
+        cw_file_read(&text, path, largest_index, NULL) != CW_OK)
         return CW_OK;
     char *kept = cw_arena_strndup(arena, (const char *)text.data, text.size);
     const size_t size = text.size;
     cw_bytes_free(&text);
-    enum cw_status status =
-        kept && strlen(kept) == size ? cw_rank_index_read(&index, kept, size, path, arena, NULL) : CW_ERR_INPUT;
-    char **paths = status == CW_OK ? cw_arena_alloc(arena, index.count, sizeof *paths) : NULL;
-    size_t count = 0;
-    for (size_t i = 0; paths && i < index.count; i++) {
-        const struct cw_rank_entry *e = &index.entries[i];
-        if (!cw_rank_list_has(ranks, e->rank))
-            continue;
-        if (!(paths[count] = path_of(folder, e->name, arena)))
-            return cw_error_nomem(err);
-        if (stat(paths[count], &file) != 0 || (uint64_t)file.st_size != e->size || time_of(&file) != e->time_ns)
-            return CW_OK;   /* another file: the index is of no use */
-        bool again = false; /* a file with several of the ranks */
-        for (size_t k = 0; k < count && !again && count < 1000; k++)
-            again = strcmp(paths[k], paths[count]) == 0;
-        count += !again;
-    }
-    *list = (struct cw_file_list){paths, paths ? count : 0};
-    return CW_OK;
+    if (!kept || strlen(kept) != size || cw_rank_index_read(&index, kept, size, path, arena, NULL) != CW_OK)
+        return CW_OK;
+    return choose_files(list, folder, &index, ranks, arena, err);
 }
 
 /* ---- how it is made --------------------------------------------------------------------------------------------- */
@@ -84,16 +111,10 @@ struct growing {
 
 static enum cw_status add(struct growing *g, const struct cw_rank_entry *entry, struct cw_error *err)
 {
-    for (size_t i = g->index.count; i > 0 && strcmp(g->index.entries[i - 1].name, entry->name) == 0; i--)
-        if (g->index.entries[i - 1].rank == entry->rank)
-            return CW_OK;
-    if (g->index.count == g->room) {
-        g->room = g->room ? 2 * g->room : 1024;
-        struct cw_rank_entry *more = reallocarray(g->index.entries, g->room, sizeof *more);
-        if (!more)
-            return cw_error_nomem(err);
-        g->index.entries = more;
-    }
+    struct cw_rank_entry *more = cw_grown(g->index.entries, &g->room, g->index.count, sizeof *more);
+    if (!more)
+        return cw_error_nomem(err);
+    g->index.entries = more;
     g->index.entries[g->index.count++] = *entry;
     return CW_OK;
 }
@@ -124,6 +145,25 @@ static enum cw_status add_processes(struct growing *g, struct cw_input *input, c
     return status;
 }
 
+static int by_rank(const void *a, const void *b)
+{
+    const struct cw_rank_entry *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Of the entries from `first` on, which are of one file, each rank once. */
+static void drop_repeats(struct growing *g, size_t first)
+{
+    struct cw_rank_entry *entries = g->index.entries;
+    const size_t count = g->index.count;
+    if (count > first)
+        qsort(entries + first, count - first, sizeof *entries, by_rank);
+    g->index.count = first;
+    for (size_t i = first; i < count; i++)
+        if (i == first || entries[i].rank != entries[g->index.count - 1].rank)
+            entries[g->index.count++] = entries[i];
+}
+
 /* The ranks of a file: each launch tells its own. */
 static enum cw_status add_file(struct growing *g, const char *path, const char *name, struct cw_error *err)
 {
@@ -136,10 +176,11 @@ static enum cw_status add_file(struct growing *g, const char *path, const char *
     if (status == CW_OK)
         status = fstat(input.fd, &st) == 0 ? cw_counter_data_open(&data, &input, arena, err)
                                            : cw_error_set(err, CW_ERR_IO, "%s: cannot look at it", path);
-    for (uint32_t i = 0; status == CW_OK && i < data.range_count; i++)
-        status = add_rank(g, cw_range_attribute(cw_launch_of(&data, i), "rank"), &st, name, err);
+    for (uint32_t i = 0; status == CW_OK && i < cw_launch_count(&data); i++)
+        status = add_rank(g, cw_range_attribute(cw_launch(&data, i), "rank"), &st, name, err);
     if (status == CW_OK && data.schema.profiler == CW_PROFILER_TRACE)
         status = add_processes(g, &input, &data, &st, name, arena, err);
+    drop_repeats(g, before);
     g->unranked += g->index.count == before;
     if (arena)
         cw_input_close(&input);

@@ -352,6 +352,10 @@ def large_captures():
                                                               ["sm__cycles_active.avg"], profiler=PM)) +
                        chunk("DEVC", device(facts=1)) +
                        chunk("LNCH", u32(1) + u64(0) + many([string("k")]) + many(launch), True) + end())
+    launches = [chunk("RATT", pairs([("rank", str(i))]), True) + chunk("RNGE", one_range("", "k", [u8(2)]))
+                for i in range(60000)]
+    yield "ranks", (header(DATA) + chunk("SCHM", schema([TIME], ["gpu__time_duration.sum"])) +
+                    chunk("DEVC", device(facts=1)) + b"".join(launches) + end(60000))
     yield "packed_texts", packed(65536, ["a"], "RATT", [(300000, TEXT)], b"\0\x63" * 300000)
 
 

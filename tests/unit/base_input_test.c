@@ -32,9 +32,12 @@ static void tear_down(void)
 
 TestSuite(input, .init = set_up, .fini = tear_down);
 
-/* Byte i of what is sent. */
+/* Byte i of what is sent: a capture, by its first bytes. */
 static uint8_t byte_at(size_t i)
 {
+    static const char head[] = CW_FILE_HEAD_CAPTURE;
+    if (i < sizeof head - 1)
+        return (uint8_t)head[i];
     return (uint8_t)(i * 2654435761u >> 13);
 }
 
@@ -109,6 +112,12 @@ Test(input, a_pipe_has_a_limit)
 Test(input, an_empty_pipe_is_empty)
 {
     cr_expect(open_pipe(0, 100) == CW_OK && input.size == 0 && input.bytes);
+}
+
+Test(input, a_pipe_of_something_else_is_not_read_to_its_end)
+{
+    cr_assert(cw_input_open(&input, "/dev/zero", SIZE_MAX, &err) == CW_OK, "%s", err.message);
+    cr_expect(input.bytes && input.size >= sizeof CW_FILE_HEAD_CAPTURE && input.size <= 1 << 16);
 }
 
 Test(input, a_folder_that_is_not_there_is_told)

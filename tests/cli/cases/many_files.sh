@@ -21,3 +21,5 @@ metric-eval job --json job/run.4.cwd; echo "status $?"
 echo == more files than may be open
 mkdir many; make_ranks "$SOURCE/data/captures/gpus.cwd" 2000 many
 (ulimit -n 16; metric-eval merge many -o many.cwd); metric-eval show many.cwd | grep -E '^(ranges|end)'
+echo == what has no end
+metric-eval /dev/zero; echo "status $?"; ln -s /dev/zero job/zero.cwd; mkfifo job/pipe.cwd; metric-eval show job | grep ^ranges; yes | metric-eval show -; echo "status $?"

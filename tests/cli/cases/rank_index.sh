@@ -28,3 +28,10 @@ echo == what is no folder
 metric-eval index; metric-eval index other; metric-eval index nowhere; echo "status $?"
 mkdir none; metric-eval index none; echo precious >job/run.cwi; metric-eval index job; cat job/run.cwi
 cp "$SOURCE/data/captures/gemm.cwd" none; metric-eval index none; cat none/run.cwi
+echo == a pipe is neither an index nor a file of the folder
+rm job/run.cwi; mkfifo job/run.cwi job/pipe.cwd; ask --rank 7 | tail -n 1; metric-eval merge job -o all.cwd; rm job/run.cwi; metric-eval index -q job
+stat=$(stat -c '%s %.9Y' job/pipe.cwd | tr -d .); printf 'counterworks index 1\n7 %s pipe.cwd\n' "$stat" >job/run.cwi; ask --rank 7 | tail -n 1; rm job/pipe.cwd
+echo == more than a thousand files of two ranks each
+metric-eval merge job/run.7.cwd job/run.8.cwd -o two.cwd; mkdir copies; for i in $(seq 1100); do cp two.cwd copies/$i.cwd; done
+copies() { metric-eval copies --rank 7-8 -q --by range -m gpu__time_duration.sum --csv - | wc -l; }
+copies; metric-eval index copies; copies
