@@ -326,6 +326,13 @@ static enum cw_status take_trace(struct merge *m, struct cw_input *input, const 
     return wanted ? copy_chunk(m, input, &renumbered) : CW_OK;
 }
 
+/* Not where its description is lost; launches of it may be there all the same. */
+static bool is_described(const struct merge *m, uint32_t number)
+{
+    uint32_t index;
+    return cw_device_find(m->data->devices, m->data->device_count, number, &index);
+}
+
 static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     bool part;
@@ -350,9 +357,8 @@ static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const 
     case CW_CHUNK_PC:
     case CW_CHUNK_SASS:
         return copy_chunk(m, input, chunk);
-    case CW_CHUNK_GPU_CLOCKS: /* of a device whose description is lost nothing is known */
-        return m->data->directory->gaps.count && !find_mapped(m, device_number(chunk)) ? CW_OK
-                                                                                       : copy_chunk(m, input, chunk);
+    case CW_CHUNK_GPU_CLOCKS:
+        return is_described(m, device_number(chunk)) ? copy_chunk(m, input, chunk) : CW_OK;
     case CW_CHUNK_TRACE_KINDS:
     case CW_CHUNK_TRACE_PROCESS:
     case CW_CHUNK_TRACE_TEXTS:

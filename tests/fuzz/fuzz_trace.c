@@ -1,6 +1,12 @@
+#define _GNU_SOURCE
 #include <string.h>
 
+#include <jansson.h>
+
+#include "eval/output/chrome.h"
 #include "eval/output/diff.h"
+#include "eval/output/perfetto.h"
+#include "eval/output/timeline_lanes.h"
 #include "eval/output/timeline_output.h"
 #include "eval/timeline_as_ranges.h"
 #include "image/chunk.h"
@@ -107,6 +113,43 @@ static void put_timeline(const struct cw_timeline *t, struct cw_arena *arena)
     cw_timeline_tables_free(tables);
 }
 
+static void put_perfetto(const struct cw_timeline *t, struct cw_arena *arena)
+{
+    static FILE *nowhere;
+    struct cw_timeline_lanes_told told;
+    struct cw_error err = CW_ERROR_INIT;
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    struct cw_perfetto *perfetto = nowhere ? cw_perfetto_create(nowhere) : NULL;
+    CW_FUZZ_CHECK(perfetto);
+    CW_FUZZ_CHECK(cw_timeline_write_lanes(t, NULL, &cw_perfetto_format, perfetto, &told, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_perfetto_is_whole(perfetto));
+    cw_perfetto_free(perfetto);
+}
+
+/* It is JSON, whatever names are. Of many events the text is beyond the budget, which is one of reading. */
+static void put_chrome(const struct cw_timeline *t, struct cw_arena *arena)
+{
+    enum { MOST = 10000 };
+    struct cw_timeline_lanes_told told;
+    struct cw_error err = CW_ERROR_INIT;
+    char *text = NULL;
+    size_t size = 0;
+    if ((uint64_t)t->gpu_count + t->call_count + t->wait_count + t->range_count + t->mark_count > MOST)
+        return;
+    FILE *out = open_memstream(&text, &size);
+    struct cw_chrome *chrome = out ? cw_chrome_create(out) : NULL;
+    CW_FUZZ_CHECK(chrome);
+    CW_FUZZ_CHECK(cw_timeline_write_lanes(t, NULL, &cw_chrome_format, chrome, &told, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_chrome_finish(chrome) == CW_OK);
+    cw_chrome_free(chrome);
+    CW_FUZZ_CHECK(fclose(out) == 0);
+    json_t *tree = json_loadb(text, size, 0, NULL);
+    CW_FUZZ_CHECK(tree);
+    json_decref(tree);
+    free(text);
+}
+
 /* A trace beside itself, as ranges. */
 static void compare_timeline(const struct cw_timeline *t, struct cw_arena *arena)
 {
@@ -149,6 +192,8 @@ static void parse(const uint8_t *bytes, size_t size)
             check_timeline(&timeline);
             compare_timeline(&timeline, arena);
             put_timeline(&timeline, arena);
+            put_perfetto(&timeline, arena);
+            put_chrome(&timeline, arena);
         }
         cw_timeline_free(&timeline);
     }

@@ -82,6 +82,57 @@ static void make_heads(struct cw_writer *out)
     cw_writer_free(&whole);
 }
 
+/* Packed: what many captures of the sample have in common. */
+static int save_packed(const char *folder, const char *target, const char *name, void (*make)(struct cw_writer *))
+{
+    enum { MANY = 12 };
+    struct cw_merge_input inputs[MANY];
+    struct cw_writer one, out;
+    cw_writer_init(&one);
+    cw_writer_init(&out);
+    make(&one);
+    for (int i = 0; i < MANY; i++)
+        inputs[i] = (struct cw_merge_input){"sample", one.data, one.size};
+    const enum cw_status status = cw_counter_data_merge_sparse(&out, inputs, MANY, NULL);
+    cw_writer_free(&one);
+    return status != CW_OK || save(folder, target, name, &out);
+}
+
+/* The sample with facts, whose first range is of a rank. */
+static void make_ranked(struct cw_writer *out, uint32_t rank)
+{
+    enum { FIRST_RANGE = 4 }; /* behind SCHM, FNAM and two DEVC */
+    char text[12];
+    struct cw_writer plain, about;
+    cw_writer_init(&plain);
+    cw_writer_init(&about);
+    cw_sample_facts(&plain);
+    snprintf(text, sizeof text, "%u", (unsigned)rank);
+    cw_write_u32(&about, 1);
+    cw_write_string(&about, "rank");
+    cw_write_string(&about, text);
+    cw_edit_insert(out, &plain, FIRST_RANGE, "RATT", 1, about.data, about.size);
+    cw_writer_free(&plain);
+    cw_writer_free(&about);
+}
+
+/* Packed: twelve ranks of a job. */
+static void make_packed_ranks(struct cw_writer *out)
+{
+    enum { RANKS = 12 };
+    struct cw_writer ranks[RANKS];
+    struct cw_merge_input inputs[RANKS];
+    for (uint32_t i = 0; i < RANKS; i++) {
+        cw_writer_init(&ranks[i]);
+        make_ranked(&ranks[i], i);
+        inputs[i] = (struct cw_merge_input){"rank", ranks[i].data, ranks[i].size};
+    }
+    if (cw_counter_data_merge_sparse(out, inputs, RANKS, NULL) != CW_OK)
+        out->status = CW_ERR_INPUT;
+    for (uint32_t i = 0; i < RANKS; i++)
+        cw_writer_free(&ranks[i]);
+}
+
 static int save_captures(const char *folder)
 {
     static const char *const target = "capture_file";
@@ -89,7 +140,9 @@ static int save_captures(const char *folder)
            save_made(folder, target, "seed-facts", cw_sample_facts) ||
            save_made(folder, target, "seed-windows", cw_sample_windows) ||
            save_made(folder, target, "seed-damaged", make_damaged) ||
-           save_made(folder, target, "seed-heads", make_heads);
+           save_made(folder, target, "seed-heads", make_heads) ||
+           save_made(folder, target, "seed-packed-ranks", make_packed_ranks) ||
+           save_packed(folder, target, "seed-packed-repeats", cw_sample_repeats);
 }
 
 /* Clocks of its first device, and a launch whose times were not collected. */
@@ -107,21 +160,6 @@ static int save_clocks(const char *folder)
     return save(folder, "counter_data", "seed-clocks", &out);
 }
 
-/* Packed: what many captures of the sample have in common. */
-static int save_packed(const char *folder, const char *name, void (*make)(struct cw_writer *))
-{
-    enum { MANY = 12 };
-    struct cw_merge_input inputs[MANY];
-    struct cw_writer one, out;
-    cw_writer_init(&one);
-    cw_writer_init(&out);
-    make(&one);
-    for (int i = 0; i < MANY; i++)
-        inputs[i] = (struct cw_merge_input){"sample", one.data, one.size};
-    const enum cw_status status = cw_counter_data_merge_sparse(&out, inputs, MANY, NULL);
-    cw_writer_free(&one);
-    return status != CW_OK || save(folder, "counter_data", name, &out);
-}
 
 static int save_samples(const char *folder, const char *name, int clocks, bool complete)
 {
@@ -168,7 +206,7 @@ int main(int argc, char **argv)
         save_made(folder, "counter_data", "seed-repeats", cw_sample_repeats) ||
         save_made(folder, "counter_data", "seed-facts", cw_sample_facts) ||
         save_made(folder, "counter_data", "seed-windows", cw_sample_windows) || save_captures(folder) || save_meanings(folder) ||
-        save_clocks(folder) || save_packed(folder, "seed-packed-repeats", cw_sample_repeats) ||
-        save_packed(folder, "seed-packed-facts", cw_sample_facts);
+        save_clocks(folder) || save_packed(folder, "counter_data", "seed-packed-repeats", cw_sample_repeats) ||
+        save_packed(folder, "counter_data", "seed-packed-facts", cw_sample_facts);
     return failed ? CW_ERR_IO : CW_OK;
 }
