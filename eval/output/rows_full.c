@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,8 @@ struct full {
     const struct cw_terminal_style *style;
     const struct cw_section *section; /* of the lines that are made; NULL: none */
     uint32_t range, section_count;
-    uint32_t title, begin; /* where in `order` the section and its lines begin */
+    uint32_t begin; /* where in `order` its lines begin */
+    void *told;     /* a tree of the readings of the section's values up to here */
     uint32_t *order, *first, *section_of;
     double sum; /* of the values of a section with shares */
     struct line one;
@@ -159,7 +161,7 @@ static struct cw_output_table take_section(struct full *f, uint32_t section)
     const bool none = f->section_count == 0 || section == f->section_count;
     const uint32_t first = f->first[section], count = f->first[section + 1] - first;
     f->section = none ? NULL : &f->rows->sections->items[section];
-    f->title = f->begin = first;
+    f->begin = first;
     f->sum = 0;
     for (uint32_t i = first; f->section && f->section->shares && i < first + count; i++)
         f->sum += isnan(value_of(f, f->order[i])) ? 0 : value_of(f, f->order[i]);
@@ -283,22 +285,39 @@ static void put_section_title(const struct full *f, FILE *out)
     putc('\n', out);
 }
 
+static int by_address(const void *a, const void *b)
+{
+    return (a > b) - (a < b);
+}
+
+static void leave(void *text)
+{
+    (void)text;
+}
+
+/* Whether no value before it in the section has the reading; without memory none has. */
+static bool is_first(struct full *f, const char *text)
+{
+    const bool first = !tfind(text, &f->told, by_address);
+    if (first)
+        tsearch(text, &f->told, by_address);
+    return first;
+}
+
 /* Whether there is reason to read what a value tells: stalls that take a tenth, shares of a peak that are not small,
  * and the first of several values of one counter. */
-static bool is_telling(const struct full *f, uint32_t metric, const char *text)
+static bool is_telling(struct full *f, uint32_t metric, const char *text)
 {
     const double value = value_of(f, metric);
     const bool of_high = strncmp(text, "High", 4) == 0 || strncmp(text, "Above", 5) == 0;
-    bool first = true;
-    for (uint32_t i = f->title; i < f->begin; i++)
-        first = first && f->rows->readings[f->order[i]] != text;
+    const bool first = is_first(f, text);
     if (f->section && f->section->shares)
         return value >= 0.1 * f->sum;
     return value > 0 && first && !(of_high && strcmp(f->result->units[metric], "%") == 0 && value < 50);
 }
 
 /* What a value tells, under it: the first sentence, in lines of the window's width. */
-static void put_reading(const struct full *f, FILE *out)
+static void put_reading(struct full *f, FILE *out)
 {
     enum { INDENT = 6, WIDTH = 100 };
     const uint32_t metric = f->order[f->begin];
@@ -343,6 +362,8 @@ static void put_section(struct full *f, const struct cw_terminal_layout *layout,
         cw_terminal_put_rows(layout, &t, out);
         put_reading(f, out);
     }
+    tdestroy(f->told, leave);
+    f->told = NULL;
 }
 
 /* Sections have no headings. */
