@@ -292,7 +292,7 @@ static void happened(CUpti_CallbackDomain domain, CUpti_CallbackId id, const voi
         abandon();
     else if (mode && domain == CUPTI_CB_DOMAIN_RESOURCE)
         resource(mode, id, data);
-    else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API)
+    else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API && !mode->glance) /* as one that has just come may have */
         driver_call(mode, id, data);
 }
 

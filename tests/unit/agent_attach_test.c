@@ -105,18 +105,22 @@ static struct program start(void)
 }
 
 /* The test's limit of time ends it where the program does not go on. */
-static void wait_for_steps(const _Atomic uint32_t *steps, uint32_t more)
+static void wait_for_steps(const struct program *p, const _Atomic uint32_t *steps, uint32_t more)
 {
     const uint32_t before = *steps;
-    while (*steps - before < more)
+    while (*steps - before < more) {
+        siginfo_t ended = {0};
+        cr_assert(waitid(P_PID, (id_t)p->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && !ended.si_pid,
+                  "the program has ended");
         usleep(1000);
+    }
 }
 
 /* How often CUPTI was left; the program goes on. */
 static int end(const struct program *p)
 {
     int status = -1;
-    wait_for_steps(&p->done->steps, 1);
+    wait_for_steps(p, &p->done->steps, 1);
     close(p->stop);
     cr_assert_eq(waitpid(p->pid, &status, 0), p->pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -281,7 +285,7 @@ Test(attach, an_agent_that_is_stopped_holds_nobody_up, .timeout = SOON)
     const pid_t agent = start_agent_that_stops(&p, heard);
     int status;
     cr_assert(waitpid(agent, &status, WUNTRACED) == agent && WIFSTOPPED(status));
-    wait_for_steps(&p.done->steps_when_full, 50000);
+    wait_for_steps(&p, &p.done->steps_when_full, 50000);
     kill(agent, SIGCONT);
     cr_assert(waitpid(agent, &status, 0) == agent && status == 0);
     cr_expect_lt(p.done->longest_ns, CW_AGENT_PATIENCE * UINT64_C(1000000000) / 10, "as long as its thread waits");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/inject/memory/pinned.h"
+#include "agent/inject/modes/trace.h"
 #include "agent/inject/ranges/mode.h"
 #include "tests/support/child.h"
 #include "tests/support/fake_cupti.h"
@@ -87,7 +88,8 @@ Test(entry, a_thread_is_cancelled_behind_the_call, .timeout = 60)
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
 
-static bool interrupts; /* where a call into the library is about to return */
+static bool interrupts;                    /* where a call into the library is about to return */
+static const struct cw_inject_mode *comes; /* where one has begun */
 
 int __real_pthread_setcancelstate(int state, int *before);
 int __wrap_pthread_setcancelstate(int state, int *before);
@@ -96,6 +98,10 @@ int __wrap_pthread_setcancelstate(int state, int *before)
     if (state == PTHREAD_CANCEL_ENABLE && interrupts) {
         interrupts = false;
         raise(SIGUSR1);
+    }
+    if (state == PTHREAD_CANCEL_DISABLE && comes) {
+        cw_inject->mode = comes;
+        comes = NULL;
     }
     return __real_pthread_setcancelstate(state, before);
 }
@@ -119,6 +125,19 @@ Test(entry, may_be_interrupted_by_a_handler_that_enters_it, .timeout = 60)
     cr_expect_not(interrupts);
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
     cr_expect_eq(state, PTHREAD_CANCEL_ENABLE);
+    end();
+}
+
+/* ---- modes ------------------------------------------------------------------------------------------------------ */
+
+/* Another thread introduces the first context or a new agent. This mode sees calls without the lock alone. */
+Test(entry, a_mode_may_come_while_a_call_waits_for_the_lock, .timeout = 60)
+{
+    begin();
+    comes = &cw_inject_trace;
+    fake_cupti_launch(CUPTI_API_ENTER);
+    cr_assert_null(comes);
+    fake_cupti_launch(CUPTI_API_EXIT);
     end();
 }
 
