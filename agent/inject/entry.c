@@ -100,7 +100,8 @@ static void at_exit(void)
         return;
     self->exits = true;
     cw_in_flight_hold(); /* for good: nothing begins again */
-    if (cw_inject->mode && !cw_inject->over)
+    self->late = cw_inject->mode && !cw_inject->over;
+    if (self->late)
         cw_inject->mode->finish();
     cw_inject->over = self->abandoned = true;
     cw_inject_unlock();
@@ -324,12 +325,26 @@ static void take_trouble(CUpti_CallbackId id, const CUpti_StateData *data)
     cw_thread_leave(&here);
 }
 
+/* Exit handlers and destructors that were there before the first context run behind ours. */
+static void tell_late(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_thread here;
+    if (domain != CUPTI_CB_DOMAIN_DRIVER_API || !cw_inject_launches(id) || call->callbackSite != CUPTI_API_ENTER ||
+        cw_own_calls.inside || cw_inject->process != getpid() || !atomic_exchange(&self->late, false))
+        return;
+    cw_thread_enter(&here);
+    cw_say("what the program launches while it ends, behind the end of the capture, is left out");
+    cw_thread_leave(&here);
+}
+
 static void take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
     if (domain == CUPTI_CB_DOMAIN_STATE) {
         take_trouble(id, data);
         return;
     }
+    if (self->late && cw_inject->over)
+        tell_late(domain, id, data);
     const struct cw_inject_mode *mode = cw_inject->mode;
     if ((domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API) && mode && mode->glance) {
         if (!cw_inject->over && !cw_own_calls.inside)
@@ -426,6 +441,7 @@ static void forked(void)
     cw_user_ranges_forget();
     cw_trace_forget();
     cw_trace_nvtx_forget();
+    cw_trace_buffers_renew();
     cw_attach_leave();
     cw_pinned_forget();
     self->forked = self->forked || cw_wire->tried;

@@ -81,6 +81,7 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         pthread_mutex_t one_at_a_time;
         bool begun;            /* CUPTI's profiler */
         bool installed;        /* what is to happen at exit */
+        atomic_bool late;      /* it was collected until the program's end: launches behind that are told of */
         atomic_bool abandoned; /* what was armed when the capture ended has been stopped */
         bool subscribed;
         atomic_bool attached;       /* the agent has come to the program */

@@ -22,7 +22,7 @@
 /* Of all messages that are arriving at a time, whatever they announce. */
 static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;
 /* How long the rest of a message may take that the end of the program came into. */
-enum { PATIENCE_MS = 2000, DETACH_MS = 20000 };
+enum { PATIENCE_MS = 2000, DETACH_MS = 20000, MOMENT_MS = 200 };
 static const char cut_message[] = "a profiled process ended in the middle of a message, so what was in it is lost";
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
@@ -441,11 +441,47 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+static bool is_connected(const struct cw_process *p)
+{
+    struct pollfd one = {.fd = p->fd, .events = POLLRDHUP};
+    return poll(&one, 1, 0) == 0;
+}
+
+/* Others that were started by the program may end with it, a moment later. */
+static void tell_living(const struct cw_session *s)
+{
+    const struct cw_process *first = NULL;
+    uint32_t living = 0;
+    for (uint64_t end = now_ms() + MOMENT_MS; now_ms() < end;) {
+        living = 0;
+        for (uint32_t i = 0; i < s->process_count; i++)
+            if (s->processes[i].program && is_connected(&s->processes[i])) {
+                living++;
+                first = &s->processes[i];
+            }
+        if (!living)
+            return;
+        poll(NULL, 0, 10);
+    }
+    if (living == 1)
+        cw_text_print(stderr,
+                      "capture-agent: process %u (%s) lives on behind the program: what it does from here on is not "
+                      "captured\n",
+                      first->pid, first->program);
+    else if (living)
+        cw_text_print(
+            stderr,
+            "capture-agent: %u processes, such as %u (%s), live on behind the program: what they do from here "
+            "on is not captured\n",
+            living, first->pid, first->program);
+}
+
 /* Takes what was sent before the program ended, and not what children that live on may still send. A message that had
  * begun by then may come to its end; where its sender died, another process may hold the socket open. */
 static void drain(struct cw_session *s)
 {
     accept_last(s);
+    tell_living(s);
     for (uint32_t i = s->process_count; i-- > 0;) {
         struct cw_process *p = &s->processes[i];
         int queued = 0;

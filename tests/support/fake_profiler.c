@@ -366,6 +366,11 @@ void cw_thread_leave(const struct cw_thread *thread)
     (void)thread;
 }
 
+void cw_inject_say_contexts(void)
+{
+    cr_expect(false, "no test has so many");
+}
+
 void cw_inject_fail(enum cw_status status, const char *format, ...)
 {
     (void)status;

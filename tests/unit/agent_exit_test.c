@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/inject/driver/say.h"
 #include "tests/support/child.h"
 #include "tests/support/fake_cupti.h"
 
@@ -65,4 +66,39 @@ Test(exit, also_where_passes_take_turns, .timeout = 60)
 Test(exit, a_limit_on_files_ends_the_capture_and_not_the_program, .timeout = 60)
 {
     run(8, CW_MESSAGE_FAIL);
+}
+
+static int said; /* a pipe */
+
+/* A handler that was there before the first context runs behind the library's. */
+static void launch_late(void)
+{
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+}
+
+Test(exit, what_is_launched_behind_the_end_is_told_of, .timeout = 60)
+{
+    struct fake_agent agent;
+    char text[500] = "";
+    int ends[2], status = -1;
+    fake_agent_listen(&agent);
+    cr_assert(pipe(ends) == 0);
+    said = ends[1];
+    pid_t child = cw_test_fork();
+    if (child == 0) {
+        dup2(said, STDERR_FILENO);
+        cw_say_begin();
+        if (atexit(launch_late) == 0)
+            program();
+    }
+    close(said);
+    int fd = accept(agent.listener, NULL, NULL);
+    cr_expect_eq(fake_agent_serve(fd, CW_MESSAGE_RANGES), 1);
+    cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
+    cr_expect_gt(read(ends[0], text, sizeof text - 1), 0);
+    cr_expect_str_eq(text, "counterworks: what the program launches while it ends, behind the end of the capture, is "
+                           "left out\n");
+    close(fd);
+    fake_agent_close(&agent);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "agent/inject/driver/reach.h"
 #include "tests/support/fake_driver.h"
@@ -161,6 +162,19 @@ Test(reach, memory_of_the_host_that_processes_share)
     cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, &all));
     munmap(own, 4096);
     munmap(shared, 4096);
+}
+
+/* No descriptor is free, or there is no /proc. */
+Test(reach, memory_of_the_host_that_nobody_can_tell_of)
+{
+    static uint8_t own[64];
+    const cuMemHostRegister_v2_params mine = {.p = own, .bytesize = sizeof own};
+    struct rlimit before;
+    cr_expect(!reaches(CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, &mine));
+    cr_assert(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    cr_assert(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, before.rlim_max}) == 0);
+    cr_expect(reaches(CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, &mine));
+    setrlimit(RLIMIT_NOFILE, &before);
 }
 
 /* As drivers of network cards want it. */

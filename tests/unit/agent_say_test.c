@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/inject/driver/say.h"
+#include "agent/inject/ranges/collection.h"
 #include "tests/support/fake_cupti.h"
 
 enum { BEFORE_LONG = 100, MORE_THAN_ARE_FOLLOWED = 4097 };
@@ -81,4 +82,32 @@ Test(say, does_not_end_a_program_whose_files_are_limited, .timeout = BEFORE_LONG
     signal(SIGXFSZ, SIG_DFL);
     warn();
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
+}
+
+/* ---- what is left out ------------------------------------------------------------------------------------------- */
+
+static void heard(int reader, const char *expected)
+{
+    char text[500] = "";
+    fcntl(reader, F_SETFL, O_NONBLOCK);
+    cr_expect(read(reader, text, sizeof text - 1) > 0 && strstr(text, expected), "%s", text);
+}
+
+Test(say, that_no_agent_is_there, .timeout = BEFORE_LONG)
+{
+    int reader = begin();
+    setenv(CW_AGENT_SOCKET_VARIABLE, "/nonexistent/socket", 1);
+    InitializeInjection();
+    heard(reader, "capture-agent has ended, or cannot be reached from here (No such file or directory)");
+}
+
+Test(say, that_there_are_more_contexts_than_are_followed, .timeout = BEFORE_LONG)
+{
+    int reader = begin();
+    for (uintptr_t i = 0; i < CW_MOST_CONTEXTS; i++)
+        cw_collections->slots[cw_collections->slot_count++].context = (CUcontext)(i + 1);
+    cr_expect_null(cw_collection_open((CUcontext)1, 0), "it is one of them");
+    cr_expect_null(cw_collection_open((CUcontext)0x1000, 0));
+    cr_expect_null(cw_collection_open((CUcontext)0x1000, 0));
+    heard(reader, "counterworks: found more than 64 contexts at a time: what others launch is not captured\n");
 }

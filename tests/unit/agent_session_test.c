@@ -85,6 +85,78 @@ Test(agent_session, without_descriptors_nobody_waits)
     check("Too many open files");
 }
 
+/* ---- processes that outlive the program ----------------------------------------------------------------------------
+ */
+
+static enum cw_status take_nothing(void *user, const struct cw_process *process, enum cw_message_type type,
+                                   struct cw_reader *in, struct cw_error *err)
+{
+    (void)user, (void)process, (void)type, (void)in, (void)err;
+    return CW_OK;
+}
+
+/* As a daemon's does, whose parent is the program. */
+static void start_daemons(int count)
+{
+    struct cw_writer hello;
+    cw_writer_init(&hello);
+    cw_write_u32(&hello, 77);
+    cw_write_string(&hello, "a daemon");
+    cw_write_u32(&hello, 0);
+    cw_write_u32(&hello, 1);
+    cw_write_string(&hello, "chip");
+    cw_write_string(&hello, "GH100");
+    session.chip = "GH100";
+    session.take = take_nothing;
+    session.program.pid = cw_test_fork();
+    if (session.program.pid)
+        return;
+    close(session.listener);
+    alarm(20);
+    for (int i = 0; i < count; i++) {
+        enum cw_message_type type;
+        uint8_t *answer;
+        size_t size;
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+            !cw_message_send(fd, CW_MESSAGE_HELLO, hello.data, hello.size) ||
+            !cw_message_receive(fd, &type, &answer, &size))
+            _exit(1);
+        if (fork() == 0)
+            while (recv(fd, &type, 1, 0) > 0)
+                ;
+        close(fd);
+    }
+    _exit(0);
+}
+
+static void daemons(int count, const char *told)
+{
+    char text[500] = "";
+    int ends[2], before = dup(STDERR_FILENO);
+    listen_here();
+    start_daemons(count);
+    cr_assert(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    cw_session_serve(&session);
+    dup2(before, STDERR_FILENO);
+    const ssize_t size = read(ends[0], text, sizeof text - 1);
+    cr_expect(*told ? size > 0 && strstr(text, told) != NULL : size <= 0, "%s", text);
+    cr_expect_eq(session.trouble.code, CW_OK, "%s", session.trouble.message);
+    cw_session_finish(&session);
+}
+
+Test(agent_session, processes_that_live_on_are_told_of, .timeout = 60)
+{
+    daemons(1, "process 77 (a daemon) lives on behind the program");
+    daemons(3, "3 processes, such as 77 (a daemon), live on");
+}
+
+Test(agent_session, those_that_end_with_the_program_are_not, .timeout = 60)
+{
+    daemons(0, "");
+}
+
 /* ---- faults of messages ----------------------------------------------------------------------------------------- */
 
 #ifdef __SANITIZE_ADDRESS__ /* which keeps what is freed */

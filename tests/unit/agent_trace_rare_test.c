@@ -12,6 +12,7 @@
 #include "agent/common/trace_window.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/wire.h"
+#include "agent/inject/modes/trace_buffers.h"
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/modes/trace_rows.h"
 #include "agent/output/trace_output.h"
@@ -155,6 +156,32 @@ Test(trace_rare, a_child_without_exec_has_no_part_in_it_and_is_told, .timeout = 
     const struct cw_trace_books b = cw_trace_output_books(&out, CW_TRACE_KERNEL);
     cr_expect(b.launched == 15 && !b.lost);
     cr_expect_eq(cw_trace_output_books(&out, CW_TRACE_NVTX_RANGE).rows, 0);
+}
+
+/* CUPTI asks for a buffer in the child, while a thread that the fork left behind had taken one. */
+static void fork_beside_a_buffer(void)
+{
+    int status = -1;
+    pthread_mutex_lock(&cw_trace_buffers->lock);
+    const pid_t child = cw_test_fork();
+    if (child == 0) {
+        uint8_t *buffer;
+        size_t size, most;
+        alarm(SOON / 4);
+        cw_trace_buffer_requested(&buffer, &size, &most);
+        _exit(0);
+    }
+    pthread_mutex_unlock(&cw_trace_buffers->lock);
+    if (waitpid(child, &status, 0) != child || status)
+        abort();
+    launch(5);
+}
+
+Test(trace_rare, nor_does_it_wait_for_a_thread_of_its_parent, .timeout = SOON)
+{
+    trace(fork_beside_a_buffer);
+    cr_expect(session.program.how == CW_END_EXITED && session.program.code == 0);
+    expect_books(5);
 }
 
 static void close_all(void)

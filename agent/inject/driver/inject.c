@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/inject/driver/say.h"
 #include "agent/inject/driver/wire.h"
 
 /* Each launch asks twice, and in virtual machines a system call may take as long as all else that is done for it. */
@@ -165,6 +166,12 @@ bool cw_inject_start_thread(void *(*run)(void *), void *user)
 }
 
 /* ---- telling the agent ------------------------------------------------------------------------------------------ */
+
+void cw_inject_say_contexts(void)
+{
+    if (!atomic_exchange(&cw_inject->beyond_contexts, true))
+        cw_say("found more than %d contexts at a time: what others launch is not captured", CW_MOST_CONTEXTS);
+}
 
 void cw_inject_fail(enum cw_status status, const char *format, ...)
 {

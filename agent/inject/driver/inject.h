@@ -26,9 +26,10 @@ struct cw_inject {
     const struct cw_inject_mode *_Atomic mode; /* mode.h; known from the first context on, until an agent leaves */
     CUpti_SubscriberHandle subscriber;
     pthread_mutex_t lock;
-    pthread_cond_t left;  /* it was let go: what others wait for may be so now */
-    uint64_t handed_over; /* pieces of memory */
-    uint64_t devices;     /* that the program made contexts of, also those that are not profiled: a bit for each */
+    pthread_cond_t left;         /* it was let go: what others wait for may be so now */
+    uint64_t handed_over;        /* pieces of memory */
+    atomic_bool beyond_contexts; /* it was said that there are more than are followed */
+    uint64_t devices; /* that the program made contexts of, also those that are not profiled: a bit for each */
 };
 extern struct cw_inject *const cw_inject;
 
@@ -76,6 +77,8 @@ void cw_inject_release(void);
 void cw_inject_begin(void);
 void cw_inject_renew(void);
 
+/* Says, once, that there are more contexts than are followed (CW_MOST_CONTEXTS). Needs no lock. */
+void cw_inject_say_contexts(void);
 /* Ends the capture and tells the agent why. Needs no lock. */
 void cw_inject_fail(enum cw_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same where there is no memory. Always false. */

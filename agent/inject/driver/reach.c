@@ -118,14 +118,15 @@ static bool is_elsewhere(CUdeviceptr address)
            device >= 0 && is_other(CU_MEM_LOCATION_TYPE_DEVICE, device);
 }
 
-/* Whether other processes may have this memory of the host's mapped, as NCCL's between processes is. */
+/* Whether other processes may have this memory of the host's mapped, as NCCL's between processes is; so it is taken to
+ * be where that cannot be read. */
 static bool is_of_several_processes(const void *memory)
 {
     uint64_t at = (uintptr_t)memory, begin, end;
     char line[512], sharing;
-    bool shared = false;
     FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps && !shared && fgets(line, sizeof line, maps))
+    bool shared = !maps;
+    while (!shared && fgets(line, sizeof line, maps))
         shared = sscanf(line, "%" SCNx64 "-%" SCNx64 " %*3c%c", &begin, &end, &sharing) == 3 && at >= begin &&
                  at < end && sharing == 's';
     if (maps)

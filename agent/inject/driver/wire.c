@@ -67,6 +67,11 @@ static const char *reason(int error)
              (long)self->patience.tv_sec);
     if (error == EAGAIN)
         return self->late;
+    if (error == ENOENT || error == ECONNREFUSED || error == EACCES) {
+        snprintf(self->late, sizeof self->late, "capture-agent has ended, or cannot be reached from here (%s)",
+                 strerror(error));
+        return self->late;
+    }
     if (error == EMFILE || error == ENFILE)
         return "no descriptor is free for the connection to capture-agent";
     bool closed = self->agent.inode && cw_descriptor_number(&self->agent) < 0;

@@ -20,7 +20,7 @@ struct cw_wire {
     bool detached;     /* the agent wants no more, and waits for the rest */
     uint64_t taken;    /* pieces of memory that the agent has read */
     struct timeval patience;
-    char late[80]; /* that it has not answered for so long */
+    char late[120]; /* that it has not answered for so long, or is not there */
 };
 extern struct cw_wire *const cw_wire;
 

@@ -211,9 +211,15 @@ static void context_created(CUcontext context, uint32_t device)
             self->left_out[self->left_out_count++] = context;
         return;
     }
-    struct cw_sampled *s = self->context_count < CW_MOST_CONTEXTS ? calloc(1, sizeof *s) : NULL;
-    if (!s)
+    if (self->context_count == CW_MOST_CONTEXTS) {
+        cw_inject_say_contexts();
         return;
+    }
+    struct cw_sampled *s = calloc(1, sizeof *s);
+    if (!s) {
+        cw_inject_fail_memory();
+        return;
+    }
     self->contexts[self->context_count++] = s;
     s->context = context;
     s->device = device;

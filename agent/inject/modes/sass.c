@@ -86,6 +86,8 @@ static void context_created(CUcontext context, uint32_t device)
     if (self->context_count < CW_MOST_CONTEXTS)
         self->contexts[self->context_count++] =
             (struct cw_patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
+    else
+        cw_inject_say_contexts();
 }
 
 static bool may_enable(void)

@@ -79,6 +79,11 @@ void CUPTIAPI cw_trace_buffer_completed(CUcontext context, uint32_t stream, uint
     cw_thread_leave(&here);
 }
 
+void cw_trace_buffers_renew(void)
+{
+    self->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
 void cw_trace_buffers_reset(void)
 {
     while (self->free_count)

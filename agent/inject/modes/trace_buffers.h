@@ -19,6 +19,8 @@ extern struct cw_trace_buffers *const cw_trace_buffers;
 void CUPTIAPI cw_trace_buffer_requested(uint8_t **buffer, size_t *size, size_t *most);
 void CUPTIAPI cw_trace_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 
+/* In a child that was forked, which has none of the threads that may hold the lock. */
+void cw_trace_buffers_renew(void);
 /* Once CUPTI has given all back. */
 void cw_trace_buffers_reset(void);
 

@@ -231,6 +231,8 @@ struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
     uint32_t slot = 0;
     while (slot < self->slot_count && self->slots[slot].context)
         slot++;
+    if (slot == CW_MOST_CONTEXTS && !cw_collection_find(context))
+        cw_inject_say_contexts();
     if (!context || cw_collection_find(context) || slot == CW_MOST_CONTEXTS)
         return NULL;
     self->slot_count += slot == self->slot_count;
