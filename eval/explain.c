@@ -163,7 +163,7 @@ static enum cw_status print_metric(const struct cw_explanation *e, uint32_t i)
 }
 
 enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw_counter_data *data,
-                          const struct cw_metric *metric, uint32_t range, const struct cw_spread_source *fold,
+                          const struct cw_metric *metric, uint32_t range, const struct cw_groups *fold,
                           const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_explanation e = {.out = out,

@@ -12,7 +12,7 @@
  * Ranges that were multiplexed are explained together: `data` are means of groups then, `range` is a group, and `fold`
  * tells what they are of; else it is NULL. */
 enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw_counter_data *data,
-                          const struct cw_metric *metric, uint32_t range, const struct cw_spread_source *fold,
+                          const struct cw_metric *metric, uint32_t range, const struct cw_groups *fold,
                           const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
 /* The same as a tree, which the caller frees:
@@ -30,7 +30,7 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
  * they are, `occurrences` of a recording in how many of them it was counted, and `mixed` of a metric whether its
  * counters were counted in different ones. */
 enum cw_status cw_explain_json(json_t **tree, const struct cw_chip *chip, const struct cw_counter_data *data,
-                               const struct cw_metric *metric, uint32_t range, const struct cw_spread_source *fold,
+                               const struct cw_metric *metric, uint32_t range, const struct cw_groups *fold,
                                const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
 #endif

@@ -147,7 +147,7 @@ static void append_counter(json_t **list, const struct cw_explanation *e, const 
 }
 
 enum cw_status cw_explain_json(json_t **tree, const struct cw_chip *chip, const struct cw_counter_data *data,
-                               const struct cw_metric *metric, uint32_t range, const struct cw_spread_source *fold,
+                               const struct cw_metric *metric, uint32_t range, const struct cw_groups *fold,
                                const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_explanation e = {

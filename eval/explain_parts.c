@@ -325,7 +325,7 @@ const char *cw_explain_fact(const struct cw_explanation *e, uint32_t metric)
 
 const struct cw_group *cw_explain_group(const struct cw_explanation *e)
 {
-    return &e->fold->groups->items[e->range];
+    return &e->fold->items[e->range];
 }
 
 uint32_t cw_explain_range(const struct cw_explanation *e)
@@ -335,7 +335,7 @@ uint32_t cw_explain_range(const struct cw_explanation *e)
 
 uint32_t cw_explain_occurrences(const struct cw_explanation *e, uint32_t column)
 {
-    return cw_spread_count(e->fold->groups, e->range, e->fold->capture, column);
+    return cw_spread_count(e->fold, e->range, column);
 }
 
 bool cw_explain_mixes(const struct cw_explanation *e, uint32_t metric)

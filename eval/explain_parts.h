@@ -14,7 +14,7 @@ struct cw_explanation {
     const struct cw_counter_data *data;
     const struct cw_eval_options *options;
     uint32_t range, number; /* of the data; of the capture */
-    const struct cw_spread_source *fold; /* or NULL */
+    const struct cw_groups *fold; /* or NULL */
     struct cw_metric *list;
     uint32_t count;
     struct cw_result result;

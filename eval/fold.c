@@ -11,8 +11,7 @@ bool cw_fold_is_of(const struct cw_range *range)
     return replay && strcmp(replay, "multiplex") == 0;
 }
 
-/* Whether a change of pass had emptied caches before it. */
-static bool is_cold(const struct cw_range *range)
+bool cw_fold_is_cold(const struct cw_range *range)
 {
     const char *cold = cw_fold_is_of(range) ? cw_range_attribute(range, "cold") : NULL;
     return cold && strcmp(cold, "yes") == 0;
@@ -95,7 +94,7 @@ struct sorting {
 
 struct entry {
     uint64_t hash;
-    uint32_t range;
+    uint32_t launch;
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -116,7 +115,7 @@ static uint64_t hash_kind(const struct sorting *s, const struct cw_range *range)
 
 static int compare(const struct sorting *s, uint32_t i, uint32_t k)
 {
-    const struct cw_range *a = &s->data->ranges[i], *b = &s->data->ranges[k];
+    const struct cw_range *a = cw_launch(s->data, i), *b = cw_launch(s->data, k);
     const uint32_t x = s->model[a->device], y = s->model[b->device];
     if (x != y)
         return by_number(x, y);
@@ -128,14 +127,14 @@ static int compare(const struct sorting *s, uint32_t i, uint32_t k)
 static int by_hash(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    return x->hash != y->hash ? by_number(x->hash, y->hash) : by_number(x->range, y->range);
+    return x->hash != y->hash ? by_number(x->hash, y->hash) : by_number(x->launch, y->launch);
 }
 
 static int by_kind(const void *a, const void *b, void *sorting)
 {
     const struct entry *x = a, *y = b;
-    const int order = compare(sorting, x->range, y->range);
-    return order ? order : by_number(x->range, y->range);
+    const int order = compare(sorting, x->launch, y->launch);
+    return order ? order : by_number(x->launch, y->launch);
 }
 
 /* Numbers entries of one hash, which are nearly always of one kind. */
@@ -143,70 +142,31 @@ static void number(struct cw_folds *folds, uint32_t *kinds, struct sorting *s, s
 {
     bool alike = true;
     for (uint32_t i = 1; i < count && alike; i++)
-        alike = compare(s, entries[0].range, entries[i].range) == 0;
+        alike = compare(s, entries[0].launch, entries[i].launch) == 0;
     if (!alike)
         qsort_r(entries, count, sizeof *entries, by_kind, s);
     for (uint32_t i = 0; i < count; i++) {
-        folds->count += i == 0 || (!alike && compare(s, entries[i - 1].range, entries[i].range) != 0);
-        kinds[entries[i].range] = folds->count - 1;
+        folds->count += i == 0 || (!alike && compare(s, entries[i - 1].launch, entries[i].launch) != 0);
+        kinds[entries[i].launch] = folds->count - 1;
     }
-}
-
-/* ---- what is cold ----------------------------------------------------------------------------------------------- */
-
-/* Of the ranges of one group in one column; a kind that has warm ones in the group is given the stamp. */
-static void leave_out_cold(const uint32_t *kinds, const bool *cold, uint8_t *forms, uint64_t *stamps, uint64_t stamp,
-                           const uint32_t *ranges, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t kind = kinds[ranges[i]];
-        if (kind != CW_WHOLE && forms[ranges[i]] > CW_FORM_UNAVAILABLE && !cold[ranges[i]])
-            stamps[kind] = stamp;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (cold[ranges[i]] && stamps[kinds[ranges[i]]] == stamp)
-            forms[ranges[i]] = CW_FORM_NOT_COLLECTED;
-}
-
-bool cw_folds_leave_out_cold(struct cw_folds *folds, const struct cw_counter_data *data, const uint32_t *order,
-                             const uint32_t *ends, uint32_t groups, struct cw_arena *arena)
-{
-    const uint32_t count = data->range_count, columns = cw_schema_columns(&data->schema);
-    bool any = false;
-    bool *cold = folds->kinds ? cw_arena_alloc(arena, count, sizeof *cold) : NULL;
-    for (uint32_t i = 0; cold && i < count; i++)
-        any |= cold[i] = is_cold(&data->ranges[i]);
-    if (!any)
-        return cold || !folds->kinds;
-    uint8_t *forms = cw_arena_alloc(arena, (size_t)columns * count, sizeof *forms);
-    uint64_t *stamps = cw_arena_alloc(arena, folds->count, sizeof *stamps), stamp = 0;
-    if (!forms || !stamps)
-        return false;
-    memset(stamps, 0, folds->count * sizeof *stamps);
-    memcpy(forms, data->forms, (size_t)columns * count);
-    for (uint32_t c = 0; c < columns; c++)
-        for (uint32_t k = 0, begin = 0; k < groups; begin = ends[k++])
-            leave_out_cold(folds->kinds, cold, forms + (size_t)c * count, stamps, ++stamp, order + begin,
-                           ends[k] - begin);
-    folds->forms = forms;
-    return true;
 }
 
 enum cw_status cw_folds_make(struct cw_folds *folds, const struct cw_counter_data *data, const uint32_t *model,
                              struct cw_arena *arena, struct cw_error *err)
 {
     struct sorting s = {data, model};
+    const uint32_t launches = cw_launch_count(data);
     uint32_t count = 0;
-    *folds = (struct cw_folds){.forms = data->forms};
+    *folds = (struct cw_folds){0};
     if (!cw_fold_has(data))
         return CW_OK;
-    struct entry *entries = malloc(data->range_count * sizeof *entries);
-    uint32_t *kinds = cw_arena_alloc(arena, data->range_count, sizeof *kinds);
+    struct entry *entries = malloc(launches * sizeof *entries);
+    uint32_t *kinds = cw_arena_alloc(arena, launches, sizeof *kinds);
     folds->kinds = kinds;
-    for (uint32_t i = 0; entries && kinds && i < data->range_count; i++) {
+    for (uint32_t i = 0; entries && kinds && i < launches; i++) {
         kinds[i] = CW_WHOLE;
-        if (cw_fold_is_of(&data->ranges[i]))
-            entries[count++] = (struct entry){hash_kind(&s, &data->ranges[i]), i};
+        if (cw_fold_is_of(cw_launch(data, i)))
+            entries[count++] = (struct entry){hash_kind(&s, cw_launch(data, i)), i};
     }
     if (count)
         qsort(entries, count, sizeof *entries, by_hash);
@@ -220,23 +180,31 @@ enum cw_status cw_folds_make(struct cw_folds *folds, const struct cw_counter_dat
     return enough ? CW_OK : cw_error_nomem(err);
 }
 
+uint32_t cw_fold_kind(const struct cw_folds *folds, const struct cw_counter_data *data, uint32_t range)
+{
+    return folds->kinds ? folds->kinds[cw_launch_number(data, range)] : CW_WHOLE;
+}
+
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
-bool cw_folds_estimate(const struct cw_folds *folds, double *durations, uint32_t count)
+bool cw_folds_estimate(const struct cw_folds *folds, const struct cw_counter_data *data, double *durations)
 {
     struct {
         double sum;
         uint32_t timed;
     } *kinds = calloc((size_t)folds->count + 1, sizeof *kinds);
-    for (uint32_t i = 0; kinds && i < count; i++)
-        if (folds->kinds[i] != CW_WHOLE && !isnan(durations[i])) {
-            kinds[folds->kinds[i]].sum += durations[i];
-            kinds[folds->kinds[i]].timed++;
+    for (uint32_t i = 0; kinds && i < data->range_count; i++) {
+        const uint32_t kind = cw_fold_kind(folds, data, i);
+        if (kind != CW_WHOLE && !isnan(durations[i])) {
+            kinds[kind].sum += durations[i];
+            kinds[kind].timed++;
         }
-    for (uint32_t i = 0; kinds && i < count; i++)
-        if (folds->kinds[i] != CW_WHOLE && isnan(durations[i]))
-            durations[i] =
-                kinds[folds->kinds[i]].timed ? kinds[folds->kinds[i]].sum / kinds[folds->kinds[i]].timed : NAN;
+    }
+    for (uint32_t i = 0; kinds && i < data->range_count; i++) {
+        const uint32_t kind = cw_fold_kind(folds, data, i);
+        if (kind != CW_WHOLE && isnan(durations[i]))
+            durations[i] = kinds[kind].timed ? kinds[kind].sum / kinds[kind].timed : NAN;
+    }
     const bool enough = kinds;
     free(kinds);
     return enough;

@@ -13,10 +13,10 @@ int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b,
 
 struct cw_folds {
     uint32_t count;        /* of kinds */
-    const uint32_t *kinds; /* of each range: a number for those that are alike, or CW_WHOLE; NULL: all are whole */
-    const uint8_t *forms;  /* [column][range], as in the capture, but what a launch counted that was cold is left out
-                              where others of its kind and group were not */
+    const uint32_t *kinds; /* of each launch: a number for those that are alike, or CW_WHOLE; NULL: all are whole */
 };
+/* The kind of a range. */
+uint32_t cw_fold_kind(const struct cw_folds *folds, const struct cw_counter_data *data, uint32_t range);
 
 /* Orders names; numbers in them are alike. */
 int cw_fold_compare_names(const char *a, const char *b);
@@ -24,17 +24,16 @@ int cw_fold_compare_names(const char *a, const char *b);
 const char *cw_fold_name(const char *name, struct cw_arena *arena);
 
 bool cw_fold_is_of(const struct cw_range *range);
+/* Whether a change of pass had emptied caches before it, so that means leave out what it counted where others of its
+ * kind were not cold. */
+bool cw_fold_is_cold(const struct cw_range *range);
 /* Whether any range was multiplexed. */
 bool cw_fold_has(const struct cw_counter_data *data);
 /* Numbers the kinds; model[device] is the same for devices that are alike. CW_ERR_NOMEM alone. */
 enum cw_status cw_folds_make(struct cw_folds *folds, const struct cw_counter_data *data, const uint32_t *model,
                              struct cw_arena *arena, struct cw_error *err);
-/* Leaves out what cold launches counted where others of their kind and group were warm. order: the ranges, group after
- * group, of which ends[k] is where the k-th ends. False when out of memory. */
-bool cw_folds_leave_out_cold(struct cw_folds *folds, const struct cw_counter_data *data, const uint32_t *order,
-                             const uint32_t *ends, uint32_t groups, struct cw_arena *arena);
 /* Gives ranges whose duration is NaN, because their pass does not count time, the mean of those of their kind. False
  * when out of memory. */
-bool cw_folds_estimate(const struct cw_folds *folds, double *durations, uint32_t count);
+bool cw_folds_estimate(const struct cw_folds *folds, const struct cw_counter_data *data, double *durations);
 
 #endif

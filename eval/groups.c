@@ -23,8 +23,7 @@ struct grouping {
 
 /* ---- durations -------------------------------------------------------------------------------------------------- */
 
-/* The column of the chip's time, or CW_NO_COLUMN. */
-static uint32_t time_column(const struct cw_schema *schema, const struct cw_chip *chip)
+uint32_t cw_time_column(const struct cw_schema *schema, const struct cw_chip *chip)
 {
     const char *name = chip->counters[chip->time].name;
     for (uint32_t i = 0; i < schema->counter_count; i++)
@@ -33,27 +32,19 @@ static uint32_t time_column(const struct cw_schema *schema, const struct cw_chip
     return CW_NO_COLUMN;
 }
 
-static double *measure(const struct cw_counter_data *data, const struct cw_chip *chip, struct cw_arena *arena)
-{
-    const uint32_t column = time_column(&data->schema, chip);
-    double *durations = cw_arena_alloc(arena, data->range_count, sizeof *durations);
-    for (uint32_t i = 0; durations && i < data->range_count; i++)
-        durations[i] = cw_range_duration(data, i, column);
-    return durations;
-}
-
-static bool find_durations(struct grouping *g, const struct cw_chip *chip)
+/* Measured ones, and with those that are estimated. */
+static bool estimate_durations(struct grouping *g, double *measured)
 {
     const uint32_t count = g->data->range_count;
-    double *known = measure(g->data, chip, g->arena), *all = known;
-    if (known && g->groups->folds.kinds && (all = cw_arena_alloc(g->arena, count, sizeof *all))) {
-        memcpy(all, known, count * sizeof *all);
-        if (!cw_folds_estimate(&g->groups->folds, all, count))
+    double *all = measured;
+    if (g->groups->folds.kinds && (all = cw_arena_alloc(g->arena, count, sizeof *all))) {
+        memcpy(all, measured, count * sizeof *all);
+        if (!cw_folds_estimate(&g->groups->folds, g->data, all))
             return false;
     }
-    g->groups->measured = known;
+    g->groups->measured = measured;
     g->groups->durations = all;
-    return known && all;
+    return all;
 }
 
 /* ---- which range is in which group ------------------------------------------------------------------------------ */
@@ -102,6 +93,7 @@ static uint32_t launch_index(const struct grouping *g, const struct cw_range *ra
     return (uint32_t)(range - cw_launch(g->data, 0));
 }
 
+/* Of a launch. */
 static uint32_t kind_of(const struct grouping *g, const struct cw_range *range)
 {
     return g->groups->folds.kinds ? g->groups->folds.kinds[launch_index(g, range)] : CW_WHOLE;
@@ -395,11 +387,17 @@ uint32_t *cw_groups_longest(const struct cw_groups *groups, struct cw_arena *are
     return order;
 }
 
+/* Whether each range of a launch is a group by itself. */
+static bool is_alone(const struct grouping *g, const struct cw_range *launch)
+{
+    return g->groups->by == CW_BY_RANGE || (g->groups->by == CW_BY_FOLD && kind_of(g, launch) == CW_WHOLE);
+}
+
 /* Whether two ranges are of different groups. */
 static bool differ(const struct grouping *g, uint32_t i, uint32_t k)
 {
     const struct cw_range *a = cw_launch_of(g->data, i), *b = cw_launch_of(g->data, k);
-    return g->groups->by == CW_BY_RANGE || (a != b && compare(g, a, b) != 0);
+    return is_alone(g, a) || (a != b && compare(g, a, b) != 0);
 }
 
 /* The ranges in `order` fall into groups. */
@@ -441,14 +439,14 @@ static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
     return count_kernels(g) ? CW_OK : cw_error_nomem(err);
 }
 
-/* ---- a capture that stays in its file --------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* Sorts launches, which are few, and puts each range behind the others of its group. *groups_of: of each launch. */
-static bool order_by_launch(struct grouping *g, const bool *keep, uint32_t **groups_of)
+/* Sorts launches, which are few, and puts each range behind the others of its group. */
+static bool order_by_launch(struct grouping *g, const bool *keep)
 {
     const uint32_t launches = cw_launch_count(g->data), ranges = g->data->range_count;
     uint32_t *sorted = cw_arena_alloc(g->arena, launches, sizeof *sorted), groups = 0;
-    uint32_t *of = *groups_of = cw_arena_alloc(g->arena, launches, sizeof *of);
+    uint32_t *of = cw_arena_alloc(g->arena, launches, sizeof *of);
     size_t *next = cw_arena_alloc(g->arena, (size_t)launches + 1, sizeof *next); /* where a group goes on */
     if (!sorted || !of || !next)
         return false;
@@ -457,8 +455,10 @@ static bool order_by_launch(struct grouping *g, const bool *keep, uint32_t **gro
     if (g->groups->by == CW_BY_FAMILY && !find_families(g, sorted, launches))
         return false;
     qsort_r(sorted, launches, sizeof *sorted, in_order, g);
-    for (uint32_t i = 0; i < launches; i++) {
-        groups += i && compare(g, cw_launch(g->data, sorted[i - 1]), cw_launch(g->data, sorted[i])) != 0;
+    for (uint32_t i = 1; i < launches; i++) {
+        const struct cw_range *before = cw_launch(g->data, sorted[i - 1]), *launch = cw_launch(g->data, sorted[i]);
+        /* those that are alone are last, and stay in their order */
+        groups += !(is_alone(g, before) && is_alone(g, launch)) && compare(g, before, launch) != 0;
         of[sorted[i]] = groups;
     }
     for (uint32_t i = 0; i < ranges; i++)
@@ -471,16 +471,6 @@ static bool order_by_launch(struct grouping *g, const bool *keep, uint32_t **gro
         if (!keep || keep[i])
             g->order[next[of[cw_launch_number(g->data, i)]]++] = i;
     return true;
-}
-
-/* Groups without a range that is kept are none. */
-static void number_groups(const struct grouping *g, uint32_t *groups_of)
-{
-    for (uint32_t i = 0; groups_of && i < cw_launch_count(g->data); i++)
-        groups_of[i] = CW_NONE;
-    for (uint32_t k = 0; groups_of && k < g->groups->count; k++)
-        for (uint32_t i = 0; i < g->items[k].count; i++)
-            groups_of[cw_launch_number(g->data, g->items[k].ranges[i])] = k;
 }
 
 /* Groups were sorted by their time: their means follow. */
@@ -509,95 +499,70 @@ static bool take_first_launches(const struct grouping *g)
     return ranges;
 }
 
-static enum cw_status make_streamed(struct grouping *g, const struct cw_chip *chip, const bool *keep,
-                                    struct cw_error *err)
+/* User ranges that go together are called without the numbers of one of them. */
+static void name_means(const struct grouping *g)
 {
     struct cw_groups *groups = g->groups;
-    const bool each = groups->by == CW_BY_RANGE, as_it_is = each && !keep && !groups->of_times;
-    const bool means = !as_it_is && !groups->of_times;
-    uint32_t *groups_of = NULL;
-    double *durations = cw_arena_alloc(g->arena, g->data->range_count, sizeof *durations);
-    for (uint32_t i = 0; each && i < g->data->range_count; i++)
-        if (!keep || keep[i])
-            g->order[g->count++] = i;
-    if (!durations || (!each && !order_by_launch(g, keep, &groups_of)))
-        return cw_error_nomem(err);
-    groups->measured = groups->durations = durations;
-    enum cw_status status = divide(g, err);
-    if (status != CW_OK)
-        return status;
-    number_groups(g, groups_of);
-    const struct cw_group_walk walk = {.data = g->data, .keep = keep, .groups_of = groups_of, .count = groups->count,
-                                       .time_column = time_column(&g->data->schema, chip), .items = g->items,
-                                       .durations = durations, .means = means ? &groups->data : NULL};
-    status = cw_groups_walk(&walk, g->arena, err);
-    for (uint32_t i = 0; status == CW_OK && i < g->data->range_count; i++)
-        groups->whole += isnan(durations[i]) ? 0 : durations[i];
-    if (as_it_is)
-        groups->data = *g->data;
-    for (uint32_t k = 0; k < groups->count; k++)
-        g->items[k].before = k;
-    if (status == CW_OK)
-        status = finish_groups(g, err);
-    for (uint32_t k = 0; as_it_is && k < groups->count; k++)
-        g->items[k].used = 1;
-    if (status == CW_OK && groups->of_times && !take_first_launches(g))
-        status = cw_error_nomem(err);
-    return status == CW_OK && means && !reorder_means(g) ? cw_error_nomem(err) : status;
+    struct cw_range *ranges = (struct cw_range *)groups->data.ranges;
+    for (uint32_t k = 0; (groups->by == CW_BY_KERNEL || groups->by == CW_BY_FOLD) && k < groups->count; k++)
+        if (g->items[k].multiplexed && !*ranges[k].kernel)
+            ranges[k].name = g->items[k].name;
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------------------
- */
-
-static bool leave_out_cold(struct grouping *g)
+/* Goes over the ranges, whose groups are known. */
+static enum cw_status measure(struct grouping *g, uint32_t time_column, bool means, struct cw_error *err)
 {
     struct cw_groups *groups = g->groups;
-    uint32_t *order = cw_arena_alloc(g->arena, g->count, sizeof *order), n = 0;
-    uint32_t *ends = cw_arena_alloc(g->arena, groups->count, sizeof *ends);
-    for (uint32_t k = 0; order && ends && k < groups->count; k++) {
-        memcpy(order + n, groups->items[k].ranges, groups->items[k].count * sizeof *order);
-        ends[k] = n += groups->items[k].count;
-    }
-    return order && ends && cw_folds_leave_out_cold(&groups->folds, g->data, order, ends, groups->count, g->arena);
+    double *durations = cw_arena_alloc(g->arena, g->data->range_count, sizeof *durations);
+    const struct cw_group_walk walk = {.data = g->data, .folds = &groups->folds, .count = groups->count,
+                                       .single = groups->by == CW_BY_RANGE, .time_column = time_column,
+                                       .items = g->items, .durations = durations,
+                                       .means = means ? &groups->data : NULL};
+    enum cw_status status = durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err);
+    if (status == CW_OK && !estimate_durations(g, durations))
+        status = cw_error_nomem(err);
+    for (uint32_t i = 0; status == CW_OK && i < g->data->range_count; i++)
+        groups->whole += isnan(groups->durations[i]) ? 0 : groups->durations[i];
+    return status;
 }
 
 static enum cw_status make(struct cw_groups *groups, const struct cw_counter_data *data, const struct cw_chip *chip,
                            const bool *keep, struct cw_arena *arena, struct cw_error *err)
 {
     struct grouping g = {.groups = groups, .data = data, .arena = arena};
-    const enum cw_group_by by = groups->by;
+    const bool each = groups->by == CW_BY_RANGE, as_it_is = each && !keep && !groups->of_times;
+    const bool means = !as_it_is && !groups->of_times;
     groups->range_count = data->range_count;
     g.order = cw_arena_alloc(arena, data->range_count, sizeof *g.order);
     g.model = model_devices(data, arena);
     g.gpu = find_gpus(data, &groups->gpu_count, arena);
-    if (g.order && g.model && g.gpu && data->directory) /* nothing in it was multiplexed */
-        return make_streamed(&g, chip, keep, err);
-    if (!g.order || !g.model || !g.gpu || cw_folds_make(&groups->folds, data, g.model, arena, err) != CW_OK ||
-        !find_durations(&g, chip))
+    if (!g.order || !g.model || !g.gpu || cw_folds_make(&groups->folds, data, g.model, arena, err) != CW_OK)
         return cw_error_nomem(err);
-    for (uint32_t i = 0; i < data->range_count; i++) {
-        groups->whole += isnan(groups->durations[i]) ? 0 : groups->durations[i];
+    for (uint32_t i = 0; each && i < data->range_count; i++)
         if (!keep || keep[i])
             g.order[g.count++] = i;
-    }
-    if (by == CW_BY_FAMILY && !find_families(&g, g.order, g.count))
+    if (!each && !order_by_launch(&g, keep))
         return cw_error_nomem(err);
-    if (by != CW_BY_RANGE)
-        qsort_r(g.order, g.count, sizeof *g.order, in_order, &g);
     enum cw_status status = divide(&g, err);
     if (status == CW_OK)
-        status = finish_groups(&g, err);
-    if (status == CW_OK && !leave_out_cold(&g))
-        status = cw_error_nomem(err);
-    if (by == CW_BY_RANGE && !keep && !groups->of_times) { /* the capture as it is */
-        groups->data = *data;
-        for (uint32_t k = 0; status == CW_OK && k < groups->count; k++)
-            g.items[k].used = 1;
+        status = measure(&g, cw_time_column(&data->schema, chip), means, err);
+    if (status != CW_OK)
         return status;
+    for (uint32_t k = 0; k < groups->count; k++)
+        g.items[k].before = k;
+    status = finish_groups(&g, err);
+    if (status == CW_OK && as_it_is) {
+        groups->data = *data;
+        for (uint32_t k = 0; k < groups->count; k++)
+            g.items[k].used = 1;
     }
-    if (status == CW_OK && groups->of_times)
-        return take_first_launches(&g) ? CW_OK : cw_error_nomem(err);
-    return status == CW_OK ? cw_groups_merge(groups, g.items, g.order, g.count, data, arena, err) : status;
+    if (status == CW_OK && groups->of_times && !take_first_launches(&g))
+        status = cw_error_nomem(err);
+    if (status == CW_OK && means && !reorder_means(&g))
+        status = cw_error_nomem(err);
+    if (status == CW_OK && means)
+        name_means(&g);
+    return status;
 }
 
 enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,

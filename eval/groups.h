@@ -32,7 +32,8 @@ struct cw_group {
     uint32_t count;         /* of ranges */
     uint32_t kernels;       /* that differ, as by CW_BY_KERNEL */
     const uint32_t *ranges; /* indices, ascending */
-    const uint32_t *sorted; /* the same, those that are alike one after another; NULL unless multiplexed */
+    uint32_t part_count; /* 0 unless means of what was multiplexed were made of them */
+    const struct cw_group_part *parts; /* by kind (eval/group_parts.h) */
     uint32_t before;        /* its place before they were sorted by time */
     uint32_t used;          /* ranges whose counters the mean has: those that have the most counters, or all */
     bool multiplexed;       /* some of its ranges were: the mean of a counter is of all ranges that have it */
@@ -80,12 +81,6 @@ enum cw_status cw_groups_make_of_ranks(struct cw_groups *groups, enum cw_group_b
                                        const struct cw_counter_data *data, const struct cw_chip *chip, const bool *keep,
                                        struct cw_arena *arena, struct cw_error *err);
 
-/* Makes the mean of each group (`data`), of groups whose ranges are found: `order` has them, group by group. What
- * cw_groups_make does last, in group_means.c. A range may be in several groups, or several times in one, and a group
- * may have none: then nothing was collected of it. */
-enum cw_status cw_groups_merge(struct cw_groups *groups, struct cw_group *items, const uint32_t *order, uint32_t count,
-                               const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
-
 /* A value of several counters is of ranges of the same kinds. Where a group has all of some columns, but a kind of its
  * ranges lacks one of them, makes the means of these columns in row `group` of `to` (else as groups->data is) anew, of
  * the kinds alone that have all. *changed: whether it did, and then *occurrences: in how many ranges the rarest was
@@ -94,11 +89,8 @@ struct cw_columns {
     const uint32_t *items;
     uint32_t count;
 };
-enum cw_status cw_groups_merge_shared(const struct cw_groups *groups, uint32_t group,
-                                      const struct cw_counter_data *data, struct cw_columns columns,
+enum cw_status cw_groups_merge_shared(const struct cw_groups *groups, uint32_t group, struct cw_columns columns,
                                       struct cw_counter_data *to, bool *changed, uint32_t *occurrences);
-
-/* Of a capture that stays in its file all ranges are walked over once, in group_stream.c. */
 
 /* The form of a mean of values of two forms: the graver one. */
 uint8_t cw_form_graver(uint8_t a, uint8_t b);
@@ -106,16 +98,20 @@ uint8_t cw_form_graver(uint8_t a, uint8_t b);
  * else start to end where there was one pass. NaN unknown. */
 double cw_range_duration(const struct cw_counter_data *data, uint32_t range, uint32_t time_column);
 
+/* Walks over all ranges once, in the order of the file, for how long each took and the mean of each group. A range may
+ * be in several groups, or several times in one, and a group may have none: then nothing was collected of it. */
 struct cw_group_walk {
-    const struct cw_counter_data *data; /* with a directory; nothing in it was multiplexed */
-    const bool *keep;                   /* [range], or NULL for all */
-    const uint32_t *groups_of;          /* [launch]: its group; NULL: each range that is kept is one, in their order */
+    const struct cw_counter_data *data;
+    const struct cw_folds *folds; /* of it */
     uint32_t count, time_column;
-    struct cw_group *items; /* of the groups; `used` is set */
-    double *durations;      /* [range], to be filled in */
+    bool single;            /* a group has one range */
+    struct cw_group *items; /* of the groups; `multiplexed`, `used` and parts are set */
+    double *durations;      /* [range], to be filled in; NULL: are not wanted */
     struct cw_counter_data *means; /* to be made: a range for each group, as in cw_groups.data; NULL: are not wanted */
 };
 enum cw_status cw_groups_walk(const struct cw_group_walk *walk, struct cw_arena *arena, struct cw_error *err);
+/* The column of the chip's time, or CW_NO_COLUMN. */
+uint32_t cw_time_column(const struct cw_schema *schema, const struct cw_chip *chip);
 /* Means in another order: that of group k is what that of from[k] was. False when out of memory. */
 bool cw_groups_reorder(struct cw_counter_data *means, const uint32_t *from);
 

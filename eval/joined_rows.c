@@ -448,15 +448,6 @@ static void describe(struct making *m)
     }
 }
 
-static bool leave_out_cold(struct making *m)
-{
-    struct cw_groups *counted = &m->rows->counted;
-    uint32_t *ends = cw_arena_alloc(m->arena, counted->count, sizeof *ends), sum = 0;
-    for (uint32_t k = 0; ends && k < counted->count; k++)
-        ends[k] = sum += m->counted[k].count;
-    return ends && cw_folds_leave_out_cold(&counted->folds, m->joined->data, m->stand, ends, counted->count, m->arena);
-}
-
 enum cw_status cw_joined_rows_make(struct cw_joined_rows *rows, const struct cw_joined *joined, enum cw_group_by by,
                                    uint32_t most, struct cw_arena *arena, struct cw_error *err)
 {
@@ -472,10 +463,11 @@ enum cw_status cw_joined_rows_make(struct cw_joined_rows *rows, const struct cw_
     counted->by = by;
     counted->count = rows->groups.count;
     counted->items = m.counted;
-    counted->folds.forms = joined->data->forms;
-    if (!leave_out_cold(&m) ||
-        cw_groups_merge(counted, m.counted, m.stand, m.stand_count, joined->data, arena, err) != CW_OK)
-        return cw_error_nomem(err);
+    const struct cw_group_walk walk = {.data = joined->data, .folds = &counted->folds, .count = counted->count,
+                                       .items = m.counted, .means = &counted->data};
+    const enum cw_status status = cw_groups_walk(&walk, arena, err);
+    if (status != CW_OK)
+        return status;
     describe(&m);
     for (uint32_t k = 0; k < counted->count; k++) {
         m.items[k].multiplexed = m.counted[k].multiplexed;

@@ -5,63 +5,170 @@
 #include <string.h>
 
 #include "eval/evaluate.h"
+#include "eval/group_parts.h"
+#include "image/range_view.h"
 
-/* ---- occurrences ------------------------------------------------------------------------------------------------ */
-
-uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, const struct cw_counter_data *data,
-                         uint32_t column)
+uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, uint32_t column)
 {
     const struct cw_group *g = &groups->items[group];
-    const uint8_t *forms = groups->folds.forms + (size_t)column * data->range_count;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < g->count; i++)
-        count += forms[g->ranges[i]] > CW_FORM_UNAVAILABLE;
+    for (uint32_t i = 0; i < g->part_count; i++)
+        count += g->parts[i].mask ? 0 : g->parts[i].cells[column].taken;
     return count;
 }
 
-/* By column and group, counted when first asked for. */
-struct counts {
+/* ---- ranges, one after another ---------------------------------------------------------------------------------- */
+
+/* Of values: their mean, and the sum of the squares of what they are off it. */
+struct moments {
+    double mean, squares;
+    uint32_t count;
+};
+
+struct walk {
+    struct cw_result *result;
     const struct cw_groups *groups;
     const struct cw_counter_data *data;
-    uint32_t **of; /* [column][group] */
-    uint32_t *least;
-    bool failed;
+    struct cw_range_view view;
+    struct cw_group_members members;
+    struct moments *moments; /* [metric][group] */
+    uint32_t *having;        /* [column][group]: ranges that have the column */
+    /* of the ranges of the view: */
+    uint8_t *forms;      /* as `view` has them, but for what means leave out */
+    double *values;      /* [metric][range] */
+    int8_t *statuses;    /* the same */
+    size_t *begin, *end; /* which of a range's groups are looked at */
+};
+
+static bool allocate(struct walk *w, struct cw_arena *arena)
+{
+    const size_t metrics = w->result->metric_count, groups = w->groups->count, room = w->view.room;
+    const size_t columns = cw_schema_columns(&w->data->schema);
+    w->moments = cw_arena_alloc(arena, metrics * groups, sizeof *w->moments);
+    w->having = cw_arena_alloc(arena, columns * groups, sizeof *w->having);
+    w->forms = cw_arena_alloc(arena, columns * room, sizeof *w->forms);
+    w->values = cw_arena_alloc(arena, metrics * room, sizeof *w->values);
+    w->statuses = cw_arena_alloc(arena, metrics * room, sizeof *w->statuses);
+    w->begin = cw_arena_alloc(arena, room, sizeof *w->begin);
+    w->end = cw_arena_alloc(arena, room, sizeof *w->end);
+    return w->moments && w->having && w->forms && w->values && w->statuses && w->begin && w->end &&
+           cw_group_members_make(&w->members, w->groups->items, (uint32_t)groups, w->data->range_count);
+}
+
+/* What means leave out of a range is left out here, which is another thing in each group. */
+static void leave_out(const struct walk *w, uint32_t i, uint32_t group, uint32_t kind)
+{
+    const uint32_t count = w->view.data.range_count, columns = cw_schema_columns(&w->data->schema);
+    for (uint32_t c = 0; c < columns; c++)
+        if (cw_group_leaves_out(&w->groups->items[group], kind, c))
+            w->forms[(size_t)c * count + i] = CW_FORM_NOT_COLLECTED;
+}
+
+/* The next groups of each range: all of a warm one, one of a cold one. False where there are no more. */
+static bool take_groups(const struct walk *w, uint32_t first)
+{
+    const uint32_t count = w->view.data.range_count;
+    bool any = false;
+    memcpy(w->forms, w->view.data.forms, (size_t)count * cw_schema_columns(&w->data->schema));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t *groups, kind = cw_fold_kind(&w->groups->folds, w->data, first + i);
+        const size_t all = cw_group_members_find(&w->members, first + i, &groups);
+        const bool cold = cw_fold_is_cold(&w->view.ranges[i]);
+        w->begin[i] = w->end[i];
+        w->end[i] = cold ? w->begin[i] : all;
+        while (cold && w->end[i] < all && groups[w->end[i]] == groups[w->begin[i]])
+            w->end[i]++;
+        if (w->begin[i] == w->end[i])
+            continue;
+        any = true;
+        if (cold)
+            leave_out(w, i, groups[w->begin[i]], kind);
+    }
+    return any;
+}
+
+static void add_value(struct moments *m, double value, int8_t status)
+{
+    if (status >= CW_VALUE_UNAVAILABLE || !isfinite(value))
+        return;
+    const double off = value - m->mean;
+    m->mean += off / ++m->count;
+    m->squares += off * (value - m->mean);
+}
+
+/* Adds a range's columns and values to a group as often as it is there. */
+static void add_range(const struct walk *w, uint32_t i, uint32_t group)
+{
+    const uint32_t count = w->view.data.range_count, columns = cw_schema_columns(&w->data->schema);
+    for (uint32_t c = 0; c < columns; c++)
+        w->having[(size_t)c * w->groups->count + group] += w->forms[(size_t)c * count + i] > CW_FORM_UNAVAILABLE;
+    for (uint32_t m = 0; m < w->result->metric_count; m++)
+        add_value(&w->moments[(size_t)m * w->groups->count + group], w->values[(size_t)m * count + i],
+                  w->statuses[(size_t)m * count + i]);
+}
+
+static void add_view(const struct walk *w, uint32_t first)
+{
+    const uint32_t count = w->view.data.range_count;
+    struct cw_counter_data counted = w->view.data;
+    counted.forms = w->forms;
+    memset(w->end, 0, count * sizeof *w->end);
+    while (take_groups(w, first)) {
+        cw_evaluate(&w->result->plan, &counted, w->values, w->statuses);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t *groups;
+            cw_group_members_find(&w->members, first + i, &groups);
+            for (size_t n = w->begin[i]; n < w->end[i]; n++)
+                add_range(w, i, groups[n]);
+        }
+    }
+}
+
+static enum cw_status walk_over(struct walk *w, struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = cw_range_view_init(&w->view, w->data, arena, err);
+    if (status == CW_OK && !allocate(w, arena))
+        status = cw_error_nomem(err);
+    for (uint32_t first = 0, n; status == CW_OK && first < w->data->range_count; first += n) {
+        n = w->data->range_count - first < w->view.room ? w->data->range_count - first : w->view.room;
+        status = cw_range_view_load(&w->view, first, NULL, n);
+        if (status == CW_OK)
+            add_view(w, first);
+    }
+    cw_range_view_free(&w->view);
+    cw_group_members_free(&w->members);
+    return status;
+}
+
+/* ---- occurrences and spread ------------------------------------------------------------------------------------- */
+
+struct counts {
+    const struct walk *walk;
+    uint32_t *least; /* [group] */
 };
 
 static void take_column(void *counts, uint32_t column)
 {
-    struct counts *c = counts;
-    const uint32_t groups = c->groups->count;
-    if (c->failed)
-        return;
-    if (!c->of[column]) {
-        if (!(c->of[column] = calloc((size_t)groups + 1, sizeof **c->of))) {
-            c->failed = true;
-            return;
-        }
-        for (uint32_t k = 0; k < groups; k++)
-            c->of[column][k] = cw_spread_count(c->groups, k, c->data, column);
-    }
+    const struct counts *c = counts;
+    const uint32_t groups = c->walk->groups->count;
+    const uint32_t *having = c->walk->having + (size_t)column * groups;
     for (uint32_t k = 0; k < groups; k++)
-        if (c->of[column][k] < c->least[k])
-            c->least[k] = c->of[column][k];
+        if (having[k] < c->least[k])
+            c->least[k] = having[k];
 }
 
-static bool count_occurrences(struct cw_result *r, const struct cw_groups *groups, const struct cw_counter_data *data)
+static void conclude(const struct walk *w)
 {
-    const uint32_t columns = cw_schema_columns(&data->schema);
-    struct counts c = {.groups = groups, .data = data, .of = calloc((size_t)columns + 1, sizeof *c.of)};
-    c.failed = !c.of;
-    for (uint32_t m = 0; m < r->metric_count && !c.failed; m++) {
-        c.least = r->occurrences + (size_t)m * groups->count;
-        for (uint32_t k = 0; k < groups->count; k++)
-            c.least[k] = groups->items[k].count;
-        cw_eval_plan_columns(&r->plan, m, take_column, &c);
+    const uint32_t groups = w->groups->count;
+    for (uint32_t m = 0; m < w->result->metric_count; m++) {
+        struct counts c = {w, w->result->occurrences + (size_t)m * groups};
+        for (uint32_t k = 0; k < groups; k++) {
+            const struct moments *of = &w->moments[(size_t)m * groups + k];
+            c.least[k] = w->groups->items[k].count;
+            w->result->spread[(size_t)m * groups + k] = of->count > 1 ? sqrt(of->squares / (of->count - 1)) : NAN;
+        }
+        cw_eval_plan_columns(&w->result->plan, m, take_column, &c);
     }
-    for (uint32_t i = 0; c.of && i < columns; i++)
-        free(c.of[i]);
-    free(c.of);
-    return !c.failed;
 }
 
 /* ---- values of several counters --------------------------------------------------------------------------------- */
@@ -108,7 +215,7 @@ static bool share_metric(struct sharing *s, uint32_t metric)
     cw_eval_plan_columns(&s->result->plan, metric, list_column, s);
     for (uint32_t k = 0; k < groups; k++, any = any || changed) {
         s->occurrences[k] = UINT32_MAX;
-        if (cw_groups_merge_shared(s->groups, k, s->data, (struct cw_columns){s->columns, s->count}, &s->to, &changed,
+        if (cw_groups_merge_shared(s->groups, k, (struct cw_columns){s->columns, s->count}, &s->to, &changed,
                                    &s->occurrences[k]) != CW_OK)
             return false;
     }
@@ -154,59 +261,18 @@ static bool share(struct cw_result *r, const struct cw_groups *groups, const str
     return enough;
 }
 
-/* ---- spread ----------------------------------------------------------------------------------------------------- */
-
-static bool has_value(const double *values, const int8_t *statuses, uint32_t range)
-{
-    return statuses[range] < CW_VALUE_UNAVAILABLE && isfinite(values[range]);
-}
-
-static double deviation(const struct cw_group *group, const double *values, const int8_t *statuses)
-{
-    double mean = 0, squares = 0;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < group->count; i++) {
-        const uint32_t range = group->ranges[i];
-        if (!has_value(values, statuses, range))
-            continue;
-        const double off = values[range] - mean;
-        mean += off / ++count;
-        squares += off * (values[range] - mean);
-    }
-    return count > 1 ? sqrt(squares / (count - 1)) : NAN;
-}
-
-enum { MOST_VALUES = 1 << 18 }; /* that are evaluated at a time: all of them may be more than memory holds */
-
-static bool find_deviations(struct cw_result *r, const struct cw_groups *groups, const struct cw_counter_data *data)
-{
-    const size_t ranges = data->range_count;
-    const uint32_t room = ranges < MOST_VALUES ? (uint32_t)(MOST_VALUES / (ranges + 1)) + 1 : 1;
-    double *values = calloc(room * ranges + 1, sizeof *values);
-    int8_t *statuses = calloc(room * ranges + 1, sizeof *statuses);
-    struct cw_counter_data counted = *data;
-    counted.forms = (uint8_t *)groups->folds.forms; /* what is left out of means is left out here */
-    for (uint32_t first = 0, count; values && statuses && first < r->metric_count; first += count) {
-        count = r->metric_count - first < room ? r->metric_count - first : room;
-        cw_evaluate_some(&r->plan, first, count, &counted, values, statuses);
-        for (uint32_t m = 0; m < count; m++)
-            for (uint32_t k = 0; k < groups->count; k++)
-                r->spread[(size_t)(first + m) * groups->count + k] =
-                    deviation(&groups->items[k], values + m * ranges, statuses + m * ranges);
-    }
-    const bool enough = values && statuses;
-    free(values);
-    free(statuses);
-    return enough;
-}
-
 enum cw_status cw_spread_find(struct cw_result *r, const struct cw_groups *groups, const struct cw_counter_data *data,
                               struct cw_arena *arena, struct cw_error *err)
 {
     const size_t count = (size_t)r->metric_count * groups->count; /* there are as many values */
+    struct walk w = {.result = r, .groups = groups, .data = data};
     r->occurrences = cw_arena_alloc(arena, count, sizeof *r->occurrences);
     r->spread = cw_arena_alloc(arena, count, sizeof *r->spread);
-    const bool enough = r->occurrences && r->spread && count_occurrences(r, groups, data) &&
-                        share(r, groups, data, arena) && find_deviations(r, groups, data);
-    return enough ? CW_OK : cw_error_nomem(err);
+    if (!r->occurrences || !r->spread)
+        return cw_error_nomem(err);
+    const enum cw_status status = walk_over(&w, arena, err);
+    if (status != CW_OK)
+        return status;
+    conclude(&w);
+    return share(r, groups, data, arena) ? CW_OK : cw_error_nomem(err);
 }

@@ -9,18 +9,11 @@
  * were made of. A value of several counters is made anew where a group has kinds of ranges that lack some of these: it
  * is of the others. Where a value needs several counters that were counted in different ranges, its occurrences are those
  * of the rarest. The spread is the sample standard deviation of the metric over ranges that have it by themselves; NaN
- * of less than two. CW_ERR_NOMEM alone. */
+ * of less than two. All ranges of a capture that is not in memory are read: CW_ERR_IO, CW_ERR_NOMEM. */
 enum cw_status cw_spread_find(struct cw_result *result, const struct cw_groups *groups,
                               const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
 
-/* Groups, and the capture that they were made of. */
-struct cw_spread_source {
-    const struct cw_groups *groups;
-    const struct cw_counter_data *capture;
-};
-
-/* Of a column, in how many ranges of a group it was collected. */
-uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, const struct cw_counter_data *data,
-                         uint32_t column);
+/* Of a column, in how many ranges of a group that was multiplexed it was collected. */
+uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, uint32_t column);
 
 #endif

@@ -1,6 +1,7 @@
 #include "image/range_view.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "image/directory.h"
 
@@ -100,6 +101,21 @@ static enum cw_status read_range(struct cw_range_view *v, uint32_t i, const stru
     return read_facts(v, &file, i);
 }
 
+/* Of a capture in memory. */
+static void copy_range(struct cw_range_view *v, uint32_t i, uint32_t range)
+{
+    const struct cw_counter_data *from = v->of, *to = &v->data;
+    const uint32_t columns = cw_schema_columns(&to->schema);
+    for (uint32_t c = 0; c < columns; c++) {
+        const size_t at = (size_t)c * to->range_count + i, other = (size_t)c * from->range_count + range;
+        to->forms[at] = from->forms[other];
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            to->rollups[r][at] = from->rollups[r][other];
+    }
+    for (uint32_t f = 0; f < to->schema.fact_count; f++)
+        to->facts[(size_t)f * to->range_count + i] = from->facts[(size_t)f * from->range_count + range];
+}
+
 enum cw_status cw_range_view_load(struct cw_range_view *v, uint32_t first, const uint32_t *list, uint32_t count)
 {
     enum cw_status status = CW_OK;
@@ -109,6 +125,10 @@ enum cw_status cw_range_view_load(struct cw_range_view *v, uint32_t first, const
         const uint32_t range = list ? list[i] : first + i;
         struct cw_chunk chunk;
         v->ranges[i] = *cw_launch_of(v->of, range);
+        if (!v->of->directory) {
+            copy_range(v, i, range);
+            continue;
+        }
         status = go_to(v, range);
         if (status == CW_OK)
             status = next_range(v, &chunk);

@@ -5,7 +5,8 @@
 #include "image/chunk_walk.h"
 #include "image/range_read.h"
 
-/* Columns of some ranges of a capture with a directory. Their room is made once; loading others overwrites them. */
+/* Columns of some ranges of a capture, in memory or with a directory. Their room is made once; loading others
+ * overwrites them. */
 struct cw_range_view {
     struct cw_counter_data data; /* these ranges, in memory */
     uint32_t room;               /* ranges at a time */

@@ -67,12 +67,12 @@ static enum cw_status print(struct cw_eval_run *r, uint32_t range)
     const struct cw_result *of = &r->result;
     const struct cw_counter_data *data = of->data;
     struct cw_groups *groups = cw_arena_alloc(r->arena, 1, sizeof *groups);
-    const struct cw_spread_source folded = {groups, data}, *fold = NULL;
+    const struct cw_groups *fold = NULL;
     json_t *tree;
     enum cw_status status = groups ? CW_OK : cw_error_nomem(r->err);
     if (status == CW_OK && cw_fold_is_of(cw_launch_of(data, range))) {
         status = cw_groups_make(groups, CW_BY_FOLD, data, r->chip->chip, NULL, r->arena, r->err);
-        fold = &folded;
+        fold = groups;
         data = &groups->data;
         range = status == CW_OK ? cw_groups_find(groups, range) : 0;
     }

@@ -114,8 +114,7 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
 {
     cw_progress_begin(r->o->quiet, false, "reading %s", r->o->capture);
     enum cw_status status = open_files(r);
-    /* what was multiplexed is put together from ranges anywhere in the file */
-    if (status == CW_OK && (!by_block(r->o) || cw_fold_has(&r->capture->data)) && !r->o->heads_alone)
+    if (status == CW_OK && !by_block(r->o) && !r->o->heads_alone)
         status = cw_lib_load(r->capture, r->err);
     cw_progress_end();
     if (status != CW_OK)

@@ -71,10 +71,9 @@ static void put_groups(const struct cw_counter_data *data, enum cw_group_by by, 
     for (uint32_t i = 0; i < groups.count; i++)
         order[i] = i;
     if (groups.folds.kinds) {
-        const struct cw_spread_source fold = {&groups, data};
         CW_FUZZ_CHECK(cw_spread_find(&result, &groups, data, arena, &err) == CW_OK);
         for (size_t m = 0; m < result.metric_count && groups.count; m++)
-            CW_FUZZ_CHECK(cw_explain(nowhere, chip, &groups.data, &metrics[m], 0, &fold, &options, arena, &err) ==
+            CW_FUZZ_CHECK(cw_explain(nowhere, chip, &groups.data, &metrics[m], 0, &groups, &options, arena, &err) ==
                           CW_OK);
     }
     struct cw_output_rows rows = {
