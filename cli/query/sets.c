@@ -84,9 +84,10 @@ static int widest(const struct cw_set *set)
 
 static void print_set(const struct sets *s, const struct cw_set *set)
 {
+    const int width = widest(set);
     cw_text_print(stdout, "%s: %s\n", set->name, set->title);
     for (size_t i = 0; i < set->entry_count; i++)
-        print_entry(s, &set->entries[i], widest(set));
+        print_entry(s, &set->entries[i], width);
 }
 
 static json_t *entry_json(const struct sets *s, const struct cw_set_entry *e)

@@ -377,6 +377,8 @@ def main():
     for name, content in large_plans() if large else ():
         write(folder, name + ".cwc", content)
     if large:
+        write(folder, "set.yaml", "schema: 1\nset: set\ntitle: x\nmetrics:\n" +
+              "".join("  - sm__x%d.sum\n" % i for i in range(150000)))
         write(folder, "same_metrics.txt", "sm__inst_executed.sum\n" * 200000)
     if not large:
         for name, content in yamls():
