@@ -11,7 +11,8 @@ static const double NOTED = 0.5;
 struct summing {
     const struct cw_advice *advice;
     uint32_t *kernel_of; /* of each range, CW_NONE where it has none */
-    double *time;        /* of each kernel, ns in the group at hand; below 0 where it has none there */
+    double *time;        /* of each kernel, ns in the group at hand; a file may say less than 0 */
+    bool *is_in;         /* of each kernel: whether the group at hand has it */
     uint32_t *in;        /* kernels of the group at hand */
     uint32_t in_count;
     double *limited;              /* of each limiter, ns in the group at hand */
@@ -25,18 +26,17 @@ static bool start(struct summing *s, const struct cw_advice *advice)
     s->advice = advice;
     s->kernel_of = cw_arena_alloc(s->arena, kernels->range_count, sizeof *s->kernel_of);
     s->time = cw_arena_alloc(s->arena, kernels->count, sizeof *s->time);
+    s->is_in = cw_arena_alloc(s->arena, kernels->count, sizeof *s->is_in);
     s->in = cw_arena_alloc(s->arena, kernels->count, sizeof *s->in);
     s->limited = cw_arena_alloc(s->arena, advice->rules->limiter_count, sizeof *s->limited);
     s->parts = cw_arena_alloc(s->arena, advice->rules->rule_count, sizeof *s->parts);
-    if (!s->kernel_of || !s->time || !s->in || !s->limited || !s->parts)
+    if (!s->kernel_of || !s->time || !s->is_in || !s->in || !s->limited || !s->parts)
         return false;
     for (uint32_t i = 0; i < kernels->range_count; i++)
         s->kernel_of[i] = CW_NONE;
-    for (uint32_t k = 0; k < kernels->count; k++) {
-        s->time[k] = -1;
+    for (uint32_t k = 0; k < kernels->count; k++)
         for (uint32_t i = 0; i < kernels->items[k].count; i++)
             s->kernel_of[kernels->items[k].ranges[i]] = k;
-    }
     return true;
 }
 
@@ -44,14 +44,15 @@ static bool start(struct summing *s, const struct cw_advice *advice)
 static void find_kernels(struct summing *s, const struct cw_group *group)
 {
     for (uint32_t i = 0; i < s->in_count; i++)
-        s->time[s->in[i]] = -1;
+        s->is_in[s->in[i]] = false;
     s->in_count = 0;
     for (uint32_t i = 0; i < group->count; i++) {
         const uint32_t k = s->kernel_of[group->ranges[i]];
         const double ns = s->advice->groups->durations[group->ranges[i]];
         if (k == CW_NONE || isnan(ns))
             continue;
-        if (s->time[k] < 0) {
+        if (!s->is_in[k]) {
+            s->is_in[k] = true;
             s->in[s->in_count++] = k;
             s->time[k] = 0;
         }

@@ -284,6 +284,8 @@ def captures():
     huge = 2**64 - 1
     yield "times", ranges(one_range("n", "k", [u8(3) + f64(float("nan"))], [float("nan")], [2**32 - 1] * 6, huge, huge),
                           attributes=())
+    ends = [u8(3) + f64(value) for value in (-5, float("inf"), float("-inf"), float("nan"), 5e-324, -0.0)]
+    yield "negative", ranges(*[one_range("n", "k", [value]) for value in ends * 10], attributes=())
     for passes in 0xffffffff, 0xfffffffe, 0x10000000:
         yield "passes_%x" % passes, (header(DATA) + chunk("SCHM", schema([TIME], ["gpu__time_duration.sum"],
                                                                          passes=passes)) +
