@@ -44,12 +44,25 @@ static bool enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool needed
     return (result == CUPTI_ERROR_INVALID_PARAMETER && !needed) || cw_inject_good(result, "cuptiEnableCallback");
 }
 
+/* A newer CUPTI than the one this was built with knows calls by which a program may change what is to be done again. */
+static void enable_newer(const struct cw_inject_mode *mode)
+{
+    enum { MOST_NEWER = 4096 };
+    for (CUpti_CallbackId id = CUPTI_DRIVER_TRACE_CBID_SIZE; id < CUPTI_DRIVER_TRACE_CBID_SIZE + MOST_NEWER; id++)
+        if (!*cw_inject_call_name(id))
+            return;
+        else if (mode->wants && mode->wants(id))
+            enable(CUPTI_CB_DOMAIN_DRIVER_API, id, false);
+}
+
 static bool enable_wanted(void)
 {
     const struct cw_inject_mode *mode = cw_inject->mode;
     bool ok = true;
     for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE && ok; id++)
         ok = !is_wanted(mode, id) || enable(CUPTI_CB_DOMAIN_DRIVER_API, id, cw_inject_launches(id));
+    if (ok && !mode->glance)
+        enable_newer(mode);
     for (CUpti_CallbackId id = 1; id < CUPTI_RUNTIME_TRACE_CBID_SIZE && ok && mode->wants_runtime; id++)
         ok = !mode->wants_runtime(id) || enable(CUPTI_CB_DOMAIN_RUNTIME_API, id, false);
     return ok;

@@ -38,6 +38,7 @@ static CUptiResult enable_callback(uint32_t on, CUpti_SubscriberHandle subscribe
 {
     if (domain == CUPTI_CB_DOMAIN_STATE)
         states |= 1u << id;
+    fake_cupti.newer += domain == CUPTI_CB_DOMAIN_DRIVER_API && id >= CUPTI_DRIVER_TRACE_CBID_SIZE;
     return on && !subscriber && domain && id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -50,6 +51,10 @@ static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
 static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
 {
     *name = "cuLaunchKernel";
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_SIZE) {
+        *name = "cuMemcpySomeNewWay";
+        return CUPTI_SUCCESS;
+    }
     return domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel
                ? CUPTI_SUCCESS
                : CUPTI_ERROR_INVALID_PARAMETER;
@@ -227,7 +232,7 @@ static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static _Atomic bool records_kernels;
 static uint32_t unrecorded;
-static bool flushed; /* until then a kind that is disabled takes its records along */
+static bool flushed;   /* until then a kind that is disabled takes its records along */
 enum { RECORD = 512 }; /* each has so much room here */
 
 static CUptiResult take_clock(CUpti_TimestampCallbackFunc clock)

@@ -20,6 +20,7 @@ struct fake_cupti {
     uint32_t parts;                      /* of the plan, of one pass each; 0: one */
     bool traces;                         /* it has activity records: one for each launch that has returned */
     uint32_t finalized;                  /* how often */
+    uint32_t newer;                      /* calls that are wanted of a driver newer than this was built with */
     bool busy;                           /* set by `called`: a start finds that another process has the counters */
 };
 extern struct fake_cupti fake_cupti;

@@ -225,9 +225,14 @@ bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns)
     return context && !fake_profiler.busy;
 }
 
+bool cw_idle_can_watch(void)
+{
+    return !fake_profiler.no_thread;
+}
+
 bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *), void *user)
 {
-    cr_expect(limit_ns && !fake_profiler.late);
+    cr_expect(limit_ns && !fake_profiler.late && !fake_profiler.no_thread);
     fake_profiler.late = late;
     fake_profiler.late_user = user;
     fake_profiler.was_late = false;

@@ -30,6 +30,7 @@ struct fake_profiler {
     uint32_t starts;            /* so far */
     bool in_turn;               /* parts of one pass take turns */
     bool busy;                  /* no context comes to rest */
+    bool no_thread;             /* can be had to watch a replay */
     int loaded;                 /* functions */
     int restored;               /* times that memory was put back */
     void (*late)(void *);       /* what ends a replay that does not; NULL while none is watched */

@@ -130,6 +130,9 @@ static const struct named_call {
     CALL_THAT(false, cuProfilerStart),
     CALL_THAT(false, cuProfilerStop),
     CALL_THAT(false, cuTexObjectGetResourceDesc),
+    /* of a driver that is newer than what this was built with */
+    {CUPTI_DRIVER_TRACE_CBID_SIZE, "cuMemcpySomeNewWay", true},
+    {CUPTI_DRIVER_TRACE_CBID_SIZE + 1, "cuMemGetInfo_v3", false},
 };
 enum { NAMED_CALLS = sizeof named_calls / sizeof *named_calls };
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/modes/trace.h"
 #include "agent/inject/ranges/mode.h"
@@ -227,6 +228,24 @@ Test(entry, memory_that_is_no_longer_pinned_is_known_until_the_mode_has_seen_the
     host_memory(CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister, CUPTI_API_ENTER, &ended);
     cr_expect_eq(known, sizeof memory);
     cr_expect_eq(cw_pinned->bytes, 0);
+    cw_inject->over = true;
+    end();
+}
+
+static CUptiResult no_checkpoint(struct cw_checkpoint *checkpoint)
+{
+    return checkpoint ? CUPTI_ERROR_UNKNOWN : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+/* A batch must not be done again behind a call that nobody saw. */
+Test(entry, calls_of_a_newer_driver_are_seen_by_batches, .timeout = 60)
+{
+    *cw_checkpoint_library = (struct cw_checkpoint_library){no_checkpoint, no_checkpoint, no_checkpoint};
+    fake_cupti.mode = CW_MODE_BATCH;
+    begin();
+    fake_cupti_create_context();
+    cr_expect(cw_inject->mode && !cw_inject->over);
+    cr_expect_eq(fake_cupti.newer, 1);
     cw_inject->over = true;
     end();
 }

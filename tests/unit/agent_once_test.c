@@ -642,6 +642,23 @@ Test(once, a_replay_that_does_not_end_is_ended)
     end();
 }
 
+/* Where nobody could end a replay, none begins: memory that was put back for it would stay so. */
+Test(once, nothing_is_put_back_where_no_thread_can_be_had)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    fake_profiler.no_thread = true;
+    uint32_t number = kernel_begins(given);
+    fake_profiler.device = fake_profiler.device * 3 + 1;
+    kernel_ends(given, number);
+    mode->finish();
+    cr_expect_eq(replays, 0);
+    cr_expect_eq(fake_profiler.restored, 0);
+    cr_expect_eq(fake_profiler.device, after(1));
+    cr_expect_eq(fake_profiler.skipped, 1);
+    cr_expect(strstr(fake_profiler.why, "no thread can be had"), "%s", fake_profiler.why);
+    end();
+}
+
 Test(once, what_another_thread_does_meanwhile_is_not_undone)
 {
     begin(&cw_inject_batch, CW_REPLAY_BATCH);

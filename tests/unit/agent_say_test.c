@@ -111,3 +111,22 @@ Test(say, that_there_are_more_contexts_than_are_followed, .timeout = BEFORE_LONG
     cr_expect_null(cw_collection_open((CUcontext)0x1000, 0));
     heard(reader, "counterworks: found more than 64 contexts at a time: what others launch is not captured\n");
 }
+
+#ifndef __SANITIZE_ADDRESS__ /* which wants memory of its own for a thread */
+static void *nothing(void *user)
+{
+    return user;
+}
+
+Test(say, that_no_thread_can_be_had, .timeout = BEFORE_LONG)
+{
+    int reader = begin();
+    struct rlimit before;
+    cr_assert(getrlimit(RLIMIT_AS, &before) == 0);
+    cr_assert(setrlimit(RLIMIT_AS, &(struct rlimit){1 << 20, before.rlim_max}) == 0);
+    const bool first = cw_inject_start_thread(nothing, NULL), again = cw_inject_start_thread(nothing, NULL);
+    setrlimit(RLIMIT_AS, &before);
+    cr_expect(!first && !again);
+    heard(reader, "counterworks: the program can have no more threads: what needs one is not captured\n");
+}
+#endif

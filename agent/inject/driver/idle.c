@@ -150,10 +150,15 @@ static void *keep_watch(void *user)
     return NULL;
 }
 
-bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *), void *user)
+bool cw_idle_can_watch(void)
 {
     self->watch.started = self->watch.started || cw_inject_start_thread(keep_watch, NULL);
-    if (!self->watch.started)
+    return self->watch.started;
+}
+
+bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *), void *user)
+{
+    if (!cw_idle_can_watch())
         return false;
     pthread_mutex_lock(&self->work);
     clock_gettime(CLOCK_MONOTONIC, &self->watch.until);

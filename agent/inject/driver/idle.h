@@ -41,6 +41,8 @@ bool cw_idle_before_capture(void);
 /* A context goes: another may get its address. */
 void cw_idle_forget(CUcontext context);
 
+/* Whether there is a thread for that: */
+bool cw_idle_can_watch(void);
 /* Calls `late` from a thread of ours, without the lock, if cw_idle_watch_end() does not come within the limit. One at a
  * time. False where no thread can be had. */
 bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *user), void *user);

@@ -162,6 +162,8 @@ bool cw_inject_start_thread(void *(*run)(void *), void *user)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)
         pthread_detach(new);
+    else if (!atomic_exchange(&cw_inject->no_thread, true))
+        cw_say("the program can have no more threads: what needs one is not captured");
     return started;
 }
 

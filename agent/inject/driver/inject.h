@@ -28,6 +28,7 @@ struct cw_inject {
     pthread_mutex_t lock;
     pthread_cond_t left;         /* it was let go: what others wait for may be so now */
     uint64_t handed_over;        /* pieces of memory */
+    atomic_bool no_thread;       /* it was said that none can be had */
     atomic_bool beyond_contexts; /* it was said that there are more than are followed */
     uint64_t devices; /* that the program made contexts of, also those that are not profiled: a bit for each */
 };

@@ -132,14 +132,20 @@ static bool is_same_again(CUpti_CallbackId id, const void *params)
     return known && (value == now || (is_limit && value > now));
 }
 
+/* Calls of a newer driver are known by their names alone. */
+static enum cw_effect effect_of_kind(CUpti_CallbackId id)
+{
+    return id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)cw_effects->of[id] : effect_of(cw_inject_call_name(id));
+}
+
 bool cw_record_wants(CUpti_CallbackId id)
 {
-    return id >= CUPTI_DRIVER_TRACE_CBID_SIZE || cw_effects->of[id] != CW_EFFECT_NONE;
+    return effect_of_kind(id) != CW_EFFECT_NONE;
 }
 
 enum cw_effect cw_record_effect(CUpti_CallbackId id, const CUpti_CallbackData *call, bool *at_once)
 {
-    enum cw_effect effect = id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)cw_effects->of[id] : CW_EFFECT_END;
+    enum cw_effect effect = effect_of_kind(id);
     if (call->callbackSite == CUPTI_API_ENTER && sets_attribute(id) && is_same_again(id, call->functionParams))
         effect = CW_EFFECT_NONE;
     return cw_transfer_reads(id, call->functionParams, at_once) ? CW_EFFECT_READ : effect;

@@ -21,6 +21,7 @@ const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
            cw_batch_not_recorded[] = "its arguments, or memory that the host shares with it, could not be kept",
            cw_batch_waits_for_host[] = "its kernel waits for what the host or another device does";
 
+static const char no_thread[] = "a launch that is given memory of the host's, where no thread can be had to watch it";
 static const char why_loaded[] = "a launch while code was loaded whose variables cannot be put back";
 
 struct cw_batch *cw_batch_of(const struct cw_collection *c)
@@ -242,6 +243,7 @@ const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CU
                       : cw_kernel_habit(kernel) == CW_KERNEL_WAITS ? cw_batch_waits_for_host
                       : cw_stream_capture_is_under_way()           ? CW_WHY_CAPTURED
                       : !clear                                     ? CW_WHY_BESIDE
+                      : !cw_idle_can_watch()                       ? no_thread /* by then memory would be put back */
                                                                    : cw_batch_save(c, b);
     if (!why && waits && !cw_shared_renew(&b->record.shared)) /* what was waited for may have written there */
         why = CW_WHY_BESIDE;
