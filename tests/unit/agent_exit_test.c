@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -97,8 +98,9 @@ Test(exit, what_is_launched_behind_the_end_is_told_of, .timeout = 60)
     cr_expect_eq(fake_agent_serve(fd, CW_MESSAGE_RANGES), 1);
     cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
     cr_expect_gt(read(ends[0], text, sizeof text - 1), 0);
-    cr_expect_str_eq(text, "counterworks: what the program launches while it ends, behind the end of the capture, is "
-                           "left out\n");
+    static const char told[] = "counterworks: what the program launches while it ends, behind the end of the capture, "
+                               "is left out\n";
+    cr_expect(strncmp(text, told, sizeof told - 1) == 0, "%s", text); /* a sanitizer may say more */
     close(fd);
     fake_agent_close(&agent);
 }
