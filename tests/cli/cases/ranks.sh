@@ -13,9 +13,9 @@ metric-eval ranks job -m gpu__time_duration.sum,sm__cycles_elapsed.avg.per_secon
 import json, sys
 d = json.load(sys.stdin)
 print([m["name"] for m in d["metrics"]], len(d["values"]), len(d["kernels"]))
-print([(r["rank"], r["host"], r["launches"], r["sm_mhz"]) for r in d["job"]])
+print([(r["rank"], r["host"], r["launches"], r["sm_mhz"]) for r in d["ranks"]])
 k = d["kernels"][0]
-print({name: k[name] for name in ("job", "launches", "time_greatest_rank", "time_outliers", "greatest_rank", "least_rank", "outliers")})
+print({name: k[name] for name in ("ranks", "launches", "time_greatest_rank", "time_outliers", "greatest_rank", "least_rank", "outliers")})
 assert k["time_least_ns"] <= k["time_lower_quartile_ns"] <= k["time_median_ns"] <= k["time_upper_quartile_ns"] <= k["time_greatest_ns"]
 values = [v["values"][0] for v in d["values"] if v["kernel_number"] == 0]
 assert len(values) == 8 and max(values) == k["greatest"][0] and min(values) == k["least"][0], values
