@@ -23,7 +23,8 @@ struct grouping {
 
 /* ---- durations -------------------------------------------------------------------------------------------------- */
 
-uint32_t cw_time_column(const struct cw_schema *schema, const struct cw_chip *chip)
+/* The column of the chip's time, or CW_NO_COLUMN. */
+static uint32_t time_column(const struct cw_schema *schema, const struct cw_chip *chip)
 {
     const char *name = chip->counters[chip->time].name;
     for (uint32_t i = 0; i < schema->counter_count; i++)
@@ -510,12 +511,12 @@ static void name_means(const struct grouping *g)
 }
 
 /* Goes over the ranges, whose groups are known. */
-static enum cw_status measure(struct grouping *g, uint32_t time_column, bool means, struct cw_error *err)
+static enum cw_status measure(struct grouping *g, const struct cw_chip *chip, bool means, struct cw_error *err)
 {
     struct cw_groups *groups = g->groups;
     double *durations = cw_arena_alloc(g->arena, g->data->range_count, sizeof *durations);
     const struct cw_group_walk walk = {.data = g->data, .folds = &groups->folds, .count = groups->count,
-                                       .single = groups->by == CW_BY_RANGE, .time_column = time_column,
+                                       .single = groups->by == CW_BY_RANGE, .time_column = time_column(&g->data->schema, chip),
                                        .items = g->items, .durations = durations,
                                        .means = means ? &groups->data : NULL};
     enum cw_status status = durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err);
@@ -526,17 +527,30 @@ static enum cw_status measure(struct grouping *g, uint32_t time_column, bool mea
     return status;
 }
 
+static bool find_devices(struct grouping *g)
+{
+    g->groups->range_count = g->data->range_count;
+    g->model = model_devices(g->data, g->arena);
+    g->gpu = find_gpus(g->data, &g->groups->gpu_count, g->arena);
+    return g->model && g->gpu && cw_folds_make(&g->groups->folds, g->data, g->model, g->arena, NULL) == CW_OK;
+}
+
+enum cw_status cw_groups_measure(struct cw_groups *groups, const struct cw_counter_data *data,
+                                 const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err)
+{
+    struct grouping g = {.groups = groups, .data = data, .arena = arena};
+    *groups = (struct cw_groups){.by = CW_BY_RANGE};
+    return find_devices(&g) ? measure(&g, chip, false, err) : cw_error_nomem(err);
+}
+
 static enum cw_status make(struct cw_groups *groups, const struct cw_counter_data *data, const struct cw_chip *chip,
                            const bool *keep, struct cw_arena *arena, struct cw_error *err)
 {
     struct grouping g = {.groups = groups, .data = data, .arena = arena};
     const bool each = groups->by == CW_BY_RANGE, as_it_is = each && !keep && !groups->of_times;
     const bool means = !as_it_is && !groups->of_times;
-    groups->range_count = data->range_count;
     g.order = cw_arena_alloc(arena, data->range_count, sizeof *g.order);
-    g.model = model_devices(data, arena);
-    g.gpu = find_gpus(data, &groups->gpu_count, arena);
-    if (!g.order || !g.model || !g.gpu || cw_folds_make(&groups->folds, data, g.model, arena, err) != CW_OK)
+    if (!g.order || !find_devices(&g))
         return cw_error_nomem(err);
     for (uint32_t i = 0; each && i < data->range_count; i++)
         if (!keep || keep[i])
@@ -545,7 +559,7 @@ static enum cw_status make(struct cw_groups *groups, const struct cw_counter_dat
         return cw_error_nomem(err);
     enum cw_status status = divide(&g, err);
     if (status == CW_OK)
-        status = measure(&g, cw_time_column(&data->schema, chip), means, err);
+        status = measure(&g, chip, means, err);
     if (status != CW_OK)
         return status;
     for (uint32_t k = 0; k < groups->count; k++)

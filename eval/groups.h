@@ -92,6 +92,11 @@ struct cw_columns {
 enum cw_status cw_groups_merge_shared(const struct cw_groups *groups, uint32_t group, struct cw_columns columns,
                                       struct cw_counter_data *to, bool *changed, uint32_t *occurrences);
 
+/* Finds how long each range took and which were multiplexed: `durations`, `measured`, `whole`, `gpu_count` and `folds`,
+ * and no groups. CW_ERR_IO, CW_ERR_NOMEM. */
+enum cw_status cw_groups_measure(struct cw_groups *groups, const struct cw_counter_data *data,
+                                 const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
+
 /* The form of a mean of values of two forms: the graver one. */
 uint8_t cw_form_graver(uint8_t a, uint8_t b);
 /* How long a range of data in memory took: by the column of the chip's time, or CW_NO_COLUMN, else the shortest pass,
@@ -110,8 +115,6 @@ struct cw_group_walk {
     struct cw_counter_data *means; /* to be made: a range for each group, as in cw_groups.data; NULL: are not wanted */
 };
 enum cw_status cw_groups_walk(const struct cw_group_walk *walk, struct cw_arena *arena, struct cw_error *err);
-/* The column of the chip's time, or CW_NO_COLUMN. */
-uint32_t cw_time_column(const struct cw_schema *schema, const struct cw_chip *chip);
 /* Means in another order: that of group k is what that of from[k] was. False when out of memory. */
 bool cw_groups_reorder(struct cw_counter_data *means, const uint32_t *from);
 

@@ -385,7 +385,7 @@ static bool take_counted(struct joining *j)
     j->joined->counted.count = data->range_count;
     j->joined->counted.launches = j->counted = cw_arena_alloc(j->arena, data->range_count, sizeof *j->counted);
     for (uint32_t i = 0; j->counted && i < data->range_count; i++) {
-        const struct cw_range *range = &data->ranges[i];
+        const struct cw_range *range = cw_launch_of(data, i);
         const char *path = cw_range_attribute(range, "nvtx");
         struct cw_join_launch *launch = &j->counted[i];
         *launch = (struct cw_join_launch){.kernel = range->kernel, .path = path ? path : ""};
@@ -424,14 +424,14 @@ static bool take_places(struct joining *j)
             ranked = read_rank(cw_timeline_attribute(t, process, "rank"), &traced[i]) && ranked;
     }
     for (uint32_t i = 0; good && i < joined->counted.count; i++)
-        ranked = read_rank(cw_range_attribute(&joined->data->ranges[i], "rank"), &counted[i]) && ranked;
+        ranked = read_rank(cw_range_attribute(cw_launch_of(joined->data, i), "rank"), &counted[i]) && ranked;
     for (uint32_t i = 0; good && i < joined->count; i++) {
         const struct cw_joined_launch *l = &joined->launches[i];
         places[i] = (struct place){l->process, joined->of_ranges ? 0 : t->streams[l->stream].device, i, 0};
     }
     good = good && number_places(j->traced, places, joined->count, ranked ? traced : NULL);
     for (uint32_t i = 0; good && i < joined->counted.count; i++) {
-        const struct cw_range *range = &joined->data->ranges[i];
+        const struct cw_range *range = cw_launch_of(joined->data, i);
         places[i] = (struct place){range->process, joined->of_ranges ? 0 : range->device, i, 0};
     }
     good = good && number_places(j->counted, places, joined->counted.count, ranked ? counted : NULL);
@@ -472,9 +472,9 @@ enum cw_status cw_joined_make(struct cw_joined *joined, const struct cw_timeline
     struct joining j = {.joined = joined, .arena = arena};
     *joined = (struct cw_joined){.timeline = timeline, .data = data};
     joined->of_ranges = data->range_count;
-    for (uint32_t i = 0; i < data->range_count; i++) {
-        joined->of_graphs = joined->of_graphs || is_graph(data->ranges[i].kernel);
-        joined->of_ranges = joined->of_ranges && !*data->ranges[i].kernel;
+    for (uint32_t i = 0; i < cw_launch_count(data); i++) {
+        joined->of_graphs = joined->of_graphs || is_graph(cw_launch(data, i)->kernel);
+        joined->of_ranges = joined->of_ranges && !*cw_launch(data, i)->kernel;
     }
     const bool enough =
         (joined->of_ranges ? take_ranges(&j) : take_traced(&j) && take_gaps(&j)) && take_counted(&j) && take_places(&j);
@@ -489,5 +489,5 @@ enum cw_status cw_joined_make(struct cw_joined *joined, const struct cw_timeline
     joined->counted.unnumbered = joined->unnumbered != NULL;
     if (status == CW_OK)
         status = cw_join_match(&joined->join, &joined->traced, &joined->counted, arena, err);
-    return status == CW_OK ? cw_groups_make(&joined->each, CW_BY_RANGE, data, chip, NULL, arena, err) : status;
+    return status == CW_OK ? cw_groups_measure(&joined->each, data, chip, arena, err) : status;
 }

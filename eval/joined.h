@@ -31,10 +31,11 @@ struct cw_joined {
         *unnumbered; /* why nobody knows which launch is which, "the trace has windows"; NULL where it is known */
     struct cw_join_run traced, counted; /* counted: range i of the data is its launch i */
     struct cw_join join;
-    struct cw_groups each; /* the ranges one by one: durations, and which were multiplexed */
+    struct cw_groups each; /* no groups: durations of the ranges, and which were multiplexed */
 };
 
-/* Joins them; what is given must stay, all lives in `arena`. CW_ERR_NOMEM alone. */
+/* Joins them; what is given must stay, all lives in `arena`. Ranges that stay in their file are read: CW_ERR_IO,
+ * CW_ERR_NOMEM. */
 enum cw_status cw_joined_make(struct cw_joined *joined, const struct cw_timeline *timeline,
                               const struct cw_counter_data *data, const struct cw_chip *chip, struct cw_arena *arena,
                               struct cw_error *err);
@@ -57,7 +58,8 @@ struct cw_joined_rows {
     double left_time; /* ns, theirs */
 };
 
-/* Rows of all launches by kernel, family, NVTX path, device, rank or stream; at most `most`. CW_ERR_NOMEM alone. */
+/* Rows of all launches by kernel, family, NVTX path, device, rank or stream; at most `most`. The ranges are read once
+ * more: CW_ERR_IO, CW_ERR_NOMEM. */
 enum cw_status cw_joined_rows_make(struct cw_joined_rows *rows, const struct cw_joined *joined, enum cw_group_by by,
                                    uint32_t most, struct cw_arena *arena, struct cw_error *err);
 

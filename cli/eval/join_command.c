@@ -166,6 +166,7 @@ static enum cw_status open_inputs(struct inputs *in)
         return status;
     cw_eval_tell_incomplete(&in->trace);
     in->requests[1] = o->eval;
+    in->requests[1].by_block = true;
     status = cw_eval_open(&in->ranges, &in->requests[1], in->range_words, in->range_count, in->arena, in->err);
     if (status == CW_OK && !in->ranges.capture->data.range_count)
         status = cw_error_set(in->err, CW_ERR_INPUT, "%s: found no ranges, expected some to join", in->range_words[0]);
@@ -249,14 +250,15 @@ static enum cw_status add_advice(struct inputs *in, struct view *v)
 
 /* ---- what is written -------------------------------------------------------------------------------------------- */
 
-/* All ranges by themselves, which launches refer to. */
-static enum cw_status evaluate_ranges(struct inputs *in, struct cw_eval_run *each)
+/* All ranges by themselves, which launches refer to; streamed: they are written one after another. */
+static enum cw_status evaluate_ranges(struct inputs *in, struct cw_eval_run *each, bool streamed)
 {
     *each = in->ranges;
     each->groups = NULL;
     each->result.values = each->result.spread = NULL;
     each->result.statuses = NULL;
     each->result.occurrences = NULL;
+    each->result.streamed = streamed;
     counterworks_chip_tell(each->chip, NULL, NULL); /* it was all told of the rows */
     return cw_eval_wanted(each);
 }
@@ -273,7 +275,7 @@ static enum cw_status write_launches(struct inputs *in, struct view *v, struct c
 {
     struct cw_eval_run *each = cw_arena_alloc(in->arena, 1, sizeof *each);
     const char *const *texts;
-    enum cw_status status = each ? evaluate_ranges(in, each) : cw_error_nomem(in->err);
+    enum cw_status status = each ? evaluate_ranges(in, each, false) : cw_error_nomem(in->err);
     if (status == CW_OK)
         status = describe(&texts, in, &each->result);
     return status == CW_OK ? cw_output_joined_launches(output, &v->shown, &each->result, texts, in->arena, in->err)
@@ -284,7 +286,7 @@ static enum cw_status write_hdf5(struct inputs *in, struct view *v, const struct
 {
     struct cw_output output = *groups, ranges;
     struct cw_eval_run *each = cw_arena_alloc(in->arena, 1, sizeof *each);
-    enum cw_status status = each ? evaluate_ranges(in, each) : cw_error_nomem(in->err);
+    enum cw_status status = each ? evaluate_ranges(in, each, true) : cw_error_nomem(in->err);
     if (status == CW_OK)
         status = cw_lib_output(&ranges, &each->result, in->ranges.chip, in->arena, in->err);
     if (status == CW_OK) {

@@ -135,7 +135,7 @@ static const char *name_of(const struct left *l, const struct cw_join_left *item
 {
     const struct cw_joined *j = l->joined;
     if (!l->traced)
-        return j->data->ranges[item->first].name;
+        return cw_launch_of(j->data, item->first)->name;
     const struct cw_join_launch *launch = &j->traced.launches[item->first];
     const uint32_t event = j->launches[item->first].event;
     return j->of_ranges || !launch->grid[0] ? launch->kernel : j->timeline->names[j->timeline->gpu[event].name].shown;
