@@ -32,7 +32,7 @@ static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
     if (mode->glance)
         return mode->wants(id);
     return (mode->launch_entered && (cw_inject_launches(id) || cw_stream_capture_follows(id))) ||
-           cw_pinned_follows(id) || (mode->rest && cw_reach_follows(id)) ||
+           cw_pinned_follows(id) || (mode->rest && (cw_reach_follows(id) || cw_inject_launches_otherwise(id))) ||
            (mode->facts && cw_kernel_facts_follows(id)) || (mode->wants && mode->wants(id));
 }
 
@@ -249,6 +249,14 @@ static void rest_before_capture(const struct cw_inject_mode *mode)
     cw_in_flight_release();
 }
 
+/* CUPTI would take it for one of the launches that are collected, or wait for each of several GPUs' in turn. */
+static void leave_out(const struct cw_inject_mode *mode, const CUpti_CallbackData *call)
+{
+    mode->rest();
+    if (!cw_range_settings->user && !atomic_exchange(&self->told_otherwise, true))
+        cw_say("what %s launches is not collected", call->functionName ? call->functionName : "an old call of CUDA's");
+}
+
 static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     bool entered = call->callbackSite == CUPTI_API_ENTER;
@@ -270,6 +278,8 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         cw_reach_begin();
         mode->rest(); /* what began while the first rest let others go on */
     }
+    if (entered && mode->rest && cw_inject_launches_otherwise(id))
+        leave_out(mode, call);
     if (cw_inject_launches(id))
         (entered ? launch_entered : launch_left)(mode, id, call);
     else if (other && mode->wants(id))

@@ -88,6 +88,7 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         atomic_bool exits;          /* CUPTI takes itself down: an agent that leaves has nothing more to do there */
         bool forked;                /* this is a child of a captured process, which has no part in the capture */
         _Atomic bool told;          /* that it is */
+        atomic_bool told_otherwise; /* that some launches are left out */
         _Atomic uint32_t callbacks; /* of an attached agent's capture, that are under way */
         _Atomic bool leaving;       /* CUPTI is to be left, at the end of a call */
         _Atomic bool left;

@@ -482,6 +482,9 @@ static void drain(struct cw_session *s)
 {
     accept_last(s);
     tell_living(s);
+    if (!s->accepted)
+        fprintf(stderr, "capture-agent: no process came to the agent: none used CUDA, or one was started without the "
+                        "environment that the agent gives (CUDA_INJECTION64_PATH)\n");
     for (uint32_t i = s->process_count; i-- > 0;) {
         struct cw_process *p = &s->processes[i];
         int queued = 0;

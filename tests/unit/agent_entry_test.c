@@ -5,10 +5,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/inject/driver/say.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/modes/trace.h"
@@ -246,6 +248,34 @@ Test(entry, calls_of_a_newer_driver_are_seen_by_batches, .timeout = 60)
     fake_cupti_create_context();
     cr_expect(cw_inject->mode && !cw_inject->over);
     cr_expect_eq(fake_cupti.newer, 1);
+    cw_inject->over = true;
+    end();
+}
+
+static int rests; /* of the mode */
+
+static bool come_to_rest(void)
+{
+    rests++;
+    return true;
+}
+
+/* For which CUPTI would wait at each of them. */
+Test(entry, nothing_is_collected_where_several_gpus_are_given_one_launch, .timeout = 60)
+{
+    static const struct cw_inject_mode rests_there = {.rest = come_to_rest};
+    char text[200] = "";
+    int said[2], before = dup(STDERR_FILENO);
+    cr_assert(pipe(said) == 0 && dup2(said[1], STDERR_FILENO) >= 0);
+    cw_say_begin();
+    begin();
+    fake_cupti_create_context();
+    cw_inject->mode = &rests_there;
+    host_memory(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice, CUPTI_API_ENTER, NULL);
+    host_memory(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice, CUPTI_API_EXIT, NULL);
+    dup2(before, STDERR_FILENO);
+    cr_expect_eq(rests, 1);
+    cr_expect(read(said[0], text, sizeof text - 1) > 0 && strstr(text, "launches is not collected"), "%s", text);
     cw_inject->over = true;
     end();
 }

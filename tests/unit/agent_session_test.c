@@ -95,7 +95,7 @@ static enum cw_status take_nothing(void *user, const struct cw_process *process,
     return CW_OK;
 }
 
-/* As a daemon's does, whose parent is the program. */
+/* As a daemon's does, whose parent is the program. Of 0 one comes, and ends with it; of -1 none does. */
 static void start_daemons(int count)
 {
     struct cw_writer hello;
@@ -113,7 +113,7 @@ static void start_daemons(int count)
         return;
     close(session.listener);
     alarm(20);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < (count ? count : 1); i++) {
         enum cw_message_type type;
         uint8_t *answer;
         size_t size;
@@ -122,7 +122,7 @@ static void start_daemons(int count)
             !cw_message_send(fd, CW_MESSAGE_HELLO, hello.data, hello.size) ||
             !cw_message_receive(fd, &type, &answer, &size))
             _exit(1);
-        if (fork() == 0)
+        if (count && fork() == 0)
             while (recv(fd, &type, 1, 0) > 0)
                 ;
         close(fd);
@@ -155,6 +155,11 @@ Test(agent_session, processes_that_live_on_are_told_of, .timeout = 60)
 Test(agent_session, those_that_end_with_the_program_are_not, .timeout = 60)
 {
     daemons(0, "");
+}
+
+Test(agent_session, a_program_of_which_no_process_comes_is_told_of, .timeout = 60)
+{
+    daemons(-1, "no process came to the agent");
 }
 
 /* ---- faults of messages ----------------------------------------------------------------------------------------- */

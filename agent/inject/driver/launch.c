@@ -123,3 +123,10 @@ bool cw_inject_launches(CUpti_CallbackId id)
             return true;
     return false;
 }
+
+bool cw_inject_launches_otherwise(CUpti_CallbackId id)
+{
+    return id == CUPTI_DRIVER_TRACE_CBID_cuLaunch || id == CUPTI_DRIVER_TRACE_CBID_cuLaunchGrid ||
+           id == CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync ||
+           id == CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice;
+}
