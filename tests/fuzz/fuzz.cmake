@@ -44,7 +44,7 @@ cw_fuzz(capture_file cw_test_image cw_image)
 cw_fuzz(pc_data cw_test_image cw_image)
 cw_fuzz(trace cw_test_image cw_eval_output)
 cw_fuzz(evaluate cw_test_image cw_test_chip cw_eval_output)
-foreach(target replay_evaluate fuzz_evaluate)
+foreach(target replay_evaluate fuzz_evaluate replay_trace fuzz_trace)
   if(TARGET ${target})
     target_link_options(${target} PRIVATE -Wl,--wrap=cw_confined_run) # see no_child.h
   endif()

@@ -11,6 +11,7 @@
 #include "eval/timeline_as_ranges.h"
 #include "image/chunk.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/no_child.h"
 #include "tests/support/chunk_edit.h"
 
 /* Touches every value, so that the sanitizers see a bad pointer or length. */
@@ -179,6 +180,8 @@ static void parse(const uint8_t *bytes, size_t size)
     struct cw_trace trace;
     struct cw_timeline timeline;
     struct cw_error err = CW_ERROR_INIT;
+    cw_fuzz_answer = bytes + size / 2;
+    cw_fuzz_answer_size = size - size / 2;
     enum cw_status status = cw_counter_data_read(&data, bytes, size, "fuzz", arena, &err);
     if (status == CW_OK)
         status = cw_trace_read(&trace, data.devices, data.device_count, bytes, size, "fuzz", arena, &err);
