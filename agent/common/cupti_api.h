@@ -128,6 +128,7 @@
     X(cuFuncGetAttribute)                                                                                              \
     X(cuFuncLoad)                                                                                                      \
     X(cuKernelGetAttribute)                                                                                            \
+    X(cuKernelGetFunction)                                                                                             \
     X(cuDeviceTotalMem_v2)                                                                                             \
     X(cuKernelGetParamInfo)                                                                                            \
     X(cuGraphLaunch)                                                                                                   \

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/inject/driver/module.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/pinned.h"
@@ -276,6 +278,33 @@ Test(entry, nothing_is_collected_where_several_gpus_are_given_one_launch, .timeo
     dup2(before, STDERR_FILENO);
     cr_expect_eq(rests, 1);
     cr_expect(read(said[0], text, sizeof text - 1) > 0 && strstr(text, "launches is not collected"), "%s", text);
+    cw_inject->over = true;
+    end();
+}
+
+static void load_module(uint32_t number, const void *cubin, size_t size)
+{
+    CUpti_ModuleResourceData module = {.moduleId = number, .cubinSize = size, .pCubin = cubin};
+    const CUpti_ResourceData data = {.context = (CUcontext)0x10, .resourceDescriptor = &module};
+    fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
+}
+
+Test(entry, modules_with_variables_are_counted_once, .timeout = 60)
+{
+    static unsigned char bytes[1 << 14];
+    FILE *file = fopen(CW_SOURCE_DIR "/tests/fuzz/corpus/cubin/variables", "rb");
+    cr_assert_not_null(file);
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    begin();
+    fake_cupti_create_context();
+    load_module(1, "no code", 7);
+    cr_expect(!cw_variables->modules && !cw_variables->managed);
+    load_module(2, bytes, size);
+    load_module(2, bytes, size);
+    cr_expect(cw_variables->modules == 1 && cw_variables->managed);
+    load_module(3, bytes, size);
+    cr_expect_eq(cw_variables->modules, 2);
     cw_inject->over = true;
     end();
 }

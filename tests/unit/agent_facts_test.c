@@ -74,6 +74,22 @@ static CUresult kernel_attribute(int *value, CUfunction_attribute attribute, CUk
     return is ? attribute_of(value, attribute, (uintptr_t)kernel) : CUDA_ERROR_INVALID_HANDLE;
 }
 
+static CUfunction loaded; /* the last; the function of a library's kernel is known when it is asked for */
+static const CUfunction of_its_kernel = (CUfunction)0x3008;
+
+static CUresult load_function(CUfunction function)
+{
+    asked_with_lock += !fake_profiler.let_go;
+    loaded = function;
+    return function == of_library || function == unknown ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
+}
+
+static CUresult function_of(CUfunction *function, CUkernel kernel)
+{
+    *function = of_its_kernel;
+    return (CUfunction)kernel == of_library ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 static CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     bool is = attribute == CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK && device == 0;
@@ -94,6 +110,8 @@ static void begin(bool user)
     cw_inject->api.cuFuncGetAttribute = function_attribute;
     cw_inject->api.cuKernelGetAttribute = kernel_attribute;
     cw_inject->api.cuDeviceGetAttribute = device_attribute;
+    cw_inject->api.cuFuncLoad = load_function;
+    cw_inject->api.cuKernelGetFunction = function_of;
     asked = asked_with_lock = asked_not_in_flight = 0;
     carveout = -1;
     cw_write_u32(&setup, CW_REPLAY_APPLICATION);
@@ -267,6 +285,20 @@ static void change(CUfunction_attribute attribute)
 {
     const cuFuncSetAttribute_params params = {.hfunc = plain, .attrib = attribute};
     fake_call(cw_kernel_facts_follow, CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute, &params, CUDA_SUCCESS);
+}
+
+/* What its code brings is there before its launch is noted. */
+Test(facts, a_kernel_is_loaded_first)
+{
+    begin(false);
+    launch(plain, 0);
+    cr_expect_eq(loaded, plain);
+    launch(of_library, 0);
+    cr_expect_eq(loaded, of_its_kernel);
+    launch(unknown, 0);
+    cr_expect_eq(loaded, unknown);
+    mode->finish();
+    end();
 }
 
 Test(facts, that_the_program_changes_are_asked_for_again)

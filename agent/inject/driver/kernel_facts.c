@@ -55,6 +55,18 @@ static void keep(const struct cw_known_kernel *kernel)
     set[at < CW_KNOWN_KERNELS_SET ? (uint32_t)at : self->replaced++ % CW_KNOWN_KERNELS_SET] = *kernel;
 }
 
+/* Else its launch would load it where code is loaded lazily, and with it variables that a batch is not saved for
+ * (module.h). */
+static void load(CUfunction kernel)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    CUfunction function;
+    if (!api->cuFuncLoad || api->cuFuncLoad(kernel) == CUDA_SUCCESS || !api->cuKernelGetFunction)
+        return;
+    if (api->cuKernelGetFunction(&function, (CUkernel)kernel) == CUDA_SUCCESS)
+        api->cuFuncLoad(function);
+}
+
 /* A library's handle of a kernel is none of a function. The lock is not held. */
 static void ask(struct cw_known_kernel *kernel)
 {
@@ -85,6 +97,7 @@ void cw_kernel_facts_learn(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     cw_in_flight_launch_entered();
     cw_inject_release();
+    load(kernel.kernel);
     ask(&kernel);
     cw_inject_acquire();
     cw_in_flight_launch_left();

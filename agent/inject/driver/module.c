@@ -14,9 +14,16 @@ static bool is_new(uint64_t crc)
     return true;
 }
 
+/* Where kernels are loaded one by one, CUPTI may tell of their module again. */
+static bool was_seen(uint32_t module)
+{
+    const uint32_t bit = UINT32_C(1) << module % 32;
+    return module < CW_MOST_SEEN_MODULES && atomic_fetch_or(&cw_variables->seen[module / 32], bit) & bit;
+}
+
 void cw_module_look(const CUpti_ModuleResourceData *module)
 {
-    if (!module || !module->pCubin)
+    if (!module || !module->pCubin || was_seen(module->moduleId))
         return;
     const struct cw_cubin_variables found = cw_cubin_variables(module->pCubin, module->cubinSize);
     if (found.managed)

@@ -11,10 +11,13 @@ struct cw_sent_modules {
 };
 extern struct cw_sent_modules *const cw_sent_modules;
 
+enum { CW_MOST_SEEN_MODULES = 1 << 16 }; /* CUPTI numbers them from 1; behind these, each is taken for a new one */
+
 /* Memory that a module brings with what it holds. What was saved before does not hold it. */
 struct cw_variables {
-    _Atomic uint32_t modules; /* with variables that kernels may write, so far */
-    atomic_bool managed;      /* some of them are the host's as well */
+    _Atomic uint32_t modules;                         /* with variables that kernels may write, so far */
+    atomic_bool managed;                              /* some of them are the host's as well */
+    _Atomic uint32_t seen[CW_MOST_SEEN_MODULES / 32]; /* a bit for each module, by CUPTI's number */
 };
 extern struct cw_variables *const cw_variables;
 
