@@ -99,6 +99,11 @@ static enum cw_status take_nothing(void *user, const struct cw_process *process,
 static void start_daemons(int count)
 {
     struct cw_writer hello;
+    session.chip = "GH100";
+    session.take = take_nothing;
+    session.program.pid = cw_test_fork();
+    if (session.program.pid)
+        return;
     cw_writer_init(&hello);
     cw_write_u32(&hello, 77);
     cw_write_string(&hello, "a daemon");
@@ -106,11 +111,6 @@ static void start_daemons(int count)
     cw_write_u32(&hello, 1);
     cw_write_string(&hello, "chip");
     cw_write_string(&hello, "GH100");
-    session.chip = "GH100";
-    session.take = take_nothing;
-    session.program.pid = cw_test_fork();
-    if (session.program.pid)
-        return;
     close(session.listener);
     alarm(20);
     for (int i = 0; i < (count ? count : 1); i++) {
@@ -122,9 +122,11 @@ static void start_daemons(int count)
             !cw_message_send(fd, CW_MESSAGE_HELLO, hello.data, hello.size) ||
             !cw_message_receive(fd, &type, &answer, &size))
             _exit(1);
-        if (count && fork() == 0)
+        if (count && fork() == 0) {
             while (recv(fd, &type, 1, 0) > 0)
                 ;
+            _exit(0);
+        }
         close(fd);
     }
     _exit(0);
