@@ -324,6 +324,31 @@ static void find_rank(const struct cw_pack *p, struct cw_pack_group *g)
                 g->rank = f + 2;
 }
 
+static bool has_range(const struct cw_pack_group *g)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < g->part_count; i++)
+        has = has || g->parts[i].type == CW_CHUNK_RANGE;
+    return has;
+}
+
+/* Whether a record in a row of the group is of a rank that is wanted, or of none. */
+static bool row_is_wanted(const struct cw_pack *p, const struct cw_pack_group *g, uint32_t row)
+{
+    uint64_t text;
+    return !g->rank || !get_stored(&g->fields[g->rank - 1], row, &text) || text >= p->text_count || p->wanted[text];
+}
+
+/* Whether any range is. A text that reads as a rank may stand for something else, as "0" and "132" do of a device. */
+static bool has_wanted(const struct cw_pack *p)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < p->group_count && !has; i++)
+        for (uint32_t row = 0; has_range(&p->groups[i]) && row < p->groups[i].rows && !has; row++)
+            has = row_is_wanted(p, &p->groups[i], row);
+    return has;
+}
+
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
 static void read_texts(struct cw_pack *p, struct cw_reader *in)
@@ -393,10 +418,7 @@ static void read_end(struct cw_reader *in)
 
 bool cw_pack_is_wanted(const struct cw_pack *p)
 {
-    const struct cw_pack_group *g = &p->groups[p->of[p->record]];
-    uint64_t text;
-    return !p->wanted || !g->rank || !get_stored(&g->fields[g->rank - 1], p->row[p->record], &text) ||
-           text >= p->text_count || p->wanted[text];
+    return !p->wanted || row_is_wanted(p, &p->groups[p->of[p->record]], p->row[p->record]);
 }
 
 static enum cw_status read_pack(struct cw_pack *p, struct cw_reader *in, const char *ranks)
@@ -407,6 +429,10 @@ static enum cw_status read_pack(struct cw_pack *p, struct cw_reader *in, const c
         return in->status;
     p->record_count = records;
     read_groups(p, in);
+    if (p->wanted && in->status == CW_OK && !has_wanted(p)) {
+        p->record_count = 0;
+        return in->status;
+    }
     read_order(p, in);
     read_end(in);
     if (in->status == CW_OK)
