@@ -4,17 +4,11 @@
 #include <string.h>
 
 #include "eval/keys.h"
-
-struct allocation {
-    uint64_t bytes; /* 0: freed */
-    uint32_t use;
-};
+#include "eval/timeline_memory.h"
 
 struct finding {
     const struct cw_timeline *t;
-    struct cw_keys uses, addresses, devices; /* process, device, memory; process, address; device */
-    struct cw_memory_use *memory;
-    struct allocation *allocations;
+    struct cw_keys devices;
     struct cw_environment *environment;
 };
 
@@ -34,65 +28,30 @@ static bool make_room(void *list, size_t size, uint32_t count)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-static struct cw_memory_use *find_use(struct finding *f, const struct cw_trace_rows *rows, uint32_t i, uint32_t *index)
+static enum cw_status find_memory(struct cw_timeline_extra *extra, const struct cw_timeline *t, struct cw_arena *arena,
+                                  struct cw_error *err)
 {
-    const uint32_t device = cw_trace_device(f->t->trace, rows->process, cw_trace_get(rows, CW_FIELD_DEVICE, i));
-    const uint32_t memory = cw_timeline_name(f->t, rows->process, cw_trace_get(rows, CW_FIELD_MEMORY, i));
-    const uint32_t before = f->uses.count;
-    if (!make_room(&f->memory, sizeof *f->memory, before))
-        return NULL;
-    *index = cw_keys_add(&f->uses, (struct cw_key){{rows->process, device, memory, 0}});
-    if (*index == CW_NO_KEY)
-        return NULL;
-    if (*index == before)
-        f->memory[*index] = (struct cw_memory_use){.process = rows->process, .device = device, .memory = memory};
-    return &f->memory[*index];
-}
-
-/* What is freed was allocated by another row, which alone may say how much it is and of what; else the row may, of what
- * was allocated before the trace. */
-static void free_memory(struct finding *f, struct allocation *a, struct cw_memory_use *otherwise, uint64_t bytes)
-{
-    struct cw_memory_use *use = a->bytes ? &f->memory[a->use] : otherwise;
-    use->frees++;
-    use->now -= (double)(a->bytes ? a->bytes : bytes == CW_TRACE_UNKNOWN ? 0 : bytes);
-    use->now = use->now < 0 ? 0 : use->now;
-    a->bytes = 0;
-}
-
-static bool take_row(struct finding *f, const struct cw_trace_rows *rows, uint32_t i)
-{
-    const char *type = cw_trace_text(f->t->trace, rows->process, cw_trace_get(rows, CW_FIELD_TYPE, i));
-    const uint64_t bytes = cw_trace_get(rows, CW_FIELD_BYTES, i), address = cw_trace_get(rows, CW_FIELD_ADDRESS, i);
-    uint32_t index;
-    struct cw_memory_use *use = find_use(f, rows, i, &index);
-    if (!use || !make_room(&f->allocations, sizeof *f->allocations, f->addresses.count))
-        return false;
-    const uint32_t at = cw_keys_add(&f->addresses, (struct cw_key){{rows->process, address, 0, 0}});
-    if (at == CW_NO_KEY)
-        return false;
-    if (strcmp(type, "allocate") != 0)
-        free_memory(f, &f->allocations[at], use, bytes);
-    else
-        use->allocations++;
-    if (strcmp(type, "allocate") != 0 || bytes == CW_TRACE_UNKNOWN)
-        return true;
-    f->allocations[at] = (struct allocation){bytes, index};
-    use->now += (double)bytes;
-    if (use->now > use->most) {
-        use->most = use->now;
-        use->most_at = cw_trace_get(rows, CW_FIELD_TIME, i);
+    struct cw_memory_changes changes;
+    enum cw_status status = cw_timeline_find_memory(&changes, t, err);
+    if (status == CW_OK && !(extra->memory = cw_arena_alloc(arena, changes.use_count, sizeof *extra->memory)))
+        status = cw_error_nomem(err);
+    for (size_t i = 0; i < changes.count && status == CW_OK; i++) {
+        const struct cw_memory_change *c = &changes.items[i];
+        struct cw_memory_use *use = &extra->memory[c->use];
+        if (c->use == extra->memory_count) {
+            *use = (struct cw_memory_use){.process = c->process, .device = c->device, .memory = c->memory};
+            extra->memory_count++;
+        }
+        use->allocations += !c->freed;
+        use->frees += c->freed;
+        use->now = c->now;
+        if (c->now > use->most) {
+            use->most = c->now;
+            use->most_at = c->time;
+        }
     }
-    return true;
-}
-
-static enum cw_status take_memory(void *finding, const struct cw_trace_rows *rows, size_t block, struct cw_error *err)
-{
-    (void)block;
-    for (uint32_t i = 0; i < rows->count; i++)
-        if (!take_row(finding, rows, i))
-            return cw_error_nomem(err);
-    return CW_OK;
+    cw_memory_changes_free(&changes);
+    return status;
 }
 
 /* ---- environment ------------------------------------------------------------------------------------------------ */
@@ -157,24 +116,18 @@ enum cw_status cw_timeline_find_extra(struct cw_timeline_extra *extra, const str
 {
     struct finding f = {.t = t};
     *extra = (struct cw_timeline_extra){0};
-    enum cw_status status = cw_timeline_each(t, CW_TRACE_ALLOCATION, take_memory, &f, err);
+    enum cw_status status = find_memory(extra, t, arena, err);
     if (status == CW_OK)
         status = cw_timeline_each(t, CW_TRACE_ENVIRONMENT, take_environment, &f, err);
     if (status == CW_OK) {
-        extra->memory_count = f.uses.count;
         extra->environment_count = f.devices.count;
-        extra->memory = keep(f.memory, f.uses.count, sizeof *f.memory, arena);
         extra->environment = keep(f.environment, f.devices.count, sizeof *f.environment, arena);
-        if (!extra->memory || !extra->environment)
+        if (!extra->environment)
             status = cw_error_nomem(err);
         else if (extra->memory_count)
             qsort(extra->memory, extra->memory_count, sizeof *extra->memory, by_most);
     }
-    cw_keys_free(&f.uses);
-    cw_keys_free(&f.addresses);
     cw_keys_free(&f.devices);
-    free(f.memory);
-    free(f.allocations);
     free(f.environment);
     return status;
 }

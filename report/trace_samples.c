@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/timeline_memory.h"
 #include "report/put.h"
 #include "report/series.h"
 
@@ -25,10 +26,14 @@ static const struct measured { /* by a row of environment */
 };
 enum { MEASURED = sizeof measured / sizeof *measured };
 
+#define NOT_MEMORY UINT32_MAX
+
 struct point {
     uint64_t time;
-    uint32_t group, memory;  /* memory: a name */
-    double values[MEASURED]; /* of memory the first: what it grew by, and then what is in use */
+    uint32_t group, use; /* use: of memory (eval/timeline_memory.h), which has only the first value; NOT_MEMORY */
+    uint32_t memory;     /* a name */
+    size_t number;       /* as they came */
+    double values[MEASURED];
 };
 
 struct points {
@@ -37,20 +42,19 @@ struct points {
     size_t count, room;
 };
 
-/* A group of lanes for the device of a row: of its process, or else any of the device. */
-static uint32_t group_of(const struct points *p, const struct cw_trace_rows *rows, uint32_t row)
+/* A group of lanes for a device: of the process, or else any of the device. */
+static uint32_t group_of(const struct points *p, uint32_t process, uint32_t device)
 {
-    const struct cw_timeline *t = p->lanes->timeline;
-    const uint32_t device = cw_trace_device(t->trace, rows->process, cw_trace_get(rows, CW_FIELD_DEVICE, row));
     uint32_t found = CW_TIMELINE_NONE;
     for (uint32_t g = 0; g < p->lanes->group_count; g++)
         if (p->lanes->groups[g].is_device && p->lanes->groups[g].device == device &&
-            (found == CW_TIMELINE_NONE || p->lanes->groups[g].process == rows->process))
+            (found == CW_TIMELINE_NONE || p->lanes->groups[g].process == process))
             found = g;
     return found;
 }
 
-static struct point *add(struct points *p, const struct cw_trace_rows *rows, uint32_t row)
+/* The next point; it is kept by adding to `count`. */
+static struct point *add(struct points *p, uint64_t time, uint32_t group)
 {
     if (p->count == p->room) {
         const size_t room = p->room ? p->room * 2 : 1024;
@@ -60,8 +64,7 @@ static struct point *add(struct points *p, const struct cw_trace_rows *rows, uin
         p->items = items;
         p->room = room;
     }
-    p->items[p->count] =
-        (struct point){.time = cw_trace_get(rows, CW_FIELD_TIME, row), .group = group_of(p, rows, row)};
+    p->items[p->count] = (struct point){.time = time, .group = group, .use = NOT_MEMORY, .number = p->count};
     return &p->items[p->count];
 }
 
@@ -71,7 +74,9 @@ static enum cw_status take_environment(void *context, const struct cw_trace_rows
     struct points *p = context;
     (void)block;
     for (uint32_t i = 0; i < rows->count; i++) {
-        struct point *point = add(p, rows, i);
+        const uint32_t device =
+            cw_trace_device(p->lanes->timeline->trace, rows->process, cw_trace_get(rows, CW_FIELD_DEVICE, i));
+        struct point *point = add(p, cw_trace_get(rows, CW_FIELD_TIME, i), group_of(p, rows->process, device));
         if (!point)
             return cw_error_nomem(err);
         for (size_t m = 0; m < MEASURED; m++) {
@@ -83,22 +88,24 @@ static enum cw_status take_environment(void *context, const struct cw_trace_rows
     return CW_OK;
 }
 
-static enum cw_status take_memory(void *context, const struct cw_trace_rows *rows, size_t block, struct cw_error *err)
+static enum cw_status add_memory(struct points *p, struct cw_error *err)
 {
-    struct points *p = context;
-    const struct cw_timeline *t = p->lanes->timeline;
-    (void)block;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        struct point *point = add(p, rows, i);
-        if (!point)
-            return cw_error_nomem(err);
-        const char *type = cw_trace_text(t->trace, rows->process, cw_trace_get(rows, CW_FIELD_TYPE, i));
-        const uint64_t bytes = cw_trace_get(rows, CW_FIELD_BYTES, i);
-        point->memory = cw_timeline_name(t, rows->process, cw_trace_get(rows, CW_FIELD_MEMORY, i));
-        point->values[0] = strcmp(type, "free") == 0 ? -(double)bytes : (double)bytes;
-        p->count += point->time && point->group != CW_TIMELINE_NONE && bytes != CW_TRACE_UNKNOWN;
+    struct cw_memory_changes changes;
+    enum cw_status status = cw_timeline_find_memory(&changes, p->lanes->timeline, err);
+    for (size_t i = 0; i < changes.count && status == CW_OK; i++) {
+        const struct cw_memory_change *c = &changes.items[i];
+        struct point *point = add(p, c->time, group_of(p, c->process, c->device));
+        if (!point) {
+            status = cw_error_nomem(err);
+            break;
+        }
+        point->use = c->use;
+        point->memory = c->memory;
+        point->values[0] = c->now;
+        p->count += point->group != CW_TIMELINE_NONE;
     }
-    return CW_OK;
+    cw_memory_changes_free(&changes);
+    return status;
 }
 
 static int by_place(const void *a, const void *b)
@@ -106,9 +113,11 @@ static int by_place(const void *a, const void *b)
     const struct point *x = a, *y = b;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
-    if (x->memory != y->memory)
-        return x->memory < y->memory ? -1 : 1;
-    return (x->time > y->time) - (x->time < y->time);
+    if (x->use != y->use)
+        return x->use < y->use ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 /* ---- printing -----------------------------------------------------------------------------------------------------
@@ -120,7 +129,7 @@ static bool put_series(FILE *out, const struct point *points, uint32_t count, ui
     double *values = calloc((size_t)count + 1, sizeof *values);
     for (uint32_t i = 0; values && i < count; i++)
         values[i] = points[i].values[m];
-    const struct cw_series series = {name, m == 0 && points->memory ? "bytes" : measured[m].unit, values, count, per};
+    const struct cw_series series = {name, points->use != NOT_MEMORY ? "bytes" : measured[m].unit, values, count, per};
     const bool enough = values && cw_series_put(out, first ? "" : ",\n", &series);
     free(values);
     return enough;
@@ -139,7 +148,8 @@ static bool put_block(FILE *out, const struct cw_report_lanes *l, const struct p
                       bool first)
 {
     const struct cw_timeline *t = l->timeline;
-    const uint32_t series = points->memory ? 1 : MEASURED, per = cw_series_per(count, series, MOST_BYTES);
+    const bool memory = points->use != NOT_MEMORY;
+    const uint32_t series = memory ? 1 : MEASURED, per = cw_series_per(count, series, MOST_BYTES);
     const uint64_t start = points->time, end = t->end > points[count - 1].time ? t->end : points[count - 1].time;
     uint64_t *times = calloc((size_t)count + 1, sizeof *times);
     for (uint32_t i = 0; times && i < count; i++)
@@ -155,23 +165,12 @@ static bool put_block(FILE *out, const struct cw_report_lanes *l, const struct p
         snprintf(name, sizeof name, "%.50s memory", t->names[points->memory].shown);
         if (!is_known(points, count, m))
             continue;
-        enough = put_series(out, points, count, per, m, points->memory ? name : measured[m].name, none);
+        enough = put_series(out, points, count, per, m, memory ? name : measured[m].name, none);
         none = false;
     }
     fputs("]}", out);
     free(times);
     return enough;
-}
-
-/* Memory in use, of what it grew by. What was freed without having been seen to be allocated was there before. */
-static void add_up(struct point *points, uint32_t count)
-{
-    double now = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        now += points[i].values[0];
-        now = now < 0 ? 0 : now;
-        points[i].values[0] = now;
-    }
 }
 
 static bool put_points(FILE *out, struct points *p, size_t *blocks, size_t most)
@@ -181,11 +180,9 @@ static bool put_points(FILE *out, struct points *p, size_t *blocks, size_t most)
         qsort(p->items, p->count, sizeof *p->items, by_place);
     for (size_t first = 0, end; first < p->count && *blocks < most && enough; first = end) {
         struct point *at = &p->items[first];
-        for (end = first + 1; end < p->count && p->items[end].group == at->group && p->items[end].memory == at->memory;)
+        for (end = first + 1; end < p->count && p->items[end].group == at->group && p->items[end].use == at->use;)
             end++;
         const uint32_t count = (uint32_t)(end - first);
-        if (at->memory)
-            add_up(at, count);
         enough = put_block(out, p->lanes, at, count, *blocks == 0);
         (*blocks)++;
     }
@@ -194,20 +191,17 @@ static bool put_points(FILE *out, struct points *p, size_t *blocks, size_t most)
 
 enum cw_status cw_trace_samples_put(FILE *out, const struct cw_report_lanes *lanes, struct cw_error *err)
 {
-    static const struct {
-        enum cw_trace_kind kind;
-        cw_timeline_take *take;
-    } kinds[] = {{CW_TRACE_ALLOCATION, take_memory}, {CW_TRACE_ENVIRONMENT, take_environment}};
-    enum cw_status status = CW_OK;
+    struct points memory = {.lanes = lanes}, others = {.lanes = lanes};
+    enum cw_status status = add_memory(&memory, err);
     size_t blocks = 0;
+    if (status == CW_OK)
+        status = cw_timeline_each(lanes->timeline, CW_TRACE_ENVIRONMENT, take_environment, &others, err);
     fputs(",\n\"samples\":[", out);
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == CW_OK; k++) {
-        struct points points = {.lanes = lanes};
-        status = cw_timeline_each(lanes->timeline, kinds[k].kind, kinds[k].take, &points, err);
-        if (status == CW_OK && !put_points(out, &points, &blocks, MOST_MEMORIES * (k + 1)))
-            status = cw_error_nomem(err);
-        free(points.items);
-    }
+    if (status == CW_OK &&
+        !(put_points(out, &memory, &blocks, MOST_MEMORIES) && put_points(out, &others, &blocks, 2 * MOST_MEMORIES)))
+        status = cw_error_nomem(err);
+    free(memory.items);
+    free(others.items);
     fputs("]", out);
     return status;
 }

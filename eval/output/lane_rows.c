@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "eval/order.h"
+#include "eval/timeline_memory.h"
 
 struct cw_lane_point {
     uint64_t time;
     double value;
     uint32_t lane;
-    bool change; /* value: of what the lane had */
 };
 
 struct cw_lane_row {
@@ -90,33 +90,28 @@ static enum cw_status take_environment(void *context, const struct cw_trace_rows
             const struct cw_key key = {{rows->process, device_of(r, rows, i), CW_PLACE_COUNTER, of->field}};
             const uint32_t lane = cw_lane_place(
                 r->places, &key, &(struct cw_lane){.kind = CW_LANE_COUNTER, .name = of->name, .unit = of->unit}, NULL);
-            if (!add_point(r, &(struct cw_lane_point){time, (double)value * of->factor, lane, false}))
+            if (!add_point(r, &(struct cw_lane_point){time, (double)value * of->factor, lane}))
                 return cw_error_nomem(err);
         }
     return CW_OK;
 }
 
-/* What the program has got less what it gave back, since the trace began. */
-static enum cw_status take_memory(void *context, const struct cw_trace_rows *rows, size_t block, struct cw_error *err)
+static enum cw_status add_memory(struct cw_lane_rows *r, struct cw_error *err)
 {
-    struct cw_lane_rows *r = context;
-    (void)block;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        const uint64_t bytes = cw_trace_get(rows, CW_FIELD_BYTES, i), time = cw_trace_get(rows, CW_FIELD_TIME, i);
-        const char *type =
-            cw_trace_text(r->places->timeline->trace, rows->process, cw_trace_get(rows, CW_FIELD_TYPE, i));
-        const uint64_t memory = cw_trace_get(rows, CW_FIELD_MEMORY, i);
-        const int sign = strcmp(type, "allocate") == 0 ? 1 : strcmp(type, "free") == 0 ? -1 : 0;
-        if (!time || bytes == CW_TRACE_UNKNOWN || !sign)
-            continue;
-        const struct cw_key key = {{rows->process, device_of(r, rows, i), CW_PLACE_MEMORY, memory}};
+    const struct cw_timeline *t = r->places->timeline;
+    struct cw_memory_changes changes;
+    enum cw_status status = cw_timeline_find_memory(&changes, t, err);
+    for (size_t i = 0; i < changes.count && status == CW_OK; i++) {
+        const struct cw_memory_change *c = &changes.items[i];
+        const struct cw_key key = {{c->process, c->device, CW_PLACE_MEMORY, c->memory}};
         const uint32_t lane = cw_lane_place(
             r->places, &key, &(struct cw_lane){.kind = CW_LANE_COUNTER, .name = "memory in use,", .unit = "bytes"},
-            memory ? cw_trace_text(r->places->timeline->trace, rows->process, memory) : "of unknown kind");
-        if (!add_point(r, &(struct cw_lane_point){time, sign * (double)bytes, lane, true}))
-            return cw_error_nomem(err);
+            c->memory ? t->names[c->memory].text : "of unknown kind");
+        if (!add_point(r, &(struct cw_lane_point){c->time, c->now, lane}))
+            status = cw_error_nomem(err);
     }
-    return CW_OK;
+    cw_memory_changes_free(&changes);
+    return status;
 }
 
 static uint64_t point_time(const void *rows, uint32_t i)
@@ -130,8 +125,7 @@ static void point_event(void *rows, uint32_t i, struct cw_lane_event *e)
     const struct cw_lane_point *p = &r->points[i];
     if (p->lane == CW_NO_LANE)
         return;
-    r->sums[p->lane] = p->change ? r->sums[p->lane] + p->value : p->value;
-    *e = (struct cw_lane_event){.lane = p->lane, .time = p->time, .value = r->sums[p->lane]};
+    *e = (struct cw_lane_event){.lane = p->lane, .time = p->time, .value = p->value};
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
@@ -261,13 +255,12 @@ enum cw_status cw_lane_rows_add(struct cw_lane_rows *r, struct cw_lane_places *p
     *r = (struct cw_lane_rows){.places = places};
     enum cw_status status = cw_timeline_each(t, CW_TRACE_ENVIRONMENT, take_environment, r, err);
     if (status == CW_OK)
-        status = cw_timeline_each(t, CW_TRACE_ALLOCATION, take_memory, r, err);
+        status = add_memory(r, err);
     for (size_t i = 0; status == CW_OK && i < sizeof plain_kinds / sizeof *plain_kinds; i++)
         status = cw_timeline_each(t, plain_kinds[i].kind, take_rows, r, err);
-    r->sums = calloc(cw_lanes_count(places->lanes) + 1, sizeof *r->sums);
     if (status != CW_OK)
         return status;
-    if (!r->sums || !sort(r->points, sizeof *r->points, r->point_count, point_is_after) ||
+    if (!sort(r->points, sizeof *r->points, r->point_count, point_is_after) ||
         !sort(r->rows, sizeof *r->rows, r->row_count, row_is_after))
         return cw_error_nomem(err);
     cw_lanes_source(places->lanes, &(struct cw_lane_source){(uint32_t)r->point_count, r, point_time, point_event});
@@ -280,6 +273,5 @@ void cw_lane_rows_free(struct cw_lane_rows *r)
     free(r->points);
     free(r->rows);
     free(r->values);
-    free(r->sums);
     *r = (struct cw_lane_rows){0};
 }

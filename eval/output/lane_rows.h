@@ -11,7 +11,6 @@ struct cw_lane_rows {
     struct cw_lane_row *rows;     /* by start */
     uint64_t *values;             /* of their fields */
     size_t point_count, point_room, row_count, row_room, value_count, value_room;
-    double *sums; /* of a lane */
     struct cw_lane_note notes[CW_TRACE_KIND_FIELDS_MAX];
 };
 

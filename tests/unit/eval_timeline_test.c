@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "eval/timeline_memory.h"
 #include "eval/timeline_usage.h"
 #include "image/data_chunks.h"
 #include "tests/support/add_rows.h"
@@ -17,7 +18,28 @@ static struct cw_trace trace;
 static struct cw_timeline t;
 static struct cw_error err;
 
-enum { NONE, GEMM, LAUNCH, HTOD, PUSH, START, A, B, C, THREAD, WORKER, STREAM, SYNC, PINNED, KERNEL, MALLOC, TEXTS };
+enum {
+    NONE,
+    GEMM,
+    LAUNCH,
+    HTOD,
+    PUSH,
+    START,
+    A,
+    B,
+    C,
+    THREAD,
+    WORKER,
+    STREAM,
+    SYNC,
+    PINNED,
+    KERNEL,
+    MALLOC,
+    ALLOCATE,
+    FREE,
+    DEVICE,
+    TEXTS
+};
 static const char *const texts[] = {"",
                                     "_Z4gemmIfEvPT_",
                                     "cudaLaunchKernel_v7000",
@@ -33,7 +55,10 @@ static const char *const texts[] = {"",
                                     "cuStreamSynchronize",
                                     "pinned",
                                     "kernel",
-                                    "cudaMalloc_v3020"};
+                                    "cudaMalloc_v3020",
+                                    "allocate",
+                                    "free",
+                                    "device"};
 /* The other process has the same texts in another order. */
 static const char *const others[] = {"", "push", "_Z4gemmIfEvPT_"};
 
@@ -323,6 +348,56 @@ Test(timeline, usage_of_some_of_the_time)
     cr_assert(cw_timeline_use(&usage, &t, within, 3, arena, &err) == CW_OK);
     cr_expect(usage.devices[0].traced == 220 && usage.devices[0].idle == 150);
     cr_expect(usage.devices[0].causes[CW_IDLE_END] == 100, "what comes after a window is not known");
+}
+
+static void memory(uint64_t time, uint64_t type, uint64_t kind, uint64_t address, uint64_t bytes)
+{
+    ADD(0, ALLOCATION, {F(TIME), time}, {F(TYPE), type}, {F(MEMORY), kind}, {F(ADDRESS), address}, {F(BYTES), bytes},
+        {F(DEVICE), 0});
+}
+
+/* Rows of memory come in any order. What is freed is as large as what was allocated; what was there before is no less
+ * than nothing. */
+Test(timeline, memory_is_added_up_in_the_order_of_time)
+{
+    static const struct {
+        uint64_t time;
+        double now;
+    } expected[] = {{50, 0}, {100, 1000}, {200, 0}, {300, 500}, {300, 800}, {400, 800}, {500, 300}};
+    struct cw_memory_changes changes;
+    memory(300, ALLOCATE, DEVICE, 2, 500);
+    memory(300, ALLOCATE, DEVICE, 3, 300);
+    memory(500, FREE, DEVICE, 2, CW_TRACE_UNKNOWN);
+    memory(100, ALLOCATE, DEVICE, 1, 1000);
+    memory(200, FREE, NONE, 1, 7);
+    memory(50, FREE, DEVICE, 9, 4000);
+    memory(400, ALLOCATE, PINNED, 4, 800);
+    memory(0, ALLOCATE, DEVICE, 5, 1 << 20); /* nobody knows when */
+    cr_assert(load() == CW_OK);
+    cr_assert(cw_timeline_find_memory(&changes, &t, &err) == CW_OK && changes.count == 7 && changes.use_count == 2);
+    for (size_t i = 0; i < changes.count; i++) {
+        cr_expect(changes.items[i].time == expected[i].time && changes.items[i].now == expected[i].now, "%zu: %g", i,
+                  changes.items[i].now);
+        cr_expect(changes.items[i].use == (i == 5), "%zu", i);
+    }
+    cw_memory_changes_free(&changes);
+}
+
+static enum cw_status find_memory_again(struct cw_arena *own, struct cw_error *error)
+{
+    struct cw_memory_changes changes;
+    const enum cw_status status = cw_timeline_find_memory(&changes, &t, error);
+    (void)own;
+    cw_memory_changes_free(&changes);
+    return status;
+}
+
+Test(timeline, memory_runs_out_of_memory_anywhere)
+{
+    memory(100, ALLOCATE, DEVICE, 1, 1000);
+    cr_assert(load() == CW_OK);
+    const long count = cw_alloc_fail_each(find_memory_again);
+    cr_assert(count > 5, "%ld", count);
 }
 
 static enum cw_status load_again(struct cw_arena *own, struct cw_error *error)

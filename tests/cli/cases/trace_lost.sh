@@ -25,11 +25,15 @@ echo == gaps, and memory in use
 metric-eval "$train" | sed -n '/^Why/,/^$/p; /^Memory/,/^$/p'
 metric-eval "$train" --csv - --kind memory | python3 -c '
 import csv, sys
+rows = [r for r in csv.DictReader(sys.stdin) if r["memory"] == "device"]
+rows.sort(key=lambda r: int(r["time_ns"]))
 now = most = 0
-for r in csv.DictReader(sys.stdin):
-    now += int(r["bytes"]) * (1 if r["type"] == "allocate" else -1) if r["memory"] == "device" else 0
-    most = max(most, now)
-print(f"device: {most / 1e6:.2f} MB at most, {now / 1e6:.2f} MB at the end")'
+for r in rows:
+    now += int(r["bytes"]) * (1 if r["type"] == "allocate" else -1)
+    if now > most:
+        most, at = now, int(r["time_ns"])
+print(f"device: {most / 1e6:.2f} MB at most, {now / 1e6:.2f} MB at the end; at {(at - int(sys.argv[1])) / 1e9:.3f} s")' "$(
+    metric-eval "$train" --csv - --kind runtime | sed 1d | sort -n | head -1 | cut -d, -f1)"
 echo == no row
 metric-eval "$train" --filter 'total > 1e9' -q
 echo == ranks
