@@ -138,7 +138,7 @@ static void add_sample(const struct work *w, uint32_t row, const struct sample *
         const double value = w->r->values[at];
         int8_t *status = &w->made->statuses[(size_t)m * w->made->count + row];
         *status = w->r->statuses[at] > *status ? w->r->statuses[at] : *status;
-        if (isnan(value))
+        if (!cw_value_counts(value, w->r->statuses[at]))
             continue;
         w->sums[m] += value * (double)ns;
         w->weights[m] += (double)ns;

@@ -2,6 +2,9 @@
 #ifndef CW_EVAL_STATUS_H
 #define CW_EVAL_STATUS_H
 
+#include <math.h>
+#include <stdbool.h>
+
 /* In order of gravity: a value that is computed from several others has the gravest of their statuses. */
 enum cw_value_status {
     CW_VALUE_OK,
@@ -14,6 +17,13 @@ enum cw_value_status {
     CW_VALUE_NOT_COLLECTED,    /* the capture does not hold a counter that it needs */
     CW_VALUE_STATUS_COUNT
 };
+
+/* Whether a mean over samples counts a value. Where nothing ran, "per active cycle" divides by 0: that is no value of 0.
+ */
+static inline bool cw_value_counts(double value, int status)
+{
+    return !isnan(value) && status != CW_VALUE_ZERO_DENOMINATOR;
+}
 
 /* "ok", "mixed passes" and so on. */
 const char *cw_value_status_text(enum cw_value_status status);

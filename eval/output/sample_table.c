@@ -91,7 +91,7 @@ struct by_device {
         uint64_t ns;
     } * windows; /* of each device */
     struct summary {
-        double sum, least, greatest; /* of the values that are numbers; NaN without one */
+        double sum, least, greatest; /* of the values that count; NaN without one */
         uint64_t count;
         int8_t status; /* the gravest */
     } * sums; /* [device][metric] */
@@ -190,7 +190,7 @@ static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
 struct line {
     const char *metric;
     char unit[CW_UNIT_SIZE];
-    double mean, least, greatest; /* of the values that are numbers, in the unit with its prefix; NaN without one */
+    double mean, least, greatest; /* of the values that count, in the unit with its prefix; NaN without one */
     int8_t status;                /* the gravest */
 };
 
@@ -208,7 +208,7 @@ static void add_values(struct summary *to, const double *values, const int8_t *s
     for (uint32_t i = 0; i < count; i++) {
         const double value = values[i];
         to->status = statuses[i] > to->status ? statuses[i] : to->status;
-        if (isnan(value))
+        if (!cw_value_counts(value, statuses[i]))
             continue;
         to->sum += value;
         to->least = !to->count || value < to->least ? value : to->least;
