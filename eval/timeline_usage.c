@@ -208,48 +208,51 @@ static double looked_until(const struct sweep *s, uint64_t end)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-static uint32_t bin_of(uint64_t ns)
+/* The value that so many are less than, were they in order. It takes the same time whatever the values are. */
+static uint64_t select(const uint64_t *values, size_t count, size_t less)
 {
-    const uint32_t power = 63 - (uint32_t)__builtin_clzll(ns | 1);
-    const uint64_t eighths = power >= 3 ? ns >> (power - 3) : ns << (3 - power);
-    return 8 * power + (uint32_t)(eighths & 7);
-}
-
-static void add_latency(struct cw_latency *l, uint64_t ns)
-{
-    l->bins[bin_of(ns)]++;
-    l->least = !l->count || ns < l->least ? ns : l->least;
-    l->greatest = ns > l->greatest ? ns : l->greatest;
-    l->count++;
-}
-
-double cw_latency_quantile(const struct cw_latency *l, double part)
-{
-    uint64_t passed = 0;
-    for (uint32_t b = 0; b < CW_LATENCY_BINS; b++) {
-        passed += l->bins[b];
-        if (!passed || (double)passed < part * (double)l->count)
-            continue;
-        const double middle = (double)(UINT64_C(1) << b / 8) * (1 + (b % 8 + 0.5) / 8);
-        return middle > (double)l->greatest ? (double)l->greatest
-               : middle < (double)l->least  ? (double)l->least
-                                            : middle;
+    uint64_t found = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        size_t counts[256] = {0}, digit = 0;
+        for (size_t i = 0; i < count; i++)
+            if (shift == 56 || values[i] >> (shift + 8) == found >> (shift + 8))
+                counts[values[i] >> shift & 255]++;
+        while (less >= counts[digit])
+            less -= counts[digit++];
+        found |= (uint64_t)digit << shift;
     }
-    return 0;
+    return found;
 }
 
-static void find_latencies(struct cw_timeline_usage *u, const struct cw_timeline *t)
+static struct cw_latency latency_of(const uint64_t *times, size_t count)
 {
-    for (uint32_t k = 0; k < t->stream_count; k++) {
+    static const unsigned percent[CW_LATENCY__COUNT] = {50, 90, 99, 100};
+    struct cw_latency l = {.count = count};
+    for (int p = 0; count && p < CW_LATENCY__COUNT; p++)
+        l.within[p] = select(times, count, (count * percent[p] + 99) / 100 - 1);
+    return l;
+}
+
+static bool find_latencies(struct cw_timeline_usage *u, const struct cw_timeline *t)
+{
+    uint64_t *times = calloc((size_t)t->gpu_count + 1, sizeof *times); /* at once from the front, others from behind */
+    size_t at_once = 0, queued = 0;
+    for (uint32_t k = 0; times && k < t->stream_count; k++) {
         uint64_t busy = 0;
         for (uint32_t i = t->streams[k].gpu.first, end = i + t->streams[k].gpu.count; i < end; i++) {
             const struct cw_timeline_gpu *g = &t->gpu[i];
             const struct cw_timeline_call *call = g->call == CW_TIMELINE_NONE ? NULL : &t->calls[g->call];
             if (call && g->kind == CW_TRACE_KERNEL && !g->in_graph && g->start >= call->start)
-                add_latency(busy <= call->start ? &u->at_once : &u->queued, g->start - call->start);
+                times[busy <= call->start ? at_once++ : t->gpu_count - ++queued] = g->start - call->start;
             busy = g->end > busy ? g->end : busy;
         }
     }
+    if (times) {
+        u->at_once = latency_of(times, at_once);
+        u->queued = latency_of(times + t->gpu_count - queued, queued);
+    }
+    free(times);
+    return times;
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -273,8 +276,8 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
     for (uint32_t k = 0; k < t->stream_count; k++)
         count += !k || t->streams[k].device != t->streams[k - 1].device;
     u->devices = cw_arena_alloc(arena, count, sizeof *u->devices);
-    const bool good = cw_idle_search_begin(&s.idle, t) && find_looked(&s, within, within_count) && s.communicates &&
-                      order && room && u->devices;
+    bool good = cw_idle_search_begin(&s.idle, t) && find_looked(&s, within, within_count) && s.communicates && order &&
+                room && u->devices;
     if (good)
         memset(s.communicates, 2, t->name_count);
     if (good)
@@ -293,8 +296,7 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
         cw_order_sort(&items, order + first, room, run, starts_after);
         sweep_device(&s, order + first, run);
     }
-    if (good)
-        find_latencies(u, t);
+    good = good && find_latencies(u, t);
     u->some_left = s.idle.some_left;
     cw_idle_search_free(&s.idle);
     free(s.looked);

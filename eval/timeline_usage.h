@@ -26,11 +26,11 @@ struct cw_device_usage {
     struct cw_idle_gap largest[CW_IDLE_LARGEST]; /* the longest first */
 };
 
-/* Times from a launching call's begin to the start on the GPU, of kernels: how many of 2^(n/8) ns and more. */
-enum { CW_LATENCY_BINS = 8 * 64 };
+/* Times from a launching call's begin to the start on the GPU, of kernels. `within`: the least time, ns, that no more
+ * than the rest of them takes longer than. */
+enum cw_latency_part { CW_LATENCY_HALF, CW_LATENCY_90, CW_LATENCY_99, CW_LATENCY_ALL, CW_LATENCY__COUNT };
 struct cw_latency {
-    uint64_t count, bins[CW_LATENCY_BINS];
-    uint64_t least, greatest;
+    uint64_t count, within[CW_LATENCY__COUNT];
 };
 
 struct cw_timeline_usage {
@@ -53,9 +53,6 @@ struct cw_idle_sum {
     uint64_t gaps, cause_gaps[CW_IDLE__COUNT];
 };
 struct cw_idle_sum cw_idle_add(const struct cw_timeline_usage *usage);
-
-/* The time that `part` of the launches took at most, 0 to 1, within a tenth. ns; 0 for none. */
-double cw_latency_quantile(const struct cw_latency *latency, double part);
 
 /* What the clocks of CPU and GPU say that cannot be, in ns: the difference that they had at least. */
 struct cw_causality {

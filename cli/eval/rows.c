@@ -209,8 +209,8 @@ void cw_eval_take_any_by(void *request, char *text, struct argp_state *state)
     if (!take_by(request, text) && by == CW_TIMELINE_BY__COUNT)
         cw_usage_error(
             state,
-            "found --by '%s', expected kernel, family, range, fold, nvtx, device, rank or stream, or process, copy or "
-            "call of a trace",
+            "found --by '%s', expected kernel, family, range, fold, nvtx, device, rank or stream; of a trace also "
+            "process, copy, call, graph or nvtx-each",
             text);
 }
 

@@ -70,11 +70,11 @@ static void put_side(const struct writing *w, const char *which, const char *sou
 {
     const struct cw_counter_data *d = side->data;
     const char *device = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
-    char time[VALUE_SIZE];
-    cw_text_print(w->out, "%s  %s: %s%s%" PRIu32 " launches in %" PRIu32 " group%s, %s%s\n", which, source,
-                  device ? device : "", device ? ", " : "", d->range_count, side->groups.count,
-                  side->groups.count == 1 ? "" : "s", time_text(side->groups.total, false, time),
-                  side->runs > 1 ? " a run" : "");
+    char time[VALUE_SIZE], launches[CW_NUMBER_SIZE], groups[CW_NUMBER_SIZE];
+    cw_text_print(w->out, "%s  %s: %s%s%s launch%s in %s group%s, %s%s\n", which, source, device ? device : "",
+                  device ? ", " : "", cw_terminal_integer(d->range_count, launches), d->range_count == 1 ? "" : "es",
+                  cw_terminal_integer(side->groups.count, groups), side->groups.count == 1 ? "" : "s",
+                  time_text(side->groups.total, false, time), side->runs > 1 ? " a run" : "");
 }
 
 static void put_differences(const struct writing *w)

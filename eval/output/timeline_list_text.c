@@ -65,8 +65,8 @@ static void fill_group(const struct cw_text_lines *l, uint32_t row, struct cw_te
     for (size_t k = 0; k < l->count; k++) {
         char *cell = line->cells[k];
         switch (list->cells[k]) {
-        case COUNT:
-            cw_cell_count(g->count, cell);
+        case COUNT: /* a graph that was traced as a whole tells nothing of its nodes */
+            groups->by != CW_TIMELINE_BY_GRAPH || g->nodes ? cw_cell_count(g->count, cell) : (void)strcpy(cell, "-");
             break;
         case TOTAL:
             cw_cell_time(g->total, cell);
@@ -188,6 +188,7 @@ void cw_text_put_list(const struct cw_text_page *p, const struct cw_timeline_row
     static const char *const names[] = {"",         "total",   "share",     "self",   "mean",   "least",
                                         "greatest", "bytes",   "bandwidth", "failed", "ranges", "wall",
                                         "median",   "fastest", "slowest",   "nodes"};
+    const bool by_graph = rows->groups.by == CW_TIMELINE_BY_GRAPH;
     struct list list = {.rows = rows};
     struct cw_text_lines l = {.page = p, .fill = fill_group, .name = name, .rows = rows->count, .content = &list};
     l.names = cw_timeline_by_ranges(rows->groups.by) ? CW_NAMES_PATHS
@@ -196,9 +197,9 @@ void cw_text_put_list(const struct cw_text_page *p, const struct cw_timeline_row
                   : CW_NAMES_WORDS;
     l.count = choose_cells(p, rows, list.cells);
     for (size_t k = 0; k < l.count; k++)
-        l.columns[k] = list.cells[k] == COUNT                                               ? items
-                       : list.cells[k] == RANGES && rows->groups.by == CW_TIMELINE_BY_GRAPH ? "launches"
-                                                                                            : names[list.cells[k]];
+        l.columns[k] = list.cells[k] == COUNT    ? by_graph ? "nodes run" : items
+                       : list.cells[k] == RANGES ? by_graph ? items : names[RANGES]
+                                                 : names[list.cells[k]];
     cw_text_put_lines(&l);
     put_left(p, rows, more);
     if (l.names == CW_NAMES_PATHS)

@@ -1,5 +1,6 @@
 /* Rows of a trace as tables for files: one for each kind, of which the blocks are read again as rows are asked for. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -417,7 +418,8 @@ static enum cw_cell_type cell_type(enum cw_trace_type type)
 static const struct cw_output_flags *flags_of(const struct column *c)
 {
     static const uint64_t numbers[] = {0, 1}, bits[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-    static const struct cw_output_flags answers = {"no yes", false, 2, numbers}, /* as the management library has them */
+    static const struct cw_output_flags answers = {"no yes", false, 2,
+                                                   numbers}, /* as the management library has them */
         limits = {"idle application_clocks power_limit hardware sync_boost heat hardware_heat hardware_power display",
                   true, sizeof bits / sizeof *bits, bits};
     if (c->source == OTHER_THREAD)
@@ -439,19 +441,19 @@ static size_t show_columns(struct kind_rows *k)
         const char *name = name_column(column, k->names[c]);
         const size_t at = c * sizeof(struct cell);
         const bool indexed = column->type == CW_TRACE_TEXT && column->source != RANK;
-        k->shown[count++] = (struct cw_output_column){
-            name,
-            cell_type(column->type),
-            indexed ? files : files | CW_TO_HDF5,
-            at + offsetof(struct cell, as),
-            .units = column->type == CW_TRACE_TIME ? CW_OUTPUT_DATE
-                     : column->source <= OF_SHAPE  ? cw_trace_field_unit(column->field)
-                                                   : NULL,
-            .flags = flags_of(column)};
+        k->shown[count++] =
+            (struct cw_output_column){name,
+                                      cell_type(column->type),
+                                      indexed ? files : files | CW_TO_HDF5,
+                                      at + offsetof(struct cell, as),
+                                      .units = column->type == CW_TRACE_TIME ? CW_OUTPUT_DATE
+                                               : column->source <= OF_SHAPE  ? cw_trace_field_unit(column->field)
+                                                                             : NULL,
+                                      .flags = flags_of(column)};
         if (indexed)
-            k->shown[count++] = (struct cw_output_column){name, CW_CELL_U32, CW_TO_HDF5,
-                                                          at + offsetof(struct cell, index),
-                                                          .texts = &k->texts[column->source == NVTX ? PATHS : NAMES]};
+            k->shown[count++] =
+                (struct cw_output_column){name, CW_CELL_U32, CW_TO_HDF5, at + offsetof(struct cell, index),
+                                          .texts = &k->texts[column->source == NVTX ? PATHS : NAMES]};
     }
     return count;
 }
@@ -580,7 +582,8 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
         order_items(&(struct cw_order_items){t->waits, sizeof *t->waits, t->wait_count}, wait_after, arena),
         order_items(&(struct cw_order_items){t->marks, sizeof *t->marks, t->mark_count}, mark_after, arena)};
     const uint32_t counts[] = {0, t->gpu_count, t->call_count, t->range_count, t->wait_count, t->mark_count};
-    bool good = paths && texts && tables && orders[GPU] && orders[CALLS] && orders[RANGES] && orders[WAITS] && orders[MARKS];
+    bool good =
+        paths && texts && tables && orders[GPU] && orders[CALLS] && orders[RANGES] && orders[WAITS] && orders[MARKS];
     kinds &= keep && keep->kinds ? keep->kinds : UINT64_MAX;
     for (int k = 0; good && k < CW_TRACE_KIND__COUNT; k++) {
         const enum list list = list_of((enum cw_trace_kind)k);
@@ -677,23 +680,24 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
         const char *name = cw_arena_strdup(arena, cw_timeline_group_name(&rows->groups, rows->rows[i], text));
         if (!name)
             return cw_error_nomem(err);
-        records[i] = (struct group_record){name,
-                                           g->count,
-                                           g->failed,
-                                           g->total,
-                                           rows->groups.total > 0 ? g->total / rows->groups.total : 0,
-                                           cw_timeline_group_mean(g),
-                                           g->least,
-                                           g->greatest,
-                                           g->bytes,
-                                           g->own,
-                                           g->wall,
-                                           g->ranges,
-                                           g->other_thread,
-                                           g->median,
-                                           g->fastest,
-                                           g->longest,
-                                           g->nodes};
+        const bool ran = g->count, opened = g->ranges; /* what did not happen took no time that is known */
+        records[i] = (struct group_record){.name = name,
+                                           .count = g->count,
+                                           .failed = g->failed,
+                                           .total = g->total,
+                                           .share = rows->groups.total > 0 ? g->total / rows->groups.total : 0,
+                                           .mean = ran ? cw_timeline_group_mean(g) : NAN,
+                                           .least = ran ? g->least : NAN,
+                                           .greatest = ran ? g->greatest : NAN,
+                                           .bytes = g->bytes,
+                                           .own = g->own,
+                                           .wall = opened ? g->wall : NAN,
+                                           .ranges = g->ranges,
+                                           .other_thread = g->other_thread,
+                                           .median = opened ? g->median : NAN,
+                                           .fastest = opened ? g->fastest : NAN,
+                                           .longest = opened ? g->longest : NAN,
+                                           .nodes = g->nodes};
         if (ranges && !add_slowest(&records[i], rows->groups.t, g->slowest, arena))
             return cw_error_nomem(err);
     }

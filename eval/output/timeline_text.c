@@ -181,8 +181,16 @@ static const char *items_of(enum cw_timeline_by by)
     return by == CW_TIMELINE_BY_KERNEL || by == CW_TIMELINE_BY_FAMILY ? "launches"
            : by == CW_TIMELINE_BY_CALL                                ? "calls"
            : by == CW_TIMELINE_BY_COPY                                ? "copies"
-           : by == CW_TIMELINE_BY_GRAPH                               ? "nodes run"
                                                                       : "launches";
+}
+
+/* Of graphs, launches of them. */
+static uint64_t count_items(const struct cw_timeline_groups *groups)
+{
+    uint64_t launches = 0;
+    for (uint32_t i = 0; groups->by == CW_TIMELINE_BY_GRAPH && i < groups->count; i++)
+        launches += groups->items[i].ranges;
+    return groups->by == CW_TIMELINE_BY_GRAPH ? launches : groups->item_count;
 }
 
 static void put_main_list(const struct cw_text_page *p)
@@ -195,7 +203,7 @@ static void put_main_list(const struct cw_text_page *p)
     char title[160], number[CW_NUMBER_SIZE], text[CW_TIME_TEXT_SIZE];
     snprintf(title, sizeof title, "%s, by %s: %s of %s %s",
              by == CW_TIMELINE_BY_CALL ? "Time in calls" : "Time on the GPU", names[by],
-             cw_terminal_time(list->groups.total, text), cw_terminal_integer(list->groups.item_count, number),
+             cw_terminal_time(list->groups.total, text), cw_terminal_integer(count_items(&list->groups), number),
              items_of(by));
     if (!p->style->quiet)
         cw_text_put_title(p, title);

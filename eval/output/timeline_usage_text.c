@@ -118,7 +118,7 @@ void cw_text_put_idle(const struct cw_text_page *p)
     uint64_t gaps = all.sum.gaps;
     if (!all.count)
         return;
-    snprintf(title, sizeof title, "Why %s idle: %s in %s gaps, counted by main cause",
+    snprintf(title, sizeof title, "Why %s idle: %s; %s gaps, each by its main cause",
              p->o->usage->device_count > 1 ? "GPUs were" : "the GPU was", cw_terminal_time(all.sum.idle, text),
              cw_terminal_integer(all.sum.gaps, a));
     cw_text_put_title(p, title);
@@ -232,19 +232,11 @@ struct latencies {
 
 static void fill_latency(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
 {
-    static const double parts[] = {0.5, 0.9, 0.99};
     const struct latencies *all = l->content;
     const struct cw_latency *latency = all->list[row];
-    size_t k = 0;
-    cw_cell_count(latency->count, line->cells[k++]);
-    for (; k <= sizeof parts / sizeof *parts; k++) {
-        const double ns = cw_latency_quantile(latency, parts[k - 1]);
-        double step = 1; /* two digits: it is not known better */
-        while (ns / step >= 100)
-            step *= 10;
-        cw_cell_time(fmin(floor(ns / step + 0.5) * step, (double)latency->greatest), line->cells[k]);
-    }
-    cw_cell_time((double)latency->greatest, line->cells[k]);
+    cw_cell_count(latency->count, line->cells[0]);
+    for (int p = 0; p < CW_LATENCY__COUNT; p++)
+        cw_cell_time((double)latency->within[p], line->cells[1 + p]);
     snprintf(line->name, sizeof line->name, "%s", all->names[row]);
 }
 

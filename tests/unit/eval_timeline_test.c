@@ -350,6 +350,26 @@ Test(timeline, usage_of_some_of_the_time)
     cr_expect(usage.devices[0].causes[CW_IDLE_END] == 100, "what comes after a window is not known");
 }
 
+/* So many launches started within a time as it says, and not more than in half of it. */
+Test(timeline, latencies_are_exact)
+{
+    struct cw_timeline_usage usage;
+    for (uint64_t i = 1; i <= 200; i++) { /* 1000 ns apart; the last starts after 201 ns */
+        call(1000 * i, 1000 * i + 1, 70, i);
+        kernel(0, 1000 * i + 1 + i, 1000 * i + 300, 7, i);
+    }
+    call(500000, 500001, 70, 999); /* behind another */
+    call(500002, 500003, 70, 1000);
+    kernel(0, 500010, 500600, 7, 999);
+    kernel(0, 500700, 500800, 7, 1000);
+    cr_assert(load() == CW_OK && cw_timeline_use(&usage, &t, NULL, 0, arena, &err) == CW_OK);
+    const struct cw_latency *l = &usage.at_once;
+    cr_expect(l->count == 201 && usage.queued.count == 1 && usage.queued.within[CW_LATENCY_HALF] == 698);
+    cr_expect(l->within[CW_LATENCY_HALF] == 101, "of 2 to 201 and 10 the 101st: %g",
+              (double)l->within[CW_LATENCY_HALF]);
+    cr_expect(l->within[CW_LATENCY_90] == 181 && l->within[CW_LATENCY_99] == 199 && l->within[CW_LATENCY_ALL] == 201);
+}
+
 static void memory(uint64_t time, uint64_t type, uint64_t kind, uint64_t address, uint64_t bytes)
 {
     ADD(0, ALLOCATION, {F(TIME), time}, {F(TYPE), type}, {F(MEMORY), kind}, {F(ADDRESS), address}, {F(BYTES), bytes},

@@ -9,3 +9,6 @@ metric-eval "$captures/trace_train.cwd" --top 5 | head -n 18
 echo "== all rows of a kind"
 metric-eval "$captures/trace_kinds.cwd" --kind external_correlation --csv -
 metric-eval "$captures/trace_kinds.cwd" --kind nvtx_range --csv - | cut -d, -f 3- | sort | uniq -c | sort -rn | head -n 3
+echo == whole graphs have no nodes, and what ran in no range has no times of ranges
+metric-eval "$SOURCE/data/captures/trace_kinds.cwd" --by graph -q
+metric-eval "$SOURCE/data/captures/trace_kinds.cwd" --by nvtx --csv - | cut -d, -f1,2,5,11-15 | grep -E '^(name|before|\(no)'
