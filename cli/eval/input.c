@@ -84,8 +84,6 @@ static enum cw_status tell_same(const struct cw_eval_run *r)
 static enum cw_status open_files(struct cw_eval_run *r)
 {
     enum cw_status status = cw_eval_expand(r);
-    if (status == CW_OK && r->files.count > 1)
-        status = tell_same(r);
     if (status != CW_OK)
         return status;
     const bool by_number = r->o->ranges.ranges || r->o->check || r->o->native; /* of all in the file */
@@ -120,8 +118,11 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
     if (status != CW_OK)
         return status;
     counterworks_capture_describe(r->capture, &r->info);
+    if (r->files.count > 1 && r->capture->data.schema.profiler != CW_PROFILER_TRACE) /* processes of traces tell */
+        status = tell_same(r);
     const char *option = cw_eval_option_of_ranges(r->o);
-    if (r->info.profiler == COUNTERWORKS_SAMPLES && option && !(r->o->grouped && strcmp(option, "--by") == 0))
+    if (status == CW_OK && r->info.profiler == COUNTERWORKS_SAMPLES && option &&
+        !(r->o->grouped && strcmp(option, "--by") == 0))
         status = cw_eval_need_ranges(r, " for ", option);
     return status;
 }

@@ -1,7 +1,9 @@
 /* Captures of traces, and those of samples that have one. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 #include "eval/output/pm_range_table.h"
@@ -27,6 +29,76 @@ static enum cw_status keep_ranks(struct cw_eval_run *r, struct cw_trace *trace)
     return keep && cw_trace_keep(trace, keep, r->arena) ? CW_OK : cw_error_nomem(r->err);
 }
 
+/* ---- copies of a trace ------------------------------------------------------------------------------------------- */
+
+/* A process, its host and its first and last time: no two are alike in all of that. */
+struct identity {
+    uint32_t pid, process;
+    const char *host;
+    struct cw_timeline_window span;
+};
+
+static int compare(const struct identity *a, const struct identity *b)
+{
+    return a->pid != b->pid                 ? (a->pid > b->pid) - (a->pid < b->pid)
+           : a->span.start != b->span.start ? (a->span.start > b->span.start) - (a->span.start < b->span.start)
+           : a->span.end != b->span.end     ? (a->span.end > b->span.end) - (a->span.end < b->span.end)
+                                            : strcmp(a->host, b->host);
+}
+
+static int by_identity(const void *left, const void *right)
+{
+    const struct identity *a = left, *b = right;
+    const int order = compare(a, b);
+    return order ? order : (a->process > b->process) - (a->process < b->process);
+}
+
+/* Which processes are not copies of an earlier one: from a file under two names, or beside a merged one that has it. */
+static uint32_t find_copies(const struct cw_timeline *t, struct identity *all, bool *keep)
+{
+    const uint32_t count = t->trace->process_count;
+    uint32_t copies = 0;
+    for (uint32_t p = 0; p < count; p++) {
+        const char *host = cw_timeline_attribute(t, p, "host");
+        all[p].pid = t->trace->processes[p].pid;
+        all[p].process = p;
+        all[p].host = host ? host : "";
+        keep[p] = true;
+    }
+    qsort(all, count, sizeof *all, by_identity);
+    for (uint32_t i = 1; i < count; i++)
+        if (all[i].span.start && compare(&all[i - 1], &all[i]) == 0) {
+            keep[all[i].process] = false;
+            copies++;
+        }
+    return copies;
+}
+
+/* Leaves them out, and says so. `copies`: how many there were. */
+static enum cw_status drop_copies(struct cw_eval_run *r, const struct cw_timeline *t, struct cw_trace *trace,
+                                  uint32_t *copies)
+{
+    struct cw_timeline_window *spans = calloc((size_t)trace->process_count + 1, sizeof *spans);
+    struct identity *all = calloc((size_t)trace->process_count + 1, sizeof *all);
+    bool *keep = cw_arena_alloc(r->arena, trace->process_count, sizeof *keep);
+    bool good = spans && all && keep;
+    if (good)
+        cw_timeline_spans(t, spans);
+    for (uint32_t p = 0; good && p < trace->process_count; p++)
+        all[p].span = spans[p];
+    *copies = good ? find_copies(t, all, keep) : 0;
+    good = good && (!*copies || cw_trace_keep(trace, keep, r->arena));
+    if (good && *copies && !r->o->quiet)
+        cw_text_print(stderr,
+                      "metric-eval: %s: found %" PRIu32
+                      " process%s more than once, as in copies of a file: each counts "
+                      "once\n",
+                      r->o->capture, *copies, *copies == 1 ? "" : "es");
+    free(spans);
+    free(all);
+    return good ? CW_OK : cw_error_nomem(r->err);
+}
+
 enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *timeline)
 {
     const struct cw_input *file = &r->capture->file;
@@ -41,6 +113,13 @@ enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *
         status = keep_ranks(r, trace);
     if (status == CW_OK)
         status = cw_timeline_load(timeline, trace, data, (size_t)file->size, r->arena, r->err);
+    uint32_t copies = 0;
+    if (status == CW_OK && trace->process_count > 1)
+        status = drop_copies(r, timeline, trace, &copies);
+    if (status == CW_OK && copies) {
+        cw_timeline_free(timeline);
+        status = cw_timeline_load(timeline, trace, data, (size_t)file->size, r->arena, r->err);
+    }
     return status;
 }
 

@@ -21,6 +21,8 @@ echo == traces of different times
 make_trace other.cwd launches=50
 metric-eval made.cwd "$train" | sed -n '1,6p'
 metric-eval made.cwd made.cwd 2>&1 | sed -n '1,5p'
+cp made.cwd copy.cwd; metric-eval merge made.cwd other.cwd -o both.cwd 2>/dev/null
+metric-eval copy.cwd other.cwd both.cwd 2>&1 | sed -n '1,5p'
 echo == gaps, and memory in use
 metric-eval "$train" | sed -n '/^Why/,/^$/p; /^Memory/,/^$/p'
 metric-eval "$train" --csv - --kind memory | python3 -c '
