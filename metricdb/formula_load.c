@@ -9,11 +9,12 @@
 #include "base/search.h"
 #include "metricdb/data.h"
 #include "metricdb/formula.h"
+#include "metricdb/formula_flat.h"
 #include "metricdb/formula_unit.h"
 #include "metricdb/term.h"
 #include "metricdb/yaml.h"
 
-enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, LONGEST_UNIT = 48, SHORT = 16 };
+enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, LONGEST_UNIT = 48 };
 
 enum state { UNSEEN, OPEN, DONE, LEFT_OUT };
 
@@ -40,12 +41,6 @@ struct load {
     uint32_t open[CW_FORMULA_NESTING_MAX], depth; /* formulas that are being resolved, outermost first */
 };
 
-/* A name in a formula, looked up. */
-struct reference {
-    struct cw_metric metric;
-    unsigned column; /* where it stands first */
-};
-
 /* A text of a formula, the only one or one of several alternatives. */
 struct attempt {
     struct cw_formula *f;
@@ -54,7 +49,7 @@ struct attempt {
     bool must; /* that the chip lacks something is an error */
     bool lacks;
     struct cw_expr expr;
-    struct reference *refs;
+    struct cw_formula_reference *refs;
     struct cw_arena *scratch;
 };
 
@@ -64,16 +59,6 @@ static void *array_in(struct load *l, struct cw_arena *arena, size_t count, size
     if (!memory && l->in.status == CW_OK)
         l->in.status = cw_error_nomem(l->in.err);
     return memory;
-}
-
-/* Fails at a column of a formula: in the file, where the text stands there as it is. */
-static void fail_in(struct load *l, const struct cw_yaml *formula, unsigned column, const char *message)
-{
-    if (formula->text_column)
-        cw_yaml_fail(&l->in, &(struct cw_yaml){.line = formula->line, .column = formula->text_column + column - 1},
-                     "%s", message);
-    else
-        cw_yaml_fail(&l->in, formula, "%s (at character %u of the formula)", message, column);
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
@@ -195,7 +180,7 @@ static void load_all(struct load *l, struct cw_formulas *table, const struct cw_
 
 static void resolve(struct load *l, uint32_t index);
 
-static void fail_cycle(struct load *l, const struct cw_yaml *formula, const struct reference *to)
+static void fail_cycle(struct load *l, const struct cw_yaml *formula, const struct cw_formula_reference *to)
 {
     char path[400] = "";
     size_t used = 0;
@@ -207,10 +192,10 @@ static void fail_cycle(struct load *l, const struct cw_yaml *formula, const stru
     char message[512];
     snprintf(message, sizeof message, "found a formula that refers back to itself: %s%.60s", path,
              l->items[to->metric.base].name);
-    fail_in(l, formula, to->column, message);
+    cw_yaml_fail_inside(&l->in, formula, to->column, message);
 }
 
-static void follow(struct load *l, const struct cw_yaml *formula, const struct reference *r)
+static void follow(struct load *l, const struct cw_yaml *formula, const struct cw_formula_reference *r)
 {
     if (l->in.status != CW_OK || r->metric.type != CW_FORMULA || r->metric.base < l->first)
         return;
@@ -218,7 +203,7 @@ static void follow(struct load *l, const struct cw_yaml *formula, const struct r
     if (other->state == OPEN)
         fail_cycle(l, formula, r);
     else if (other->state == UNSEEN && l->depth == CW_FORMULA_NESTING_MAX)
-        fail_in(l, formula, r->column, "found formulas that refer to formulas more than 64 deep");
+        cw_yaml_fail_inside(&l->in, formula, r->column, "found formulas that refer to formulas more than 64 deep");
     else if (other->state == UNSEEN)
         resolve(l, r->metric.base);
 }
@@ -249,7 +234,8 @@ static enum cw_status find_name(const struct load *l, const struct attempt *a, c
 }
 
 /* Notes a metric that the chip does not have, or what a formula lacks that was left out. */
-static void note_lack(struct load *l, struct attempt *a, const char *name, const struct reference *r, bool formula)
+static void note_lack(struct load *l, struct attempt *a, const char *name, const struct cw_formula_reference *r,
+                      bool formula)
 {
     struct own *own = &l->own[a->own - l->own];
     a->lacks = true;
@@ -264,7 +250,7 @@ static void note_lack(struct load *l, struct attempt *a, const char *name, const
         l->in.status = cw_error_nomem(l->in.err);
 }
 
-static void look_up(struct load *l, struct attempt *a, const char *name, struct reference *r)
+static void look_up(struct load *l, struct attempt *a, const char *name, struct cw_formula_reference *r)
 {
     struct cw_error why = CW_ERROR_INIT;
     if (find_name(l, a, name, &r->metric, a->must ? &why : NULL) == CW_OK) {
@@ -272,7 +258,7 @@ static void look_up(struct load *l, struct attempt *a, const char *name, struct 
         if (l->in.status == CW_OK && !a->must && lacks(l, &r->metric))
             note_lack(l, a, name, r, r->metric.type == CW_FORMULA);
     } else if (a->must) {
-        fail_in(l, a->text, r->column, why.message);
+        cw_yaml_fail_inside(&l->in, a->text, r->column, why.message);
     } else {
         note_lack(l, a, name, r, false);
     }
@@ -301,12 +287,13 @@ static void compute_unit(struct load *l, const struct attempt *a)
         if (other)
             types[i] = (struct cw_typed){other->dimension, other->constant, other->value};
         else if (!cw_dimension_parse(&types[i].dimension, cw_metric_dimension(l->chip, m, text, sizeof text)))
-            fail_in(l, a->text, a->refs[i].column, "found a metric whose unit of measurement cannot be computed with");
+            cw_yaml_fail_inside(&l->in, a->text, a->refs[i].column,
+                                "found a metric whose unit of measurement cannot be computed with");
     }
     if (l->in.status != CW_OK)
         return;
     if (cw_formula_unit(&result, expr, types, l->in.source, &why) != CW_OK) {
-        fail_in(l, a->text, why.column, why.message);
+        cw_yaml_fail_inside(&l->in, a->text, why.column, why.message);
         return;
     }
     a->f->dimension = result.dimension;
@@ -364,155 +351,6 @@ static void agree_on_unit(struct load *l, struct cw_formula *f, const struct cw_
         cw_yaml_fail(&l->in, declared, "found the unit %s, expected %.100s as the formula gives", f->unit, text);
 }
 
-/* ---- references written out ------------------------------------------------------------------------------------- */
-
-struct flat {
-    struct cw_expr_step steps[CW_FORMULA_STEPS_MAX];
-    struct cw_metric metrics[CW_EXPR_NAMES_MAX];
-    uint32_t formulas[CW_EXPR_NAMES_MAX];
-    struct cw_formula_part parts[CW_FORMULA_PARTS_MAX];
-    uint32_t step_count, metric_count, formula_count, part_count, stack;
-    const char *what; /* is too much */
-};
-
-static uint32_t add_metric(struct flat *flat, const struct cw_metric *m)
-{
-    for (uint32_t i = 0; i < flat->metric_count; i++) {
-        const struct cw_metric *k = &flat->metrics[i];
-        if (k->type == m->type && k->base == m->base && k->rollup == m->rollup && k->sub == m->sub)
-            return i;
-    }
-    if (flat->metric_count == CW_EXPR_NAMES_MAX) {
-        flat->what = "different metrics";
-        return 0;
-    }
-    flat->metrics[flat->metric_count] = *m;
-    return flat->metric_count++;
-}
-
-static void add_step(struct flat *flat, struct cw_expr_step step, const struct cw_metric *metric)
-{
-    flat->stack = flat->stack + 1 - cw_expr_takes(step.op);
-    if (flat->step_count == CW_FORMULA_STEPS_MAX)
-        flat->what = "steps";
-    else if (flat->stack > CW_EXPR_STACK_MAX)
-        flat->what = "values that wait for an operation";
-    if (step.op == CW_EXPR_NAME && !flat->what)
-        step.name = add_metric(flat, metric);
-    if (!flat->what)
-        flat->steps[flat->step_count++] = step;
-}
-
-/* Which part is that of a formula; behind the last where there is none. */
-static uint32_t find_part(const struct flat *flat, uint32_t formula)
-{
-    uint32_t i = 0;
-    while (i < flat->part_count && flat->parts[i].formula != formula)
-        i++;
-    return i;
-}
-
-static void end_part(struct flat *flat, uint32_t formula)
-{
-    if (flat->part_count == CW_FORMULA_PARTS_MAX)
-        flat->what = "formulas";
-    if (!flat->what)
-        flat->parts[flat->part_count++] = (struct cw_formula_part){formula, flat->step_count};
-    flat->stack = 0;
-}
-
-/* The steps of a part of another formula. */
-static void add_steps(struct flat *flat, const struct cw_formula *other, uint32_t part, unsigned column)
-{
-    for (uint32_t i = part ? other->parts[part - 1].end : 0; i < other->parts[part].end && !flat->what; i++) {
-        struct cw_expr_step step = other->steps[i];
-        step.column = column;
-        if (step.op == CW_EXPR_PART)
-            step.name = find_part(flat, other->parts[step.name].formula);
-        add_step(flat, step, step.op == CW_EXPR_NAME ? &other->metrics[step.name] : NULL);
-    }
-}
-
-/* Short ones stand where they are referred to; others are parts, so that nothing grows with how often that is. */
-static bool is_short(const struct cw_formula *f)
-{
-    return f->part_count == 1 && f->step_count <= SHORT;
-}
-
-static void add_parts(struct flat *flat, const struct cw_formula *other, unsigned column)
-{
-    for (uint32_t part = 0; part < other->part_count && !flat->what; part++)
-        if (find_part(flat, other->parts[part].formula) == flat->part_count) {
-            add_steps(flat, other, part, column);
-            end_part(flat, other->parts[part].formula);
-        }
-}
-
-static void add_reference(struct flat *flat, const struct load *l, struct cw_expr_step step, const struct cw_metric *m)
-{
-    if (m->type != CW_FORMULA) {
-        add_step(flat, step, m);
-    } else if (is_short(&l->items[m->base])) {
-        add_steps(flat, &l->items[m->base], 0, step.column);
-    } else {
-        step.op = CW_EXPR_PART;
-        step.name = find_part(flat, m->base);
-        add_step(flat, step, NULL);
-    }
-}
-
-static void *keep(struct load *l, const void *items, uint32_t count, size_t size)
-{
-    void *copy = cw_yaml_array(&l->in, count, size);
-    if (copy && count)
-        memcpy(copy, items, count * size);
-    return copy;
-}
-
-static void write_out(struct load *l, const struct attempt *a)
-{
-    struct cw_formula *f = a->f;
-    struct flat *flat = malloc(sizeof *flat);
-    if (!flat) {
-        l->in.status = cw_error_nomem(l->in.err);
-        return;
-    }
-    flat->step_count = flat->metric_count = flat->formula_count = flat->part_count = flat->stack = 0;
-    flat->what = NULL;
-    unsigned column = 1;
-    for (uint32_t i = 0; i < a->expr.name_count && !flat->what; i++) {
-        if (a->refs[i].metric.type != CW_FORMULA)
-            continue;
-        const struct cw_formula *other = &l->items[a->refs[i].metric.base];
-        flat->formulas[flat->formula_count++] = a->refs[i].metric.base;
-        column = a->refs[i].column;
-        if (!is_short(other))
-            add_parts(flat, other, column);
-    }
-    for (uint32_t i = 0; i < a->expr.step_count && !flat->what; i++) {
-        const struct cw_expr_step *step = &a->expr.steps[i];
-        column = step->column;
-        if (step->op == CW_EXPR_NAME)
-            add_reference(flat, l, *step, &a->refs[step->name].metric);
-        else
-            add_step(flat, *step, NULL);
-    }
-    end_part(flat, (uint32_t)(f - l->items));
-    if (flat->what) {
-        char message[160];
-        snprintf(message, sizeof message, "found too many %s, with the formulas that this one refers to", flat->what);
-        fail_in(l, a->text, column, message);
-    }
-    cw_yaml_spend(&l->in, a->text,
-                  flat->step_count * sizeof *f->steps + flat->metric_count * sizeof *f->metrics +
-                      flat->part_count * sizeof *f->parts);
-    f->steps = keep(l, flat->steps, f->step_count = flat->step_count, sizeof *f->steps);
-    f->parts = keep(l, flat->parts, f->part_count = flat->part_count, sizeof *f->parts);
-    f->metrics = keep(l, flat->metrics, f->metric_count = flat->metric_count, sizeof *f->metrics);
-    f->formulas.items = keep(l, flat->formulas, f->formulas.count = flat->formula_count, sizeof *f->formulas.items);
-    free(flat);
-}
-
 /* Of a formula that is another name for a metric. */
 static void take_unit(struct load *l, struct cw_formula *f)
 {
@@ -535,7 +373,7 @@ static bool resolve_text(struct load *l, struct attempt *a)
         if (why->code == CW_ERR_NOMEM)
             l->in.status = cw_error_nomem(l->in.err);
         else
-            fail_in(l, a->text, why->column, why->message);
+            cw_yaml_fail_inside(&l->in, a->text, why->column, why->message);
     }
     if (l->in.status == CW_OK)
         find_references(l, a);
@@ -545,7 +383,7 @@ static bool resolve_text(struct load *l, struct attempt *a)
     if (good && !l->any_unit && l->in.status == CW_OK)
         agree_on_unit(l, a->f, a->own->unit);
     if (good && l->in.status == CW_OK)
-        write_out(l, a);
+        cw_formula_write_out(&l->in, a->text, a->f, l->items, &a->expr, a->refs);
     if (good && l->any_unit && l->in.status == CW_OK)
         take_unit(l, a->f);
     cw_arena_destroy(a->scratch);

@@ -278,6 +278,16 @@ void cw_yaml_spend(struct cw_yaml_reader *reader, const struct cw_yaml *node, si
         reader->spent += bytes;
 }
 
+void cw_yaml_fail_inside(struct cw_yaml_reader *reader, const struct cw_yaml *node, unsigned column,
+                         const char *message)
+{
+    if (node->text_column)
+        cw_yaml_fail(reader, &(struct cw_yaml){.line = node->line, .column = node->text_column + column - 1}, "%s",
+                     message);
+    else
+        cw_yaml_fail(reader, node, "%s (at character %u of the formula)", message, column);
+}
+
 bool cw_yaml_expect(struct cw_yaml_reader *reader, const struct cw_yaml *node, enum cw_yaml_kind kind, const char *what)
 {
     static const char *const names[] = {"a plain value", "a list", "a mapping"};

@@ -47,6 +47,9 @@ struct cw_yaml_reader {
 
 enum cw_status cw_yaml_fail(struct cw_yaml_reader *reader, const struct cw_yaml *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Fails at a column of a node's text: in the file, where the text stands there as it is. */
+void cw_yaml_fail_inside(struct cw_yaml_reader *reader, const struct cw_yaml *node, unsigned column,
+                         const char *message);
 /* Parses a file of `size` bytes; NULL after a failure. It is a mapping of no keys but those of the NULL-terminated
  * list, by the rules of `version` ("schema: 1"). `what` names it in messages: "a chip file". */
 const struct cw_yaml *cw_yaml_load(struct cw_yaml_reader *reader, const char *what, const char *const *keys,
