@@ -339,13 +339,17 @@ static bool row_is_wanted(const struct cw_pack *p, const struct cw_pack_group *g
     return !g->rank || !get_stored(&g->fields[g->rank - 1], row, &text) || text >= p->text_count || p->wanted[text];
 }
 
-/* Whether any range is. A text that reads as a rank may stand for something else, as "0" and "132" do of a device. */
+/* Whether any record is of a rank that is wanted, or a range of none. A text that reads as a rank may stand for
+ * something else, as "0" and "132" do of a device. */
 static bool has_wanted(const struct cw_pack *p)
 {
     bool has = false;
-    for (uint32_t i = 0; i < p->group_count && !has; i++)
-        for (uint32_t row = 0; has_range(&p->groups[i]) && row < p->groups[i].rows && !has; row++)
-            has = row_is_wanted(p, &p->groups[i], row);
+    for (uint32_t i = 0; i < p->group_count && !has; i++) {
+        const struct cw_pack_group *g = &p->groups[i];
+        has = !g->rank && g->rows && has_range(g);
+        for (uint32_t row = 0; g->rank && row < g->rows && !has; row++)
+            has = row_is_wanted(p, g, row);
+    }
     return has;
 }
 

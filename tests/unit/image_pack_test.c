@@ -111,8 +111,8 @@ static struct cw_writer make_rank(uint32_t rank)
     struct cw_device_facts facts[COUNTERS] = {{0}};
     char pci[16];
     const struct cw_pair about[] = {
-        {"name", "SMALL"}, {"chip", "SMALL"}, {"backend", "sim"}, {"simulated", "yes"}, {"pci", pci}};
-    const struct cw_device device = {.attribute_count = 5, .attributes = about, .facts = facts};
+        {"name", "SMALL"}, {"chip", "SMALL"}, {"backend", "sim"}, {"simulated", "yes"}, {"pci", pci}, {"slot", "900"}};
+    const struct cw_device device = {.attribute_count = 6, .attributes = about, .facts = facts};
     const struct cw_gpu_clock readings[] = {{1700000000000000000, 1980, 2619, 0},
                                             {1700000000000000000 + rank, 1980, 2619, rank % 2}};
     struct cw_writer file;
@@ -238,6 +238,34 @@ Test(pack, some_ranks_are_read_alone)
     }
     cr_assert(cw_counter_data_open_ranks(&some, &input, "200-4000000000", arena, &err) == CW_OK);
     cr_expect(some.range_count == 0 && some.device_count == 0);
+}
+
+static bool holds_any_of(const char *ranks)
+{
+    struct cw_edit_chunk at;
+    struct cw_reader file;
+    struct cw_pack pack = {0};
+    size_t index = 0;
+    while (cw_edit_find(sparse.data, sparse.size, index, &at) && at.type != CW_CHUNK_PACK)
+        index++;
+    cr_assert(cw_edit_find(sparse.data, sparse.size, index, &at));
+    const struct cw_chunk chunk = {.type = at.type,
+                                   .offset = at.offset,
+                                   .payload = sparse.data + at.offset + CW_CHUNK_HEADER_SIZE,
+                                   .size = at.size};
+    cw_reader_init(&file, sparse.data, sparse.size, "sparse", 0, &err);
+    cr_assert_eq(cw_pack_open(&pack, &chunk, ranks, &file), CW_OK, "%s", err.message);
+    const bool holds = cw_pack_has_more(&pack);
+    cw_pack_free(&pack);
+    return holds;
+}
+
+/* What all devices say, and no rank is, costs no reading of records. */
+Test(pack, a_number_that_is_no_rank_is_left_at_once)
+{
+    merge_ranks(5);
+    cr_expect(holds_any_of("4") && holds_any_of("900,2"));
+    cr_expect(!holds_any_of("900") && !holds_any_of("5-899"));
 }
 
 Test(pack, packed_files_are_merged_and_packed_again)
