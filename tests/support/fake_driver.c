@@ -4,6 +4,7 @@
 
 struct fake_memory fake_memory[FAKE_MOST];
 CUstream fake_captured;
+const struct fake_name *fake_names;
 size_t fake_total, fake_unused;
 
 static CUresult get_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
@@ -115,9 +116,12 @@ static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
     return CUDA_SUCCESS;
 }
 
-static CUptiResult no_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+static CUptiResult name_call(CUpti_CallbackDomain domain, uint32_t id, const char **name)
 {
-    *name = NULL;
+    const struct fake_name *found = fake_names;
+    while (found && found->name && found->id != id)
+        found++;
+    *name = found ? found->name : NULL;
     return domain == CUPTI_CB_DOMAIN_DRIVER_API && id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -137,6 +141,7 @@ static CUptiResult stream_id(CUcontext context, CUstream stream, uint8_t of_thre
 void fake_driver(void)
 {
     fake_captured = NULL;
+    fake_names = NULL;
     fake_total = fake_unused = (size_t)80 << 30;
     memset(fake_memory, 0, sizeof fake_memory);
     cw_inject_state = (struct cw_inject_state){0};
@@ -155,7 +160,7 @@ void fake_driver(void)
                                        .cuStreamIsCapturing = is_capturing,
                                        .cuptiGetContextId = context_id,
                                        .cuptiGetStreamIdEx = stream_id,
-                                       .cuptiGetCallbackName = no_name};
+                                       .cuptiGetCallbackName = name_call};
 }
 
 struct fake_node *fake_other(struct fake_graph *g, CUgraphNodeType type)

@@ -42,6 +42,13 @@ enum { FAKE_OWN_STREAM = 7, FAKE_THREAD_STREAM = 8, FAKE_STREAMS = 100, FAKE_CON
 /* A stream that is being captured, or NULL. */
 extern CUstream fake_captured;
 
+/* Calls of the driver that CUPTI has a name for, up to one without; NULL: none. */
+struct fake_name {
+    CUpti_CallbackId id;
+    const char *name;
+};
+extern const struct fake_name *fake_names;
+
 /* Begins with a state of its own, in which the driver is this one. */
 void fake_driver(void);
 

@@ -8,7 +8,9 @@
 #include "agent/inject/driver/alone.h"
 #include "agent/inject/driver/counters.h"
 #include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/ranges/user_ranges.h"
@@ -519,6 +521,17 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
     write_configs(setup, 1);
 }
 
+void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, const struct cw_filter_options *filter)
+{
+    cw_write_u32(setup, replay);
+    cw_write_u8(setup, user);
+    cw_write_u32(setup, 1);
+    cw_write_u32(setup, 1);
+    cw_write_u32(setup, CW_RESERVE_USUAL);
+    cw_write_u32(setup, CW_ON_HOST_USUAL);
+    cw_filter_write(setup, filter ? filter : &(struct cw_filter_options){.launch_count = UINT64_MAX});
+}
+
 void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup)
 {
     struct cw_reader in;
@@ -526,6 +539,49 @@ void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup)
     cw_inject->mode = mode;
     cr_assert(mode->setup(&in));
     cw_writer_free(setup);
+}
+
+/* What CUPTI keeps of calls between their begin and their end. */
+static uint64_t *kept_of(uint32_t number)
+{
+    static uint64_t kept[64];
+    return &kept[number % 64];
+}
+
+void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, const void *params, CUcontext context,
+                        uint32_t number)
+{
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
+                                     .correlationData = kept_of(number),
+                                     .functionParams = params,
+                                     .context = context,
+                                     .symbolName = "step",
+                                     .correlationId = number};
+    mode->launch_entered(id, &call);
+    cw_in_flight_launch_entered();
+}
+
+void fake_launch_ends(const struct cw_inject_mode *mode, CUpti_CallbackId id, const void *params, CUcontext context,
+                      uint32_t number, CUresult result)
+{
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT,
+                                     .correlationData = kept_of(number),
+                                     .functionParams = params,
+                                     .functionReturnValue = &result,
+                                     .context = context,
+                                     .symbolName = "step",
+                                     .correlationId = number};
+    cw_in_flight_launch_left();
+    mode->launch_left(id, &call);
+}
+
+void fake_share_memory(const struct cw_inject_mode *mode)
+{
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionName = "cuIpcGetMemHandle"};
+    cr_expect(cw_reach_follow(CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, &call));
+    mode->rest();
+    cw_reach_begin();
+    mode->rest();
 }
 
 void fake_capture(const struct cw_inject_mode *mode, CUcontext context, CUstream stream, bool begins)

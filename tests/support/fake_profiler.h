@@ -4,6 +4,7 @@
 #define CW_TEST_FAKE_PROFILER_H
 
 #include "agent/common/effort.h"
+#include "agent/common/filter.h"
 #include "agent/inject/ranges/mode.h"
 #include "tests/support/fake_driver.h"
 
@@ -65,10 +66,19 @@ extern struct fake_profiler fake_profiler;
 /* Begins anew, also fake_driver(). The setup of a plan of `parts` parts of `passes` passes each follows in `setup`, for
  * the caller to free; NULL: not wanted. */
 void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passes);
+/* What the capture asks of a mode of ranges, behind the plan. `filter` NULL: all launches. */
+void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, const struct cw_filter_options *filter);
 /* Gives a mode its setup, and frees it. */
 void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup);
 /* The program begins to capture a stream or ends it, as the library and its mode are told. */
 void fake_capture(const struct cw_inject_mode *mode, CUcontext context, CUstream stream, bool begins);
+/* A launch, of the kernel "step" where it is of one, as the library and its mode are told. */
+void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, const void *params, CUcontext context,
+                        uint32_t number);
+void fake_launch_ends(const struct cw_inject_mode *mode, CUpti_CallbackId id, const void *params, CUcontext context,
+                      uint32_t number, CUresult result);
+/* Memory comes to be shared with other processes. */
+void fake_share_memory(const struct cw_inject_mode *mode);
 void fake_profiler_end(void);
 
 #endif

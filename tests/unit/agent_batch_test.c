@@ -16,7 +16,6 @@ static uint32_t counter; /* in pinned memory, which the graph counts up */
 static uint64_t word;
 static void *parameters[] = {&word};
 static uint32_t expected = 1, correlation;
-static uint64_t kept[64]; /* of calls, between their begin and their end */
 static int replays;
 
 /* ---- what the device does --------------------------------------------------------------------------------------- */
@@ -151,28 +150,9 @@ static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const
 
 static uint32_t enter(CUpti_CallbackId id, const void *params)
 {
-    const uint32_t number = ++correlation;
-    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
-                                     .correlationData = &kept[number % 64],
-                                     .functionParams = params,
-                                     .context = context,
-                                     .symbolName = "step",
-                                     .correlationId = number};
-    mode->launch_entered(id, &call);
-    cw_in_flight_launch_entered();
+    const uint32_t number = ++correlation; /* others may launch meanwhile */
+    fake_launch_begins(mode, id, params, context, number);
     return number;
-}
-
-static void leave(CUpti_CallbackId id, const void *params, uint32_t number, CUresult result)
-{
-    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT,
-                                     .correlationData = &kept[number % 64],
-                                     .functionParams = params,
-                                     .functionReturnValue = &result,
-                                     .context = context,
-                                     .correlationId = number};
-    cw_in_flight_launch_left();
-    mode->launch_left(id, &call);
 }
 
 static void kernel(void)
@@ -181,14 +161,14 @@ static void kernel(void)
     uint32_t number = enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
     run_kernel(&fake_profiler.device);
     run_kernel(&expected);
-    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, number, CUDA_SUCCESS);
+    fake_launch_ends(mode, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, context, number, CUDA_SUCCESS);
 }
 
 static void refused_kernel(void)
 {
     const cuLaunchKernel_params params = {.gridDimX = 1, .blockDimX = 1};
     uint32_t number = enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
-    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, number, CUDA_ERROR_INVALID_VALUE);
+    fake_launch_ends(mode, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, context, number, CUDA_ERROR_INVALID_VALUE);
 }
 
 static void graph(CUgraphExec which)
@@ -198,7 +178,7 @@ static void graph(CUgraphExec which)
     run_graph(&fake_profiler.device);
     run_graph(&expected);
     counter++;
-    leave(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params, number, CUDA_SUCCESS);
+    fake_launch_ends(mode, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params, context, number, CUDA_SUCCESS);
 }
 
 static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -271,15 +251,8 @@ static void read_back(void)
 static void begin(void)
 {
     struct cw_writer setup;
-    const struct cw_filter_options all = {.launch_count = UINT64_MAX};
     fake_profiler_begin(&setup, FAKE_PARTS, FAKE_PASSES);
-    cw_write_u32(&setup, CW_REPLAY_BATCH);
-    cw_write_u8(&setup, false);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, CW_RESERVE_USUAL);
-    cw_write_u32(&setup, CW_ON_HOST_USUAL);
-    cw_filter_write(&setup, &all);
+    fake_ask(&setup, CW_REPLAY_BATCH, false, NULL);
     cw_inject->api.cuLaunchKernelEx = launch_kernel;
     cw_inject->api.cuGraphLaunch = launch_graph;
     cw_inject->api.cuFuncGetAttribute = function_attribute;
@@ -699,7 +672,7 @@ static void launch_lands(void)
 {
     run_kernel(&fake_profiler.device);
     run_kernel(&expected);
-    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &plain, under_way, CUDA_SUCCESS);
+    fake_launch_ends(mode, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &plain, context, under_way, CUDA_SUCCESS);
 }
 
 Test(batch, waits_for_launches_that_nobody_wants)
@@ -918,7 +891,7 @@ Test(batch, a_launch_that_loads_code_with_variables_is_not_done_again)
     run_kernel(&fake_profiler.device);
     run_kernel(&expected);
     cw_variables->modules++;
-    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, number, CUDA_SUCCESS);
+    fake_launch_ends(mode, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, context, number, CUDA_SUCCESS);
     read_back();
     cr_expect_eq(replays, 0);
     mode->finish();
@@ -951,7 +924,7 @@ Test(batch, an_event_that_a_launch_records_is_not_recorded_again)
     uint32_t number = enter(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &params);
     run_kernel(&fake_profiler.device);
     run_kernel(&expected);
-    leave(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &params, number, CUDA_SUCCESS);
+    fake_launch_ends(mode, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &params, context, number, CUDA_SUCCESS);
     read_back();
     cr_expect_eq(replays, FAKE_PARTS * FAKE_PASSES - 1);
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);

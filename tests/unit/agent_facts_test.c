@@ -105,7 +105,6 @@ static const CUpti_CallbackId plain_call = CUPTI_DRIVER_TRACE_CBID_cuLaunchKerne
 static void begin(bool user)
 {
     struct cw_writer setup;
-    const struct cw_filter_options all = {.launch_count = UINT64_MAX};
     fake_profiler_begin(&setup, 1, 1);
     cw_inject->api.cuFuncGetAttribute = function_attribute;
     cw_inject->api.cuKernelGetAttribute = kernel_attribute;
@@ -114,13 +113,7 @@ static void begin(bool user)
     cw_inject->api.cuKernelGetFunction = function_of;
     asked = asked_with_lock = asked_not_in_flight = 0;
     carveout = -1;
-    cw_write_u32(&setup, CW_REPLAY_APPLICATION);
-    cw_write_u8(&setup, user);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, CW_RESERVE_USUAL);
-    cw_write_u32(&setup, CW_ON_HOST_USUAL);
-    cw_filter_write(&setup, &all);
+    fake_ask(&setup, CW_REPLAY_APPLICATION, user, NULL);
     fake_profiler.current = context;
     fake_setup(mode, &setup);
     mode->context_created(context, 0);

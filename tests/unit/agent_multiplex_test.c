@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/kernels.h"
@@ -20,25 +19,15 @@ static const CUfunction given = (CUfunction)1; /* how many parameters it has */
 static uint32_t correlation, seen, flag;       /* seen: by CUPTI, as ranges */
 static uint64_t word, launch_ns;               /* launch_ns: what a launch takes where it is counted */
 static void *parameters[] = {&word};
+static const struct fake_name names[] = {{CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, "cuIpcGetMemHandle"}, {0}};
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
-
-static CUpti_CallbackData call_of(const cuLaunchKernel_params *params, CUcontext of, uint32_t number)
-{
-    return (CUpti_CallbackData){.callbackSite = CUPTI_API_ENTER,
-                                .functionParams = params,
-                                .context = of,
-                                .symbolName = "step",
-                                .correlationId = number};
-}
 
 /* Kernels of the same grid are alike. */
 static uint32_t begin_kernel(CUcontext of, CUfunction function, uint32_t grid)
 {
     const cuLaunchKernel_params params = {.f = function, .gridDimX = grid, .blockDimX = 1, .kernelParams = parameters};
-    CUpti_CallbackData call = call_of(&params, of, ++correlation);
-    mode->launch_entered(KERNEL, &call);
-    cw_in_flight_launch_entered();
+    fake_launch_begins(mode, KERNEL, &params, of, ++correlation);
     bool automatic = fake_profiler.running && fake_profiler.range == CUPTI_AutoRange;
     seen += automatic;
     fake_profiler.now_ns += automatic || fake_profiler.open ? launch_ns : 10000;
@@ -48,11 +37,7 @@ static uint32_t begin_kernel(CUcontext of, CUfunction function, uint32_t grid)
 static void end_kernel(CUcontext of, CUfunction function, uint32_t number, CUresult result)
 {
     const cuLaunchKernel_params params = {.f = function, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
-    CUpti_CallbackData call = call_of(&params, of, number);
-    call.callbackSite = CUPTI_API_EXIT;
-    call.functionReturnValue = &result;
-    cw_in_flight_launch_left();
-    mode->launch_left(KERNEL, &call);
+    fake_launch_ends(mode, KERNEL, &params, of, number, result);
 }
 
 static void kernel_of(CUcontext of, uint32_t grid)
@@ -69,32 +54,15 @@ static void graph(void)
 {
     static struct fake_graph nodes;
     const cuGraphLaunch_params params = {.hGraph = (CUgraphExec)&nodes};
-    CUresult result = CUDA_SUCCESS;
-    CUpti_CallbackData call = {
-        .callbackSite = CUPTI_API_ENTER, .functionParams = &params, .context = context, .correlationId = ++correlation};
-    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &call);
-    cw_in_flight_launch_entered();
+    const uint32_t number = ++correlation;
+    fake_launch_begins(mode, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params, context, number);
     cr_expect(!fake_profiler.running || fake_profiler.range == CUPTI_UserRange, "CUPTI could not stop behind it");
-    call.callbackSite = CUPTI_API_EXIT;
-    call.functionReturnValue = &result;
-    cw_in_flight_launch_left();
-    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &call);
-}
-
-static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
-{
-    (void)domain;
-    *name = id == CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle ? "cuIpcGetMemHandle" : NULL;
-    return CUPTI_SUCCESS;
+    fake_launch_ends(mode, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &params, context, number, CUDA_SUCCESS);
 }
 
 static void share_memory(void)
 {
-    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionName = "cuIpcGetMemHandle"};
-    cr_expect(cw_reach_follow(CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, &call));
-    mode->rest();
-    cw_reach_begin();
-    mode->rest();
+    fake_share_memory(mode);
 }
 
 /* ---- tests ------------------------------------------------------------------------------------------------------ */
@@ -122,16 +90,10 @@ static void begin(void)
     fake_profiler.start_ns = 12 * MS;
     fake_profiler.stop_ns = 3 * MS;
     cw_store_u32(setup.data, asked.room);
-    cw_write_u32(&setup, CW_REPLAY_MULTIPLEX);
-    cw_write_u8(&setup, asked.user);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, CW_RESERVE_USUAL);
-    cw_write_u32(&setup, CW_ON_HOST_USUAL);
-    cw_filter_write(&setup, &asked.filter);
+    fake_ask(&setup, CW_REPLAY_MULTIPLEX, asked.user, &asked.filter);
     cw_write_u32(&setup, asked.every);
     cw_write_u32(&setup, asked.slowdown);
-    cw_inject->api.cuptiGetCallbackName = callback_name;
+    fake_names = names;
     fake_memory[0] = (struct fake_memory){&flag, sizeof flag, CU_MEMORYTYPE_HOST, false, 0};
     word = (uintptr_t)&flag;
     cw_reach_init();

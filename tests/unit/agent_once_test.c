@@ -21,6 +21,9 @@ static uint32_t correlation, flag, seen_flag;                /* flag: in pinned 
 static uint64_t word;
 static void *parameters[] = {&word};
 static int replays;
+static const struct fake_name names[] = {{CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, "cuMemcpyDtoH_v2"},
+                                         {CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, "cuIpcGetMemHandle"},
+                                         {0}};
 static bool stuck; /* a replay ends only when the flag is put back */
 
 /* ---- what the device does --------------------------------------------------------------------------------------- */
@@ -42,45 +45,20 @@ static CUresult launch_again(const CUlaunchConfig *config, CUfunction function, 
     return CUDA_SUCCESS;
 }
 
-static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
-{
-    (void)domain;
-    *name = id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2     ? "cuMemcpyDtoH_v2"
-            : id == CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle ? "cuIpcGetMemHandle"
-                                                              : NULL;
-    return CUPTI_SUCCESS;
-}
-
 /* ---- the program ------------------------------------------------------------------------------------------------ */
-
-static CUpti_CallbackData launch_of(const cuLaunchKernel_params *params, uint32_t number)
-{
-    return (CUpti_CallbackData){.callbackSite = CUPTI_API_ENTER,
-                                .functionParams = params,
-                                .context = context,
-                                .symbolName = "step",
-                                .correlationId = number};
-}
 
 static uint32_t kernel_begins(CUfunction function)
 {
     const uint32_t number = ++correlation;
     const cuLaunchKernel_params params = {.f = function, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
-    CUpti_CallbackData call = launch_of(&params, number);
-    mode->launch_entered(KERNEL, &call);
-    cw_in_flight_launch_entered();
+    fake_launch_begins(mode, KERNEL, &params, context, number);
     return number;
 }
 
 static void kernel_ends(CUfunction function, uint32_t number)
 {
     const cuLaunchKernel_params params = {.f = function, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
-    CUresult result = CUDA_SUCCESS;
-    CUpti_CallbackData call = launch_of(&params, number);
-    call.callbackSite = CUPTI_API_EXIT;
-    call.functionReturnValue = &result;
-    cw_in_flight_launch_left();
-    mode->launch_left(KERNEL, &call);
+    fake_launch_ends(mode, KERNEL, &params, context, number, CUDA_SUCCESS);
 }
 
 static void kernel(CUfunction function)
@@ -92,29 +70,18 @@ static void kernel(CUfunction function)
 
 static void share_memory(void)
 {
-    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionName = "cuIpcGetMemHandle"};
-    cr_expect(cw_reach_follow(CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, &call));
-    mode->rest();
-    cw_reach_begin();
-    mode->rest();
+    fake_share_memory(mode);
 }
 
 static void begin(const struct cw_inject_mode *which, enum cw_replay_kind replay)
 {
     struct cw_writer setup;
-    const struct cw_filter_options all = {.launch_count = UINT64_MAX};
     bool batch = which == &cw_inject_batch;
     mode = which;
     fake_profiler_begin(&setup, batch ? FAKE_PARTS : 1, batch ? FAKE_PASSES : 1);
-    cw_write_u32(&setup, replay);
-    cw_write_u8(&setup, false);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, CW_RESERVE_USUAL);
-    cw_write_u32(&setup, CW_ON_HOST_USUAL);
-    cw_filter_write(&setup, &all);
+    fake_ask(&setup, replay, false, NULL);
     cw_inject->api.cuLaunchKernelEx = launch_again;
-    cw_inject->api.cuptiGetCallbackName = callback_name;
+    fake_names = names;
     fake_memory[0] = (struct fake_memory){&flag, sizeof flag, CU_MEMORYTYPE_HOST, false, 0};
     word = (uintptr_t)&flag;
     cw_reach_init();
@@ -351,8 +318,11 @@ static void open_another_range(void)
 {
     const cuLaunchKernel_params params = {.f = plain, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
     CUresult result = CUDA_SUCCESS;
-    CUpti_CallbackData call = launch_of(&params, kernel_begins(plain));
-    call.functionReturnValue = &result;
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT,
+                                     .functionParams = &params,
+                                     .functionReturnValue = &result,
+                                     .context = context,
+                                     .correlationId = kernel_begins(plain)};
     cw_in_flight_launch_left();
     cw_collection_launched(cw_collection_find(context), &call);
     cr_expect(fake_profiler.open);
@@ -390,16 +360,10 @@ static void read_of_second(CUpti_ApiCallbackSite site)
 static void launch_in_second(void)
 {
     const cuLaunchKernel_params params = {.f = plain, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
-    CUresult result = CUDA_SUCCESS;
-    CUpti_CallbackData call = launch_of(&params, ++correlation);
-    call.context = second;
-    mode->launch_entered(KERNEL, &call);
-    cw_in_flight_launch_entered();
+    const uint32_t number = ++correlation;
+    fake_launch_begins(mode, KERNEL, &params, second, number);
     fake_profiler.device = fake_profiler.device * 3 + 1;
-    call.callbackSite = CUPTI_API_EXIT;
-    call.functionReturnValue = &result;
-    cw_in_flight_launch_left();
-    mode->launch_left(KERNEL, &call);
+    fake_launch_ends(mode, KERNEL, &params, second, number, CUDA_SUCCESS);
 }
 
 static void read_ends_and_second_launches(void)

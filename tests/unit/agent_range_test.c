@@ -1,7 +1,6 @@
 /* Ranges by kernel replay and by application replay, around a program that captures streams into graphs. */
 #include <criterion/criterion.h>
 
-#include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/range.h"
@@ -18,22 +17,12 @@ static uint32_t correlation;
 static void kernel_begins(CUstream stream)
 {
     const cuLaunchKernel_params params = {.gridDimX = 1, .blockDimX = 1, .hStream = stream};
-    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
-                                     .functionParams = &params,
-                                     .context = context,
-                                     .symbolName = "step",
-                                     .correlationId = ++correlation};
-    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
-    cw_in_flight_launch_entered();
+    fake_launch_begins(mode, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, context, ++correlation);
 }
 
 static void kernel_ends(uint32_t number)
 {
-    CUresult result = CUDA_SUCCESS;
-    const CUpti_CallbackData call = {
-        .callbackSite = CUPTI_API_EXIT, .functionReturnValue = &result, .context = context, .correlationId = number};
-    cw_in_flight_launch_left();
-    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+    fake_launch_ends(mode, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, NULL, context, number, CUDA_SUCCESS);
 }
 
 static void kernel(CUstream stream)
@@ -57,15 +46,8 @@ static void capture_ends(void)
 static void begin(enum cw_replay_kind replay, bool user)
 {
     struct cw_writer setup;
-    const struct cw_filter_options all = {.launch_count = UINT64_MAX};
     fake_profiler_begin(&setup, 1, 1);
-    cw_write_u32(&setup, replay);
-    cw_write_u8(&setup, user);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, 1);
-    cw_write_u32(&setup, CW_RESERVE_USUAL);
-    cw_write_u32(&setup, CW_ON_HOST_USUAL);
-    cw_filter_write(&setup, &all);
+    fake_ask(&setup, replay, user, NULL);
     fake_profiler.current = context;
     fake_setup(mode, &setup);
     mode->context_created(context, 0);

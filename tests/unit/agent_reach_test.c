@@ -7,10 +7,7 @@
 #include "agent/inject/driver/reach.h"
 #include "tests/support/fake_driver.h"
 
-static const struct {
-    CUpti_CallbackId id;
-    const char *name;
-} names[] = {
+static const struct fake_name names[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess"},
     {CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, "cuIpcGetMemHandle"},
     {CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle_v2, "cuIpcOpenMemHandle_v2"},
@@ -36,17 +33,8 @@ static const struct {
     {CUPTI_DRIVER_TRACE_CBID_cuPointerSetAttribute, "cuPointerSetAttribute"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, "cuMemAlloc_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
+    {0},
 };
-
-static CUptiResult callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
-{
-    (void)domain;
-    *name = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].id == id)
-            *name = names[i].name;
-    return CUPTI_SUCCESS;
-}
 
 static bool reaches_as(CUpti_CallbackId id, const void *params, const char *kernel)
 {
@@ -55,7 +43,7 @@ static bool reaches_as(CUpti_CallbackId id, const void *params, const char *kern
     fake_driver();
     fake_memory[0] = (struct fake_memory){(void *)0x10000, 0x1000, CU_MEMORYTYPE_DEVICE, false, 0};
     fake_memory[1] = (struct fake_memory){(void *)0x20000, 0x1000, CU_MEMORYTYPE_DEVICE, false, 1};
-    cw_inject->api.cuptiGetCallbackName = callback_name;
+    fake_names = names;
     cw_reach_init();
     cr_expect_null(cw_reach_why());
     bool reached = cw_reach_follow(id, &call);
