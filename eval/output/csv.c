@@ -95,14 +95,14 @@ static void put_names(struct lines *l)
         put_metric(l->out, NULL, l);
         put_value(l, NULL);
     }
-    fputs_unlocked("\r\n", l->out);
+    putc_unlocked('\n', l->out);
 }
 
 static void put_row(struct lines *l, const struct cw_output_row *row)
 {
     if (!l->table->metrics) {
         fwrite_unlocked(l->start, 1, l->size, l->out);
-        fputs_unlocked("\r\n", l->out);
+        putc_unlocked('\n', l->out);
         return;
     }
     for (size_t m = 0; m < l->table->metrics->row_count; m++) {
@@ -110,7 +110,7 @@ static void put_row(struct lines *l, const struct cw_output_row *row)
         fwrite_unlocked(l->start, 1, l->size, l->out);
         cw_output_once_put(&l->once, m, l->out);
         put_value(l, &value);
-        fputs_unlocked("\r\n", l->out);
+        putc_unlocked('\n', l->out);
     }
 }
 

@@ -145,14 +145,14 @@ int main(int count, char **arguments)
         fail("no such group", path);
     for (size_t c = 0; c < column_count; c++)
         printf("%s%s", c ? "," : "", columns[c].name);
-    fputs("\r\n", stdout);
+    fputs("\n", stdout);
     for (hsize_t i = 0; i < columns[0].count; i++) {
         for (size_t c = 0; c < column_count; c++) {
             if (c)
                 putchar(',');
             put_cell(&columns[c], i);
         }
-        fputs("\r\n", stdout);
+        fputs("\n", stdout);
     }
     return 0;
 }

@@ -225,7 +225,7 @@ Test(instructions, values_of_instances_add_up)
     cr_expect(all.values[0] == 8 && all.values[1] == 0 && all.values[2] == 12);
     char *text = text_of(write_csv);
     cr_expect_str_eq(text, "device,process,function,name,module,offset,file,line,metric,level,instances,first,sum,min,"
-                           "max\r\n0,0,_Z5firstPf,first(float*),42,16,/kernels/lines.cu,4,m,sm,3,0,20,0,12\r\n");
+                           "max\n0,0,_Z5firstPf,first(float*),42,16,/kernels/lines.cu,4,m,sm,3,0,20,0,12\n");
     free(text);
 }
 

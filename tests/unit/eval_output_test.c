@@ -89,12 +89,12 @@ Test(eval_output, numbers)
 Test(eval_output, csv)
 {
     char *text = text_of(write_csv);
-    cr_expect(strstr(text, "range,name,kernel,metric,unit,value,status\r\n"
-                           "0,first,_Zk,sm__inst.sum,instructions,1600,ok\r\n"
-                           "0,first,_Zk,sm__bytes.sum.per_cycle_active,bytes/cycles,40,mixed passes\r\n"
-                           "0,first,_Zk,sm__missing.sum,1,nan,not collected\r\n"
-                           "0,first,_Zk,sm__inst.avg.per_cycle_in_frame,instructions/cycles,inf,zero denominator\r\n"
-                           "1,\"se\"\"co,nd\",_Zk,sm__inst.sum,instructions,1600,ok\r\n") == text,
+    cr_expect(strstr(text, "range,name,kernel,metric,unit,value,status\n"
+                           "0,first,_Zk,sm__inst.sum,instructions,1600,ok\n"
+                           "0,first,_Zk,sm__bytes.sum.per_cycle_active,bytes/cycles,40,mixed passes\n"
+                           "0,first,_Zk,sm__missing.sum,1,nan,not collected\n"
+                           "0,first,_Zk,sm__inst.avg.per_cycle_in_frame,instructions/cycles,inf,zero denominator\n"
+                           "1,\"se\"\"co,nd\",_Zk,sm__inst.sum,instructions,1600,ok\n") == text,
               "%s", text);
     free(text);
 }

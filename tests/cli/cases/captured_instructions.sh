@@ -2,8 +2,8 @@
 # hardware counter says of the same kernel in another capture.
 captures=$SOURCE/data/captures
 metric-eval "$captures/pc_gemm.cwd" --top 2 --source-path "$captures/workloads"
-metric-eval "$captures/pc_gemm.cwd" --csv - | tr -d '\r' |
+metric-eval "$captures/pc_gemm.cwd" --csv - |
     awk -F, 'NR > 1 {n += $(NF - 1); none += $NF} END {print n " samples have a reason, in " none " nothing was issued"}'
 metric-eval "$captures/sass_gemm.cwd" --top 2
-metric-eval "$captures/gemm.cwd" -m smsp__inst_executed.sum,smsp__thread_inst_executed.sum --csv - | tr -d '\r' |
+metric-eval "$captures/gemm.cwd" -m smsp__inst_executed.sum,smsp__thread_inst_executed.sum --csv - |
     awk -F, 'NR > 1 {print $(NF - 3), $(NF - 1)}'

@@ -2,5 +2,5 @@
 # as did the blocks that a multiprocessor holds.
 metric-eval "$SOURCE/data/captures/facts.cwd" --csv - -m "launch__registers_per_thread,launch__shared_mem_per_block_static,\
 launch__shared_mem_per_block_dynamic,launch__shared_mem_per_block_driver,launch__local_mem_per_thread,\
-launch__cluster_dim_x,launch__cooperative,launch__occupancy_limit" | cut -d , -f 1,2,4,6,7 | tr -d '\r'
+launch__cluster_dim_x,launch__cooperative,launch__occupancy_limit" | cut -d , -f 1,2,4,6,7
 metric-eval show "$SOURCE/data/captures/facts.cwd" | grep -E 'per_multiprocessor|warp_size'

@@ -1,6 +1,6 @@
 # CUPTI's old names evaluate; those without an equivalent say so and name the closest.
 capture=$SOURCE/data/captures/gemm.cwd
-metric-eval $capture -m achieved_occupancy,ipc,gld_efficiency --csv - | tr -d '\r' | cut -d, -f5-
+metric-eval $capture -m achieved_occupancy,ipc,gld_efficiency --csv - | cut -d, -f5-
 metric-eval $capture -m cf_fu_utilization --csv -; echo "status $?"
 metric-eval $capture -m achieved_ocupancy --csv -; echo "status $?"
 metric-config --chip GH100 -m warp_execution_efficiency --no-native --explain | tail -1

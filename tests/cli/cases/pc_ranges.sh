@@ -6,7 +6,7 @@ echo launch between; echo start step 2; echo pop; echo launch add; echo end step
 EOP
 functions() {
     capture-agent pc -o run.cwd "$@" -- sh program || { echo "status $?"; return; }
-    metric-eval run.cwd --csv - | tr -d '\r' | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
+    metric-eval run.cwd --csv - | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
     metric-eval show run.cwd | grep -E 'sampled|filter|batches'
 }
 echo all; functions
@@ -27,8 +27,8 @@ functions --kernel '^(?!gemm)'
 echo kernels of ranges; functions --range step --kernel gemm
 echo launches; functions --mode serialized --launch-skip 2 --launch-count 3
 functions --launch-skip 2
-echo pretended kernels; capture-agent pc -o run.cwd --exclude '^sim_kernel_1\(' -- true && metric-eval run.cwd --csv - | tr -d '\r' | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
-capture-agent sass -m smsp__sass_inst_executed -o run.cwd --kernel kernel_2 -- true && metric-eval run.cwd --csv - | tr -d '\r' | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
+echo pretended kernels; capture-agent pc -o run.cwd --exclude '^sim_kernel_1\(' -- true && metric-eval run.cwd --csv - | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
+capture-agent sass -m smsp__sass_inst_executed -o run.cwd --kernel kernel_2 -- true && metric-eval run.cwd --csv - | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
 capture-agent sass -m smsp__sass_inst_executed -o run.cwd --kernel nothing -- true; echo "status $?"
 echo names of files
 capture-agent pc -o 'run.%p.cwd' -- true; echo "status $?"

@@ -1,6 +1,6 @@
 # Some ranks of many, with an index and without: the same, but other files are opened.
 mkdir job; make_ranks "$SOURCE/data/captures/gpus.cwd" 30 job 4
-ask() { metric-eval job/ "$@" --by rank -q -m gpu__time_duration.sum --csv - | tr -d '\r' | cut -d, -f1,4,5; }
+ask() { metric-eval job/ "$@" --by rank -q -m gpu__time_duration.sum --csv - | cut -d, -f1,4,5; }
 opened() { strace -f -e trace=openat -o trace "$@" >/dev/null 2>&1; grep -c 'job/run\.[0-9]*\.cwd' trace; }
 echo == without
 ask --rank 7,20-21 >without; cat without; ask --rank 99; echo "status $?"; ask --rank 7 --kernel nothing 2>&1 | head -n 1

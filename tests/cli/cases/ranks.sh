@@ -22,7 +22,7 @@ assert len(values) == 8 and max(values) == k["greatest"][0] and min(values) == k
 print(d["stragglers"][0]["text"])'
 echo == CSV and HDF5
 metric-eval ranks job -m gpu__time_duration.sum --csv ranks.csv -o ranks.h5 >/dev/null
-head -n 2 ranks.csv | tr -d '\r' | cut -d, -f1-5; wc -l <ranks.csv
+head -n 2 ranks.csv | cut -d, -f1-5; wc -l <ranks.csv
 h5dump -H ranks.h5 | grep -oE '(GROUP|DATASET) "[a-z_]+"' | tr '\n' ' '; echo
 h5dump -d /straggler/rank -y ranks.h5 | sed -n '/DATA {/,/}/p' | head -n 2 | tr -d ' \n'; echo
 metric-eval ranks job -m gpu__time_duration.sum --csv ranks.csv >/dev/null; echo "status $?"
