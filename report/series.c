@@ -19,9 +19,12 @@ static void widen(struct bounds *b, double value)
     b->high = value > b->high ? value : b->high;
 }
 
+/* The whole span may be no number any more, where its half is one. */
 static uint16_t shorten(double value, const struct bounds *all)
 {
-    return all->high > all->low ? (uint16_t)((value - all->low) / (all->high - all->low) * (MISSING - 1) + 0.5) : 0;
+    const double scale = isfinite(all->high - all->low) ? 1 : 0.5, low = all->low * scale;
+    return all->high > all->low ? (uint16_t)((value * scale - low) / (all->high * scale - low) * (MISSING - 1) + 0.5)
+                                : 0;
 }
 
 static uint32_t points_of(uint32_t count, uint32_t per)

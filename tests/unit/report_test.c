@@ -7,6 +7,7 @@
 #include "report/launches.h"
 #include "report/layout.h"
 #include "report/put.h"
+#include "report/series.h"
 
 static char *text;
 static size_t size;
@@ -55,6 +56,17 @@ Test(report, bytes_are_base64)
         cw_put_bytes(out, "", cases[i][0], strlen(cases[i][0]));
         expect(out, cases[i][1]);
     }
+}
+
+/* 16 bits of each, low byte first. */
+Test(report, numbers_over_time_may_be_as_far_apart_as_numbers_are)
+{
+    const double values[] = {-1.6e308, 0, 1.6e308};
+    FILE *out = begin();
+    cr_assert(cw_series_put(out, "", &(struct cw_series){"a", "b", values, 3, 1}));
+    fclose(out);
+    cr_expect(strstr(text, "\"data\":\"AAD/f/7/\""), "%s", text);
+    free(text);
 }
 
 static struct cw_layout layout;
