@@ -17,10 +17,10 @@ struct making {
     enum cw_group_by by;
     uint32_t *key; /* of each launch: what it is grouped by, below key_count */
     uint32_t key_count;
-    const char **paths;           /* by NVTX, unless ranges are joined: the name of what has a key */
-    uint32_t *order;              /* launches, those of a row one after another */
-    uint32_t *of_shape, *first;   /* ranges by shape: those of shape s are of_shape[first[s]] to of_shape[first[s + 1]] */
-    uint32_t *turn;               /* of each shape: the range whose turn it is */
+    const char **paths;         /* by NVTX, unless ranges are joined: the name of what has a key */
+    uint32_t *order;            /* launches, those of a row one after another */
+    uint32_t *of_shape, *first; /* ranges by shape: those of shape s are of_shape[first[s]] to of_shape[first[s + 1]] */
+    uint32_t *turn;             /* of each shape: the range whose turn it is */
     uint32_t *stand, stand_count; /* ranges that stand for launches, row by row */
     struct cw_group *items, *counted;
     struct cw_joined_row *row;
@@ -213,7 +213,7 @@ static const char *name_row(const struct making *m, uint32_t launch)
     const struct cw_device *of = device < t->data->device_count ? &t->data->devices[device] : NULL;
     const char *text = of ? cw_device_attribute(of, "name") : NULL;
     const struct cw_timeline_gpu *g = j->of_ranges ? NULL : &t->gpu[l->event];
-    char family[CW_SHORT_SIZE];
+    char family[CW_SHORT_SIZE], name[CW_TIMELINE_NAME_SIZE];
     const bool kernel = g && strcmp(j->traced.launches[launch].kernel, t->names[g->name].text) == 0;
     const struct cw_timeline_stream *s;
     switch (m->by) {
@@ -231,10 +231,7 @@ static const char *name_row(const struct making *m, uint32_t launch)
                   : "(no device)";
     case CW_BY_STREAM:
         s = l->stream == CW_TIMELINE_NONE ? NULL : &t->streams[l->stream];
-        return s ? cw_arena_printf(m->arena, "process %" PRIu32 " device %" PRId64 " stream %" PRIu64 "%s%s",
-                                   s->process, of ? (int64_t)of->index : -1, s->stream, s->name ? " " : "",
-                                   t->names[s->name].text)
-                 : "(no stream)";
+        return s ? cw_arena_printf(m->arena, "%s", cw_timeline_name_stream(t, s, name)) : "(no stream)";
     default:
         return kernel ? t->names[g->name].shown : j->traced.launches[launch].kernel;
     }
@@ -463,8 +460,11 @@ enum cw_status cw_joined_rows_make(struct cw_joined_rows *rows, const struct cw_
     counted->by = by;
     counted->count = rows->groups.count;
     counted->items = m.counted;
-    const struct cw_group_walk walk = {.data = joined->data, .folds = &counted->folds, .count = counted->count,
-                                       .items = m.counted, .means = &counted->data};
+    const struct cw_group_walk walk = {.data = joined->data,
+                                       .folds = &counted->folds,
+                                       .count = counted->count,
+                                       .items = m.counted,
+                                       .means = &counted->data};
     const enum cw_status status = cw_groups_walk(&walk, arena, err);
     if (status != CW_OK)
         return status;

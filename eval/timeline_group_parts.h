@@ -12,7 +12,11 @@ bool cw_timeline_group_ranges(struct cw_timeline_groups *all, const struct cw_ti
 /* Groups by CUDA graph. False when out of memory. */
 bool cw_timeline_group_graphs(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,
                               struct cw_arena *arena);
-/* "HtoD from pageable to device", "memset of device". Returns `text`. */
+/* "rank 1 stream 7 main device 0 process 4000", of which what tells streams apart comes before what may be cut; of one
+ * process and device "stream 7 main". Returns `text`, as the next. */
+const char *cw_timeline_name_stream(const struct cw_timeline *timeline, const struct cw_timeline_stream *stream,
+                                    char text[CW_TIMELINE_NAME_SIZE]);
+/* "HtoD from pageable to device", "memset of device". */
 const char *cw_timeline_name_copy(const struct cw_timeline *timeline, const struct cw_timeline_gpu *gpu,
                                   char text[CW_TIMELINE_NAME_SIZE]);
 /* As cw_timeline_put_path, with stars for numbers. */

@@ -232,19 +232,24 @@ static size_t name_process(const struct cw_timeline *t, uint32_t process, char t
     return (size_t)used;
 }
 
-static void name_stream(const struct cw_timeline *t, const struct cw_timeline_stream *s,
-                        char text[CW_TIMELINE_NAME_SIZE])
+const char *cw_timeline_name_stream(const struct cw_timeline *t, const struct cw_timeline_stream *s,
+                                    char text[CW_TIMELINE_NAME_SIZE])
 {
-    char number[32] = "?";
-    int used = 0;
+    const bool several = t->trace->process_count > 1;
+    const char *rank = several ? cw_timeline_attribute(t, s->process, "rank") : NULL;
+    char number[32] = "?", before[64] = "", device[32] = "", process[32] = "";
     if (s->stream != CW_TRACE_UNKNOWN)
         snprintf(number, sizeof number, "%" PRIu64, s->stream);
     if (t->data->device_count > 1 && s->device != CW_NO_TRACE_DEVICE)
-        used = snprintf(text, CW_TIMELINE_NAME_SIZE, "device %" PRIu32 " ", t->data->devices[s->device].index);
-    if (t->trace->process_count > 1)
-        used += (int)name_process(t, s->process, text + used), used += snprintf(text + used, 2, " ");
-    snprintf(text + used, CW_TIMELINE_NAME_SIZE - (size_t)used, "stream %s%s%.200s", number, s->name ? " " : "",
-             t->names[s->name].text);
+        snprintf(device, sizeof device, " device %" PRIu32, t->data->devices[s->device].index);
+    if (several)
+        snprintf(process, sizeof process, "%sprocess %" PRIu32 "%s", rank ? " " : "",
+                 t->trace->processes[s->process].pid, rank ? "" : " ");
+    if (rank)
+        snprintf(before, sizeof before, "rank %.16s ", rank);
+    snprintf(text, CW_TIMELINE_NAME_SIZE, "%sstream %s%s%.200s%s%s", rank ? before : process, number,
+             s->name ? " " : "", t->names[s->name].text, device, rank ? process : "");
+    return text;
 }
 
 /* "process 70 graph 2" */
@@ -296,8 +301,7 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
     case CW_TIMELINE_BY_NVTX_EACH:
         return cw_timeline_name_ranges(groups, group, text);
     case CW_TIMELINE_BY_STREAM:
-        name_stream(t, &t->streams[g->stream], text);
-        return text;
+        return cw_timeline_name_stream(t, &t->streams[g->stream], text);
     case CW_TIMELINE_BY_DEVICE:
         name_device(t, t->streams[g->stream].device, text);
         return text;
