@@ -180,7 +180,7 @@ __attribute__((noreturn)) static void swap_links(void)
     }
 }
 
-Test(agent_collector, what_is_looked_at_is_what_is_written, .timeout = 60)
+Test(agent_collector, what_is_looked_at_is_what_is_written, .timeout = 100)
 {
     make_capture(capture);
     write_text(other, "precious");

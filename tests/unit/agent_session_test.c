@@ -69,6 +69,9 @@ static void check(const char *told)
     cw_session_finish(&session);
 }
 
+/* One limit for all: of tests beside one another with different limits, Criterion never frees some of what it notes. */
+TestSuite(agent_session, .timeout = 120);
+
 Test(agent_session, the_last_of_too_many_processes_goes_on)
 {
     listen_here();
@@ -148,18 +151,18 @@ static void daemons(int count, const char *told)
     cw_session_finish(&session);
 }
 
-Test(agent_session, processes_that_live_on_are_told_of, .timeout = 60)
+Test(agent_session, processes_that_live_on_are_told_of)
 {
     daemons(1, "process 77 (a daemon) lives on behind the program");
     daemons(3, "3 processes, such as 77 (a daemon), live on");
 }
 
-Test(agent_session, those_that_end_with_the_program_are_not, .timeout = 60)
+Test(agent_session, those_that_end_with_the_program_are_not)
 {
     daemons(0, "");
 }
 
-Test(agent_session, a_program_of_which_no_process_comes_is_told_of, .timeout = 60)
+Test(agent_session, a_program_of_which_no_process_comes_is_told_of)
 {
     daemons(-1, "no process came to the agent");
 }
@@ -560,7 +563,7 @@ static void expect(const char *name, const char *trouble, uint32_t messages)
     cw_session_finish(&session);
 }
 
-Test(agent_session, faults_of_messages, .timeout = 120)
+Test(agent_session, faults_of_messages)
 {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         run(faults[i].name, faults[i].program, faults[i].setup);
@@ -597,7 +600,7 @@ Test(agent_session, one_process_of_a_gpu_is_collected)
     expect("two of a GPU", "", 0);
 }
 
-Test(agent_session, every_allocation_may_fail, .timeout = 120)
+Test(agent_session, every_allocation_may_fail)
 {
     for (bool failed = true; failed;) {
         fail_after++;
@@ -623,7 +626,7 @@ static void is_cut(void)
     send_out(join(), &out);
 }
 
-Test(agent_session, a_message_may_end_anywhere, .timeout = 120)
+Test(agent_session, a_message_may_end_anywhere)
 {
     struct cw_writer hello;
     cw_writer_init(&hello);

@@ -262,7 +262,7 @@ static void take_slowly(void *user, const char *line)
     usleep(2000);
 }
 
-Test(agent_sim, a_child_that_never_stops_is_not_waited_for, .timeout = 60)
+Test(agent_sim, a_child_that_never_stops_is_not_waited_for, .timeout = 600)
 {
     struct cw_program run;
     struct cw_error err = CW_ERROR_INIT;
