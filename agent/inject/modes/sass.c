@@ -313,6 +313,16 @@ static void settle(CUcontext context, bool rests, const char *where)
         stop(p);
 }
 
+static void settle_all(const char *where)
+{
+    for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
+        if (i >= self->context_count) /* others went meanwhile */
+            continue;
+        const CUcontext context = self->contexts[i].context;
+        settle(context, !self->contexts[i].running || cw_idle_wait_before_capture(context, patience_ns), where);
+    }
+}
+
 static void context_destroyed(CUcontext context)
 {
     if (!find(context))
@@ -356,24 +366,12 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_inject_fail(CW_ERR_DEVICE,
                        "found a launch that does not return where a CUDA graph begins to be made; expected "
                        "SASS metrics to end before it");
-    for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
-        if (i >= self->context_count) /* others went meanwhile */
-            continue;
-        const CUcontext context = self->contexts[i].context;
-        settle(context, !self->contexts[i].running || cw_idle_wait_before_capture(context, patience_ns),
-               "a CUDA graph begins to be made");
-    }
+    settle_all("a CUDA graph begins to be made");
 }
 
 static void finish(void)
 {
-    for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
-        if (i >= self->context_count) /* others went meanwhile */
-            continue;
-        const CUcontext context = self->contexts[i].context;
-        settle(context, !self->contexts[i].running || cw_idle_wait_before_capture(context, patience_ns),
-               "the program does");
-    }
+    settle_all("the program does");
 }
 
 const struct cw_inject_mode cw_inject_sass = {.setup = setup,
