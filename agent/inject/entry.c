@@ -327,8 +327,6 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     const struct cw_inject_mode *mode = cw_inject->mode;
     bool loaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
     bool unloaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
-    if (loaded && !cw_inject->over)
-        cw_module_look(data->resourceDescriptor);
     if (loaded && mode && mode->module_loaded && !cw_inject->over)
         mode->module_loaded(data->resourceDescriptor);
     if (unloaded) {

@@ -241,13 +241,18 @@ static CUptiResult no_checkpoint(struct cw_checkpoint *checkpoint)
     return checkpoint ? CUPTI_ERROR_UNKNOWN : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
+static void begin_with_context(enum cw_mode mode)
+{
+    *cw_checkpoint_library = (struct cw_checkpoint_library){no_checkpoint, no_checkpoint, no_checkpoint};
+    fake_cupti.mode = mode;
+    begin();
+    fake_cupti_create_context();
+}
+
 /* A batch must not be done again behind a call that nobody saw. */
 Test(entry, calls_of_a_newer_driver_are_seen_by_batches, .timeout = 60)
 {
-    *cw_checkpoint_library = (struct cw_checkpoint_library){no_checkpoint, no_checkpoint, no_checkpoint};
-    fake_cupti.mode = CW_MODE_BATCH;
-    begin();
-    fake_cupti_create_context();
+    begin_with_context(CW_MODE_BATCH);
     cr_expect(cw_inject->mode && !cw_inject->over);
     cr_expect_eq(fake_cupti.newer, 1);
     cw_inject->over = true;
@@ -289,15 +294,22 @@ static void load_module(uint32_t number, const void *cubin, size_t size)
     fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
 }
 
-Test(entry, modules_with_variables_are_counted_once, .timeout = 60)
+static unsigned char module_bytes[1 << 14]; /* with variables */
+
+static size_t read_module(void)
 {
-    static unsigned char bytes[1 << 14];
     FILE *file = fopen(CW_SOURCE_DIR "/tests/fuzz/corpus/cubin/variables", "rb");
     cr_assert_not_null(file);
-    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    const size_t size = fread(module_bytes, 1, sizeof module_bytes, file);
     fclose(file);
-    begin();
-    fake_cupti_create_context();
+    return size;
+}
+
+Test(entry, modules_with_variables_are_counted_once, .timeout = 60)
+{
+    const unsigned char *bytes = module_bytes;
+    const size_t size = read_module();
+    begin_with_context(CW_MODE_BATCH);
     load_module(1, "no code", 7);
     cr_expect(!cw_variables->modules && !cw_variables->managed);
     load_module(2, bytes, size);
@@ -305,6 +317,17 @@ Test(entry, modules_with_variables_are_counted_once, .timeout = 60)
     cr_expect(cw_variables->modules == 1 && cw_variables->managed);
     load_module(3, bytes, size);
     cr_expect_eq(cw_variables->modules, 2);
+    cw_inject->over = true;
+    end();
+}
+
+/* Their symbols are read for batches alone. */
+Test(entry, modules_are_not_looked_into_where_nothing_is_put_back, .timeout = 60)
+{
+    const size_t size = read_module();
+    begin_with_context(CW_MODE_RANGE);
+    load_module(2, module_bytes, size);
+    cr_expect(!cw_variables->modules && !cw_variables->managed);
     cw_inject->over = true;
     end();
 }

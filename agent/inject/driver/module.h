@@ -21,7 +21,7 @@ struct cw_variables {
 };
 extern struct cw_variables *const cw_variables;
 
-/* A module is there. Needs no lock. */
+/* Sees what variables a module brings. Needs no lock. */
 void cw_module_look(const CUpti_ModuleResourceData *module);
 /* Sends the code of a module where it is wanted, once for each content. Needs no lock. */
 void cw_module_send(const CUpti_ModuleResourceData *module);

@@ -430,4 +430,5 @@ const struct cw_inject_mode cw_inject_batch = {.facts = true,
                                                .call_left = call_left,
                                                .abandoned = abandon,
                                                .rest = rest,
-                                               .give_way = give_way};
+                                               .give_way = give_way,
+                                               .module_loaded = cw_module_look};
