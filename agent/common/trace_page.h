@@ -19,6 +19,14 @@ struct cw_trace_page {
     _Atomic uint32_t toggled;                        /* by the agent: how often a signal came that opens a window */
 };
 
+/* What was launched of a kind. A record proves a launch, also of a call of which nobody saw all: it was under way when an
+ * agent attached, or when a window opened or closed. */
+static inline uint64_t cw_trace_page_launched(const struct cw_trace_page *page, enum cw_trace_kind kind)
+{
+    const uint64_t seen = atomic_load(&page->launched[kind]), direct = atomic_load(&page->direct[kind]);
+    return seen > direct ? seen : direct;
+}
+
 /* The texts that every process begins with: the names of all kinds, by number, from 1 on, and one for all of them. */
 #define CW_TRACE_ALL_KINDS "all"
 enum { CW_TRACE_TEXT_OF_ALL = CW_TRACE_KIND__COUNT + 1 };

@@ -524,10 +524,11 @@ enum cw_status cw_trace_output_cut(struct cw_trace_output *o, uint32_t process, 
 }
 
 /* What the page knows better than the last account: rows that were not sent, launches without a record. */
-static struct cw_trace_books settled(const struct cw_trace_books *kept, const struct cw_trace_page *page, int kind)
+static struct cw_trace_books settled(const struct cw_trace_books *kept, const struct cw_trace_page *page,
+                                      enum cw_trace_kind kind)
 {
     struct cw_trace_books b = *kept;
-    const uint64_t seen = atomic_load(&page->rows[kind]), launched = atomic_load(&page->launched[kind]),
+    const uint64_t seen = atomic_load(&page->rows[kind]), launched = cw_trace_page_launched(page, kind),
                    direct = launched ? atomic_load(&page->direct[kind]) : seen;
     const uint64_t unsent = seen > b.rows ? seen - b.rows : 0;
     b.launched = launched;

@@ -131,6 +131,7 @@ static struct {
     uint32_t text_count;
     uint64_t rows[CW_TRACE_KIND__COUNT];
     uint64_t last[CW_TRACE_KIND__COUNT][CW_FIELD__COUNT], first[CW_TRACE_KIND__COUNT][CW_FIELD__COUNT];
+    uint64_t launched[CW_TRACE_KIND__COUNT], recorded[CW_TRACE_KIND__COUNT]; /* as accounts have it */
     struct cw_trace_buffer buffer;
     uint32_t pages;
 } heard;
@@ -145,6 +146,15 @@ static void hear_texts(struct cw_reader *in)
         heard.texts[heard.text_count++] = texts[i];
 }
 
+static void hear_account(const struct cw_trace_rows *rows, uint32_t row)
+{
+    const enum cw_trace_kind kind = cw_trace_kind_find(heard.texts[cw_trace_get(rows, CW_FIELD_TYPE, row)]);
+    if (kind == CW_TRACE_KIND__COUNT)
+        return;
+    heard.launched[kind] = cw_trace_get(rows, CW_FIELD_LAUNCHED, row);
+    heard.recorded[kind] = cw_trace_get(rows, CW_FIELD_RECORDED, row);
+}
+
 static void hear_rows(struct cw_reader *in)
 {
     struct cw_trace_rows rows;
@@ -154,6 +164,8 @@ static void hear_rows(struct cw_reader *in)
         if (!heard.rows[rows.kind])
             heard.first[rows.kind][f] = cw_trace_get(&rows, (enum cw_trace_field)f, 0);
     }
+    for (uint32_t i = 0; rows.kind == CW_TRACE_ACCOUNT && i < rows.count; i++)
+        hear_account(&rows, i);
     heard.rows[rows.kind] += rows.count;
 }
 
@@ -561,6 +573,20 @@ Test(trace, a_window_opens_within_a_launch)
     launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS);
     cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 1);
     end();
+}
+
+/* CUPTI records the kernel of a call that was under way when the trace began, of which nobody saw the begin. */
+Test(trace, what_is_recorded_was_launched)
+{
+    const CUpti_ActivityKernel9 k = kernel(1000);
+    begin(GPU, NULL);
+    record(&k, sizeof k, 1);
+    for (int i = 0; i < 3; i++)
+        launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS);
+    record(&k, sizeof k, 3);
+    end();
+    cr_expect(heard.launched[CW_TRACE_KERNEL] == 4 && heard.recorded[CW_TRACE_KERNEL] == 4, "%llu launched, %llu recorded",
+              (unsigned long long)heard.launched[CW_TRACE_KERNEL], (unsigned long long)heard.recorded[CW_TRACE_KERNEL]);
 }
 
 static uint64_t opened_ns;

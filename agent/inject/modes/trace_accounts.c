@@ -36,7 +36,7 @@ static uint64_t all_counts(void)
 static void put_kind(const struct cw_trace_page *page, enum cw_trace_kind k)
 {
     const bool counted = k == CW_TRACE_KERNEL || k == CW_TRACE_GRAPH;
-    const uint64_t launched = count_of(page->launched, k), lost = count_of(page->lost, k),
+    const uint64_t launched = cw_trace_page_launched(page, k), lost = count_of(page->lost, k),
                    had = count_of(counted ? page->direct : page->rows, k);
     put_account((uint32_t)k + 1, counted && launched ? launched : CW_TRACE_UNKNOWN, had > lost ? had - lost : 0,
                 lost ? lost : CW_TRACE_UNKNOWN, count_of(page->untimed, k),
