@@ -310,6 +310,11 @@ bool cw_idle_synchronize(CUcontext context)
     return context != NULL;
 }
 
+void cw_module_look(const CUpti_ModuleResourceData *module)
+{
+    cw_variables->modules += module != NULL;
+}
+
 void cw_module_send(const CUpti_ModuleResourceData *module)
 {
     fake_profiler.others += cw_sent_modules->wanted && module;
