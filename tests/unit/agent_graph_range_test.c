@@ -121,10 +121,27 @@ Test(graph_range, memory_is_as_it_was_after_a_launch_that_fails)
 {
     fails_at = 2;
     cr_expect_null(collect());
-    cr_expect_str_eq(fake_profiler.failure, "a CUDA graph could not be launched for its passes");
+    cr_expect_str_eq(fake_profiler.failure, "found that a CUDA graph could not be launched for its passes; memory was "
+                                            "put back, and the capture ends here");
     cr_expect_eq(fake_profiler.device, 5);
     cr_expect_eq(pinned[3], 7);
     cr_expect_eq(fake_profiler.sent_count, 0);
+    cr_expect(!fake_profiler.running);
+}
+
+static CUptiResult no_restore(struct cw_checkpoint *checkpoint)
+{
+    return checkpoint ? CUPTI_ERROR_UNKNOWN : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+Test(graph_range, memory_that_cannot_be_put_back_is_told_also_behind_a_launch_that_fails)
+{
+    fails_at = 1;
+    cw_checkpoint_library->restore = no_restore;
+    cr_expect_null(collect());
+    cr_expect_str_eq(fake_profiler.failure, "found that memory could not be put back behind a pass of a CUDA graph; "
+                                            "what the program computes may be wrong from here on, and the capture ends "
+                                            "here");
     cr_expect(!fake_profiler.running);
 }
 

@@ -585,8 +585,9 @@ Test(trace, what_is_recorded_was_launched)
         launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS);
     record(&k, sizeof k, 3);
     end();
-    cr_expect(heard.launched[CW_TRACE_KERNEL] == 4 && heard.recorded[CW_TRACE_KERNEL] == 4, "%llu launched, %llu recorded",
-              (unsigned long long)heard.launched[CW_TRACE_KERNEL], (unsigned long long)heard.recorded[CW_TRACE_KERNEL]);
+    cr_expect(heard.launched[CW_TRACE_KERNEL] == 4 && heard.recorded[CW_TRACE_KERNEL] == 4,
+              "%llu launched, %llu recorded", (unsigned long long)heard.launched[CW_TRACE_KERNEL],
+              (unsigned long long)heard.recorded[CW_TRACE_KERNEL]);
 }
 
 static uint64_t opened_ns;

@@ -153,6 +153,9 @@ if(CUPTI_INCLUDE_DIR)
   cw_unit(agent_batch_test cw_test_profiler)
   target_sources(agent_batch_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c
                  ${inject}/memory/record.c ${inject}/modes/range.c)
+  cw_unit(agent_failed_replay_test cw_test_profiler)
+  target_sources(agent_failed_replay_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c
+                 ${inject}/memory/record.c ${inject}/modes/range.c)
   cw_unit(agent_once_test cw_test_profiler)
   target_sources(agent_once_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c
                  ${inject}/memory/record.c ${inject}/modes/range.c)

@@ -20,6 +20,9 @@ struct cw_checkpoint_library { /* its functions, NULL where it is not found */
 };
 extern struct cw_checkpoint_library *const cw_checkpoint_library;
 
+/* Where memory is not as the program left it, and cannot be put right. */
+#define CW_MAY_BE_WRONG "what the program computes may be wrong from here on"
+
 /* Finds the library that lies beside the loaded CUPTI; as a mode's load. */
 void cw_checkpoint_load(void);
 /* False where there is none. */

@@ -270,21 +270,26 @@ static CUresult launch(const struct cw_operation *op)
     return cw_inject->api.cuLaunchKernelEx(&op->config, op->function, op->parameters, op->packed ? extra : NULL);
 }
 
-bool cw_record_play(const struct cw_record *r, const struct cw_around *around)
+static CUresult do_again(const struct cw_operation *op)
+{
+    return op->refused ? CUDA_SUCCESS : op->launches ? launch(op) : cw_transfer_do(&op->transfer);
+}
+
+CUresult cw_record_play(const struct cw_record *r, const struct cw_around *around)
 {
     const struct cw_operation *last = NULL;
     uint32_t launches = 0;
-    bool good = cw_shared_restore(&r->shared);
-    for (const struct cw_operation *op = r->first; op && good; last = op, op = op->next) {
+    CUresult result = cw_shared_restore(&r->shared) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+    for (const struct cw_operation *op = r->first; op && result == CUDA_SUCCESS; last = op, op = op->next) {
         if (last && last->stream != op->stream) /* the program's own order between streams is not known here */
-            good = cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
-        if (op->launches)
+            result = cw_inject->api.cuCtxSynchronize();
+        if (around && op->launches)
             around->before(around->user, ++launches);
-        good = good && (op->refused || (op->launches ? launch(op) : cw_transfer_do(&op->transfer)) == CUDA_SUCCESS);
-        if (op->launches)
+        result = result == CUDA_SUCCESS ? do_again(op) : result;
+        if (around && op->launches)
             around->after(around->user);
     }
-    return good && cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
+    return result == CUDA_SUCCESS ? cw_inject->api.cuCtxSynchronize() : result;
 }
 
 void cw_record_clear(struct cw_record *r)

@@ -52,8 +52,9 @@ struct cw_around {
     void (*after)(void *user);
     void *user;
 };
-/* Puts shared memory back and does everything again, in order, in the current context. */
-bool cw_record_play(const struct cw_record *record, const struct cw_around *around);
+/* Puts shared memory back and does everything again, in order, in the current context: how the first of the driver's
+ * calls ended that failed. `around` may be NULL. */
+CUresult cw_record_play(const struct cw_record *record, const struct cw_around *around);
 void cw_record_clear(struct cw_record *record);
 
 #endif

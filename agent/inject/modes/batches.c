@@ -1,9 +1,13 @@
 #include "agent/inject/modes/batches.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/reach.h"
+#include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
@@ -104,17 +108,17 @@ static void let_go(void *shared)
 }
 
 /* Does everything again; *late where that had to be ended. */
-static bool play(struct cw_collection *c, struct cw_batch *b, bool *late)
+static CUresult play(struct cw_collection *c, struct cw_batch *b, bool counts, bool *late)
 {
     const struct cw_around around = {enter, leave, c};
     const struct cw_launch *first = &c->launches[0].data;
     bool shares = b->record.shared.first != NULL;
     uint64_t limit = WATCH * (first->end_ns - first->start_ns);
     if (shares && !cw_idle_watch(limit > least_watch_ns ? limit : least_watch_ns, let_go, &b->record.shared))
-        return false;
-    bool played = cw_record_play(&b->record, &around);
+        return CUDA_ERROR_UNKNOWN;
+    CUresult result = cw_record_play(&b->record, counts ? &around : NULL);
     *late = shares && cw_idle_watch_end();
-    return played;
+    return result;
 }
 
 static bool stop_pass(struct cw_collection *c, bool *more)
@@ -129,6 +133,47 @@ static bool next_part(struct cw_collection *c, bool *more)
     return cw_collection_next_part(c, more);
 }
 
+/* A capture that has ended tells nothing more by itself. */
+static void tell(const char *text)
+{
+    if (cw_inject->over)
+        cw_say("%s", text);
+    else
+        cw_inject_fail(CW_ERR_DEVICE, "%s", text);
+}
+
+static void leave_pass(struct cw_collection *c, bool started)
+{
+    PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
+    if (started)
+        cw_inject->api.cuptiRangeProfilerStop(&stop);
+    cw_collection_release(c);
+}
+
+/* Memory is neither as before the launches nor as behind them. What fails under the profiler may go well without. */
+static void end_behind_failure(struct cw_collection *c, struct cw_batch *b, CUresult result)
+{
+    char text[240];
+    bool late;
+    const bool right = cw_checkpoint_restore(&b->checkpoint) && play(c, b, false, &late) == CUDA_SUCCESS;
+    snprintf(text, sizeof text,
+             "found that a launch failed (CUDA error %d) in a repeated pass of a batch of %" PRIu32
+             "%s, and the capture ends here",
+             (int)result, c->count,
+             right ? "; the program has what it computes alone" : ", and again without the profiler; " CW_MAY_BE_WRONG);
+    tell(text);
+}
+
+static void end_without_memory(const struct cw_collection *c)
+{
+    char text[240];
+    snprintf(text, sizeof text,
+             "found that device memory could not be put back for another pass of a batch of %" PRIu32
+             "; " CW_MAY_BE_WRONG ", and the capture ends here",
+             c->count);
+    tell(text);
+}
+
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 {
     bool more = tried, started = tried, late = false, done = tried || stop_pass(c, &more);
@@ -136,14 +181,18 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
         cw_batch_turn(c, CW_EFFORT_RESTORE);
         bool restored = cw_checkpoint_restore(&b->checkpoint);
         cw_batch_turn(c, CW_EFFORT_START);
-        started = restored && (started || cw_collection_start_pass(c));
+        started = started || (restored && cw_collection_start_pass(c));
         cw_batch_turn(c, CW_EFFORT_LAUNCH);
-        bool played = restored && play(c, b, &late);
-        done = started && played && stop_pass(c, &more);
+        CUresult result = restored ? play(c, b, true, &late) : CUDA_SUCCESS;
+        const bool failed = !restored || result != CUDA_SUCCESS;
+        if (failed)
+            leave_pass(c, started);
+        if (!restored)
+            end_without_memory(c);
+        else if (failed)
+            end_behind_failure(c, b, result);
+        done = started && !failed && stop_pass(c, &more);
         started = false;
-        if (!played)
-            cw_inject_fail(CW_ERR_DEVICE, "a batch of %u launches could not be replayed: %s", c->count,
-                           restored ? "a launch failed" : "device memory was not restored");
     }
     if (late) {
         cw_collection_skip(c, CW_WHY_WAITS);
@@ -353,8 +402,6 @@ static bool run_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream
     bool ran = pushed && cw_inject->api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS && cw_idle_synchronize(c->context);
     uint64_t end_ns = cw_inject_now_ns();
     bool popped = pushed && cw_collection_pop(c), stopped = stop_pass(c, more);
-    if (pushed && !ran)
-        cw_inject_fail(CW_ERR_DEVICE, "a CUDA graph could not be launched for its passes");
     if (c->count && !c->launches[c->count - 1].data.end_ns)
         c->launches[c->count - 1].data.end_ns = end_ns;
     return ran && popped && stopped;
@@ -369,7 +416,11 @@ static void collect_graph(struct cw_collection *c, CUgraphExec exec, CUstream st
         c->running = false;
         cw_batch_turn(c, CW_EFFORT_RESTORE);
         if (!restore_graph(m))
-            cw_inject_fail(CW_ERR_DEVICE, "device memory could not be put back between the passes of a CUDA graph");
+            tell("found that memory could not be put back behind a pass of a CUDA graph; " CW_MAY_BE_WRONG
+                 ", and the capture ends here");
+        else if (!good && !cw_inject->over)
+            tell("found that a CUDA graph could not be launched for its passes; memory was put back, and the capture "
+                 "ends here");
         good = good && !cw_inject->over && (more || next_part(c, &more));
     }
     c->effort.ended = "a CUDA graph";

@@ -62,7 +62,8 @@ bool cw_batch_has_new_variables(const struct cw_batch *b);
 /* While a kernel still runs, memory cannot be given back without waiting for it. */
 void cw_batch_forget(struct cw_batch *b);
 /* The passes after the program's own, or after its start where that was a trial: of the first part, then of the others.
- * Memory is as the program expects it behind each of them, also after a failure. False where there are no ranges. */
+ * Memory is as the program expects it behind each of them, also after a failure, where it can be put right; else that is
+ * told. False where there are no ranges. */
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried);
 /* Ends whatever runs and sends its ranges, unless another thread does it meanwhile. `by`: which call of the driver, or
  * what else (range --verbose). */

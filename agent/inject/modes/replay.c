@@ -62,7 +62,8 @@ static void restore_memory(void)
         free_memory();
     }
     if (self->saved && !cw_checkpoint_restore(&self->memory))
-        cw_inject_fail(CW_ERR_DEVICE, "device memory could not be put back between the passes of user replay");
+        cw_inject_fail(CW_ERR_DEVICE, "found that device memory could not be put back between the passes of user "
+                                      "replay; " CW_MAY_BE_WRONG ", and the capture ends here");
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
