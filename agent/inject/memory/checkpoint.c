@@ -71,20 +71,32 @@ bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
     size_t unused, total, reserve_mb = 0;
     if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS)
         reserve_mb = kept_free(total) >> 20;
-    *c = (struct cw_checkpoint){.size = sizeof *c, .context = context, .reserve_device_mb = reserve_mb};
-    return self->save(c) == CUPTI_SUCCESS;
+    *c = (struct cw_checkpoint){
+        .size = offsetof(struct cw_checkpoint, pinned), .context = context, .reserve_device_mb = reserve_mb};
+    if (!cw_pinned_keep(&c->pinned))
+        return false;
+    if (self->save(c) == CUPTI_SUCCESS) {
+        cw_pinned_check(c->pinned);
+        return true;
+    }
+    cw_pinned_free(c->pinned);
+    return false;
 }
 
 bool cw_checkpoint_restore(struct cw_checkpoint *c)
 {
-    void *host = cw_pinned_keep();
-    bool restored = host && self->restore(c) == CUPTI_SUCCESS;
-    if (host)
-        cw_pinned_put_back(host);
+    struct cw_pinned_copy *now;
+    if (!cw_pinned_keep(&now))
+        return false;
+    bool restored = self->restore(c) == CUPTI_SUCCESS;
+    cw_pinned_put_back(c->pinned, now);
+    cw_pinned_free(now);
     return restored;
 }
 
 void cw_checkpoint_free(struct cw_checkpoint *c)
 {
     self->release(c);
+    cw_pinned_free(c->pinned);
+    c->pinned = NULL;
 }

@@ -6,11 +6,12 @@
 #include "agent/inject/driver/inject.h"
 
 struct cw_checkpoint {
-    size_t size; /* the library's own layout, from here to the end */
+    size_t size; /* of the library's own layout, from here to `pinned` */
     CUcontext context;
     size_t reserve_device_mb, reserve_host_mb;
     uint8_t overwrite, optimizations;
     void *library;
+    struct cw_pinned_copy *pinned; /* what the program had pinned, which the library saves as well */
 };
 
 struct cw_checkpoint_library { /* its functions, NULL where it is not found */

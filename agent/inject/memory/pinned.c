@@ -2,6 +2,7 @@
 #include "agent/inject/memory/pinned.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -12,9 +13,19 @@ enum { LINE = 4096 }; /* what is compared at once */
 
 struct cw_pinned_piece {
     struct cw_pinned_piece *next;
+    uint64_t number; /* no other ever has it */
     uint8_t *memory;
     size_t size;
     bool registered; /* it is the program's own, and may be unmapped without a word */
+};
+
+struct cw_pinned_copy { /* of a piece; the newest is first here, too */
+    struct cw_pinned_copy *next;
+    uint64_t number;
+    uint8_t *memory;
+    size_t size;
+    bool *unsure; /* of each line: something else that was copied at the same time may be other */
+    uint8_t bytes[];
 };
 
 bool cw_pinned_follows(CUpti_CallbackId id)
@@ -54,7 +65,7 @@ static void remember(void *memory, size_t size, bool registered)
     self->unknown = self->unknown || !piece;
     if (!piece)
         return;
-    *piece = (struct cw_pinned_piece){self->first, memory, size, registered};
+    *piece = (struct cw_pinned_piece){self->first, ++self->count, memory, size, registered};
     self->first = piece;
     self->bytes += size;
 }
@@ -116,30 +127,107 @@ static bool read_registered(void *to, const struct cw_pinned_piece *piece)
     return got == (ssize_t)piece->size;
 }
 
-void *cw_pinned_keep(void)
+static size_t lines_of(size_t size)
 {
-    drop_what_is_gone();
-    uint8_t *kept = malloc(self->bytes + 1), *to = kept;
-    for (struct cw_pinned_piece *piece = self->first, *next; kept && piece; piece = next) {
-        next = piece->next;
-        bool there = !piece->registered || read_registered(to, piece);
-        if (!piece->registered)
-            memcpy(to, piece->memory, piece->size);
-        to += there ? piece->size : 0;
-        if (!there)
-            forget(piece->memory);
-    }
-    return kept;
+    return (size + LINE - 1) / LINE;
 }
 
-void cw_pinned_put_back(void *kept)
+static bool copy_piece(struct cw_pinned_copy **to, struct cw_pinned_piece *piece)
 {
-    const uint8_t *from = kept;
-    for (const struct cw_pinned_piece *piece = self->first; piece; from += piece->size, piece = piece->next)
-        for (size_t at = 0; at < piece->size; at += LINE) {
-            size_t size = piece->size - at < LINE ? piece->size - at : LINE;
-            if (memcmp(piece->memory + at, from + at, size) != 0)
-                memcpy(piece->memory + at, from + at, size);
+    const size_t lines = lines_of(piece->size);
+    struct cw_pinned_copy *copy = malloc(sizeof *copy + piece->size + lines);
+    if (!copy)
+        return false;
+    *copy = (struct cw_pinned_copy){.number = piece->number,
+                                    .memory = piece->memory,
+                                    .size = piece->size,
+                                    .unsure = (bool *)copy->bytes + piece->size};
+    memset(copy->unsure, 0, lines);
+    if (piece->registered && !read_registered(copy->bytes, piece)) {
+        free(copy);
+        forget(piece->memory);
+        return true;
+    }
+    if (!piece->registered)
+        memcpy(copy->bytes, piece->memory, piece->size);
+    *to = copy;
+    return true;
+}
+
+bool cw_pinned_keep(struct cw_pinned_copy **copy)
+{
+    struct cw_pinned_copy **last = copy;
+    bool good = true;
+    *copy = NULL;
+    drop_what_is_gone();
+    for (struct cw_pinned_piece *piece = self->first, *next; piece && good; piece = next) {
+        next = piece->next;
+        good = copy_piece(last, piece);
+        last = *last ? &(*last)->next : last;
+    }
+    if (!good)
+        cw_pinned_free(*copy);
+    return good;
+}
+
+void cw_pinned_free(struct cw_pinned_copy *copy)
+{
+    for (struct cw_pinned_copy *next; copy; copy = next) {
+        next = copy->next;
+        free(copy);
+    }
+}
+
+static size_t line_size(const struct cw_pinned_copy *copy, size_t line)
+{
+    const size_t left = copy->size - line * LINE;
+    return left < LINE ? left : LINE;
+}
+
+void cw_pinned_check(struct cw_pinned_copy *copy)
+{
+    for (; copy; copy = copy->next)
+        for (size_t line = 0, lines = lines_of(copy->size); line < lines; line++)
+            copy->unsure[line] =
+                memcmp(copy->memory + line * LINE, copy->bytes + line * LINE, line_size(copy, line)) != 0;
+}
+
+/* Exchanges what is still as it was saved; the program may write at any time. Words, which are written at once. */
+static void put_back_line(uint8_t *memory, const uint8_t *saved, const uint8_t *now, size_t size)
+{
+    for (size_t at = 0, step; at < size; at += step) {
+        step = (uintptr_t)(memory + at) % sizeof(uint32_t) || size - at < sizeof(uint32_t) ? 1 : sizeof(uint32_t);
+        uint32_t was, is;
+        uint8_t one = saved[at];
+        if (memcmp(saved + at, now + at, step) == 0)
+            continue;
+        if (step == 1) {
+            atomic_compare_exchange_strong((_Atomic uint8_t *)(memory + at), &one, now[at]);
+            continue;
         }
-    free(kept);
+        memcpy(&was, saved + at, sizeof was);
+        memcpy(&is, now + at, sizeof is);
+        atomic_compare_exchange_strong((_Atomic uint32_t *)(void *)(memory + at), &was, is);
+    }
+}
+
+static void put_back_piece(const struct cw_pinned_copy *saved, const struct cw_pinned_copy *now)
+{
+    for (size_t line = 0, lines = lines_of(now->size); line < lines; line++) {
+        const size_t at = line * LINE, size = line_size(now, line);
+        if (!saved->unsure[line])
+            put_back_line(now->memory + at, saved->bytes + at, now->bytes + at, size);
+        else if (memcmp(now->memory + at, now->bytes + at, size) != 0)
+            memcpy(now->memory + at, now->bytes + at, size);
+    }
+}
+
+void cw_pinned_put_back(const struct cw_pinned_copy *saved, const struct cw_pinned_copy *now)
+{
+    for (; now; now = now->next) {
+        while (saved && saved->number > now->number)
+            saved = saved->next;
+        if (saved && saved->number == now->number) /* else it is newer than what is back */
+            put_back_piece(saved, now);
+    }
 }

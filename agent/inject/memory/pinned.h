@@ -8,7 +8,8 @@
 struct cw_pinned_piece;
 
 struct cw_pinned {
-    struct cw_pinned_piece *first;
+    struct cw_pinned_piece *first; /* the newest */
+    uint64_t count;                /* pieces that there have been */
     size_t bytes; /* of all pieces */
     bool unknown; /* there is more, which there was no memory to note */
     bool managed; /* the program has allocated managed memory, which kernels write as well */
@@ -21,9 +22,16 @@ void cw_pinned_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* A child that was forked has none of it. */
 void cw_pinned_forget(void);
 
-/* Copies what all of it holds; NULL without memory for that, which leaves nothing to free. */
-void *cw_pinned_keep(void);
-/* Puts the copy back where the memory has changed since, and frees the copy. */
-void cw_pinned_put_back(void *kept);
+/* What all of it held at some time; NULL where there was none. */
+struct cw_pinned_copy;
+
+/* False without memory for that, which leaves nothing to free. */
+bool cw_pinned_keep(struct cw_pinned_copy **copy);
+/* Something else has copied the same meanwhile: what the program has written since may be other there than here. */
+void cw_pinned_check(struct cw_pinned_copy *copy);
+/* What was `saved` is back in this memory: puts back what it held `now`, but leaves alone what is neither, for the
+ * program has just written that. */
+void cw_pinned_put_back(const struct cw_pinned_copy *saved, const struct cw_pinned_copy *now);
+void cw_pinned_free(struct cw_pinned_copy *copy);
 
 #endif
