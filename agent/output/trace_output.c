@@ -282,10 +282,11 @@ enum cw_status cw_trace_output_texts(struct cw_trace_output *o, uint32_t process
     cw_writer_init(&out);
     cw_trace_write_texts(p->index, p->text_count, texts, count, &out);
     enum cw_status status = cw_collector_append(use(o, p->file), &out, err);
-    if (status == CW_OK && !p->kept_count && !grow(&p->kept, 0, &p->kept_capacity))
-        return cw_error_nomem(err);
-    if (!p->kept_count)
+    if (status == CW_OK && !p->kept_count) {
+        if (!grow(&p->kept, 0, &p->kept_capacity))
+            return cw_error_nomem(err);
         p->kept[p->kept_count++] = "";
+    }
     for (uint32_t i = 0; i < count && status == CW_OK; i++, p->text_count++)
         status = keep_text(o, p, texts[i]) ? CW_OK : cw_error_nomem(err);
     return status;

@@ -34,6 +34,7 @@ capture-agent trace -o /dev/full -- sh -c "$say echo the program ends"; echo "st
 (ulimit -f 64; collect --sim-steps 20000 --quiet -- sh -c 'echo the program ends'); echo "status $?"
 metric-eval show run.cwd 2>&1 | awk '/^  kernel: [0-9]/ {gsub(",", ""); print ($2 > 100 ? "some are there" : "too few")} /^end/'
 (ulimit -f 64; collect --sim-steps 20000 --quiet -- sh -c 'exit 6'); echo "it fails too: status $?"
+echo "wherever it became full: status $(for k in $(seq 1 20); do (ulimit -f "$k"; collect --quiet -- true >told; echo $?); done | sort -u | xargs)"
 echo == it says what nobody understands
 collect -- sh -c "$say echo dance >&3; echo launch c >&3"; echo "status $?"; held
 echo == more files than may be open
