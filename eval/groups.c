@@ -325,6 +325,16 @@ static void sum_up(struct cw_group *group, const double *durations, const double
         group->total = NAN;
 }
 
+static void find_places(const struct grouping *g, struct cw_group *group)
+{
+    const struct cw_range *first = cw_launch_of(g->data, group->ranges[0]);
+    for (uint32_t i = 1; i < group->count; i++) {
+        const struct cw_range *other = cw_launch_of(g->data, group->ranges[i]);
+        group->several_gpus = group->several_gpus || g->gpu[other->device] != g->gpu[first->device];
+        group->several_processes = group->several_processes || other->process != first->process;
+    }
+}
+
 static int in_kernel_order(const void *a, const void *b, void *grouping)
 {
     const struct grouping *g = grouping;
@@ -427,6 +437,7 @@ static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
     bool timed = false;
     for (uint32_t k = 0; k < count; k++) {
         sum_up(&items[k], g->groups->durations, g->groups->measured);
+        find_places(g, &items[k]);
         if (!(items[k].name = name_group(g, &items[k])))
             return cw_error_nomem(err);
         g->groups->total += items[k].timed ? items[k].total : 0;

@@ -37,6 +37,7 @@ struct cw_group {
     uint32_t before;        /* its place before they were sorted by time */
     uint32_t used;          /* ranges whose counters the mean has: those that have the most counters, or all */
     bool multiplexed;       /* some of its ranges were: the mean of a counter is of all ranges that have it */
+    bool several_gpus, several_processes; /* which its ranges are of */
     /* ns; of the ranges whose duration is known or estimated (`timed`), NaN where there is none; least, greatest and
        deviation of those that were measured */
     uint32_t timed, measured;

@@ -6,7 +6,7 @@
 struct record {
     struct cw_group of;
     const char *kernel;
-    uint32_t device;
+    uint64_t device; /* UINT64_MAX: of several */
     double share; /* 0 to 1 */
     const uint32_t *grid, *block;
     struct cw_joined_row joined;
@@ -26,7 +26,8 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
     const struct cw_range *first = cw_launch_of(&groups->data, group);
     c->one = (struct record){.of = groups->items[group],
                              .kernel = groups->by == CW_BY_KERNEL ? first->kernel : "",
-                             .device = groups->data.devices[first->device].index,
+                             .device = groups->items[group].several_gpus ? UINT64_MAX
+                                                                         : groups->data.devices[first->device].index,
                              .share = cw_group_share(groups, &groups->items[group]),
                              .grid = first->grid,
                              .block = first->block};
@@ -43,7 +44,7 @@ static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .reco
 static const struct cw_output_column columns[] = {
     {"group", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.name)},
     {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, kernel)},
-    {"device", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, device)},
+    {"device", CW_CELL_KNOWN, CW_TO_FILES, offsetof(struct record, device)},
     {"ranges", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, of.count)},
     {"total_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, of.total)},
     {"share", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, share)},

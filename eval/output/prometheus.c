@@ -38,11 +38,13 @@ static void put_sample(FILE *out, const char *name, const struct cw_side *side, 
     put_label(out, "{kernel", side->groups.items[group].name);
     put_label(out, ",function", r->kernel);
     put_label(out, ",device", device ? device : "");
+    if (!side->groups.items[group].several_gpus)
+        cw_text_print(out, ",index=\"%" PRIu32 "\"", d->devices[r->device].index);
     cw_text_print(out,
-                  ",index=\"%" PRIu32 "\",grid=\"%" PRIu32 "x%" PRIu32 "x%" PRIu32 "\",block=\"%" PRIu32 "x%" PRIu32
+                  ",grid=\"%" PRIu32 "x%" PRIu32 "x%" PRIu32 "\",block=\"%" PRIu32 "x%" PRIu32
                   "x%" PRIu32 "\"} %s\n",
-                  d->devices[r->device].index, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1],
-                  r->block[2], isinf(value) ? (value < 0 ? "-Inf" : "+Inf") : cw_number_text(value, text));
+                  r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2],
+                  isinf(value) ? (value < 0 ? "-Inf" : "+Inf") : cw_number_text(value, text));
 }
 
 enum cw_status cw_prometheus_write(FILE *out, const void *data, struct cw_error *err)

@@ -224,6 +224,21 @@ static void put_times(const struct cw_groups *groups, const struct cw_group *g, 
     putc('\n', out);
 }
 
+/* The device is that of its first range, which may be another model than others. */
+static void put_place(const struct cw_group *group, const struct cw_device *device, uint32_t process, FILE *out)
+{
+    const char *name = cw_device_attribute(device, "name"), *simulated = cw_device_attribute(device, "simulated");
+    if (group && group->several_gpus)
+        fputs("several devices", out);
+    else
+        cw_text_print(out, "device %" PRIu32 "%s%s%s", device->index, name ? " " : "", name ? name : "",
+                      simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "");
+    if (group && group->several_processes)
+        fputs(", several processes", out);
+    else
+        cw_text_print(out, ", process %" PRIu32, process);
+}
+
 static void put_heading(const struct full *f, FILE *out)
 {
     const struct cw_result *r = f->result;
@@ -231,7 +246,6 @@ static void put_heading(const struct full *f, FILE *out)
     const struct cw_groups *groups = f->rows ? f->rows->groups : NULL;
     const struct cw_group *group = groups ? &groups->items[f->rows->rows[f->range]] : NULL;
     const struct cw_device *device = &r->data->devices[g->device];
-    const char *name = cw_device_attribute(device, "name"), *simulated = cw_device_attribute(device, "simulated");
     const bool one = !group || group->count == 1;
     fputs(f->range ? "\n" : "", out);
     const char *title = group ? group->name : g->name;
@@ -245,8 +259,7 @@ static void put_heading(const struct full *f, FILE *out)
         cw_text_print(out, "  range %" PRIu32 ", ", group ? group->ranges[0] : r->ranges[f->range]);
     else
         fputs("  ", out);
-    cw_text_print(out, "device %" PRIu32 "%s%s%s, process %" PRIu32, device->index, name ? " " : "", name ? name : "",
-                  simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "", g->process);
+    put_place(group, device, g->process, out);
     if (g->stream && one)
         cw_text_print(out, ", stream %" PRIu64, g->stream);
     putc('\n', out);
