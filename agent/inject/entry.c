@@ -31,7 +31,8 @@ static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
 {
     if (mode->glance)
         return mode->wants(id);
-    return (mode->launch_entered && (cw_inject_launches(id) || cw_stream_capture_follows(id))) ||
+    return (mode->launch_entered &&
+            (cw_inject_launches(id) || cw_stream_capture_follows(id) || cw_streams_follows(id))) ||
            cw_pinned_follows(id) || (mode->rest && (cw_reach_follows(id) || cw_inject_launches_otherwise(id))) ||
            (mode->facts && cw_kernel_facts_follows(id)) || (mode->wants && mode->wants(id));
 }
@@ -271,6 +272,7 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     if (entered && cw_stream_capture_begins(id))
         rest_before_capture(mode);
     cw_stream_capture_follow(id, call);
+    cw_streams_follow(id, call);
     if (!entered)
         cw_pinned_follow(id, call);
     if (mode->rest && cw_reach_follow(id, call)) {

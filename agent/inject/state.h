@@ -14,6 +14,7 @@
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/streams.h"
 #include "agent/inject/driver/trouble.h"
 #include "agent/inject/driver/wire.h"
 #include "agent/inject/memory/checkpoint.h"
@@ -45,6 +46,7 @@
     X(struct cw_in_flight, in_flight)                                                                                  \
     X(struct cw_kernel_facts, kernel_facts)                                                                            \
     X(struct cw_stream_captures, stream_captures)                                                                      \
+    X(struct cw_streams, streams)                                                                                      \
     X(struct cw_idle, idle)                                                                                            \
     X(struct cw_reach, reach)                                                                                          \
     X(struct cw_checkpoint_library, checkpoint_library)                                                                \

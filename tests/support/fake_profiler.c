@@ -12,6 +12,7 @@
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/streams.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/arena.h"
@@ -562,6 +563,7 @@ void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
                                      .context = context,
                                      .symbolName = "step",
                                      .correlationId = number};
+    cw_streams_follow(id, &call);
     mode->launch_entered(id, &call);
     cw_in_flight_launch_entered();
 }

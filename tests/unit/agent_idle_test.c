@@ -22,11 +22,19 @@ uint64_t cw_inject_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t longest_wait;
+
 void cw_inject_wait(void)
 {
+    cw_inject_wait_at_most(1000000000);
+}
+
+void cw_inject_wait_at_most(uint64_t ns)
+{
     struct timespec until;
+    longest_wait = ns > longest_wait ? ns : longest_wait;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 10000000;
+    until.tv_nsec += ns < 10000000 ? (long)ns : 10000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&left, &lock, &until);
@@ -96,7 +104,9 @@ Test(idle, a_wait_ends_with_the_work_or_without_it, .timeout = 60)
     begin();
     cr_expect(cw_idle_wait(context, 60000000000));
     busy = true;
+    longest_wait = 0;
     cr_expect(!cw_idle_wait(context, 50000000));
+    cr_expect(longest_wait && longest_wait <= 50000000, "no longer than it may take");
     cr_expect(cw_idle_wait(other, 60000000000), "another context does not wait for it");
     int before = waits;
     cr_expect(!cw_idle_wait(context, 60000000000), "it is not waited for again");

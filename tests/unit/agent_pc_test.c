@@ -4,6 +4,7 @@
 
 #include "agent/common/filter.h"
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/streams.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/modes/pc.h"
 #include "agent/inject/ranges/user_ranges.h"
@@ -245,6 +246,30 @@ Test(pc, a_kernel_that_waits_for_the_host_is_never_held_up)
     launch_ends();
     end();
     cr_expect_not(enabled);
+}
+
+static bool sampled_beside(CUstream stream)
+{
+    const cuLaunchKernel_params params = {.f = (CUfunction)3, .hStream = stream};
+    static uint32_t correlation = 100;
+    const CUpti_CallbackData call = {.context = context, .functionParams = &params, .correlationId = ++correlation};
+    fake_memory[0] = (struct fake_memory){0};
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+    cw_in_flight_launch_entered();
+    launching++;
+    const bool held_up = enabled;
+    launch_ends_of(&call);
+    return held_up;
+}
+
+/* For a kernel that runs at the same time. */
+Test(pc, a_kernel_may_wait_for_one_of_another_stream)
+{
+    begin(NULL);
+    cw_streams->made = 2;
+    cr_expect_not(sampled_beside((CUstream)0x20));
+    cr_expect(sampled_beside((CUstream)0x20));
+    end();
 }
 
 Test(pc, a_kernel_that_does_not_wait_is_sampled_from_its_second_launch_on)

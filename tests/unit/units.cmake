@@ -138,7 +138,7 @@ endif()
 if(CUPTI_INCLUDE_DIR)
   set(inject ${PROJECT_SOURCE_DIR}/agent/inject)
   add_library(cw_test_inject STATIC support/fake_driver.c ${inject}/state.c ${inject}/driver/launch.c
-              ${inject}/driver/stream_capture.c ${inject}/driver/in_flight.c ${inject}/driver/reach.c ${inject}/memory/checkpoint.c ${inject}/memory/pinned.c ${inject}/memory/shared.c
+              ${inject}/driver/stream_capture.c ${inject}/driver/streams.c ${inject}/driver/in_flight.c ${inject}/driver/reach.c ${inject}/memory/checkpoint.c ${inject}/memory/pinned.c ${inject}/memory/shared.c
               ${inject}/memory/kernels.c ${inject}/memory/transfer.c ${inject}/memory/graph.c)
   target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
   target_link_libraries(cw_test_inject PUBLIC cw_agent_common)
@@ -156,6 +156,9 @@ if(CUPTI_INCLUDE_DIR)
   cw_unit(agent_failed_replay_test cw_test_profiler)
   target_sources(agent_failed_replay_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c
                  ${inject}/memory/record.c ${inject}/modes/range.c)
+  cw_unit(agent_beside_test cw_test_profiler)
+  target_sources(agent_beside_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c
+                 ${inject}/memory/record.c ${inject}/modes/range.c ${inject}/modes/multiplex.c ${inject}/ranges/turns.c)
   cw_unit(agent_once_test cw_test_profiler)
   target_sources(agent_once_test PRIVATE ${inject}/modes/batch.c ${inject}/modes/batches.c
                  ${inject}/memory/record.c ${inject}/modes/range.c)

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static const uint64_t capture_patience_ns = 10000000000;
+static const uint64_t capture_patience_ns = 10000000000, second_ns = 1000000000;
 #define self cw_idle
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
@@ -82,8 +82,8 @@ static bool wait_for(CUcontext context, uint64_t patience_ns)
     uint64_t number = w ? ask(w) : 0, until = cw_inject_now_ns() + patience_ns;
     if (!number)
         return false;
-    while (!is_done(w, number) && cw_inject_now_ns() < until)
-        cw_inject_wait();
+    for (uint64_t now; !is_done(w, number) && (now = cw_inject_now_ns()) < until;)
+        cw_inject_wait_at_most(until - now < second_ns ? until - now : second_ns);
     pthread_mutex_lock(&self->work);
     w->in_vain = w->done < number;
     bool good = !w->in_vain && w->good;

@@ -23,6 +23,7 @@ void cw_in_flight_gate(void)
 void cw_in_flight_launch_entered(void)
 {
     self->launches++;
+    self->entered++;
 }
 
 void cw_in_flight_launch_left(void)

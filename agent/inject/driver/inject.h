@@ -37,6 +37,8 @@ extern struct cw_inject *const cw_inject;
 /* Lets other threads go on until one of them has done something (or a second has passed); the lock is held again
  * then. */
 void cw_inject_wait(void);
+/* The same, for a second or less. */
+void cw_inject_wait_at_most(uint64_t ns);
 /* Lets them go on for about so long. */
 void cw_inject_pause(uint64_t ns);
 /* Sleeps for so long; the lock is not held. */

@@ -1,15 +1,26 @@
 #include "agent/inject/memory/kernels.h"
 
+#include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/streams.h"
 #include "agent/inject/memory/shared.h"
 
 #define self cw_kernels
 
+enum { NEAR = 16 }; /* places that a kernel may be at */
+
+/* Where a kernel is; else a place that is free, or its first. */
 static uint32_t place_of(CUfunction kernel)
 {
     if (atomic_exchange(&self->forgotten, false))
         memset(self->known, 0, sizeof self->known);
-    return (uint32_t)(((uintptr_t)kernel >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52) % CW_MOST_KERNELS;
+    const uint32_t first = (uint32_t)(((uintptr_t)kernel >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52) % CW_MOST_KERNELS;
+    for (uint32_t i = 0; i < NEAR; i++) {
+        const uint32_t at = (first + i) % CW_MOST_KERNELS;
+        if (self->known[at].kernel == kernel || self->known[at].habit == CW_KERNEL_UNKNOWN)
+            return at;
+    }
+    return first;
 }
 
 void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
@@ -21,9 +32,10 @@ void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
     self->known[at].habit = habit;
 }
 
-void cw_kernel_seen(CUfunction kernel, bool rests)
+void cw_kernel_seen(CUfunction kernel, bool rests, uint64_t entered)
 {
-    if (rests || !cw_stream_capture_is_under_way())
+    const bool alone = cw_in_flight->entered == entered + 1;
+    if (rests ? alone : !cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
 }
 
@@ -35,8 +47,9 @@ enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
 
 bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_kernel(id, call));
-    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call));
+    const enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_kernel(id, call));
+    return habit == CW_KERNEL_WAITS ||
+           (habit == CW_KERNEL_UNKNOWN && (cw_streams_overlap(id, call) || cw_shared_given(id, call)));
 }
 
 void cw_kernel_forget(void)

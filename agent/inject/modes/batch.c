@@ -12,6 +12,7 @@
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/streams.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/memory/pinned.h"
@@ -20,7 +21,8 @@
 #include "agent/inject/modes/range.h"
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
-static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
+static const uint64_t short_patience_ns = 5000000; /* with kernels that are known to wait */
+static const uint64_t recheck_ns = 5000000000;     /* how long memory is taken to be short */
 #define self cw_batches
 
 static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph";
@@ -62,7 +64,14 @@ static bool take_device(const struct cw_collection *c)
     return !other || !other->running;
 }
 
-/* Why not, or NULL. CUPTI must not see a graph that still runs, either. */
+/* A kernel that is not known, and might wait for one that is launched behind it. */
+static bool is_strange(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN && cw_streams_overlap(id, call);
+}
+
+/* Why not, or NULL. CUPTI must not see a graph that still runs, either. While a program has new kernels, batches run
+ * once without CUPTI, which waits for each launch: one pass more costs less than a batch for each kernel. */
 static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
 {
     const char *why = cw_batch_save(c, b);
@@ -70,7 +79,7 @@ static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
         return why;
     c->met_graph = false;
     cw_batch_turn(c, CW_EFFORT_SETUP);
-    b->open = cw_collection_arm(c, CW_COLLECT_LAUNCHES);
+    b->open = b->familiar < CW_MOST_FAMILIAR ? cw_collection_stand_by(c) : cw_collection_arm(c, CW_COLLECT_LAUNCHES);
     cw_batch_turn(c, b->open ? CW_EFFORT_OWN : CW_EFFORT_NONE);
     if (!b->open)
         cw_batch_forget(b);
@@ -90,7 +99,7 @@ static void context_created(CUcontext context, uint32_t device)
 {
     struct cw_collection *c = cw_collection_open(context, device);
     if (c)
-        *cw_batch_of(c) = (struct cw_batch){0};
+        *cw_batch_of(c) = (struct cw_batch){.familiar = CW_MOST_FAMILIAR};
 }
 
 static void context_destroyed(CUcontext context)
@@ -118,7 +127,7 @@ static const char *obstacle(const struct cw_collection *c)
 /* Until a launch can be noted, or it is seen that it cannot be: one comes after another, so that every pass has the
  * same order, and none begins a batch beside a call that would be undone with it, or in a context that does not come to
  * rest. Each wait lets other threads in, so behind the last there is nothing left to wait for. */
-static const char *make_room(struct cw_collection *c, struct cw_batch *b)
+static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool strange)
 {
     bool waits = true, rests = false;
     uint64_t until = cw_inject_now_ns() + launch_patience_ns;
@@ -129,11 +138,13 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b)
             return CW_WHY_BESIDE;
         } else if (c->pending)
             cw_inject_wait();
-        else if (due || (c->running && b->spoilt) || (b->open && cw_batch_has_new_variables(b)))
+        else if (due || (c->running && b->spoilt) ||
+                 (b->open && (cw_batch_has_new_variables(b) || (strange && !c->stands_by))))
             cw_batch_end(c, due && c->count == cw_collections->at_once ? "no more room"
                             : due                                      ? "its time"
                             : b->spoilt                                ? "unrecorded work beside it"
-                                                                       : "code that was loaded with variables");
+                            : cw_batch_has_new_variables(b)            ? "code that was loaded with variables"
+                                                                       : "a new kernel beside other streams");
         else if (c->running && c->once) {
             cw_batch_end(c, NULL);
             if (c->running && c->once)
@@ -143,8 +154,11 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b)
                 return CW_WHY_WAITS;
         } else if (!c->running && !cw_batch_quiet())
             waits = cw_in_flight_wait(cw_batch_quiet);
-        else if (!c->running && !rests) {
-            rests = cw_idle_wait(c->context, patience_ns);
+        else if ((!c->running || (strange && c->stands_by)) && !rests) { /* a new kernel is watched by itself */
+            rests = cw_idle_wait(c->context, c->waits       ? short_patience_ns
+                                             : c->stands_by ? launch_patience_ns
+                                                            : patience_ns);
+            c->waits = c->waits && !rests;
             if (!rests && !cw_stream_capture_is_under_way())
                 return CW_WHY_WAITS;
         } else
@@ -161,9 +175,13 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
 {
     const char *why = NULL;
     bool added = false;
+    const bool strange = is_strange(id, call);
+    b->familiar = strange ? 0 : b->familiar + (b->familiar < CW_MOST_FAMILIAR);
     for (bool tries = true; tries;) {
-        why = make_room(c, b);
+        why = make_room(c, b, strange);
         why = why ? why : once_reason(b); /* by now */
+        if (!why && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)
+            why = cw_batch_waits_for_host;
         added = !why && !cw_inject->over && cw_record_add(&b->record, id, call, !c->running);
         tries = !why && !added && b->open && !cw_inject->over; /* perhaps behind nothing else */
         if (tries)
@@ -267,6 +285,7 @@ static bool is_recorded(const struct cw_collection *c, const CUpti_CallbackData 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
+    *call->correlationData = cw_in_flight->entered;
     if (!c || !cw_stream_runs_launch(id, call))
         return;
     bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
@@ -302,6 +321,9 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_once_leave(c, id, call);
     else if (c && c->running && cw_collection_launched(c, call)) {
         cw_collection_leave(c);
+        if (c->stands_by && !cw_inject_refused(call) &&
+            cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
+            cw_batch_see(c, cw_inject_kernel(id, call), *call->correlationData);
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
         if (b->open && cw_inject_refused(call))
             cw_record_refuse(&b->record);
@@ -352,6 +374,17 @@ static bool is_early(const struct cw_batch *b, CUpti_CallbackId id, const void *
     return false;
 }
 
+/* So it is where a kernel that CUPTI has not waited for may still write it. */
+static bool is_written(const struct cw_collection *c, CUpti_CallbackId id, const void *params)
+{
+    if (!c->stands_by || !cw_transfer_host(id, params).end)
+        return false;
+    cw_in_flight_hold();
+    const bool rests = cw_idle_wait(c->context, patience_ns);
+    cw_in_flight_release();
+    return !rests;
+}
+
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -367,7 +400,8 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     const bool gives_back = effect == CW_EFFECT_END && cw_record_gives_back(id);
     if (changes || last)
         end_others(c, gives_back, gives_back ? cw_inject_call_name(id) : ended_by_neighbour);
-    bool early = b && effect == CW_EFFECT_RECORD && is_early(b, id, call->functionParams);
+    bool early = b && effect == CW_EFFECT_RECORD &&
+                 (is_early(b, id, call->functionParams) || is_written(c, id, call->functionParams));
     bool recorded = b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && !early &&
                     cw_record_add(&b->record, id, call, false);
     if (b && b->open && effect == CW_EFFECT_READ && !at_once)
@@ -408,8 +442,10 @@ static void abandon(void)
 {
     for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
         struct cw_batch *b = &self->items[i];
+        const struct cw_collection *c = &cw_collections->slots[i];
         /* which giving memory back would wait for */
-        bool kernel_runs = (b->saved && !b->open) || cw_collections->slots[i].pending;
+        bool kernel_runs =
+            (b->saved && !b->open) || c->pending || (c->stands_by && !cw_idle_wait(c->context, patience_ns));
         if (!kernel_runs)
             cw_batch_forget(b);
         b->open = false;

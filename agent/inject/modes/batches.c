@@ -15,6 +15,7 @@
 #include "agent/inject/modes/range.h"
 
 static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000;
+static const uint64_t rest_patience_ns = 60000000000; /* with all that a batch launched */
 enum { WATCH = 20 }; /* a replay may take so many times what the program's own run took */
 
 #define self cw_batches
@@ -23,7 +24,7 @@ const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
            cw_batch_several_devices[] = "several GPUs may use the memory of the host's that it is given",
            cw_batch_not_saved[] = "what its GPU holds could not be saved",
            cw_batch_not_recorded[] = "its arguments, or memory that the host shares with it, could not be kept",
-           cw_batch_waits_for_host[] = "its kernel waits for what the host or another device does";
+           cw_batch_waits_for_host[] = "its kernel waits for what the host, another kernel or another device does";
 
 static const char no_thread[] = "a launch that is given memory of the host's, where no thread can be had to watch it";
 static const char why_loaded[] = "a launch while code was loaded whose variables cannot be put back";
@@ -208,7 +209,8 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 static void drop_batch(struct cw_collection *c, const char *why)
 {
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
-    cw_inject->api.cuptiRangeProfilerStop(&stop);
+    if (!c->stands_by)
+        cw_inject->api.cuptiRangeProfilerStop(&stop);
     for (uint32_t i = 0; i < c->count; i++)
         if (!c->launches[i].data.unwanted)
             cw_collection_skip(c, why);
@@ -222,17 +224,56 @@ static void deliver(struct cw_collection *c)
     cw_collection_deliver(c);
 }
 
+/* All passes come behind the program's own run. Why not, or NULL. */
+static const char *arm_behind(struct cw_collection *c)
+{
+    cw_batch_turn(c, CW_EFFORT_SETUP);
+    cw_collection_arm(c, CW_COLLECT_LAUNCHES);
+    c->stands_by = c->kept_out != NULL; /* nothing is to be stopped then */
+    c->running = false;                 /* nobody else is to end it */
+    return c->kept_out;
+}
+
+/* What ran without CUPTI may still run, and memory is not put back under it. */
+static void come_to_rest(struct cw_collection *c, struct cw_batch *b)
+{
+    cw_in_flight_hold();
+    if (!cw_idle_wait(c->context, rest_patience_ns))
+        b->waits = b->spoilt = true;
+    cw_in_flight_release();
+}
+
+void cw_batch_see(struct cw_collection *c, CUfunction kernel, uint64_t entered)
+{
+    struct cw_batch *b = cw_batch_of(c);
+    cw_in_flight_hold();
+    const bool rests = cw_idle_wait(c->context, CW_KERNEL_WATCH_NS);
+    cw_in_flight_release();
+    cw_kernel_seen(kernel, rests, entered);
+    if (rests || cw_stream_capture_is_under_way())
+        return;
+    c->waits = true;
+    b->waits = b->spoilt = b->open;
+}
+
 /* In its own context, whoever's call it is that ends it. */
 static void replay_batch(struct cw_collection *c, struct cw_batch *b)
 {
     CUcontext current = NULL;
     cw_inject->api.cuCtxGetCurrent(&current);
     bool pushed = current != c->context && cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
+    const bool all_passes = c->stands_by;
+    const char *kept_out = NULL;
     if (b->spoilt || cw_reach_why())
-        drop_batch(c, !b->spoilt ? CW_WHY_REACHED : cw_batch_has_new_variables(b) ? why_loaded : CW_WHY_BESIDE);
+        drop_batch(c, !b->spoilt                      ? CW_WHY_REACHED
+                      : b->waits                      ? CW_WHY_WAITS
+                      : cw_batch_has_new_variables(b) ? why_loaded
+                                                      : CW_WHY_BESIDE);
     else if (current != c->context && !pushed)
         drop_batch(c, "what a context launched that could not be made current again");
-    else if (cw_batch_replay(c, b, false))
+    else if (c->stands_by && (kept_out = arm_behind(c)))
+        drop_batch(c, kept_out);
+    else if (!cw_inject->over && cw_batch_replay(c, b, all_passes))
         deliver(c);
     if (pushed)
         cw_inject->api.cuCtxPopCurrent_v2(&current);
@@ -247,6 +288,10 @@ void cw_batch_end(struct cw_collection *c, const char *by)
     if (!c->running || c->once)
         return;
     struct cw_batch *b = cw_batch_of(c);
+    if (c->stands_by && !c->pending && !b->spoilt)
+        come_to_rest(c, b);
+    if (!c->running || c->once)
+        return;
     if (c->pending) { /* CUPTI cannot stop behind it, and what comes now is not recorded */
         b->spoilt = b->open;
         return;
@@ -260,11 +305,13 @@ void cw_batch_end(struct cw_collection *c, const char *by)
     c->effort.ended = by;
     replay_batch(c, b);
     c->effort.ended = NULL; /* also of one that is not sent */
-    b->spoilt = false;
+    const bool rests = !b->waits;
+    b->spoilt = b->waits = c->stands_by = false;
     b->unread_count = 0;
     cw_range_spend(begin);
     cw_batch_turn(c, CW_EFFORT_RESTORE);
-    cw_batch_forget(b);
+    if (rests) /* else giving memory back would wait for the kernel */
+        cw_batch_forget(b);
     cw_batch_turn(c, CW_EFFORT_NONE);
 }
 
@@ -338,7 +385,7 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
 void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_batch *b = self->trial;
-    bool refused = cw_inject_refused(call), rests = cw_idle_wait(c->context, patience_ns);
+    bool refused = cw_inject_refused(call), rests = cw_idle_wait(c->context, CW_KERNEL_WATCH_NS);
     CUfunction kernel = cw_inject_kernel(id, call);
     if (!cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);

@@ -8,7 +8,7 @@
 #include "agent/inject/ranges/collection.h"
 #include "agent/inject/ranges/mode.h"
 
-enum { CW_MOST_UNREAD = 16 };
+enum { CW_MOST_UNREAD = 16, CW_MOST_FAMILIAR = 1024 };
 
 struct cw_batch {
     bool open;             /* the first pass is running */
@@ -17,6 +17,8 @@ struct cw_batch {
     struct cw_host_bytes unread[CW_MOST_UNREAD];
     uint32_t modules;            /* with variables, when it was saved */
     bool spoilt;                 /* something ran beside it that was not recorded: it cannot be done again */
+    bool waits;                  /* the same, and that is a kernel of its own that waits */
+    uint32_t familiar;           /* launches since a kernel that was not known and might have waited; at most CW_MOST_FAMILIAR */
     uint64_t began_ns, short_ns; /* the trial; when there was no checkpoint to be had, or 0 */
     const char *short_why;
     uint32_t correlation; /* of the trial */
@@ -62,9 +64,12 @@ bool cw_batch_has_new_variables(const struct cw_batch *b);
 /* While a kernel still runs, memory cannot be given back without waiting for it. */
 void cw_batch_forget(struct cw_batch *b);
 /* The passes after the program's own, or after its start where that was a trial: of the first part, then of the others.
- * Memory is as the program expects it behind each of them, also after a failure, where it can be put right; else that is
- * told. False where there are no ranges. */
+ * Memory is as the program expects it behind each of them, also after a failure, where it can be put right; else that
+ * is told. False where there are no ranges. */
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried);
+/* A launch of a batch that stands by has returned, of a kernel that is not known: sees whether it waits. `entered`:
+ * launches before it. */
+void cw_batch_see(struct cw_collection *c, CUfunction kernel, uint64_t entered);
 /* Ends whatever runs and sends its ranges, unless another thread does it meanwhile. `by`: which call of the driver, or
  * what else (range --verbose). */
 void cw_batch_end(struct cw_collection *c, const char *by);

@@ -13,7 +13,7 @@
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/search.h"
 
-static const uint64_t patience_ns = 2000000000, short_patience_ns = 100000000; /* with kernels that may wait */
+static const uint64_t short_patience_ns = 100000000; /* with kernels that may wait */
 /* With what was launched before a range begins or ends, and before the program does. */
 static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 60000000000;
 /* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
@@ -542,10 +542,11 @@ static void step_aside(CUcontext context, uint32_t correlation, bool known)
     stop(s);
     s->aside = !s->given_up;
     s->watched = known ? 0 : correlation;
+    s->entered = cw_in_flight->entered;
     if (!self->told)
-        cw_say(
-            "a kernel that is given memory of the host's may wait there: its first launch is not sampled, nor is any "
-            "launch of one that waits");
+        cw_say("a kernel may wait that is given memory of the host's, or runs beside another stream's: its first "
+               "launch is "
+               "not sampled, nor is any launch of one that waits");
     self->told = true;
 }
 
@@ -566,9 +567,10 @@ static bool step_back(CUcontext context, uint64_t limit_ns)
 
 static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_sampled *s)
 {
+    const uint64_t entered = s->entered;
     s->watched = 0;
-    bool rests = step_back(call->context, patience_ns);
-    cw_kernel_seen(cw_inject_kernel(id, call), rests);
+    bool rests = step_back(call->context, CW_KERNEL_WATCH_NS);
+    cw_kernel_seen(cw_inject_kernel(id, call), rests, entered);
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)

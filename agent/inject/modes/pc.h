@@ -13,8 +13,9 @@ struct cw_sampled { /* a context under PC sampling */
     bool running;     /* enabled, and good for samples */
     bool started;     /* taking samples; under CUPTI's control alone where no ranges were named */
     bool given_up;    /* CUPTI handed out no more */
-    bool aside;       /* disabled for a launch that may wait for the host */
+    bool aside;       /* disabled for a launch that may wait */
     uint32_t watched; /* the correlation of such a launch, the first of its kernel; else 0 */
+    uint64_t entered; /* launches before that one */
     uint8_t period;
     uint64_t since_ns;
     struct cw_arena *arena; /* of what follows */

@@ -18,7 +18,8 @@
  * is most of a second when software counters are in the plan. */
 static const uint64_t free_ns = 3000000000;
 enum { SHARE = 10 };
-static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
+static const uint64_t patience_ns = 2000000000;    /* with launches of other threads */
+static const uint64_t short_patience_ns = 5000000; /* with kernels that are known to wait */
 static const uint64_t replay_patience_ns = 60000000000;
 /* With what was launched before a user range or in it, which may wait for what the program does next; and once that was
  * waited for in vain. */
@@ -161,9 +162,18 @@ bool cw_range_clear_the_way(struct cw_collection *c)
     return !cw_inject->over;
 }
 
+/* CUPTI would not start before its end. */
+static bool is_waited_for(struct cw_collection *c)
+{
+    c->waits = c->waits && !cw_idle_wait(c->context, short_patience_ns);
+    return c->waits;
+}
+
 bool cw_range_arm(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
+    if (is_waited_for(c))
+        return skip(c, cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED : CW_WHY_WAITS);
     while (!c->running && c->met_graph) /* each wait lets others go on */
         if (!cw_range_clear_the_way(c) || (!c->running && !leave_graph(c)))
             return false;
@@ -336,14 +346,20 @@ static bool make_ready(struct cw_collection *c, bool wanted)
 void cw_range_watch(struct cw_collection *c, const CUpti_CallbackData *call)
 {
     cw_range_come_to_rest(c);
-    c->watched = call->correlationId;
-    cw_collection_skip(c, "the first launch of a kernel that is given memory of the host's, where it may wait");
+    c->waits = !cw_idle_wait(c->context, c->waits ? short_patience_ns : range_patience_ns);
+    c->watched = c->waits ? 0 : call->correlationId; /* by itself */
+    c->entered = cw_in_flight->entered;
+    cw_collection_skip(c, "the first launch of a kernel that may wait for the host, or for a kernel of another stream");
 }
 
 void cw_range_see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
 {
-    bool rests = cw_idle_wait(c->context, patience_ns);
-    cw_kernel_seen(cw_inject_kernel(id, call), rests);
+    const CUfunction kernel = cw_inject_kernel(id, call);
+    const bool known = cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
+    const bool rests = !known && cw_idle_wait(c->context, CW_KERNEL_WATCH_NS);
+    if (!known)
+        cw_kernel_seen(kernel, rests, c->entered);
+    c->waits = !rests;
     c->watched = 0;
 }
 

@@ -523,8 +523,19 @@ static bool begin_in_turn(struct cw_collection *c)
     return good && begin_turn(c);
 }
 
+bool cw_collection_stand_by(struct cw_collection *c)
+{
+    c->once = c->pushed = false;
+    c->kept_out = NULL;
+    c->running = !cw_inject->over && (c->object || enable(c)) && (c->images || place_images(c));
+    c->stands_by = c->running;
+    c->armed_ns = cw_inject_now_ns();
+    return c->running;
+}
+
 bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
 {
+    c->stands_by = false;
     c->once = kind == CW_COLLECT_ONCE;
     c->pushed = c->once || (kind != CW_COLLECT_USER && !cw_collection_sees_launches());
     c->range = c->pushed || kind == CW_COLLECT_USER ? CUPTI_UserRange : CUPTI_AutoRange;
@@ -649,7 +660,7 @@ void cw_collection_stop_all(void)
     for (uint32_t i = 0; i < self->slot_count; i++) {
         PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = self->slots[i].object);
         bool kernel_runs = self->slots[i].inside || self->slots[i].pending; /* which CUPTI would wait for */
-        if (self->slots[i].running && !kernel_runs)
+        if (self->slots[i].running && !self->slots[i].stands_by && !kernel_runs)
             cw_inject->api.cuptiRangeProfilerStop(&stop);
         self->slots[i].running = false;
         cw_collection_forget(&self->slots[i]);

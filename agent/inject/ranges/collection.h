@@ -57,8 +57,11 @@ struct cw_collection {
     bool pushed, inside;       /* launches are ranges that are pushed and popped (cw_collection_enter); one is */
     CUpti_ProfilerReplayMode replay;
     bool running;     /* between arm and flush */
+    bool stands_by;   /* and is not armed yet: launches are noted that CUPTI does not see */
     bool met_graph;   /* the program launched a graph while nothing was collected */
     uint32_t watched; /* a launch that runs by itself, to see whether it waits; 0: none */
+    uint64_t entered; /* launches before that one */
+    bool waits;       /* a kernel that waits may still run */
     uint64_t armed_ns;
     uint64_t open_range;             /* the user range that is being collected, 0 for none */
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */
@@ -128,6 +131,8 @@ enum cw_collection_kind {
  * turns, CUPTI goes through them in their order: `let_by` of them are let by first, each for the price of a pass. False
  * after a failure, and where others have the counters, which `kept_out` tells: then it may be tried again. */
 bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind);
+/* Runs without CUPTI's notice: all passes are to come behind what is noted, when it is armed. False after a failure. */
+bool cw_collection_stand_by(struct cw_collection *c);
 /* Whether there is a pass for launches that are counted once. */
 bool cw_collection_can_count_once(void);
 /* Each is true on success. Begins another pass; ends one, *more where the part has another. */
