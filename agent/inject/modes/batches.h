@@ -15,10 +15,10 @@ struct cw_batch {
     bool saved;            /* there is a checkpoint */
     uint32_t unread_count; /* copies to the host that may go on still, and where they write */
     struct cw_host_bytes unread[CW_MOST_UNREAD];
-    uint32_t modules;            /* with variables, when it was saved */
-    bool spoilt;                 /* something ran beside it that was not recorded: it cannot be done again */
-    bool waits;                  /* the same, and that is a kernel of its own that waits */
-    uint32_t familiar;           /* launches since a kernel that was not known and might have waited; at most CW_MOST_FAMILIAR */
+    uint32_t modules;  /* with variables, when it was saved */
+    bool spoilt;       /* something ran beside it that was not recorded: it cannot be done again */
+    bool waits;        /* the same, and that is a kernel of its own that waits */
+    uint32_t familiar; /* launches since a kernel that was not known and might have waited; at most CW_MOST_FAMILIAR */
     uint64_t began_ns, short_ns; /* the trial; when there was no checkpoint to be had, or 0 */
     const char *short_why;
     uint32_t correlation; /* of the trial */
