@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/shorten.h"
+#include "eval/group_nesting.h"
 
 const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx", "device", "rank", "fold", "stream"};
 
@@ -430,17 +431,46 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
     return CW_OK;
 }
 
+/* User ranges within others of all ranges, or of those that are kept. Of what was multiplexed nobody knows what was
+ * counted within what. False when out of memory. */
+static bool find_nested(const struct grouping *g, bool all, const bool **nested)
+{
+    const uint32_t count = all ? cw_launch_count(g->data) : g->count;
+    bool *taken = cw_arena_alloc(g->arena, cw_launch_count(g->data), sizeof *taken);
+    for (uint32_t i = 0; taken && i < count; i++) {
+        const uint32_t launch = all ? i : cw_launch_number(g->data, g->order[i]);
+        taken[launch] = kind_of(g, cw_launch(g->data, launch)) == CW_WHOLE;
+    }
+    return taken && cw_group_nesting_find(nested, g->data, g->gpu, taken, g->arena);
+}
+
+/* What a group adds to the time of all. */
+static double time_of_its_own(struct grouping *g, const struct cw_group *group, const bool *nested)
+{
+    double own = group->timed ? group->total : 0;
+    for (uint32_t i = 0; nested && i < group->count; i++)
+        if (nested[cw_launch_number(g->data, group->ranges[i])]) {
+            const double ns = g->groups->durations[group->ranges[i]];
+            own -= isnan(ns) ? 0 : ns;
+            g->groups->nested++;
+        }
+    return own;
+}
+
 static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
 {
     struct cw_group *items = g->items;
     const uint32_t count = g->groups->count;
+    const bool *nested;
     bool timed = false;
+    if (!find_nested(g, false, &nested))
+        return cw_error_nomem(err);
     for (uint32_t k = 0; k < count; k++) {
         sum_up(&items[k], g->groups->durations, g->groups->measured);
         find_places(g, &items[k]);
         if (!(items[k].name = name_group(g, &items[k])))
             return cw_error_nomem(err);
-        g->groups->total += items[k].timed ? items[k].total : 0;
+        g->groups->total += time_of_its_own(g, &items[k], nested);
         timed = timed || items[k].timed;
     }
     if (count && !timed)
@@ -530,11 +560,13 @@ static enum cw_status measure(struct grouping *g, const struct cw_chip *chip, bo
                                        .single = groups->by == CW_BY_RANGE, .time_column = time_column(&g->data->schema, chip),
                                        .items = g->items, .durations = durations,
                                        .means = means ? &groups->data : NULL};
+    const bool *nested = NULL;
     enum cw_status status = durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err);
-    if (status == CW_OK && !estimate_durations(g, durations))
+    if (status == CW_OK && (!estimate_durations(g, durations) || !find_nested(g, true, &nested)))
         status = cw_error_nomem(err);
     for (uint32_t i = 0; status == CW_OK && i < g->data->range_count; i++)
-        groups->whole += isnan(groups->durations[i]) ? 0 : groups->durations[i];
+        if (!isnan(groups->durations[i]) && !(nested && nested[cw_launch_number(g->data, i)]))
+            groups->whole += groups->durations[i];
     return status;
 }
 

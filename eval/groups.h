@@ -50,8 +50,10 @@ struct cw_groups {
     bool of_times; /* there are no means */
     uint32_t count;
     const struct cw_group *items; /* by total time, longest first, then as they began; ranges as they began */
-    double total;                 /* ns, of all groups */
-    double whole;                 /* ns, of all ranges of the data, also those that are not kept */
+    /* ns, of all groups, and of all ranges of the data, also those that are not kept. User ranges that lie within
+       others of these are in the time of the others, and do not add to it. */
+    double total, whole;
+    uint32_t nested; /* how many of the ranges of all groups do */
     uint32_t range_count;         /* of the data */
     uint32_t gpu_count;           /* that the data's devices are: those of a host and PCI address are one */
     const double *durations; /* ns, [range] of the data; NaN unknown, and of what was multiplexed without time the mean

@@ -104,6 +104,9 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     cw_capture_put_filters(&groups->data, out);
     if (!(groups->total > 0) && groups->count)
         fputs("No time was collected, so they are sorted by their number.\n", out);
+    if (groups->nested)
+        cw_text_print(out, "%s of them lie within others and were counted apart from these: shares add up to more than all.\n",
+                      cw_terminal_integer(groups->nested, text));
     const struct cw_short_launches brief = cw_groups_find_short(groups);
     if (brief.many)
         cw_text_print(out, "%s of the launches take less than 10 us: %.1f %% of the time.\n",

@@ -19,3 +19,8 @@ metric-eval "$SOURCE/data/captures/nvtx_batch.cwd" -m sm__inst_executed.sum --js
 import json, sys
 step = [r for r in json.load(sys.stdin)["ranges"] if r["attributes"]["nvtx"].startswith("solve")]
 print(sum(r["metrics"][0]["value"] for r in step))'
+echo == ranges within others are in the time of these
+metric-eval "$SOURCE/data/captures/nvtx_user.cwd"
+metric-eval "$SOURCE/data/captures/nvtx_user.cwd" --range solve/ | head -n 4
+metric-eval "$SOURCE/data/captures/nvtx_levels.cwd" | head -n 6
+metric-eval diff "$SOURCE/data/captures/nvtx_user.cwd" "$SOURCE/data/captures/nvtx_user.cwd" | grep ^time
