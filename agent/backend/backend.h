@@ -17,9 +17,13 @@ struct cw_capture_options {
     const char *output;                 /* "-": standard output */
     char *const *argv; /* the program and its arguments; NULL, where samples are taken: the device alone */
     uint64_t sim_seed;
+    uint32_t sim_steps, sim_processes; /* of training that a program does which says nothing */
     const char *sim_lack; /* the unit whose counters a simulated GPU lacks; NULL: none */
     bool force;           /* replace a file that is no capture, too */
 };
+
+enum { CW_SIM_STEPS = 6, CW_SIM_PROCESSES = 2 }; /* unless told otherwise */
+#define CW_SIM_TRAINING UINT32_MAX
 
 /* Counters of each kernel launch, or of the program's own ranges. */
 struct cw_range_options {
@@ -34,7 +38,8 @@ struct cw_range_options {
     uint32_t reserve_mb, on_host_mb; /* where memory is saved, as in message.h */
     uint32_t every;                  /* multiplexing counts every so many of what is alike; 0 or 1: all */
     uint32_t slowdown; /* that multiplexing may cost the program, in thousandths of a percent; 0: whatever it does */
-    uint32_t sim_kernels, sim_drop;
+    uint32_t sim_kernels; /* launches to pretend; CW_SIM_TRAINING: those of training */
+    uint32_t sim_drop;    /* how many of them to lose */
     uint32_t sim_loop; /* how many kernels take turns, whose launches are alike; 0: no two launches are */
 };
 
@@ -96,9 +101,9 @@ struct cw_trace_options {
     uint32_t buffer_count;   /* of those at a time: what comes when all are full is lost, and counted */
     bool quiet;              /* say what was lost, not what was recorded */
     /* the simulated GPU */
-    uint32_t sim_steps, sim_drop, sim_untimed; /* steps of its program; kernels to lose, or to record without times */
-    uint32_t sim_processes, sim_drift;         /* drift: of the GPUs' clocks, so many in a million */
-    bool sim_unfinished;                       /* its last process is killed */
+    uint32_t sim_drop, sim_untimed; /* kernels to lose, or to record without times */
+    uint32_t sim_drift;             /* of the GPUs' clocks, so many in a million */
+    bool sim_unfinished;            /* its last process is killed */
 };
 
 /* What a capture on this node needs. The doctor asks for everything, a capture for what it needs itself. */

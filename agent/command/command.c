@@ -54,6 +54,10 @@ const struct cw_option cw_command_capture_options[] = {
      CW_OPTION_CHOICE(struct cw_command_capture, backend)},
     {"sim-seed", 0, "N", "sim: the seed that all numbers follow from (default: 0)",
      CW_OPTION_NUMBER(struct cw_command_capture, options.sim_seed, 0, UINT32_MAX)},
+    {"sim-steps", 0, "N", "sim: how many steps of training to pretend of a program that says nothing (default: 6)",
+     CW_OPTION_NUMBER(struct cw_command_capture, options.sim_steps, 1, 10000000)},
+    {"sim-processes", 0, "N", "sim: in how many processes, each with a GPU (default: 2)",
+     CW_OPTION_NUMBER(struct cw_command_capture, options.sim_processes, 1, 64)},
     {"force", 0, NULL, "replace what has the name of the output, even if it is no capture",
      CW_OPTION_FLAG(struct cw_command_capture, options.force)},
     {"quiet", 'q', NULL, "no progress on a terminal", CW_OPTION_FLAG(struct cw_command_capture, quiet)},
@@ -142,6 +146,8 @@ static enum cw_status open_plan(struct cw_command_capture *c, enum cw_profiler p
 
 enum cw_status cw_command_begin(struct cw_command_capture *c, enum cw_profiler profiler, struct cw_error *err)
 {
+    c->options.sim_steps = c->options.sim_steps ? c->options.sim_steps : CW_SIM_STEPS;
+    c->options.sim_processes = c->options.sim_processes ? c->options.sim_processes : CW_SIM_PROCESSES;
     const struct cw_backend *backend = cw_command_backend(c);
     enum cw_status status = CW_OK;
     if (!backend)

@@ -163,7 +163,7 @@ static const struct cw_option range_options[] = {
      CW_OPTION_TEXT(struct range_arguments, options.keep_native)},
     {"verbose", 0, NULL, "say in the end how many batches there were, what ended them, and what their time went into",
      CW_OPTION_FLAG(struct range_arguments, options.verbose)},
-    {"sim-kernels", 0, "N", "sim: how many launches to pretend (default: 3)",
+    {"sim-kernels", 0, "N", "sim: pretend so many launches of sim_kernel_0, sim_kernel_1... instead of training",
      CW_OPTION_NUMBER(struct range_arguments, options.sim_kernels, 0, 1000000)},
     {"sim-lack", 0, "UNIT", "sim: pretend that the GPUs lack this unit: nvlrx",
      CW_OPTION_TEXT(struct range_arguments, capture.options.sim_lack)},
@@ -191,7 +191,7 @@ int cw_range_command(int argc, char **argv)
         "  capture-agent range --backend sim -c plan.cwc -o run.cwd -- true"};
     struct range_arguments a = {.capture = {.backend = cw_command_default_backend()},
                                 .options = {.replay = not_given,
-                                            .sim_kernels = 3,
+                                            .sim_kernels = CW_SIM_TRAINING,
                                             .levels = 1,
                                             .reserve_mb = CW_RESERVE_USUAL,
                                             .on_host_mb = CW_ON_HOST_USUAL,

@@ -66,10 +66,6 @@ static const struct cw_option window_options[] = {
 };
 
 static const struct cw_option sim_options[] = {
-    {"sim-steps", 0, "N", "sim: how many steps of training to pretend (default: 6)",
-     CW_OPTION_NUMBER(struct trace_arguments, options.sim_steps, 1, 10000000)},
-    {"sim-processes", 0, "N", "sim: in how many processes (default: 2)",
-     CW_OPTION_NUMBER(struct trace_arguments, options.sim_processes, 1, 64)},
     {"sim-drop", 0, "N", "sim: how many kernels to lose (default: 0)",
      CW_OPTION_NUMBER(struct trace_arguments, options.sim_drop, 0, 1000000)},
     {"sim-untimed", 0, "N", "sim: how many kernels to record without times (default: 0)",
@@ -167,9 +163,7 @@ int cw_trace_command(int argc, char **argv)
                                             .environment_ns = 100000000,
                                             .flush_ns = 1000000000,
                                             .buffer_bytes = 4 << 20,
-                                            .buffer_count = 16,
-                                            .sim_steps = 6,
-                                            .sim_processes = 2}};
+                                            .buffer_count = 16}};
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
     cw_trace_kinds_read(&a.options.kinds, "default", &err);

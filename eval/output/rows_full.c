@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "eval/advice.h"
+#include "eval/output/capture.h"
 #include "eval/output/rows_text.h"
 
 enum { SECTIONS_FROM = 13, NOTE_SIZE = 16 + CW_BAR_SIZE, UNIT_MOST = 16 };
@@ -412,6 +413,8 @@ enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_
         fputs("no ranges\n", out);
     if (status == CW_OK && !style->quiet)
         put_legend(&f, &layout, out);
+    if (status == CW_OK && result->row_count && !style->quiet)
+        cw_capture_put_filters(result->data, out);
     free(f.section_of);
     free(f.order);
     free(f.first);

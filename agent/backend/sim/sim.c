@@ -103,6 +103,18 @@ const char *cw_sim_event(const char *line, const char *word)
     return line + n + (line[n] == ' ');
 }
 
+bool cw_sim_is_event(const char *line)
+{
+    static const char *const words[] = {
+        "launch", "untimed", "lost",     "graph",   "copy",  "memset", "sync",     "push",   "pop",    "start",
+        "end",    "mark",    "allocate", "free",    "wait",  "after",  "profiler", "signal", "thread", "stream",
+        "device", "process", "domain",   "payload", "value", "nodes",  "flush",    "crash",  "exit",   "odds"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (cw_sim_event(line, words[i]))
+            return true;
+    return false;
+}
+
 const struct cw_backend cw_backend_sim = {.name = "sim",
                                           .range = cw_sim_range,
                                           .pc = cw_sim_pc,

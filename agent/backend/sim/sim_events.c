@@ -25,27 +25,24 @@ static struct call begin_call(struct cw_sim_process *p)
     return (struct call){cw_sim_now(p), ++p->correlation};
 }
 
-static void put_call(struct cw_sim_process *p, bool runtime, const char *name, uint64_t start, uint64_t correlation)
+static bool is_call_recorded(const struct cw_sim_process *p, enum cw_trace_kind kind, const char *name)
 {
     const char *calls = p->world->options->calls;
-    const enum cw_trace_kind kind = runtime ? CW_TRACE_RUNTIME : CW_TRACE_DRIVER;
-    const struct cw_sim_value values[] = {
-        V(START, start), V(END, cw_sim_now(p)),         V(THREAD, cw_sim_thread_id(p)),
-        V(RESULT, 0),    V(NAME, cw_sim_text(p, name)), V(CORRELATION, correlation)};
-    if (!calls || cw_filter_name_is_listed(calls, name))
-        cw_sim_put(p, kind, values, sizeof values / sizeof *values);
+    return *name && cw_sim_is_recorded(p, kind) && (!calls || cw_filter_name_is_listed(calls, name));
 }
 
-/* The call has taken so long; of the runtime, which calls the driver where that has a name. */
+/* The call has taken so long; of the runtime, or "" where the program calls the driver itself. What a call of the
+ * runtime calls of the driver is recorded where that one is not, as on a real GPU. */
 static void end_call(struct cw_sim_process *p, struct call call, uint64_t ns, const char *runtime, const char *driver)
 {
-    const uint64_t began = call.start + ns / 5;
-    cw_sim_wait(p, ns - ns / 10);
-    if (*driver)
-        put_call(p, false, driver, *runtime ? began : call.start, *runtime ? ++p->correlation : call.correlation);
-    cw_sim_wait(p, ns / 10);
-    if (*runtime)
-        put_call(p, true, runtime, call.start, call.correlation);
+    const enum cw_trace_kind kind = is_call_recorded(p, CW_TRACE_RUNTIME, runtime) ? CW_TRACE_RUNTIME : CW_TRACE_DRIVER;
+    const char *name = kind == CW_TRACE_RUNTIME ? runtime : driver;
+    cw_sim_wait(p, ns);
+    const struct cw_sim_value values[] = {V(START, call.start),           V(END, cw_sim_now(p)),
+                                          V(THREAD, cw_sim_thread_id(p)), V(RESULT, 0),
+                                          V(NAME, cw_sim_text(p, name)),  V(CORRELATION, call.correlation)};
+    if (is_call_recorded(p, kind, name))
+        cw_sim_put(p, kind, values, sizeof values / sizeof *values);
 }
 
 /* A call that waits until then. */
@@ -69,7 +66,7 @@ static uint64_t run_on_stream(struct cw_sim_process *p, uint64_t at, uint64_t ns
 
 static uint64_t kernel_ns(struct cw_sim_process *p, const char *kernel)
 {
-    const uint64_t mean = 3000 + cw_sim_text_key(kernel) % 90000;
+    const uint64_t mean = cw_sim_kernel_ns(kernel);
     return mean + cw_sim_draw(p, mean / 16);
 }
 
@@ -82,7 +79,7 @@ static uint64_t shape_of(struct cw_sim_process *p, const char *kernel)
         return name ? name->shape : 0;
     cw_sim_launch_facts(kernel, facts);
     name->shape = ++p->shape_count;
-    const uint64_t key = cw_sim_mix(p->world->program_key ^ cw_sim_text_key(kernel));
+    const uint64_t key = cw_sim_kernel_key(p->world->program_key, kernel);
     const bool cluster = key % 5 == 0;
     const struct cw_sim_value values[] = {V(ID, name->shape),
                                           V(NAME, name->number),
@@ -181,7 +178,10 @@ void cw_sim_launch(struct cw_sim_process *p, const char *kernel, enum cw_sim_fat
     cw_sim_look(p);
     const struct call call = begin_call(p);
     const uint64_t ns = 2400 + cw_sim_draw(p, 1800) + load_kernel(p, kernel, call);
-    end_call(p, call, ns, "cudaLaunchKernel_v7000", "cuLaunchKernel");
+    if (strncmp(kernel, "nccl", strlen("nccl")) == 0) /* which has no use for the runtime */
+        end_call(p, call, ns, "", "cuLaunchKernelEx");
+    else
+        end_call(p, call, ns, "cudaLaunchKernel_v7000", "cuLaunchKernel");
     run_kernel(p, kernel, call, fate, (struct of_graph){0});
     cw_trace_window_launched(&p->window);
     cw_sim_look(p);
@@ -196,8 +196,8 @@ void cw_sim_launch_graph(struct cw_sim_process *p, const char *kernel, uint32_t 
     end_call(p, call, 6000 + cw_sim_draw(p, 3000), "cudaGraphLaunch_v10000", "cuGraphLaunch");
     start = (start > cw_sim_now(p) ? start : cw_sim_now(p)) + 3200;
     for (uint32_t node = 0; node < kernels; node++) {
-        char name[160];
-        snprintf(name, sizeof name, "%s_%u", kernel, node % 4);
+        char name[CW_SIM_NODE_SIZE];
+        cw_sim_node_kernel(kernel, node, name);
         if (p->world->options->whole_graphs)
             run_on_stream(p, start, kernel_ns(p, name));
         else

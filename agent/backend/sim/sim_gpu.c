@@ -1,5 +1,6 @@
 #include "agent/backend/sim/sim_gpu.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,27 @@ void cw_sim_launch_facts(const char *kernel, double facts[CW_FACT__COUNT])
     facts[CW_FACT_PRIORITY] = NAN;
     facts[CW_FACT_CARVEOUT] = -1;
     facts[CW_FACT_PTX] = facts[CW_FACT_BINARY] = 90;
+}
+
+uint64_t cw_sim_program_key(const struct cw_capture_options *options)
+{
+    return options->sim_seed ^ cw_sim_text_key(options->argv[0]);
+}
+
+uint64_t cw_sim_kernel_key(uint64_t program, const char *kernel)
+{
+    return cw_sim_mix(program ^ cw_sim_text_key(kernel));
+}
+
+uint64_t cw_sim_kernel_ns(const char *kernel)
+{
+    return 3000 + cw_sim_text_key(kernel) % 90000;
+}
+
+const char *cw_sim_node_kernel(const char *nodes, uint32_t node, char name[CW_SIM_NODE_SIZE])
+{
+    snprintf(name, CW_SIM_NODE_SIZE, "%s_%" PRIu32, nodes, node % 4);
+    return name;
 }
 
 uint32_t cw_sim_grid(uint64_t key)
@@ -266,10 +288,10 @@ static uint32_t column_pass(const struct cw_schema *schema, uint32_t column)
                                                                                  : MIXED;
 }
 
-void cw_sim_gpu_range(struct cw_sim_gpu *s, uint64_t of, uint32_t launch)
+void cw_sim_gpu_range(struct cw_sim_gpu *s, uint64_t of, uint32_t launch, uint64_t about)
 {
     const uint64_t key = cw_sim_mix(s->seed ^ cw_sim_mix(of)), own = launch ? cw_sim_mix(launch) : 0;
-    double ns = (double)(1000 + cw_sim_mix(key) % 50000);
+    const double ns = (double)(about ? about : 1000 + cw_sim_mix(key) % 50000);
     for (uint32_t p = 0; p < s->plan->pass_count; p++)
         s->durations[p] = floor(ns * (1 + (double)(cw_sim_mix(key ^ p ^ own) % 100) / 10000));
     for (uint32_t r = 0; r < s->plan->raw_count; r++)

@@ -3,6 +3,7 @@
 #ifndef CW_AGENT_SIM_GPU_H
 #define CW_AGENT_SIM_GPU_H
 
+#include "agent/backend/backend.h"
 #include "agent/common/facts.h"
 #include "image/config_image.h"
 #include "image/counter_data.h"
@@ -46,8 +47,9 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *gpu, const struct cw_config_im
                                const struct cw_schema *schema, uint64_t seed, struct cw_arena *arena,
                                struct cw_error *err);
 /* Fills in values and durations of a range. They follow from what it is of. Of things that are alike, `launch` is a
- * number above 0: they differ by up to 1 %, but for instructions, which are the same in each. */
-void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint64_t of, uint32_t launch);
+ * number above 0: they differ by up to 1 %, but for instructions, which are the same in each. ns: about how long it
+ * takes; 0: that follows as well. */
+void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint64_t of, uint32_t launch, uint64_t ns);
 /* Refuses a plan whose passes break the limits, as hardware would. */
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err);
 /* How many instances a counter has, and its peaks. */
@@ -58,8 +60,16 @@ enum { CW_SIM_ATTRIBUTES = 22 };
 uint32_t cw_sim_describe(struct cw_pair *attributes, const char *chip);
 /* Facts of a launch, which follow from the kernel's name and fit the device's limits. */
 void cw_sim_launch_facts(const char *kernel, double facts[CW_FACT__COUNT]);
+/* What all that the program does follows from, and its kernels. */
+uint64_t cw_sim_program_key(const struct cw_capture_options *options);
+uint64_t cw_sim_kernel_key(uint64_t program, const char *kernel);
 /* The blocks of a kernel's grid, of 128 threads each, by its key. */
 uint32_t cw_sim_grid(uint64_t key);
+/* How long a launch takes, about. */
+uint64_t cw_sim_kernel_ns(const char *kernel);
+/* The kernel of a CUDA graph's node: four take turns, whose names begin with `nodes`. */
+enum { CW_SIM_NODE_SIZE = 160 };
+const char *cw_sim_node_kernel(const char *nodes, uint32_t node, char name[CW_SIM_NODE_SIZE]);
 /* A well-mixed number for each key. */
 uint64_t cw_sim_mix(uint64_t key);
 uint64_t cw_sim_text_key(const char *text);

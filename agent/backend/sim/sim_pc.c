@@ -1,5 +1,5 @@
 /* PC samples and SASS records of the simulated GPU: functions whose hot spots follow from the seed. The program may say
- * what it launches and which ranges it opens, as to sim_range.c; else a few launches are invented. */
+ * what it launches and which ranges it opens (sim.h); else kernels of training ran now and then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,11 @@
 #include "agent/backend/pc_capture.h"
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
+#include "agent/backend/sim/sim_training.h"
 #include "agent/common/filter.h"
 #include "agent/common/nesting.h"
 
-enum { FUNCTIONS = 3, INSTRUCTIONS = 12, BYTES_AN_INSTRUCTION = 16, SMS = 4, PARTS_A_SM = 4 };
+enum { FUNCTIONS = CW_SIM_FORWARD_KERNELS, INSTRUCTIONS = 12, BYTES_AN_INSTRUCTION = 16, SMS = 4, PARTS_A_SM = 4 };
 
 static const char *const reasons[] = {
     "smsp__pcsamp_warps_issue_stalled_long_scoreboard", "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued",
@@ -230,8 +231,9 @@ static void take_line(void *user, const char *line)
         open_range(s, rest, true);
     } else if ((rest = cw_sim_event(line, "end"))) {
         end_range(s, rest);
-    } else {
-        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch, push, pop, start or end",
+    } else if (!cw_sim_is_event(line)) {
+        cw_error_set(&s->trouble, CW_ERR_INPUT,
+                     "found the event '%.100s', expected launch, push, pop, start, end or another that sim.h lists",
                      line);
     }
 }
@@ -239,11 +241,10 @@ static void take_line(void *user, const char *line)
 /* A program that says nothing has launched each of a few kernels now and then, in no range. */
 static enum cw_status pretend(struct simulation *s, struct cw_error *err)
 {
-    static const char *const names[FUNCTIONS] = {"_Z12sim_kernel_0Pf", "_Z12sim_kernel_1Pf", "_Z12sim_kernel_2Pf"};
     enum cw_status status = CW_OK;
     for (int i = 0; i < FUNCTIONS; i++)
-        if (is_sampled(s) && cw_filter_launch(&s->filter, names[i], true))
-            s->names[s->function_count++] = names[i];
+        if (is_sampled(s) && cw_filter_launch(&s->filter, cw_sim_forward_kernels[i], true))
+            s->names[s->function_count++] = cw_sim_forward_kernels[i];
     while (status == CW_OK && s->function_count && s->batches < (s->options->sass ? 1 : 2))
         status = write_batch(s, err);
     return status;

@@ -1,6 +1,6 @@
 /* PM sampling of simulated GPUs: numbers that follow from the seed alone, a clock that is off the wall's and drifts,
- * blocks, losses and an overflow, launches beside. The program may say what it launches, as to sim_range.c: each launch
- * then lasts a block of samples. */
+ * blocks, losses and an overflow, launches beside. The program may say what it launches (sim.h): each launch then lasts
+ * a block of samples. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,9 @@
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_pm_ranges.h"
+#include "agent/backend/sim/sim_training.h"
 #include "agent/output/collector.h"
+#include "base/demangle.h"
 #include "image/pm_data.h"
 #include "agent/session/session.h"
 #include "agent/session/signals.h"
@@ -31,7 +33,7 @@ struct simulation {
     struct cw_program program;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     bool spoken, any;
-    uint32_t launch_device; /* what the program launches on */
+    uint32_t launch_device, stream; /* what the program launches on */
     uint32_t gpu_count;
     uint32_t gpus[CW_MOST_DEVICES]; /* their numbers */
     uint64_t elsewhere;             /* launches on others */
@@ -214,12 +216,15 @@ static enum cw_status write_samples(struct simulation *s, uint64_t total, struct
     return status;
 }
 
-static enum cw_status append_launches(struct simulation *s, const char *const *names, uint32_t name_count,
-                                      const struct cw_kernel_launch *launches, uint32_t count, struct cw_error *err)
+static enum cw_status append_launch(struct simulation *s, const char *kernel, const struct cw_kernel_launch *launch,
+                                    struct cw_error *err)
 {
+    char *readable = cw_demangle(kernel);
+    const char *const names[] = {readable ? readable : kernel};
     struct cw_writer chunk;
     cw_writer_init(&chunk);
-    cw_pm_write_launches((uint32_t)s->program.pid, 0, names, name_count, launches, count, &chunk);
+    cw_pm_write_launches((uint32_t)s->program.pid, 0, names, 1, launch, 1, &chunk);
+    free(readable);
     return append(s, &chunk, 0, err);
 }
 
@@ -227,22 +232,9 @@ static struct cw_kernel_launch launch_between(const struct simulation *s, uint32
 {
     return (struct cw_kernel_launch){.device = device,
                                      .context = 1,
-                                     .stream = 7,
+                                     .stream = s->stream,
                                      .start_ns = device_time(s, first) + s->period / 4,
                                      .end_ns = device_time(s, end)};
-}
-
-static enum cw_status pretend_launches(struct simulation *s, uint64_t total, struct cw_error *err)
-{
-    static const char *const names[] = {"sim_kernel_0", "sim_kernel_1", "sim_kernel_2"};
-    struct cw_kernel_launch launches[BLOCK];
-    uint32_t count = (uint32_t)(total / SAMPLES_A_LAUNCH < BLOCK ? total / SAMPLES_A_LAUNCH : BLOCK);
-    for (uint32_t i = 0; i < count; i++) {
-        launches[i] = launch_between(s, s->gpus[i % s->gpu_count], i * SAMPLES_A_LAUNCH, (i + 1) * SAMPLES_A_LAUNCH);
-        launches[i].name = i % 3;
-        launches[i].stream += i % 2;
-    }
-    return append_launches(s, names, 3, launches, count, err);
 }
 
 static void trace_range(struct simulation *s, const char *name, uint64_t sample, struct cw_error *err)
@@ -256,17 +248,60 @@ static void trace_range(struct simulation *s, const char *name, uint64_t sample,
         cw_sim_pm_ranges_pop(&s->traced, ns, err);
 }
 
-/* Steps of three launches, two of which are in a range of their own. */
-static enum cw_status pretend_ranges(struct simulation *s, uint64_t total, struct cw_error *err)
+/* Training, on all GPUs alike, for as long as there are samples; a launch lasts a few of them. */
+struct training {
+    struct simulation *s;
+    uint64_t at, end; /* in samples */
+};
+
+static void train_launch(struct training *t, const char *kernel)
 {
-    enum { STEP = 3 * SAMPLES_A_LAUNCH };
-    for (uint64_t first = 0; first + STEP <= total && first < STEP * BLOCK; first += STEP) {
-        trace_range(s, "step", first, err);
-        trace_range(s, "forward", first, err);
-        trace_range(s, NULL, first + 2 * SAMPLES_A_LAUNCH, err);
-        trace_range(s, NULL, first + STEP, err);
+    struct simulation *s = t->s;
+    if (t->at + SAMPLES_A_LAUNCH > t->end)
+        return;
+    for (uint32_t g = 0; g < s->gpu_count && !s->options->no_trace; g++) {
+        const struct cw_kernel_launch launch = launch_between(s, s->gpus[g], t->at, t->at + SAMPLES_A_LAUNCH);
+        append_launch(s, kernel, &launch, &s->trouble);
     }
-    return err->code;
+    t->at += SAMPLES_A_LAUNCH;
+}
+
+static void train_graph(struct training *t, uint32_t kernels)
+{
+    char name[CW_SIM_NODE_SIZE];
+    for (uint32_t node = 0; node < kernels; node++)
+        train_launch(t, cw_sim_node_kernel("adam", node, name));
+}
+
+static void take_training(void *user, const char *line)
+{
+    struct training *t = user;
+    const char *rest;
+    if (t->s->trouble.code != CW_OK || t->at + SAMPLES_A_LAUNCH > t->end)
+        return;
+    if ((rest = cw_sim_event(line, "launch")))
+        train_launch(t, rest);
+    else if ((rest = cw_sim_event(line, "graph")))
+        train_graph(t, (uint32_t)strtoul(rest, NULL, 10));
+    else if ((rest = cw_sim_event(line, "stream")))
+        t->s->stream = (uint32_t)strtoul(rest, NULL, 10);
+    else if ((rest = cw_sim_event(line, "push")))
+        trace_range(t->s, rest, t->at, &t->s->trouble);
+    else if (cw_sim_event(line, "pop"))
+        trace_range(t->s, NULL, t->at, &t->s->trouble);
+}
+
+static enum cw_status pretend_training(struct simulation *s, uint64_t samples)
+{
+    struct training t = {.s = s, .end = samples};
+    cw_sim_train(&(struct cw_sim_training){.steps = s->options->capture.sim_steps,
+                                           .processes = 1,
+                                           .take = take_training,
+                                           .user = &t,
+                                           .trouble = &s->trouble});
+    for (; s->traced.depth && s->trouble.code == CW_OK; t.at++) /* those around others end later */
+        trace_range(s, NULL, t.at, &s->trouble);
+    return s->trouble.code;
 }
 
 static bool is_sampled(const struct simulation *s, uint32_t device)
@@ -323,28 +358,12 @@ static bool take_range(struct simulation *s, const char *line)
     return true;
 }
 
-static void take_line(void *user, const char *line)
+/* untimed: its times are not collected. */
+static void launch(struct simulation *s, const char *kernel, bool untimed)
 {
-    struct simulation *s = user;
-    const char *kernel = cw_sim_event(line, "launch"), *device = cw_sim_event(line, "device");
-    const char *untimed = cw_sim_event(line, "untimed"); /* a launch whose times are not collected */
-    enum cw_status status = CW_OK;
-    s->spoken = true;
-    if (s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
-        return;
-    if (device) {
-        s->launch_device = (uint32_t)strtoul(device, NULL, 10);
-        return;
-    }
-    kernel = kernel ? kernel : untimed;
-    if (take_range(s, line))
-        return;
-    if (!kernel) {
-        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected launch, device, push or pop", line);
-        return;
-    }
     struct cw_kernel_launch launch = launch_between(s, s->launch_device, s->taken, s->taken + BLOCK);
-    const bool by_launch = cw_pm_by_launch(s->options);
+    const bool by_launch = cw_pm_by_launch(s->options), sampled = is_sampled(s, s->launch_device);
+    enum cw_status status = CW_OK;
     if (by_launch ? !cw_filter_launch(&s->filter, kernel, s->wanted) : s->options->filter.range && !s->wanted) {
         s->taken += BLOCK;
     } else {
@@ -354,13 +373,32 @@ static void take_line(void *user, const char *line)
         if (by_launch && status == CW_OK)
             close_window(s);
     }
-    bool sampled = is_sampled(s, s->launch_device);
     s->elsewhere += !s->options->no_trace && !sampled;
     if (untimed)
         launch.start_ns = launch.end_ns = 0;
     s->untimed += untimed && sampled && !s->options->no_trace;
     if (status == CW_OK && !s->options->no_trace && sampled)
-        append_launches(s, &kernel, 1, &launch, 1, &s->trouble);
+        append_launch(s, kernel, &launch, &s->trouble);
+}
+
+static void take_line(void *user, const char *line)
+{
+    struct simulation *s = user;
+    const char *rest;
+    s->spoken = true;
+    if (s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
+        return;
+    if ((rest = cw_sim_event(line, "device")))
+        s->launch_device = (uint32_t)strtoul(rest, NULL, 10);
+    else if ((rest = cw_sim_event(line, "stream")))
+        s->stream = (uint32_t)strtoul(rest, NULL, 10);
+    else if ((rest = cw_sim_event(line, "launch")))
+        launch(s, rest, false);
+    else if ((rest = cw_sim_event(line, "untimed")))
+        launch(s, rest, true);
+    else if (!take_range(s, line) && !cw_sim_is_event(line))
+        cw_error_set(&s->trouble, CW_ERR_INPUT,
+                     "found the event '%.100s', expected launch, device, push, pop or another that sim.h lists", line);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -429,10 +467,8 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
         status = write_samples(s, total, err);
     if (status == CW_OK && s->window && s->taken % s->window)
         status = write_window(s, s->taken - s->taken % s->window, s->taken - 1, err);
-    if (status == CW_OK && !s->spoken && o->capture.argv && !o->no_trace)
-        status = pretend_launches(s, total, err);
-    if (status == CW_OK && !s->spoken)
-        status = pretend_ranges(s, total, err);
+    if (status == CW_OK && !s->spoken && o->capture.argv && pretend_training(s, total) != CW_OK)
+        status = cw_error_set(err, s->trouble.code, "%s", s->trouble.message);
     if (status == CW_OK)
         status = cw_sim_pm_ranges_finish(&s->traced, err);
     if (status == CW_OK)
@@ -478,6 +514,7 @@ enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, 
                            .plan = options->capture.plan,
                            .arena = cw_arena_create(),
                            .out = {.fd = -1},
+                           .stream = 7,
                            .period = options->interval, /* a system clock of 1 GHz */
                            .cycles = options->cycles || !cw_pm_has_time_trigger(options->capture.plan->chip)};
     if (!s.arena)

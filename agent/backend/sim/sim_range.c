@@ -1,15 +1,6 @@
-/* Ranges of a simulated GPU, for machines without one. It runs the program, which may say what it launches: a line for
- * each event, written to the file that COUNTERWORKS_SIM names,
- *
- *     launch KERNEL               push NAME      pop      start NAME      end NAME
- *     untimed KERNEL              the same under pm, where its times are not collected
- *     graph KERNELS [OBSTACLE]    launches a CUDA graph; what stands behind the number is why it cannot run twice
- *     device NUMBER [PCI]         later launches are on this device, at an address of its own
- *     clocks SM MEMORY            what the GPUs run at from now on, in MHz
- *     process NUMBER NAME [RANK]  later lines are of this process
- *
- * A program that says nothing is taken to have launched a few kernels. Filters, user ranges, application replay,
- * multiplexing's parts and files are the real ones. Every file it makes says that it is simulated. */
+/* Ranges of a simulated GPU, for machines without one, of a program that may say what it launches (sim.h). Filters,
+ * user ranges, application replay, multiplexing's parts and files are the real ones. Every file it makes says that it
+ * is simulated. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
@@ -21,6 +12,7 @@
 #include "agent/backend/range_capture.h"
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_gpu.h"
+#include "agent/backend/sim/sim_training.h"
 #include "agent/common/file_name.h"
 #include "agent/common/nesting.h"
 #include "agent/session/signals.h"
@@ -31,6 +23,7 @@ struct simulation {
     struct cw_program program;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */
     /* of this run */
+    uint32_t lose;          /* launches that are still to be lost */
     uint32_t numbers, loop; /* loop: of how many kernels; 0: no two launches are alike */
     uint64_t clock;
     struct cw_nesting nesting;
@@ -38,10 +31,14 @@ struct simulation {
         begun[CW_MOST_OPEN_RANGES]; /* clocks at which open ranges that are collected began, by id modulo the most */
     uint32_t graphs[CW_MOST_OPEN_RANGES], launches[CW_MOST_OPEN_RANGES]; /* launched in them; launches: graphs too */
     double facts[CW_MOST_OPEN_RANGES][CW_FACT__COUNT];                   /* that those agree in */
-    bool spoken, met_graph;
-    uint32_t process, device;
+    bool spoken, met_graph, named;         /* named: the program named processes of its own */
+    uint32_t process, own_process, device; /* own: is the program itself */
+    uint32_t thread, stream;               /* of the process; stream: 0 is any */
     char process_name[256], rank[64], pci[32];
-    void *turns; /* of multiplexing: a tree of struct turns */
+    char domain[64];         /* of the next range; "": the default one */
+    char nodes[64];          /* what names of kernels of graphs begin with */
+    uint32_t nodes_launched; /* of the graph that is launched */
+    void *turns;             /* of multiplexing: a tree of struct turns */
 };
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
@@ -135,14 +132,25 @@ static bool take_turn(struct simulation *s, const char *name, bool user)
 
 /* ---- ranges, as they end ---------------------------------------------------------------------------------------- */
 
+/* As long as the kernels of one take that a trace has. */
+static uint64_t ns_of(const struct simulation *s, const char *kernel, uint32_t graphs)
+{
+    char name[CW_SIM_NODE_SIZE];
+    uint64_t ns = 0;
+    if (!graphs)
+        return cw_sim_kernel_ns(kernel);
+    for (uint32_t node = 0; node < s->nodes_launched; node++)
+        ns += cw_sim_kernel_ns(cw_sim_node_kernel(s->nodes, node, name));
+    return ns;
+}
+
 /* A range of the current process that ends now, having begun at `begin` (0: it begins now). Facts: NULL for none. */
 static void emit(struct simulation *s, const char *name, const char *kernel, const char *path, uint64_t begin,
                  uint32_t graphs, const double *facts)
 {
+    const uint64_t program = cw_sim_program_key(&s->base.options->capture);
     const uint32_t number = s->numbers++;
     const uint64_t of = !s->loop ? number : *kernel ? cw_sim_text_key(name) : key_of(name, true);
-    uint64_t key =
-        cw_sim_mix(s->base.options->capture.sim_seed ^ cw_sim_text_key(s->base.options->capture.argv[0]) ^ of);
     const bool counted = take_turn(s, name, !*kernel);
     struct cw_range_attributes about;
     cw_range_attributes_make(
@@ -153,18 +161,18 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
     struct cw_range range = {.name = name,
                              .kernel = kernel,
                              .context = 1,
-                             .stream = 1 + key % 2,
+                             .stream = s->stream ? s->stream : 1 + (uint32_t)(cw_sim_mix(program ^ of) % 2),
                              .start_ns = begin ? begin : s->clock,
                              .durations = s->gpu.durations,
                              .attribute_count = about.count,
                              .attributes = about.pairs,
                              .facts = facts};
     if (*kernel && !graphs) {
-        range.grid[0] = cw_sim_grid(key);
+        range.grid[0] = cw_sim_grid(cw_sim_kernel_key(program, kernel));
         range.block[0] = 128;
         range.grid[1] = range.grid[2] = range.block[1] = range.block[2] = 1;
     }
-    cw_sim_gpu_range(&s->gpu, of, s->loop ? number + 1 : 0);
+    cw_sim_gpu_range(&s->gpu, of, s->loop ? number + 1 : 0, !s->loop || !*kernel ? 0 : ns_of(s, kernel, graphs));
     if (s->base.options->replay == CW_REPLAY_MULTIPLEX)
         keep_own_part(s);
     for (uint32_t p = 0; p < s->base.parts.schema.pass_count; p++)
@@ -190,12 +198,17 @@ static void drop(struct simulation *s, const char *why)
         cw_range_output_drop(&s->base.out, find_origin(s, &origin), 1, why, &s->trouble);
 }
 
+static uint64_t thread_of(const struct simulation *s)
+{
+    return (uint64_t)s->process << 32 | s->thread;
+}
+
 /* The text of the path; to be freed. NULL without memory, which is trouble. */
 static char *path_to(struct simulation *s, uint64_t id)
 {
     struct cw_writer path;
     cw_writer_init(&path);
-    cw_nesting_path(&s->nesting, s->process, id, &path);
+    cw_nesting_path(&s->nesting, thread_of(s), id, &path);
     cw_write_u8(&path, 0);
     char *text = path.status == CW_OK ? strdup((const char *)path.data) : NULL;
     cw_writer_free(&path);
@@ -209,7 +222,7 @@ static void note_launch(struct simulation *s, uint32_t graphs, const double fact
 {
     for (uint32_t i = 0; i < s->nesting.count; i++) {
         uint64_t at = s->nesting.open[i].id % CW_MOST_OPEN_RANGES;
-        if (s->nesting.open[i].thread != s->process)
+        if (s->nesting.open[i].thread >> 32 != s->process)
             continue;
         s->graphs[at] += graphs;
         cw_facts_join(s->facts[at], facts, !s->launches[at]++);
@@ -219,8 +232,8 @@ static void note_launch(struct simulation *s, uint32_t graphs, const double fact
 /* `graphs` is 1 for a CUDA graph; why: it is left out, NULL: it is not. */
 static void launch(struct simulation *s, const char *kernel, uint32_t graphs, const char *why)
 {
-    bool wanted =
-        !s->base.options->user && cw_filter_launch(&s->base.filter, kernel, cw_nesting_wanted(&s->nesting, s->process));
+    bool wanted = !s->base.options->user &&
+                  cw_filter_launch(&s->base.filter, kernel, cw_nesting_wanted(&s->nesting, thread_of(s)));
     double facts[CW_FACT__COUNT];
     cw_facts_forget(facts);
     if (!graphs)
@@ -230,9 +243,11 @@ static void launch(struct simulation *s, const char *kernel, uint32_t graphs, co
         why = CW_WHY_AFTER_GRAPH;
     else if (graphs && s->base.options->replay == CW_REPLAY_APPLICATION)
         why = CW_WHY_GRAPH;
-    if (wanted && why)
+    const bool lost = wanted && !why && s->lose;
+    if (wanted && (why || lost))
         drop(s, why);
-    char *path = wanted && !why ? path_to(s, 0) : NULL;
+    s->lose -= lost;
+    char *path = wanted && !why && !lost ? path_to(s, 0) : NULL;
     if (path)
         emit(s, kernel, kernel, path, 0, graphs, facts);
     note_launch(s, graphs, facts);
@@ -243,6 +258,7 @@ static void launch_graph(struct simulation *s, const char *text)
 {
     char name[64], why[200], *obstacle;
     uint32_t kernels = (uint32_t)strtoul(text, &obstacle, 10);
+    s->nodes_launched = kernels;
     cw_graph_name(kernels, name, sizeof name);
     snprintf(why, sizeof why, "a CUDA graph with%s", obstacle);
     launch(s, name, 1, *obstacle ? why : NULL);
@@ -257,7 +273,7 @@ static bool is_level_wanted(const struct simulation *s, uint32_t level)
 static void open_range(struct simulation *s, const char *name, bool process_wide)
 {
     const struct cw_open_range *range =
-        cw_nesting_open(&s->nesting, s->process, 0, process_wide, cw_filter_range(&s->base.filter, name), name);
+        cw_nesting_open(&s->nesting, thread_of(s), 0, process_wide, cw_filter_range(&s->base.filter, name), name);
     bool full = !range && s->nesting.count == CW_MOST_OPEN_RANGES;
     if (!range && !full)
         cw_error_nomem(&s->trouble);
@@ -297,7 +313,7 @@ static const struct cw_open_range *started(const struct simulation *s, const cha
 
 static bool is_collected(const struct simulation *s)
 {
-    return cw_filter_process(&s->base.filter, s->process_name, (pid_t)s->process == s->program.pid) &&
+    return cw_filter_process(&s->base.filter, s->process_name, s->process == s->own_process) &&
            cw_filter_device(&s->base.filter, s->device);
 }
 
@@ -312,18 +328,53 @@ static void set_device(struct simulation *s, const char *text)
     memcpy(s->pci, pci, sizeof s->pci);
 }
 
+static const char *name_of_program(const struct simulation *s)
+{
+    const char *path = s->base.options->capture.argv[0], *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* In the domain that was said. */
+static void open_named(struct simulation *s, const char *name, bool process_wide)
+{
+    char *full = NULL;
+    if (asprintf(&full, "%s%s%s", s->domain, *s->domain ? "@" : "", name) < 0)
+        cw_error_nomem(&s->trouble);
+    else
+        open_range(s, full, process_wide);
+    *s->domain = 0;
+    free(full);
+}
+
+/* The program itself, once it runs. */
+static void begin_process(struct simulation *s)
+{
+    s->process = s->process ? s->process : (uint32_t)s->program.pid;
+    s->own_process = s->own_process ? s->own_process : (uint32_t)s->program.pid;
+}
+
+static void set_process(struct simulation *s, const char *line, const char *rest)
+{
+    *s->rank = 0;
+    s->thread = s->stream = 0;
+    if (sscanf(rest, "%" SCNu32 " %255s %63s", &s->process, s->process_name, s->rank) < 2)
+        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected process NUMBER NAME [RANK]", line);
+    if (strcmp(s->process_name, "-") != 0)
+        return;
+    snprintf(s->process_name, sizeof s->process_name, "%s", name_of_program(s));
+    s->own_process = s->named ? s->own_process : s->process;
+    s->named = true;
+}
+
 static void take_line(void *user, const char *line)
 {
     struct simulation *s = user;
     const char *rest;
     s->spoken = true;
-    s->process = s->process ? s->process : (uint32_t)s->program.pid;
+    begin_process(s);
 #define IS(word) (rest = cw_sim_event(line, word))
     if (IS("process")) {
-        *s->rank = 0;
-        if (sscanf(rest, "%" SCNu32 " %255s %63s", &s->process, s->process_name, s->rank) < 2)
-            cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected process NUMBER NAME [RANK]",
-                         line);
+        set_process(s, line, rest);
     } else if (IS("device")) {
         set_device(s, rest);
     } else if (!is_collected(s)) {
@@ -333,17 +384,26 @@ static void take_line(void *user, const char *line)
     } else if (IS("graph")) {
         launch_graph(s, rest);
     } else if (IS("push")) {
-        open_range(s, rest, false);
+        open_named(s, rest, false);
     } else if (IS("pop")) {
-        if (!cw_nesting_pop_unknown(&s->nesting, s->process, 0))
-            end_range(s, cw_nesting_innermost(&s->nesting, s->process, 0));
+        if (!cw_nesting_pop_unknown(&s->nesting, thread_of(s), 0))
+            end_range(s, cw_nesting_innermost(&s->nesting, thread_of(s), 0));
     } else if (IS("start")) {
-        open_range(s, rest, true);
+        open_named(s, rest, true);
     } else if (IS("end")) {
         end_range(s, started(s, rest));
-    } else {
+    } else if (IS("thread")) {
+        s->thread = (uint32_t)strtoul(rest, NULL, 10);
+    } else if (IS("stream")) {
+        s->stream = (uint32_t)strtoul(rest, NULL, 10);
+    } else if (IS("domain")) {
+        (void)!sscanf(rest, "%63s", s->domain);
+    } else if (IS("nodes")) {
+        snprintf(s->nodes, sizeof s->nodes, "%s", rest);
+    } else if (!cw_sim_is_event(line)) {
         cw_error_set(&s->trouble, CW_ERR_INPUT,
-                     "found the event '%.100s', expected launch, graph, push, pop, start, end, device or process",
+                     "found the event '%.100s', expected launch, graph, push, pop, start, end, device, process or "
+                     "another that sim.h lists",
                      line);
     }
 #undef IS
@@ -353,6 +413,17 @@ static void take_line(void *user, const char *line)
 
 static void pretend_launches(struct simulation *s)
 {
+    const struct cw_capture_options *o = &s->base.options->capture;
+    if (s->base.options->sim_kernels == CW_SIM_TRAINING) {
+        s->loop = s->loop ? s->loop : 1;
+        s->lose = s->base.options->sim_drop;
+        cw_sim_train(&(struct cw_sim_training){.steps = o->sim_steps,
+                                               .processes = o->sim_processes,
+                                               .take = take_line,
+                                               .user = s,
+                                               .trouble = &s->trouble});
+        return;
+    }
     for (uint32_t i = 0; i < s->base.options->sim_kernels && !cw_signals_end_alone(); i++) {
         char name[32];
         snprintf(name, sizeof name, "sim_kernel_%u", s->loop ? i % s->loop : i);
@@ -369,15 +440,16 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     s->base.filter.launches = 0;
     s->numbers = 0;
     s->clock = 1000;
-    s->spoken = s->met_graph = false;
-    const char *name = strrchr(s->base.options->capture.argv[0], '/');
-    snprintf(s->process_name, sizeof s->process_name, "%s", name ? name + 1 : s->base.options->capture.argv[0]);
-    s->process = 0; /* until it is started */
+    s->spoken = s->met_graph = s->named = false;
+    snprintf(s->process_name, sizeof s->process_name, "%s", name_of_program(s));
+    snprintf(s->nodes, sizeof s->nodes, "node");
+    *s->domain = 0;
+    s->process = s->own_process = s->thread = s->stream = 0; /* until it is started */
     set_device(s, "0");
     snprintf(s->rank, sizeof s->rank, "%s", cw_rank() ? cw_rank() : "");
     enum cw_status status =
         cw_sim_program_run(&s->program, s->base.options->capture.argv, s->base.out.run - 1, take_line, s, err);
-    s->process = s->process ? s->process : (uint32_t)s->program.pid;
+    begin_process(s);
     if (status == CW_OK && !s->spoken && is_collected(s))
         pretend_launches(s);
     cw_nesting_finish(&s->nesting);

@@ -1,17 +1,4 @@
-/* Traces of a simulated program with simulated GPUs. The program may say what it does, as to sim_range.c, a line for
- * each event:
- *
- *     launch KERNEL   untimed KERNEL   lost KERNEL    a kernel; whose times are not collected; that is not recorded
- *     graph KERNELS                                   a CUDA graph of so many kernels
- *     copy DIRECTION BYTES   memset BYTES   sync      HtoD, DtoH, DtoD, PtoP...; a wait for the stream
- *     push NAME   pop   start NAME   end NAME   mark NAME
- *     allocate BYTES   free   wait MICROSECONDS
- *     profiler start|stop   signal                    what windows may depend on
- *     thread NUMBER   stream NUMBER   device NUMBER [PCI]   process NUMBER NAME [RANK]
- *                                                     where later lines happen
- *     flush   crash                                   what was recorded is written; the process is killed
- *
- * A program that says nothing is taken to train a network, in a few processes with a GPU each. */
+/* Traces of a simulated program with simulated GPUs. The program may say what it does (sim.h). */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,11 +8,12 @@
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_events.h"
 #include "agent/backend/sim/sim_gpu.h"
+#include "agent/backend/sim/sim_training.h"
 #include "agent/common/file_name.h"
 #include "agent/session/signals.h"
 
-enum { FIRST_PID = 4001, MOST_PROCESSES = 64, COMPUTE = 7, COPIES = 13, REDUCTIONS = 17, LAYERS = 4 };
-static const uint64_t wall_start = 1700000000000000000, flush_steps = 64;
+enum { FIRST_PID = 4001, MOST_PROCESSES = 64 };
+static const uint64_t wall_start = 1700000000000000000;
 
 struct simulation {
     struct cw_sim_world world;
@@ -36,6 +24,10 @@ struct simulation {
     uint32_t count;   /* of processes, the last of which was named */
     unsigned toggles; /* that they know of */
     struct cw_sim_process *current, *processes[MOST_PROCESSES];
+    /* of what comes next */
+    char nodes[64], domain[64], category[64];
+    uint64_t payload;
+    double value;
 };
 
 static struct cw_sim_process *begin(struct simulation *s, uint32_t pid, const char *name, const char *rank)
@@ -58,115 +50,7 @@ static void use_device(struct cw_sim_process *p, uint32_t number, uint32_t place
     cw_sim_use_device(p, number, pci);
 }
 
-/* ---- a program that says nothing -------------------------------------------------------------------------------- */
-
-static void push(struct cw_sim_process *p, const char *name, uint64_t payload)
-{
-    cw_sim_range_begin(p, true, "", name, "", payload);
-}
-
-static void launch(struct cw_sim_process *p, const char *kernel)
-{
-    cw_sim_launch(p, kernel, CW_SIM_RECORDED);
-}
-
-/* What takes the same kernels forward and backward. */
-static void pass_layers(struct cw_sim_process *p, const char *way, const char *const *kernels, uint32_t kernel_count)
-{
-    push(p, way, CW_TRACE_SIGNED_UNKNOWN);
-    for (uint32_t layer = 0; layer < LAYERS; layer++) {
-        char name[32];
-        snprintf(name, sizeof name, "layer %u", (unsigned)layer);
-        push(p, name, layer);
-        for (uint32_t k = 0; k < kernel_count; k++)
-            launch(p, kernels[k]);
-        cw_sim_range_end(p, NULL);
-    }
-    cw_sim_range_end(p, NULL);
-}
-
-/* The gradients of all processes are added up while later layers are still at it. */
-static void reduce(struct cw_sim_process *p)
-{
-    cw_sim_use_stream(p, REDUCTIONS);
-    cw_sim_wait_for_stream(p, COMPUTE);
-    cw_sim_range_begin(p, true, "NCCL", "ncclAllReduce", "collective", 25 << 20);
-    launch(p, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
-    cw_sim_range_end(p, NULL);
-    cw_sim_use_stream(p, COMPUTE);
-}
-
-static void step(struct cw_sim_process *p, uint32_t number)
-{
-    static const char *const forward[] = {"_Z11gemm_bf16_nPf", "_Z9layernormPf", "_Z7softmaxPf"};
-    static const char *const backward[] = {"_Z11gemm_bf16_tPf", "_Z18layernorm_backwardPf"};
-    push(p, "step", number);
-    cw_sim_use_stream(p, COPIES);
-    cw_sim_copy(p, "HtoD", 4 << 20, true); /* the next batch, meanwhile */
-    cw_sim_use_stream(p, COMPUTE);
-    if (number % 8 == 0)
-        cw_sim_allocate(p, 8 << 20, true);
-    pass_layers(p, "forward", forward, sizeof forward / sizeof *forward);
-    cw_sim_use_thread(p, 1);
-    pass_layers(p, "backward", backward, sizeof backward / sizeof *backward);
-    reduce(p);
-    cw_sim_use_thread(p, 0);
-    push(p, "optimizer", (uint64_t)-1); /* of no layer */
-    cw_sim_wait_for_stream(p, REDUCTIONS);
-    cw_sim_launch_graph(p, "adam", 8);
-    cw_sim_memset(p, 25 << 20);
-    cw_sim_range_end(p, NULL);
-    cw_sim_copy(p, "DtoH", 4, true);
-    cw_sim_synchronize(p);
-    cw_sim_mark(p, "loss", 2.0 / (1 + number));
-    cw_sim_wait_for_stream(p, COPIES);
-    cw_sim_range_end(p, NULL);
-    cw_sim_wait(p, 120000);
-}
-
-static void begin_training(struct cw_sim_process *p, uint32_t place)
-{
-    use_device(p, 0, place);
-    if (place == 0) {
-        use_device(p, 1, 1);
-        cw_sim_copy(p, "PtoP", 16 << 20, true);
-        use_device(p, 0, 0);
-    }
-    cw_sim_range_begin(p, false, "", "training", "", CW_TRACE_SIGNED_UNKNOWN);
-    cw_sim_allocate(p, 512 << 20, false);
-    cw_sim_odds_and_ends(p);
-    cw_sim_profiler(p, true);
-}
-
-/* Each process has a GPU of its own, which is its number 0; there are two in a node of this kind. */
-static void train(struct simulation *s)
-{
-    const struct cw_trace_options *o = s->world.options;
-    for (uint32_t i = 0; i < o->sim_processes && s->world.trouble.code == CW_OK; i++) {
-        char rank[16] = "";
-        if (o->sim_processes > 1)
-            snprintf(rank, sizeof rank, "%u", (unsigned)i);
-        struct cw_sim_process *p = begin(s, FIRST_PID + 100 * i, s->name, rank);
-        const bool unfinished = o->sim_unfinished && i + 1 == o->sim_processes;
-        if (!p)
-            return;
-        begin_training(p, i % 2);
-        for (uint32_t n = 0; n < o->sim_steps && s->world.trouble.code == CW_OK && !cw_signals_end_alone(); n++) {
-            if (unfinished && n == o->sim_steps / 2)
-                cw_sim_flush(p);
-            step(p, n);
-            if (n % flush_steps == flush_steps - 1)
-                cw_sim_flush(p);
-        }
-        cw_sim_profiler(p, false);
-        if (!unfinished)
-            cw_sim_range_end(p, "training");
-        cw_sim_free(p);
-        cw_sim_process_end(p, unfinished);
-    }
-}
-
-/* ---- one that says what it does --------------------------------------------------------------------------------- */
+/* ---- what the program says -------------------------------------------------------------------------------------- */
 
 /* A number behind a word; what is none is 0. */
 static uint64_t number_in(const char *text)
@@ -188,7 +72,7 @@ static void take_process(struct simulation *s, const char *line, const char *res
             s->current = s->processes[i];
             return;
         }
-    begin(s, pid, name, rank);
+    begin(s, pid, strcmp(name, "-") == 0 ? s->name : name, rank);
 }
 
 static void take_copy(struct cw_sim_process *p, const char *rest)
@@ -210,8 +94,16 @@ static void take_device(struct cw_sim_process *p, const char *rest)
         use_device(p, number % 64, number % 64);
 }
 
+static void take_allocation(struct cw_sim_process *p, const char *rest)
+{
+    char how[8] = "";
+    uint64_t bytes = 0;
+    (void)!sscanf(rest, "%" SCNu64 " %7s", &bytes, how);
+    cw_sim_allocate(p, bytes, strcmp(how, "async") == 0);
+}
+
 /* What is done on a GPU, and with memory. False for another event. */
-static bool take_work(struct cw_sim_process *p, const char *line)
+static bool take_work(const struct simulation *s, struct cw_sim_process *p, const char *line)
 {
     const char *rest;
 #define IS(word) (rest = cw_sim_event(line, word))
@@ -222,7 +114,7 @@ static bool take_work(struct cw_sim_process *p, const char *line)
     else if (IS("lost"))
         cw_sim_launch(p, rest, CW_SIM_LOST);
     else if (IS("graph"))
-        cw_sim_launch_graph(p, "node", (uint32_t)(number_in(rest) % 4096));
+        cw_sim_launch_graph(p, s->nodes, (uint32_t)(number_in(rest) % 4096));
     else if (IS("copy"))
         take_copy(p, rest);
     else if (IS("memset"))
@@ -230,9 +122,11 @@ static bool take_work(struct cw_sim_process *p, const char *line)
     else if (IS("sync"))
         cw_sim_synchronize(p);
     else if (IS("allocate"))
-        cw_sim_allocate(p, number_in(rest), false);
+        take_allocation(p, rest);
     else if (IS("free"))
         cw_sim_free(p);
+    else if (IS("odds"))
+        cw_sim_odds_and_ends(p);
     else
         return false;
     return true;
@@ -245,36 +139,70 @@ static bool take_place(struct cw_sim_process *p, const char *line)
         cw_sim_use_thread(p, (uint32_t)number_in(rest));
     else if (IS("stream"))
         cw_sim_use_stream(p, (uint32_t)number_in(rest));
+    else if (IS("after"))
+        cw_sim_wait_for_stream(p, (uint32_t)number_in(rest));
     else if (IS("device"))
         take_device(p, rest);
     else if (IS("wait"))
         cw_sim_wait(p, number_in(rest) % 1000000000 * 1000);
     else if (IS("flush"))
         cw_sim_flush(p);
-    else if (IS("crash"))
-        cw_sim_process_end(p, true);
+    else if (IS("crash") || IS("exit"))
+        cw_sim_process_end(p, *line == 'c');
     else
         return false;
     return true;
 }
 
-static bool take_range(struct cw_sim_process *p, const char *line)
+/* Of a range or mark; what was said of it is over. */
+static void begin_range(struct simulation *s, bool push, const char *name)
 {
+    cw_sim_range_begin(s->current, push, s->domain, name, s->category, s->payload);
+    *s->domain = *s->category = 0;
+    s->payload = CW_TRACE_SIGNED_UNKNOWN;
+}
+
+static void mark(struct simulation *s, const char *name)
+{
+    cw_sim_mark(s->current, name, s->value);
+    s->value = 0;
+}
+
+static bool take_range(struct simulation *s, const char *line)
+{
+    struct cw_sim_process *p = s->current;
     const char *rest;
     if (IS("push"))
-        push(p, rest, CW_TRACE_SIGNED_UNKNOWN);
+        begin_range(s, true, rest);
     else if (IS("pop"))
         cw_sim_range_end(p, NULL);
     else if (IS("start"))
-        cw_sim_range_begin(p, false, "", rest, "", CW_TRACE_SIGNED_UNKNOWN);
+        begin_range(s, false, rest);
     else if (IS("end"))
         cw_sim_range_end(p, rest);
     else if (IS("mark"))
-        cw_sim_mark(p, rest, 0);
+        mark(s, rest);
     else if (IS("profiler"))
         cw_sim_profiler(p, strcmp(rest, "start") == 0);
     else if (IS("signal"))
         cw_trace_window_signal(&p->window);
+    else
+        return false;
+    return true;
+}
+
+/* What is said of the next range, mark or graph. */
+static bool take_next(struct simulation *s, const char *line)
+{
+    const char *rest;
+    if (IS("domain"))
+        (void)!sscanf(rest, "%63s %63s", s->domain, s->category);
+    else if (IS("payload"))
+        s->payload = number_in(rest);
+    else if (IS("value"))
+        s->value = strtod(rest, NULL);
+    else if (IS("nodes"))
+        snprintf(s->nodes, sizeof s->nodes, "%s", rest);
     else
         return false;
     return true;
@@ -309,10 +237,10 @@ static void take_line(void *user, const char *line)
     struct cw_sim_process *p = s->current;
     if (p && !p->device_count && !cw_sim_event(line, "device"))
         use_device(p, 0, 0);
-    if (p && !p->ended && !take_work(p, line) && !take_place(p, line) && !take_range(p, line))
+    if (p && !p->ended && !take_work(s, p, line) && !take_place(p, line) && !take_range(s, line) && !take_next(s, line))
         cw_error_set(&s->world.trouble, CW_ERR_INPUT,
                      "found the event '%.100s', expected launch, copy, memset, graph, sync, push, pop or another that "
-                     "sim_trace.c lists",
+                     "sim.h lists",
                      line);
 }
 
@@ -327,7 +255,12 @@ static enum cw_status run(struct simulation *s, int *exit_status, struct cw_erro
     if (status != CW_OK)
         return status;
     if (!s->spoken)
-        train(s);
+        cw_sim_train(&(struct cw_sim_training){.steps = o->capture.sim_steps,
+                                               .processes = o->capture.sim_processes,
+                                               .unfinished = o->sim_unfinished,
+                                               .take = take_line,
+                                               .user = s,
+                                               .trouble = &s->world.trouble});
     const bool killed = s->program.how == CW_END_SIGNALLED;
     for (uint32_t i = 0; i < s->count; i++)
         cw_sim_process_end(s->processes[i], killed && i == 0);
@@ -347,7 +280,9 @@ enum cw_status cw_sim_trace(const struct cw_trace_options *options, int *exit_st
     s->world.start_ns = wall_start;
     s->world.lose = options->sim_drop;
     s->world.untimed = options->sim_untimed;
-    s->world.program_key = options->capture.sim_seed ^ cw_sim_text_key(argv0);
+    s->world.program_key = cw_sim_program_key(&options->capture);
+    s->payload = CW_TRACE_SIGNED_UNKNOWN;
+    snprintf(s->nodes, sizeof s->nodes, "node");
     snprintf(s->name, sizeof s->name, "%s", slash ? slash + 1 : argv0);
     s->arena = cw_arena_create();
     enum cw_status status = s->arena ? run(s, exit_status, err) : cw_error_nomem(err);

@@ -1,6 +1,6 @@
 # Counter data that is cut off, damaged, of another version or something else.
 metric-config --chip GH100 -m sm__inst_executed.sum --no-native -o plan.cwc
-capture-agent range -c plan.cwc -o run.cwd -- true
+capture-agent range --sim-kernels 3 -c plan.cwc -o run.cwd -- true
 evaluate() { metric-eval "$1" --csv -; echo "status $?"; }
 size=$(stat -c %s run.cwd)
 head -c $((size - 10)) run.cwd >cut.cwd

@@ -11,7 +11,7 @@ echo clocks 1980 2619; echo launch a; echo clocks 1965 2619
 END
 capture-agent range -c plan.cwc -o slows.cwd -- sh slows
 capture-agent range -c plan.cwc -o steady.cwd -- sh steady
-capture-agent range -c plan.cwc -o unknown.cwd -- true
+capture-agent range --sim-kernels 3 -c plan.cwc -o unknown.cwd -- true
 for name in slows steady unknown; do
     echo "$name:"
     metric-eval show $name.cwd | grep clocks

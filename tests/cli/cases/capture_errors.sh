@@ -34,7 +34,7 @@ capture --range '^step' -- sh -c 'cat events >$COUNTERWORKS_SIM'
 capture --ranges user --replay user --range '^step' -- sh -c '(sed /^launch/d events; echo pop) >$COUNTERWORKS_SIM'
 metric-eval show run.cwd | grep -i drop
 echo == a rank of the batch system
-SLURM_PROCID=3 capture-agent range -c plan.cwc -o 'rank.%r.cwd' -- true; metric-eval rank.3.cwd --json - | grep -o '"rank": *"3"' | sort -u
+SLURM_PROCID=3 capture-agent range --sim-kernels 3 -c plan.cwc -o 'rank.%r.cwd' -- true; metric-eval rank.3.cwd --json - | grep -o '"rank": *"3"' | sort -u
 echo == bytes that are no text
 capture -- python3 -c '
 import os

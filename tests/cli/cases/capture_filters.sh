@@ -45,8 +45,8 @@ told
 told --launch-skip 1 --launch-count 2
 told --exclude '^add' --exclude "it's" --range step --device 0,1 --process '' --follow-children no
 cp run.cwd first.cwd; told --kernel gemm; metric-eval diff first.cwd run.cwd | grep filter
-metric-eval merge first.cwd run.cwd -o both.cwd; metric-eval both.cwd | head -n 4
-capture-agent pc -o hot.cwd --kernel kernel_1 -- true; metric-eval hot.cwd | head -n 2
-capture-agent sass -m smsp__sass_inst_executed -o hot.cwd --kernel kernel_1 -- true; metric-eval hot.cwd | head -n 1
-for n in 1 2 3 4 5 6 7 8 9 10; do capture-agent range -c plan.cwc -o $n.cwd --launch-count $n -- true; done
+metric-eval merge first.cwd run.cwd -o both.cwd; metric-eval both.cwd | grep -i captured
+capture-agent pc -o hot.cwd --kernel layernorm -- true; metric-eval hot.cwd | head -n 2
+capture-agent sass -m smsp__sass_inst_executed -o hot.cwd --kernel layernorm -- true; metric-eval hot.cwd | head -n 1
+for n in 1 2 3 4 5 6 7 8 9 10; do capture-agent range --sim-kernels 10 -c plan.cwc -o $n.cwd --launch-count $n -- true; done
 metric-eval merge [0-9]*.cwd -o many.cwd; metric-eval many.cwd | grep Captured | tail -n 2; metric-eval many.cwd --by device | sed -n 2p

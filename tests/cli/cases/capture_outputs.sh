@@ -1,7 +1,7 @@
 # What is written where: a capture replaces captures alone, and only for a program that there is; two do not write one file;
 # and what is printed does not end up in it.
 metric-config --chip GH100 --no-native -m sm__inst_executed.sum -o plan.cwc
-capture() { capture-agent range -c plan.cwc -o "$@"; }
+capture() { capture-agent range --sim-kernels 3 -c plan.cwc -o "$@"; }
 held() { metric-eval show "$1" 2>&1 | grep -E '^(ranges|end)' | tr -s ' ' | paste -sd';'; }
 capture run.cwd -- true && capture run.cwd --sim-kernels 2 -- true; held run.cwd
 printf '#!/bin/sh\nexit 0\n' >program; chmod +x program; mkdir folder; touch no_program
@@ -26,7 +26,7 @@ echo == children that nobody waits for
 timeout 20 python3 -c '
 import os, signal
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-os.execvp("capture-agent", ["capture-agent", "range", "-c", "plan.cwc", "-o", "run.cwd", "--",
+os.execvp("capture-agent", ["capture-agent", "range", "--sim-kernels", "3", "-c", "plan.cwc", "-o", "run.cwd", "--",
                             "sh", "-c", "grep SigIgn /proc/self/status >ignored; exit 3"])'
 echo "status $?"; held run.cwd
 echo == what the program ignores

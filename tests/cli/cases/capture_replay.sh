@@ -1,8 +1,8 @@
 # Application replay joins the runs of a program by name and occurrence, and says where they differ.
 metric-config --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum,lts__t_sector_hit_rate.pct \
     -m smsp__sass_thread_inst_executed_op_fadd_pred_on.sum --no-native -o plan.cwc
-capture-agent range -c plan.cwc -o once.cwd --replay kernel -- true
-capture-agent range -c plan.cwc -o runs.cwd --replay application -- sh -c 'echo run $COUNTERWORKS_SIM_RUN'
+capture-agent range --sim-kernels 3 -c plan.cwc -o once.cwd --replay kernel -- true
+capture-agent range --sim-kernels 3 -c plan.cwc -o runs.cwd --replay application -- sh -c 'echo run $COUNTERWORKS_SIM_RUN'
 # the same numbers: every counter of this plan stands whole in some pass
 metric-eval once.cwd --csv - >a; metric-eval runs.cwd --csv - >b; cmp a b && echo the same values
 cat >program <<'EOF'
@@ -21,7 +21,7 @@ metric-config --chip GH100 -m sm__throughput.avg.pct_of_peak_sustained_elapsed,s
 capture-agent range -c wide.cwc -o wide.cwd --replay application --sim-kernels 1 -- true 2>&1 | sed 's/([0-9 of]*)/(N of M)/'
 metric-eval wide.cwd --csv - | cut -d, -f2,6
 # a program that fails is not run again; what the first run collected is kept
-capture-agent range -c plan.cwc -o fails.cwd --replay application -- sh -c 'echo run $COUNTERWORKS_SIM_RUN; exit 3'
+capture-agent range --sim-kernels 3 -c plan.cwc -o fails.cwd --replay application -- sh -c 'echo run $COUNTERWORKS_SIM_RUN; exit 3'
 echo "status $?"
 metric-eval show fails.cwd | grep -E "^(ranges|end)|incomplete"
 # a counter that stands in several passes has a value of each: a value is computed within one pass
@@ -48,5 +48,5 @@ metric-eval show batch.cwd | grep -c '^counters: .* of them whole in several'
 metric-eval explain batch.cwd sm__cycles_elapsed.avg.per_second | tail -n +6 | head -4
 # a program that cannot be run again: what the first run collected is kept
 printf '#!/bin/sh\nrm once\n' >once; chmod +x once
-capture-agent range -c plan.cwc -o once.cwd --replay application -- ./once; echo "status $?"
+capture-agent range --sim-kernels 3 -c plan.cwc -o once.cwd --replay application -- ./once; echo "status $?"
 metric-eval show once.cwd 2>&1 | grep -E "^(ranges|end)|incomplete"

@@ -19,13 +19,13 @@ capture() { # WAY OPTION...
     timeout 60 python3 unread SIG_DFL 12 capture-agent "$@" -o run.cwd -- sh -c 'sh -c "kill -PIPE \$\$"; echo $? >pipe; exit 3'
     echo "$1: status $?; the program's child died of $(cat pipe); $(held)"
 }
-capture range -c plan.cwc --sim-drop 1
-capture range -c passes.cwc --replay application
+capture range --sim-kernels 3 -c plan.cwc --sim-drop 1
+capture range --sim-kernels 3 -c passes.cwc --replay application
 capture pm -c pm.cwc --sim-drop 5
 capture pc --sim-drop 5
 capture sass -m smsp__sass_inst_executed
 capture trace --sim-drop 5
-timeout 60 python3 unread SIG_IGN 2 capture-agent range -c plan.cwc -o run.cwd -- sh -c 'sh -c "kill -PIPE \$\$"; echo $? >pipe; exit 3'
+timeout 60 python3 unread SIG_IGN 2 capture-agent range --sim-kernels 3 -c plan.cwc -o run.cwd -- sh -c 'sh -c "kill -PIPE \$\$"; echo $? >pipe; exit 3'
 echo "ignored before: status $?; the program's child ended with $(cat pipe)"
 echo == what only prints
 for command in "metric-query list --chip GH100" "metric-eval $SOURCE/data/captures/gemm.cwd" \

@@ -9,13 +9,17 @@ say() {
 }
 case $0 in
 *faults) echo faults: six launches: right ;;
-*) echo right ;;
+*)
+    for launch in a b c; do echo launch $launch; done >${COUNTERWORKS_SIM:-/dev/null}
+    echo right ;;
 esac
 case $1 in
 exit) say; exit 4 ;;
 kill) say; kill -9 $$ ;;
 fork) say ;;
-trap) exit 5 ;;
+trap)
+    for launch in a b c; do echo launch $launch; done >${COUNTERWORKS_SIM:-/dev/null}
+    exit 5 ;;
 orphan)
     say
     until metric-eval show faults.cwd 2>&1 | grep -qE '^(  kernel: [1-9].*|ranges: *6(, 6 of .*)?|samples: *192|batches: *6|records: *12)$'; do sleep 0.05; done

@@ -3,7 +3,7 @@ capture=$SOURCE/data/captures/gemm.cwd metric=sm__inst_executed.sum
 write() {
     case $1 in
     plan) shift; metric-config --chip GH100 --no-native -m $metric -o out "$@" ;;
-    capture) shift; capture-agent range --backend sim -c plan.cwc -o out "$@" -- true ;;
+    capture) shift; capture-agent range --sim-kernels 3 --backend sim -c plan.cwc -o out "$@" -- true ;;
     samples) shift; capture-agent pm --backend sim -c pm.cwc -o out "$@" --duration 0.1 ;;
     code) shift; capture-agent pc --backend sim -o out "$@" -- true ;;
     merge) shift; metric-eval merge run.cwd -o out "$@" ;;
@@ -15,7 +15,7 @@ write() {
 }
 metric-config --chip GH100 --no-native -m $metric -o plan.cwc
 metric-config --chip GH100 --no-native --profiler pm -m $metric -o pm.cwc
-capture-agent range --backend sim -c plan.cwc -o run.cwd -- true
+capture-agent range --sim-kernels 3 --backend sim -c plan.cwc -o run.cwd -- true
 for kind in plan capture samples code merge hdf5 csv json report; do
     echo "int main(void) { return 0; }" >out
     write $kind; echo "$kind: status $?"

@@ -52,6 +52,13 @@ capture-agent range --backend sim --sim-loop 2 -c plan.cwc -o run.cwd -- ./progr
 join run.cwd
 capture-agent range --backend sim --sim-loop 2 --kernel gemm --launch-skip 2 -c plan.cwc -o run.cwd --force -- ./program 2>/dev/null
 join run.cwd --sort launches --filter 'share < 0.5'
+echo "== a program that says nothing is the same however it is collected"
+capture-agent trace --backend sim -q -o trace.cwd --force -- true
+capture-agent range --backend sim -q -c plan.cwc -o run.cwd --force -- true
+capture-agent pc --backend sim -q -o hot.cwd -- true
+capture-agent pm --backend sim -q -c <(metric-config --chip GH100 --profiler pm -m sm__cycles_active.avg --no-native -o /dev/stdout) -o pm.cwd -- true
+join run.cwd hot.cwd
+join pm.cwd --csv - | cut -d, -f1-3
 echo "== files"
 trace gpus 2 1
 join "$C/gpus.cwd" -o j.h5 --csv j.csv --json j.json -q

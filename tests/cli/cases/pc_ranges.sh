@@ -27,8 +27,8 @@ functions --kernel '^(?!gemm)'
 echo kernels of ranges; functions --range step --kernel gemm
 echo launches; functions --mode serialized --launch-skip 2 --launch-count 3
 functions --launch-skip 2
-echo pretended kernels; capture-agent pc -o run.cwd --exclude '^sim_kernel_1\(' -- true && metric-eval run.cwd --csv - | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
-capture-agent sass -m smsp__sass_inst_executed -o run.cwd --kernel kernel_2 -- true && metric-eval run.cwd --csv - | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
+echo pretended kernels; capture-agent pc -o run.cwd --exclude '^layernorm\(' -- true && metric-eval run.cwd --csv - | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
+capture-agent sass -m smsp__sass_inst_executed -o run.cwd --kernel softmax -- true && metric-eval run.cwd --csv - | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
 capture-agent sass -m smsp__sass_inst_executed -o run.cwd --kernel nothing -- true; echo "status $?"
 echo names of files
 capture-agent pc -o 'run.%p.cwd' -- true; echo "status $?"

@@ -20,7 +20,7 @@ metric-query lint --chip GH100 >findings.txt; echo "status $?"
 # a counter is recorded, or follows from recorded ones; where its minimum is recorded, so is its sum
 planned() {
     metric-config --chip GH100 -m "$1" --no-native -o plan.cwc
-    capture-agent range --backend sim -c plan.cwc -o run.cwd -- true
+    capture-agent range --sim-kernels 3 --backend sim -c plan.cwc -o run.cwd -- true
     metric-eval run.cwd --all --csv - | cut -d, -f4 | grep -E '\.(sum|min)$' | sort -u | xargs
 }
 planned dram__bytes_read.sum

@@ -3,7 +3,7 @@ capture=$SOURCE/data/captures/gemm.cwd
 metric=sm__inst_executed.sum
 echo == a pipeline without a file
 echo $metric | metric-config --chip GH100 --no-native --metrics-file - -o - |
-    capture-agent range --backend sim -c - -o run.cwd -- true
+    capture-agent range --sim-kernels 3 --backend sim -c - -o run.cwd -- true
 metric-eval - --csv - <run.cwd
 metric-eval show - <run.cwd | grep -E "^(capture|ranges)"
 metric-eval explain - $metric <run.cwd | head -2
@@ -18,9 +18,9 @@ metric-eval - -m $metric -o - <run.cwd >/dev/full; echo "status $?"
 echo == samples of the device alone
 metric-config --chip GH100 --no-native --profiler pm -m $metric -o - |
     capture-agent pm --backend sim -c - --duration 0.1 --sim-samples 4 -o - | metric-eval show - | grep -E "^(chip|samples)"
-capture-agent range --backend sim -c plan.cwc -o - -- true; echo "status $?"
+capture-agent range --sim-kernels 3 --backend sim -c plan.cwc -o - -- true; echo "status $?"
 metric-config --chip GH100 --no-native -m $metric -o plan.cwc
-capture-agent range --backend sim -c plan.cwc -o - -- true; echo "status $?"
+capture-agent range --sim-kernels 3 --backend sim -c plan.cwc -o - -- true; echo "status $?"
 metric-config --chip GH100 --no-native -m $metric -o - --explain 2>&1 | head -1
 echo == data of ours
 metric-query list --chip-file - <"$SOURCE/data/chips/gh100.yaml" | diff - <(metric-query list --chip GH100) && echo the same
