@@ -7,6 +7,7 @@
 //   oversubscribed  kernels go through more managed memory than the GPU has left
 //   transfers sets and copies of every form stand between kernels, and the host writes anew what they came from
 //   remote    a kernel on each of two GPUs writes the other's memory
+//   pair      a kernel waits for one that is launched behind it, in another stream
 #include "check.cuh"
 
 #include <cooperative_groups.h>
@@ -37,6 +38,18 @@ __global__ void wait_for(volatile int *flag, unsigned *a)
     while (!*flag)
         ;
     a[0] += 1;
+}
+
+__global__ void wait_for_round(volatile int *round, int number, unsigned *a)
+{
+    while (*round < number)
+        ;
+    a[0] += number;
+}
+
+__global__ void set_round(volatile int *round, int number)
+{
+    *round = number;
 }
 
 __global__ void inner(unsigned *a, int i)
@@ -89,6 +102,25 @@ static unsigned long long flag()
     usleep(200000);
     *(volatile int *)set = 1;
     CHECK(cudaDeviceSynchronize());
+    return sum_of(a, 1024);
+}
+
+static unsigned long long pair()
+{
+    int *round;
+    unsigned *a = make(1024);
+    cudaStream_t waits, sets;
+    CHECK(cudaStreamCreateWithFlags(&waits, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&sets, cudaStreamNonBlocking));
+    CHECK(cudaMalloc(&round, sizeof *round));
+    CHECK(cudaMemset(round, 0, sizeof *round));
+    CHECK(cudaDeviceSynchronize());
+    for (int number = 1; number <= 5; number++) {
+        step<<<64, 256, 0, waits>>>(a, 1024, number);
+        wait_for_round<<<1, 1, 0, waits>>>(round, number, a);
+        set_round<<<1, 1, 0, sets>>>(round, number);
+        CHECK(cudaDeviceSynchronize());
+    }
     return sum_of(a, 1024);
 }
 
@@ -323,7 +355,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         unsigned long long (*run)();
-    } kinds[] = {{"flag", flag}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
+    } kinds[] = {{"flag", flag}, {"pair", pair}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
                  {"host", host}, {"grid", grid},     {"nested", nested},   {"remote", remote},
                  {"oversubscribed", oversubscribed}, {"transfers", transfers}};
     const char *kind = argc > 1 ? argv[1] : "";

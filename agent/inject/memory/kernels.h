@@ -11,7 +11,7 @@
 #define CW_WHY_WAITS "a kernel that waits for what the host, another kernel or another device does"
 
 /* How long a kernel may take that is watched; one that takes longer counts as one that waits. */
-#define CW_KERNEL_WATCH_NS UINT64_C(10000000000)
+#define CW_KERNEL_WATCH_NS UINT64_C(5000000000)
 
 enum cw_kernel_habit { CW_KERNEL_UNKNOWN, CW_KERNEL_RESTS, CW_KERNEL_WAITS };
 
