@@ -15,6 +15,7 @@
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/driver/streams.h"
+#include "agent/inject/driver/stuck.h"
 #include "agent/inject/driver/trouble.h"
 #include "agent/inject/driver/wire.h"
 #include "agent/inject/memory/checkpoint.h"
@@ -47,6 +48,7 @@
     X(struct cw_kernel_facts, kernel_facts)                                                                            \
     X(struct cw_stream_captures, stream_captures)                                                                      \
     X(struct cw_streams, streams)                                                                                      \
+    X(struct cw_stuck, stuck)                                                                                          \
     X(struct cw_idle, idle)                                                                                            \
     X(struct cw_reach, reach)                                                                                          \
     X(struct cw_checkpoint_library, checkpoint_library)                                                                \

@@ -369,6 +369,20 @@ void cw_inject_pause(uint64_t ns)
         paused();
 }
 
+__attribute__((weak)) bool cw_inject_start_thread(void *(*run)(void *), void *user)
+{
+    return run && !user;
+}
+
+__attribute__((weak)) void cw_inject_own_thread(void)
+{
+}
+
+__attribute__((weak)) void cw_inject_sleep(uint64_t ns)
+{
+    fake_profiler.now_ns += ns;
+}
+
 void cw_thread_enter(struct cw_thread *thread)
 {
     *thread = (struct cw_thread){0};

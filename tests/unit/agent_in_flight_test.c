@@ -1,7 +1,12 @@
 /* Waiting for other threads' calls, by a clock that a wait moves on by a second. */
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/say.h"
+#include "agent/inject/driver/stuck.h"
 #include "tests/support/fake_profiler.h"
 
 static bool met;
@@ -66,6 +71,41 @@ Test(in_flight, others_are_held_up_for_a_while)
     fake_profiler.meanwhile = cw_in_flight_release;
     cw_in_flight_gate();
     cr_expect_eq(seconds(), 3);
+    fake_profiler_end();
+}
+
+static const char *look(uint64_t seconds_later)
+{
+    static char text[300];
+    int said[2], before = dup(STDERR_FILENO);
+    cr_assert(pipe2(said, O_NONBLOCK) == 0 && dup2(said[1], STDERR_FILENO) >= 0);
+    cw_say_begin();
+    cw_stuck_look(fake_profiler.now_ns + seconds_later * 1000000000);
+    dup2(before, STDERR_FILENO);
+    const ssize_t size = read(said[0], text, sizeof text - 1);
+    text[size > 0 ? size : 0] = 0;
+    close(said[0]);
+    close(said[1]);
+    close(before);
+    return text;
+}
+
+Test(in_flight, launches_that_do_not_return_are_told_of_once)
+{
+    begin();
+    cr_expect_str_empty(look(3600));
+    cw_in_flight_launch_entered();
+    cr_expect_str_empty(look(59));
+    cw_in_flight_launch_left();
+    cr_expect_str_empty(look(61));
+    fake_profiler.now_ns += 1000000000;
+    cw_in_flight_launch_entered();
+    cw_in_flight_launch_entered();
+    fake_profiler.now_ns += 30000000000;
+    cw_in_flight_launch_left();
+    cr_expect_str_empty(look(59), "another has returned meanwhile");
+    cr_expect(strstr(look(61), "a launch has not returned for a minute"));
+    cr_expect_str_empty(look(120));
     fake_profiler_end();
 }
 

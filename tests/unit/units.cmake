@@ -142,7 +142,7 @@ if(CUPTI_INCLUDE_DIR)
               ${inject}/memory/kernels.c ${inject}/memory/transfer.c ${inject}/memory/graph.c)
   target_include_directories(cw_test_inject SYSTEM PUBLIC ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})
   target_link_libraries(cw_test_inject PUBLIC cw_agent_common)
-  add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/driver/descriptor.c ${inject}/driver/say.c
+  add_library(cw_test_profiler STATIC support/fake_profiler.c ${inject}/driver/descriptor.c ${inject}/driver/stuck.c ${inject}/driver/say.c
               ${inject}/driver/kernel_facts.c ${inject}/ranges/user_ranges.c ${inject}/ranges/collection.c ${inject}/ranges/collection_launches.c
               ${inject}/modes/once.c)
   target_link_libraries(cw_test_profiler PUBLIC cw_test_inject PkgConfig::CRITERION)

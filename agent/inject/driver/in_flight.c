@@ -22,13 +22,15 @@ void cw_in_flight_gate(void)
 
 void cw_in_flight_launch_entered(void)
 {
-    self->launches++;
+    if (!self->launches++)
+        self->since_ns = cw_inject_now_ns();
     self->entered++;
 }
 
 void cw_in_flight_launch_left(void)
 {
     self->launches -= self->launches > 0;
+    self->since_ns = self->launches ? cw_inject_now_ns() : 0;
 }
 
 bool cw_in_flight_no_launch(void)

@@ -11,6 +11,7 @@ enum { CW_IN_FLIGHT_MOST_CONDITIONS = 4 };
 struct cw_in_flight {
     uint32_t launches, holding; /* launches: that have entered and not left; holding: threads */
     uint64_t entered;           /* launches so far */
+    _Atomic uint64_t since_ns;  /* since when none has returned, while some are there; else 0 */
     struct cw_in_vain {         /* waits that were in vain, and what they waited for has not been since */
         bool (*condition)(void);
         uint64_t since_ns;

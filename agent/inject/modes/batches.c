@@ -94,6 +94,7 @@ bool cw_batch_has_new_variables(const struct cw_batch *b)
 
 static void enter(void *user, uint32_t launch)
 {
+    cw_in_flight->since_ns = cw_inject_now_ns(); /* CUPTI may hold our launches up as the program's */
     cw_collection_enter(user, launch);
 }
 
@@ -119,6 +120,7 @@ static CUresult play(struct cw_collection *c, struct cw_batch *b, bool counts, b
         return CUDA_ERROR_UNKNOWN;
     CUresult result = cw_record_play(&b->record, counts ? &around : NULL);
     *late = shares && cw_idle_watch_end();
+    cw_in_flight->since_ns = cw_in_flight->launches ? cw_inject_now_ns() : 0;
     return result;
 }
 

@@ -3,6 +3,7 @@
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/stuck.h"
 #include "agent/inject/ranges/collection.h"
 #include "agent/inject/ranges/mode.h"
 
@@ -550,6 +551,8 @@ bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
                  (self->in_turn ? begin_in_turn(c) : configure(c) && start(c));
     if (!c->running)
         turn_to(c, CW_EFFORT_NONE);
+    else if (c->range == CUPTI_AutoRange)
+        cw_stuck_watch();
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }
