@@ -665,18 +665,17 @@ struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
     enum { FEW = 20 };
     static const double TOLD_SHARE = 0.1;
     struct cw_short_launches found = {0};
-    double all = 0, time = 0;
+    double time = 0;
     for (uint32_t k = 0; k < groups->count; k++) {
         for (uint32_t i = 0; cw_launch_of(&groups->data, k)->kernel[0] && i < groups->items[k].count; i++) {
             const double ns = groups->durations[groups->items[k].ranges[i]];
             const bool is_short = ns < CW_SHORT_LAUNCH_NS;
             found.launches += !isnan(ns);
             found.count += is_short;
-            all += isnan(ns) ? 0 : ns;
             time += is_short ? ns : 0;
         }
     }
-    found.share = all > 0 ? time / all : 0;
+    found.share = groups->whole > 0 ? time / groups->whole : 0;
     found.many = found.count >= FEW && (2 * found.count >= found.launches || found.share >= TOLD_SHARE);
     return found;
 }
@@ -689,4 +688,10 @@ double cw_group_share(const struct cw_groups *groups, const struct cw_group *gro
 double cw_group_spread(const struct cw_group *group)
 {
     return group->mean > 0 ? group->deviation / group->mean : NAN;
+}
+
+/* Both are sums of the same times, in another order. */
+bool cw_groups_are_part(const struct cw_groups *groups)
+{
+    return groups->total < groups->whole * (1 - 1e-9);
 }

@@ -128,7 +128,7 @@ uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range);
 enum { CW_SHORT_LAUNCH_NS = 10000 };
 struct cw_short_launches {
     uint64_t count, launches; /* short ones, and all whose time is known */
-    double share;             /* of the time of all of these, 0 to 1 */
+    double share;             /* of the whole time, 0 to 1 */
     bool many;                /* enough of them to tell: 20, and half of all or a tenth of the time */
 };
 struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups);
@@ -140,5 +140,7 @@ uint32_t *cw_groups_longest(const struct cw_groups *groups, struct cw_arena *are
  * no duration is known. */
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group);
 double cw_group_spread(const struct cw_group *group);
+/* Whether the groups take less than the whole time. */
+bool cw_groups_are_part(const struct cw_groups *groups);
 
 #endif

@@ -142,7 +142,7 @@ static bool put_kernel(FILE *out, const struct cw_advice_view *view, const struc
     if (cw_advice_ranges(k->group, ranges, sizeof ranges))
         put_text(out, "ranges", ranges);
     put_number(out, "time_ns", k->group->total);
-    put_number(out, "share", k->group->total / view->advice->groups->total);
+    put_number(out, "share", cw_group_share(view->advice->groups, k->group));
     put_number(out, "duration_ns", k->group->mean);
     put_limiter(out, k);
     put_first(out, k);
@@ -179,7 +179,7 @@ static void put_group(FILE *out, const struct cw_advice_view *view, const struct
     put_number(out, "kernels", g->group->kernels);
     put_number(out, "launches", g->group->count);
     put_number(out, "time_ns", g->group->total);
-    put_number(out, "share", g->group->total / view->advice->groups->total);
+    put_number(out, "share", cw_group_share(view->advice->groups, g->group));
     put_key(out, "limiter");
     if (g->limited_by)
         cw_text_put(out, CW_TEXT_JSON, g->limited_by->limiter);

@@ -325,7 +325,7 @@ static const char *number_of(const struct cw_group *group, char text[16])
 static void put_heading(const struct printing *p, const char *number, const struct cw_group *g)
 {
     char total[CW_NUMBER_SIZE + CW_UNIT_SIZE];
-    const double share = 100 * g->total / p->view->advice->groups->total;
+    const double share = 100 * cw_group_share(p->view->advice->groups, g);
     const int before = *number ? (int)fmax(INDENT, (double)strlen(number) + 1) : 0;
     putc('\n', p->out);
     bold(p, true);
@@ -507,7 +507,7 @@ static void put_most(struct printing *p)
     for (size_t i = 0; i < count; i++) {
         const char *before = most[i].kernel ? number_of(most[i].kernel, number) : "";
         const int wide = *before ? (int)fmax(5, (double)strlen(before)) + 1 : 0;
-        cw_text_print(p->out, "  %5.1f %% %9s  %-22s ", 100 * most[i].saved / a->groups->total,
+        cw_text_print(p->out, "  %5.1f %% %9s  %-22s ", 100 * most[i].saved / a->groups->whole,
                       time_text(most[i].saved, saved), most[i].rule);
         if (wide)
             cw_text_print(p->out, "%*s ", wide - 1, before);
@@ -525,7 +525,7 @@ static void put_overview(struct printing *p)
     int told = 0;
     for (uint32_t i = 0; !p->view->by_groups && i < a->groups->count && told < OVERVIEW; i++) {
         const struct cw_group *g = &a->groups->items[i];
-        const double share = g->total / a->groups->total;
+        const double share = cw_group_share(a->groups, g);
         if (g->kernels < 2 || !(share >= LARGE_FAMILY))
             continue;
         cw_writer_init(&line);
@@ -587,7 +587,7 @@ static void put_rest(struct printing *p, size_t shown, size_t count)
             p->view->by_groups ? p->view->groups->items[i].group : a->kernels[a->longest[i]].group;
         rest += g->timed ? g->total : 0;
     }
-    const double percent = 100 * rest / a->groups->total;
+    const double percent = a->groups->whole > 0 ? 100 * rest / a->groups->whole : NAN;
     const bool many = count - shown > 1;
     cw_text_print(p->out, "%zu more %s", count - shown, shown_name(p->view, many));
     if (isfinite(percent))
@@ -644,8 +644,11 @@ static void put_head(struct printing *p)
     }
     if (a->groups->by != CW_BY_RANGE)
         cw_text_print(p->out, "%zu kernel%s in ", a->kernel_count, a->kernel_count == 1 ? "" : "s");
-    cw_text_print(p->out, "%" PRIu64 " launch%s, %s on %s\n\n", launches, launches == 1 ? "" : "es",
-                  time_text(a->groups->total, total), a->rules->chip->name);
+    cw_text_print(p->out, "%" PRIu64 " launch%s, %s", launches, launches == 1 ? "" : "es",
+                  time_text(a->groups->total, total));
+    if (cw_groups_are_part(a->groups))
+        cw_text_print(p->out, " of %s", time_text(a->groups->whole, total));
+    cw_text_print(p->out, " on %s\n\n", a->rules->chip->name);
 }
 
 enum cw_status cw_advice_print(FILE *out, const void *content, struct cw_error *err)

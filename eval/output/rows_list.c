@@ -97,7 +97,10 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     put_counts(rows, out);
     if (groups->total > 0) {
         cw_terminal_time(groups->total, text);
-        cw_text_print(out, ", %s of GPU time", text);
+        cw_text_print(out, ", %s of", text);
+        if (cw_groups_are_part(groups))
+            cw_text_print(out, " %s of", cw_terminal_time(groups->whole, text));
+        fputs(" GPU time", out);
     }
     const char *how = is_multiplexed(groups) ? "each counted in one of" : "counted in";
     cw_text_print(out, ", %s %" PRIu32 " pass%s\n", how, passes, passes == 1 ? "" : "es");

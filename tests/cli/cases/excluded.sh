@@ -39,3 +39,10 @@ metric-eval export "$facts" --format folded --exclude with_
 metric-eval export "$facts" --format csv --exclude with_ -m sm__inst_executed.sum | cut -d, -f 1-3 | tail -n 2
 metric-eval export "$facts" --format prometheus --kernel plain -m sm__inst_executed.sum | grep -c '^counterworks_launches'
 fail metric-eval export "$SOURCE/data/captures/pc_gemm.cwd" --format csv --kernel gemm
+echo == shares are of the whole, whatever is chosen
+for command in '' advise; do metric-eval $command "$SOURCE/data/captures/transformer.cwd" --kernel nvjet --top 1 | grep -E 'launches|%' | cut -c1-100; done
+metric-eval "$SOURCE/data/captures/transformer.cwd" --exclude nvjet --top 1 | sed -n 2,3p
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" --kernel nvjet --format json | python3 -c '
+import json, sys
+a = json.load(sys.stdin)
+print(a["time_ns"], round(sum(k["share"] for k in a["kernels"]), 4), round(a["families"][0]["share"] * 5730528))'
