@@ -306,6 +306,7 @@ static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, con
         cw_stream_capture_forget(data->context);
         mode->context_destroyed(data->context);
         cw_idle_forget(data->context);
+        cw_kernel_forget();
         cw_kernel_facts_forget();
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && mode->module_unloading)
         mode->module_unloading(data->context);

@@ -196,6 +196,21 @@ Test(beside, launches_before_another_process_has_the_counters_are_left_out)
     cr_expect_str_eq(fake_profiler.why, "a launch while another process held the counters");
 }
 
+/* What stands by has none. */
+Test(beside, a_batch_without_counters_goes_on_where_another_process_waits_for_them)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    make_stream(first, CU_STREAM_DEFAULT);
+    make_stream(second, CU_STREAM_DEFAULT);
+    launch(plain, first);
+    fake_profiler.now_ns += SECOND;
+    fake_profiler.give_way("0000:0a:00.0");
+    cr_expect(!fake_profiler.starts && !fake_profiler.given && !fake_profiler.sent_count);
+    launch(setter, second);
+    end(after(after(1, plain), setter));
+    cr_expect_eq(fake_profiler.sent_count, 2);
+}
+
 static uint32_t released;
 static CUptiResult (*release_one)(struct cw_checkpoint *);
 

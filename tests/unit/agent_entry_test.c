@@ -14,6 +14,7 @@
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/memory/checkpoint.h"
+#include "agent/inject/memory/kernels.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/modes/trace.h"
 #include "agent/inject/ranges/mode.h"
@@ -255,6 +256,19 @@ Test(entry, calls_of_a_newer_driver_are_seen_by_batches, .timeout = 60)
     begin_with_context(CW_MODE_BATCH);
     cr_expect(cw_inject->mode && !cw_inject->over);
     cr_expect_eq(fake_cupti.newer, 1);
+    cw_inject->over = true;
+    end();
+}
+
+/* Kernels of the next context may have the same handles. */
+Test(entry, a_context_that_goes_takes_what_is_known_of_kernels, .timeout = 60)
+{
+    const CUfunction kernel = (CUfunction)0x100;
+    begin_with_context(CW_MODE_BATCH);
+    cw_kernel_note(kernel, CW_KERNEL_RESTS);
+    cr_expect_eq(cw_kernel_habit(kernel), CW_KERNEL_RESTS);
+    fake_cupti_destroy_context();
+    cr_expect_eq(cw_kernel_habit(kernel), CW_KERNEL_UNKNOWN);
     cw_inject->over = true;
     end();
 }

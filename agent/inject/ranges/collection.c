@@ -285,7 +285,7 @@ static bool may_disable(const struct cw_collection *c, CUcontext context)
 static void give_way_of(struct cw_collection *c)
 {
     CUcontext context = c->context;
-    if (c->running && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
+    if (c->running && !c->stands_by && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
         cw_inject->mode->give_way(c);
     if (may_disable(c, context) && cw_idle_wait(context, give_way_patience_ns) && may_disable(c, context))
         disable(c);
