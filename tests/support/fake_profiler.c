@@ -228,6 +228,12 @@ bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns)
     return context && !fake_profiler.busy;
 }
 
+bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
+{
+    fake_profiler.now_ns += fake_profiler.busy ? patience_ns : 0;
+    return context && !fake_profiler.busy;
+}
+
 bool cw_idle_can_watch(void)
 {
     return !fake_profiler.no_thread;

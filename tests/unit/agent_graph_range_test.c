@@ -129,6 +129,20 @@ Test(graph_range, memory_is_as_it_was_after_a_launch_that_fails)
     cr_expect(!fake_profiler.running);
 }
 
+/* It waits for a kernel that the program launches behind it. */
+Test(graph_range, a_graph_that_does_not_end_holds_the_program_up_for_a_while)
+{
+    fake_profiler.busy = true;
+    const uint64_t before = fake_profiler.now_ns;
+    cr_expect_null(collect());
+    cr_expect_lt(fake_profiler.now_ns - before, UINT64_C(100000000000));
+    cr_expect_eq(launches, 1);
+    cr_expect_str_eq(fake_profiler.failure,
+                     "found that a CUDA graph did not end in a pass that comes before the program's own launch of it; "
+                     "what the program computes may be wrong from here on, and the capture ends here");
+    cr_expect(!collection->running && !fake_profiler.sent_count && !fake_profiler.restored);
+}
+
 static CUptiResult no_restore(struct cw_checkpoint *checkpoint)
 {
     return checkpoint ? CUPTI_ERROR_UNKNOWN : CUPTI_ERROR_INVALID_PARAMETER;

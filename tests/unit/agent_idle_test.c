@@ -122,6 +122,20 @@ Test(idle, a_wait_ends_with_the_work_or_without_it, .timeout = 60)
     cr_expect_eq(own_threads, 3);
 }
 
+Test(idle, a_wait_alone_ends_with_the_work_or_without_it, .timeout = 60)
+{
+    begin();
+    longest_wait = 0;
+    cr_expect(cw_idle_wait_alone(context, 60000000000));
+    busy = true;
+    cr_expect(!cw_idle_wait_alone(context, 20000000));
+    cr_expect(!cw_idle_wait_alone(context, 60000000000), "it is not waited for again");
+    cr_expect_eq(longest_wait, 0, "nobody else went on");
+    busy = false;
+    cw_idle_before_capture();
+    cr_expect(cw_idle_wait_alone(context, 60000000000));
+}
+
 static void set(void *flag)
 {
     *(_Atomic bool *)flag = true;

@@ -33,6 +33,7 @@ static void *serve(void *user)
         pthread_mutex_lock(&self->work);
         w->good = good;
         w->done = number;
+        pthread_cond_broadcast(&self->changed); /* to who waits with the library's lock */
         pthread_mutex_unlock(&self->work);
         cw_inject_wake();
         pthread_mutex_lock(&self->work);
@@ -87,6 +88,33 @@ static bool wait_for(CUcontext context, uint64_t patience_ns)
     pthread_mutex_lock(&self->work);
     w->in_vain = w->done < number;
     bool good = !w->in_vain && w->good;
+    pthread_mutex_unlock(&self->work);
+    return good;
+}
+
+static struct timespec from_now(uint64_t ns)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += (time_t)(ns / second_ns);
+    t.tv_nsec += (long)(ns % second_ns);
+    t.tv_sec += t.tv_nsec / (long)second_ns;
+    t.tv_nsec %= (long)second_ns;
+    return t;
+}
+
+bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
+{
+    struct cw_waiter *w = waiter_of(context);
+    const struct timespec until = from_now(patience_ns);
+    const uint64_t number = w ? ask(w) : 0;
+    if (!number)
+        return false;
+    pthread_mutex_lock(&self->work);
+    for (int waited = 0; w->done < number && waited != ETIMEDOUT;)
+        waited = pthread_cond_clockwait(&self->changed, &self->work, CLOCK_MONOTONIC, &until);
+    w->in_vain = w->done < number;
+    const bool good = !w->in_vain && w->good;
     pthread_mutex_unlock(&self->work);
     return good;
 }
@@ -161,8 +189,7 @@ bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *), void *user)
     if (!cw_idle_can_watch())
         return false;
     pthread_mutex_lock(&self->work);
-    clock_gettime(CLOCK_MONOTONIC, &self->watch.until);
-    self->watch.until.tv_sec += (time_t)(limit_ns / 1000000000);
+    self->watch.until = from_now(limit_ns);
     self->watch.call = late;
     self->watch.user = user;
     self->watch.late = false;

@@ -35,6 +35,8 @@ bool cw_idle_synchronize(CUcontext context);
 bool cw_idle_wait(CUcontext context, uint64_t patience_ns);
 /* The same at the begin of the first capture, which counts as under way but is not in the driver yet. */
 bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns);
+/* The same while nobody else goes on: the lock is held all the time. */
+bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns);
 /* Before a capture begins: until no thread of ours waits for a context. True where that took a while, and other threads
  * went on. */
 bool cw_idle_before_capture(void);

@@ -443,12 +443,15 @@ static void release_graph(struct graph_memory *m)
     cw_shared_release(&m->host);
 }
 
-/* One pass, which has been started. */
-static bool run_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream, bool *more)
+/* One pass, which has been started. *ends: so does the graph. */
+static bool run_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream, bool *more, bool *ends)
 {
     cw_batch_turn(c, CW_EFFORT_LAUNCH);
     bool pushed = cw_collection_push(c, c->count);
-    bool ran = pushed && cw_inject->api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS && cw_idle_synchronize(c->context);
+    bool ran = pushed && cw_inject->api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS;
+    *ends = !ran || cw_idle_wait_alone(c->context, rest_patience_ns);
+    if (!*ends)
+        return false;
     uint64_t end_ns = cw_inject_now_ns();
     bool popped = pushed && cw_collection_pop(c), stopped = stop_pass(c, more);
     if (c->count && !c->launches[c->count - 1].data.end_ns)
@@ -456,12 +459,28 @@ static bool run_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream
     return ran && popped && stopped;
 }
 
-static void collect_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream, struct graph_memory *m)
+/* It waits for what the program does behind its own launch, and goes on with that: it cannot be taken back, nor can
+ * CUPTI stop or memory be given back before. */
+static void lose_graph(struct cw_collection *c)
 {
-    bool more = true, good = true;
+    c->object = NULL;
+    c->running = false;
+    cw_collection_forget(c);
+    tell("found that a CUDA graph did not end in a pass that comes before the program's own launch of "
+         "it; " CW_MAY_BE_WRONG ", and the capture ends here");
+}
+
+/* False where the graph does not end. */
+static bool collect_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream, struct graph_memory *m)
+{
+    bool more = true, good = true, ends = true;
     while (good && more) {
         cw_batch_turn(c, CW_EFFORT_START);
-        good = (c->running || cw_collection_start_pass(c)) && run_graph(c, exec, stream, &more);
+        good = (c->running || cw_collection_start_pass(c)) && run_graph(c, exec, stream, &more, &ends);
+        if (!ends) {
+            lose_graph(c);
+            return false;
+        }
         c->running = false;
         cw_batch_turn(c, CW_EFFORT_RESTORE);
         if (!restore_graph(m))
@@ -477,6 +496,7 @@ static void collect_graph(struct cw_collection *c, CUgraphExec exec, CUstream st
         deliver(c);
     else
         cw_collection_forget(c);
+    return true;
 }
 
 const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
@@ -486,6 +506,7 @@ const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id,
     const struct cw_graph *g = cw_graph_find(p->hGraph);
     struct graph_memory memory;
     char name[CW_GRAPH_NAME];
+    bool ends = true;
     cw_batch_turn(c, CW_EFFORT_SAVE);
     const char *obstacle = g->obstacle ? g->obstacle : save_graph(&memory, c, g);
     cw_batch_turn(c, obstacle ? CW_EFFORT_NONE : CW_EFFORT_SETUP);
@@ -495,9 +516,10 @@ const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id,
     if (cw_collection_arm(c, CW_COLLECT_USER) &&
         cw_collection_note(c, id, call, cw_graph_launch_name(id, call, name))) {
         c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
-        collect_graph(c, p->hGraph, cw_inject_stream(id, p->hStream), &memory);
+        ends = collect_graph(c, p->hGraph, cw_inject_stream(id, p->hStream), &memory);
     }
-    release_graph(&memory);
+    if (ends)
+        release_graph(&memory);
     c->effort.ended = NULL;
     cw_batch_turn(c, CW_EFFORT_NONE);
     return c->kept_out;
