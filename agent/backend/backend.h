@@ -34,6 +34,7 @@ struct cw_range_options {
     bool user;                       /* user ranges rather than launches */
     bool for_context, for_device;    /* whose work may count; both: the device's while nothing else uses it */
     uint32_t levels;                 /* of nested user ranges */
+    bool whole_graphs;               /* batch: the launch of a CUDA graph is one range; else each of its kernels is */
     bool verbose;                    /* say what batches took, and what ended them */
     uint32_t reserve_mb, on_host_mb; /* where memory is saved, as in message.h */
     uint32_t every;                  /* multiplexing counts every so many of what is alike; 0 or 1: all */

@@ -252,4 +252,7 @@ void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_lau
     snprintf(a->graphs, sizeof a->graphs, "%" PRIu32, l->graphs);
     if (l->graphs)
         add(a, "graphs", a->graphs);
+    snprintf(a->graph_kernel, sizeof a->graph_kernel, "%" PRIu32 " of %" PRIu32, l->graph_kernel, l->graph_kernels);
+    if (l->graph_kernel)
+        add(a, "graph_kernel", a->graph_kernel);
 }

@@ -52,9 +52,9 @@ void cw_range_capture_see(struct cw_range_capture *capture, uint32_t gpu, const 
  * where that was not the context's, the path of user ranges, and how many graphs were launched in it. Texts are
  * borrowed. */
 struct cw_range_attributes {
-    struct cw_pair pairs[6];
+    struct cw_pair pairs[7];
     uint32_t count;
-    char graphs[16];
+    char graphs[16], graph_kernel[32];
 };
 void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_launch *launch);
 

@@ -11,6 +11,7 @@ static const enum cw_replay_kind not_given = CW_REPLAY_ONCE; /* which nobody can
 struct range_arguments {
     struct cw_command_capture capture;
     enum { SCOPE_AUTO, SCOPE_CONTEXT, SCOPE_DEVICE } scope;
+    enum { GRAPHS_NODES, GRAPHS_WHOLE, GRAPHS_NOT_GIVEN } graphs;
     struct cw_range_options options;
 };
 
@@ -54,6 +55,8 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (o->user && (o->replay == CW_REPLAY_BATCH || o->replay == CW_REPLAY_KERNEL))
         cw_usage_error(state, "found --ranges user with --replay %s, expected application, user or multiplex",
                        cw_replay_names[o->replay]);
+    if (a->graphs == GRAPHS_NODES && o->replay != CW_REPLAY_BATCH)
+        cw_usage_error(state, "found --graphs nodes with --replay %s, expected batch", cw_replay_names[o->replay]);
     if ((o->every || o->slowdown) && o->replay != CW_REPLAY_MULTIPLEX)
         cw_usage_error(state, "found %s with --replay %s, expected multiplex", o->every ? "--every" : "--slowdown",
                        cw_replay_names[o->replay]);
@@ -73,6 +76,7 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (o->user && (o->filter.kernel_count || o->filter.excluded_count))
         cw_usage_error(state, "found --%s with --ranges user, expected --range for their names",
                        o->filter.kernel_count ? "kernel" : "exclude");
+    o->whole_graphs = a->graphs == GRAPHS_WHOLE || o->replay != CW_REPLAY_BATCH;
     o->for_context = a->scope != SCOPE_DEVICE;
     o->for_device = a->scope == SCOPE_DEVICE || /* the runs of application replay would have to agree */
                     (a->scope == SCOPE_AUTO && o->replay != CW_REPLAY_APPLICATION);
@@ -122,6 +126,10 @@ static const struct cw_option range_options[] = {
      "is faster, and the same where nothing else uses the GPU. auto (default): device while no other process is seen "
      "on the GPU; else, and under application replay, context",
      CW_OPTION_CHOICE(struct range_arguments, scope)},
+    {"graphs", 0, "nodes|whole",
+     "batch: of the launch of a CUDA graph, a range for each of its kernels, which are then launched one by one "
+     "(default), or one for the whole, as with other kinds of replay",
+     CW_OPTION_CHOICE(struct range_arguments, graphs)},
     {"levels", 0, "N", "how many levels of nested user ranges, each in passes of its own (default: 1)",
      CW_OPTION_NUMBER(struct range_arguments, options.levels, 1, 16)},
     {"every", 0, "N",
@@ -133,8 +141,8 @@ static const struct cw_option range_options[] = {
      "is made up for afterwards (default: count all)",
      CW_OPTION_READ(struct range_arguments, options.slowdown, read_slowdown)},
     {"kernel", 0, "REGEX",
-     "only launches of kernels whose name matches, mangled or readable; a CUDA graph's is 'graph (12 kernels)'; may be "
-     "repeated",
+     "only launches of kernels whose name matches, mangled or readable; of a CUDA graph that is one range it is "
+     "'graph (12 kernels)'; may be repeated",
      CW_OPTION_LIST(struct range_arguments, options.filter.kernels, options.filter.kernel_count)},
     {"exclude", 0, "REGEX", "no launches of kernels whose name matches; may be repeated",
      CW_OPTION_LIST(struct range_arguments, options.filter.excluded, options.filter.excluded_count)},
@@ -190,6 +198,7 @@ int cw_range_command(int argc, char **argv)
         "  capture-agent range -c plan.cwc -o run.cwd --ranges user -- python train.py\n"
         "  capture-agent range --backend sim -c plan.cwc -o run.cwd -- true"};
     struct range_arguments a = {.capture = {.backend = cw_command_default_backend()},
+                                .graphs = GRAPHS_NOT_GIVEN,
                                 .options = {.replay = not_given,
                                             .sim_kernels = CW_SIM_TRAINING,
                                             .levels = 1,

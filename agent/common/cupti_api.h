@@ -138,7 +138,10 @@
     X(cuGraphKernelNodeGetParams_v2)                                                                                   \
     X(cuGraphKernelNodeGetAttribute)                                                                                   \
     X(cuGraphMemcpyNodeGetParams)                                                                                      \
-    X(cuGraphMemsetNodeGetParams)
+    X(cuGraphMemsetNodeGetParams)                                                                                      \
+    X(cuGraphGetEdges_v2)                                                                                              \
+    X(cuFuncGetName)                                                                                                   \
+    X(cuKernelGetName)
 
 struct cw_cupti {
 #define X(name) __typeof__(&name) name;

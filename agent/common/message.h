@@ -125,6 +125,7 @@ struct cw_launch {
     bool cold;                 /* the first of its kind since a change of pass, which leaves nothing in caches */
     bool pushed;               /* its range was pushed around it: it is timed with what surrounds it */
     uint32_t graphs;           /* how many CUDA graphs were launched in it */
+    uint32_t graph_kernel, graph_kernels; /* which of a graph's it is, from 1, where it was launched without it; 0: none */
     uint64_t context, stream;  /* CUPTI's numbers, as the trace has them; 0 unknown or none */
     uint64_t start_ns, end_ns; /* host time around the call, wall-clock ns */
     uint32_t grid[3], block[3];

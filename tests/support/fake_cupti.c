@@ -489,6 +489,7 @@ void fake_agent_answer(int fd)
     cw_write_u8(&setup, 0);
     cw_write_u32(&setup, 0);
     cw_write_u32(&setup, 1);
+    cw_write_u8(&setup, false);
     cw_write_u32(&setup, CW_RESERVE_USUAL);
     cw_write_u32(&setup, CW_ON_HOST_USUAL);
     cw_filter_write(&setup,

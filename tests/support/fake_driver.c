@@ -16,6 +16,17 @@ static CUresult get_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
     return CUDA_SUCCESS;
 }
 
+static CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
+{
+    struct fake_graph *g = (struct fake_graph *)graph;
+    for (size_t i = 0; from && data && i < g->edge_count; i++) {
+        from[i] = (CUgraphNode)&g->nodes[g->edges[i][0]];
+        to[i] = (CUgraphNode)&g->nodes[g->edges[i][1]];
+    }
+    *count = g->edge_count;
+    return CUDA_SUCCESS;
+}
+
 static CUresult get_type(CUgraphNode node, CUgraphNodeType *type)
 {
     *type = ((struct fake_node *)node)->type;
@@ -146,6 +157,7 @@ void fake_driver(void)
     memset(fake_memory, 0, sizeof fake_memory);
     cw_inject_state = (struct cw_inject_state){0};
     cw_inject->api = (struct cw_cupti){.cuGraphGetNodes = get_nodes,
+                                       .cuGraphGetEdges_v2 = get_edges,
                                        .cuGraphNodeGetType = get_type,
                                        .cuGraphChildGraphNodeGetGraph = get_child,
                                        .cuGraphKernelNodeGetParams_v2 = get_kernel,

@@ -20,6 +20,8 @@ struct fake_node {
 struct fake_graph {
     size_t count;
     struct fake_node nodes[FAKE_MOST];
+    size_t edge_count;
+    size_t edges[FAKE_MOST][2]; /* from a node to one that waits for it */
 };
 
 /* Memory that the driver knows. */

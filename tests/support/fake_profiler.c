@@ -553,6 +553,7 @@ void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, co
     cw_write_u8(setup, user);
     cw_write_u32(setup, 1);
     cw_write_u32(setup, 1);
+    cw_write_u8(setup, false);
     cw_write_u32(setup, CW_RESERVE_USUAL);
     cw_write_u32(setup, CW_ON_HOST_USUAL);
     cw_filter_write(setup, filter ? filter : &(struct cw_filter_options){.launch_count = UINT64_MAX});

@@ -165,6 +165,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     cw_write_u8(setup, o->user);
     cw_write_u32(setup, c->base.level);
     cw_write_u32(setup, o->replay == CW_REPLAY_USER ? o->levels : 1);
+    cw_write_u8(setup, o->whole_graphs);
     cw_write_u32(setup, o->reserve_mb);
     cw_write_u32(setup, o->on_host_mb);
     cw_filter_write(setup, &o->filter);

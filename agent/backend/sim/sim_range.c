@@ -16,7 +16,6 @@
 #include "agent/common/file_name.h"
 #include "agent/common/nesting.h"
 #include "agent/session/signals.h"
-#include "base/demangle.h"
 
 struct simulation {
     struct cw_range_capture base;
@@ -39,6 +38,7 @@ struct simulation {
     char domain[64];         /* of the next range; "": the default one */
     char nodes[64];          /* what names of kernels of graphs begin with */
     uint32_t nodes_launched; /* of the graph that is launched */
+    uint32_t node;           /* which of them is launched by itself, from 1; 0: none is */
     void *turns;             /* of multiplexing: a tree of struct turns */
 };
 
@@ -151,14 +151,16 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
 {
     const uint64_t program = cw_sim_program_key(&s->base.options->capture);
     const uint32_t number = s->numbers++;
-    const uint64_t of = !s->loop ? number : *kernel ? cw_sim_text_key(kernel) : key_of(name, true);
+    const uint64_t of = !s->loop ? number : *kernel ? cw_sim_text_key(name) : key_of(name, true);
     const bool counted = take_turn(s, name, !*kernel);
     struct cw_range_attributes about;
     cw_range_attributes_make(
         &about, &(struct cw_launch){.replay = s->base.options->replay,
                                     .scope = s->base.options->for_context ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE,
                                     .nvtx = path,
-                                    .graphs = graphs});
+                                    .graphs = graphs,
+                                    .graph_kernel = s->node,
+                                    .graph_kernels = s->nodes_launched});
     struct cw_range range = {.name = name,
                              .kernel = kernel,
                              .context = 1,
@@ -249,12 +251,19 @@ static void launch(struct simulation *s, const char *kernel, uint32_t graphs, co
         drop(s, why);
     s->lose -= lost;
     char *path = wanted && !why && !lost ? path_to(s, 0) : NULL;
-    char *readable = path ? cw_demangle(kernel) : NULL;
     if (path)
-        emit(s, readable ? readable : kernel, kernel, path, 0, graphs, facts);
+        emit(s, kernel, kernel, path, 0, graphs, facts);
     note_launch(s, graphs, facts);
-    free(readable);
     free(path);
+}
+
+/* Each by itself. */
+static void launch_nodes(struct simulation *s)
+{
+    char name[CW_SIM_NODE_SIZE];
+    for (s->node = 1; s->node <= s->nodes_launched; s->node++)
+        launch(s, cw_sim_node_kernel(s->nodes, s->node - 1, name), 0, NULL);
+    s->node = 0;
 }
 
 static void launch_graph(struct simulation *s, const char *text)
@@ -264,7 +273,10 @@ static void launch_graph(struct simulation *s, const char *text)
     s->nodes_launched = kernels;
     cw_graph_name(kernels, name, sizeof name);
     snprintf(why, sizeof why, "a CUDA graph with%s", obstacle);
-    launch(s, name, 1, *obstacle ? why : NULL);
+    if (s->base.options->whole_graphs || *obstacle)
+        launch(s, name, 1, *obstacle ? why : NULL);
+    else
+        launch_nodes(s);
 }
 
 static bool is_level_wanted(const struct simulation *s, uint32_t level)

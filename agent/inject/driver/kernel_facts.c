@@ -67,7 +67,7 @@ static void load(CUfunction kernel)
         api->cuFuncLoad(function);
 }
 
-/* A library's handle of a kernel is none of a function. The lock is not held. */
+/* A library's handle of a kernel is none of a function. */
 static void ask(struct cw_known_kernel *kernel)
 {
     const struct cw_cupti *api = &cw_inject->api;
@@ -105,6 +105,15 @@ void cw_kernel_facts_learn(CUpti_CallbackId id, const CUpti_CallbackData *call)
     cw_inject_release(); /* who waits for that sees it now */
     cw_inject_acquire();
     cw_in_flight_gate();
+}
+
+void cw_kernel_facts_learn_here(CUfunction function)
+{
+    struct cw_known_kernel kernel = {.kernel = function};
+    if (!cw_inject->api.cuFuncGetAttribute || find(function))
+        return;
+    ask(&kernel);
+    keep(&kernel);
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */

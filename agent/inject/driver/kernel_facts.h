@@ -24,6 +24,8 @@ extern struct cw_kernel_facts *const cw_kernel_facts;
  * then, and wait for it, so the lock is let go meanwhile; for others the launch has begun. Nothing is asked while a
  * stream is being captured. */
 void cw_kernel_facts_learn(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* The same for a kernel whose code is loaded; the lock is kept. */
+void cw_kernel_facts_learn_here(CUfunction kernel);
 /* Facts of a launch; those that are not known, such as those of a graph, are NaN. The driver is not called. */
 void cw_kernel_facts_get(const struct cw_driver_launch *launch, double facts[CW_FACT__COUNT]);
 

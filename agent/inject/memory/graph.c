@@ -5,15 +5,6 @@
 enum { MOST_DEPTH = 64 };
 static const char unknown[] = "it is a CUDA graph whose contents are not known";
 
-struct cw_graph_node {
-    struct cw_graph_node *next;
-    CUgraphNode handle;
-    uint32_t count, room;
-    uint64_t *words; /* that may be addresses: a kernel's parameters, or where a set writes */
-    uint64_t to;     /* where a copy writes, unless in an array */
-    size_t size;
-};
-
 /* ---- reading nodes ---------------------------------------------------------------------------------------------- */
 
 static void hinder(struct cw_graph *g, const char *obstacle)
@@ -83,21 +74,25 @@ static void set_copy(struct cw_graph_node *n, const CUDA_MEMCPY3D *copy)
         writes ? ((copy->Depth - 1) * copy->dstHeight + copy->Height - 1) * copy->dstPitch + copy->WidthInBytes : 0;
 }
 
-static struct cw_graph_node *add_node(struct cw_graph *g, CUgraphNode handle)
+static struct cw_graph_node *add_node(struct cw_graph *g, CUgraphNode handle, CUgraphNodeType type)
 {
     struct cw_graph_node *n = cw_arena_alloc(g->arena, 1, sizeof *n);
     if (!n) {
         hinder(g, unknown);
         return NULL;
     }
-    *n = (struct cw_graph_node){.next = g->nodes, .handle = handle};
-    g->nodes = n;
+    *n = (struct cw_graph_node){.handle = handle, .type = type};
+    *g->end = n;
+    g->end = &n->next;
     return n;
 }
 
 /* What a kernel, a copy or a set is given; `params`: as the driver has them for the type. */
 static void set_node(struct cw_graph *g, struct cw_graph_node *n, CUgraphNodeType type, const void *params)
 {
+    n->type = type;
+    n->count = 0;
+    g->ordered = cw_graph_node_keep(n, params, g->arena) && g->ordered;
     if (type == CU_GRAPH_NODE_TYPE_KERNEL)
         set_kernel(g, n, params);
     else if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
@@ -123,7 +118,7 @@ static bool read_work(struct cw_graph *g, CUgraphNode handle, CUgraphNodeType ty
     } p;
     memset(&p, 0, sizeof p);
     const struct cw_cupti *api = &cw_inject->api;
-    struct cw_graph_node *n = add_node(g, handle);
+    struct cw_graph_node *n = add_node(g, handle, type);
     CUresult result = type == CU_GRAPH_NODE_TYPE_KERNEL   ? api->cuGraphKernelNodeGetParams_v2(handle, &p.kernel)
                       : type == CU_GRAPH_NODE_TYPE_MEMCPY ? api->cuGraphMemcpyNodeGetParams(handle, &p.copy)
                                                           : api->cuGraphMemsetNodeGetParams(handle, &p.set);
@@ -131,8 +126,11 @@ static bool read_work(struct cw_graph *g, CUgraphNode handle, CUgraphNodeType ty
         return false;
     set_node(g, n, type, &p);
     g->kernels += type == CU_GRAPH_NODE_TYPE_KERNEL;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL && is_updatable(handle))
-        hinder(g, "it is a CUDA graph that kernels may change");
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        g->ordered = cw_graph_node_keep_attributes(n, g->arena) && g->ordered;
+        if (is_updatable(handle))
+            hinder(g, "it is a CUDA graph that kernels may change");
+    }
     return true;
 }
 
@@ -184,6 +182,7 @@ static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth)
         return false;
     CUgraphNode *handles = cw_arena_alloc(g->arena, count, sizeof(CUgraphNode));
     bool good = handles && (!count || cw_inject->api.cuGraphGetNodes(graph, handles, &count) == CUDA_SUCCESS);
+    g->ordered = good && cw_graph_order(graph, handles, count, g->arena) && g->ordered;
     for (size_t i = 0; i < count && good; i++)
         good = read_node(g, handles[i], depth);
     return good;
@@ -196,6 +195,7 @@ static void read_graph(struct cw_graph *g, CUgraph graph)
     bool can = api->cuGraphGetNodes && api->cuGraphNodeGetType && api->cuGraphChildGraphNodeGetGraph &&
                api->cuGraphKernelNodeGetParams_v2 && api->cuGraphKernelNodeGetAttribute &&
                api->cuGraphMemcpyNodeGetParams && api->cuGraphMemsetNodeGetParams && api->cuFuncGetParamInfo;
+    g->ordered = can && api->cuLaunchKernelEx;
     if (!can || !read_nodes(g, graph, 0)) {
         g->kernels = 0;
         g->obstacle = unknown;
@@ -234,22 +234,21 @@ static void remember(CUgraphExec exec, CUgraph graph)
         return;
     }
     *g = (struct cw_graph){.next = cw_graphs->first, .exec = exec, .arena = arena};
+    g->end = &g->nodes;
     cw_graphs->first = g;
     read_graph(g, graph);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
-/* The node that a call changes. */
-static struct cw_graph_node *node_of(struct cw_graph *g, CUgraphNode handle)
+/* The node that a call changes. Where one comes that is not known, nor is it known when it is done. */
+static struct cw_graph_node *node_of(struct cw_graph *g, CUgraphNode handle, CUgraphNodeType type)
 {
     struct cw_graph_node *n = g->nodes;
     while (n && n->handle != handle)
         n = n->next;
-    n = n ? n : add_node(g, handle);
-    if (n)
-        n->count = 0;
-    return n;
+    g->ordered = n && g->ordered;
+    return n ? n : add_node(g, handle, type);
 }
 
 /* Changes a node. Of child graphs it is not known which of their nodes take the place of which. */
@@ -258,16 +257,24 @@ static void change(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type, c
     bool read =
         type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
     struct cw_graph *g = *place_of(exec);
-    struct cw_graph_node *n = g && read ? node_of(g, handle) : NULL;
+    struct cw_graph_node *n = g && read ? node_of(g, handle, type) : NULL;
     if (type == CU_GRAPH_NODE_TYPE_GRAPH)
         forget(exec);
     else if (n)
         set_node(g, n, type, params);
 }
 
+static void switch_node(CUgraphExec exec, CUgraphNode handle, bool on)
+{
+    struct cw_graph *g = *place_of(exec);
+    struct cw_graph_node *n = g && !g->obstacle ? node_of(g, handle, CU_GRAPH_NODE_TYPE_EMPTY) : NULL;
+    if (n)
+        n->off = !on;
+}
+
 /* What a call does with executable graphs. The parameters of calls of a kind begin alike, and so do the versions of a
  * structure. */
-enum kind { NOTHING, MAKES, UPDATES, SETS_KERNEL, SETS_COPY, SETS_MEMORY, SETS_CHILD, SETS_NODE, ENDS };
+enum kind { NOTHING, MAKES, UPDATES, SETS_KERNEL, SETS_COPY, SETS_MEMORY, SETS_CHILD, SETS_NODE, SWITCHES, ENDS };
 static const CUgraphNodeType types[] = {[SETS_KERNEL] = CU_GRAPH_NODE_TYPE_KERNEL,
                                         [SETS_COPY] = CU_GRAPH_NODE_TYPE_MEMCPY,
                                         [SETS_MEMORY] = CU_GRAPH_NODE_TYPE_MEMSET,
@@ -296,6 +303,8 @@ static enum kind kind_of(CUpti_CallbackId id)
         return SETS_CHILD;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams:
         return SETS_NODE;
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetEnabled:
+        return SWITCHES;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy:
         return ENDS;
     default:
@@ -313,6 +322,7 @@ static void returned(enum kind kind, const void *params)
     const cuGraphInstantiateWithFlags_params *made = params;
     const cuGraphExecUpdate_params *updated = params;
     const cuGraphExecNodeSetParams_params *set = params;
+    const cuGraphNodeSetEnabled_params *switched = params;
     switch (kind) {
     case MAKES:
         return remember(*made->phGraphExec, made->hGraph);
@@ -327,6 +337,8 @@ static void returned(enum kind kind, const void *params)
         return change(set->hGraphExec, set->hNode, set->nodeParams->type,
                       set->nodeParams->type == CU_GRAPH_NODE_TYPE_MEMCPY ? &set->nodeParams->memcpy.copyParams
                                                                          : (const void *)&set->nodeParams->kernel);
+    case SWITCHES:
+        return switch_node(switched->hGraphExec, switched->hNode, switched->isEnabled);
     case NOTHING:
     case ENDS:
         return;
@@ -350,6 +362,13 @@ const struct cw_graph *cw_graph_find(CUgraphExec exec)
     static const struct cw_graph none = {.obstacle = unknown};
     const struct cw_graph *g = *place_of(exec);
     return g ? g : &none;
+}
+
+void cw_graph_keep_whole(CUgraphExec exec)
+{
+    struct cw_graph *g = *place_of(exec);
+    if (g)
+        g->ordered = false;
 }
 
 const char *cw_graph_launch_name(CUpti_CallbackId id, const CUpti_CallbackData *call, char graph[CW_GRAPH_NAME])

@@ -3,17 +3,16 @@
 #ifndef CW_INJECT_GRAPH_H
 #define CW_INJECT_GRAPH_H
 
-#include "agent/inject/memory/shared.h"
-
-struct cw_graph_node;
+#include "agent/inject/memory/graph_nodes.h"
 
 struct cw_graph {
     struct cw_graph *next;
     CUgraphExec exec;
     struct cw_arena *arena;
     const char *obstacle; /* why it cannot be launched again, as cw_launch.once has it; NULL: it can */
+    bool ordered;         /* its nodes are known as work of their own, in an order in which they can be done */
     uint32_t kernels;     /* with those of child graphs */
-    struct cw_graph_node *nodes;
+    struct cw_graph_node *nodes, **end; /* of child graphs as well */
 };
 struct cw_graphs {
     struct cw_graph *first;
@@ -28,6 +27,8 @@ void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 /* Never NULL: a graph that nobody saw being made has an obstacle. */
 const struct cw_graph *cw_graph_find(CUgraphExec exec);
+/* From now on its nodes are not done by themselves. */
+void cw_graph_keep_whole(CUgraphExec exec);
 /* The name of what a call launches: a kernel's, "" where it has none, or cw_graph_name of a graph, in `graph`. */
 enum { CW_GRAPH_NAME = 64 };
 const char *cw_graph_launch_name(CUpti_CallbackId id, const CUpti_CallbackData *call, char graph[CW_GRAPH_NAME]);

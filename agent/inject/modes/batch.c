@@ -17,6 +17,7 @@
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/modes/batches.h"
+#include "agent/inject/modes/graph_batch.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
 
@@ -202,7 +203,8 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     return why ? why : "a launch beside more than there is room for";
 }
 
-static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* `apart`: its kernels are launches of their own, and the filter has not been asked. */
+static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool apart)
 {
     uint64_t until = cw_inject_now_ns() + 2 * patience_ns;
     do {
@@ -215,14 +217,15 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
     bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
     const char *why = !rests ? CW_WHY_WAITS : c->running || !cw_batch_at_rest() ? CW_WHY_BESIDE : obstacle(c);
     if (!why && !cw_checkpoint_has_room(0)) {
-        cw_once_enter(c, id, call, true, cw_batch_fall_short(cw_batch_of(c), cw_batch_no_room));
+        cw_once_enter(c, id, call, !apart || cw_range_wants(id, call),
+                      cw_batch_fall_short(cw_batch_of(c), cw_batch_no_room));
         return;
     }
     bool may_run_once = false;
     if (!why && !cw_inject->over)
-        why = cw_batch_collect_graph(c, id, call, &may_run_once);
+        why = cw_graph_batch_collect(c, id, call, &may_run_once);
     if (why && may_run_once)
-        cw_once_enter(c, id, call, true, why);
+        cw_once_enter(c, id, call, !apart || cw_range_wants(id, call), why);
     else if (why)
         cw_collection_skip(c, why);
 }
@@ -288,8 +291,10 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     *call->correlationData = cw_in_flight->entered;
     if (!c || !cw_stream_runs_launch(id, call))
         return;
-    bool graph = cw_inject_launches_graph(id), wanted = cw_range_wants(id, call);
     const char *once = once_reason(cw_batch_of(c));
+    bool graph = cw_inject_launches_graph(id);
+    bool apart = graph && !once && !self->trial && cw_graph_batch_is_apart(c, call);
+    bool wanted = apart || cw_range_wants(id, call);
     c->met_graph = c->met_graph || graph;
     if (self->trial && wanted)
         cw_collection_skip(c, CW_WHY_BESIDE);
@@ -305,7 +310,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         end_neighbours(c);
         cw_batch_end(c, "an unwanted launch");
     } else
-        collect_graph(c, id, call);
+        collect_graph(c, id, call, apart);
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
     if (c->context && !is_recorded(c, call))
         goes_ahead(c);

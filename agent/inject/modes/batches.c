@@ -9,13 +9,12 @@
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
-#include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
 
 static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000;
-static const uint64_t rest_patience_ns = 60000000000; /* with all that a batch launched */
+const uint64_t cw_batch_rest_patience_ns = 60000000000;
 enum { WATCH = 20 }; /* a replay may take so many times what the program's own run took */
 
 #define self cw_batches
@@ -124,20 +123,19 @@ static CUresult play(struct cw_collection *c, struct cw_batch *b, bool counts, b
     return result;
 }
 
-static bool stop_pass(struct cw_collection *c, bool *more)
+bool cw_batch_stop_pass(struct cw_collection *c, bool *more)
 {
     cw_batch_turn(c, CW_EFFORT_STOP);
     return cw_collection_stop_pass(c, more);
 }
 
-static bool next_part(struct cw_collection *c, bool *more)
+bool cw_batch_next_part(struct cw_collection *c, bool *more)
 {
     cw_batch_turn(c, CW_EFFORT_DECODE);
     return cw_collection_next_part(c, more);
 }
 
-/* A capture that has ended tells nothing more by itself. */
-static void tell(const char *text)
+void cw_batch_tell(const char *text)
 {
     if (cw_inject->over)
         cw_say("%s", text);
@@ -164,7 +162,7 @@ static void end_behind_failure(struct cw_collection *c, struct cw_batch *b, CUre
              "%s, and the capture ends here",
              (int)result, c->count,
              right ? "; the program has what it computes alone" : ", and again without the profiler; " CW_MAY_BE_WRONG);
-    tell(text);
+    cw_batch_tell(text);
 }
 
 static void end_without_memory(const struct cw_collection *c)
@@ -174,13 +172,13 @@ static void end_without_memory(const struct cw_collection *c)
              "found that device memory could not be put back for another pass of a batch of %" PRIu32
              "; " CW_MAY_BE_WRONG ", and the capture ends here",
              c->count);
-    tell(text);
+    cw_batch_tell(text);
 }
 
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 {
-    bool more = tried, started = tried, late = false, done = tried || stop_pass(c, &more);
-    while (done && !late && (more || (next_part(c, &more) && more))) {
+    bool more = tried, started = tried, late = false, done = tried || cw_batch_stop_pass(c, &more);
+    while (done && !late && (more || (cw_batch_next_part(c, &more) && more))) {
         cw_batch_turn(c, CW_EFFORT_RESTORE);
         bool restored = cw_checkpoint_restore(&b->checkpoint);
         cw_batch_turn(c, CW_EFFORT_START);
@@ -194,7 +192,7 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
             end_without_memory(c);
         else if (failed)
             end_behind_failure(c, b, result);
-        done = started && !failed && stop_pass(c, &more);
+        done = started && !failed && cw_batch_stop_pass(c, &more);
         started = false;
     }
     if (late) {
@@ -220,7 +218,7 @@ static void drop_batch(struct cw_collection *c, const char *why)
     cw_collection_release(c);
 }
 
-static void deliver(struct cw_collection *c)
+void cw_batch_deliver(struct cw_collection *c)
 {
     cw_batch_turn(c, CW_EFFORT_NONE);
     cw_collection_deliver(c);
@@ -240,7 +238,7 @@ static const char *arm_behind(struct cw_collection *c)
 static void come_to_rest(struct cw_collection *c, struct cw_batch *b)
 {
     cw_in_flight_hold();
-    if (!cw_idle_wait(c->context, rest_patience_ns))
+    if (!cw_idle_wait(c->context, cw_batch_rest_patience_ns))
         b->waits = b->spoilt = true;
     cw_in_flight_release();
 }
@@ -276,7 +274,7 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b)
     else if (c->stands_by && (kept_out = arm_behind(c)))
         drop_batch(c, kept_out);
     else if (!cw_inject->over && cw_batch_replay(c, b, all_passes))
-        deliver(c);
+        cw_batch_deliver(c);
     if (pushed)
         cw_inject->api.cuCtxPopCurrent_v2(&current);
 }
@@ -374,7 +372,7 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
         c->launches[0].data.replay = CW_REPLAY_BATCH;
         c->effort.ended = "a launch that is given memory of the host's";
         if (cw_batch_replay(c, b, true))
-            deliver(c);
+            cw_batch_deliver(c);
         else if (!cw_inject->over)
             cw_kernel_note(cw_inject_kernel(id, call), CW_KERNEL_WAITS);
         cw_shared_put_after(&b->record.shared);
@@ -408,119 +406,4 @@ void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpt
         cw_batch_forget(b);
     self->trial = NULL;
     cw_in_flight_release();
-}
-
-/* ---- a graph ---------------------------------------------------------------------------------------------------- */
-
-/* CUPTI 13.0's automatic ranges cannot do with graphs: under kernel replay the program computed something else, and
- * under user replay the profiler fails to stop behind one. A user range around the launch has right values of all
- * counters of hardware; those that CUPTI counts by patching code come out as 0 in a graph (the agent leaves them out).
- */
-struct graph_memory {
-    struct cw_checkpoint device;
-    struct cw_shared host;
-};
-
-static const char *save_graph(struct graph_memory *m, const struct cw_collection *c, const struct cw_graph *g)
-{
-    *m = (struct graph_memory){.host = {.arena = cw_arena_create()}};
-    if (m->host.arena && cw_idle_synchronize(c->context) && cw_graph_keep(g, c->device, &m->host) &&
-        cw_checkpoint_init() && cw_checkpoint_save(&m->device, c->context))
-        return NULL;
-    cw_shared_release(&m->host);
-    return cw_batch_not_saved;
-}
-
-static bool restore_graph(struct graph_memory *m)
-{
-    bool restored = cw_shared_restore(&m->host);
-    return cw_checkpoint_restore(&m->device) && restored;
-}
-
-static void release_graph(struct graph_memory *m)
-{
-    cw_checkpoint_free(&m->device);
-    cw_shared_release(&m->host);
-}
-
-/* One pass, which has been started. *ends: so does the graph. */
-static bool run_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream, bool *more, bool *ends)
-{
-    cw_batch_turn(c, CW_EFFORT_LAUNCH);
-    bool pushed = cw_collection_push(c, c->count);
-    bool ran = pushed && cw_inject->api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS;
-    *ends = !ran || cw_idle_wait_alone(c->context, rest_patience_ns);
-    if (!*ends)
-        return false;
-    uint64_t end_ns = cw_inject_now_ns();
-    bool popped = pushed && cw_collection_pop(c), stopped = stop_pass(c, more);
-    if (c->count && !c->launches[c->count - 1].data.end_ns)
-        c->launches[c->count - 1].data.end_ns = end_ns;
-    return ran && popped && stopped;
-}
-
-/* It waits for what the program does behind its own launch, and goes on with that: it cannot be taken back, nor can
- * CUPTI stop or memory be given back before. */
-static void lose_graph(struct cw_collection *c)
-{
-    c->object = NULL;
-    c->running = false;
-    cw_collection_forget(c);
-    tell("found that a CUDA graph did not end in a pass that comes before the program's own launch of "
-         "it; " CW_MAY_BE_WRONG ", and the capture ends here");
-}
-
-/* False where the graph does not end. */
-static bool collect_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream, struct graph_memory *m)
-{
-    bool more = true, good = true, ends = true;
-    while (good && more) {
-        cw_batch_turn(c, CW_EFFORT_START);
-        good = (c->running || cw_collection_start_pass(c)) && run_graph(c, exec, stream, &more, &ends);
-        if (!ends) {
-            lose_graph(c);
-            return false;
-        }
-        c->running = false;
-        cw_batch_turn(c, CW_EFFORT_RESTORE);
-        if (!restore_graph(m))
-            tell("found that memory could not be put back behind a pass of a CUDA graph; " CW_MAY_BE_WRONG
-                 ", and the capture ends here");
-        else if (!good && !cw_inject->over)
-            tell("found that a CUDA graph could not be launched for its passes; memory was put back, and the capture "
-                 "ends here");
-        good = good && !cw_inject->over && (more || next_part(c, &more));
-    }
-    c->effort.ended = "a CUDA graph";
-    if (good)
-        deliver(c);
-    else
-        cw_collection_forget(c);
-    return true;
-}
-
-const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
-                                   bool *may_run_once)
-{
-    const cuGraphLaunch_params *p = call->functionParams;
-    const struct cw_graph *g = cw_graph_find(p->hGraph);
-    struct graph_memory memory;
-    char name[CW_GRAPH_NAME];
-    bool ends = true;
-    cw_batch_turn(c, CW_EFFORT_SAVE);
-    const char *obstacle = g->obstacle ? g->obstacle : save_graph(&memory, c, g);
-    cw_batch_turn(c, obstacle ? CW_EFFORT_NONE : CW_EFFORT_SETUP);
-    *may_run_once = obstacle != NULL;
-    if (obstacle)
-        return obstacle;
-    if (cw_collection_arm(c, CW_COLLECT_USER) &&
-        cw_collection_note(c, id, call, cw_graph_launch_name(id, call, name))) {
-        c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
-        ends = collect_graph(c, p->hGraph, cw_inject_stream(id, p->hStream), &memory);
-    }
-    if (ends)
-        release_graph(&memory);
-    c->effort.ended = NULL;
-    cw_batch_turn(c, CW_EFFORT_NONE);
-    return c->kept_out;
 }

@@ -45,6 +45,9 @@ extern const struct cw_inject_mode cw_inject_batch;
 extern const char cw_batch_no_room[], cw_batch_several_devices[], cw_batch_not_saved[], cw_batch_not_recorded[],
     cw_batch_waits_for_host[];
 
+/* With all that a batch or a graph launched. */
+extern const uint64_t cw_batch_rest_patience_ns;
+
 /* That of a collection. */
 struct cw_batch *cw_batch_of(const struct cw_collection *c);
 /* Whether nothing is under way that would be undone with a batch that began now. */
@@ -73,8 +76,13 @@ void cw_batch_see(struct cw_collection *c, CUfunction kernel, uint64_t entered);
 /* Ends whatever runs and sends its ranges, unless another thread does it meanwhile. `by`: which call of the driver, or
  * what else (range --verbose). */
 void cw_batch_end(struct cw_collection *c, const char *by);
-/* Counts what comes from here on as this part of a batch's time. */
+/* Counts what comes from here on as this part of a batch's time; so do these, of what they do (collection.h). */
 void cw_batch_turn(struct cw_collection *c, enum cw_effort_phase to);
+bool cw_batch_stop_pass(struct cw_collection *c, bool *more);
+bool cw_batch_next_part(struct cw_collection *c, bool *more);
+void cw_batch_deliver(struct cw_collection *c);
+/* Ends the capture with this line. One that has ended tells nothing more by itself. */
+void cw_batch_tell(const char *text);
 
 /* A launch that is given memory of the host's: its kernel may wait there for what the host does next, so it runs by
  * itself first, and all passes come behind it. One that is recorded is about to run so; why not, or NULL. */
@@ -82,12 +90,5 @@ const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CU
                                  const CUpti_CallbackData *call);
 /* It has returned: replays it and sends its range, or counts it as skipped. */
 void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
-
-/* All passes of the plan of a graph that the program is about to launch, while nothing else is collected and no other
- * thread has a call under way. Memory is as before behind them, so that the program's own launch, which is not
- * collected, finds what it expects. Sends the range. NULL, or why there is none, and then whether the program's own
- * launch may be counted, by what cw_launch.once has; a failure ends the capture. */
-const char *cw_batch_collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
-                                   bool *may_run_once);
 
 #endif

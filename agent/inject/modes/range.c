@@ -43,6 +43,7 @@ bool cw_range_setup(struct cw_reader *in)
     self->user = cw_read_u8(in);
     self->level = cw_read_u32(in);
     self->levels = cw_read_u32(in);
+    self->whole_graphs = cw_read_u8(in);
     uint32_t reserve_mb = cw_read_u32(in), on_host_mb = cw_read_u32(in);
     cw_checkpoint_limit(reserve_mb, on_host_mb);
     cw_filter_read(in, &self->options, cw_inject->arena);
@@ -58,10 +59,15 @@ bool cw_range_setup(struct cw_reader *in)
     return true;
 }
 
+bool cw_range_wants_kernel(const char *name)
+{
+    return cw_filter_launch(&self->filter, name ? name : "", cw_user_ranges_wanted());
+}
+
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     char graph[CW_GRAPH_NAME];
-    return cw_filter_launch(&self->filter, cw_graph_launch_name(id, call, graph), cw_user_ranges_wanted());
+    return cw_range_wants_kernel(cw_graph_launch_name(id, call, graph));
 }
 
 void cw_range_spend(uint64_t begin_ns)
@@ -188,8 +194,7 @@ bool cw_range_arm(struct cw_collection *c)
     return armed || (c->kept_out && skip(c, c->kept_out));
 }
 
-/* Calls after which the program has waited for the GPU, those that begin a stream's capture, and those behind which a
- * stream may wait. */
+/* Calls after which the program has waited for the GPU, and those that begin a stream's capture. */
 bool cw_range_follows(CUpti_CallbackId id)
 {
     static const CUpti_CallbackId waits[] = {
@@ -206,13 +211,14 @@ bool cw_range_follows(CUpti_CallbackId id)
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (waits[i] == id)
             return true;
-    return cw_stream_capture_begins(id) || cw_inject_blocks_stream(id);
+    return cw_stream_capture_begins(id);
 }
 
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    if (c && !cw_inject_blocks_stream(id) && cw_range_may_stop(c) && c->count && cw_range_affords_end())
+    (void)id;
+    if (c && cw_range_may_stop(c) && c->count && cw_range_affords_end())
         cw_range_flush(c);
 }
 
@@ -310,21 +316,11 @@ static void rest_before_capture(struct cw_collection *c)
     cw_range_come_to_rest(c);
 }
 
-/* CUPTI would wait for each launch that the stream holds up, and the program for CUPTI. User ranges hold up nothing. */
-static void rest_before_wait(struct cw_collection *c)
-{
-    if (!c || self->user || self->replay == CW_REPLAY_USER)
-        return;
-    cw_range_come_to_rest(c);
-    c->waits = true;
-}
-
 void cw_range_call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
+    (void)call;
     if (cw_stream_capture_begins(id))
         cw_collection_each(rest_before_capture);
-    else if (cw_inject_blocks_stream(id))
-        rest_before_wait(cw_collection_find(call->context));
 }
 
 /* Behind a graph in a range for each launch the profiler fails to stop. */

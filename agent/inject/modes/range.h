@@ -9,6 +9,7 @@
 struct cw_range_settings {
     enum cw_replay_kind replay;
     bool user;              /* user ranges, not launches */
+    bool whole_graphs;      /* the launch of a graph is one range; else each of its kernels is, where it can be */
     uint32_t level, levels; /* of user ranges: the level to begin with, and how many from there in this run */
     struct cw_filter filter;
     struct cw_filter_options options;
@@ -22,6 +23,7 @@ void cw_range_load(void);
 /* Reads SETUP's payload; false when it makes no sense. */
 bool cw_range_setup(struct cw_reader *in);
 /* Whether the filter wants this launch; counts it. */
+bool cw_range_wants_kernel(const char *name);
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 /* Before a start: lets go of what collects in another context of the same device, and waits for what the profiler must

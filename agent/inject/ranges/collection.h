@@ -180,6 +180,9 @@ bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CU
                           const char *name);
 /* The same for one whose return is not waited for. */
 bool cw_collection_note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name);
+/* The same for a launch that is no call of the program's, where there is room. `stream`: CUPTI's number. */
+void cw_collection_note_kernel(struct cw_collection *c, const struct cw_driver_launch *launch, uint64_t stream,
+                               uint32_t correlation, const char *name);
 /* A launch in the user range that is open: the range keeps the facts that all of its launches agree in. */
 void cw_collection_inside(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Notes its return; a launch that the driver refused is forgotten or, where its range was pushed, not wanted. False for

@@ -42,19 +42,26 @@ bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *ra
     return true;
 }
 
+void cw_collection_note_kernel(struct cw_collection *c, const struct cw_driver_launch *launch, uint64_t stream,
+                               uint32_t correlation, const char *name)
+{
+    const CUlaunchConfig *config = &launch->config;
+    struct cw_seen_launch l = {.correlation = correlation,
+                               .data = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                        .stream = stream,
+                                        .graphs = launch->graph}};
+    cw_kernel_facts_get(launch, l.data.facts);
+    note(c, &l, name ? name : "", 0);
+}
+
 bool cw_collection_note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *name)
 {
     struct cw_driver_launch launch;
     if (c->count == cw_collections->at_once || !cw_inject_launch(&launch, id, call))
         return false;
-    const CUlaunchConfig *config = &launch.config;
-    struct cw_seen_launch l = {.correlation = call->correlationId,
-                               .data = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-                                        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-                                        .stream = cw_inject_stream_id(id, c->context, config->hStream),
-                                        .graphs = launch.graph}};
-    cw_kernel_facts_get(&launch, l.data.facts);
-    note(c, &l, name ? name : "", 0);
+    cw_collection_note_kernel(c, &launch, cw_inject_stream_id(id, c->context, launch.config.hStream),
+                              call->correlationId, name);
     return true;
 }
 

@@ -1,0 +1,299 @@
+/* CUPTI 13.0's automatic ranges cannot do with graphs: under kernel replay the program computed something else, and
+ * under user replay the profiler fails to stop behind one. So what a graph launches is launched without it, one kernel,
+ * copy and set behind the other, in passes of their own: then each kernel is a range, and SASS counters count it.
+ *
+ * Where nodes are not known as work of their own, the graph is one range, which is pushed around its launch. That has
+ * right values of all counters of hardware; those that CUPTI counts by patching code come out as 0 (the agent leaves
+ * them out). */
+#include "agent/inject/modes/graph_batch.h"
+
+#include <stdlib.h>
+
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/kernel_facts.h"
+#include "agent/inject/memory/graph.h"
+#include "agent/inject/memory/kernels.h"
+#include "agent/inject/modes/batches.h"
+#include "agent/inject/modes/range.h"
+
+static const char not_put_back[] =
+    "found that memory could not be put back behind a pass of a CUDA graph; " CW_MAY_BE_WRONG
+    ", and the capture ends here";
+
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+struct graph_memory {
+    struct cw_checkpoint device;
+    struct cw_shared host;
+};
+
+static const char *save_graph(struct graph_memory *m, const struct cw_collection *c, const struct cw_graph *g)
+{
+    *m = (struct graph_memory){.host = {.arena = cw_arena_create()}};
+    if (m->host.arena && cw_idle_synchronize(c->context) && cw_graph_keep(g, c->device, &m->host) &&
+        cw_checkpoint_init() && cw_checkpoint_save(&m->device, c->context))
+        return NULL;
+    cw_shared_release(&m->host);
+    return cw_batch_not_saved;
+}
+
+static bool restore_graph(struct graph_memory *m)
+{
+    bool restored = cw_shared_restore(&m->host);
+    return cw_checkpoint_restore(&m->device) && restored;
+}
+
+static void release_graph(struct graph_memory *m)
+{
+    cw_checkpoint_free(&m->device);
+    cw_shared_release(&m->host);
+}
+
+/* It waits for what the program does behind its own launch, and goes on with that: it cannot be taken back, nor can
+ * CUPTI stop or memory be given back before. */
+static void lose_graph(struct cw_collection *c)
+{
+    c->object = NULL;
+    c->running = false;
+    cw_collection_forget(c);
+    cw_batch_tell("found that a CUDA graph did not end in a pass that comes before the program's own launch of "
+                  "it; " CW_MAY_BE_WRONG ", and the capture ends here");
+}
+
+/* ---- as a whole ------------------------------------------------------------------------------------------------- */
+
+/* One pass, which has been started. *ends: so does the graph. */
+static bool run_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream, bool *more, bool *ends)
+{
+    cw_batch_turn(c, CW_EFFORT_LAUNCH);
+    bool pushed = cw_collection_push(c, c->count);
+    bool ran = pushed && cw_inject->api.cuGraphLaunch(exec, stream) == CUDA_SUCCESS;
+    *ends = !ran || cw_idle_wait_alone(c->context, cw_batch_rest_patience_ns);
+    if (!*ends)
+        return false;
+    uint64_t end_ns = cw_inject_now_ns();
+    bool popped = pushed && cw_collection_pop(c), stopped = cw_batch_stop_pass(c, more);
+    if (c->count && !c->launches[c->count - 1].data.end_ns)
+        c->launches[c->count - 1].data.end_ns = end_ns;
+    return ran && popped && stopped;
+}
+
+/* False where the graph does not end. */
+static bool collect_whole(struct cw_collection *c, CUgraphExec exec, CUstream stream, struct graph_memory *m)
+{
+    bool more = true, good = true, ends = true;
+    while (good && more) {
+        cw_batch_turn(c, CW_EFFORT_START);
+        good = (c->running || cw_collection_start_pass(c)) && run_graph(c, exec, stream, &more, &ends);
+        if (!ends) {
+            lose_graph(c);
+            return false;
+        }
+        c->running = false;
+        cw_batch_turn(c, CW_EFFORT_RESTORE);
+        if (!restore_graph(m))
+            cw_batch_tell(not_put_back);
+        else if (!good && !cw_inject->over)
+            cw_batch_tell("found that a CUDA graph could not be launched for its passes; memory was put back, and the "
+                          "capture ends here");
+        good = good && !cw_inject->over && (more || cw_batch_next_part(c, &more));
+    }
+    c->effort.ended = "a CUDA graph";
+    if (good)
+        cw_batch_deliver(c);
+    else
+        cw_collection_forget(c);
+    return true;
+}
+
+/* ---- kernel by kernel ------------------------------------------------------------------------------------------- */
+
+struct apart {
+    struct cw_collection *c;
+    const struct cw_graph *graph;
+    struct graph_memory *memory;
+    CUstream stream;
+    uint64_t stream_id;
+    bool *wanted; /* each kernel */
+    uint32_t count;
+    bool lost; /* what was launched does not end */
+};
+
+static bool is_launch(const struct cw_graph_node *n)
+{
+    return n->type == CU_GRAPH_NODE_TYPE_KERNEL && !n->off;
+}
+
+bool cw_graph_batch_is_apart(const struct cw_collection *c, const CUpti_CallbackData *call)
+{
+    const struct cw_graph *g = cw_graph_find(((const cuGraphLaunch_params *)call->functionParams)->hGraph);
+    bool apart = !cw_range_settings->whole_graphs && !g->obstacle && g->ordered && cw_inject->api.cuFuncGetName;
+    uint32_t launches = 0;
+    for (const struct cw_graph_node *n = g->nodes; n && apart; n = n->next) {
+        if (!is_launch(n))
+            continue;
+        launches++;
+        apart = (!n->context || n->context == c->context) && cw_kernel_habit(n->launch.function) != CW_KERNEL_WAITS;
+    }
+    return apart && launches;
+}
+
+/* Which kernels are wanted, each of which the filter counts. False without memory. */
+static bool choose(struct apart *a)
+{
+    uint32_t k = 0;
+    for (const struct cw_graph_node *n = a->graph->nodes; n; n = n->next)
+        a->count += is_launch(n);
+    a->wanted = calloc(a->count, sizeof *a->wanted);
+    for (const struct cw_graph_node *n = a->graph->nodes; n && a->wanted; n = n->next)
+        if (is_launch(n))
+            a->wanted[k++] = cw_range_wants_kernel(cw_graph_node_name(n));
+    return a->wanted != NULL;
+}
+
+static bool launch(struct cw_collection *c, const struct cw_graph_node *n, uint32_t number, CUstream stream)
+{
+    struct cw_launch *l = &c->launches[number].data;
+    bool first = !l->end_ns;
+    if (first)
+        l->start_ns = cw_inject_now_ns();
+    cw_collection_enter(c, number + 1);
+    bool launched = cw_graph_node_do(n, stream) == CUDA_SUCCESS;
+    cw_collection_leave(c);
+    if (first)
+        l->end_ns = cw_inject_now_ns();
+    return launched;
+}
+
+/* Does what the graph does from one kernel on up to before another, with what lies before each. `counted`: in a pass.
+ */
+static bool play(struct apart *a, uint32_t from, uint32_t to, bool counted)
+{
+    uint32_t k = 0;
+    bool good = true;
+    for (const struct cw_graph_node *n = a->graph->nodes; n && k < to && good; n = n->next) {
+        if (k >= from && !n->off)
+            good = counted && is_launch(n) ? launch(a->c, n, k - from, a->stream)
+                                           : cw_graph_node_do(n, a->stream) == CUDA_SUCCESS;
+        k += is_launch(n);
+    }
+    a->lost = !cw_idle_wait_alone(a->c->context, cw_batch_rest_patience_ns);
+    return good && !a->lost;
+}
+
+static void note(const struct apart *a, uint32_t from, uint32_t to)
+{
+    uint32_t k = 0;
+    for (const struct cw_graph_node *n = a->graph->nodes; n && k < to; n = n->next) {
+        if (is_launch(n) && k >= from) {
+            cw_kernel_facts_learn_here(n->launch.function);
+            cw_collection_note_kernel(a->c, &n->launch, a->stream_id, 0, cw_graph_node_name(n));
+            struct cw_launch *l = &a->c->launches[a->c->count - 1].data;
+            l->replay = CW_REPLAY_BATCH;
+            l->unwanted = !a->wanted[k];
+            l->graph_kernel = k + 1;
+            l->graph_kernels = a->count;
+        }
+        k += is_launch(n);
+    }
+}
+
+/* The passes of some kernels, each behind a run of those before them, which is not counted. False where one could not be
+ * launched by itself; memory is then as it was before. */
+static bool collect_some(struct apart *a, uint32_t from, uint32_t to)
+{
+    struct cw_collection *c = a->c;
+    bool more = true, played = !from || play(a, 0, from, false);
+    cw_batch_turn(c, CW_EFFORT_SETUP);
+    bool armed = played && cw_collection_arm(c, CW_COLLECT_LAUNCHES), good = armed;
+    if (armed)
+        note(a, from, to);
+    while (good && more) {
+        cw_batch_turn(c, CW_EFFORT_START);
+        good = c->running || ((played = !from || play(a, 0, from, false)) && cw_collection_start_pass(c));
+        c->running = false; /* nobody else is to end it */
+        cw_batch_turn(c, CW_EFFORT_LAUNCH);
+        played = played && (!good || play(a, from, to, true));
+        if (a->lost)
+            return false;
+        bool stopped = good && cw_batch_stop_pass(c, &more);
+        cw_batch_turn(c, CW_EFFORT_RESTORE);
+        if (!restore_graph(a->memory))
+            cw_batch_tell(not_put_back);
+        good = played && stopped && !cw_inject->over && (more || cw_batch_next_part(c, &more));
+    }
+    if (a->lost)
+        return false;
+    c->effort.ended = "a CUDA graph";
+    if (good)
+        cw_batch_deliver(c);
+    else
+        cw_collection_forget(c);
+    if (!armed && from && !restore_graph(a->memory))
+        cw_batch_tell(not_put_back);
+    if (!played)
+        cw_collection_release(c);
+    return played;
+}
+
+/* False where one could not be launched by itself. */
+static bool collect_apart(struct apart *a)
+{
+    uint32_t last = a->count;
+    bool good = true;
+    while (last && !a->wanted[last - 1])
+        last--;
+    for (uint32_t from = 0; from < last && good && !a->c->kept_out && !cw_inject->over;) {
+        uint32_t to = from + cw_collections->at_once < last ? from + cw_collections->at_once : last;
+        if (a->wanted[from])
+            good = collect_some(a, from, to);
+        from = a->wanted[from] ? to : from + 1;
+    }
+    return good;
+}
+
+/* ---- a launch --------------------------------------------------------------------------------------------------- */
+
+static void collect(struct apart *a, CUpti_CallbackId id, const CUpti_CallbackData *call, bool apart)
+{
+    struct cw_collection *c = a->c;
+    const cuGraphLaunch_params *p = call->functionParams;
+    char name[CW_GRAPH_NAME];
+    if (apart && collect_apart(a))
+        return;
+    if (a->lost)
+        lose_graph(c);
+    if (apart)
+        cw_graph_keep_whole(p->hGraph);
+    if (!a->lost && cw_collection_arm(c, CW_COLLECT_USER) &&
+        cw_collection_note(c, id, call, cw_graph_launch_name(id, call, name))) {
+        c->launches[c->count - 1].data.replay = CW_REPLAY_BATCH;
+        a->lost = !collect_whole(c, p->hGraph, a->stream, a->memory);
+    }
+}
+
+const char *cw_graph_batch_collect(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call,
+                                   bool *may_run_once)
+{
+    const cuGraphLaunch_params *p = call->functionParams;
+    struct graph_memory memory;
+    struct apart a = {.c = c,
+                      .graph = cw_graph_find(p->hGraph),
+                      .memory = &memory,
+                      .stream = cw_inject_stream(id, p->hStream),
+                      .stream_id = cw_inject_stream_id(id, c->context, p->hStream)};
+    const bool apart = cw_graph_batch_is_apart(c, call) && choose(&a);
+    cw_batch_turn(c, CW_EFFORT_SAVE);
+    const char *obstacle = a.graph->obstacle ? a.graph->obstacle : save_graph(&memory, c, a.graph);
+    cw_batch_turn(c, obstacle ? CW_EFFORT_NONE : CW_EFFORT_SETUP);
+    *may_run_once = obstacle != NULL;
+    if (!obstacle) {
+        collect(&a, id, call, apart);
+        if (!a.lost)
+            release_graph(&memory);
+        c->effort.ended = NULL;
+        cw_batch_turn(c, CW_EFFORT_NONE);
+    }
+    free(a.wanted);
+    return obstacle ? obstacle : c->kept_out;
+}
