@@ -154,11 +154,14 @@ function traceUsage(trace) {
     make("div", {class: "scroll"}, make("table", {"aria-label": name}, make("thead", {}, make("tr", {}, heads.map((h, i) => make("th", {scope: "col", class: i < heads.length - 1 ? "number" : null}, h)))), make("tbody", {}, rows)));
   const talks = devices.some(d => d.work[2] > 0), share = (d, w) => `${percent(d.work[2 * w] / d.traced)} (${percent(d.work[2 * w + 1] / d.traced)})`;
   const idle = causes.map((text, c) => ({text, time: d3.sum(devices, d => d.causes[c][0]), gaps: d3.sum(devices, d => d.causes[c][1])})).filter(c => c.time >= 0.001 * traced).sort((a, b) => b.time - a.time);
+  const allIdle = d3.sum(devices, d => d.idle), allGaps = d3.sum(devices, d => d.gap_count);
+  const others = {text: "other causes", time: Math.max(0, allIdle - d3.sum(idle, c => c.time)), gaps: allGaps - d3.sum(idle, c => c.gaps)};
+  if (idle.length && others.gaps > 0) idle.push(others);
   const gaps = devices.flatMap(d => d.gaps.map(gap => ({...gap, device: d}))).sort((a, b) => b.length - a.length).slice(0, 5);
   const show = gap => `timeline=${traces.indexOf(trace)}/${Math.round(Math.max(0, gap.start - gap.length * 0.2))},${Math.round(gap.start + gap.length * 1.2)}`;
   return [make("div", {}, make("h4", {}, "How busy the GPUs were"), table("How busy the GPUs were", ["Busy", "Computes (alone)", ...talks ? ["Communicates (alone)"] : [], "Copies (alone)", "GPU"], devices.map(d =>
     make("tr", {}, cells([percent(d.busy / d.traced), share(d, 0), ...talks ? [share(d, 1)] : [], share(d, 2)]), make("td", {class: "any"}, title(d)))))),
-  idle.length ? make("div", {}, make("h4", {}, `Why they were idle: ${formatTime(d3.sum(devices, d => d.idle))} in ${plural(d3.sum(devices, d => d.gap_count), "gap")}`),
+  idle.length ? make("div", {}, make("h4", {}, `Why they were idle: ${formatTime(allIdle)}; ${plural(allGaps, "gap")}, each by its main cause`),
     table("Why the GPUs were idle", ["Of time", "Idle", "Gaps", "While"], idle.map(c => make("tr", {}, cells([percent(c.time / traced), formatTime(c.time), count(c.gaps)]), make("td", {class: "any"}, c.text))))) : null,
   gaps.length ? make("div", {}, make("h4", {}, "Longest gaps"), table("Longest gaps", ["At", "Idle", "Mostly"], gaps.map(gap =>
     make("tr", {}, cells([formatTime(gap.start), formatTime(gap.length)]), make("td", {class: "any"}, make("a", {href: `#${show(gap)}`}, causes[gap.cause]), devices.length > 1 ? `, ${title(gap.device)}` : ""))))) : null].filter(Boolean);
