@@ -31,6 +31,8 @@ static void add_reason(struct judging *j, const char *text)
     j->to->verdict = CW_INCOMPARABLE;
     if (text && j->to->reason_count < MOST_REASONS)
         j->reasons[j->to->reason_count++] = text;
+    else
+        j->to->reasons_left++;
 }
 
 static void check_side(struct judging *j, const char *which, const char *source, const struct cw_side *side)
@@ -236,6 +238,7 @@ enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gat
     for (uint32_t i = 0; i < c->match_count && j.enough; i++) {
         const bool both = c->matches[i].a != CW_NO_GROUP && c->matches[i].b != CW_NO_GROUP;
         verdicts[i] = both ? judge_match(&j, i) : CW_INCOMPARABLE;
+        judgement->kernels += both;
         judgement->verdict = verdicts[i] > judgement->verdict ? verdicts[i] : judgement->verdict;
     }
     for (uint32_t i = 0; i < rules->metric_count && c->match_count; i++)

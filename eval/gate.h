@@ -97,8 +97,9 @@ struct cw_gate_finding {    /* a value beyond its noise, or that one of the capt
 };
 struct cw_judgement {
     enum cw_verdict verdict;
-    uint32_t reason_count, finding_count;
-    const char *const *reasons;             /* why captures are incomparable, for people */
+    uint32_t kernels; /* that are in both */
+    uint32_t reason_count, reasons_left, finding_count;
+    const char *const *reasons;             /* why captures are incomparable, for people; of the rest the number alone */
     const struct cw_gate_finding *findings; /* by match, in its order, then metric */
     const enum cw_verdict *verdicts;        /* of each match */
     struct cw_gate_slowdown slowdown;

@@ -94,13 +94,22 @@ static const char *label_of(const struct cw_gate_output *o, uint32_t match, stru
 static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_judgement *j = o->judgement;
-    cw_text_print(out, "%s: %" PRIu64 " values of %" PRIu32 " kernels compared, %" PRIu32 " beyond their noise\n",
-                  cw_verdict_names[j->verdict], j->compared, o->comparison->match_count, j->finding_count);
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < j->finding_count; i++)
+        missing += j->findings[i].verdict == CW_INCOMPARABLE;
+    cw_text_print(out, "%s: %" PRIu64 " values of %" PRIu32 " kernel%s compared, %" PRIu32 " beyond their noise",
+                  cw_verdict_names[j->verdict], j->compared, j->kernels, j->kernels == 1 ? "" : "s",
+                  j->finding_count - missing);
+    if (missing)
+        cw_text_print(out, "; %" PRIu32 " more are in one alone", missing);
+    putc('\n', out);
     if (j->unjudged)
         cw_text_print(out, "  not judged: %" PRIu64 " more values, whose noise is unknown or 100 %% and more\n",
                       j->unjudged);
     for (uint32_t i = 0; i < j->reason_count; i++)
         cw_text_print(out, "  incomparable: %s\n", j->reasons[i]);
+    if (j->reasons_left)
+        cw_text_print(out, "  and %" PRIu32 " more reasons like these\n", j->reasons_left);
     const bool told = !isnan(j->slowdown.least);
     const char *of_least = told ? label_of(o, j->slowdown.least_at, arena) : "";
     const char *of_most = told ? label_of(o, j->slowdown.most_at, arena) : "";

@@ -81,3 +81,6 @@ metrics: {no_such.sum: {better: less, noise: 0}}'; do
     printf 'schema: 1\n%s\n' "$text" >bad.yaml
     metric-eval gate a.cwd b.cwd --rules bad.yaml 2>&1 | cut -c1-150
 done
+echo == what is not in both
+metric-eval gate --learn "$SOURCE"/data/captures/runs_[1-5].cwd -o runs.yaml >/dev/null
+metric-eval gate "$SOURCE/data/captures/runs_1.cwd" "$SOURCE/data/captures/stream.cwd" --rules runs.yaml 2>&1 | sed -n '1p;/more reasons/p'
