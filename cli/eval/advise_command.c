@@ -142,12 +142,15 @@ static enum cw_status tell(struct cw_eval_run *r, struct cw_eval_run *hot, struc
                                         .groups = added,
                                         .by_groups = is_grouped(r->o),
                                         .source = r->capture->source,
+                                        .words = cw_eval_word(r),
                                         .samples = hot->capture ? hot->capture->source : NULL,
                                         .rules = o->rules,
                                         .top = r->o->top || o->json ? r->o->top : SHOWN,
                                         .width = style.width,
                                         .bold = style.bold,
                                         .arena = r->arena};
+    if (status == CW_OK && !view.words)
+        status = cw_error_nomem(r->err);
     if (status == CW_OK)
         status = o->json ? cw_advice_json(stdout, &view, r->err) : cw_advice_print(stdout, &view, r->err);
     return status == CW_OK ? cw_file_flush(r->err) : status;

@@ -47,6 +47,27 @@ const char *cw_eval_name_files(const struct cw_eval_run *r)
                : cw_arena_printf(r->arena, "%s and %zu more", first, r->files.count - 1);
 }
 
+const char *cw_eval_word(const struct cw_eval_run *r)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    const char *word = r->o->capture, *folder = *word == '-' && word[1] ? "./" : "";
+    if (r->o->words && r->o->word_count > 1)
+        return "FILES";
+    if (!word[strspn(word, plain)])
+        return *folder ? cw_arena_printf(r->arena, "%s%s", folder, word) : word;
+    char *quoted = cw_arena_alloc(r->arena, 4 * strlen(word) + sizeof "./''", 1), *end;
+    if (!quoted)
+        return NULL;
+    end = stpcpy(stpcpy(quoted, folder), "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            end = stpcpy(end, "'\\''");
+        else
+            *end++ = *word;
+    strcpy(end, "'");
+    return quoted;
+}
+
 struct identity {
     dev_t device;
     ino_t number;

@@ -135,9 +135,13 @@ static enum cw_status run_evaluate(struct cw_eval_run *r)
 static enum cw_status run_instructions(struct cw_eval_run *r)
 {
     const struct cw_eval_request *o = r->o;
-    if (o->sources.count || o->all || cw_eval_option_of_ranges(o))
-        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found options about metrics, expected none for a capture of %s",
-                            o->capture, r->info.profiler == COUNTERWORKS_PC_SAMPLES ? "PC samples" : "SASS metrics");
+    const char *of_ranges = cw_eval_option_of_ranges(o);
+    if (o->sources.count || o->all || of_ranges)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s", o->capture,
+                            of_ranges ? of_ranges
+                            : o->all  ? "--all"
+                                      : "metrics",
+                            r->info.profiler == COUNTERWORKS_PC_SAMPLES ? "PC samples" : "SASS metrics");
     return cw_eval_instructions(r);
 }
 

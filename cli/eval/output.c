@@ -127,7 +127,10 @@ enum cw_status cw_eval_output_rows(struct cw_eval_run *r, const struct cw_eval_r
                                      .advice_groups = shown->advice_groups,
                                      .readings = shown->readings,
                                      .joined = shown->joined,
+                                     .words = cw_eval_word(r),
                                      .wide = r->o->wide};
+    if (!shown->words)
+        return cw_error_nomem(r->err);
     return cw_lib_output_groups(output, shown, r->o->hdf5 ? r->chip : NULL, r->arena, r->err);
 }
 

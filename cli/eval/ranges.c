@@ -401,6 +401,19 @@ static void read_ranks(void *ranks, char *text, struct argp_state *state)
     *(const char **)ranks = text;
 }
 
+/* An empty text is a part of each name: it comes of a variable of the shell that is not set. */
+static void check_names(void *options, struct argp_state *state)
+{
+    const struct cw_eval_ranges *o = options;
+    bool kernel = false, excluded = false;
+    for (size_t i = 0; i < o->kernel_count; i++)
+        kernel = kernel || !*o->kernels[i];
+    for (size_t i = 0; i < o->excluded_count; i++)
+        excluded = excluded || !*o->excluded[i];
+    if (kernel || excluded || (o->ranges && !*o->ranges))
+        cw_usage_error(state, "found --%s '', expected a name", kernel ? "kernel" : excluded ? "exclude" : "range");
+}
+
 const struct cw_option cw_eval_ranges_options[] = {
     {"rank", 0, "RANKS", "only launches of these ranks of a parallel job: numbers, as in 0-7,12",
      CW_OPTION_READ(struct cw_eval_ranges, ranks, read_ranks)},
@@ -414,5 +427,6 @@ const struct cw_option cw_eval_ranges_options[] = {
     {"exclude", 0, "NAME",
      "no launches of kernels of this name, which may be the same as for --kernel; may be repeated",
      CW_OPTION_LIST(struct cw_eval_ranges, excluded, excluded_count)},
+    {CW_OPTION_CHECK(check_names)},
     {0},
 };

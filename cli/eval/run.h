@@ -108,6 +108,8 @@ enum cw_status cw_eval_find_ranks(struct cw_file_list *list, const char *folder,
                                   struct cw_arena *arena, struct cw_error *err);
 /* What they are called together: their folder or list, or "a.cwd and 2 more". NULL when out of memory. */
 const char *cw_eval_name_files(const struct cw_eval_run *r);
+/* How a shell takes them in another command; FILES where they are several. NULL when out of memory. */
+const char *cw_eval_word(const struct cw_eval_run *r);
 /* Reads the capture, or all of the files as one. */
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r);
 /* CW_ERR_USAGE where a loaded capture is not of ranges; the message ends with `why` and `what`. */

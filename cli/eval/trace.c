@@ -263,12 +263,6 @@ static enum cw_status find_by(const struct cw_eval_run *r, enum cw_timeline_by *
                               r->o->capture, r->o->by_name);
 }
 
-static const char *words(const struct view *v)
-{
-    const struct cw_eval_request *o = v->r->o;
-    return o->word_count > 1 ? "FILES" : o->capture;
-}
-
 static enum cw_status print(struct view *v)
 {
     const struct cw_eval_request *o = v->r->o;
@@ -279,13 +273,13 @@ static enum cw_status print(struct view *v)
     const size_t top = o->top ? o->top : o->wide ? 0 : alone ? LIST_TOP : SECTION_TOP;
     struct cw_timeline_output output = {.t = &v->t,
                                         .source = v->r->capture->source,
-                                        .words = words(v),
+                                        .words = cw_eval_word(v->r),
                                         .list_alone = alone,
                                         .wide = o->wide,
                                         .within = v->choice.within,
                                         .within_count = v->choice.within_count};
     enum cw_timeline_by by;
-    enum cw_status status = s ? find_by(v->r, &by) : cw_error_nomem(v->r->err);
+    enum cw_status status = s && output.words ? find_by(v->r, &by) : cw_error_nomem(v->r->err);
     if (status == CW_OK)
         status = make_list(v, &s->list, by, top);
     if (status == CW_OK && !alone)

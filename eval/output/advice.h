@@ -16,6 +16,7 @@ struct cw_advice_view {
     const struct cw_advice_groups *groups; /* families, or what was asked for; NULL for JSON that has none */
     bool by_groups;                        /* the groups are shown, and not the kernels */
     const char *source;                    /* the capture's file name */
+    const char *words;                     /* how to name the captures in another command */
     const char *samples;                   /* the file name of the capture whose samples were added, or NULL */
     const char *rules;                     /* of the user, or NULL */
     size_t top;                            /* kernels or groups to show; 0: all */

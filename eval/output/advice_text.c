@@ -612,13 +612,10 @@ static void put_end(struct printing *p, size_t shown, size_t count)
         put_wrapped(p, 0, "What limits the kernels was told without some of the metrics: --for-advice has them.");
     put_rules(p, "Not for this chip:", a->absent, a->absent_count, "");
     if (p->value) {
-        struct cw_writer line;
-        cw_writer_init(&line);
-        cw_write_format(&line, "Names without __ are values of the rules: metric-eval explain %s %s --range %" PRIu32,
-                        p->view->source, p->value, p->of->ranges[0]);
-        if (p->view->rules)
-            cw_write_format(&line, " --rules %s", p->view->rules);
-        put_line(p, 0, &line);
+        cw_text_print(p->out,
+                      "Names without __ are values of the rules:\n  metric-eval explain %s %s --range %" PRIu32 "%s%s\n",
+                      p->view->words, p->value, p->of->ranges[0], p->view->rules ? " --rules " : "",
+                      p->view->rules ? p->view->rules : "");
     }
     if (p->mixed)
         fputs("~ mixed passes: its counters come from different passes\n", p->out);

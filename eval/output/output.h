@@ -64,6 +64,7 @@ struct cw_output_rows {
     const struct cw_advice *advice;               /* on the groups where they are kernels or ranges, or NULL */
     const struct cw_advice_groups *advice_groups; /* on others, or NULL */
     const char *const *readings; /* of each metric: what a high or low value tells, or NULL; may be NULL */
+    const char *words; /* how to name the captures in another command */
     const struct cw_joined_output *joined; /* the rows are of a trace's launches; NULL: of ranges */
     bool wide;
 };

@@ -15,7 +15,7 @@ terminal 80 metric-eval "$run" --top 1 --quiet
 for columns in 80 100 160; do terminal $columns metric-eval "$captures/transformer.cwd" --top 5 --quiet; done
 for columns in 80 100 200; do
     for capture in "$run" "$captures"/{transformer,gemm,pc_gemm,sass_gemm,pm_gemm,pm_gpus,threads,nvtx_batch}.cwd; do
-        width=$(terminal $columns metric-eval "$capture" | widest)
+        width=$(cd "${capture%/*}" && terminal $columns metric-eval "${capture##*/}" | widest)
         [ "$width" -le $columns ] || echo "${capture##*/} is $width wide in $columns columns"
     done
 done
@@ -104,3 +104,10 @@ metric-eval "$steps" --by range --wide | grep -c '^  range'
 echo == many ranges
 repeat_ranges "$captures/graphs.cwd" 20000 60 many.cwd
 metric-eval many.cwd >many; head -n 2 many; tail -n 3 many; [ "$(wc -l <many)" -le 40 ] || wc -l many
+echo == how to go on, as a shell takes it
+cp "$captures/transformer.cwd" "it's one.cwd"; cp "it's one.cwd" ./-t.cwd; cp "$captures/trace_train.cwd" 'a trace.cwd'
+for capture in "it's one.cwd" ./-t.cwd 'a trace.cwd'; do metric-eval "$capture" | tail -n 1; done
+metric-eval advise "it's one.cwd" --top 2 | grep 'metric-eval explain'
+metric-eval "$captures"/runs_[12].cwd | tail -n 1
+echo == no name is no name
+for option in kernel exclude range; do metric-eval "$run" --$option ''; done 2>&1 | grep found
