@@ -35,32 +35,12 @@ static uint64_t hash_part(const struct cw_group_parts *p, const struct cw_group_
     return hash;
 }
 
-static bool is_part(const struct cw_group_parts *p, const struct cw_group_part *a, const struct cw_group_part *b)
+static bool is_part(const void *parts, uint32_t item, const void *wanted)
 {
+    const struct cw_group_parts *p = parts;
+    const struct cw_group_part *a = &p->items[item], *b = wanted;
     return a->hash == b->hash && a->group == b->group && a->kind == b->kind && !a->mask == !b->mask &&
            (!a->mask || memcmp(a->mask, b->mask, mask_size(p)) == 0);
-}
-
-static uint32_t *find_slot(const struct cw_group_parts *p, const struct cw_group_part *wanted, bool any)
-{
-    size_t at = wanted->hash & (p->table_size - 1);
-    while (p->table[at] && (any || !is_part(p, &p->items[p->table[at] - 1], wanted)))
-        at = (at + 1) & (p->table_size - 1);
-    return &p->table[at];
-}
-
-static bool grow_table(struct cw_group_parts *p)
-{
-    const size_t size = p->table_size ? 2 * p->table_size : 64;
-    uint32_t *table = calloc(size, sizeof *table);
-    if (!table)
-        return false;
-    free(p->table);
-    p->table = table;
-    p->table_size = size;
-    for (size_t i = 0; i < p->count; i++)
-        *find_slot(p, &p->items[i], true) = (uint32_t)i + 1;
-    return true;
 }
 
 static bool add_part(struct cw_group_parts *p, struct cw_group_part part)
@@ -82,14 +62,11 @@ static bool add_part(struct cw_group_parts *p, struct cw_group_part part)
 /* The cells of a part, with one more range; NULL when out of memory. */
 static struct cw_group_cell *find_cells(struct cw_group_parts *p, struct cw_group_part wanted, bool cold)
 {
-    if (p->count * 2 >= p->table_size && !grow_table(p))
-        return NULL;
     wanted.hash = hash_part(p, &wanted);
-    uint32_t *slot = find_slot(p, &wanted, false);
-    if (!*slot && !add_part(p, wanted))
+    const uint32_t item = cw_hash_table_add(&p->table, wanted.hash, is_part, p, &wanted);
+    if (item == CW_NO_ITEM || (item == p->count && !add_part(p, wanted)))
         return NULL;
-    *slot = *slot ? *slot : (uint32_t)p->count;
-    struct cw_group_part *part = &p->items[*slot - 1];
+    struct cw_group_part *part = &p->items[item];
     struct cw_group_cell **cells = cold ? &part->cold : &part->cells;
     if (!*cells)
         *cells = cw_arena_alloc(p->arena, p->columns, sizeof **cells);
@@ -237,7 +214,7 @@ bool cw_group_parts_finish(struct cw_group_parts *p, struct cw_group *items, str
 void cw_group_parts_free(struct cw_group_parts *p)
 {
     free(p->items);
-    free(p->table);
+    cw_hash_table_free(&p->table);
     free(p->mask);
 }
 

@@ -5,6 +5,7 @@
 #ifndef CW_EVAL_GROUP_PARTS_H
 #define CW_EVAL_GROUP_PARTS_H
 
+#include "base/hash_table.h"
 #include "eval/groups.h"
 
 /* A column of some ranges. */
@@ -31,8 +32,7 @@ struct cw_group_parts {
     struct cw_arena *arena;
     struct cw_group_part *items;
     size_t count, room;
-    uint32_t *table; /* open addressing: an index into items and 1, or 0 */
-    size_t table_size;
+    struct cw_hash_table table; /* of items */
     uint8_t *mask; /* of the range that is looked for */
 };
 

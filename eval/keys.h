@@ -2,19 +2,17 @@
 #ifndef CW_EVAL_KEYS_H
 #define CW_EVAL_KEYS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/hash_table.h"
 
 struct cw_key {
     uint64_t part[4];
 };
 
 struct cw_keys { /* begins as zeros */
-    uint32_t count, capacity;
+    uint32_t count, last; /* last: that was asked for */
     struct cw_key *items;
-    uint32_t *slots; /* index + 1, 0 free */
-    size_t slot_count;
-    uint32_t last; /* that was asked for */
+    size_t room;
+    struct cw_hash_table table;
 };
 
 #define CW_NO_KEY UINT32_MAX

@@ -8,38 +8,17 @@
 #include <xxhash.h>
 
 struct cw_launch_key {
-    uint64_t hash;
     const uint8_t *bytes; /* head, then about */
     size_t head_size, about_size;
 };
 
-static bool is_key(const struct cw_launch_key *key, uint64_t hash, const struct cw_launch_bytes *b)
+static bool is_key(const void *directory, uint32_t item, const void *bytes)
 {
-    return key->hash == hash && key->head_size == b->head_size && key->about_size == b->about_size &&
+    const struct cw_launch_key *key = &((const struct cw_directory *)directory)->keys[item];
+    const struct cw_launch_bytes *b = bytes;
+    return key->head_size == b->head_size && key->about_size == b->about_size &&
            memcmp(key->bytes, b->head, b->head_size) == 0 &&
            (!b->about_size || memcmp(key->bytes + b->head_size, b->about, b->about_size) == 0);
-}
-
-static uint32_t *find_slot(const struct cw_directory *d, uint64_t hash, const struct cw_launch_bytes *bytes)
-{
-    size_t at = hash & (d->table_size - 1);
-    while (d->table[at] && !(bytes && is_key(&d->keys[d->table[at] - 1], hash, bytes)))
-        at = (at + 1) & (d->table_size - 1);
-    return &d->table[at];
-}
-
-static bool grow_table(struct cw_directory *d)
-{
-    const size_t size = d->table_size ? 2 * d->table_size : 64;
-    uint32_t *table = calloc(size, sizeof *table);
-    if (!table)
-        return false;
-    free(d->table);
-    d->table = table;
-    d->table_size = size;
-    for (uint32_t i = 0; i < d->item_count; i++)
-        *find_slot(d, d->keys[i].hash, NULL) = i + 1;
-    return true;
 }
 
 static bool grow_items(struct cw_directory *d)
@@ -53,7 +32,7 @@ static bool grow_items(struct cw_directory *d)
     return items && keys;
 }
 
-static bool add_item(struct cw_directory *d, uint64_t hash, const struct cw_launch_bytes *b, struct cw_arena *arena)
+static bool add_item(struct cw_directory *d, const struct cw_launch_bytes *b, struct cw_arena *arena)
 {
     uint8_t *bytes = cw_arena_alloc(arena, b->head_size + b->about_size, 1);
     if (!bytes || (d->item_count == d->item_room && !grow_items(d)))
@@ -61,7 +40,7 @@ static bool add_item(struct cw_directory *d, uint64_t hash, const struct cw_laun
     memcpy(bytes, b->head, b->head_size);
     if (b->about_size)
         memcpy(bytes + b->head_size, b->about, b->about_size);
-    d->keys[d->item_count] = (struct cw_launch_key){hash, bytes, b->head_size, b->about_size};
+    d->keys[d->item_count] = (struct cw_launch_key){bytes, b->head_size, b->about_size};
     d->items[d->item_count++] = (struct cw_range){0};
     return true;
 }
@@ -72,17 +51,9 @@ enum cw_status cw_directory_find(struct cw_directory *d, const struct cw_launch_
     const uint64_t hash =
         XXH3_64bits_withSeed(bytes->head, bytes->head_size,
                              bytes->about_size ? XXH3_64bits(bytes->about, bytes->about_size) : 0);
-    if ((size_t)d->item_count * 2 >= d->table_size && !grow_table(d))
-        return cw_error_nomem(err);
-    uint32_t *slot = find_slot(d, hash, bytes);
-    *found = *slot != 0;
-    if (!*slot) {
-        if (!add_item(d, hash, bytes, arena))
-            return cw_error_nomem(err);
-        *slot = d->item_count;
-    }
-    *launch = *slot - 1;
-    return CW_OK;
+    *launch = cw_hash_table_add(&d->table, hash, is_key, d, bytes);
+    *found = *launch < d->item_count;
+    return *found || (*launch != CW_NO_ITEM && add_item(d, bytes, arena)) ? CW_OK : cw_error_nomem(err);
 }
 
 enum cw_status cw_directory_add(struct cw_directory *d, uint64_t place, uint32_t launch, struct cw_error *err)
@@ -105,9 +76,8 @@ enum cw_status cw_directory_add(struct cw_directory *d, uint64_t place, uint32_t
 
 void cw_directory_finish(struct cw_directory *d)
 {
-    free(d->table);
+    cw_hash_table_free(&d->table);
     free(d->keys);
-    d->table = NULL;
     d->keys = NULL;
 }
 

@@ -3,6 +3,7 @@
 #ifndef CW_IMAGE_DIRECTORY_H
 #define CW_IMAGE_DIRECTORY_H
 
+#include "base/hash_table.h"
 #include "image/chunk_walk.h"
 #include "image/counter_data.h"
 
@@ -19,8 +20,7 @@ struct cw_directory {
     /* for adding: */
     size_t room, item_room;
     struct cw_launch_key *keys; /* of items */
-    uint32_t *table;            /* open addressing: an index into items and 1, or 0 */
-    size_t table_size;          /* a power of two */
+    struct cw_hash_table table; /* of items */
 };
 
 /* Which launch this is: of the bytes in `head` and `about`. *found: it was there before; else it is new, the last of

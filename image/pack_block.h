@@ -2,6 +2,7 @@
 #ifndef CW_IMAGE_PACK_BLOCK_H
 #define CW_IMAGE_PACK_BLOCK_H
 
+#include "base/hash_table.h"
 #include "image/pack.h"
 #include "image/schema.h"
 
@@ -12,16 +13,9 @@ struct cw_pack_record {
 
 /* Records whose fields are of the same kinds, and launches of one kernel and shape. */
 struct cw_pack_alike {
-    uint64_t hash;
     size_t layout, layout_size; /* in `layouts`: for each chunk its head, then a byte for the kind of each field */
     size_t key_size;            /* of what stands behind it there, which groups alike have alike */
     uint32_t field_count, rows, occurrences;
-};
-
-/* Indices into something, and 1; open addressing. */
-struct cw_pack_table {
-    uint32_t *slots;
-    size_t size, used;
 };
 
 /* Begins as zeros, but for the schema that chunks are of, which is borrowed; to be freed. */
@@ -40,7 +34,7 @@ struct cw_pack_block {
     size_t number_room, record_room, group_room, count_count, count_room, text_room;
     struct cw_pack_count *counts;
     size_t *text_at; /* in `texts` */
-    struct cw_pack_table by_layout, by_text, by_process;
+    struct cw_hash_table by_layout, by_text, by_process;
     struct cw_writer layout, key; /* of the record that comes together */
     size_t first;                 /* its numbers */
     uint32_t fields, device, own_process;

@@ -27,45 +27,13 @@ static void *grown(struct cw_pack_block *p, void *items, size_t *room, size_t co
     return moved ? moved : items;
 }
 
-/* The slot of what has this hash, by `is`, or an empty one; NULL when out of memory. `hash` of what is there already is
- * asked of `hash_of`. */
-typedef bool is_fn(const struct cw_pack_block *p, uint32_t index, const void *key);
-typedef uint64_t hash_fn(const struct cw_pack_block *p, uint32_t index);
-
-static uint32_t *find_slot(struct cw_pack_block *p, struct cw_pack_table *t, uint64_t hash, const void *key, is_fn *is,
-                           hash_fn *hash_of)
+/* As cw_hash_table_add, and `failed` remembers that there is no memory. */
+static uint32_t find_item(struct cw_pack_block *p, struct cw_hash_table *t, uint64_t hash, const void *key,
+                          cw_hash_is *is)
 {
-    if (2 * t->used >= t->size) {
-        const size_t size = t->size ? 2 * t->size : 256;
-        uint32_t *slots = calloc(size, sizeof *slots);
-        if (!slots) {
-            p->failed = true;
-            return NULL;
-        }
-        for (size_t i = 0; i < t->size; i++) {
-            if (!t->slots[i])
-                continue;
-            size_t at = hash_of(p, t->slots[i] - 1) & (size - 1);
-            while (slots[at])
-                at = (at + 1) & (size - 1);
-            slots[at] = t->slots[i];
-        }
-        free(t->slots);
-        t->slots = slots;
-        t->size = size;
-    }
-    size_t at = hash & (t->size - 1);
-    while (t->slots[at] && !is(p, t->slots[at] - 1, key))
-        at = (at + 1) & (t->size - 1);
-    t->used += !t->slots[at];
-    return &t->slots[at];
-}
-
-static void empty_table(struct cw_pack_table *t)
-{
-    if (t->size)
-        memset(t->slots, 0, t->size * sizeof *t->slots);
-    t->used = 0;
+    const uint32_t item = cw_hash_table_add(t, hash, is, p, key);
+    p->failed = p->failed || item == CW_NO_ITEM;
+    return item;
 }
 
 /* ---- fields of a record ----------------------------------------------------------------------------------------- */
@@ -111,16 +79,10 @@ static struct text text_at(const struct cw_pack_block *p, uint32_t index)
     return (struct text){p->texts.data + at, 4 + (size_t)cw_read_u32(&in)};
 }
 
-static bool is_text(const struct cw_pack_block *p, uint32_t index, const void *key)
+static bool is_text(const void *block, uint32_t index, const void *key)
 {
-    const struct text *a = key, b = text_at(p, index);
+    const struct text *a = key, b = text_at(block, index);
     return a->size == b.size && memcmp(a->data, b.data, b.size) == 0;
-}
-
-static uint64_t hash_text(const struct cw_pack_block *p, uint32_t index)
-{
-    const struct text t = text_at(p, index);
-    return XXH3_64bits(t.data, t.size);
 }
 
 /* Texts are their number among those of the block. */
@@ -132,16 +94,16 @@ static void take_text(struct cw_pack_block *p, struct cw_reader *in)
     const struct text text = {start, 4 + (size_t)length};
     if (in->status != CW_OK)
         return;
-    uint32_t *slot = find_slot(p, &p->by_text, XXH3_64bits(text.data, text.size), &text, is_text, hash_text);
-    if (slot && !*slot) {
+    const uint32_t item = find_item(p, &p->by_text, XXH3_64bits(text.data, text.size), &text, is_text);
+    if (item == p->text_count) {
         p->text_at = grown(p, p->text_at, &p->text_room, p->text_count, sizeof *p->text_at);
         if (p->failed)
             return;
         p->text_at[p->text_count] = p->texts.size;
         cw_write_bytes(&p->texts, text.data, text.size);
-        *slot = ++p->text_count;
+        p->text_count++;
     }
-    put_number(p, CW_PACK_TEXT, slot ? *slot - 1 : 0);
+    put_number(p, CW_PACK_TEXT, item);
 }
 
 static void take_pairs(struct cw_pack_block *p, struct cw_reader *in)
@@ -243,16 +205,12 @@ static void take_fields(struct cw_pack_block *p, const struct cw_chunk *chunk, s
 /* ---- records ---------------------------------------------------------------------------------------------------- */
 
 /* What makes a group: the layout, and the key behind it. */
-static bool is_layout(const struct cw_pack_block *p, uint32_t index, const void *key)
+static bool is_layout(const void *block, uint32_t index, const void *key)
 {
+    const struct cw_pack_block *p = block;
     const struct cw_pack_alike *g = &p->groups[index];
     const struct cw_writer *own = key;
     return g->layout_size == own->size && memcmp(p->layouts.data + g->layout, own->data, own->size) == 0;
-}
-
-static uint64_t hash_layout(const struct cw_pack_block *p, uint32_t index)
-{
-    return p->groups[index].hash;
 }
 
 static uint32_t find_group(struct cw_pack_block *p)
@@ -262,52 +220,40 @@ static uint32_t find_group(struct cw_pack_block *p)
         p->failed = true;
         return 0;
     }
-    const uint64_t hash = XXH3_64bits(p->layout.data, p->layout.size);
-    uint32_t *slot = find_slot(p, &p->by_layout, hash, &p->layout, is_layout, hash_layout);
-    if (slot && !*slot) {
+    const uint32_t item =
+        find_item(p, &p->by_layout, XXH3_64bits(p->layout.data, p->layout.size), &p->layout, is_layout);
+    if (item == p->group_count) {
         p->groups = grown(p, p->groups, &p->group_room, p->group_count, sizeof *p->groups);
         if (p->failed)
             return 0;
-        p->groups[p->group_count] = (struct cw_pack_alike){.hash = hash,
-                                                           .layout = p->layouts.size,
+        p->groups[p->group_count] = (struct cw_pack_alike){.layout = p->layouts.size,
                                                            .layout_size = p->layout.size,
                                                            .key_size = p->key.size,
                                                            .field_count = p->fields};
         cw_write_bytes(&p->layouts, p->layout.data, p->layout.size);
-        *slot = (uint32_t)++p->group_count;
+        p->group_count++;
     }
-    return slot ? *slot - 1 : 0;
+    return item;
 }
 
-static bool is_count(const struct cw_pack_block *p, uint32_t index, const void *key)
+static bool is_count(const void *block, uint32_t index, const void *key)
 {
-    const struct cw_pack_count *a = key, *b = &p->counts[index];
+    const struct cw_pack_count *a = key, *b = &((const struct cw_pack_block *)block)->counts[index];
     return a->group == b->group && a->device == b->device && a->process == b->process;
-}
-
-static uint64_t hash_one(const struct cw_pack_count *c)
-{
-    const uint32_t parts[] = {c->group, c->device, c->process};
-    return XXH3_64bits(parts, sizeof parts);
-}
-
-static uint64_t hash_count(const struct cw_pack_block *p, uint32_t index)
-{
-    return hash_one(&p->counts[index]);
 }
 
 static uint32_t find_occurrence(struct cw_pack_block *p, uint32_t group)
 {
     const struct cw_pack_count own = {group, p->device, p->own_process, 0};
-    uint32_t *slot = find_slot(p, &p->by_process, hash_one(&own), &own, is_count, hash_count);
-    if (slot && !*slot) {
+    const uint32_t parts[] = {group, p->device, p->own_process};
+    const uint32_t item = find_item(p, &p->by_process, XXH3_64bits(parts, sizeof parts), &own, is_count);
+    if (item == p->count_count) {
         p->counts = grown(p, p->counts, &p->count_room, p->count_count, sizeof *p->counts);
         if (p->failed)
             return 0;
         p->counts[p->count_count++] = own;
-        *slot = (uint32_t)p->count_count;
     }
-    return slot ? p->counts[*slot - 1].met++ : 0;
+    return p->failed ? 0 : p->counts[item].met++;
 }
 
 static void begin_record(struct cw_pack_block *p)
@@ -365,9 +311,9 @@ void cw_pack_block_empty(struct cw_pack_block *p)
     p->number_count = p->first = p->dense = p->group_count = p->count_count = 0;
     p->record_count = p->text_count = 0;
     p->layouts.size = p->texts.size = 0;
-    empty_table(&p->by_layout);
-    empty_table(&p->by_text);
-    empty_table(&p->by_process);
+    cw_hash_table_empty(&p->by_layout);
+    cw_hash_table_empty(&p->by_text);
+    cw_hash_table_empty(&p->by_process);
 }
 
 void cw_pack_block_free(struct cw_pack_block *p)
@@ -375,8 +321,10 @@ void cw_pack_block_free(struct cw_pack_block *p)
     struct cw_writer *const writers[] = {&p->layouts, &p->texts, &p->layout, &p->key};
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
         cw_writer_free(writers[i]);
-    void *const lists[] = {p->numbers, p->records,         p->groups,        p->counts,
-                           p->text_at, p->by_layout.slots, p->by_text.slots, p->by_process.slots};
+    struct cw_hash_table *const tables[] = {&p->by_layout, &p->by_text, &p->by_process};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        cw_hash_table_free(tables[i]);
+    void *const lists[] = {p->numbers, p->records, p->groups, p->counts, p->text_at};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]);
 }

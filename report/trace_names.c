@@ -1,76 +1,35 @@
 #include "report/trace_names.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/arena.h"
 #include "base/shorten.h"
 #include "report/put.h"
 
 /* What a page holds at most: whats, bytes of their texts, and of one of these. */
 enum { MOST_WHATS = 10000, MOST_TEXT = 1500000, LONGEST = 16384 };
 
-/* ---- finding ---------------------------------------------------------------------------------------------------- */
-
-static uint64_t hash_of(const struct cw_trace_what *w)
-{
-    uint64_t hash = w->kind;
-    const uint32_t parts[] = {w->name, w->parts[0], w->parts[1], w->parts[2]};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        hash = (hash ^ parts[i]) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
-static bool is_same(const struct cw_trace_what *a, const struct cw_trace_what *b)
-{
-    return a->kind == b->kind && a->name == b->name && memcmp(a->parts, b->parts, sizeof a->parts) == 0;
-}
-
-static uint32_t *slot_of(const struct cw_trace_names *n, const struct cw_trace_what *what)
-{
-    const uint32_t mask = n->room * 2 - 1;
-    uint32_t at = (uint32_t)hash_of(what) & mask;
-    while (n->slots[at] && !is_same(&n->whats[n->slots[at] - 1], what))
-        at = (at + 1) & mask;
-    return &n->slots[at];
-}
-
-static bool grow(struct cw_trace_names *n)
-{
-    const uint32_t room = n->room ? n->room * 2 : 256;
-    struct cw_trace_what *whats = room > n->room ? realloc(n->whats, (size_t)room * sizeof *whats) : NULL;
-    uint32_t *slots = calloc((size_t)room * 2, sizeof *slots);
-    n->whats = whats ? whats : n->whats;
-    if (!whats || !slots) {
-        free(slots);
-        return false;
-    }
-    free(n->slots);
-    n->slots = slots;
-    n->room = room;
-    for (uint32_t i = 0; i < n->count; i++)
-        *slot_of(n, &n->whats[i]) = i + 1;
-    return true;
-}
-
 uint32_t cw_trace_names_add(struct cw_trace_names *n, const struct cw_trace_what *what, uint64_t time)
 {
-    if (n->count == n->room && !grow(n))
+    const uint32_t count = n->keys.count;
+    struct cw_trace_what *whats = cw_grown(n->whats, &n->room, count, sizeof *whats);
+    n->whats = whats ? whats : n->whats;
+    const struct cw_key key = {
+        {(uint64_t)what->kind << 32 | what->name, what->parts[0], what->parts[1], what->parts[2]}};
+    const uint32_t at = whats ? cw_keys_add(&n->keys, key) : CW_NO_KEY;
+    if (at == CW_NO_KEY)
         return CW_TIMELINE_NONE;
-    uint32_t *slot = slot_of(n, what);
-    if (!*slot) {
-        n->whats[n->count++] = *what;
-        *slot = n->count;
-    }
-    struct cw_trace_what *found = &n->whats[*slot - 1];
-    found->count++;
-    found->time += time;
-    return *slot - 1;
+    if (at == count)
+        whats[at] = *what;
+    whats[at].count++;
+    whats[at].time += time;
+    return at;
 }
 
 void cw_trace_names_free(struct cw_trace_names *n)
 {
     free(n->whats);
-    free(n->slots);
+    cw_keys_free(&n->keys);
     *n = (struct cw_trace_names){.timeline = n->timeline};
 }
 
@@ -203,18 +162,18 @@ bool cw_trace_names_put(struct cw_trace_names *n, FILE *out)
     const size_t room = (size_t)n->timeline->name_count + 1;
     struct texts t = {n->timeline, calloc(room, sizeof *t.numbers), calloc(room, sizeof *t.list),
                       0,           calloc(room, sizeof *t.kernels), 0};
-    struct cw_trace_what **order = calloc((size_t)n->count + 1, sizeof(struct cw_trace_what *));
+    struct cw_trace_what **order = calloc((size_t)n->keys.count + 1, sizeof(struct cw_trace_what *));
     const bool enough = t.numbers && t.list && t.kernels && order;
     if (enough) {
         fits(&t, 0, false);
-        for (uint32_t i = 0; i < n->count; i++)
+        for (uint32_t i = 0; i < n->keys.count; i++)
             order[i] = &n->whats[i];
-        qsort(order, n->count, sizeof(struct cw_trace_what *), by_time);
+        qsort(order, n->keys.count, sizeof(struct cw_trace_what *), by_time);
         fputs(",\n\"kinds\":[", out);
         for (uint32_t k = 0; k < CW_REPORT_KINDS; k++)
             cw_put_text(out, k ? "," : "", k == CW_REPORT_IDLE ? "idle" : cw_trace_kinds[k].name);
         fputs("],\n\"whats\":[", out);
-        const uint32_t left = number(out, &t, order, n->count);
+        const uint32_t left = number(out, &t, order, n->keys.count);
         cw_put_count(out, "],\"names_left\":", left);
         put_names(out, &t);
     }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "eval/keys.h"
 #include "eval/timeline.h"
 
 /* Kinds of the page: those of rows, and one of its own. */
@@ -21,8 +22,8 @@ struct cw_trace_what {
 struct cw_trace_names {
     const struct cw_timeline *timeline;
     struct cw_trace_what *whats;
-    uint32_t *slots; /* a hash table of indices + 1 */
-    uint32_t count, room;
+    size_t room;
+    struct cw_keys keys; /* of whats: kind and name, and parts */
 };
 
 /* The index of a what, to which one event of `time` ns is added. CW_TIMELINE_NONE when out of memory. */

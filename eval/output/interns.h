@@ -2,16 +2,12 @@
 #ifndef CW_EVAL_OUTPUT_INTERNS_H
 #define CW_EVAL_OUTPUT_INTERNS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/hash_table.h"
 
-struct cw_interns {
-    size_t count, capacity;
-    struct cw_intern {
-        const char *text;
-        uint64_t hash, number;
-    } * slots;
+struct cw_interns { /* begins as zeros */
+    const char **texts;
+    size_t room;
+    struct cw_hash_table table; /* of texts */
     bool nomem;
 };
 

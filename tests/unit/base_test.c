@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash_table.h"
 #include "base/search.h"
 #include "base/suggest.h"
 #include "tests/support/io_fail.h"
@@ -591,4 +592,46 @@ Test(buckets, sorts_things_by_bucket_and_leaves_some_out)
     cr_expect(memcmp(first, firsts, sizeof firsts) == 0 && memcmp(order, orders, sizeof orders) == 0);
     cw_buckets_sort(first, 0, order, &things->bucket, sizeof *things, 0);
     cr_expect(first[0] == 0);
+}
+
+static bool is_word(const void *words, uint32_t item, const void *word)
+{
+    return strcmp(((const char *const *)words)[item], word) == 0;
+}
+
+static bool is_number(const void *numbers, uint32_t item, const void *number)
+{
+    return ((const uint32_t *)numbers)[item] == *(const uint32_t *)number;
+}
+
+Test(hash_table, numbers_keys_as_they_come_first)
+{
+    const char *const words[] = {"one", "two", "three"};
+    struct cw_hash_table table = {0};
+    cr_expect(cw_hash_table_find(&table, 7, is_word, words, "one") == CW_NO_ITEM);
+    for (uint32_t i = 0; i < 3; i++) /* all of one hash */
+        cr_expect(cw_hash_table_add(&table, 7, is_word, words, words[i]) == i);
+    for (uint32_t i = 0; i < 3; i++)
+        cr_expect(cw_hash_table_add(&table, 7, is_word, words, words[i]) == i && table.count == 3);
+    cr_expect(cw_hash_table_find(&table, 7, is_word, words, "three") == 2);
+    cr_expect(cw_hash_table_find(&table, 7, is_word, words, "four") == CW_NO_ITEM);
+    cr_expect(cw_hash_table_find(&table, 8, is_word, words, "three") == CW_NO_ITEM);
+    cw_hash_table_empty(&table);
+    cr_expect(cw_hash_table_find(&table, 7, is_word, words, "three") == CW_NO_ITEM);
+    cr_expect(cw_hash_table_add(&table, 7, is_word, words + 2, "three") == 0);
+    cw_hash_table_free(&table);
+}
+
+Test(hash_table, grows)
+{
+    enum { COUNT = 5000 };
+    uint32_t numbers[COUNT];
+    struct cw_hash_table table = {0};
+    for (uint32_t i = 0; i < COUNT; i++) {
+        numbers[i] = 3 * i;
+        cr_assert(cw_hash_table_add(&table, numbers[i] % 1000, is_number, numbers, &numbers[i]) == i);
+    }
+    for (uint32_t i = 0; i < COUNT; i++)
+        cr_assert(cw_hash_table_find(&table, numbers[i] % 1000, is_number, numbers, &numbers[i]) == i);
+    cw_hash_table_free(&table);
 }
