@@ -91,7 +91,13 @@ const struct cw_file_kind cw_file_hdf5 = {"HDF5",
                                           {"\x89"
                                            "HDF\r\n\x1a\n"}};
 const struct cw_file_kind cw_file_csv = {
-    "CSV of metric-eval", false, {"range,name,kernel,", "sample,time_start,", "device,process,", "group,kernel,", "rank,host,kernel,"}};
+    "CSV of metric-eval",
+    false,
+    {"range,name,kernel,", "sample,time_start,", "device,process,", "group,kernel,", "rank,host,kernel,",
+     "range,device,ranges,", "launch,kernel,nvtx,", "kernel,device,traced,", "name,launches,total_ns,",
+     /* kinds of rows of a trace */
+     "start_ns,end_ns,", "time_ns,", "context,device,null_stream,", "correlation,type,id,", "id,device,context,",
+     "id,name,grid_x,", "stream,context,priority,", "type,source,target,"}};
 const struct cw_file_kind cw_file_json = {"JSON of metric-eval", false, {"{\"capture\": "}};
 const struct cw_file_kind cw_file_report = {"a page of metric-eval", false, {"<!doctype html><!-- counterworks "}};
 

@@ -27,9 +27,9 @@ bool cw_file_is_same(const char *a, const char *b);
 
 /* Files of a kind, by what each begins with. */
 struct cw_file_kind {
-    const char *name;     /* "a capture" */
-    bool binary;          /* no text that a terminal may be given */
-    const char *heads[6]; /* one of these texts; NULL after the last */
+    const char *name;      /* "a capture" */
+    bool binary;           /* no text that a terminal may be given */
+    const char *heads[18]; /* one of these texts; NULL after the last */
 };
 #define CW_FILE_HEAD_PLAN                                                                                              \
     "\x89"                                                                                                             \

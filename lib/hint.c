@@ -54,31 +54,54 @@ static void add_chips(struct cw_error *err, const struct counterworks_chip *of, 
         add(err, " and %zu more", more);
 }
 
-/* The parts that two base names share, twice over, less those that only one has; names of two units share nothing. */
+/* "exec" of "executed", "thruput" of "throughput": begins alike, and has its letters in that order. */
+static bool abbreviates(const char *a, size_t length, const char *word, size_t of)
+{
+    enum { LEAST = 3 };
+    size_t found = 0;
+    if (length < LEAST || length >= of || a[0] != word[0])
+        return false;
+    for (size_t i = 0; i < of && found < length; i++)
+        found += a[found] == word[i];
+    return found == length;
+}
+
+/* How much alike two words are: 4 the same, 3 where one is short for the other, 0. */
+static int compare_words(const char *a, size_t n, const char *b, size_t m)
+{
+    return n == m && strncmp(a, b, n) == 0 ? 4 : abbreviates(a, n, b, m) || abbreviates(b, m, a, n) ? 3 : 0;
+}
+
+static int find_word(const char *word, size_t length, const char *name)
+{
+    int best = 0;
+    for (const char *at = name; *at; at += *at == '_') {
+        const size_t n = strcspn(at, "_");
+        const int score = compare_words(word, length, at, n);
+        best = score > best ? score : best;
+        at += n;
+    }
+    return best;
+}
+
+/* What the words of two base names share, less the number of words; names of two units share nothing. */
 static int likeness(const char *a, const char *b)
 {
     const char *gap = strstr(a, "__");
-    size_t unit = gap ? (size_t)(gap - a) + 2 : 0;
-    int shared = 0, parts_a = 0, parts_b = 0;
+    const size_t unit = gap ? (size_t)(gap - a) + 2 : 0;
+    int score = 0;
     if (!gap || strncmp(a, b, unit) != 0)
         return 0;
-    for (const char *p = a + unit; *p && *p != '.'; p += *p == '_') {
-        size_t n = strcspn(p, "_.");
-        bool found = false;
-        for (const char *q = b + unit; *q && !found; q += *q == '_') {
-            size_t m = strcspn(q, "_");
-            found = n == m && strncmp(p, q, n) == 0;
-            q += m;
-        }
-        shared += found;
-        parts_a++;
-        p += n;
+    for (const char *word = a + unit; *word && *word != '.'; word += *word == '_') {
+        const size_t length = strcspn(word, "_.");
+        score += find_word(word, length, b + unit) - 1;
+        word += length;
     }
-    for (const char *q = b + unit; *q; q += *q == '_') {
-        q += strcspn(q, "_");
-        parts_b++;
+    for (const char *word = b + unit; *word; word += *word == '_') {
+        word += strcspn(word, "_");
+        score--;
     }
-    return 4 * shared - parts_a - parts_b;
+    return score;
 }
 
 static void add_alike(struct cw_error *err, const struct cw_chip *chip, const char *name)

@@ -83,7 +83,6 @@ struct inputs {
     struct cw_eval_run trace, ranges, samples, pm; /* samples: of PCs, pm: over time, where there are any */
     char **range_words;
     size_t range_count;
-    struct cw_trace rows;
     struct cw_timeline timeline;
     struct cw_arena *arena;
     struct cw_error *err;
@@ -175,14 +174,8 @@ static enum cw_status open_inputs(struct inputs *in)
 
 static enum cw_status load_timeline(struct inputs *in)
 {
-    struct counterworks_capture *c = in->trace.capture;
-    enum cw_status status = cw_input_load(&c->file, in->err);
-    if (status == CW_OK)
-        status = cw_trace_read(&in->rows, c->data.devices, c->data.device_count, c->file.bytes, (size_t)c->file.size,
-                               c->name, in->arena, in->err);
-    return status == CW_OK
-               ? cw_timeline_load(&in->timeline, &in->rows, &c->data, (size_t)c->file.size, in->arena, in->err)
-               : status;
+    const enum cw_status status = cw_eval_load_timeline(&in->trace, &in->timeline);
+    return status == CW_OK ? cw_eval_need_rows(&in->trace, &in->timeline) : status;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */

@@ -238,6 +238,10 @@ void cw_joined_put_samples(const struct cw_output_rows *rows, const struct cw_te
     if (!rows->joined->samples_source)
         return;
     list.name_width = !style->width ? 0 : style->width > OTHERS + LEAST ? style->width - OTHERS : LEAST;
+    if (!samples->count) {
+        cw_text_print(out, "\nNo sample of %s is in a kernel that the trace has.\n", rows->joined->samples_source);
+        return;
+    }
     cw_text_print(out, "\nThe hottest lines of kernels, from %s:\n", rows->joined->samples_source);
     cw_terminal_print(&t, out);
     if (samples->count > SHOWN)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes files that once took a command down: make_attacks.py FOLDER [--large]
+"""Writes files that once took a command down: make_attacks.py FOLDER [--large [PART]]
 
-Without --large those that stand in files/ here, with it those that are too large to keep. The formats are those of
-docs/formats.md; checksums are right, so that what lies behind them is reached."""
+Without --large those that stand in files/ here, with it those that are too large to keep. Where PART is given, what only
+takes time has one in PART: it is for sanitizers, with which time does not count. The formats are those of docs/formats.md;
+checksums are right, so that what lies behind them is reached."""
 
 import ctypes
 import pathlib
@@ -326,7 +327,7 @@ def yamls():
     yield "nulls", "schema: 1\0\nmetrics: {}"
 
 
-def large_captures():
+def large_captures(part):
     yield "longname", ranges(one_range("n" * 5000000, "k", [FIVE]))
     yield "quad_1M", ranges(*[one_range("", "", [u8(2)])] * 4400, metrics=["gpu__time_duration.sum"] * 19000)
     yield "quad_names", ranges(*[one_range("", "", [u8(2)])] * 4400, metrics=["m%d.sum" % i for i in range(19000)])
@@ -334,11 +335,11 @@ def large_captures():
                for twin in ("", "_not_issued")]
     launches = [record(launch=i, stalls=[(r, 1) for r in range(4)]) for i in range(25000)]
     yield "twins", instructions(["f"], launches, reasons=reasons, serialized=1)
-    bombs = ["_Z%dg%08d%s" % (9, i, growing_name(20)[4:]) for i in range(2000)]
-    yield "bombs", instructions(bombs, [record(function=i) for i in range(2000)])
+    bombs = ["_Z%dg%08d%s" % (9, i, growing_name(20)[4:]) for i in range(2000 // part)]
+    yield "bombs", instructions(bombs, [record(function=i) for i in range(len(bombs))])
     yield "elf_flip", sampled(module(two_long_files(50000, 8000)))
     yield "elf_syms", sampled(module(symbols=5000, names=b"\0" + b"f" * 120000 + b"\0"))
-    yield "elf_rows", sampled(module(line_table([b"a.cu"], SPECIAL_ROW * (1 << 20))))
+    yield "elf_rows", sampled(module(line_table([b"a.cu"], SPECIAL_ROW * ((1 << 20) // part))))
     modules = [(i, module(two_long_files(20000, 100))) for i in range(50)]
     yield "elf_many", instructions(["f"], [record(m) for m, _ in modules], modules)
     yield "modules", instructions(["f"], [record(m) for m in range(20000)], [(m, b"") for m in range(20000)])
@@ -355,16 +356,16 @@ def large_captures():
                        chunk("DEVC", device(facts=1)) +
                        chunk("LNCH", u32(1) + u64(0) + many([string("k")]) + many(launch), True) + end())
     launches = [chunk("RATT", pairs([("rank", str(i))]), True) + chunk("RNGE", one_range("", "k", [u8(2)]))
-                for i in range(60000)]
+                for i in range(60000 // part)]
     yield "ranks", (header(DATA) + chunk("SCHM", schema([TIME], ["gpu__time_duration.sum"])) +
-                    chunk("DEVC", device(facts=1)) + b"".join(launches) + end(60000))
+                    chunk("DEVC", device(facts=1)) + b"".join(launches) + end(len(launches)))
     yield "packed_texts", packed(65536, ["a"], "RATT", [(300000, TEXT)], b"\0\x63" * 300000)
 
 
-def large_plans():
-    counters = [("c%d" % i, [0, 1]) for i in range(500)]
+def large_plans(part):
+    counters = [("c%d" % i, [0, 1]) for i in range(500 // part)]
     yield "copies", plan(counters=counters, raws=2, passes=[(0, 1)] * 4096)
-    yield "mixed", plan(counters=[("c%d" % i, [0, 1]) for i in range(20000)], raws=2, passes=[(0,), (1,)] + [()] * 4094)
+    yield "mixed", plan(counters=[("c%d" % i, [0, 1]) for i in range(20000 // part)], raws=2, passes=[(0,), (1,)] + [()] * 4094)
 
 
 def write(folder, name, content):
@@ -372,16 +373,16 @@ def write(folder, name, content):
 
 
 def main():
-    folder, large = pathlib.Path(sys.argv[1]), "--large" in sys.argv[2:]
+    folder, large, part = pathlib.Path(sys.argv[1]), "--large" in sys.argv[2:], int((sys.argv[3:] or [1])[0])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in large_captures() if large else captures():
+    for name, content in large_captures(part) if large else captures():
         write(folder, name + ".cwd", content)
-    for name, content in large_plans() if large else ():
+    for name, content in large_plans(part) if large else ():
         write(folder, name + ".cwc", content)
     if large:
         write(folder, "set.yaml", "schema: 1\nset: set\ntitle: x\nmetrics:\n" +
-              "".join("  - sm__x%d.sum\n" % i for i in range(150000)))
-        write(folder, "same_metrics.txt", "sm__inst_executed.sum\n" * 200000)
+              "".join("  - sm__x%d.sum\n" % i for i in range(150000 // part)))
+        write(folder, "same_metrics.txt", "sm__inst_executed.sum\n" * (200000 // part))
     if not large:
         for name, content in yamls():
             write(folder, name + ".yaml", content)

@@ -10,14 +10,16 @@ endif()
 
 # Takes part in every target: it stops what goes beyond the budget of an input (support/budget.h).
 add_library(cw_fuzz_budget OBJECT fuzz/budgeted.c support/budget.c)
+add_library(cw_fuzz_replay OBJECT fuzz/replay_main.c)
+target_link_libraries(cw_fuzz_replay PRIVATE cw_options)
 target_link_libraries(cw_fuzz_budget PUBLIC cw_options)
 target_link_options(cw_fuzz_budget INTERFACE -Wl,--wrap=LLVMFuzzerTestOneInput)
 
 # The target fuzz_NAME.c: replay_NAME runs it over corpus/NAME as the test fuzz/NAME; fuzz_NAME fuzzes.
 # cw_fuzz(name LIBS...)
 function(cw_fuzz name)
-  add_executable(replay_${name} fuzz/fuzz_${name}.c fuzz/replay_main.c)
-  target_link_libraries(replay_${name} PRIVATE cw_fuzz_budget cw_base ${ARGN})
+  add_executable(replay_${name} fuzz/fuzz_${name}.c)
+  target_link_libraries(replay_${name} PRIVATE cw_fuzz_replay cw_fuzz_budget cw_base ${ARGN})
   add_test(NAME fuzz/${name} COMMAND replay_${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
   if(CW_FUZZ)
     add_executable(fuzz_${name} fuzz/fuzz_${name}.c)
@@ -27,8 +29,8 @@ function(cw_fuzz name)
 endfunction()
 
 # The budget is kept: the same program ends well, or is stopped for its memory or its time.
-add_executable(over_budget fuzz/over_budget.c fuzz/replay_main.c)
-target_link_libraries(over_budget PRIVATE cw_fuzz_budget cw_base)
+add_executable(over_budget fuzz/over_budget.c)
+target_link_libraries(over_budget PRIVATE cw_fuzz_replay cw_fuzz_budget cw_base)
 set(told_none "1 inputs replayed")
 set(told_memory "takes more memory than 64 times its size")
 set(told_time "takes more time than 1 s for each 10 MB")

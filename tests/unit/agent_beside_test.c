@@ -286,6 +286,69 @@ Test(beside, a_kernel_that_came_to_rest_beside_another_is_not_known)
     fake_profiler_end();
 }
 
+/* ---- streams that wait ------------------------------------------------------------------------------------------- */
+
+static const struct fake_name waits[] = {{CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, "cuLaunchHostFunc"},
+                                         {CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue32_v2, "cuStreamWaitValue32_v2"},
+                                         {0}};
+
+/* What is launched behind this call waits until `fake_profiler.busy` is over. */
+static void block(CUpti_CallbackId id)
+{
+    uint64_t kept = 0;
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .correlationData = &kept, .context = context};
+    static const uint64_t params[64];
+    CUresult result = CUDA_SUCCESS;
+    call.functionParams = params;
+    call.functionReturnValue = &result;
+    cr_assert(mode->wants(id));
+    mode->call_entered(id, &call);
+    cr_expect(!fake_profiler.running, "it would hold up what is counted");
+    fake_profiler.busy = true;
+    call.callbackSite = CUPTI_API_EXIT;
+    mode->call_left(id, &call);
+}
+
+static void blocked(const struct cw_inject_mode *which, enum cw_replay_kind replay, CUpti_CallbackId id)
+{
+    begin(which, replay);
+    fake_names = waits;
+    launch(plain, NULL);
+    block(id);
+    const uint64_t before = fake_profiler.now_ns;
+    const cuLaunchKernel_params params = {.f = plain, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
+    fake_launch_begins(mode, KERNEL, &params, context, ++number);
+    cr_expect(!fake_profiler.running, "CUPTI would wait for it");
+    run(plain);
+    fake_launch_ends(mode, KERNEL, &params, context, number, CUDA_SUCCESS);
+    cr_expect_lt(fake_profiler.now_ns - before, (uint64_t)SECOND);
+    fake_profiler.busy = false;
+    launch(plain, NULL);
+    end(after(after(after(1, plain), plain), plain));
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.skipped, 1);
+}
+
+Test(beside, a_function_of_the_host_holds_no_kernel_replay_up)
+{
+    blocked(&cw_inject_range, CW_REPLAY_KERNEL, CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc);
+}
+
+Test(beside, nor_application_replay)
+{
+    blocked(&cw_inject_range, CW_REPLAY_APPLICATION, CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc);
+}
+
+Test(beside, nor_multiplexing)
+{
+    blocked(&cw_inject_multiplex, CW_REPLAY_MULTIPLEX, CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc);
+}
+
+Test(beside, nor_does_a_value_that_a_stream_waits_for)
+{
+    blocked(&cw_inject_multiplex, CW_REPLAY_MULTIPLEX, CUPTI_DRIVER_TRACE_CBID_cuStreamWaitValue32_v2);
+}
+
 /* ---- what is known of kernels ----------------------------------------------------------------------------------- */
 
 /* However near to each other their places are. */

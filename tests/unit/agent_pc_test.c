@@ -262,6 +262,29 @@ static bool sampled_beside(CUstream stream)
     return held_up;
 }
 
+/* It may wait for what the program does next, and so does what is launched behind it. */
+Test(pc, what_is_behind_a_function_of_the_host_is_not_held_up)
+{
+    static const struct fake_name names[] = {{CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, "cuLaunchHostFunc"}, {0}};
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = context};
+    begin(NULL);
+    fake_names = names;
+    launch_begins();
+    launch_ends();
+    cr_expect(enabled);
+    cr_assert(mode->wants(CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc));
+    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, &call);
+    fake_profiler.busy = true;
+    launch_begins();
+    cr_expect_not(enabled);
+    launch_ends();
+    fake_profiler.busy = false;
+    launch_begins();
+    cr_expect(enabled, "sampling goes on");
+    launch_ends();
+    end();
+}
+
 /* For a kernel that runs at the same time. */
 Test(pc, a_kernel_may_wait_for_one_of_another_stream)
 {

@@ -16,6 +16,7 @@
 #include "agent/common/file_name.h"
 #include "agent/common/nesting.h"
 #include "agent/session/signals.h"
+#include "base/demangle.h"
 
 struct simulation {
     struct cw_range_capture base;
@@ -151,7 +152,7 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
 {
     const uint64_t program = cw_sim_program_key(&s->base.options->capture);
     const uint32_t number = s->numbers++;
-    const uint64_t of = !s->loop ? number : *kernel ? cw_sim_text_key(name) : key_of(name, true);
+    const uint64_t of = !s->loop ? number : *kernel ? cw_sim_text_key(kernel) : key_of(name, true);
     const bool counted = take_turn(s, name, !*kernel);
     struct cw_range_attributes about;
     cw_range_attributes_make(
@@ -251,9 +252,11 @@ static void launch(struct simulation *s, const char *kernel, uint32_t graphs, co
         drop(s, why);
     s->lose -= lost;
     char *path = wanted && !why && !lost ? path_to(s, 0) : NULL;
+    char *readable = path ? cw_demangle(kernel) : NULL;
     if (path)
-        emit(s, kernel, kernel, path, 0, graphs, facts);
+        emit(s, readable ? readable : kernel, kernel, path, 0, graphs, facts);
     note_launch(s, graphs, facts);
+    free(readable);
     free(path);
 }
 

@@ -127,6 +127,8 @@ bool cw_inject_launches(CUpti_CallbackId id);
 bool cw_inject_launches_graph(CUpti_CallbackId id);
 /* Whether it launches by one of CUDA's old calls, of which nothing is known. */
 bool cw_inject_launches_otherwise(CUpti_CallbackId id);
+/* Whether a call lets what is launched behind it wait for the host, or for a value in memory. */
+bool cw_inject_blocks_stream(CUpti_CallbackId id);
 /* The size of a kernel's parameter; false behind the last. */
 bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size);
 /* The stream that a call means: some mean the calling thread's own by 0. */

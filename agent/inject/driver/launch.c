@@ -130,3 +130,14 @@ bool cw_inject_launches_otherwise(CUpti_CallbackId id)
            id == CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync ||
            id == CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernelMultiDevice;
 }
+
+bool cw_inject_blocks_stream(CUpti_CallbackId id)
+{
+    static const char *const names[] = {"cuLaunchHostFunc", "cuStreamAddCallback", "cuStreamWaitValue",
+                                        "cuStreamBatchMemOp"};
+    const char *name = cw_inject_call_name(id);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}

@@ -376,9 +376,8 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    (void)id;
     struct cw_multiplex_times *ns = &self->ns;
-    if (!c || !cw_range_may_stop(c) || !c->count ||
+    if (!c || cw_inject_blocks_stream(id) || !cw_range_may_stop(c) || !c->count ||
         ns->early > early_free_ns + (cw_inject_now_ns() - ns->first) / EARLY_SHARE)
         return;
     ns->early += ns->start + ns->stop;

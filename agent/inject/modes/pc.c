@@ -544,9 +544,9 @@ static void step_aside(CUcontext context, uint32_t correlation, bool known)
     s->watched = known ? 0 : correlation;
     s->entered = cw_in_flight->entered;
     if (!self->told)
-        cw_say("a kernel may wait that is given memory of the host's, or runs beside another stream's: its first "
-               "launch is "
-               "not sampled, nor is any launch of one that waits");
+        cw_say("what may wait for the program is not sampled: the first launch of a kernel that is given memory of the "
+               "host's or runs beside another stream's, all launches of one that waits, and what stands behind a "
+               "function of the host's");
     self->told = true;
 }
 
@@ -619,6 +619,18 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         flush_when_quiet(call->context);
 }
 
+static bool wants(CUpti_CallbackId id)
+{
+    return cw_stream_capture_follows(id) || (self->mode == CW_PC_SERIALIZED && cw_inject_blocks_stream(id));
+}
+
+/* So would what is launched behind a function of the host's that waits for the program. */
+static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    if (self->mode == CW_PC_SERIALIZED && cw_inject_blocks_stream(id))
+        step_aside(call->context, 0, true);
+}
+
 /* A capture has ended, perhaps. */
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
@@ -659,7 +671,8 @@ const struct cw_inject_mode cw_inject_pc = {.setup = setup,
                                             .launch_entered = launch_entered,
                                             .launch_left = launch_left,
                                             .finish = finish,
-                                            .wants = cw_stream_capture_follows,
+                                            .wants = wants,
+                                            .call_entered = call_entered,
                                             .call_left = call_left,
                                             .range_opened = range_opened,
                                             .range_closing = range_closing,

@@ -194,7 +194,8 @@ bool cw_range_arm(struct cw_collection *c)
     return armed || (c->kept_out && skip(c, c->kept_out));
 }
 
-/* Calls after which the program has waited for the GPU, and those that begin a stream's capture. */
+/* Calls after which the program has waited for the GPU, those that begin a stream's capture, and those behind which a
+ * stream may wait. */
 bool cw_range_follows(CUpti_CallbackId id)
 {
     static const CUpti_CallbackId waits[] = {
@@ -211,14 +212,13 @@ bool cw_range_follows(CUpti_CallbackId id)
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (waits[i] == id)
             return true;
-    return cw_stream_capture_begins(id);
+    return cw_stream_capture_begins(id) || cw_inject_blocks_stream(id);
 }
 
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
-    (void)id;
-    if (c && cw_range_may_stop(c) && c->count && cw_range_affords_end())
+    if (c && !cw_inject_blocks_stream(id) && cw_range_may_stop(c) && c->count && cw_range_affords_end())
         cw_range_flush(c);
 }
 
@@ -316,11 +316,21 @@ static void rest_before_capture(struct cw_collection *c)
     cw_range_come_to_rest(c);
 }
 
+/* CUPTI would wait for each launch that the stream holds up, and the program for CUPTI. User ranges hold up nothing. */
+static void rest_before_wait(struct cw_collection *c)
+{
+    if (!c || self->user || self->replay == CW_REPLAY_USER)
+        return;
+    cw_range_come_to_rest(c);
+    c->waits = true;
+}
+
 void cw_range_call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    (void)call;
     if (cw_stream_capture_begins(id))
         cw_collection_each(rest_before_capture);
+    else if (cw_inject_blocks_stream(id))
+        rest_before_wait(cw_collection_find(call->context));
 }
 
 /* Behind a graph in a range for each launch the profiler fails to stop. */

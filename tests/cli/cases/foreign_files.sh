@@ -46,3 +46,19 @@ native() { capture-agent range --backend cupti -c none.cwc -o out.cwd --keep-nat
 echo mine >native; native; native --force
 rm native; echo mine >native.1; native; native --force
 cat native.1
+echo "== each table of CSV takes the place of itself"
+twice() { rm -f table.csv; for time in first second; do metric-eval "$@" -q --csv table.csv >/dev/null || echo "$time $*"; done; }
+capture-agent trace --backend sim -q --kinds all -o trace.cwd -- true 2>/dev/null
+capture-agent range --backend sim -q -c plan.cwc -o ranges.cwd -- true
+capture-agent pm --backend sim -q -c pm.cwc -o pm.cwd -- true
+for kind in $(metric-eval trace.cwd --csv - 2>&1 | sed 's/.*kinds: //; s/,//g'); do twice trace.cwd --kind $kind; done
+twice trace.cwd --by nvtx
+twice ranges.cwd
+twice ranges.cwd --by kernel
+twice pm.cwd
+twice pm.cwd --by nvtx
+twice join trace.cwd ranges.cwd
+twice join trace.cwd ranges.cwd --by launch
+twice join trace.cwd pm.cwd
+twice ranks ranges.cwd
+for hot in pc_gemm sass_gemm; do twice "$SOURCE/data/captures/$hot.cwd"; done

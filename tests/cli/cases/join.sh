@@ -59,6 +59,10 @@ capture-agent pc --backend sim -q -o hot.cwd -- true
 capture-agent pm --backend sim -q -c <(metric-config --chip GH100 --profiler pm -m sm__cycles_active.avg --no-native -o /dev/stdout) -o pm.cwd -- true
 join run.cwd hot.cwd
 join pm.cwd --csv - | cut -d, -f1-3
+metric-eval merge trace.cwd trace.cwd -o twice.cwd
+metric-eval join twice.cwd run.cwd 2>&1 | head -4
+echo "== hot lines of another program"
+join run.cwd "$C/pc_gemm.cwd" | tail -3
 echo "== files"
 trace gpus 2 1
 join "$C/gpus.cwd" -o j.h5 --csv j.csv --json j.json -q

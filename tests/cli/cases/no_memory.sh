@@ -6,9 +6,9 @@ mkdir files
 echo no module >module
 named_files files text text module
 export CW_DATA_DIR=$PWD/files/data
-d=files last=24
+d=$PWD/files last=24
 
-# It runs more than a thousand times, so little besides the commands starts a process.
+# More than a thousand runs are looked at, so little besides the commands starts a process.
 shopt -s nullglob dotglob
 # out_of_memory LINE...: whether one of them says so, and no other
 out_of_memory() {
@@ -16,35 +16,34 @@ out_of_memory() {
     for line; do case $line in *': out of memory') count=$((count + 1)) ;; esac done
     [ $count = 1 ]
 }
-# honest STATUS: what is wrong with the run that ended so
+# honest RUN: what is wrong with the run in this folder
 honest() {
-    local output lines
-    if [ "$1" = 0 ]; then
-        cmp wanted.out made.out 2>&1; diff -r wanted made
+    local output lines status
+    read -r status <"$1/status"
+    if [ "$status" = 0 ]; then
+        cmp wanted.out "$1/out" 2>&1; diff -r wanted "$1/made"
         return
     fi
-    mapfile -t lines <made.err
-    if [ "$1" != 8 ] || ! out_of_memory "${lines[@]}"; then
-        echo "exit $1"; head -20 made.err
+    mapfile -t lines <"$1/err"
+    if [ "$status" != 8 ] || ! out_of_memory "${lines[@]}"; then
+        echo "exit $status"; head -20 "$1/err"
     else # an output before the one that failed is whole
-        for output in made/*; do cmp "wanted/${output#made/}" "$output" 2>&1; done
+        for output in "$1"/made/*; do cmp "wanted/${output#"$1/made/"}" "$output" 2>&1; done
     fi
 }
 # sweep COMMAND ARGUMENT...: what it writes goes into the folder `made`
 sweep() {
-    local command=$1-alloc seen at status outputs
+    local command=$1-alloc seen at runs
     shift
-    rm -rf made wanted; mkdir made
+    rm -rf made wanted runs; mkdir made runs
     CW_ALLOC_SEEN=seen $command "$@" >wanted.out 2>wanted.err || { echo "$*: exit $?"; cat wanted.err; }
-    mv made wanted; mkdir made
+    mv made wanted
     read -r seen <seen
     [ "$seen" -gt 0 ] || echo "$*: found no allocation"
-    for at in 0 $((seen / 3)) $((seen / 2)) $(seq $((seen > last ? seen - last : 0)) $((seen - 1))); do
-        outputs=(made/*)
-        [ ${#outputs[@]} = 0 ] || rm -rf made/*
-        CW_ALLOC_FAIL_AFTER=$at $command "$@" >made.out 2>made.err
-        status=$?
-        honest $status >said
+    runs=$(printf '%s\n' 0 $((seen / 3)) $((seen / 2)) $(seq $((seen > last ? seen - last : 0)) $((seen - 1))) | sort -un)
+    (cd runs && CW_ALLOC_SWEEP=$runs exec $command "$@") || echo "$*: the sweep ended with $?"
+    for at in $runs; do
+        honest runs/$at >said
         [ ! -s said ] || sed "s|^|$* at $at of $seen: |" said
     done
 }

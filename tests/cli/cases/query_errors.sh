@@ -10,6 +10,12 @@ query list --chip GH100 --type metric 2>&1 | head -1
 query list 2>&1 | head -1
 query describe --chip GH100 2>&1 | head -1
 query describe --chip GH100 lts__t_sector_hitrate.pct
+echo "== an abbreviation, in all three commands"
+query describe --chip GH100 sm__inst_exec.sum
+metric-config --chip GH100 -m sm__thruput.avg.pct_of_peak_sustained_elapsed -o x.cwc
+metric-eval "$SOURCE/data/captures/gemm.cwd" -m lts__sector_hit.sum
+metric-eval "$SOURCE/data/captures/gemm.cwd" -m sm__x.sum
+echo "== formats"
 query describe --chip GH100 --format csv sm__inst_executed 2>&1 | head -1
 query describe --chip GH100 --format xml sm__inst_executed 2>&1 | head -1
 printf 'schema: 1\nchip: X\nunits: {u: {}}\ndomains: {d: 1}\nraw_counters: {0x1: []}\ncounters: {u__bytes: {unit: u, dim: bytes, raw: [0x1]}}\nratios:\nthroughputs:\n' >x.yaml
