@@ -313,6 +313,7 @@ static void blocked(const struct cw_inject_mode *which, enum cw_replay_kind repl
 {
     begin(which, replay);
     fake_names = waits;
+    cw_record_init();
     launch(plain, NULL);
     block(id);
     const uint64_t before = fake_profiler.now_ns;
@@ -332,6 +333,11 @@ static void blocked(const struct cw_inject_mode *which, enum cw_replay_kind repl
 Test(beside, a_function_of_the_host_holds_no_kernel_replay_up)
 {
     blocked(&cw_inject_range, CW_REPLAY_KERNEL, CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc);
+}
+
+Test(beside, nor_batches)
+{
+    blocked(&cw_inject_batch, CW_REPLAY_BATCH, CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc);
 }
 
 Test(beside, nor_application_replay)

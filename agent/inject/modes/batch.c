@@ -22,8 +22,7 @@
 #include "agent/inject/modes/range.h"
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
-static const uint64_t short_patience_ns = 5000000; /* with kernels that are known to wait */
-static const uint64_t recheck_ns = 5000000000;     /* how long memory is taken to be short */
+static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
 #define self cw_batches
 
 static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph";
@@ -156,10 +155,7 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
         } else if (!c->running && !cw_batch_quiet())
             waits = cw_in_flight_wait(cw_batch_quiet);
         else if ((!c->running || (strange && c->stands_by)) && !rests) { /* a new kernel is watched by itself */
-            rests = cw_idle_wait(c->context, c->waits       ? short_patience_ns
-                                             : c->stands_by ? launch_patience_ns
-                                                            : patience_ns);
-            c->waits = c->waits && !rests;
+            rests = cw_collection_rests(c, c->stands_by ? launch_patience_ns : patience_ns);
             if (!rests && !cw_stream_capture_is_under_way())
                 return CW_WHY_WAITS;
         } else
@@ -413,6 +409,8 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         note_unread(b, id, call->functionParams);
     if (b && b->open && (last || (changes && !recorded)))
         cw_batch_end(c, cw_inject_call_name(id));
+    if (c && cw_inject_blocks_stream(id))
+        c->waits = CW_WAITS_STREAM;
     if (changes)
         goes_ahead(c && c->context && !recorded ? c : NULL);
     *call->correlationData = changes ? CW_BATCH_CHANGES : CW_BATCH_READS;

@@ -252,7 +252,7 @@ void cw_batch_see(struct cw_collection *c, CUfunction kernel, uint64_t entered)
     cw_kernel_seen(kernel, rests, entered);
     if (rests || cw_stream_capture_is_under_way())
         return;
-    c->waits = true;
+    c->waits = CW_WAITS_KERNEL;
     b->waits = b->spoilt = b->open;
 }
 

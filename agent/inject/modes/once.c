@@ -6,7 +6,7 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 
-static const uint64_t patience_ns = 2000000000, short_patience_ns = 5000000; /* short: with kernels that wait */
+static const uint64_t patience_ns = 2000000000;
 /* Until its range ends, the time counts as the launch's: it is looked for without a pause, then by pauses of a share of
  * what has passed. */
 static const uint64_t busy_ns = 200000;
@@ -27,10 +27,8 @@ static bool settle(struct cw_collection *c)
     if (!c->inside)
         return true;
     uint32_t launch = c->inside_of;
-    const uint64_t patience = c->waits ? short_patience_ns : patience_ns;
-    cw_collection_wait(c, patience);
-    bool rests = !c->pending && cw_idle_wait(c->context, patience);
-    c->waits = c->waits && !rests;
+    cw_collection_wait(c, cw_collection_patience(c, patience_ns));
+    bool rests = !c->pending && cw_collection_rests(c, patience_ns);
     pop(c, launch, rests);
     return !c->inside;
 }
@@ -78,9 +76,8 @@ static const char *make_ready(struct cw_collection *c)
         return CW_WHY_WAITS;
     if (!c->running && !take_device(c))
         return CW_WHY_BESIDE;
-    if (!cw_idle_wait(c->context, c->waits ? short_patience_ns : patience_ns)) /* what was before must not count */
+    if (!cw_collection_rests(c, patience_ns)) /* what was launched before must not count */
         return CW_WHY_WAITS;
-    c->waits = false;
     if (cw_stream_capture_is_under_way()) /* meanwhile */
         return CW_WHY_CAPTURED;
     if (!c->running && !c->pending && !cw_inject->over)
@@ -113,7 +110,8 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     if (cw_inject->api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
         cw_inject->api.cuFuncLoad(cw_inject_kernel(id, call));
     c->inside_of = call->correlationId;
-    c->waits = !launch->graphs && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS;
+    if (!launch->graphs && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)
+        c->waits = CW_WAITS_KERNEL;
     c->inside = cw_collection_push(c, c->count);
 }
 
@@ -142,6 +140,6 @@ void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     if (!waits && !end_range(c, call->correlationId, cw_inject_stream(id, launch.config.hStream)) && kernel &&
         !cw_stream_capture_is_under_way()) {
         cw_kernel_note(kernel, CW_KERNEL_WAITS);
-        c->waits = true;
+        c->waits = CW_WAITS_KERNEL;
     }
 }

@@ -18,8 +18,7 @@
  * is most of a second when software counters are in the plan. */
 static const uint64_t free_ns = 3000000000;
 enum { SHARE = 10 };
-static const uint64_t patience_ns = 2000000000;    /* with launches of other threads */
-static const uint64_t short_patience_ns = 5000000; /* with kernels that are known to wait */
+static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
 static const uint64_t replay_patience_ns = 60000000000;
 /* With what was launched before a user range or in it, which may wait for what the program does next; and once that was
  * waited for in vain. */
@@ -171,8 +170,7 @@ bool cw_range_clear_the_way(struct cw_collection *c)
 /* CUPTI would not start before its end. */
 static bool is_waited_for(struct cw_collection *c)
 {
-    c->waits = c->waits && !cw_idle_wait(c->context, short_patience_ns);
-    return c->waits;
+    return c->waits && !cw_collection_rests(c, patience_ns);
 }
 
 bool cw_range_arm(struct cw_collection *c)
@@ -322,7 +320,7 @@ static void rest_before_wait(struct cw_collection *c)
     if (!c || self->user || self->replay == CW_REPLAY_USER)
         return;
     cw_range_come_to_rest(c);
-    c->waits = true;
+    c->waits = CW_WAITS_STREAM;
 }
 
 void cw_range_call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -362,8 +360,10 @@ static bool make_ready(struct cw_collection *c, bool wanted)
 void cw_range_watch(struct cw_collection *c, const CUpti_CallbackData *call)
 {
     cw_range_come_to_rest(c);
-    c->waits = !cw_idle_wait(c->context, c->waits ? short_patience_ns : range_patience_ns);
-    c->watched = c->waits ? 0 : call->correlationId; /* by itself */
+    const bool rests = cw_collection_rests(c, range_patience_ns);
+    if (!rests && !c->waits)
+        c->waits = CW_WAITS_KERNEL;
+    c->watched = rests ? call->correlationId : 0; /* by itself */
     c->entered = cw_in_flight->entered;
     cw_collection_skip(c, "the first launch of a kernel that may wait for the host, or for a kernel of another stream");
 }
@@ -375,7 +375,7 @@ void cw_range_see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw
     const bool rests = !known && cw_idle_wait(c->context, CW_KERNEL_WATCH_NS);
     if (!known)
         cw_kernel_seen(kernel, rests, c->entered);
-    c->waits = !rests;
+    c->waits = rests ? CW_WAITS_NOTHING : CW_WAITS_KERNEL;
     c->watched = 0;
 }
 

@@ -127,6 +127,21 @@ bool cw_collection_noted_all(void)
     return cw_in_flight->launches == pending;
 }
 
+uint64_t cw_collection_patience(const struct cw_collection *c, uint64_t usual_ns)
+{
+    static const uint64_t most[] = {
+        [CW_WAITS_NOTHING] = UINT64_MAX, [CW_WAITS_KERNEL] = 5000000, [CW_WAITS_STREAM] = 100000000};
+    return usual_ns < most[c->waits] ? usual_ns : most[c->waits];
+}
+
+bool cw_collection_rests(struct cw_collection *c, uint64_t usual_ns)
+{
+    const bool rests = cw_idle_wait(c->context, cw_collection_patience(c, usual_ns));
+    if (rests)
+        c->waits = CW_WAITS_NOTHING;
+    return rests;
+}
+
 void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns)
 {
     cw_in_flight_hold();

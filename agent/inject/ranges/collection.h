@@ -27,6 +27,8 @@ struct cw_collection_memory {
     uint64_t handed_over; /* cw_inject_wait_taken() before it is used again */
 };
 
+enum cw_waiting { CW_WAITS_NOTHING, CW_WAITS_KERNEL, CW_WAITS_STREAM /* for a function of the host's, or a value */ };
+
 struct cw_collection {
     CUcontext context;
     uint32_t device;
@@ -56,12 +58,12 @@ struct cw_collection {
     uint32_t inside_of;        /* the launch whose range is open while it is */
     bool pushed, inside;       /* launches are ranges that are pushed and popped (cw_collection_enter); one is */
     CUpti_ProfilerReplayMode replay;
-    bool running;     /* between arm and flush */
-    bool stands_by;   /* and is not armed yet: launches are noted that CUPTI does not see */
-    bool met_graph;   /* the program launched a graph while nothing was collected */
-    uint32_t watched; /* a launch that runs by itself, to see whether it waits; 0: none */
-    uint64_t entered; /* launches before that one */
-    bool waits;       /* a kernel that waits may still run */
+    bool running;          /* between arm and flush */
+    bool stands_by;        /* and is not armed yet: launches are noted that CUPTI does not see */
+    bool met_graph;        /* the program launched a graph while nothing was collected */
+    uint32_t watched;      /* a launch that runs by itself, to see whether it waits; 0: none */
+    uint64_t entered;      /* launches before that one */
+    enum cw_waiting waits; /* what may still be there that waits for the program */
     uint64_t armed_ns;
     uint64_t open_range;             /* the user range that is being collected, 0 for none */
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */
@@ -164,6 +166,10 @@ void cw_collection_forget(struct cw_collection *c);
 bool cw_collection_range(struct cw_collection *c, const struct cw_open_range *range);
 /* Whether every launch that has not returned was noted by a collection. */
 bool cw_collection_noted_all(void);
+/* How long to wait for its context, which is usually so long: less where something waits for the program. */
+uint64_t cw_collection_patience(const struct cw_collection *c, uint64_t usual_ns);
+/* Waits so for its context to come to rest, as cw_idle_wait does; what waited has ended then. */
+bool cw_collection_rests(struct cw_collection *c, uint64_t usual_ns);
 /* Waits for its launches to return, for so long; others are held up meanwhile. */
 void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns);
 /* Counts a launch that is not collected; why: a phrase for "not collected, such as". */
