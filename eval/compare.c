@@ -160,26 +160,26 @@ static void differ_in_meanings(struct comparing *c, const struct cw_schema *a, c
                true);
 }
 
-/* What says where a device sits, or was told of, is no difference of what it does. */
-static bool is_place(const char *key)
+/* Where a device sits is no difference of what it does, and its chip is that of the capture. */
+static bool is_told(const char *key)
 {
-    return strcmp(key, "pci") == 0;
+    return strcmp(key, "pci") != 0 && strcmp(key, "chip") != 0;
 }
 
 static void differ_in_device(struct comparing *c, const struct cw_device *a, const struct cw_device *b)
 {
-    static const char *const others[] = {"name", "chip", "simulated", "multiprocessors"};
+    static const char *const others[] = {"name", "simulated", "multiprocessors"};
     for (uint32_t i = 0; i < a->attribute_count; i++) {
         const char *key = a->attributes[i].key, *value = cw_device_attribute(b, key);
         bool other = false;
         for (size_t k = 0; k < sizeof others / sizeof *others; k++)
             other = other || strcmp(key, others[k]) == 0;
-        if (!is_place(key))
+        if (is_told(key))
             differ(c, strcmp(key, "name") == 0 ? "device name" : key, a->attributes[i].value, value ? value : "",
                    other);
     }
     for (uint32_t i = 0; i < b->attribute_count; i++)
-        if (!is_place(b->attributes[i].key) && !cw_device_attribute(a, b->attributes[i].key))
+        if (is_told(b->attributes[i].key) && !cw_device_attribute(a, b->attributes[i].key))
             differ(c, b->attributes[i].key, "", b->attributes[i].value, false);
 }
 

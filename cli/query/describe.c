@@ -315,7 +315,8 @@ static void print_unit(const struct facts *f, const struct cw_chip *chip)
 static void print_text(const struct facts *f, const struct cw_chip *chip)
 {
     cw_text_print(stdout, "%s\n", f->name);
-    print_line("meaning", f->found->description);
+    if (*f->found->description)
+        print_line("meaning", f->found->description);
     if (f->reading)
         print_line("in practice", f->reading);
     print_line("type", f->type);

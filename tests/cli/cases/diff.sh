@@ -35,3 +35,9 @@ metric-eval diff "$C/gpus.cwd" "$C/pm_gpus.cwd" 2>&1 | sed 's/:.*: /: /'
 metric-eval diff "$C/gpus.cwd" none.cwd
 echo == values in doubt come last, and are marked
 metric-eval diff "$C/runs_1.cwd" "$C/runs_6.cwd" --top 3 | sed -n '/exchanges/,$p'
+echo == another chip is told once
+for chip in GA100 GH100; do
+    metric-config --chip $chip -m sm__inst_executed.sum --no-native -o $chip.cwc
+    capture-agent range -c $chip.cwc -o $chip.cwd -- true
+done
+metric-eval diff GA100.cwd GH100.cwd | grep -A2 'not alike'

@@ -33,3 +33,6 @@ fail metric-query list --chip GH100 --metrics-db unknown.yaml
 printf 'schema: 1\nmetrics:\n  a: {formula: 2 * b}\n  b: {formula: a}\n' >cycle.yaml
 fail metric-query describe --chip GH100 --metrics-db cycle.yaml a
 fail metric-eval run.cwd --metrics-db own.yaml --metrics-db own.yaml
+echo == what has no description has no line of it
+printf 'schema: 1\nmetrics:\n  half: {formula: sm__inst_executed.sum / 2}\n' >half.yaml
+metric-query describe --chip GH100 --metrics-db half.yaml half | head -n 3

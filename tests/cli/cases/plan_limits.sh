@@ -6,6 +6,7 @@ plan -m $M --single-pass -o plan.cwc
 plan -m $M --max-passes 1 --drop --explain
 plan -m $M --profiler pm --drop -o plan.cwc
 plan -m $M --keep-together lts__t_sector_hit_rate.pct,dram__bytes_read.sum -o plan.cwc
+plan -m $M --keep-together lts__t_sector_hit_rate.pct -o plan.cwc
 plan -m $M --keep-together dram__bytes_read.sum,l1tex__t_sector_hit_rate.pct --explain | grep -e dram__ -e l1tex__ -e status
 plan -m $M --explain --format json | grep -e '"fewest"' -e '"without"' -e '"why": "'
 plan -m $M --prefer passes --explain | tail -6
