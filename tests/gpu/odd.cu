@@ -8,8 +8,10 @@
 //   transfers sets and copies of every form stand between kernels, and the host writes anew what they came from
 //   remote    a kernel on each of two GPUs writes the other's memory
 //   pair      a kernel waits for one that is launched behind it, in another stream
+//   gate      a function of the host's waits between kernels for what the program does behind their launches
 #include "check.cuh"
 
+#include <atomic>
 #include <cooperative_groups.h>
 #include <cstring>
 #include <sys/wait.h>
@@ -221,6 +223,32 @@ static unsigned long long host()
     return sum_of(a, 1 << 20) + hits * 1000003ull;
 }
 
+static std::atomic<int> opened;
+
+static void wait_for_gate(void *number)
+{
+    while (opened < *(int *)number)
+        usleep(100);
+}
+
+static unsigned long long gate()
+{
+    static int numbers[] = {1, 2, 3, 4, 5};
+    unsigned *a = make(1 << 20);
+    cudaStream_t s;
+    CHECK(cudaStreamCreate(&s));
+    CHECK(cudaDeviceSynchronize());
+    for (int &number : numbers) {
+        step<<<64, 256, 0, s>>>(a, 1 << 20, number);
+        CHECK(cudaLaunchHostFunc(s, wait_for_gate, &number));
+        step<<<64, 256, 0, s>>>(a, 1 << 20, number);
+        usleep(10000);
+        opened = number;
+        CHECK(cudaStreamSynchronize(s));
+    }
+    return sum_of(a, 1 << 20);
+}
+
 static unsigned long long grid()
 {
     int n = 1 << 20;
@@ -356,7 +384,7 @@ int main(int argc, char **argv)
         const char *name;
         unsigned long long (*run)();
     } kinds[] = {{"flag", flag}, {"pair", pair}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
-                 {"host", host}, {"grid", grid},     {"nested", nested},   {"remote", remote},
+                 {"host", host}, {"gate", gate}, {"grid", grid},     {"nested", nested},   {"remote", remote},
                  {"oversubscribed", oversubscribed}, {"transfers", transfers}};
     const char *kind = argc > 1 ? argv[1] : "";
     if (strcmp(kind, "many") == 0) {

@@ -109,6 +109,21 @@ Test(in_flight, launches_that_do_not_return_are_told_of_once)
     fake_profiler_end();
 }
 
+/* As a batch makes them again, while the program is in another call. */
+Test(in_flight, launches_of_our_own_that_do_not_return_are_told_of)
+{
+    begin();
+    cw_stuck_launch();
+    fake_profiler.now_ns += 1000000000;
+    cw_stuck_launch();
+    cr_expect_str_empty(look(59));
+    cw_stuck_launched();
+    cr_expect_str_empty(look(61));
+    cw_stuck_launch();
+    cr_expect(strstr(look(61), "a launch has not returned for a minute"));
+    fake_profiler_end();
+}
+
 Test(in_flight, all_is_anew_where_the_state_is)
 {
     begin();

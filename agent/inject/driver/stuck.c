@@ -15,6 +15,16 @@ void cw_stuck_look(uint64_t now_ns)
             "counted one after another; expected --ranges user for such a program");
 }
 
+void cw_stuck_launch(void)
+{
+    cw_in_flight->since_ns = cw_inject_now_ns();
+}
+
+void cw_stuck_launched(void)
+{
+    cw_in_flight->since_ns = cw_in_flight->launches ? cw_inject_now_ns() : 0;
+}
+
 static void *look(void *user)
 {
     cw_inject_own_thread();

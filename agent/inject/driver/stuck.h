@@ -12,6 +12,9 @@ extern struct cw_stuck *const cw_stuck;
 
 /* Launches run one after another from here on. */
 void cw_stuck_watch(void);
+/* Around launches of our own, while no other can be made: before each, and behind the last. */
+void cw_stuck_launch(void);
+void cw_stuck_launched(void);
 /* What the thread does at times: says it once, where none has returned for a minute. Needs no lock. */
 void cw_stuck_look(uint64_t now_ns);
 

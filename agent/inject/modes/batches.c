@@ -9,6 +9,7 @@
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/stuck.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
@@ -93,7 +94,7 @@ bool cw_batch_has_new_variables(const struct cw_batch *b)
 
 static void enter(void *user, uint32_t launch)
 {
-    cw_in_flight->since_ns = cw_inject_now_ns(); /* CUPTI may hold our launches up as the program's */
+    cw_stuck_launch();
     cw_collection_enter(user, launch);
 }
 
@@ -119,7 +120,7 @@ static CUresult play(struct cw_collection *c, struct cw_batch *b, bool counts, b
         return CUDA_ERROR_UNKNOWN;
     CUresult result = cw_record_play(&b->record, counts ? &around : NULL);
     *late = shares && cw_idle_watch_end();
-    cw_in_flight->since_ns = cw_in_flight->launches ? cw_inject_now_ns() : 0;
+    cw_stuck_launched();
     return result;
 }
 

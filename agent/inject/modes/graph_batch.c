@@ -11,6 +11,7 @@
 
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/kernel_facts.h"
+#include "agent/inject/driver/stuck.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/batches.h"
@@ -157,6 +158,7 @@ static bool launch(struct cw_collection *c, const struct cw_graph_node *n, uint3
     bool first = !l->end_ns;
     if (first)
         l->start_ns = cw_inject_now_ns();
+    cw_stuck_launch();
     cw_collection_enter(c, number + 1);
     bool launched = cw_graph_node_do(n, stream) == CUDA_SUCCESS;
     cw_collection_leave(c);
@@ -178,6 +180,7 @@ static bool play(struct apart *a, uint32_t from, uint32_t to, bool counted)
         k += is_launch(n);
     }
     a->lost = !cw_idle_wait_alone(a->c->context, cw_batch_rest_patience_ns);
+    cw_stuck_launched();
     return good && !a->lost;
 }
 
