@@ -141,6 +141,18 @@ Test(pinned, what_came_later_is_left_alone)
     cr_expect_eq(pinned[0], 7);
 }
 
+/* Each pass puts memory back. */
+Test(pinned, stays_so_however_often_it_is_put_back)
+{
+    cr_assert(cw_checkpoint_save(&checkpoint, (CUcontext)0x10));
+    for (uint8_t i = 2; i < 6; i++) {
+        memset(pinned, i, SIZE);
+        registered[63] = i;
+        cr_expect(cw_checkpoint_restore(&checkpoint));
+        cr_expect(pinned[0] == i && pinned[SIZE - 1] == i && registered[63] == i);
+    }
+}
+
 Test(pinned, what_the_program_gives_back_is_left_alone)
 {
     cr_assert(cw_checkpoint_save(&checkpoint, (CUcontext)0x10));

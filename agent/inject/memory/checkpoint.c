@@ -85,12 +85,9 @@ bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
 
 bool cw_checkpoint_restore(struct cw_checkpoint *c)
 {
-    struct cw_pinned_copy *now;
-    if (!cw_pinned_keep(&now))
-        return false;
+    cw_pinned_look(c->pinned);
     bool restored = self->restore(c) == CUPTI_SUCCESS;
-    cw_pinned_put_back(c->pinned, now);
-    cw_pinned_free(now);
+    cw_pinned_put_back(c->pinned);
     return restored;
 }
 

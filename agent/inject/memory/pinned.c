@@ -24,8 +24,10 @@ struct cw_pinned_copy { /* of a piece; the newest is first here, too */
     uint64_t number;
     uint8_t *memory;
     size_t size;
-    bool *unsure; /* of each line: something else that was copied at the same time may be other */
-    uint8_t bytes[];
+    bool there;      /* it still was, when it was looked at last: */
+    uint8_t *now;    /* what it held then; none of this is touched before */
+    bool *unsure;    /* of each line: something else that was copied at the same time may be other */
+    uint8_t bytes[]; /* what it held first */
 };
 
 bool cw_pinned_follows(CUpti_CallbackId id)
@@ -132,25 +134,34 @@ static size_t lines_of(size_t size)
     return (size + LINE - 1) / LINE;
 }
 
+/* False where it is no longer there, which is known then. */
+static bool read_piece(void *to, struct cw_pinned_piece *piece)
+{
+    if (!piece->registered)
+        memcpy(to, piece->memory, piece->size);
+    else if (!read_registered(to, piece)) {
+        forget(piece->memory);
+        return false;
+    }
+    return true;
+}
+
 static bool copy_piece(struct cw_pinned_copy **to, struct cw_pinned_piece *piece)
 {
     const size_t lines = lines_of(piece->size);
-    struct cw_pinned_copy *copy = malloc(sizeof *copy + piece->size + lines);
+    struct cw_pinned_copy *copy = malloc(sizeof *copy + 2 * piece->size + lines);
     if (!copy)
         return false;
     *copy = (struct cw_pinned_copy){.number = piece->number,
                                     .memory = piece->memory,
                                     .size = piece->size,
-                                    .unsure = (bool *)copy->bytes + piece->size};
+                                    .now = copy->bytes + piece->size,
+                                    .unsure = (bool *)copy->bytes + 2 * piece->size};
     memset(copy->unsure, 0, lines);
-    if (piece->registered && !read_registered(copy->bytes, piece)) {
+    if (read_piece(copy->bytes, piece))
+        *to = copy;
+    else
         free(copy);
-        forget(piece->memory);
-        return true;
-    }
-    if (!piece->registered)
-        memcpy(copy->bytes, piece->memory, piece->size);
-    *to = copy;
     return true;
 }
 
@@ -168,6 +179,28 @@ bool cw_pinned_keep(struct cw_pinned_copy **copy)
     if (!good)
         cw_pinned_free(*copy);
     return good;
+}
+
+/* The system finds memory page by page, which takes longer than to copy it. */
+static void find_memory(struct cw_pinned_copy *copy)
+{
+    for (; copy; copy = copy->next)
+        for (size_t at = 0; at < copy->size; at += LINE)
+            ((volatile uint8_t *)copy->now)[at] = 0;
+}
+
+void cw_pinned_look(struct cw_pinned_copy *copy)
+{
+    drop_what_is_gone();
+    find_memory(copy);
+    for (struct cw_pinned_piece *piece = self->first, *next; copy; copy = copy->next) {
+        while (piece && piece->number > copy->number) /* newer than what was kept */
+            piece = piece->next;
+        const bool known = piece && piece->number == copy->number;
+        next = known ? piece->next : piece;
+        copy->there = known && read_piece(copy->now, piece);
+        piece = next;
+    }
 }
 
 void cw_pinned_free(struct cw_pinned_copy *copy)
@@ -211,23 +244,20 @@ static void put_back_line(uint8_t *memory, const uint8_t *saved, const uint8_t *
     }
 }
 
-static void put_back_piece(const struct cw_pinned_copy *saved, const struct cw_pinned_copy *now)
+static void put_back_piece(const struct cw_pinned_copy *copy)
 {
-    for (size_t line = 0, lines = lines_of(now->size); line < lines; line++) {
-        const size_t at = line * LINE, size = line_size(now, line);
-        if (!saved->unsure[line])
-            put_back_line(now->memory + at, saved->bytes + at, now->bytes + at, size);
-        else if (memcmp(now->memory + at, now->bytes + at, size) != 0)
-            memcpy(now->memory + at, now->bytes + at, size);
+    for (size_t line = 0, lines = lines_of(copy->size); line < lines; line++) {
+        const size_t at = line * LINE, size = line_size(copy, line);
+        if (!copy->unsure[line])
+            put_back_line(copy->memory + at, copy->bytes + at, copy->now + at, size);
+        else if (memcmp(copy->memory + at, copy->now + at, size) != 0)
+            memcpy(copy->memory + at, copy->now + at, size);
     }
 }
 
-void cw_pinned_put_back(const struct cw_pinned_copy *saved, const struct cw_pinned_copy *now)
+void cw_pinned_put_back(const struct cw_pinned_copy *copy)
 {
-    for (; now; now = now->next) {
-        while (saved && saved->number > now->number)
-            saved = saved->next;
-        if (saved && saved->number == now->number) /* else it is newer than what is back */
-            put_back_piece(saved, now);
-    }
+    for (; copy; copy = copy->next)
+        if (copy->there)
+            put_back_piece(copy);
 }

@@ -10,9 +10,9 @@ struct cw_pinned_piece;
 struct cw_pinned {
     struct cw_pinned_piece *first; /* the newest */
     uint64_t count;                /* pieces that there have been */
-    size_t bytes; /* of all pieces */
-    bool unknown; /* there is more, which there was no memory to note */
-    bool managed; /* the program has allocated managed memory, which kernels write as well */
+    size_t bytes;                  /* of all pieces */
+    bool unknown;                  /* there is more, which there was no memory to note */
+    bool managed;                  /* the program has allocated managed memory, which kernels write as well */
 };
 extern struct cw_pinned *const cw_pinned;
 
@@ -29,9 +29,11 @@ struct cw_pinned_copy;
 bool cw_pinned_keep(struct cw_pinned_copy **copy);
 /* Something else has copied the same meanwhile: what the program has written since may be other there than here. */
 void cw_pinned_check(struct cw_pinned_copy *copy);
-/* What was `saved` is back in this memory: puts back what it held `now`, but leaves alone what is neither, for the
- * program has just written that. */
-void cw_pinned_put_back(const struct cw_pinned_copy *saved, const struct cw_pinned_copy *now);
+/* Copies what it holds now as well, as late as can be: what is written between this and what follows may be lost. */
+void cw_pinned_look(struct cw_pinned_copy *copy);
+/* What was kept first is back in the memory: puts back what it held when it was looked at, but leaves alone what is
+ * neither, for the program has just written that. */
+void cw_pinned_put_back(const struct cw_pinned_copy *copy);
 void cw_pinned_free(struct cw_pinned_copy *copy);
 
 #endif
