@@ -186,7 +186,7 @@ Test(graph_range, waits_for_no_other_process)
 /* ---- kernel by kernel ------------------------------------------------------------------------------------------- */
 
 static int refuses_at;      /* the kernel that cannot be launched by itself, from 1 */
-static char order[64];      /* of the kernels, each by a letter: "ab" */
+static char order[256];      /* of the kernels, each by a letter: "ab" */
 static int inside, outside; /* launches of kernels in a pass, and before one */
 static uint64_t letter_of[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 

@@ -14,6 +14,7 @@
 #include "agent/inject/driver/stuck.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/pinned.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/range.h"
 
@@ -48,6 +49,13 @@ static void release_graph(struct graph_memory *m)
 {
     cw_checkpoint_free(&m->device);
     cw_shared_release(&m->host);
+}
+
+/* What is kept on the device stays there: to give it back is to wait for the graph. */
+static void abandon_graph(struct graph_memory *m)
+{
+    cw_pinned_free(m->device.pinned);
+    cw_arena_destroy(m->host.arena);
 }
 
 /* It waits for what the program does behind its own launch, and goes on with that: it cannot be taken back, nor can
@@ -292,8 +300,7 @@ const char *cw_graph_batch_collect(struct cw_collection *c, CUpti_CallbackId id,
     *may_run_once = obstacle != NULL;
     if (!obstacle) {
         collect(&a, id, call, apart);
-        if (!a.lost)
-            release_graph(&memory);
+        (a.lost ? abandon_graph : release_graph)(&memory);
         c->effort.ended = NULL;
         cw_batch_turn(c, CW_EFFORT_NONE);
     }
