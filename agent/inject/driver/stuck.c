@@ -12,7 +12,7 @@ void cw_stuck_look(uint64_t now_ns)
     if (since && now_ns > since && now_ns - since > long_ns && !cw_inject->over && !atomic_exchange(&self->told, true))
         cw_say(
             "a launch has not returned for a minute: if its kernel waits for another, it never will, as launches are "
-            "counted one after another; expected --ranges user for such a program");
+            "counted one after another; expected --replay batch or --ranges user for such a program");
 }
 
 void cw_stuck_launch(void)

@@ -45,11 +45,16 @@ enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
     return self->known[at].kernel == kernel ? self->known[at].habit : CW_KERNEL_UNKNOWN;
 }
 
-bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
+bool cw_kernel_may_wait_for_host(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_kernel(id, call));
-    return habit == CW_KERNEL_WAITS ||
-           (habit == CW_KERNEL_UNKNOWN && (cw_streams_overlap(id, call) || cw_shared_given(id, call)));
+    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call));
+}
+
+bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    return cw_kernel_may_wait_for_host(id, call) ||
+           (cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN && cw_streams_overlap(id, call));
 }
 
 void cw_kernel_forget(void)

@@ -34,6 +34,9 @@ void cw_kernel_seen(CUfunction kernel, bool rests, uint64_t entered);
 enum cw_kernel_habit cw_kernel_habit(CUfunction kernel);
 /* Whether a launch has to be seen first: its kernel waits, or is not known yet and may. */
 bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* The same without kernels that only may wait for one of another stream: nearly none do, and whoever cannot count the
+ * launch that is seen first would lose one of each kernel where streams overlap. */
+bool cw_kernel_may_wait_for_host(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Forgets all: code is unloaded, and other kernels may get the same handles. Needs no lock. */
 void cw_kernel_forget(void);
 

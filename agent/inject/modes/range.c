@@ -413,7 +413,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
             return;
         wanted = false; /* beside a launch that has not returned, which CUPTI cannot stop behind */
     }
-    if (wanted && !graph && self->replay != CW_REPLAY_USER && cw_kernel_may_wait(id, call)) {
+    if (wanted && !graph && self->replay != CW_REPLAY_USER && cw_kernel_may_wait_for_host(id, call)) {
         cw_range_watch(c, call);
         return;
     }
