@@ -8,6 +8,7 @@
 
 #include "base/shorten.h"
 #include "eval/group_nesting.h"
+#include "eval/keys.h"
 
 const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx", "device", "rank", "fold", "stream"};
 
@@ -483,6 +484,36 @@ static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
+/* Whether launches may be millions of few kernels: each range is one, and names alone, with shapes, tell them apart. */
+static bool are_kernels(const struct grouping *g)
+{
+    bool alike = g->groups->by == CW_BY_KERNEL && !g->groups->of_ranks && !g->data->directory &&
+                 !g->groups->folds.kinds;
+    for (uint32_t d = 1; alike && d < g->data->device_count; d++)
+        alike = g->model[d] == g->model[0];
+    return alike;
+}
+
+/* Of these *first gets one of each name (as it lies in memory), grid and block, and like[launch] which one that is.
+ * Returns how many there are, or CW_NO_KEY when out of memory. */
+static uint32_t find_kernels(const struct grouping *g, uint32_t *first, uint32_t *like)
+{
+    struct cw_keys keys = {0};
+    uint32_t at = 0, count = 0;
+    for (uint32_t i = 0; i < g->data->range_count && at != CW_NO_KEY; i++) {
+        const struct cw_range *r = cw_launch(g->data, i);
+        at = cw_keys_add(&keys, (struct cw_key){{(uintptr_t)(*r->kernel ? r->kernel : r->name),
+                                                 (uint64_t)r->grid[0] << 32 | r->grid[1],
+                                                 (uint64_t)r->grid[2] << 32 | r->block[0],
+                                                 (uint64_t)r->block[1] << 32 | r->block[2]}});
+        if (at == count)
+            first[count++] = i;
+        like[i] = at != CW_NO_KEY ? first[at] : i;
+    }
+    cw_keys_free(&keys);
+    return at == CW_NO_KEY ? CW_NO_KEY : count;
+}
+
 /* Sorts launches, which are few, and puts each range behind the others of its group. */
 static bool order_by_launch(struct grouping *g, const bool *keep)
 {
@@ -490,19 +521,24 @@ static bool order_by_launch(struct grouping *g, const bool *keep)
     uint32_t *sorted = cw_arena_alloc(g->arena, launches, sizeof *sorted), groups = 0;
     uint32_t *of = cw_arena_alloc(g->arena, launches, sizeof *of);
     size_t *next = cw_arena_alloc(g->arena, (size_t)launches + 1, sizeof *next); /* where a group goes on */
-    if (!sorted || !of || !next)
+    uint32_t *like = cw_arena_alloc(g->arena, launches, sizeof *like), count = launches;
+    if (!sorted || !of || !next || !like)
         return false;
     for (uint32_t i = 0; i < launches; i++)
-        sorted[i] = i;
+        sorted[i] = like[i] = i;
+    if (are_kernels(g) && (count = find_kernels(g, sorted, like)) == CW_NO_KEY)
+        return false;
     if (g->groups->by == CW_BY_FAMILY && !find_families(g, sorted, launches))
         return false;
-    qsort_r(sorted, launches, sizeof *sorted, in_order, g);
-    for (uint32_t i = 1; i < launches; i++) {
+    qsort_r(sorted, count, sizeof *sorted, in_order, g);
+    for (uint32_t i = 1; i < count; i++) {
         const struct cw_range *before = cw_launch(g->data, sorted[i - 1]), *launch = cw_launch(g->data, sorted[i]);
         /* those that are alone are last, and stay in their order */
         groups += !(is_alone(g, before) && is_alone(g, launch)) && compare(g, before, launch) != 0;
         of[sorted[i]] = groups;
     }
+    for (uint32_t i = 0; i < launches; i++)
+        of[i] = of[like[i]];
     for (uint32_t i = 0; i < ranges; i++)
         if (!keep || keep[i])
             next[of[cw_launch_number(g->data, i)] + 1]++;
