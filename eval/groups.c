@@ -10,7 +10,8 @@
 #include "eval/group_nesting.h"
 #include "eval/keys.h"
 
-const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx", "device", "rank", "fold", "stream"};
+const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx",
+                                                     "device", "rank",   "fold",  "stream"};
 
 struct grouping {
     struct cw_groups *groups;
@@ -322,7 +323,7 @@ static void sum_up(struct cw_group *group, const double *durations, const double
         squares += isnan(off) ? 0 : off * off;
         group->measured += !isnan(off);
     }
-    group->deviation = group->measured == 1 && group->timed > 1 ? NAN : sqrt(squares / group->measured);
+    group->deviation = cw_sample_deviation(squares, group->measured);
     if (!group->timed)
         group->total = NAN;
 }
@@ -592,9 +593,13 @@ static enum cw_status measure(struct grouping *g, const struct cw_chip *chip, bo
 {
     struct cw_groups *groups = g->groups;
     double *durations = cw_arena_alloc(g->arena, g->data->range_count, sizeof *durations);
-    const struct cw_group_walk walk = {.data = g->data, .folds = &groups->folds, .count = groups->count,
-                                       .single = groups->by == CW_BY_RANGE, .time_column = time_column(&g->data->schema, chip),
-                                       .items = g->items, .durations = durations,
+    const struct cw_group_walk walk = {.data = g->data,
+                                       .folds = &groups->folds,
+                                       .count = groups->count,
+                                       .single = groups->by == CW_BY_RANGE,
+                                       .time_column = time_column(&g->data->schema, chip),
+                                       .items = g->items,
+                                       .durations = durations,
                                        .means = means ? &groups->data : NULL};
     const bool *nested = NULL;
     enum cw_status status = durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err);
@@ -719,6 +724,11 @@ struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group)
 {
     return groups->whole > 0 ? group->total / groups->whole : NAN;
+}
+
+double cw_sample_deviation(double squares, uint64_t count)
+{
+    return count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
 }
 
 double cw_group_spread(const struct cw_group *group)

@@ -32,16 +32,16 @@ struct cw_group {
     uint32_t count;         /* of ranges */
     uint32_t kernels;       /* that differ, as by CW_BY_KERNEL */
     const uint32_t *ranges; /* indices, ascending */
-    uint32_t part_count; /* 0 unless means of what was multiplexed were made of them */
+    uint32_t part_count;    /* 0 unless means of what was multiplexed were made of them */
     const struct cw_group_part *parts; /* by kind (eval/group_parts.h) */
-    uint32_t before;        /* its place before they were sorted by time */
-    uint32_t used;          /* ranges whose counters the mean has: those that have the most counters, or all */
-    bool multiplexed;       /* some of its ranges were: the mean of a counter is of all ranges that have it */
+    uint32_t before;                   /* its place before they were sorted by time */
+    uint32_t used;    /* ranges whose counters the mean has: those that have the most counters, or all */
+    bool multiplexed; /* some of its ranges were: the mean of a counter is of all ranges that have it */
     bool several_gpus, several_processes; /* which its ranges are of */
     /* ns; of the ranges whose duration is known or estimated (`timed`), NaN where there is none; least, greatest and
        deviation of those that were measured */
     uint32_t timed, measured;
-    double total, mean, least, greatest, deviation; /* standard deviation, of a population */
+    double total, mean, least, greatest, deviation; /* deviation: cw_sample_deviation */
 };
 
 struct cw_groups {
@@ -53,9 +53,9 @@ struct cw_groups {
     /* ns, of all groups, and of all ranges of the data, also those that are not kept. User ranges that lie within
        others of these are in the time of the others, and do not add to it. */
     double total, whole;
-    uint32_t nested; /* how many of the ranges of all groups do */
-    uint32_t range_count;         /* of the data */
-    uint32_t gpu_count;           /* that the data's devices are: those of a host and PCI address are one */
+    uint32_t nested;         /* how many of the ranges of all groups do */
+    uint32_t range_count;    /* of the data */
+    uint32_t gpu_count;      /* that the data's devices are: those of a host and PCI address are one */
     const double *durations; /* ns, [range] of the data; NaN unknown, and of what was multiplexed without time the mean
                                 of what is alike */
     const double *measured;  /* the same without these means */
@@ -112,9 +112,9 @@ struct cw_group_walk {
     const struct cw_counter_data *data;
     const struct cw_folds *folds; /* of it */
     uint32_t count, time_column;
-    bool single;            /* a group has one range */
-    struct cw_group *items; /* of the groups; `multiplexed`, `used` and parts are set */
-    double *durations;      /* [range], to be filled in; NULL: are not wanted */
+    bool single;                   /* a group has one range */
+    struct cw_group *items;        /* of the groups; `multiplexed`, `used` and parts are set */
+    double *durations;             /* [range], to be filled in; NULL: are not wanted */
     struct cw_counter_data *means; /* to be made: a range for each group, as in cw_groups.data; NULL: are not wanted */
 };
 enum cw_status cw_groups_walk(const struct cw_group_walk *walk, struct cw_arena *arena, struct cw_error *err);
@@ -136,8 +136,11 @@ struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups);
 /* Indices of all groups by total time, the longest first, then in their order. NULL when out of memory. */
 uint32_t *cw_groups_longest(const struct cw_groups *groups, struct cw_arena *arena);
 
+/* The standard deviation of a sample, with n - 1, by its squared distances from the mean; NaN of one. It is what every
+ * spread and deviation is. */
+double cw_sample_deviation(double squares, uint64_t count);
 /* The part of the whole time that a group takes, 0 to 1, and the spread of its durations: deviation / mean. NaN where
- * no duration is known. */
+ * less than two durations are known. */
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group);
 double cw_group_spread(const struct cw_group *group);
 /* Whether the groups take less than the whole time. */

@@ -266,7 +266,7 @@ static void sum_up(const struct making *m, struct cw_group *group, struct cw_joi
         const double off = launches[group->ranges[i]].ns - group->mean;
         squares += off * off;
     }
-    group->deviation = sqrt(squares / group->count);
+    group->deviation = cw_sample_deviation(squares, group->count);
 }
 
 /* How many shapes a row has. */

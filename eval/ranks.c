@@ -368,7 +368,7 @@ void cw_rank_spread_make(struct cw_rank_spread *s, const double *values, const u
     s->mean = sum / n; /* NaN without a value, as what follows from it */
     for (uint32_t i = 0; i < n; i++)
         squares += (scratch[i] - s->mean) * (scratch[i] - s->mean);
-    s->deviation = sqrt(squares / n);
+    s->deviation = cw_sample_deviation(squares, n);
     s->imbalance = s->mean > 0 ? s->greatest / s->mean - 1 : NAN;
     s->lower = s->median = s->upper = s->distance = NAN;
     if (!n)

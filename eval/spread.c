@@ -165,7 +165,7 @@ static void conclude(const struct walk *w)
         for (uint32_t k = 0; k < groups; k++) {
             const struct moments *of = &w->moments[(size_t)m * groups + k];
             c.least[k] = w->groups->items[k].count;
-            w->result->spread[(size_t)m * groups + k] = of->count > 1 ? sqrt(of->squares / (of->count - 1)) : NAN;
+            w->result->spread[(size_t)m * groups + k] = cw_sample_deviation(of->squares, of->count);
         }
         cw_eval_plan_columns(&w->result->plan, m, take_column, &c);
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/pattern.h"
-#include "base/shorten.h"
+#include "base/apart.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/eval/run.h"
@@ -74,7 +74,7 @@ struct names {
     regex_t regex, any_case;
 };
 
-/* Whether a table shows the name so, at any of its widths (base/shorten.h). */
+/* Whether a table shows the name so, at any of its widths (base/shorten.h, base/apart.h). */
 static bool is_shown_as(const char *name, const char *text)
 {
     enum { LEAST_CUT = 12, SLACK = 24 }; /* columns of a name that is cut, and that the cut may leave empty */
@@ -84,7 +84,7 @@ static bool is_shown_as(const char *name, const char *text)
     if ((most > columns && columns < LEAST_CUT) || !memmem(name, strlen(name), text, strspn(text, letters)))
         return false;
     for (size_t width = columns; width <= most; width++)
-        if (strcmp(cw_shorten(name, width, shown), text) == 0)
+        if (strcmp(cw_shorten(name, width, shown), text) == 0 || cw_is_shown_apart(name, shown, text))
             return true;
     return false;
 }
@@ -159,7 +159,8 @@ static void find_near(const struct names *n, struct cw_suggest *near, struct cw_
     for (int alike = 0; alike < 2 && !near->count; alike++)
         for (uint32_t i = 0; i < n->data->range_count; i++) {
             const struct cw_range *range = cw_launch_of(n->data, i);
-            if ((n->purpose != RANGES && !range->kernel[0]) || (i && strcmp(range->name, cw_launch_of(n->data, i - 1)->name) == 0))
+            if ((n->purpose != RANGES && !range->kernel[0]) ||
+                (i && strcmp(range->name, cw_launch_of(n->data, i - 1)->name) == 0))
                 continue;
             const bool fits = strcasestr(range->name, n->text) ||
                               (n->is_regex && regexec(&n->any_case, range->name, 0, NULL, 0) == 0);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
@@ -50,9 +51,30 @@ static double column_value(const struct cw_groups *groups, uint32_t group, enum 
 
 /* ---- values by which rows are chosen ---------------------------------------------------------------------------- */
 
+/* A name without "__" is rather a misspelt column than a metric that the chip does not have. */
+static void tell_columns(struct cw_error *err, const char *option, const char *const *names, uint32_t count)
+{
+    struct cw_suggest near;
+    char shown[160];
+    uint32_t i = 0;
+    while (i < count && strstr(names[i], "__"))
+        i++;
+    if (i == count || !strstr(err->message, names[i]))
+        return;
+    cw_suggest_init(&near, names[i]);
+    for (enum column c = 0; c < COLUMN__COUNT; c++)
+        cw_suggest_offer(&near, column_names[c]);
+    *err = (struct cw_error)CW_ERROR_INIT;
+    cw_error_set(
+        err, CW_ERR_USAGE,
+        "found %s '%.200s', expected a metric or one of launches, total, share, mean, least, greatest, spread, "
+        "name%s",
+        option, names[i], cw_suggest_text(&near, shown, sizeof shown));
+}
+
 /* The value of each name for each group, [name][group]: of columns and of metrics. Told is nothing. */
-static enum cw_status find_values(struct cw_eval_run *r, const struct cw_eval_rows *rows, const char *const *names,
-                                  uint32_t count, const double ***values)
+static enum cw_status find_values(struct cw_eval_run *r, const struct cw_eval_rows *rows, const char *option,
+                                  const char *const *names, uint32_t count, const double ***values)
 {
     const uint32_t groups = rows->groups.count;
     const char **metrics = cw_arena_alloc(r->arena, count, sizeof *metrics);
@@ -80,6 +102,8 @@ static enum cw_status find_values(struct cw_eval_run *r, const struct cw_eval_ro
     counterworks_chip_tell(r->chip, NULL, NULL);
     const enum cw_status status = cw_eval_names(&of, metrics, metric_count);
     counterworks_chip_tell(r->chip, r->o->quiet ? NULL : cw_cli_tell, NULL);
+    if (status == CW_ERR_USAGE)
+        tell_columns(r->err, option, metrics, metric_count);
     for (uint32_t i = 0, m = 0; status == CW_OK && i < count; i++)
         if (!list[i])
             list[i] = of.result.values + (size_t)m++ * groups;
@@ -119,7 +143,7 @@ static enum cw_status filter(struct cw_eval_run *r, struct cw_eval_rows *rows, c
     if (status == CW_ERR_INPUT) /* of the command line */
         r->err->code = status = CW_ERR_USAGE;
     if (status == CW_OK)
-        status = find_values(r, rows, expr.names, expr.name_count, &values);
+        status = find_values(r, rows, "--filter", expr.names, expr.name_count, &values);
     for (uint32_t i = 0; status == CW_OK && i < rows->count; i++) {
         const bool has = known(&expr, values, rows->rows[i]);
         const double value = has ? cw_eval_expression(&expr, values, rows->rows[i]) : 0;
@@ -176,7 +200,7 @@ static enum cw_status sort(struct cw_eval_run *r, struct cw_eval_rows *rows, con
                             "found --sort '%s', expected a column or a metric, and :asc or :desc behind it", text);
     order.ascending = text[length] ? text[length + 1] == 'a' : order.ascending;
     if (find_column(text, length) != NAME)
-        status = find_values(r, rows, &name, 1, &values);
+        status = find_values(r, rows, "--sort", &name, 1, &values);
     order.values = values ? *values : NULL;
     if (status == CW_OK)
         qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare, &order);

@@ -1,9 +1,12 @@
+#define _GNU_SOURCE
 #include "eval/output/gate_output.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/terminal.h"
 
@@ -49,21 +52,40 @@ static const char *percent_text(double part, char text[CW_NUMBER_SIZE])
     return text;
 }
 
-enum { LABEL_SHOWN = 90, SLOWDOWN_LABEL_SHOWN = 56 };
+enum { LABEL_SHOWN = 84, SLOWDOWN_LABEL_SHOWN = 52 }; /* in lines of 100 columns */
+
+/* "name (4, 1, 1)x(128, 1, 1)" in so many columns: the name is shortened. */
+static const char *shorten_label(const char *label, size_t width, char text[CW_SHORT_SIZE])
+{
+    char shape[CW_SHORT_SIZE] = "";
+    char *name = strdup(label), *last = NULL;
+    for (char *at = name; at && (at = strstr(at, " (")); at++)
+        last = at;
+    if (last && strstr(last, ")x(") && strlen(last) < width / 2 + 16) {
+        cw_text_format(shape, sizeof shape, "%s", last);
+        *last = 0;
+    }
+    const size_t taken = cw_text_columns(shape);
+    cw_shorten(name ? name : "", width > taken ? width - taken : 1, text);
+    if (strlen(text) + strlen(shape) < CW_SHORT_SIZE)
+        strcat(text, shape);
+    free(name);
+    return text;
+}
 
 static void put_slowdown(FILE *out, const struct cw_gate_slowdown *s, const char *of_least, const char *of_most)
 {
     const bool one = s->least_at == s->most_at;
-    char text[CW_NUMBER_SIZE];
+    char text[CW_NUMBER_SIZE], label[CW_SHORT_SIZE];
     if (isnan(s->least)) {
         fputs("  no slowdown is told: time is not judged\n", out);
         return;
     }
-    cw_text_print(out, "  smallest slowdown told%s  %7s  %.*s\n", one ? "" : ", best kernel ",
-                  percent_text(s->least, text), SLOWDOWN_LABEL_SHOWN, of_least);
+    cw_text_print(out, "  smallest slowdown told%s  %7s  %s\n", one ? "" : ", best kernel ",
+                  percent_text(s->least, text), shorten_label(of_least, SLOWDOWN_LABEL_SHOWN, label));
     if (!one)
-        cw_text_print(out, "                          worst kernel  %7s  %.*s\n", percent_text(s->most, text),
-                      SLOWDOWN_LABEL_SHOWN, of_most);
+        cw_text_print(out, "                          worst kernel  %7s  %s\n", percent_text(s->most, text),
+                      shorten_label(of_most, SLOWDOWN_LABEL_SHOWN, label));
 }
 
 void cw_gate_print_summary(FILE *out, const struct cw_gate_learned *learned)
@@ -119,10 +141,12 @@ static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw
     for (uint32_t i = 0, match = UINT32_MAX; i < j->finding_count; i++) {
         const struct cw_gate_finding *f = &j->findings[i];
         const char *label = f->match != match ? label_of(o, f->match, arena) : "";
+        char shown[CW_SHORT_SIZE];
         if (!label)
             return cw_error_nomem(err);
         if (*label)
-            cw_text_print(out, "  %s: %.*s\n", cw_verdict_names[j->verdicts[f->match]], LABEL_SHOWN, label);
+            cw_text_print(out, "  %s: %s\n", cw_verdict_names[j->verdicts[f->match]],
+                          shorten_label(label, LABEL_SHOWN, shown));
         match = f->match;
         put_finding(o, f, out);
     }

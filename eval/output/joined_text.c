@@ -147,7 +147,7 @@ static struct cw_output_row left_row(const struct cw_output_table *t, uint64_t i
     const struct cw_join_left *item = &l->items[i];
     const struct cw_join_run *run = l->traced ? &l->joined->traced : &l->joined->counted;
     cw_terminal_integer(item->count, l->one.launches);
-    snprintf(l->one.share, sizeof l->one.share, "%.1f%%", l->whole > 0 && l->times ? 100 * l->times[i] / l->whole : 0);
+    cw_terminal_percent(l->whole > 0 && l->times ? l->times[i] / l->whole : 0, l->one.share);
     put_shape(&run->launches[item->first], l->one.shape);
     cw_shorten(name_of(l, item), l->name_width, l->one.name);
     l->one.why = why(item->how, l->traced);

@@ -10,8 +10,6 @@
 #include "eval/output/terminal.h"
 
 enum { TOP = 10, NAME_WIDTH = 60, LEAST_NAME = 24 };
-/* What columns but the last take; of a narrow terminal without the least value and its rank. */
-enum { KERNEL_LEFT = 92, KERNEL_LEFT_NARROW = 75, METRIC_LEFT = 70, METRIC_LEFT_NARROW = 44 };
 
 /* ---- sentences -------------------------------------------------------------------------------------------------- */
 
@@ -173,13 +171,24 @@ static struct cw_output_row metric_row(const struct cw_output_table *t, uint64_t
     put_percent(line->imbalance, s->imbalance);
     cw_terminal_integer(s->outliers, line->outliers);
     const char *metric = r->names[at % r->metric_count];
-    const size_t used = strlen(metric) + 2, left = l->metric_width > used ? l->metric_width - used : 0;
-    cw_shorten(r->kernels[at / r->metric_count].name, !l->metric_width || left > NAME_WIDTH ? NAME_WIDTH
-                                                      : left > LEAST_NAME                   ? left
-                                                                                            : LEAST_NAME,
+    const size_t used = strlen(metric) + 2, room = l->metric_width, left = room > used ? room - used : 0;
+    cw_shorten(r->kernels[at / r->metric_count].name,
+               !room || left > NAME_WIDTH ? NAME_WIDTH
+               : left > LEAST_NAME        ? left
+               : room < 3 * LEAST_NAME    ? room / 3
+                                          : LEAST_NAME,
                name);
-    snprintf(line->name, sizeof line->name, "%s, %s", metric, name);
+    const size_t taken = cw_text_columns(name) + 2;
+    char cut[CW_SHORT_SIZE];
+    snprintf(line->name, sizeof line->name, "%s, %s",
+             cw_terminal_cut(metric, !room || room < taken ? NAME_WIDTH : room - taken, cut), name);
     return (struct cw_output_row){.record = line};
+}
+
+/* By so much that it can be seen. */
+static bool differs(const struct cw_rank_spread *s)
+{
+    return s->outliers || (isfinite(s->imbalance) ? s->imbalance >= 0.0005 : s->greatest > s->least);
 }
 
 /* Metrics with outliers first, then those that differ most. */
@@ -202,10 +211,15 @@ static const char *group_title(const struct cw_ranks *r)
 /* What a narrow terminal has no room for: the least value with its rank; of metrics also outliers. */
 enum { KERNEL_WIDE = 1 << 4 | 1 << 5, METRIC_WIDE = 1 << 1 | 1 << 2 | 1 << 6 };
 
-/* Whether both tables leave that out. */
-static bool is_narrow(const struct cw_terminal_style *style)
+/* What the columns but the last leave of the window; less than 0 where they take more. */
+static int find_room(const struct cw_output_table *table, const struct cw_terminal_style *style)
 {
-    return style->width && style->width < KERNEL_LEFT + LEAST_NAME;
+    struct cw_terminal_layout layout = {0};
+    int room = (int)style->width - 2;
+    cw_terminal_measure(&layout, table);
+    for (size_t k = 0; k + 1 < table->column_count; k++)
+        room -= 2 + layout.widths[k];
+    return room;
 }
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -302,24 +316,27 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
                                   struct cw_error *err)
 {
     const struct cw_ranks *r = l->ranks;
-    const uint64_t count = (uint64_t)r->kernel_count * r->metric_count;
-    uint64_t *order = malloc((count + 1) * sizeof *order);
+    const uint64_t all = (uint64_t)r->kernel_count * r->metric_count;
+    uint64_t count = 0, *order = malloc((all + 1) * sizeof *order);
     if (!order)
         return cw_error_nomem(err);
-    for (uint64_t i = 0; i < count; i++)
-        order[i] = i;
+    for (uint64_t i = 0; i < all; i++)
+        if (differs(&r->spreads[i]))
+            order[count++] = i;
     qsort_r(order, count, sizeof *order, most_apart_first, (void *)r->spreads);
     l->order = order;
-    const bool narrow = is_narrow(style);
-    const size_t left = narrow ? METRIC_LEFT_NARROW : METRIC_LEFT;
+    enum { LEAST_METRIC = 40 };
     char title[64];
     struct cw_output_column columns[MOST_COLUMNS];
-    l->metric_width = style->width > left ? style->width - left : style->width ? 1 : 0;
     snprintf(title, sizeof title, "metric, %s", group_title(r));
-    const struct cw_output_table table = {
+    struct cw_output_table table = {
         .columns = columns,
-        .column_count = take_columns(columns, metric_columns, COUNT(metric_columns), narrow ? METRIC_WIDE : 0, title),
+        .column_count = take_columns(columns, metric_columns, COUNT(metric_columns), 0, title),
         .record_size = sizeof l->metric, .row_count = count < top ? count : top, .row = metric_row, .content = l};
+    if (style->width && find_room(&table, style) < LEAST_METRIC)
+        table.column_count = take_columns(columns, metric_columns, COUNT(metric_columns), METRIC_WIDE, title);
+    const int room = find_room(&table, style);
+    l->metric_width = !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME;
     if (count) {
         putc('\n', out);
         cw_terminal_title("Metrics in which ranks differ most", style, out);
@@ -337,17 +354,17 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
     const struct cw_ranks_view *v = o->result;
     const struct cw_ranks *r = v->ranks;
     const size_t top = v->top ? v->top : TOP;
-    const bool narrow = is_narrow(style);
-    const size_t left = narrow ? KERNEL_LEFT_NARROW : KERNEL_LEFT;
-    struct lines lines = {.ranks = r, .name_width = style->width > left + LEAST_NAME ? style->width - left
-                                                    : style->width                   ? LEAST_NAME
-                                                                                     : 0};
+    struct lines lines = {.ranks = r, .name_width = LEAST_NAME};
     struct cw_output_column columns[MOST_COLUMNS];
-    const struct cw_output_table kernels = {
+    struct cw_output_table kernels = {
         .columns = columns,
-        .column_count = take_columns(columns, kernel_columns, COUNT(kernel_columns), narrow ? KERNEL_WIDE : 0, group_title(r)),
+        .column_count = take_columns(columns, kernel_columns, COUNT(kernel_columns), 0, group_title(r)),
         .record_size = sizeof lines.kernel, .row_count = r->kernel_count < top ? r->kernel_count : top,
         .row = kernel_row, .content = &lines};
+    if (style->width && find_room(&kernels, style) < LEAST_NAME)
+        kernels.column_count = take_columns(columns, kernel_columns, COUNT(kernel_columns), KERNEL_WIDE, group_title(r));
+    const int room = find_room(&kernels, style);
+    lines.name_width = !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME;
     if (!style->quiet)
         put_summary(v, out);
     cw_terminal_print(&kernels, out);

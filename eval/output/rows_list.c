@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shorten.h"
+#include "base/apart.h"
 #include "base/text.h"
 #include "eval/advice.h"
 #include "eval/output/capture.h"
@@ -108,8 +108,9 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     if (!(groups->total > 0) && groups->count)
         fputs("No time was collected, so they are sorted by their number.\n", out);
     if (groups->nested)
-        cw_text_print(out, "%s of them lie within others and were counted apart from these: shares add up to more than all.\n",
-                      cw_terminal_integer(groups->nested, text));
+        cw_text_print(
+            out, "%s of them lie within others and were counted apart from these: shares add up to more than all.\n",
+            cw_terminal_integer(groups->nested, text));
     const struct cw_short_launches brief = cw_groups_find_short(groups);
     if (brief.many)
         cw_text_print(out, "%s of the launches take less than 10 us: %.1f %% of the time.\n",
@@ -148,6 +149,7 @@ struct list {
     const struct cw_output_rows *rows;
     int name_width;             /* 0: all of it */
     int name_least, name_usual; /* what the names take of NAME_LEAST and of NAME_USUAL columns */
+    size_t *alike;              /* of each row; see base/apart.h */
     bool shapes;                /* names alone do not tell the rows apart */
     bool limiters, findings;    /* some row has one */
     bool slower, partly; /* of a join: some row took another time when it was counted, or has no metrics in part */
@@ -156,11 +158,6 @@ struct list {
     size_t column_count;
     char letters[MOST_METRICS][2];
 };
-
-static void put_percent(double part, char text[16])
-{
-    snprintf(text, 16, isnan(part) ? "-" : "%.1f%%", 100 * part);
-}
 
 /* A value with the prefix of its unit, and its mark. */
 static void put_value(const struct cw_result *r, uint32_t metric, uint32_t row, char text[CELL_SIZE])
@@ -282,7 +279,7 @@ static void put_joined(const struct cw_joined_row *row, struct line *line)
     else
         cw_terminal_time(row->gap, line->gap);
     snprintf(line->counted, sizeof line->counted, slower ? "%+.0f%%" : "-", 100 * slower);
-    put_percent((double)(row->twins + row->like) / (row->twins + row->like + row->none), line->joined);
+    cw_terminal_percent((double)(row->twins + row->like) / (row->twins + row->like + row->none), line->joined);
 }
 
 static void look_for_joined(struct list *l)
@@ -303,8 +300,8 @@ static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i
     cw_terminal_integer(g->kernels, l->one.kernels);
     cw_terminal_time(g->total, l->one.total);
     cw_terminal_time(g->mean, l->one.mean);
-    put_percent(cw_group_share(groups, g), l->one.share);
-    put_percent(g->timed > 1 ? cw_group_spread(g) : NAN, l->one.spread);
+    cw_terminal_percent(cw_group_share(groups, g), l->one.share);
+    cw_terminal_percent(g->timed > 1 ? cw_group_spread(g) : NAN, l->one.spread);
     for (uint32_t m = 0; m < l->rows->result->metric_count && m < MOST_METRICS; m++)
         put_value(l->rows->result, m, (uint32_t)i, l->one.metrics[m]);
     put_advice(find_told(l->rows, l->rows->rows[i]), &l->one);
@@ -312,6 +309,8 @@ static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i
         put_joined(&l->rows->joined->rows->rows[l->rows->rows[i]], &l->one);
     put_shape(cw_launch_of(&groups->data, l->rows->rows[i]), l->one.shape);
     cw_shorten(g->name, (size_t)l->name_width, l->one.name);
+    if (l->alike)
+        cw_show_apart(g->name, l->alike[i], (size_t)l->name_width, l->one.name);
     return (struct cw_output_row){.record = &l->one};
 }
 
@@ -478,6 +477,16 @@ static void put_letters(const struct list *l, FILE *out)
     putc('\n', out);
 }
 
+static size_t *find_alike(const struct list *l)
+{
+    const char **names = l->name_width ? calloc((size_t)l->rows->count + 1, sizeof *names) : NULL;
+    for (uint32_t i = 0; names && i < l->rows->count; i++)
+        names[i] = l->rows->groups->items[l->rows->rows[i]].name;
+    size_t *alike = names ? cw_find_alike(names, l->rows->count, (size_t)l->name_width, cw_shorten) : NULL;
+    free(names);
+    return alike;
+}
+
 static void put_list(struct list *l, struct form form, const struct cw_terminal_style *style, FILE *out)
 {
     struct cw_terminal_layout layout = {0};
@@ -489,8 +498,10 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
         (l->rows->joined ? put_joined_summary : put_summary)(l->rows, out);
     if (form.letters && r->metric_count)
         put_letters(l, out);
+    l->alike = find_alike(l);
     cw_terminal_measure(&layout, &t);
     cw_terminal_put(&layout, &t, out);
+    free(l->alike);
     for (size_t i = 0; i < (size_t)r->metric_count * r->row_count; i++)
         layout.seen[r->statuses[i]] = true;
     if (style->quiet)

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "eval/output/terminal.h"
 
 #include <inttypes.h>
@@ -5,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/apart.h"
 #include "base/text.h"
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
@@ -155,6 +157,12 @@ const char *cw_terminal_integer(uint64_t value, char text[CW_NUMBER_SIZE])
     return text;
 }
 
+const char *cw_terminal_percent(double part, char text[CW_PERCENT_SIZE])
+{
+    snprintf(text, CW_PERCENT_SIZE, isnan(part) ? "-" : part < 0.0005 && part > 0 ? "<0.1%%" : "%.1f%%", 100 * part);
+    return text;
+}
+
 const char *cw_terminal_time(double ns, char text[CW_TIME_TEXT_SIZE])
 {
     char number[CW_NUMBER_SIZE], unit[CW_UNIT_SIZE];
@@ -251,33 +259,62 @@ void cw_terminal_fit(struct cw_terminal_layout *l, const struct cw_output_table 
         l->widths[column] = room > 24 ? room : 24;
 }
 
-/* A text in `width` columns; the middle of a longer one is left out, since names differ most at both ends. */
-static void put_fitted(const char *text, int width, FILE *out)
+const char *cw_terminal_cut(const char *text, size_t width, char shown[CW_SHORT_SIZE])
 {
-    char shown[4 * CW_METRIC_NAME_MAX];
-    int length = (int)cw_text_format(shown, sizeof shown, "%s", text);
-    if ((int)cw_text_columns(shown) <= width) {
-        cw_text_print(out, "%-*s", width, shown);
-        return;
-    }
-    int tail = (width - 2) / 2, head = width - 2 - tail;
+    const int length = (int)cw_text_format(shown, CW_SHORT_SIZE, "%s", text);
+    if (cw_text_columns(shown) <= width)
+        return shown;
+    if (width < 4)
+        width = 4;
+    int tail = ((int)width - 2) / 2, head = (int)width - 2 - tail;
     while (((unsigned char)shown[length - tail] & 0xc0) == 0x80) /* not within a character */
         tail--;
-    cw_text_print(out, "%.*s..%s", head, shown, shown + length - tail);
+    while (head > 0 && ((unsigned char)shown[head] & 0xc0) == 0x80)
+        head--;
+    memmove(shown + head + 2, shown + length - tail, (size_t)tail + 1);
+    memcpy(shown + head, "..", 2);
+    return shown;
 }
 
-static void put_cell(const struct cw_output_column *c, const char *text, int width, bool last, FILE *out)
+/* The texts of the first column that would read the same. */
+static size_t *find_alike(const struct cw_terminal_layout *l, const struct cw_output_table *t)
+{
+    enum { MOST = 4096 };
+    const struct cw_output_column *c = &t->columns[0];
+    const bool fitted = !c->right && !c->width && c->type != CW_CELL_STATUS && t->column_count > 1;
+    char number[CW_NUMBER_SIZE], **texts = NULL;
+    size_t *alike = NULL;
+    bool good = fitted && t->row_count <= MOST && (texts = calloc(t->row_count + 1, sizeof *texts));
+    for (uint64_t i = 0; good && i < t->row_count; i++)
+        good = (texts[i] = strdup(cell_text(c, t->row(t, i).record, number))) != NULL;
+    if (good)
+        alike = cw_find_alike((const char *const *)texts, t->row_count, (size_t)l->widths[0], cw_terminal_cut);
+    for (uint64_t i = 0; texts && i < t->row_count; i++)
+        free(texts[i]);
+    free(texts);
+    return alike;
+}
+
+static void put_fitted(const char *text, size_t alike, int width, FILE *out)
+{
+    char shown[CW_SHORT_SIZE];
+    cw_terminal_cut(text, (size_t)width, shown);
+    cw_text_print(out, "%-*s", width, cw_show_apart(text, alike, (size_t)width, shown));
+}
+
+static void put_cell(const struct cw_output_column *c, const char *text, size_t alike, int width, bool last, FILE *out)
 {
     if (c->right)
         cw_text_print(out, "%*s", width, text);
     else if (c->width || last)
         cw_text_print(out, "%-*s", last ? 0 : width, text);
     else
-        put_fitted(text, width, out);
+        put_fitted(text, alike, width, out);
 }
 
-/* A line of cells, or, without a record, of the columns' names. */
-static void put_line(const struct cw_terminal_layout *l, const struct cw_output_table *t, const void *record, FILE *out)
+/* A line of cells, or, without a record, of the columns' names; `alike` is of the first cell. */
+static void put_line(const struct cw_terminal_layout *l, const struct cw_output_table *t, const void *record,
+                     size_t alike, FILE *out)
 {
     char number[CW_NUMBER_SIZE];
     for (size_t k = 0; k < t->column_count; k++) {
@@ -290,7 +327,7 @@ static void put_line(const struct cw_terminal_layout *l, const struct cw_output_
         if (c->type == CW_CELL_STATUS || (last && !*text)) /* no blanks at the end of a line */
             continue;
         fputs(k || !t->plain ? "  " : "", out);
-        put_cell(c, text, l->widths[k], last, out);
+        put_cell(c, text, k ? 0 : alike, l->widths[k], last, out);
     }
     putc('\n', out);
 }
@@ -307,13 +344,15 @@ static void put_rule(const struct cw_terminal_layout *l, const struct cw_output_
 
 void cw_terminal_put_rows(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
 {
+    size_t *alike = find_alike(l, t);
     for (uint64_t i = 0; i < t->row_count; i++)
-        put_line(l, t, t->row(t, i).record, out);
+        put_line(l, t, t->row(t, i).record, alike ? alike[i] : 0, out);
+    free(alike);
 }
 
 void cw_terminal_put(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
 {
-    put_line(l, t, NULL, out);
+    put_line(l, t, NULL, 0, out);
     if (!t->plain)
         put_rule(l, t, out);
     cw_terminal_put_rows(l, t, out);

@@ -3,6 +3,7 @@
 #ifndef CW_EVAL_OUTPUT_TERMINAL_H
 #define CW_EVAL_OUTPUT_TERMINAL_H
 
+#include "base/shorten.h"
 #include "eval/output/output.h"
 
 enum { CW_TERMINAL_COLUMNS = 20 }; /* at most */
@@ -26,8 +27,8 @@ void cw_terminal_print(const struct cw_output_table *table, FILE *out);
 /* What the marks of the statuses that were seen mean. */
 void cw_terminal_legend(const struct cw_terminal_layout *layout, FILE *out);
 
-/* A unit as people write it: "inst/cycle" of "instructions/gpc_cycles", "warps" of "gpc_cycles*warps/gpc_cycles", "GB/s"
- * with a prefix of "bytes/s"; "" of "1". Files have the exact one. Returns `shown`. */
+/* A unit as people write it: "inst/cycle" of "instructions/gpc_cycles", "warps" of "gpc_cycles*warps/gpc_cycles",
+ * "GB/s" with a prefix of "bytes/s"; "" of "1". Files have the exact one. Returns `shown`. */
 enum { CW_UNIT_SIZE = 64 };
 const char *cw_terminal_unit(const char *unit, char shown[CW_UNIT_SIZE]);
 /* The prefix that suits a value: what to divide by, and `shown` for the unit. */
@@ -39,6 +40,12 @@ const char *cw_terminal_integer(uint64_t value, char text[CW_NUMBER_SIZE]);
 /* "1.234 ms" of nanoseconds. Returns `text`. */
 enum { CW_TIME_TEXT_SIZE = CW_NUMBER_SIZE + CW_UNIT_SIZE };
 const char *cw_terminal_time(double ns, char text[CW_TIME_TEXT_SIZE]);
+/* "12.3%" of 0.123, "<0.1%" of less that is something, "-" of NaN. Returns `text`. */
+enum { CW_PERCENT_SIZE = 16 };
+const char *cw_terminal_percent(double part, char text[CW_PERCENT_SIZE]);
+/* A text in `width` columns, escaped; the middle of a longer one is left out, since names differ most at both ends.
+ * Returns `shown`. */
+const char *cw_terminal_cut(const char *text, size_t width, char shown[CW_SHORT_SIZE]);
 /* The mark of a status, ' ' for none. */
 char cw_terminal_mark(enum cw_value_status status);
 

@@ -1,10 +1,12 @@
+#define _GNU_SOURCE
 #include "eval/output/timeline_page.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/shorten.h"
+#include "base/apart.h"
 #include "base/text.h"
 #include "eval/output/terminal.h"
 
@@ -46,9 +48,28 @@ static struct cw_output_row fill_line(const struct cw_output_table *table, uint6
     memcpy(name, l->one.name, sizeof name);
     if (l->names == CW_NAMES_FUNCTIONS)
         cw_shorten(name, (size_t)l->room, l->one.name);
-    else
+    if (l->names == CW_NAMES_FUNCTIONS && l->alike)
+        cw_show_apart(name, l->alike[i], (size_t)l->room, l->one.name);
+    if (l->names != CW_NAMES_FUNCTIONS)
         (l->names == CW_NAMES_PATHS ? shorten_path : shorten_words)(name, (size_t)l->room, l->one.name);
     return (struct cw_output_row){.record = &l->one};
+}
+
+/* Of rows whose names are cut: which would read the same. */
+static size_t *find_alike(struct cw_text_lines *l)
+{
+    const bool cut = l->room && l->names == CW_NAMES_FUNCTIONS;
+    char **names = cut ? calloc((size_t)l->rows + 1, sizeof *names) : NULL;
+    bool good = names;
+    for (uint32_t i = 0; good && i < l->rows; i++) {
+        l->fill(l, i, &l->one);
+        good = (names[i] = strdup(l->one.name)) != NULL;
+    }
+    size_t *alike = good ? cw_find_alike((const char *const *)names, l->rows, (size_t)l->room, cw_shorten) : NULL;
+    for (uint32_t i = 0; names && i < l->rows; i++)
+        free(names[i]);
+    free(names);
+    return alike;
 }
 
 void cw_text_put_lines(struct cw_text_lines *l)
@@ -77,9 +98,12 @@ void cw_text_put_lines(struct cw_text_lines *l)
     for (size_t k = 0; k < l->count; k++)
         room -= 2 + layout.widths[k];
     l->room = !l->page->style->width || l->page->o->wide ? 0 : room > NAME_LEAST ? room : NAME_LEAST;
+    l->alike = find_alike(l);
     layout = (struct cw_terminal_layout){0};
     cw_terminal_measure(&layout, &table);
     cw_terminal_put(&layout, &table, l->page->out);
+    free(l->alike);
+    l->alike = NULL;
 }
 
 void cw_cell_time(double ns, char cell[CW_CELL_SIZE])
@@ -90,10 +114,8 @@ void cw_cell_time(double ns, char cell[CW_CELL_SIZE])
 
 void cw_cell_percent(double part, char cell[CW_CELL_SIZE])
 {
-    if (isnan(part))
-        strcpy(cell, "-");
-    else
-        snprintf(cell, CW_CELL_SIZE, part < 0.0005 && part > 0 ? "<0.1%%" : "%.1f%%", 100 * part);
+    char text[CW_PERCENT_SIZE];
+    snprintf(cell, CW_CELL_SIZE, "%s", cw_terminal_percent(part, text));
 }
 
 void cw_cell_count(uint64_t count, char cell[CW_CELL_SIZE])

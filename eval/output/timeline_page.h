@@ -31,6 +31,7 @@ struct cw_text_lines {
     const void *content;
     enum cw_text_names { CW_NAMES_FUNCTIONS, CW_NAMES_PATHS, CW_NAMES_WORDS } names; /* how longer ones are shortened */
     int room;                                                                        /* columns for it, 0: all */
+    size_t *alike;                                                                   /* of each row; see base/apart.h */
     struct cw_text_line one;
 };
 void cw_text_put_lines(struct cw_text_lines *lines);

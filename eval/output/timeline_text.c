@@ -205,7 +205,7 @@ static void put_main_list(const struct cw_text_page *p)
              by == CW_TIMELINE_BY_CALL ? "Time in calls" : "Time on the GPU", names[by],
              cw_terminal_time(list->groups.total, text), cw_terminal_integer(count_items(&list->groups), number),
              items_of(by));
-    if (!p->style->quiet)
+    if (!p->style->quiet || !p->o->list_alone) /* other lists stand beside it */
         cw_text_put_title(p, title);
     if (!list->count)
         fputs("  no rows\n", p->out);

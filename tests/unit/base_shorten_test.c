@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/apart.h"
 #include "base/shorten.h"
 #include "base/text.h"
 
@@ -119,4 +120,33 @@ Test(shorten, a_name_of_any_length_fits)
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         cr_expect(*cw_shorten_to_family(cases[i].name, text), "%s", cases[i].name);
+}
+
+Test(shorten, names_that_read_the_same_show_where_they_differ)
+{
+    static const char *const names[] = {
+        "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_alignc4_kernel__5x_"
+        "cublas",
+        "gemm(float*)",
+        "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_alignc4_kernel__5x_"
+        "cublas",
+        "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(cutlass_80_simt_sgemm_128x32_8x5_nn_align1)",
+        "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(cutlass_80_simt_sgemm_128x64_8x5_nn_align1)",
+        "gemm(float*)"};
+    static const char *const wanted[] = {
+        "sm80_xmma_gemm..tn_n_tilesize32x32x..",   "gemm(float*)",
+        "sm80_xmma_gemm..nn_n_tilesize32x32x..",   "Kernel2<cutlas..128x32_8x5_nn_align..",
+        "Kernel2<cutlas..128x64_8x5_nn_align..", "gemm(float*)"};
+    enum { COUNT = sizeof names / sizeof *names, WIDTH = 37 };
+    char text[CW_SHORT_SIZE];
+    size_t *at = cw_find_alike(names, COUNT, WIDTH, cw_shorten);
+    cr_assert_not_null(at);
+    for (size_t i = 0; i < COUNT; i++) {
+        cw_show_apart(names[i], at[i], WIDTH, (char *)cw_shorten(names[i], WIDTH, text));
+        cr_expect(cw_text_columns(text) <= WIDTH, "%s", text);
+        cr_expect_str_eq(text, wanted[i]);
+    }
+    cr_expect(at[1] == 0 && at[5] == 0, "the same name differs in nothing");
+    cr_expect_str_eq(cw_show_apart(names[0], at[0], 15, (char *)cw_shorten(names[0], 15, text)), "sm80_xm..cublas");
+    free(at);
 }

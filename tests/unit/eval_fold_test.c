@@ -182,7 +182,7 @@ Test(eval_fold, time_that_some_passes_count)
     double squares = 0;
     for (uint32_t i = 0; i < 12; i += 4)
         squares += pow(value_at(TIME, i) - sum / 3, 2);
-    cr_expect(fabs(g->deviation - sqrt(squares / 3)) < 1e-9, "estimates do not make it smaller");
+    cr_expect(fabs(g->deviation - sqrt(squares / 2)) < 1e-9, "estimates do not make it smaller");
 }
 
 /* A program may number its steps. */

@@ -75,7 +75,7 @@ Test(eval_ranks, a_spread_has_quartiles_between_values_and_leaves_out_what_is_un
     cr_expect(s.lower == 1.75 && s.median == 2.5 && s.upper == 3.25 && s.distance == 1);
     cr_expect(s.least_rank == 2 && s.greatest_rank == 0);
     cr_expect_float_eq(s.imbalance, 0.6, 1e-15);
-    cr_expect_float_eq(s.deviation, sqrt(1.25), 1e-15);
+    cr_expect_float_eq(s.deviation, sqrt(5.0 / 3), 1e-15);
     cw_rank_spread_make(&s, values + 1, index, 1, scratch);
     cr_expect(s.count == 0 && isnan(s.median) && isnan(s.mean) && isnan(s.imbalance) && s.outliers == 0);
 }
