@@ -283,7 +283,8 @@ static enum cw_status add_readings(struct cw_eval_run *r, const char *const **re
     return CW_OK;
 }
 
-/* A list of kernels needs no metrics but those that are named; one kernel in full has what was planned. */
+/* A list of kernels needs no metrics but those that are named; one kernel in full has what was planned. All that a file
+ * is given is too much for a terminal. */
 static enum cw_status print_rows(struct cw_eval_run *r)
 {
     struct cw_eval_rows *rows = cw_arena_alloc(r->arena, 1, sizeof *rows);
@@ -291,7 +292,8 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     struct cw_output_rows shown = {.sections = &sections};
     struct cw_output output;
     const size_t top = r->o->top ? r->o->top : r->o->wide ? 0 : CW_EVAL_LIST_TOP;
-    const bool named = r->o->all || r->o->sources.count;
+    const bool written = r->o->hdf5 || r->o->csv || r->o->json;
+    const bool named = (r->o->all && (!written || r->o->wide)) || r->o->sources.count;
     enum cw_status status =
         rows ? (named || r->o->wide ? cw_eval_make_rows : cw_eval_make_rows_of_times)(
                    r, rows, cw_eval_by(r, CW_BY_KERNEL), top)
