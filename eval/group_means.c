@@ -7,17 +7,6 @@
 
 #include "image/range_view.h"
 
-uint8_t cw_form_graver(uint8_t a, uint8_t b)
-{
-    static const uint8_t gravity[CW_FORM__ALL] = {[CW_FORM_UNAVAILABLE] = 1,
-                                                  [CW_FORM_ROLLUPS] = 2,
-                                                  [CW_FORM_MULTIPLEXED] = 3,
-                                                  [CW_FORM_OVERFLOW] = 4,
-                                                  [CW_FORM_INCOMPLETE] = 5};
-    b = b == CW_FORM_ZERO || b == CW_FORM_ONE || b == CW_FORM_INSTANCES ? CW_FORM_ROLLUPS : b;
-    return gravity[b] > gravity[a] ? b : a;
-}
-
 static double uncounted_duration(const struct cw_range *range, uint32_t pass_count)
 {
     double least = NAN;

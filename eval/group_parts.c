@@ -14,6 +14,17 @@ static bool has(uint8_t form)
     return form > CW_FORM_UNAVAILABLE;
 }
 
+uint8_t cw_form_graver(uint8_t a, uint8_t b)
+{
+    static const uint8_t gravity[CW_FORM__ALL] = {[CW_FORM_UNAVAILABLE] = 1,
+                                                  [CW_FORM_ROLLUPS] = 2,
+                                                  [CW_FORM_MULTIPLEXED] = 3,
+                                                  [CW_FORM_OVERFLOW] = 4,
+                                                  [CW_FORM_INCOMPLETE] = 5};
+    b = b == CW_FORM_ZERO || b == CW_FORM_ONE || b == CW_FORM_INSTANCES ? CW_FORM_ROLLUPS : b;
+    return gravity[b] > gravity[a] ? b : a;
+}
+
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
 static size_t mask_size(const struct cw_group_parts *p)

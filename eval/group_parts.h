@@ -8,6 +8,9 @@
 #include "base/hash_table.h"
 #include "eval/groups.h"
 
+/* The form of a mean of values of two forms: the graver one. */
+uint8_t cw_form_graver(uint8_t a, uint8_t b);
+
 /* A column of some ranges. */
 struct cw_group_cell {
     double sums[CW_ROLLUP_COUNT];

@@ -100,8 +100,6 @@ enum cw_status cw_groups_merge_shared(const struct cw_groups *groups, uint32_t g
 enum cw_status cw_groups_measure(struct cw_groups *groups, const struct cw_counter_data *data,
                                  const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
 
-/* The form of a mean of values of two forms: the graver one. */
-uint8_t cw_form_graver(uint8_t a, uint8_t b);
 /* How long a range of data in memory took: by the column of the chip's time, or CW_NO_COLUMN, else the shortest pass,
  * else start to end where there was one pass. NaN unknown. */
 double cw_range_duration(const struct cw_counter_data *data, uint32_t range, uint32_t time_column);

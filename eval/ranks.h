@@ -6,6 +6,7 @@
 #define CW_EVAL_RANKS_H
 
 #include "eval/groups.h"
+#include "eval/rank_spread.h"
 #include "eval/result.h"
 
 /* What tells why a rank is slower, of its mean launch; NaN unknown. */
@@ -28,16 +29,6 @@ struct cw_rank {
     double total;  /* ns, of all launches whose time is known */
     double waits;  /* of these, in kernels that wait for other ranks */
     double clock;  /* MHz of the SMs while it was captured, NaN unknown */
-};
-
-/* How values differ between ranks. */
-struct cw_rank_spread {
-    uint32_t count; /* of ranks that have a value */
-    double mean, deviation, least, lower, median, upper, greatest; /* lower, upper: quartiles; NaN without a value */
-    double distance;                /* the median distance from the median */
-    double imbalance;               /* greatest / mean - 1; NaN where the mean is not above zero */
-    uint32_t least_rank, greatest_rank; /* indices of the first rank that has it */
-    uint32_t outliers;              /* see cw_rank_is_outlier */
 };
 
 struct cw_rank_kernel {
@@ -96,14 +87,6 @@ void cw_ranks_finish(struct cw_ranks *ranks);
 /* The values and statuses of a row, metric_count each. CW_ERR_IO. */
 enum cw_status cw_ranks_values(const struct cw_ranks *ranks, uint64_t row, double *values, int8_t *statuses,
                                struct cw_error *err);
-
-/* Fills in a spread of `count` values, some of which may be NaN; `rank` says whose each is, `scratch` has room for them.
- */
-void cw_rank_spread_make(struct cw_rank_spread *spread, const double *values, const uint32_t *rank, uint32_t count,
-                         double *scratch);
-/* Whether a value stands apart: by 5 % of the median, and, of four ranks and more, by five times the usual distance from
- * it (1.4826 times the median distance, which is the standard deviation of what is distributed normally). */
-bool cw_rank_is_outlier(double value, const struct cw_rank_spread *spread);
 
 /* Finds the stragglers of ranks that were sorted; what cw_ranks_compare does last. CW_ERR_NOMEM alone. */
 enum cw_status cw_ranks_find_stragglers(struct cw_ranks *ranks, struct cw_arena *arena, struct cw_error *err);

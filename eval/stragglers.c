@@ -6,25 +6,6 @@
 
 #include "eval/ranks.h"
 
-/* Parts of names of kernels and NVTX ranges that exchange data with other ranks, in lower case and without '_', '-' and
- * spaces. */
-static const char *const waiting[] = {"nccl",     "rccl",      "nvshmem",   "allreduce", "reducescatter", "allgather",
-                                      "alltoall", "broadcast", "sendrecv",  "barrier",   "halo",          "mpi"};
-
-bool cw_rank_kernel_waits(const char *name)
-{
-    char plain[512];
-    size_t size = 0;
-    for (; *name && size < sizeof plain - 1; name++)
-        if (!strchr("_- ", *name))
-            plain[size++] = (char)(*name >= 'A' && *name <= 'Z' ? *name + 32 : *name);
-    plain[size] = 0;
-    for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
-        if (strstr(plain, waiting[i]))
-            return true;
-    return false;
-}
-
 /* What is within this of the median is no cause. */
 static const double least_cause = 0.02, least_slower = 0.05;
 

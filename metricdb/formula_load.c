@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/search.h"
 #include "metricdb/data.h"
 #include "metricdb/formula.h"
 #include "metricdb/formula_flat.h"
@@ -436,16 +435,6 @@ static void close_gaps(struct load *l, struct cw_formulas *table)
 }
 
 /* ---- public ----------------------------------------------------------------------------------------------------- */
-
-uint32_t cw_formulas_find(const struct cw_chip *chip, const char *name)
-{
-    const struct cw_formulas *all = chip->formulas;
-    const uint32_t count = all ? all->count : 0;
-    struct cw_search s = {0, count};
-    while (s.low < s.high)
-        cw_search_narrow(&s, strcmp(all->items[all->by_name[cw_search_middle(&s)]].name, name) < 0);
-    return s.low < count && strcmp(all->items[all->by_name[s.low]].name, name) == 0 ? all->by_name[s.low] : CW_NONE;
-}
 
 static enum cw_status resolve_all(struct load *l, struct cw_formulas *table, const struct cw_chip **chip)
 {

@@ -460,23 +460,3 @@ const char *cw_describe(const struct cw_glossary *g, const struct cw_chip *chip,
     put(&out, ".");
     return buffer;
 }
-
-enum cw_status cw_describe_metrics(const char *const **texts, const char *data, const struct cw_chip *chip,
-                                   const struct cw_metric *metrics, size_t count, struct cw_arena *arena,
-                                   struct cw_error *err)
-{
-    const struct cw_glossary *glossary;
-    *texts = NULL;
-    enum cw_status status = cw_glossary_load_about(&glossary, data, NULL, arena, NULL);
-    if (status != CW_OK)
-        return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK;
-    const char **list = cw_arena_alloc(arena, count, sizeof *list);
-    for (size_t i = 0; list && i < count; i++) {
-        char text[CW_DESCRIPTION_MAX];
-        list[i] = cw_arena_strdup(arena, cw_describe_metric(glossary, chip, &metrics[i], text, sizeof text));
-        if (!list[i])
-            list = NULL;
-    }
-    *texts = list;
-    return list ? CW_OK : cw_error_nomem(err);
-}

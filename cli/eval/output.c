@@ -44,6 +44,39 @@ bool cw_eval_prints(const struct cw_eval_request *o)
     return !taken;
 }
 
+/* Whether it is one of the captures that stand beside the first on a page. */
+static bool stands_beside(const struct cw_eval_report *report, const char *path)
+{
+    bool beside = report->baseline && cw_file_is_same(report->baseline, path);
+    for (size_t i = 0; i < report->with_count && !beside; i++)
+        beside = cw_file_is_same(report->with[i], path);
+    return beside;
+}
+
+enum cw_status cw_eval_check_outputs(struct cw_eval_run *r)
+{
+    const struct cw_eval_request *o = r->o;
+    const char *const files[] = {o->capture, o->hdf5, o->csv, o->json, o->report.path};
+    const struct cw_file_kind *const kinds[] = {NULL, &cw_file_hdf5, &cw_file_csv, &cw_file_json, &cw_file_report};
+    enum cw_status status = cw_eval_expand(r);
+    for (size_t i = 1; status == CW_OK && i < sizeof files / sizeof *files; i++) {
+        for (size_t k = 0; files[i] && k < i; k++)
+            if (files[k] && cw_file_is_same(files[k], files[i]) && (k || !cw_file_is_standard(files[k])))
+                return cw_error_set(r->err, CW_ERR_USAGE, "found %s as %s, expected another file for each", files[i],
+                                    k ? "two outputs" : "capture and output");
+        for (size_t k = 0; files[i] && k < r->files.count && !cw_file_is_standard(files[i]); k++)
+            if (cw_file_is_same(r->files.paths[k], files[i]))
+                return cw_error_set(r->err, CW_ERR_USAGE,
+                                    "found %s as capture and output, expected another file for each", files[i]);
+        if (files[i] && stands_beside(&o->report, files[i]) && !cw_file_is_standard(files[i]))
+            return cw_error_set(r->err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each",
+                                files[i]);
+        if (files[i])
+            status = cw_file_may_replace(files[i], kinds[i], o->force, r->err);
+    }
+    return status;
+}
+
 /* What standard output gets may be for the terminal, where progress would stand in it. */
 static enum cw_status write_file(const struct cw_eval_run *r, const struct cw_output *output, const char *path,
                                  cw_file_render *render)
