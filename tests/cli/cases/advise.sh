@@ -107,8 +107,9 @@ metric-eval advise "$h200" --rules no-file
 mkdir none
 metric-eval advise "$h200" --rules none
 echo "== in a window of so many columns"
+cp "$h200" run.cwd # hints have the path as it is given
 for columns in 80 100; do
-    script -qec "stty cols $columns; metric-eval advise $h200 --top 101 --rules rules" /dev/null </dev/null | tr -d '\r' |
+    script -qec "stty cols $columns; metric-eval advise run.cwd --top 101 --rules rules" /dev/null </dev/null | tr -d '\r' |
         sed 's/\x1b\[[0-9]*m//g' | awk -v most=$columns '{ all++ } length > most { print length ": " $0 } END { print (all > 100) }'
 done
 metric-config --chip GH100 --rules own.yaml --explain -m sm__inst_executed.sum
