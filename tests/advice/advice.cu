@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     if (argc < 2 || argc > 3 || launches < 1 || launches > most_launches)
         return usage();
     std::sort(cases().begin(), cases().end(),
-              [](const Case *x, const Case *y) { return strcmp(x->name, y->name) < 0; });
+              [](const Case *x, const Case *y) { return atoi(x->name + 1) < atoi(y->name + 1); });
     if (strcmp(argv[1], "--list") == 0)
         return list_kernels();
     prepare(launches);
