@@ -33,10 +33,7 @@ static void *serve(void *user)
         pthread_mutex_lock(&self->work);
         w->good = good;
         w->done = number;
-        pthread_cond_broadcast(&self->changed); /* to who waits with the library's lock */
-        pthread_mutex_unlock(&self->work);
-        cw_inject_wake();
-        pthread_mutex_lock(&self->work);
+        pthread_cond_broadcast(&self->changed);
     }
     return NULL;
 }
@@ -59,37 +56,15 @@ static struct cw_waiter *waiter_of(CUcontext context)
     return w < self->waiters + self->waiter_count ? w : NULL;
 }
 
-/* The number of a wait, or 0: one that was in vain is still under way. */
-static uint64_t ask(struct cw_waiter *w)
+/* *number: of the wait, or 0: one that was in vain is still under way. */
+static struct cw_waiter *ask(CUcontext context, uint64_t *number)
 {
     pthread_mutex_lock(&self->work);
-    uint64_t number = w->in_vain && w->done < w->asked ? 0 : ++w->asked;
+    struct cw_waiter *w = waiter_of(context);
+    *number = !w || (w->in_vain && w->done < w->asked) ? 0 : ++w->asked;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->work);
-    return number;
-}
-
-static bool is_done(const struct cw_waiter *w, uint64_t number)
-{
-    pthread_mutex_lock(&self->work);
-    bool done = w->done >= number;
-    pthread_mutex_unlock(&self->work);
-    return done;
-}
-
-static bool wait_for(CUcontext context, uint64_t patience_ns)
-{
-    struct cw_waiter *w = waiter_of(context);
-    uint64_t number = w ? ask(w) : 0, until = cw_inject_now_ns() + patience_ns;
-    if (!number)
-        return false;
-    for (uint64_t now; !is_done(w, number) && (now = cw_inject_now_ns()) < until;)
-        cw_inject_wait_at_most(until - now < second_ns ? until - now : second_ns);
-    pthread_mutex_lock(&self->work);
-    w->in_vain = w->done < number;
-    bool good = !w->in_vain && w->good;
-    pthread_mutex_unlock(&self->work);
-    return good;
+    return w;
 }
 
 static struct timespec from_now(uint64_t ns)
@@ -103,19 +78,36 @@ static struct timespec from_now(uint64_t ns)
     return t;
 }
 
-bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
+static bool wait_until(struct cw_waiter *w, uint64_t number, const struct timespec *until)
 {
-    struct cw_waiter *w = waiter_of(context);
-    const struct timespec until = from_now(patience_ns);
-    const uint64_t number = w ? ask(w) : 0;
-    if (!number)
-        return false;
     pthread_mutex_lock(&self->work);
     for (int waited = 0; w->done < number && waited != ETIMEDOUT;)
-        waited = pthread_cond_clockwait(&self->changed, &self->work, CLOCK_MONOTONIC, &until);
+        waited = pthread_cond_clockwait(&self->changed, &self->work, CLOCK_MONOTONIC, until);
     w->in_vain = w->done < number;
     const bool good = !w->in_vain && w->good;
     pthread_mutex_unlock(&self->work);
+    return good;
+}
+
+bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
+{
+    const struct timespec until = from_now(patience_ns);
+    uint64_t number;
+    struct cw_waiter *w = ask(context, &number);
+    return number && wait_until(w, number, &until);
+}
+
+/* Threads of ours never take the library's lock, which one that waits alone holds. */
+static bool wait_for(CUcontext context, uint64_t patience_ns)
+{
+    const struct timespec until = from_now(patience_ns);
+    uint64_t number;
+    struct cw_waiter *w = ask(context, &number);
+    if (!number)
+        return false;
+    cw_inject_release();
+    const bool good = wait_until(w, number, &until);
+    cw_inject_acquire();
     return good;
 }
 
@@ -132,10 +124,8 @@ bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns)
 static bool any_waits(void)
 {
     bool any = false;
-    pthread_mutex_lock(&self->work);
     for (uint32_t i = 0; i < self->waiter_count; i++)
         any |= self->waiters[i].asked != self->waiters[i].done;
-    pthread_mutex_unlock(&self->work);
     return any;
 }
 
@@ -150,10 +140,19 @@ void cw_idle_forget(CUcontext context)
 
 bool cw_idle_before_capture(void)
 {
-    bool waited = any_waits();
-    for (uint64_t until = cw_inject_now_ns() + capture_patience_ns; any_waits() && cw_inject_now_ns() < until;)
-        cw_inject_wait();
-    return waited;
+    const struct timespec until = from_now(capture_patience_ns);
+    pthread_mutex_lock(&self->work);
+    const bool waits = any_waits();
+    pthread_mutex_unlock(&self->work);
+    if (!waits)
+        return false;
+    cw_inject_release();
+    pthread_mutex_lock(&self->work);
+    for (int waited = 0; any_waits() && waited != ETIMEDOUT;)
+        waited = pthread_cond_clockwait(&self->changed, &self->work, CLOCK_MONOTONIC, &until);
+    pthread_mutex_unlock(&self->work);
+    cw_inject_acquire();
+    return true;
 }
 
 /* ---- a watch ---------------------------------------------------------------------------------------------------- */

@@ -14,8 +14,6 @@
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/wire.h"
 
-static const uint64_t second_ns = 1000000000;
-
 /* Each launch asks twice, and in virtual machines a system call may take as long as all else that is done for it. */
 static void begin_own(void)
 {
@@ -121,16 +119,9 @@ uint64_t cw_inject_thread(void)
 
 void cw_inject_wait(void)
 {
-    cw_inject_wait_at_most(second_ns);
-}
-
-void cw_inject_wait_at_most(uint64_t ns)
-{
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    until.tv_sec++;
     pthread_cond_clockwait(&cw_inject->left, &cw_inject->lock, CLOCK_MONOTONIC, &until);
 }
 
@@ -148,13 +139,6 @@ void cw_inject_pause(uint64_t ns)
 }
 
 /* ---- threads of our own ------------------------------------------------------------------------------------------ */
-
-void cw_inject_wake(void)
-{
-    pthread_mutex_lock(&cw_inject->lock);
-    pthread_cond_broadcast(&cw_inject->left);
-    pthread_mutex_unlock(&cw_inject->lock);
-}
 
 void cw_inject_own_thread(void)
 {

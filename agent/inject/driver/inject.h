@@ -37,14 +37,10 @@ extern struct cw_inject *const cw_inject;
 /* Lets other threads go on until one of them has done something (or a second has passed); the lock is held again
  * then. */
 void cw_inject_wait(void);
-/* The same, for a second or less. */
-void cw_inject_wait_at_most(uint64_t ns);
 /* Lets them go on for about so long. */
 void cw_inject_pause(uint64_t ns);
 /* Sleeps for so long; the lock is not held. */
 void cw_inject_sleep(uint64_t ns);
-/* Lets those that wait look again. From threads of ours, which do not have the lock. */
-void cw_inject_wake(void);
 /* Starts a thread of ours, which no signal of the program's disturbs and which never ends. */
 bool cw_inject_start_thread(void *(*run)(void *), void *user);
 /* To be called by it first: what it calls is not the program's. */
