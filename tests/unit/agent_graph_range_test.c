@@ -186,7 +186,7 @@ Test(graph_range, waits_for_no_other_process)
 /* ---- kernel by kernel ------------------------------------------------------------------------------------------- */
 
 static int refuses_at;      /* the kernel that cannot be launched by itself, from 1 */
-static char order[256];      /* of the kernels, each by a letter: "ab" */
+static char order[256];     /* of the kernels, each by a letter: "ab" */
 static int inside, outside; /* launches of kernels in a pass, and before one */
 static uint64_t letter_of[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
@@ -315,6 +315,24 @@ Test(graph_range, nodes_that_are_switched_off_or_changed_are_launched_so)
     expect_letters("bf");
 }
 
+Test(graph_range, of_older_parameters_of_a_kernel_no_more_is_read_than_there_is)
+{
+    make_letters(2);
+    cr_expect_null(collect());
+    const struct {
+        CUDA_KERNEL_NODE_PARAMS_v1 params;
+        uint64_t behind[2];
+    } changed = {{.func = (CUfunction)1, .gridDimX = 15, .kernelParams = (void *[]){&letter_of[5]}}, {1, 1}};
+    const cuGraphExecKernelNodeSetParams_params set = {
+        .hGraphExec = exec, .hNode = (CUgraphNode)&graph.nodes[1], .nodeParams = &changed.params};
+    fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams, &set, CUDA_SUCCESS);
+    fake_profiler.sent_count = 0;
+    const cuGraphLaunch_params params = {.hGraph = exec, .hStream = (CUstream)0x20};
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionParams = &params};
+    cr_expect_null(cw_graph_batch_collect(collection, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &call, &may_run_once));
+    expect_letters("af");
+}
+
 Test(graph_range, more_kernels_than_there_is_room_for_come_in_pieces)
 {
     make_letters(5);
@@ -323,6 +341,12 @@ Test(graph_range, more_kernels_than_there_is_room_for_come_in_pieces)
     expect_letters("abcde");
     cr_expect_eq(inside, 5 * FAKE_PARTS * FAKE_PASSES);
     cr_expect_eq(outside, (2 + 4) * FAKE_PARTS * FAKE_PASSES, "those before a piece are not counted");
+}
+
+static CUptiResult no_save(struct cw_checkpoint *checkpoint)
+{
+    cr_expect_null(checkpoint, "for nothing");
+    return CUPTI_SUCCESS;
 }
 
 Test(graph_range, kernels_that_nobody_wants_have_no_range)
@@ -337,6 +361,7 @@ Test(graph_range, kernels_that_nobody_wants_have_no_range)
     cw_range_settings->filter.options.launch_count = 0;
     fake_profiler.sent_count = 0;
     *order = 0;
+    cw_checkpoint_library->save = no_save;
     cr_expect_null(collect());
     expect_letters("");
     cr_expect_str_eq(order, "");

@@ -273,8 +273,20 @@ static void switch_node(CUgraphExec exec, CUgraphNode handle, bool on)
 }
 
 /* What a call does with executable graphs. The parameters of calls of a kind begin alike, and so do the versions of a
- * structure. */
-enum kind { NOTHING, MAKES, UPDATES, SETS_KERNEL, SETS_COPY, SETS_MEMORY, SETS_CHILD, SETS_NODE, SWITCHES, ENDS };
+ * structure, of which the first for a kernel is shorter. */
+enum kind {
+    NOTHING,
+    MAKES,
+    UPDATES,
+    SETS_OLD_KERNEL,
+    SETS_KERNEL,
+    SETS_COPY,
+    SETS_MEMORY,
+    SETS_CHILD,
+    SETS_NODE,
+    SWITCHES,
+    ENDS
+};
 static const CUgraphNodeType types[] = {[SETS_KERNEL] = CU_GRAPH_NODE_TYPE_KERNEL,
                                         [SETS_COPY] = CU_GRAPH_NODE_TYPE_MEMCPY,
                                         [SETS_MEMORY] = CU_GRAPH_NODE_TYPE_MEMSET,
@@ -293,6 +305,7 @@ static enum kind kind_of(CUpti_CallbackId id)
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2:
         return UPDATES;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams:
+        return SETS_OLD_KERNEL;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2:
         return SETS_KERNEL;
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemcpyNodeSetParams:
@@ -323,11 +336,15 @@ static void returned(enum kind kind, const void *params)
     const cuGraphExecUpdate_params *updated = params;
     const cuGraphExecNodeSetParams_params *set = params;
     const cuGraphNodeSetEnabled_params *switched = params;
+    CUDA_KERNEL_NODE_PARAMS kernel = {0};
     switch (kind) {
     case MAKES:
         return remember(*made->phGraphExec, made->hGraph);
     case UPDATES:
         return remember(updated->hGraphExec, updated->hGraph);
+    case SETS_OLD_KERNEL:
+        memcpy(&kernel, set->nodeParams, sizeof(CUDA_KERNEL_NODE_PARAMS_v1));
+        return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_KERNEL, &kernel);
     case SETS_KERNEL:
     case SETS_COPY:
     case SETS_MEMORY:

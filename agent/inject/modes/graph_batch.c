@@ -123,9 +123,9 @@ struct apart {
     struct graph_memory *memory;
     CUstream stream;
     uint64_t stream_id;
-    bool *wanted; /* each kernel */
-    uint32_t count;
-    bool lost; /* what was launched does not end */
+    bool *wanted;         /* each kernel */
+    uint32_t count, last; /* last: how many come up to the last that is wanted */
+    bool lost;            /* what was launched does not end */
 };
 
 static bool is_launch(const struct cw_graph_node *n)
@@ -154,9 +154,12 @@ static bool choose(struct apart *a)
     for (const struct cw_graph_node *n = a->graph->nodes; n; n = n->next)
         a->count += is_launch(n);
     a->wanted = calloc(a->count, sizeof *a->wanted);
-    for (const struct cw_graph_node *n = a->graph->nodes; n && a->wanted; n = n->next)
-        if (is_launch(n))
-            a->wanted[k++] = cw_range_wants_kernel(cw_graph_node_name(n));
+    for (const struct cw_graph_node *n = a->graph->nodes; n && a->wanted; n = n->next) {
+        if (!is_launch(n))
+            continue;
+        a->wanted[k++] = cw_range_wants_kernel(cw_graph_node_name(n));
+        a->last = a->wanted[k - 1] ? k : a->last;
+    }
     return a->wanted != NULL;
 }
 
@@ -209,8 +212,8 @@ static void note(const struct apart *a, uint32_t from, uint32_t to)
     }
 }
 
-/* The passes of some kernels, each behind a run of those before them, which is not counted. False where one could not be
- * launched by itself; memory is then as it was before. */
+/* The passes of some kernels, each behind a run of those before them, which is not counted. False where one could not
+ * be launched by itself; memory is then as it was before. */
 static bool collect_some(struct apart *a, uint32_t from, uint32_t to)
 {
     struct cw_collection *c = a->c;
@@ -250,10 +253,8 @@ static bool collect_some(struct apart *a, uint32_t from, uint32_t to)
 /* False where one could not be launched by itself. */
 static bool collect_apart(struct apart *a)
 {
-    uint32_t last = a->count;
+    const uint32_t last = a->last;
     bool good = true;
-    while (last && !a->wanted[last - 1])
-        last--;
     for (uint32_t from = 0; from < last && good && !a->c->kept_out && !cw_inject->over;) {
         uint32_t to = from + cw_collections->at_once < last ? from + cw_collections->at_once : last;
         if (a->wanted[from])
@@ -294,6 +295,11 @@ const char *cw_graph_batch_collect(struct cw_collection *c, CUpti_CallbackId id,
                       .stream = cw_inject_stream(id, p->hStream),
                       .stream_id = cw_inject_stream_id(id, c->context, p->hStream)};
     const bool apart = cw_graph_batch_is_apart(c, call) && choose(&a);
+    *may_run_once = false;
+    if (apart && !a.last) {
+        free(a.wanted);
+        return NULL;
+    }
     cw_batch_turn(c, CW_EFFORT_SAVE);
     const char *obstacle = a.graph->obstacle ? a.graph->obstacle : save_graph(&memory, c, a.graph);
     cw_batch_turn(c, obstacle ? CW_EFFORT_NONE : CW_EFFORT_SETUP);
