@@ -343,6 +343,17 @@ Test(graph_range, more_kernels_than_there_is_room_for_come_in_pieces)
     cr_expect_eq(outside, (2 + 4) * FAKE_PARTS * FAKE_PASSES, "those before a piece are not counted");
 }
 
+Test(graph_range, kernels_are_collected_once_another_process_has_given_the_counters_back)
+{
+    make_letters(2);
+    fake_profiler.taken = "a launch while another process held the counters";
+    cr_expect_str_eq(collect(), "a launch while another process held the counters");
+    cr_expect_str_eq(order, "");
+    fake_profiler.taken = NULL;
+    cr_expect_null(collect());
+    expect_letters("ab");
+}
+
 static CUptiResult no_save(struct cw_checkpoint *checkpoint)
 {
     cr_expect_null(checkpoint, "for nothing");

@@ -295,6 +295,7 @@ const char *cw_graph_batch_collect(struct cw_collection *c, CUpti_CallbackId id,
                       .stream = cw_inject_stream(id, p->hStream),
                       .stream_id = cw_inject_stream_id(id, c->context, p->hStream)};
     const bool apart = cw_graph_batch_is_apart(c, call) && choose(&a);
+    c->kept_out = NULL; /* what kept it out before may have gone */
     *may_run_once = false;
     if (apart && !a.last) {
         free(a.wanted);
