@@ -250,11 +250,30 @@ static bool collect_some(struct apart *a, uint32_t from, uint32_t to)
     return played;
 }
 
+/* CUPTI waits for each launch in its passes, and would for ever where a kernel waits for another, or for what the
+ * program does next. So one that is not known is met without. False where one could not be launched by itself. */
+static bool meet(struct apart *a)
+{
+    uint32_t strange = 0, k = 0;
+    for (const struct cw_graph_node *n = a->graph->nodes; n && k < a->last; k += is_launch(n), n = n->next)
+        strange += is_launch(n) && cw_kernel_habit(n->launch.function) == CW_KERNEL_UNKNOWN;
+    if (!strange)
+        return true;
+    const bool good = play(a, 0, a->last, false);
+    k = 0;
+    for (const struct cw_graph_node *n = a->graph->nodes; n && good && k < a->last; k += is_launch(n), n = n->next)
+        if (is_launch(n))
+            cw_kernel_note(n->launch.function, CW_KERNEL_RESTS);
+    if (!a->lost && !restore_graph(a->memory))
+        cw_batch_tell(not_put_back);
+    return good;
+}
+
 /* False where one could not be launched by itself. */
 static bool collect_apart(struct apart *a)
 {
     const uint32_t last = a->last;
-    bool good = true;
+    bool good = meet(a);
     for (uint32_t from = 0; from < last && good && !a->c->kept_out && !cw_inject->over;) {
         uint32_t to = from + cw_collections->at_once < last ? from + cw_collections->at_once : last;
         if (a->wanted[from])
