@@ -159,6 +159,33 @@ Test(beside, what_does_not_wait_has_all_passes)
         cr_expect_eq(fake_profiler.sent[i].replay, CW_REPLAY_BATCH);
 }
 
+static bool waited_again;
+
+static void note_wait(void)
+{
+    waited_again = true;
+}
+
+static void launch_beside(void)
+{
+    launch(plain, second);
+    fake_profiler.beside = note_wait;
+}
+
+/* What waits for a context lets go others on, and memory is not put back under what they launch. */
+Test(beside, what_another_thread_launches_while_a_batch_comes_to_rest_is_waited_for)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    make_stream(first, CU_STREAM_NON_BLOCKING);
+    make_stream(second, CU_STREAM_NON_BLOCKING);
+    launch(plain, first);
+    fake_profiler.beside = launch_beside;
+    end(after(after(1, plain), plain));
+    cr_expect(waited_again);
+    cr_expect_eq(replays, 2 * ALL);
+    cr_expect_eq(fake_profiler.sent_count, 2);
+}
+
 /* One stream has no other to wait for. */
 Test(beside, a_program_with_one_stream_is_counted_at_once)
 {

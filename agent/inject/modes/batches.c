@@ -238,9 +238,16 @@ static const char *arm_behind(struct cw_collection *c)
 /* What ran without CUPTI may still run, and memory is not put back under it. */
 static void come_to_rest(struct cw_collection *c, struct cw_batch *b)
 {
+    const uint64_t until = cw_inject_now_ns() + cw_batch_rest_patience_ns;
+    uint64_t entered;
     cw_in_flight_hold();
-    if (!cw_idle_wait(c->context, cw_batch_rest_patience_ns))
-        b->waits = b->spoilt = true;
+    do { /* again, where others that are held up for long have gone on */
+        entered = c->pending ? UINT64_MAX : cw_in_flight->entered;
+        if (!cw_idle_wait(c->context, cw_batch_rest_patience_ns))
+            b->waits = b->spoilt = true;
+        else if (cw_in_flight->entered != entered && cw_inject_now_ns() > until)
+            b->spoilt = true;
+    } while (c->stands_by && !c->pending && !b->spoilt && cw_in_flight->entered != entered);
     cw_in_flight_release();
 }
 
