@@ -11,6 +11,7 @@ struct parting {
     struct cw_parts_spread work;
     struct cw_arena *scratch;
     struct cw_parts *parts;
+    struct cw_pass_index index;    /* of the plan, then of the plan as it is collected */
     uint32_t *bond, *next;         /* of each pass: a bundle's first pass, and its next one or CW_PARTS_NONE */
     uint32_t *marks;               /* of each raw counter: what saw it last */
     struct cw_schema_repeat *held; /* a pass has all raw counters of a counter */
@@ -36,25 +37,25 @@ static void clear_marks(struct parting *p)
 /* By counter, then pass. */
 static bool find_held(struct parting *p, const struct cw_config_image *plan)
 {
-    struct cw_pass_index index;
+    struct cw_pass_index *index = &p->index;
     size_t most = 0;
     p->work.first_held = numbers(p->scratch, plan->counter_count, CW_PARTS_NONE);
     p->held_count = 0;
-    if (!p->work.first_held || !cw_pass_index_make(&index, plan, p->scratch))
+    if (!p->work.first_held || !cw_pass_index_make(index, plan, p->scratch))
         return false;
     for (uint32_t c = 0; c < plan->counter_count; c++)
-        most += plan->counters[c].raw_count
-                    ? index.copies.first[plan->counters[c].raws[0] + 1] - index.copies.first[plan->counters[c].raws[0]]
-                    : 0;
+        most += plan->counters[c].raw_count ? index->copies.first[plan->counters[c].raws[0] + 1] -
+                                                  index->copies.first[plan->counters[c].raws[0]]
+                                            : 0;
     p->held = cw_arena_alloc(p->scratch, most, sizeof *p->held);
     for (uint32_t c = 0; p->held && c < plan->counter_count; c++) {
-        uint32_t raws = plan->counters[c].raw_count, some = cw_pass_index_find(&index, plan->counters[c].raws, raws);
+        uint32_t raws = plan->counters[c].raw_count, some = cw_pass_index_find(index, plan->counters[c].raws, raws);
         for (uint32_t k = some; k-- > 0;)
-            if (index.holds[k] == raws)
-                p->work.first_held[c] = index.found[k];
+            if (index->holds[k] == raws)
+                p->work.first_held[c] = index->found[k];
         for (uint32_t k = 0; k < some; k++)
-            if (index.holds[k] == raws)
-                p->held[p->held_count++] = (struct cw_schema_repeat){c, index.found[k]};
+            if (index->holds[k] == raws)
+                p->held[p->held_count++] = (struct cw_schema_repeat){c, index->found[k]};
     }
     return p->held != NULL;
 }
@@ -62,11 +63,8 @@ static bool find_held(struct parting *p, const struct cw_config_image *plan)
 static bool copy_passes(struct parting *p)
 {
     const struct cw_config_image *plan = p->work.plan;
-    size_t most = plan->pass_count; /* and one more for each raw counter that a counter is spread over */
-    for (uint32_t c = 0; c < plan->counter_count; c++)
-        most += plan->counters[c].raw_count;
     p->work.pass_count = plan->pass_count;
-    p->work.passes = cw_arena_alloc(p->scratch, most, sizeof *p->work.passes);
+    p->work.passes = cw_arena_alloc(p->scratch, CW_PASSES_MAX, sizeof *p->work.passes);
     for (uint32_t i = 0; p->work.passes && i < plan->pass_count; i++) {
         const struct cw_config_pass *from = &plan->passes[i];
         p->work.passes[i] =
@@ -120,14 +118,11 @@ static bool any_marked(const struct parting *p, const struct cw_parts_pass *pass
 }
 
 /* The passes that a counter is spread over are to be in one part. */
-static bool bind_all(struct parting *p)
+static void bind_all(struct parting *p)
 {
-    struct cw_copies copies;
-    if (!cw_copies_list(&copies, p->work.plan, p->scratch))
-        return false;
     for (uint32_t c = 0; c < p->work.plan->counter_count; c++)
         if (p->work.first_held[c] == CW_PARTS_NONE)
-            cw_copies_bind(&copies, p->bond, &p->work.plan->counters[c]);
+            cw_copies_bind(&p->index.copies, p->bond, &p->work.plan->counters[c]);
     for (uint32_t i = 0; i < p->work.pass_count; i++)
         p->bond[i] = cw_copies_bundle(p->bond, i);
     for (uint32_t i = p->work.pass_count; i-- > 0;)
@@ -135,7 +130,6 @@ static bool bind_all(struct parting *p)
             p->next[i] = p->next[p->bond[i]];
             p->next[p->bond[i]] = i;
         }
-    return true;
 }
 
 /* Whether no pass of a bundle that is in no part yet shares a raw counter with the part so far. */
@@ -168,8 +162,10 @@ static bool divide(struct parting *p, bool single)
     clear_marks(p);
     for (uint32_t i = 0; p->bond && i < p->work.pass_count; i++)
         p->bond[i] = i;
-    if (!refused || !p->bond || !p->next || (!single && !bind_all(p)))
+    if (!refused || !p->bond || !p->next)
         return false;
+    if (!single)
+        bind_all(p);
     for (bool left = true; left;) {
         uint32_t mark = p->work.part_count + 1, taken = 0;
         left = false;
@@ -194,37 +190,26 @@ static bool divide(struct parting *p, bool single)
 
 /* ---- columns ---------------------------------------------------------------------------------------------------- */
 
-/* The part that has all of a counter's raw counters, and there the passes that have some, which `room` is for. */
-static bool describe_mixed(struct parting *p, uint32_t c, uint32_t *room, struct cw_schema_counter *out)
+/* The first part that has all of a counter's raw counters, each once, and there the passes that have some. `held` is of
+ * each part how many it has: 0 between calls. */
+static bool describe_mixed(struct parting *p, uint32_t c, uint32_t *held, struct cw_schema_counter *out)
 {
     const struct cw_config_counter *counter = &p->work.plan->counters[c];
-    uint32_t count = 0;
-    for (uint32_t part = 0; part < p->work.part_count && p->column_part[c] == CW_PARTS_NONE; part++) {
-        uint32_t found = 0;
-        clear_marks(p);
-        for (uint32_t i = 0; i < p->work.pass_count; i++)
-            for (uint32_t k = 0; p->work.passes[i].part == part && k < p->work.passes[i].count; k++)
-                p->marks[p->work.passes[i].placements[k].raw] = i + 1;
-        while (found < counter->raw_count && p->marks[counter->raws[found]])
-            found++;
-        if (found < counter->raw_count)
-            continue;
-        p->column_part[c] = part;
-        for (uint32_t i = 0; i < p->work.pass_count; i++) {
-            bool some = false;
-            for (uint32_t r = 0; r < counter->raw_count; r++)
-                some = some || p->marks[counter->raws[r]] == i + 1;
-            if (some)
-                room[count++] = i;
-        }
+    uint32_t some = cw_pass_index_find(&p->index, counter->raws, counter->raw_count), count = 0, part = CW_PARTS_NONE;
+    for (uint32_t k = 0; k < some; k++) {
+        uint32_t of = p->work.passes[p->index.found[k]].part;
+        held[of] += p->index.holds[k];
+        part = held[of] == counter->raw_count && of < part ? of : part;
     }
-    uint32_t *passes = numbers(p->work.arena, count, 0);
-    if (!passes)
-        return false;
-    if (count)
-        memcpy(passes, room, count * sizeof *passes);
+    for (uint32_t k = 0; k < some; k++)
+        held[p->work.passes[p->index.found[k]].part] = 0;
+    uint32_t *passes = numbers(p->work.arena, some, 0);
+    for (uint32_t k = 0; passes && k < some; k++)
+        if (p->work.passes[p->index.found[k]].part == part)
+            passes[count++] = p->index.found[k];
+    p->column_part[c] = part;
     *out = (struct cw_schema_counter){.name = counter->name, .pass_count = count, .passes = passes};
-    return true;
+    return passes != NULL;
 }
 
 static bool make_schema(struct parting *p)
@@ -236,15 +221,15 @@ static bool make_schema(struct parting *p)
     struct cw_schema_repeat *repeats = cw_arena_alloc(p->work.arena, p->held_count, sizeof *repeats);
     uint32_t *first = numbers(p->work.arena, p->held_count, 0);
     p->column_part = numbers(p->scratch, (size_t)plan->counter_count + p->held_count, CW_PARTS_NONE);
-    uint32_t *room = numbers(p->scratch, p->work.pass_count, 0);
-    if (!good || !counters || !repeats || !first || !room || !p->column_part)
+    uint32_t *held = numbers(p->scratch, p->work.part_count, 0);
+    if (!good || !counters || !repeats || !first || !held || !p->column_part)
         return false;
     for (uint32_t c = 0, h = 0; c < plan->counter_count && good; c++) {
         counters[c] = schema->counters[c];
         if (!plan->counters[c].raw_count) {
             p->column_part[c] = 0;
         } else if (h == p->held_count || p->held[h].counter != c) {
-            good = describe_mixed(p, c, room, &counters[c]);
+            good = describe_mixed(p, c, held, &counters[c]);
         } else {
             first[h] = p->held[h].pass;
             counters[c] = (struct cw_schema_counter){plan->counters[c].name, true, 1, &first[h]};
@@ -332,14 +317,6 @@ static bool make_parts(struct parting *p)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status check_passes(uint32_t count, struct cw_error *err)
-{
-    if (count <= CW_PASSES_MAX)
-        return CW_OK;
-    return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a plan of %u passes, expected at most %d", count,
-                        CW_PASSES_MAX);
-}
-
 static enum cw_status part_plan(struct parting *p, bool apart)
 {
     p->marks = numbers(p->scratch, p->work.plan->raw_count, 0);
@@ -349,8 +326,6 @@ static enum cw_status part_plan(struct parting *p, bool apart)
     if (!divide(p, apart))
         return cw_error_nomem(p->work.err);
     enum cw_status status = apart ? CW_OK : cw_parts_place_spread(&p->work);
-    if (status == CW_OK)
-        status = check_passes(p->work.pass_count, p->work.err);
     if (status != CW_OK)
         return status;
     p->parts->count = p->work.part_count;
@@ -365,12 +340,14 @@ enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_imag
 {
     struct cw_config_image single = *plan;
     *parts = (struct cw_parts){0};
-    enum cw_status status = check_passes(plan->pass_count, err);
+    enum cw_status status = cw_parts_check_count(plan->pass_count, err);
     if (status != CW_OK)
         return status;
     struct parting p = {.work = {.plan = &single, .fits = rules->fits, .user = rules->user, .arena = arena, .err = err},
                         .scratch = cw_arena_create(),
                         .parts = parts};
+    p.work.index = &p.index;
+    p.work.scratch = p.scratch;
     bool good = p.scratch && (rules->how != CW_PARTS_ONE || cw_copies_drop_all(&single, plan, arena));
     status = good ? part_plan(&p, rules->how == CW_PARTS_PASSES) : cw_error_nomem(err);
     cw_arena_destroy(p.scratch);

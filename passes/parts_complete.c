@@ -1,78 +1,101 @@
 #include "passes/parts_complete.h"
 
-const struct cw_placement *cw_parts_find(const struct cw_placement *placements, uint32_t count, uint32_t raw)
-{
-    for (uint32_t k = 0; k < count; k++)
-        if (placements[k].raw == raw)
-            return &placements[k];
-    return NULL;
-}
+#include <string.h>
 
-static bool has(const struct cw_config_pass *pass, uint32_t raw)
+enum cw_status cw_parts_check_count(uint32_t count, struct cw_error *err)
 {
-    return cw_parts_find(pass->placements, pass->count, raw) != NULL;
-}
-
-static bool holds(const struct cw_config_pass *pass, const struct cw_config_counter *counter)
-{
-    uint32_t held = 0;
-    while (held < counter->raw_count && has(pass, counter->raws[held]))
-        held++;
-    return held == counter->raw_count;
-}
-
-static bool is_held(const struct cw_config_image *plan, const struct cw_config_counter *counter)
-{
-    for (uint32_t p = 0; p < plan->pass_count; p++)
-        if (holds(&plan->passes[p], counter))
-            return true;
-    return !counter->raw_count;
+    if (count <= CW_PASSES_MAX)
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a plan of %u passes, expected at most %d", count,
+                        CW_PASSES_MAX);
 }
 
 /* ---- passes that hold counters whole ---------------------------------------------------------------------------- */
 
 struct completion {
-    struct cw_config_image *plan;
+    const struct cw_config_image *plan;
     struct cw_arena *arena;
     cw_parts_fits *fits;
     void *user;
-    struct cw_config_pass *passes; /* room for one more for each counter */
+    struct cw_config_pass *passes; /* room for CW_PASSES_MAX */
     uint32_t *domain;              /* where the plan collects each raw counter */
+    struct cw_placement *grown;    /* a pass with one counter more */
+    uint32_t *asked, question;     /* of each raw counter: the last question whose pass has it */
 };
+
+static bool is_held(struct cw_pass_index *index, const struct cw_config_counter *counter)
+{
+    uint32_t some = cw_pass_index_find(index, counter->raws, counter->raw_count), k = 0;
+    while (k < some && index->holds[k] < counter->raw_count)
+        k++;
+    return k < some || !counter->raw_count;
+}
 
 /* Puts a counter's raw counters into a pass where that fits. */
 static enum cw_status put_counter(struct completion *m, struct cw_config_pass *pass,
                                   const struct cw_config_counter *counter, bool *answer, struct cw_error *err)
 {
-    struct cw_placement *placements =
-        cw_arena_alloc(m->arena, (size_t)pass->count + counter->raw_count, sizeof *placements);
+    struct cw_config_pass grown = {pass->count, m->grown};
+    m->question++;
+    for (uint32_t i = 0; i < pass->count; i++) {
+        m->grown[i] = pass->placements[i];
+        m->asked[pass->placements[i].raw] = m->question;
+    }
+    for (uint32_t r = 0; r < counter->raw_count; r++) {
+        uint32_t raw = counter->raws[r];
+        if (m->asked[raw] != m->question)
+            m->grown[grown.count++] = (struct cw_placement){raw, m->domain[raw]};
+        m->asked[raw] = m->question;
+    }
+    enum cw_status status = m->fits(m->user, m->plan, &grown, answer, err);
+    if (status != CW_OK || !*answer)
+        return status;
+    struct cw_placement *placements = cw_arena_alloc(m->arena, grown.count, sizeof *placements);
     if (!placements)
         return cw_error_nomem(err);
-    struct cw_config_pass grown = {pass->count, placements};
-    for (uint32_t i = 0; i < pass->count; i++)
-        placements[i] = pass->placements[i];
-    for (uint32_t r = 0; r < counter->raw_count; r++)
-        if (!has(&grown, counter->raws[r]))
-            placements[grown.count++] = (struct cw_placement){counter->raws[r], m->domain[counter->raws[r]]};
-    enum cw_status status = m->fits(m->user, m->plan, &grown, answer, err);
-    if (status == CW_OK && *answer)
-        *pass = grown;
-    return status;
+    memcpy(placements, m->grown, grown.count * sizeof *placements);
+    *pass = (struct cw_config_pass){grown.count, placements};
+    return CW_OK;
 }
 
-static enum cw_status place_counter(struct completion *m, uint32_t first, uint32_t *count, uint32_t c,
+/* Into one of the passes that were added, or into one more. */
+static enum cw_status place_counter(struct completion *m, uint32_t *count, const struct cw_config_counter *counter,
                                     struct cw_error *err)
 {
-    const struct cw_config_counter *counter = &m->plan->counters[c];
+    struct cw_config_pass more = {0};
     enum cw_status status = CW_OK;
     bool placed = false;
-    for (uint32_t p = first; p < *count && status == CW_OK && !placed; p++)
+    for (uint32_t p = m->plan->pass_count; p < *count && status == CW_OK && !placed; p++)
         status = put_counter(m, &m->passes[p], counter, &placed, err);
     if (status != CW_OK || placed)
         return status;
-    m->passes[*count] = (struct cw_config_pass){0};
-    status = put_counter(m, &m->passes[*count], counter, &placed, err);
-    *count += placed;
+    status = put_counter(m, &more, counter, &placed, err);
+    if (status == CW_OK && placed)
+        status = cw_parts_check_count(*count + 1, err);
+    if (status == CW_OK && placed)
+        m->passes[(*count)++] = more;
+    return status;
+}
+
+static enum cw_status complete(struct completion *m, uint32_t *count, struct cw_arena *scratch, struct cw_error *err)
+{
+    const struct cw_config_image *plan = m->plan;
+    struct cw_pass_index index;
+    m->passes = cw_arena_alloc(m->arena, CW_PASSES_MAX, sizeof *m->passes);
+    m->domain = cw_arena_alloc(scratch, plan->raw_count, sizeof *m->domain);
+    m->grown = cw_arena_alloc(scratch, plan->raw_count, sizeof *m->grown);
+    m->asked = cw_arena_alloc(scratch, plan->raw_count, sizeof *m->asked);
+    if (!m->passes || !m->domain || !m->grown || !m->asked || !cw_pass_index_make(&index, plan, scratch))
+        return cw_error_nomem(err);
+    for (uint32_t p = 0; p < plan->pass_count; p++) {
+        m->passes[p] = plan->passes[p];
+        for (uint32_t i = 0; i < plan->passes[p].count; i++)
+            m->domain[plan->passes[p].placements[i].raw] = plan->passes[p].placements[i].domain;
+    }
+    enum cw_status status = CW_OK;
+    for (uint32_t c = 0; c < plan->counter_count && status == CW_OK; c++)
+        if (!is_held(&index, &plan->counters[c]))
+            status = place_counter(m, count, &plan->counters[c], err);
     return status;
 }
 
@@ -80,27 +103,21 @@ enum cw_status cw_parts_complete(struct cw_config_image *plan, cw_parts_fits *fi
                                  struct cw_arena *arena, struct cw_error *err)
 {
     struct completion m = {.plan = plan, .arena = arena, .fits = fits, .user = user};
+    struct cw_arena *scratch = cw_arena_create();
     uint32_t count = plan->pass_count;
+    enum cw_status status = scratch ? cw_parts_check_count(count, err) : cw_error_nomem(err);
     *added = 0;
-    m.passes = cw_arena_alloc(arena, (size_t)count + plan->counter_count, sizeof *m.passes);
-    m.domain = cw_arena_alloc(arena, plan->raw_count, sizeof *m.domain);
-    if (!m.passes || !m.domain)
-        return cw_error_nomem(err);
-    for (uint32_t p = 0; p < count; p++) {
-        m.passes[p] = plan->passes[p];
-        for (uint32_t i = 0; i < plan->passes[p].count; i++)
-            m.domain[plan->passes[p].placements[i].raw] = plan->passes[p].placements[i].domain;
-    }
-    enum cw_status status = CW_OK;
-    for (uint32_t c = 0; c < plan->counter_count && status == CW_OK; c++)
-        if (!is_held(plan, &plan->counters[c]))
-            status = place_counter(&m, plan->pass_count, &count, c, err);
+    if (status == CW_OK)
+        status = complete(&m, &count, scratch, err);
+    cw_arena_destroy(scratch);
+    if (status != CW_OK)
+        return status;
     *added = count - plan->pass_count;
     plan->passes = m.passes;
     plan->pass_count = count;
     if (*added)
         plan->native = NULL;
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_parts_fit_limits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,

@@ -13,11 +13,11 @@ enum cw_status cw_parts_fit_limits(void *user, const struct cw_config_image *pla
 
 /* Adds passes to `plan` until some pass holds each counter whole, as far as `fits` allows it, for where passes are
  * collected apart: a plan may have spread the raw counters of one over several. *added is how many; they come last and
- * live in `arena`. */
+ * live in `arena`. CW_ERR_UNSUPPORTED for more than CW_PASSES_MAX. */
 enum cw_status cw_parts_complete(struct cw_config_image *plan, cw_parts_fits *fits, void *user, uint32_t *added,
                                  struct cw_arena *arena, struct cw_error *err);
 
-/* How a raw counter is collected, or NULL where it is not among them. */
-const struct cw_placement *cw_parts_find(const struct cw_placement *placements, uint32_t count, uint32_t raw);
+/* CW_ERR_UNSUPPORTED for more than CW_PASSES_MAX passes. */
+enum cw_status cw_parts_check_count(uint32_t count, struct cw_error *err);
 
 #endif

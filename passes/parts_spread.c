@@ -9,27 +9,25 @@ enum where { THERE, BACK, FREE, ELSEWHERE, NOWHERE };
 static enum where look_for(const struct cw_parts_spread *p, uint32_t part, uint32_t raw, uint32_t *pass,
                            const struct cw_placement **at)
 {
+    const struct cw_copies *copies = &p->index->copies;
     enum where found = NOWHERE;
-    for (uint32_t i = 0; i < p->pass_count; i++) {
-        const struct cw_parts_pass *own = &p->passes[i];
-        bool planned = i < p->plan->pass_count;
-        const struct cw_placement *before =
-            planned ? cw_parts_find(p->plan->passes[i].placements, p->plan->passes[i].count, raw) : NULL;
-        enum where here = own->part == part && cw_parts_find(own->placements, own->count, raw) ? THERE
-                          : !before                                                            ? NOWHERE
-                          : own->part == part                                                  ? BACK
-                          : own->part == CW_PARTS_NONE                                         ? FREE
-                                                                                               : ELSEWHERE;
+    for (const struct cw_parts_place *place = p->places[raw]; place; place = place->next)
+        if (p->passes[place->pass].part == part)
+            return THERE;
+    for (uint32_t k = copies->first[raw]; k < copies->first[raw + 1]; k++) {
+        uint32_t before = p->passes[copies->items[k].pass].part;
+        enum where here = before == part ? BACK : before == CW_PARTS_NONE ? FREE : ELSEWHERE;
         if (here < found) {
             found = here;
-            *pass = i;
+            *pass = copies->items[k].pass;
         }
-        if (before && here <= found)
-            *at = before;
+        if (here == found)
+            *at = copies->items[k].at;
     }
     return found;
 }
 
+/* Makes room for one more in a pass, and puts it there for the time being. */
 static bool put(struct cw_parts_spread *p, uint32_t pass, const struct cw_placement *at)
 {
     struct cw_parts_pass *to = &p->passes[pass];
@@ -45,6 +43,22 @@ static bool put(struct cw_parts_spread *p, uint32_t pass, const struct cw_placem
     }
     to->placements[to->count++] = *at;
     return true;
+}
+
+/* A pass has a raw counter for good. */
+static bool note(struct cw_parts_spread *p, uint32_t pass, uint32_t raw)
+{
+    struct cw_parts_place *place = cw_arena_alloc(p->scratch, 1, sizeof *place);
+    if (!place)
+        return false;
+    *place = (struct cw_parts_place){p->places[raw], pass};
+    p->places[raw] = place;
+    return true;
+}
+
+static enum cw_status keep(struct cw_parts_spread *p, uint32_t pass, const struct cw_placement *at)
+{
+    return put(p, pass, at) && note(p, pass, at->raw) ? CW_OK : cw_error_nomem(p->err);
 }
 
 /* A pass of the part that takes one more, or CW_PARTS_NONE. */
@@ -76,58 +90,95 @@ static enum cw_status put_somewhere(struct cw_parts_spread *p, uint32_t part, co
     enum cw_status status = find_room(p, part, at, &pass);
     if (status != CW_OK)
         return status;
-    if (pass == CW_PARTS_NONE)
+    if (pass == CW_PARTS_NONE) {
+        status = cw_parts_check_count(p->pass_count + 1, p->err);
+        if (status != CW_OK)
+            return status;
         p->passes[pass = p->pass_count++] = (struct cw_parts_pass){.part = part};
+    }
     p->passes[pass].grown = true;
-    return put(p, pass, at) ? CW_OK : cw_error_nomem(p->err);
+    return keep(p, pass, at);
 }
 
-enum { A_PASS = 1 << 16, A_MOVE = 2, A_PASS_OF_THE_PLAN = 1, TRIED = 4 };
+/* Passes more count above all; then moves, and passes of the plan that were of no use yet. */
+enum { A_MOVE = 2, A_PASS_OF_THE_PLAN = 1, TRIED = 4 };
+#define A_PASS ((uint64_t)1 << 32)
 
-/* What it takes to have all raw counters of a counter in a part: moves, and passes of the plan that were of no use yet;
- * where `exact`, above all passes more. CW_PARTS_NONE where it cannot be. */
+/* A raw counter costs a part nothing that has it, or that a pass is in which had it in the plan. */
+static void save(struct cw_parts_spread *p, uint32_t pass, uint32_t asked, uint64_t cost)
+{
+    uint32_t part = p->passes[pass].part;
+    if (part == CW_PARTS_NONE || p->weighed[part].asked == asked)
+        return;
+    p->weighed[part].asked = asked;
+    p->weighed[part].cost -= cost;
+}
+
+/* What it seems to take to have all raw counters of a counter in each part, if the part has room. False where it cannot
+ * be: no pass of the plan has one of them. */
+static bool weigh_all(struct cw_parts_spread *p, const struct cw_config_counter *counter)
+{
+    const struct cw_copies *copies = &p->index->copies;
+    uint64_t all = 0;
+    for (uint32_t part = 0; part < p->part_count; part++)
+        p->weighed[part].cost = 0;
+    for (uint32_t r = 0; r < counter->raw_count; r++) {
+        uint32_t raw = counter->raws[r], first = copies->first[raw], end = copies->first[raw + 1], k = first;
+        while (k < end && p->passes[copies->items[k].pass].part != CW_PARTS_NONE)
+            k++;
+        uint64_t cost = k < end ? A_PASS_OF_THE_PLAN : A_MOVE;
+        if (first == end)
+            return false;
+        all += cost;
+        p->asked++;
+        for (const struct cw_parts_place *place = p->places[raw]; place; place = place->next)
+            save(p, place->pass, p->asked, cost);
+        for (k = first; k < end; k++)
+            save(p, copies->items[k].pass, p->asked, cost);
+    }
+    for (uint32_t part = 0; part < p->part_count; part++)
+        p->weighed[part].cost += all; /* what was saved is below 0 so far, as unsigned numbers have it */
+    return true;
+}
+
+/* What it takes in a part, by what hardware says. */
 static enum cw_status weigh(struct cw_parts_spread *p, uint32_t part, const struct cw_config_counter *counter,
-                            bool exact, uint32_t *cost)
+                            uint64_t *cost)
 {
     const struct cw_placement *at = NULL;
     enum cw_status status = CW_OK;
     uint32_t pass = 0;
-    bool nowhere = false;
     *cost = 0;
-    for (uint32_t r = 0; r < counter->raw_count && status == CW_OK && !nowhere; r++) {
+    for (uint32_t r = 0; r < counter->raw_count && status == CW_OK; r++) {
         enum where where = look_for(p, part, counter->raws[r], &pass, &at);
-        nowhere = where == NOWHERE;
-        if (where == ELSEWHERE && exact)
+        if (where == ELSEWHERE)
             status = find_room(p, part, at, &pass);
         *cost += where == ELSEWHERE ? pass == CW_PARTS_NONE ? A_PASS : A_MOVE : where == FREE ? A_PASS_OF_THE_PLAN : 0;
     }
-    *cost = nowhere ? CW_PARTS_NONE : *cost;
     return status;
 }
 
 /* The part for which a counter takes the least, of the few that seem cheapest: asking hardware takes time. */
 static enum cw_status choose_part(struct cw_parts_spread *p, const struct cw_config_counter *counter, uint32_t *best)
 {
-    uint32_t least = CW_PARTS_NONE, seems[TRIED] = {0}, parts[TRIED], count = 0;
+    uint64_t least = UINT64_MAX;
+    uint32_t parts[TRIED], count = 0;
     enum cw_status status = CW_OK;
-    for (uint32_t part = 0; part < p->part_count && status == CW_OK; part++) {
-        uint32_t cost, i;
-        status = weigh(p, part, counter, false, &cost);
-        for (i = count; i > 0 && seems[i - 1] > cost; i--)
-            if (i < TRIED) {
-                seems[i] = seems[i - 1];
+    *best = CW_PARTS_NONE;
+    if (!weigh_all(p, counter))
+        return CW_OK;
+    for (uint32_t part = 0; part < p->part_count; part++) {
+        uint32_t i = count;
+        for (; i > 0 && p->weighed[parts[i - 1]].cost > p->weighed[part].cost; i--)
+            if (i < TRIED)
                 parts[i] = parts[i - 1];
-            }
-        if (i == TRIED || cost == CW_PARTS_NONE)
-            continue;
-        seems[i] = cost;
-        parts[i] = part;
+        if (i < TRIED)
+            parts[i] = part;
         count += count < TRIED;
     }
-    *best = CW_PARTS_NONE;
     for (uint32_t i = 0; i < count && least >= A_PASS && status == CW_OK; i++) {
-        uint32_t cost;
-        status = weigh(p, parts[i], counter, true, &cost);
+        uint64_t cost;
+        status = weigh(p, parts[i], counter, &cost);
         *best = cost < least ? parts[i] : *best;
         least = cost < least ? cost : least;
     }
@@ -146,8 +197,8 @@ static enum cw_status place_spread(struct cw_parts_spread *p, const struct cw_co
             p->passes[pass].part = part;
         if (where == ELSEWHERE || (where != THERE && p->passes[pass].grown))
             status = put_somewhere(p, part, at);
-        else if (where != THERE && !put(p, pass, at))
-            status = cw_error_nomem(p->err);
+        else if (where != THERE)
+            status = keep(p, pass, at);
     }
     return status;
 }
@@ -155,6 +206,14 @@ static enum cw_status place_spread(struct cw_parts_spread *p, const struct cw_co
 enum cw_status cw_parts_place_spread(struct cw_parts_spread *p)
 {
     enum cw_status status = CW_OK;
+    p->places = cw_arena_alloc(p->scratch, p->plan->raw_count, sizeof *p->places);
+    p->weighed = cw_arena_alloc(p->scratch, p->part_count, sizeof *p->weighed);
+    bool good = p->places && p->weighed;
+    for (uint32_t i = 0; i < p->pass_count && good; i++)
+        for (uint32_t k = 0; k < p->passes[i].count && good; k++)
+            good = note(p, i, p->passes[i].placements[k].raw);
+    if (!good)
+        return cw_error_nomem(p->err);
     for (uint32_t c = 0; c < p->plan->counter_count && status == CW_OK; c++)
         if (p->first_held[c] == CW_PARTS_NONE && p->plan->counters[c].raw_count)
             status = place_spread(p, &p->plan->counters[c]);

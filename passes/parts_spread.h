@@ -13,19 +13,31 @@ struct cw_parts_pass {
     bool grown;                 /* it has what the plan does not give it */
 };
 
+struct cw_parts_place {
+    const struct cw_parts_place *next;
+    uint32_t pass;
+};
+
 struct cw_parts_spread {
     const struct cw_config_image *plan;
-    cw_parts_fits *fits; /* NULL: no pass takes more than the plan gave it */
+    const struct cw_pass_index *index; /* of the plan */
+    cw_parts_fits *fits;               /* NULL: no pass takes more than the plan gave it */
     void *user;
     struct cw_parts_pass *passes; /* those of the plan, with what is of use, then those added */
     uint32_t pass_count, part_count;
-    uint32_t *first_held; /* of each counter: the first pass that has all of it, or CW_PARTS_NONE */
-    struct cw_arena *arena;
+    uint32_t *first_held;                 /* of each counter: the first pass that has all of it, or CW_PARTS_NONE */
+    const struct cw_parts_place **places; /* of each raw counter: the passes that have it now */
+    struct cw_parts_weight {
+        uint64_t cost;
+        uint32_t asked; /* the last question about a raw counter that this part answers without cost */
+    } * weighed;        /* of each part, for the counter in question */
+    uint32_t asked;
+    struct cw_arena *arena, *scratch;
     struct cw_error *err;
 };
 
 /* Puts all raw counters of each counter that no pass holds into one part, by more passes if need be; `passes` has room
- * for one more for each raw counter that such a counter needs. */
+ * for CW_PASSES_MAX. */
 enum cw_status cw_parts_place_spread(struct cw_parts_spread *spread);
 
 #endif

@@ -236,13 +236,31 @@ Test(parts, the_fullest_pass_by_itself_has_the_counters_that_it_holds_whole)
     cr_expect_str_eq(picture_of_fullest(), "0 : - in 0");
 }
 
+/* Empty passes behind those of the plan, up to the most. */
+static void fill_passes(void)
+{
+    static struct cw_config_pass many[CW_PASSES_MAX];
+    memset(many, 0, sizeof many);
+    memcpy(many, passes, plan.pass_count * sizeof *passes);
+    plan.passes = many;
+    plan.pass_count = CW_PASSES_MAX;
+}
+
 Test(parts, too_many_passes_are_refused)
 {
+    static const char refused[] = "found a plan of 4097 passes, expected at most 4096";
+    uint32_t most = 2, added;
     make_plan(NEEDS("a"), HOLDS("a"));
     plan.pass_count = CW_PASSES_MAX + 1;
-    cr_expect(cw_parts_make(&parts, &plan, &(struct cw_parts_rules){.how = CW_PARTS_FEW}, arena, &err) ==
-              CW_ERR_UNSUPPORTED);
-    cr_expect_str_eq(err.message, "found a plan of 4097 passes, expected at most 4096");
+    cr_expect(cw_parts_make(&parts, &plan, &rules, arena, &err) == CW_ERR_UNSUPPORTED);
+    cr_expect_str_eq(err.message, refused);
+    make_plan(NEEDS("ab", "d"), HOLDS("ad", "bd")); /* wants one more for what it is spread over */
+    fill_passes();
+    cr_expect(cw_parts_make(&parts, &plan, &rules, arena, &err) == CW_ERR_UNSUPPORTED);
+    cr_expect_str_eq(err.message, refused);
+    cr_expect(cw_parts_complete(&plan, takes, &most, &added, arena, &err) == CW_ERR_UNSUPPORTED);
+    cr_expect_str_eq(err.message, refused);
+    cr_expect(added == 0 && plan.pass_count == CW_PASSES_MAX);
 }
 
 /* Of random plans: no raw counter is averaged where no counter is spread, each counter has every pass that holds it,
