@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/output/timeline_output.h"
+#include "eval/output/timeline_page.h"
 #include "report/put.h"
 
 enum { MOST_DEVICES = 64, MOST_ROWS = 30 };
@@ -119,6 +119,45 @@ static enum cw_status put_list(FILE *out, const struct cw_timeline *t, enum cw_t
     return CW_OK;
 }
 
+/* A table as the terminal has it; the context of a page is whether it is the first. */
+static void put_table(const struct cw_text_page *p, const char *title, struct cw_text_lines *l)
+{
+    bool *first = p->context;
+    struct cw_text_line *line = &l->one;
+    cw_put_text(p->out, *first ? "\n{\"title\":" : ",\n{\"title\":", title);
+    *first = false;
+    for (size_t k = 0; k < l->count; k++)
+        cw_put_text(p->out, k ? "," : ",\"columns\":[", l->columns[k]);
+    cw_put_text(p->out, ",", l->name);
+    fputs("],\"rows\":[", p->out);
+    for (uint32_t i = 0; i < l->rows && i < MOST_ROWS; i++) {
+        l->fill(l, i, line);
+        fputs(i ? ",\n[" : "\n[", p->out);
+        for (size_t k = 0; k < l->count; k++)
+            cw_put_text(p->out, k ? "," : "", line->cells[k]);
+        cw_put_text(p->out, ",", line->name);
+        putc(']', p->out);
+    }
+    cw_put_count(p->out, "],\"left\":", l->rows > MOST_ROWS ? l->rows - MOST_ROWS : 0);
+    putc('}', p->out);
+}
+
+/* What the terminal says behind its lists, in the same words. */
+static enum cw_status put_tables(FILE *out, const struct cw_timeline *t, const struct cw_timeline_usage *usage,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_timeline_extra extra;
+    const struct cw_timeline_output output = {.t = t, .usage = usage, .extra = &extra, .wide = true};
+    bool first = true;
+    const struct cw_text_page page = {.o = &output, .t = t, .out = out, .put = put_table, .context = &first};
+    const enum cw_status status = cw_timeline_find_extra(&extra, t, arena, err);
+    fputs(",\n\"tables\":[", out);
+    if (status == CW_OK)
+        cw_text_put_memory(&page);
+    fputs("]", out);
+    return status;
+}
+
 enum cw_status cw_trace_summary_put(FILE *out, const struct cw_timeline *t, struct cw_arena *arena,
                                     struct cw_error *err)
 {
@@ -133,6 +172,8 @@ enum cw_status cw_trace_summary_put(FILE *out, const struct cw_timeline *t, stru
     status = put_loss(out, t, err);
     for (size_t i = 0; i < sizeof lists / sizeof *lists && status == CW_OK; i++)
         status = put_list(out, t, lists[i], arena, err);
+    if (status == CW_OK)
+        status = put_tables(out, t, &usage, arena, err);
     fputs("}", out);
     return status;
 }

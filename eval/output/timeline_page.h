@@ -1,15 +1,19 @@
-/* What the files that print a trace for people share (timeline_output.h). */
+/* What those share that print a trace for people (timeline_output.h), in the terminal and on the page of --report. */
 #ifndef CW_EVAL_OUTPUT_TIMELINE_PAGE_H
 #define CW_EVAL_OUTPUT_TIMELINE_PAGE_H
 
 #include "base/shorten.h"
 #include "eval/output/timeline_output.h"
 
+struct cw_text_lines;
 struct cw_text_page {
     const struct cw_timeline_output *o;
     const struct cw_timeline *t;
-    const struct cw_terminal_style *style;
+    const struct cw_terminal_style *style; /* of a terminal */
     FILE *out;
+    /* prints a table that has rows */
+    void (*put)(const struct cw_text_page *page, const char *title, struct cw_text_lines *lines);
+    void *context; /* its own */
 };
 
 enum { CW_CELLS = 10, CW_CELL_SIZE = 48 };
@@ -56,5 +60,6 @@ void cw_text_put_devices(const struct cw_text_page *page);
 void cw_text_put_idle(const struct cw_text_page *page);
 void cw_text_put_gaps(const struct cw_text_page *page);
 void cw_text_put_latencies(const struct cw_text_page *page);
+void cw_text_put_memory(const struct cw_text_page *page);
 
 #endif

@@ -88,7 +88,7 @@ static void fill_memory(const struct cw_text_lines *l, uint32_t row, struct cw_t
              t->trace->processes[m->process].pid, device);
 }
 
-static void put_memory(const struct cw_text_page *p)
+void cw_text_put_memory(const struct cw_text_page *p)
 {
     enum { SHOWN = 8 };
     const uint32_t count = p->o->extra->memory_count;
@@ -99,10 +99,8 @@ static void put_memory(const struct cw_text_page *p)
                               .rows = count < SHOWN || p->o->wide ? count : SHOWN,
                               .fill = fill_memory,
                               .names = CW_NAMES_WORDS};
-    if (!count)
-        return;
-    cw_text_put_title(p, "Memory that was allocated while it was traced");
-    cw_text_put_lines(&l);
+    if (count)
+        p->put(p, "Memory that was allocated while it was traced", &l);
 }
 
 static void fill_environment(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
@@ -213,9 +211,15 @@ static void put_main_list(const struct cw_text_page *p)
         cw_text_put_list(p, list, items_of(by), names[by], "rows");
 }
 
+static void put_table(const struct cw_text_page *p, const char *title, struct cw_text_lines *l)
+{
+    cw_text_put_title(p, title);
+    cw_text_put_lines(l);
+}
+
 void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_terminal_style *style, FILE *out)
 {
-    const struct cw_text_page p = {o, o->t, style, out};
+    const struct cw_text_page p = {o, o->t, style, out, put_table, NULL};
     if (!style->quiet) {
         put_what(&p);
         put_span(&p);
@@ -240,7 +244,7 @@ void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_termi
     }
     if (!o->list_alone && !o->within) {
         cw_text_put_latencies(&p);
-        put_memory(&p);
+        cw_text_put_memory(&p);
         put_environment(&p);
     }
     if (!style->quiet)

@@ -183,8 +183,20 @@ function traceLists(trace) {
     list("Time on the GPU, by the NVTX ranges around the launch", nvtx, "NVTX range", [{title: "In no other", number: true, value: r => r.own, cell: r => formatTime(r.own)}]), list("Time in calls", call, "Call", failed)];
 }
 
+// Tables in the words of the terminal.
+function traceTables(trace) {
+  const heading = text => text[0].toUpperCase() + text.slice(1), cell = text => text.replace(/ us$/, " µs");
+  return trace.summary.tables.map(({title, columns, rows, left}) => {
+    const last = columns.length - 1;
+    return panel(title, make("div", {class: "scroll"}, make("table", {"aria-label": title},
+      make("thead", {}, make("tr", {}, columns.map((name, i) => make("th", {scope: "col", class: i < last ? "number" : null}, heading(name))))),
+      make("tbody", {}, rows.map(row => make("tr", {}, row.map((text, i) => make("td", {class: i < last ? "number" : "wide"}, i < last ? cell(text) : breakable(text)))))))),
+    left ? make("p", {class: "quiet"}, `and ${count(left)} more`) : null);
+  });
+}
+
 const traceSummary = trace => make("div", {}, panel(`${trace.file}: a trace`, make("div", {}, make("p", {}, `${formatTime(trace.span)}, ${plural(trace.events, "event")}. ${trace.summary.lost} `, make("a", {href: "#timeline"}, "The timeline")),
-  make("div", {class: "usage"}, traceUsage(trace)))), traceLists(trace));
+  make("div", {class: "usage"}, traceUsage(trace)))), traceLists(trace), traceTables(trace));
 
 // "FROM,TO" in ns, and what to search for.
 function goToSpan(trace, text) {

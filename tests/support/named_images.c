@@ -199,7 +199,7 @@ static enum cw_status save_instructions(struct job *j, const char *name, enum cw
 
 /* ---- traces ----------------------------------------------------------------------------------------------------- */
 
-/* A row of each kind, whose texts are the text. */
+/* A row of each kind, whose texts are the text; memory is allocated, which is the second. */
 static void write_rows(struct cw_add_rows *rows)
 {
     for (enum cw_trace_kind kind = 0; kind < CW_TRACE_KIND__COUNT; kind++) {
@@ -209,7 +209,8 @@ static void write_rows(struct cw_add_rows *rows)
             const enum cw_trace_field field = info->fields[f];
             const enum cw_trace_type type = cw_trace_fields[field].type;
             const uint64_t time = field == CW_FIELD_END ? 3000 : 2000;
-            values[f] = (struct cw_add_value){field, type == CW_TRACE_TIME ? time : type == CW_TRACE_DEVICE ? 0 : 1};
+            const uint64_t text = kind == CW_TRACE_ALLOCATION && field == CW_FIELD_TYPE ? 2 : 1;
+            values[f] = (struct cw_add_value){field, type == CW_TRACE_TIME ? time : type == CW_TRACE_DEVICE ? 0 : text};
         }
         cw_add_row(rows, 0, kind, values, info->field_count);
     }
@@ -221,6 +222,7 @@ static enum cw_status save_trace(struct job *j, const char *name)
     const struct cw_device device = device_of(j);
     const struct cw_pair attributes[] = {
         {"program", j->text}, {"host", j->text}, {"rank", j->text}, {j->text, j->text}};
+    const char *const texts[] = {j->text, "allocate"};
     const struct cw_trace_device own = {0, 0};
     const struct cw_trace_process process = {
         .pid = 7, .attribute_count = 4, .attributes = attributes, .device_count = 1, .devices = &own};
@@ -232,7 +234,7 @@ static enum cw_status save_trace(struct job *j, const char *name)
     cw_trace_write_kinds(&out);
     cw_counter_data_write_device(&schema, &device, &out);
     cw_trace_write_process(0, &process, &out);
-    cw_trace_write_texts(0, 1, &j->text, 1, &out);
+    cw_trace_write_texts(0, 1, texts, 2, &out);
     write_rows(&rows);
     cw_add_rows_flush(&rows, 0);
     cw_add_rows_free(&rows);
