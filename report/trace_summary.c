@@ -153,7 +153,7 @@ static enum cw_status put_tables(FILE *out, const struct cw_timeline *t, const s
     const enum cw_status status = cw_timeline_find_extra(&extra, t, arena, err);
     fputs(",\n\"tables\":[", out);
     if (status == CW_OK)
-        cw_text_put_memory(&page);
+        cw_text_put_extra(&page);
     fputs("]", out);
     return status;
 }

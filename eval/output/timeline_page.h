@@ -60,6 +60,7 @@ void cw_text_put_devices(const struct cw_text_page *page);
 void cw_text_put_idle(const struct cw_text_page *page);
 void cw_text_put_gaps(const struct cw_text_page *page);
 void cw_text_put_latencies(const struct cw_text_page *page);
-void cw_text_put_memory(const struct cw_text_page *page);
+/* Memory that was allocated; clocks, temperature and power. */
+void cw_text_put_extra(const struct cw_text_page *page);
 
 #endif

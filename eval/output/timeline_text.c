@@ -88,7 +88,7 @@ static void fill_memory(const struct cw_text_lines *l, uint32_t row, struct cw_t
              t->trace->processes[m->process].pid, device);
 }
 
-void cw_text_put_memory(const struct cw_text_page *p)
+static void put_memory(const struct cw_text_page *p)
 {
     enum { SHOWN = 8 };
     const uint32_t count = p->o->extra->memory_count;
@@ -131,10 +131,14 @@ static void put_environment(const struct cw_text_page *p)
                               .rows = p->o->extra->environment_count,
                               .fill = fill_environment,
                               .names = CW_NAMES_WORDS};
-    if (!l.rows)
-        return;
-    cw_text_put_title(p, "Clocks, temperature and power");
-    cw_text_put_lines(&l);
+    if (l.rows)
+        p->put(p, "Clocks, temperature and power", &l);
+}
+
+void cw_text_put_extra(const struct cw_text_page *p)
+{
+    put_memory(p);
+    put_environment(p);
 }
 
 /* What is below is not of all the trace. */
@@ -244,8 +248,7 @@ void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_termi
     }
     if (!o->list_alone && !o->within) {
         cw_text_put_latencies(&p);
-        cw_text_put_memory(&p);
-        put_environment(&p);
+        cw_text_put_extra(&p);
     }
     if (!style->quiet)
         put_footer(&p);
