@@ -55,12 +55,11 @@ void cw_text_device_name(const struct cw_text_page *page, uint32_t device, char 
 void cw_text_put_list(const struct cw_text_page *page, const struct cw_timeline_rows *rows, const char *items,
                       const char *name, const char *more);
 
-/* How the GPUs were used: how busy they were, why they were idle and when longest, and how soon launches began. */
+/* How the GPUs were used: how busy they were, why they were idle, and when longest. */
 void cw_text_put_devices(const struct cw_text_page *page);
 void cw_text_put_idle(const struct cw_text_page *page);
 void cw_text_put_gaps(const struct cw_text_page *page);
-void cw_text_put_latencies(const struct cw_text_page *page);
-/* Memory that was allocated; clocks, temperature and power. */
+/* How soon launches began; memory that was allocated; clocks, temperature and power. */
 void cw_text_put_extra(const struct cw_text_page *page);
 
 #endif

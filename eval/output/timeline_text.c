@@ -72,6 +72,42 @@ static void put_span(const struct cw_text_page *p)
 
 /* ---- the rest --------------------------------------------------------------------------------------------------- */
 
+/* Launches into streams that had nothing to do, and others. */
+struct latencies {
+    const struct cw_latency *list[2];
+    const char *names[2];
+};
+
+static void fill_latency(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+{
+    const struct latencies *all = l->content;
+    const struct cw_latency *latency = all->list[row];
+    cw_cell_count(latency->count, line->cells[0]);
+    for (int p = 0; p < CW_LATENCY__COUNT; p++)
+        cw_cell_time((double)latency->within[p], line->cells[1 + p]);
+    snprintf(line->name, sizeof line->name, "%s", all->names[row]);
+}
+
+static void put_latencies(const struct cw_text_page *p)
+{
+    const struct cw_timeline_usage *u = p->o->usage;
+    struct latencies all = {{&u->at_once, &u->queued}, {"that had nothing to do", "behind others"}};
+    struct cw_text_lines l = {.page = p,
+                              .columns = {"launches", "half within", "90%", "99%", "all"},
+                              .count = 5,
+                              .name = "into streams",
+                              .fill = fill_latency,
+                              .names = CW_NAMES_WORDS,
+                              .content = &all};
+    for (uint32_t i = 0; i < 2; i++)
+        if (all.list[i]->count) {
+            all.list[l.rows] = all.list[i];
+            all.names[l.rows++] = all.names[i];
+        }
+    if (l.rows)
+        p->put(p, "From the call that launched a kernel to its start", &l);
+}
+
 static void fill_memory(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
 {
     const struct cw_memory_use *m = &l->page->o->extra->memory[row];
@@ -137,6 +173,7 @@ static void put_environment(const struct cw_text_page *p)
 
 void cw_text_put_extra(const struct cw_text_page *p)
 {
+    put_latencies(p);
     put_memory(p);
     put_environment(p);
 }
@@ -247,7 +284,6 @@ void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_termi
         put_section(&p, "Time in calls of CUDA, of all threads", o->calls, "calls", "call", "calls");
     }
     if (!o->list_alone && !o->within) {
-        cw_text_put_latencies(&p);
         cw_text_put_extra(&p);
     }
     if (!style->quiet)
