@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The numbers are the exit codes of every command (see README). */
+/* The numbers are the exit codes of every command (docs/evaluation.md). */
 enum cw_status {
     CW_OK = 0,
     CW_ERR_NOTHING = 1,     /* a search found nothing */

@@ -323,17 +323,27 @@ struct content {
     cw_file_render *render; /* NULL: the data as it is */
 };
 
+/* Where a stream writes to. It would not keep why it could not: `err` does. */
+struct printed {
+    int fd;
+    const char *path;
+    struct cw_error *err;
+};
+
+static ssize_t write_printed(void *cookie, const char *data, size_t size)
+{
+    const struct printed *to = cookie;
+    return write_all(to->fd, to->path, (const uint8_t *)data, size, to->err) == CW_OK ? (ssize_t)size : 0;
+}
+
 enum { PRINT_BUFFER = 1 << 18 };
 
 static enum cw_status print_all(int fd, const char *path, const struct content *c, struct cw_error *err)
 {
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    FILE *out = own >= 0 ? fdopen(own, "w") : NULL;
-    if (!out && own >= 0)
-        close(own);
+    struct printed to = {fd, path, err};
+    FILE *out = fopencookie(&to, "w", (cookie_io_functions_t){.write = write_printed});
     if (!out)
-        return errno == ENOMEM ? cw_error_nomem(err)
-                               : cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+        return cw_error_nomem(err);
     char *buffer = malloc(PRINT_BUFFER); /* the library's own would be a page */
     if (buffer)
         setvbuf(out, buffer, _IOFBF, PRINT_BUFFER);

@@ -15,6 +15,7 @@
 struct file {
     const struct cw_new_file *out;
     const char *what; /* failed */
+    int reason;       /* why, where the system said so */
     bool nomem;
     enum cw_status unread; /* why a row could not be read, which is told */
     hid_t file, string, dataset_list, group_list, link_list;
@@ -25,9 +26,33 @@ struct file {
 
 static bool check(struct file *f, bool good, const char *what)
 {
-    if (!good && !f->what)
+    if (!good && !f->what) {
         f->what = what;
+        f->reason = cw_hdf5_reason();
+    }
     return !f->what;
+}
+
+static herr_t find_reason(unsigned at, const H5E_error2_t *failure, void *reason)
+{
+    (void)at;
+    const char *told = failure->desc ? strstr(failure->desc, "errno = ") : NULL;
+    if (told)
+        *(int *)reason = atoi(told + strlen("errno = "));
+    return 0;
+}
+
+int cw_hdf5_reason(void)
+{
+    int reason = 0;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, find_reason, &reason);
+    return reason;
+}
+
+enum cw_status cw_hdf5_cannot_write(const char *path, const char *what, int reason, struct cw_error *err)
+{
+    return cw_error_set(err, CW_ERR_IO, reason ? "%s: cannot write: %s" : "%s: HDF5 cannot write %s", path,
+                        reason ? strerror(reason) : what);
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
@@ -75,7 +100,7 @@ static enum cw_status finish(struct file *f, struct cw_error *err)
     else if (f->nomem)
         status = cw_error_nomem(err);
     else if (f->what)
-        status = cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", f->out->path, f->what);
+        status = cw_hdf5_cannot_write(f->out->path, f->what, f->reason, err);
     return status;
 }
 
@@ -166,8 +191,8 @@ struct sink {
     const char *name;
     const struct cw_output_column *column; /* NULL: the records themselves */
     const struct cw_output_table *across;
-    bool values;  /* the cells are the row's values, and not its record's */
-    size_t size;  /* of a cell */
+    bool values;                      /* the cells are the row's values, and not its record's */
+    size_t size;                      /* of a cell */
     uint64_t width, room, held, done; /* cells of a row; rows: of the piece, in it, before it */
     char *piece;
     struct cw_hdf5_marks marks;
@@ -183,8 +208,7 @@ struct filling {
 
 /* Texts lie elsewhere in the file. Numbers of little change become much shorter; doubles of measurements hardly do, and
  * would cost more time than all else (docs/measurements.md). */
-static hid_t creation_list(const struct file *f, const struct sink *s, const hsize_t sizes[2], int rank,
-                           bool deferred)
+static hid_t creation_list(const struct file *f, const struct sink *s, const hsize_t sizes[2], int rank, bool deferred)
 {
     hid_t list = H5Pcopy(f->dataset_list);
     if (deferred) { /* what several processes write lies in one piece, which is there at once */
@@ -222,16 +246,22 @@ static hid_t add_sink(struct filling *to, const struct cw_output_column *c, cons
     struct file *f = to->f;
     const struct cw_output_table *t = to->table;
     const hsize_t sizes[2] = {t->row_count, across ? across->row_count : 1};
-    struct sink s = {.given = type.given, .name = c ? c->name : t->name, .column = c, .across = across,
-                     .values = across && across == t->metrics, .size = c ? cw_cell_size(c->type) : t->record_size,
-                     .width = sizes[1], .marks.column = across ? NULL : c};
+    struct sink s = {.given = type.given,
+                     .name = c ? c->name : t->name,
+                     .column = c,
+                     .across = across,
+                     .values = across && across == t->metrics,
+                     .size = c ? cw_cell_size(c->type) : t->record_size,
+                     .width = sizes[1],
+                     .marks.column = across ? NULL : c};
     if (f->what || !check(f, to->count < SINKS_MAX, s.name))
         return H5I_INVALID_HID;
     s.room = s.width ? PIECE / (s.width * s.size) : 0;
     s.room = s.room < 1 ? 1 : s.room > t->row_count ? t->row_count : s.room;
     s.piece = calloc(s.room * s.width + 1, s.size);
     f->nomem = f->nomem || !s.piece;
-    hid_t list = creation_list(f, &s, sizes, across ? 2 : 1, t->deferred), space = H5Screate_simple(across ? 2 : 1, sizes, NULL);
+    hid_t list = creation_list(f, &s, sizes, across ? 2 : 1, t->deferred),
+          space = H5Screate_simple(across ? 2 : 1, sizes, NULL);
     s.dataset = H5Dcreate2(to->group, s.name, type.stored, space, H5P_DEFAULT, list, H5P_DEFAULT);
     H5Sclose(space);
     H5Pclose(list);
@@ -477,8 +507,8 @@ static hid_t put_manifest(struct file *f, const char *manifest)
     return group;
 }
 
-/* Tables of one group follow one another. The group of the capture comes last; how long passes took, which are there, is
- * written with the first table, whose records have it. */
+/* Tables of one group follow one another. The group of the capture comes last; how long passes took, which are there,
+ * is written with the first table, whose records have it. */
 static void put_tables(struct file *f, const struct cw_output *o, const char *manifest)
 {
     hid_t groups[CW_OUTPUT_TABLES] = {0}, capture;

@@ -11,11 +11,6 @@ struct cw_hdf5_rows {
     const char *name;
 };
 
-static enum cw_status cannot(const struct cw_hdf5_rows *r, const char *what, struct cw_error *err)
-{
-    return cw_error_set(err, CW_ERR_IO, "%s: HDF5 cannot write %s", r->name, what);
-}
-
 enum cw_status cw_hdf5_rows_open(struct cw_hdf5_rows **rows, const char *path, const char *name,
                                  const void *communicator, struct cw_error *err)
 {
@@ -32,8 +27,9 @@ enum cw_status cw_hdf5_rows_open(struct cw_hdf5_rows **rows, const char *path, c
         good = good && H5Pset_fapl_mpio(access, *(const MPI_Comm *)communicator, MPI_INFO_NULL) >= 0 &&
                H5Pset_dxpl_mpio(r->transfer, H5FD_MPIO_COLLECTIVE) >= 0;
     r->file = good ? H5Fopen(path, H5F_ACC_RDWR, access) : H5I_INVALID_HID;
+    const int reason = cw_hdf5_reason();
     H5Pclose(access);
-    return r->file >= 0 ? CW_OK : cannot(r, "the file", err);
+    return r->file >= 0 ? CW_OK : cw_hdf5_cannot_write(name, "the file", reason, err);
 }
 
 enum cw_status cw_hdf5_rows_close(struct cw_hdf5_rows *r, struct cw_error *err)
@@ -41,9 +37,10 @@ enum cw_status cw_hdf5_rows_close(struct cw_hdf5_rows *r, struct cw_error *err)
     if (!r)
         return CW_OK;
     const bool good = r->file < 0 || H5Fclose(r->file) >= 0;
+    const int reason = cw_hdf5_reason();
     H5Pclose(r->transfer);
     H5Tclose(r->string);
-    const enum cw_status status = good ? CW_OK : cannot(r, "the end of the file", err);
+    const enum cw_status status = good ? CW_OK : cw_hdf5_cannot_write(r->name, "the end of the file", reason, err);
     free(r);
     return status;
 }
@@ -62,7 +59,7 @@ static enum cw_status put(struct cw_hdf5_rows *r, const char *group, const char 
 {
     char path[256];
     if (r->lost)
-        return cannot(r, name, err);
+        return cw_hdf5_cannot_write(r->name, name, 0, err);
     snprintf(path, sizeof path, "/%s/%s", group, name);
     hid_t dataset = H5Dopen2(r->file, path, H5P_DEFAULT), file = H5Dget_space(dataset);
     const hsize_t start[2] = {at, 0}, sizes[2] = {count ? count : 1, width};
@@ -74,10 +71,11 @@ static enum cw_status put(struct cw_hdf5_rows *r, const char *group, const char 
     else if (good)
         good = H5Sselect_none(file) >= 0 && H5Sselect_none(memory) >= 0;
     good = good && H5Dwrite(dataset, type, memory, file, r->transfer, cells) >= 0;
+    const int reason = cw_hdf5_reason();
     H5Sclose(memory);
     H5Sclose(file);
     H5Dclose(dataset);
-    return good ? CW_OK : cannot(r, name, err);
+    return good ? CW_OK : cw_hdf5_cannot_write(r->name, name, reason, err);
 }
 
 /* A column of some rows; `metrics`: of their values. */

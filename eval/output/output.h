@@ -63,15 +63,15 @@ struct cw_output_rows {
     const struct cw_sections *sections;           /* of no sections where there are none */
     const struct cw_advice *advice;               /* on the groups where they are kernels or ranges, or NULL */
     const struct cw_advice_groups *advice_groups; /* on others, or NULL */
-    const char *const *readings; /* of each metric: what a high or low value tells, or NULL; may be NULL */
-    const char *words; /* how to name the captures in another command */
+    const char *const *readings;           /* of each metric: what a high or low value tells, or NULL; may be NULL */
+    const char *words;                     /* how to name the captures in another command */
     const struct cw_joined_output *joined; /* the rows are of a trace's launches; NULL: of ranges */
     bool wide;
 };
 enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
-/* Metrics of samples, of a streamed result, and launches; on a terminal for each device mean, least and greatest of each metric, then the
- * launches by kernel, longest first. */
+/* Metrics of samples, of a streamed result, and launches; on a terminal for each device mean, least and greatest of
+ * each metric, then the launches by kernel, longest first. */
 enum cw_status cw_output_samples(struct cw_output *output, const struct cw_result *result,
                                  const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
 /* Samples of instructions and their batches, or records of SASS metrics and their values; on a terminal source
@@ -116,10 +116,10 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
  *     /capture/manifest    string, JSON
  *     /capture/duration_ns [range, pass] float64, NaN where a pass was not timed, with the scales range and pass
  *
- * A column of which some numbers are not known has the attribute _FillValue; of times these are -2^63, which xarray takes
- * for no time, with valid_min. units says of what numbers are; index_into names the dataset of texts that they are rows
- * of, 0 of none. flag_values or flag_masks, and flag_meanings, say what numbers or bits mean, and which words the texts
- * of a column are where these are few.
+ * A column of which some numbers are not known has the attribute _FillValue; of times these are -2^63, which xarray
+ * takes for no time, with valid_min. units says of what numbers are; index_into names the dataset of texts that they
+ * are rows of, 0 of none. flag_values or flag_masks, and flag_meanings, say what numbers or bits mean, and which words
+ * the texts of a column are where these are few.
  *
  * Files of "counterworks-1" have the names of ranges as their dimension scale, and no numbers of them.
  *
@@ -130,6 +130,10 @@ enum cw_status cw_hdf5_write(const struct cw_output *output, const char *path, s
 /* The same into the temporary file of a new one, which the caller has opened and closes. */
 struct cw_new_file;
 enum cw_status cw_hdf5_make(const struct cw_output *output, const struct cw_new_file *file, struct cw_error *err);
+
+/* Why the system let HDF5 fail in the call before, as errno has it; 0: it did not. */
+int cw_hdf5_reason(void);
+enum cw_status cw_hdf5_cannot_write(const char *path, const char *what, int reason, struct cw_error *err);
 
 /* To be called first by a program that uses HDF5 for nothing else: where a file could not be written, HDF5 would crash
  * at the end of the process. It closes no file there then. */

@@ -96,7 +96,8 @@ metric-eval export all.cwd --perfetto x.pftrace --all
 metric-eval export all.cwd --perfetto all.cwd
 echo text >mine.txt; metric-eval export all.cwd --perfetto mine.txt; cat mine.txt
 for i in 1 2; do metric-eval export all.cwd --perfetto own; metric-eval export all.cwd --format chrome -o own.json; done
-metric-eval export all.cwd --perfetto /dev/full 2>&1 | sed "s/: No space left on device//"
+metric-eval export all.cwd --perfetto /dev/full; echo "status $?"
 make_trace large.cwd launches=1400000 nvtx=0
 metric-eval export large.cwd --format chrome -o large.json; ls large.json*
+(ulimit -f 2; metric-eval export large.cwd --perfetto large.pftrace; echo "status $?"); ls large.pftrace*
 head -c 20000 all.cwd >cut.cwd; metric-eval export cut.cwd --perfetto cut.pftrace && "$read_perfetto" cut.pftrace | sed 's/[0-9][0-9]*/N/g'
