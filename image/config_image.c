@@ -452,25 +452,3 @@ const char *cw_config_parameter(const struct cw_config_image *image, const char 
 {
     return cw_pair_find(image->parameters, image->parameter_count, key);
 }
-
-/* ---- limits ----------------------------------------------------------------------------------------------------- */
-
-static bool contains(const struct cw_config_pass *pass, struct cw_placement at)
-{
-    for (uint32_t i = 0; i < pass->count; i++)
-        if (pass->placements[i].raw == at.raw && pass->placements[i].domain == at.domain)
-            return true;
-    return false;
-}
-
-uint32_t cw_config_limit_taken(const struct cw_config_limit *limit, const struct cw_config_pass *pass)
-{
-    uint32_t taken = 0;
-    for (uint32_t i = 0; i < limit->count; i++) {
-        bool counts = contains(pass, limit->members[i]);
-        for (uint32_t k = 0; k < i && counts; k++)
-            counts = limit->groups[k] != limit->groups[i] || !contains(pass, limit->members[k]);
-        taken += counts;
-    }
-    return taken;
-}

@@ -36,9 +36,6 @@ struct cw_config_limit {
     const uint32_t *groups; /* one for each member */
 };
 
-/* How many groups of a limit a pass takes. */
-uint32_t cw_config_limit_taken(const struct cw_config_limit *limit, const struct cw_config_pass *pass);
-
 /* The parameter that names a raw counter, as 0x and 16 digits: where a pass collects it too, the pass counts what the
  * whole device does rather than one context. */
 #define CW_CONFIG_DEVICE_COUNTER "device_counter"

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "image/limit_index.h"
+
 enum cw_status cw_parts_check_count(uint32_t count, struct cw_error *err)
 {
     if (count <= CW_PASSES_MAX)
@@ -120,13 +122,10 @@ enum cw_status cw_parts_complete(struct cw_config_image *plan, cw_parts_fits *fi
     return CW_OK;
 }
 
-enum cw_status cw_parts_fit_limits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+enum cw_status cw_parts_fit_limits(void *limits, const struct cw_config_image *plan, const struct cw_config_pass *pass,
                                    bool *answer, struct cw_error *err)
 {
-    (void)user;
     (void)err;
-    *answer = true;
-    for (uint32_t i = 0; i < plan->limit_count && *answer; i++)
-        *answer = cw_config_limit_taken(&plan->limits[i], pass) <= plan->limits[i].max;
+    *answer = cw_limit_index_ask(limits, pass) == plan->limit_count;
     return CW_OK;
 }

@@ -7,8 +7,9 @@
 /* Says in *answer whether hardware takes a pass. */
 typedef enum cw_status cw_parts_fits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
                                      bool *answer, struct cw_error *err);
-/* A cw_parts_fits by the limits that the plan has, which speak only of what it collects. */
-enum cw_status cw_parts_fit_limits(void *user, const struct cw_config_image *plan, const struct cw_config_pass *pass,
+/* A cw_parts_fits by the limits that the plan has, which speak only of what it collects; `limits` is a struct
+ * cw_limit_index (image/limit_index.h). */
+enum cw_status cw_parts_fit_limits(void *limits, const struct cw_config_image *plan, const struct cw_config_pass *pass,
                                    bool *answer, struct cw_error *err);
 
 /* Adds passes to `plan` until some pass holds each counter whole, as far as `fits` allows it, for where passes are

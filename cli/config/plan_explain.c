@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/common/cli.h"
 #include "host/plan.h"
+#include "image/limit_index.h"
 #include "json/json_tree.h"
 #include "lib/handles.h"
 #include "passes/parts.h"
@@ -19,16 +20,6 @@ struct slots {
     uint32_t limit;
 };
 
-/* By raw counter, what stands of it in limits that allow several groups: a run of `items`. */
-struct slots_index {
-    uint32_t *first; /* [raw counter, and one more] */
-    struct membership {
-        uint32_t domain, limit, group; /* groups are numbered through all limits */
-    } * items;
-    uint32_t *seen; /* by group: 1 + the last pass that took one of it */
-    uint32_t *used; /* by limit: groups that the pass takes */
-};
-
 struct explained {
     const struct counterworks_chip *chip;
     const struct cw_plan_options *options;
@@ -36,7 +27,7 @@ struct explained {
     uint32_t *loads; /* by domain: the passes that its counters alone need */
     uint32_t most;   /* the largest of them */
     struct cw_plan_savings savings;
-    struct slots_index index;
+    struct cw_limit_index limits;
     struct slots *slots;   /* by domain, of the pass in question */
     const char **reasons;  /* by metric: why it mixes passes, as far as it was asked */
     struct cw_parts parts; /* as replay collects it; none for sampling over time */
@@ -44,65 +35,31 @@ struct explained {
 
 /* ---- finding out ------------------------------------------------------------------------------------------------ */
 
-static bool slots_index_make(struct slots_index *s, const struct cw_config_image *image, struct cw_arena *arena)
-{
-    uint32_t groups = 0;
-    s->first = cw_arena_alloc(arena, (size_t)image->raw_count + 2, sizeof *s->first);
-    s->used = cw_arena_alloc(arena, image->limit_count, sizeof *s->used);
-    uint32_t *base = cw_arena_alloc(arena, image->limit_count, sizeof *base);
-    if (!s->first || !s->used || !base)
-        return false;
-    for (uint32_t l = 0; l < image->limit_count; l++) {
-        const struct cw_config_limit *limit = &image->limits[l];
-        uint32_t most = 0;
-        base[l] = groups;
-        for (uint32_t m = 0; limit->max > 1 && m < limit->count; m++) {
-            s->first[limit->members[m].raw + 2]++;
-            most = limit->groups[m] + 1 > most ? limit->groups[m] + 1 : most;
-        }
-        groups += most;
-    }
-    for (uint32_t r = 2; r < image->raw_count + 2; r++)
-        s->first[r] += s->first[r - 1];
-    s->items = cw_arena_alloc(arena, s->first[image->raw_count + 1], sizeof *s->items);
-    s->seen = cw_arena_alloc(arena, groups, sizeof *s->seen);
-    for (uint32_t l = 0; s->items && l < image->limit_count; l++)
-        for (uint32_t m = 0; image->limits[l].max > 1 && m < image->limits[l].count; m++) {
-            struct cw_placement at = image->limits[l].members[m];
-            s->items[s->first[at.raw + 1]++] = (struct membership){at.domain, l, base[l] + image->limits[l].groups[m]};
-        }
-    return s->items && s->seen;
-}
-
-/* Of equally full limits the first counts. */
+/* Of equally full limits the first counts; one that allows a single group says nothing. */
 static void narrow(struct slots *slots, const struct cw_config_image *image, uint32_t limit, uint32_t used)
 {
     uint32_t max = image->limits[limit].max;
+    if (max == 1)
+        return;
     uint64_t here = (uint64_t)used * slots->max, before = (uint64_t)slots->used * max;
     if (!slots->max || here > before || (here == before && limit < slots->limit))
         *slots = (struct slots){slots->counters, used, max, limit};
 }
 
 /* Fills in what a pass uses of each domain: slots[domain]. */
-static void find_slots(struct slots_index *s, const struct cw_config_image *image, uint32_t pass, struct slots *slots)
+static void find_slots(struct explained *e, uint32_t pass)
 {
+    const struct cw_config_image *image = &e->plan->image;
     const struct cw_config_pass *of = &image->passes[pass];
-    memset(slots, 0, image->domain_count * sizeof *slots);
-    memset(s->used, 0, image->limit_count * sizeof *s->used);
+    struct cw_limit_index *limits = &e->limits;
+    memset(e->slots, 0, image->domain_count * sizeof *e->slots);
+    cw_limit_index_ask(limits, of);
     for (uint32_t k = 0; k < of->count; k++) {
         struct cw_placement at = of->placements[k];
-        slots[at.domain].counters++;
-        for (uint32_t i = s->first[at.raw]; i < s->first[at.raw + 1]; i++)
-            if (s->items[i].domain == at.domain && s->seen[s->items[i].group] != pass + 1) {
-                s->seen[s->items[i].group] = pass + 1;
-                s->used[s->items[i].limit]++;
-            }
-    }
-    for (uint32_t k = 0; k < of->count; k++) {
-        struct cw_placement at = of->placements[k];
-        for (uint32_t i = s->first[at.raw]; i < s->first[at.raw + 1]; i++)
-            if (s->items[i].domain == at.domain)
-                narrow(&slots[at.domain], image, s->items[i].limit, s->used[s->items[i].limit]);
+        e->slots[at.domain].counters++;
+        for (uint32_t i = limits->first[at.raw]; i < limits->first[at.raw + 1]; i++)
+            if (limits->items[i].domain == at.domain)
+                narrow(&e->slots[at.domain], image, limits->items[i].limit, limits->taken[limits->items[i].limit]);
     }
 }
 
@@ -176,7 +133,7 @@ static void print_passes(struct explained *e)
     for (uint32_t i = 0; i < image->pass_count; i++) {
         cw_text_print(stdout, "pass %-3" PRIu32 " %2" PRIu32 " raw counter%s:", i, image->passes[i].count,
                       s(image->passes[i].count));
-        find_slots(&e->index, image, i, e->slots);
+        find_slots(e, i);
         for (uint32_t d = 0; d < image->domain_count; d++) {
             const struct slots slots = e->slots[d];
             if (slots.max)
@@ -247,7 +204,7 @@ static json_t *json_of_slots(struct explained *e, uint32_t pass)
 {
     const struct cw_config_image *image = &e->plan->image;
     json_t *slots = json_object();
-    find_slots(&e->index, image, pass, e->slots);
+    find_slots(e, pass);
     for (uint32_t d = 0; d < image->domain_count; d++) {
         const struct slots s = e->slots[d];
         if (s.max)
@@ -343,11 +300,11 @@ enum cw_status cw_plan_print(const struct counterworks_plan *of, const struct co
         e.most = e.loads[d] > e.most ? e.loads[d] : e.most;
     e.slots = cw_arena_alloc(arena, plan->image.domain_count, sizeof *e.slots);
     e.reasons = cw_arena_alloc(arena, plan->metric_count, sizeof *e.reasons);
-    if (status == CW_OK && (!e.slots || !e.reasons || !slots_index_make(&e.index, &plan->image, arena)))
+    if (status == CW_OK && (!e.slots || !e.reasons || !cw_limit_index_make(&e.limits, &plan->image, arena)))
         status = cw_error_nomem(err);
     if (status == CW_OK)
         status = cw_plan_weigh(&e.savings, plan, chip->chip, e.options, arena, err);
-    const struct cw_parts_rules rules = {.how = CW_PARTS_FEW, .fits = cw_parts_fit_limits};
+    const struct cw_parts_rules rules = {.how = CW_PARTS_FEW, .fits = cw_parts_fit_limits, .user = &e.limits};
     if (status == CW_OK && e.options->profiler == CW_PROFILER_RANGE)
         status = cw_parts_make(&e.parts, &plan->image, &rules, arena, err);
     if (status != CW_OK)

@@ -110,8 +110,9 @@ def packed(records, texts, name, fields, columns):
             chunk("PACK", u32(records) + many([string(t) for t in texts]) + many([group]) + b"\0\0") + end())
 
 
-def plan(parameters=(), counters=(("sm__inst_executed", [0]),), raws=1, passes=((0,),)):
-    """A config image: counters with the raw counters that they need, passes with those that they collect."""
+def plan(parameters=(), counters=(("sm__inst_executed", [0]),), raws=1, passes=((0,),), limits=()):
+    """A config image: counters with the raw counters that they need, passes with those that they collect, limits with the
+    most groups and the group of each raw counter."""
     held, collecting = [], {}
     for i, collected in enumerate(passes):
         for raw in set(collected):
@@ -126,7 +127,9 @@ def plan(parameters=(), counters=(("sm__inst_executed", [0]),), raws=1, passes=(
             chunk("PASS", many([many([u32(raw) + u32(0) for raw in collected]) for collected in passes])) +
             chunk("CNTR", many([string(name) + u32(0) + f64(float("nan")) + many([u32(raw) for raw in needs])
                                 for name, needs in counters])) +
-            chunk("METR", many([string("sm__inst_executed.sum")])) + chunk("LIMT", many([])) + chunk("PRFX", prefix))
+            chunk("METR", many([string("sm__inst_executed.sum")])) +
+            chunk("LIMT", many([u32(most) + many([u32(raw) + u32(0) + u32(group) for raw, group in members])
+                                for most, members in limits])) + chunk("PRFX", prefix))
 
 
 # ---- names that grow when they are made readable ---------------------------------------------------------------------
@@ -366,6 +369,9 @@ def large_plans(part):
     counters = [("c%d" % i, [0, 1]) for i in range(500 // part)]
     yield "copies", plan(counters=counters, raws=2, passes=[(0, 1)] * 4096)
     yield "mixed", plan(counters=[("c%d" % i, [0, 1]) for i in range(20000 // part)], raws=2, passes=[(0,), (1,)] + [()] * 4094)
+    wide = 100000 // part
+    yield "limits", plan(counters=[("c", range(wide))], raws=wide, passes=[tuple(range(wide))],
+                         limits=[(wide, [(i, i // 2) for i in range(wide)])])
 
 
 def write(folder, name, content):

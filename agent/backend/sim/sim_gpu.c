@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/backend/lacking.h"
+#include "image/limit_index.h"
 
 enum { FEW_INSTANCES = 4, MIXED = UINT32_MAX };
 
@@ -29,18 +30,28 @@ uint64_t cw_sim_text_key(const char *text)
 
 /* ---- limits ----------------------------------------------------------------------------------------------------- */
 
+static enum cw_status check_limits(struct cw_limit_index *limits, const struct cw_config_image *plan,
+                                   struct cw_error *err)
+{
+    for (uint32_t p = 0; p < plan->pass_count; p++) {
+        uint32_t i = cw_limit_index_ask(limits, &plan->passes[p]);
+        if (i < plan->limit_count)
+            return cw_error_set(err, CW_ERR_DEVICE,
+                                "pass %u of the plan cannot run: found %u groups of limit %u (%s), expected at most %u",
+                                p, limits->taken[i], i, plan->domains[plan->limits[i].members[0].domain].name,
+                                plan->limits[i].max);
+    }
+    return CW_OK;
+}
+
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err)
 {
-    for (uint32_t p = 0; p < plan->pass_count; p++)
-        for (uint32_t i = 0; i < plan->limit_count; i++) {
-            uint32_t taken = cw_config_limit_taken(&plan->limits[i], &plan->passes[p]);
-            if (taken > plan->limits[i].max)
-                return cw_error_set(
-                    err, CW_ERR_DEVICE,
-                    "pass %u of the plan cannot run: found %u groups of limit %u (%s), expected at most %u", p, taken,
-                    i, plan->domains[plan->limits[i].members[0].domain].name, plan->limits[i].max);
-        }
-    return CW_OK;
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_limit_index limits;
+    enum cw_status status =
+        arena && cw_limit_index_make(&limits, plan, arena) ? check_limits(&limits, plan, err) : cw_error_nomem(err);
+    cw_arena_destroy(arena);
+    return status;
 }
 
 /* ---- what it is ------------------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #include "agent/common/nesting.h"
 #include "agent/session/signals.h"
 #include "base/demangle.h"
+#include "image/limit_index.h"
 
 struct simulation {
     struct cw_range_capture base;
@@ -478,7 +479,10 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
 {
     struct cw_range_capture *b = &s->base;
     s->loop = b->options->sim_loop || b->options->replay != CW_REPLAY_MULTIPLEX ? b->options->sim_loop : 3;
-    enum cw_status status = cw_range_capture_divide(b, cw_parts_fit_limits, NULL, err);
+    struct cw_limit_index limits;
+    enum cw_status status = cw_limit_index_make(&limits, &b->plan, b->arena)
+                                ? cw_range_capture_divide(b, cw_parts_fit_limits, &limits, err)
+                                : cw_error_nomem(err);
     if (status == CW_OK)
         status =
             cw_sim_gpu_open(&s->gpu, &b->parts.plan, &b->parts.schema, b->options->capture.sim_seed, b->arena, err);
