@@ -28,19 +28,13 @@ static void read_check(void *check, char *text, struct argp_state *state)
         *(const char **)check = text;
 }
 
-/* Whoever asks for a page asks for no table beside it. */
-static bool report_alone(const struct cw_eval_request *o)
-{
-    return o->report.path && !o->hdf5 && !o->csv && !o->json;
-}
-
 static void check_options(void *request, struct argp_state *state)
 {
     const struct cw_eval_request *o = request;
     bool metrics = o->sources.count || o->all, output = o->hdf5 || o->csv || o->json || o->report.path;
     if (o->all && o->sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
-    if (o->all && report_alone(o))
+    if (o->all && cw_eval_report_alone(o))
         cw_usage_error(state, "found --all with --report, expected metrics by -m or --set beside those of the plan");
     if (o->check && (metrics || output || cw_eval_ranges_option(&o->ranges) || o->native))
         cw_usage_error(state,
@@ -61,8 +55,7 @@ static const struct cw_option option_list[] = {
      "a trace also by process, kind of copy, call, CUDA graph or each name of NVTX ranges (by nvtx \"step 1\" and "
      "\"step 2\" are one)",
      CW_OPTION_TAKE(cw_eval_take_any_by)},
-    {"kind", 0, "KINDS",
-     "of a trace: files have the rows of these kinds alone, as in kernel,copy; CSV needs one",
+    {"kind", 0, "KINDS", "of a trace: files have the rows of these kinds alone, as in kernel,copy; CSV needs one",
      CW_OPTION_TEXT(struct cw_eval_request, kind)},
     {"sort", 0, "COLUMN",
      "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the "
@@ -136,7 +129,8 @@ static enum cw_status run_instructions(struct cw_eval_run *r)
     const struct cw_eval_request *o = r->o;
     const char *of_ranges = cw_eval_option_of_ranges(o);
     if (o->sources.count || o->all || of_ranges)
-        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s", o->capture,
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s",
+                            o->capture,
                             of_ranges ? of_ranges
                             : o->all  ? "--all"
                                       : "metrics",
@@ -149,13 +143,13 @@ static enum cw_status run(struct cw_eval_run *r)
     enum cw_status status = cw_eval_check_outputs(r);
     if (status == CW_OK)
         status = cw_eval_load_capture(r);
-    if (status == CW_OK && report_alone(r->o) && r->o->sources.count && r->info.profiler != COUNTERWORKS_RANGES)
+    if (status == CW_OK && cw_eval_report_alone(r->o) && r->o->sources.count && r->info.profiler != COUNTERWORKS_RANGES)
         status = cw_error_set(r->err, CW_ERR_USAGE,
                               "%s: found metrics for a page, expected none: only captures of ranges take them",
                               r->o->capture);
     if (status == CW_OK && r->o->report.path)
         status = cw_eval_report(r);
-    if (status != CW_OK || report_alone(r->o))
+    if (status != CW_OK || cw_eval_report_alone(r->o))
         return status;
     if (r->capture->data.schema.profiler == CW_PROFILER_TRACE)
         return cw_eval_trace(r);

@@ -35,10 +35,15 @@ struct cw_terminal_style cw_eval_style(const struct cw_eval_request *o)
     return style;
 }
 
+bool cw_eval_report_alone(const struct cw_eval_request *o)
+{
+    return o->report.path && !o->hdf5 && !o->csv && !o->json;
+}
+
 bool cw_eval_prints(const struct cw_eval_request *o)
 {
-    const char *const files[] = {o->hdf5, o->csv, o->json};
-    bool taken = false;
+    const char *const files[] = {o->hdf5, o->csv, o->json, o->report.path};
+    bool taken = cw_eval_report_alone(o);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         taken = taken || (files[i] && cw_file_is_standard(files[i]));
     return !taken;
@@ -207,8 +212,8 @@ static enum cw_status write_stream(struct cw_eval_run *r)
 {
     struct cw_eval_rows rows;
     struct cw_output output;
-    enum cw_status status = r->o->sort || r->o->filter_count ? cw_eval_make_rows(r, &rows, CW_BY_RANGE, r->o->top)
-                                                             : list_rows(r, &rows);
+    enum cw_status status =
+        r->o->sort || r->o->filter_count ? cw_eval_make_rows(r, &rows, CW_BY_RANGE, r->o->top) : list_rows(r, &rows);
     r->result.streamed = true;
     if (status == CW_OK)
         status = cw_eval_wanted(r);
@@ -327,10 +332,9 @@ static enum cw_status print_rows(struct cw_eval_run *r)
     const size_t top = r->o->top ? r->o->top : r->o->wide ? 0 : CW_EVAL_LIST_TOP;
     const bool written = r->o->hdf5 || r->o->csv || r->o->json;
     const bool named = (r->o->all && (!written || r->o->wide)) || r->o->sources.count;
-    enum cw_status status =
-        rows ? (named || r->o->wide ? cw_eval_make_rows : cw_eval_make_rows_of_times)(
-                   r, rows, cw_eval_by(r, CW_BY_KERNEL), top)
-             : cw_error_nomem(r->err);
+    enum cw_status status = rows ? (named || r->o->wide ? cw_eval_make_rows : cw_eval_make_rows_of_times)(
+                                       r, rows, cw_eval_by(r, CW_BY_KERNEL), top)
+                                 : cw_error_nomem(r->err);
     const bool one = status == CW_OK && rows->count == 1 && !rows->left;
     if (status == CW_OK)
         status = cw_sections_load(&sections, r->chip->folder, "sections", r->arena, r->err);

@@ -21,7 +21,7 @@ struct cw_eval_ranges {
     const char *ranks, *ranges, *kernels[CW_EVAL_REPEATED_MAX], *excluded[CW_EVAL_REPEATED_MAX];
     size_t kernel_count, excluded_count;
     const uint32_t *parents; /* [range]: the one that it lies in, with which it is wanted; NULL: none does */
-    bool or_none; /* it is no error that none matches */
+    bool or_none;            /* it is no error that none matches */
 };
 extern const struct cw_option cw_eval_ranges_options[];
 /* The option of them that was given, or NULL. */
@@ -38,8 +38,8 @@ struct cw_eval_report { /* --report and what belongs to it */
 
 struct cw_eval_request {
     enum cw_status (*run)(struct cw_eval_run *r); /* what the sub-command does */
-    bool by_block;    /* it takes some ranges or samples at a time, so that they may stay in the file */
-    bool heads_alone; /* it takes no values */
+    bool by_block;      /* it takes some ranges or samples at a time, so that they may stay in the file */
+    bool heads_alone;   /* it takes no values */
     char *const *words; /* what names captures, which are taken as one; `capture` is the first. NULL: it alone */
     size_t word_count;
     const char *capture, *hdf5, *csv, *json, *check, *native, *explained;
@@ -51,7 +51,7 @@ struct cw_eval_request {
     size_t top;   /* 0: as many as suits the table */
     bool grouped; /* by what is given; else kernels for people, ranges for programs */
     enum cw_group_by by;
-    const char *kind; /* of a trace: the one whose rows files have */
+    const char *kind;    /* of a trace: the one whose rows files have */
     const char *by_name; /* the word; of traces, some have no number in `by`, which is CW_BY__COUNT then */
     const char *sort, *filters[CW_EVAL_REPEATED_MAX];
     size_t filter_count;
@@ -212,9 +212,10 @@ enum cw_status cw_eval_wanted(struct cw_eval_run *r);
 struct cw_terminal_style cw_eval_style(const struct cw_eval_request *o);
 /* Files, and standard output where one of them is there. */
 enum cw_status cw_eval_write_files(const struct cw_eval_run *r, const struct cw_output *output);
-/* For people, where no file takes standard output. */
+/* For people, where no file takes standard output, and --report is not alone: who asks for a page asks for no table. */
 enum cw_status cw_eval_print(const struct cw_eval_run *r, const struct cw_output *output);
 bool cw_eval_prints(const struct cw_eval_request *o);
+bool cw_eval_report_alone(const struct cw_eval_request *o);
 /* All forms asked for, and a table where none of them takes standard output. */
 enum cw_status cw_eval_write(struct cw_eval_run *r, const struct cw_output *output);
 /* The result of samples so. */

@@ -41,6 +41,8 @@ metric-eval ranks "$SOURCE/data/captures/pm_gemm.cwd"; echo "status $?"
 metric-eval ranks job "$SOURCE/data/captures/gemm.cwd"; echo "status $?"
 metric-eval ranks; echo "status $?"
 metric-eval ranks job --json job/run.0.cwd; echo "status $?"
+metric-eval ranks job --report page.html; head -c 15 page.html; echo
+metric-eval ranks job --report - --csv page.csv | sed -n '1s/<!-- .*//p; $p'; metric-eval ranks job --report page.html --json page.json | head -n 1
 metric-eval ranks job --report job/run.0.cwd; echo "status $?"
 metric-eval ranks job -m nothing__at_all.sum 2>&1 | head -n 1
 head -c 100000 job/run.7.cwd >job/run.8.cwd; rm job/run.7.cwd

@@ -66,6 +66,7 @@ cp "$captures/gemm.cwd" x.cwd
 try x.cwd --report x.cwd
 ls x.html 2>&1
 metric-eval "$captures/gemm.cwd" --report - -m sm__inst_executed_pipe_fp64.sum | grep -o '"name":"sm__inst_executed_pipe_fp64.sum"'
+for capture in gemm trace_train pm_gemm pc_gemm; do metric-eval "$captures/$capture.cwd" --report - --json x.json | tail -n 1; done
 try "$captures/pm_gemm.cwd" --report x.html -m nonesuch
 try --check values.json "$captures/gemm.cwd" --report x.html 2>&1 | grep -v "^Try"
 try --native run.native "$captures/gemm.cwd" --report x.html 2>&1 | grep -v "^Try"
