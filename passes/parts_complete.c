@@ -19,10 +19,11 @@ struct completion {
     struct cw_arena *arena;
     cw_parts_fits *fits;
     void *user;
-    struct cw_config_pass *passes; /* room for CW_PASSES_MAX */
-    uint32_t *domain;              /* where the plan collects each raw counter */
-    struct cw_placement *grown;    /* a pass with one counter more */
-    uint32_t *asked, question;     /* of each raw counter: the last question whose pass has it */
+    struct cw_config_pass *passes; /* room for one more than CW_PASSES_MAX */
+    struct cw_placement **own;  /* of each pass that was added: its placements, with room for the next power of two */
+    uint32_t *domain;           /* where the plan collects each raw counter */
+    struct cw_placement *grown; /* a pass with one counter more */
+    uint32_t *asked, question;  /* of each raw counter: the last question whose pass has it */
 };
 
 static bool is_held(struct cw_pass_index *index, const struct cw_config_counter *counter)
@@ -33,10 +34,30 @@ static bool is_held(struct cw_pass_index *index, const struct cw_config_counter 
     return k < some || !counter->raw_count;
 }
 
-/* Puts a counter's raw counters into a pass where that fits. */
-static enum cw_status put_counter(struct completion *m, struct cw_config_pass *pass,
-                                  const struct cw_config_counter *counter, bool *answer, struct cw_error *err)
+/* Adds up to `count` what is new of m->grown to the placements of a pass. */
+static bool grow(struct completion *m, uint32_t p, uint32_t count)
 {
+    uint32_t before = m->passes[p].count, room = 1;
+    while (room < before)
+        room *= 2;
+    if (count > room || !before) {
+        while (room < count)
+            room *= 2;
+        m->own[p] = cw_arena_alloc(m->arena, room, sizeof **m->own);
+        before = 0;
+    }
+    if (!m->own[p])
+        return false;
+    memcpy(m->own[p] + before, m->grown + before, (count - before) * sizeof **m->own);
+    m->passes[p] = (struct cw_config_pass){count, m->own[p]};
+    return true;
+}
+
+/* Puts a counter's raw counters into a pass that was added, where that fits. */
+static enum cw_status put_counter(struct completion *m, uint32_t p, const struct cw_config_counter *counter,
+                                  bool *answer, struct cw_error *err)
+{
+    const struct cw_config_pass *pass = &m->passes[p];
     struct cw_config_pass grown = {pass->count, m->grown};
     m->question++;
     for (uint32_t i = 0; i < pass->count; i++) {
@@ -50,32 +71,20 @@ static enum cw_status put_counter(struct completion *m, struct cw_config_pass *p
         m->asked[raw] = m->question;
     }
     enum cw_status status = m->fits(m->user, m->plan, &grown, answer, err);
-    if (status != CW_OK || !*answer)
-        return status;
-    struct cw_placement *placements = cw_arena_alloc(m->arena, grown.count, sizeof *placements);
-    if (!placements)
-        return cw_error_nomem(err);
-    memcpy(placements, m->grown, grown.count * sizeof *placements);
-    *pass = (struct cw_config_pass){grown.count, placements};
-    return CW_OK;
+    return status != CW_OK || !*answer || grow(m, p, grown.count) ? status : cw_error_nomem(err);
 }
 
 /* Into one of the passes that were added, or into one more. */
 static enum cw_status place_counter(struct completion *m, uint32_t *count, const struct cw_config_counter *counter,
                                     struct cw_error *err)
 {
-    struct cw_config_pass more = {0};
     enum cw_status status = CW_OK;
+    uint32_t p = m->plan->pass_count;
     bool placed = false;
-    for (uint32_t p = m->plan->pass_count; p < *count && status == CW_OK && !placed; p++)
-        status = put_counter(m, &m->passes[p], counter, &placed, err);
-    if (status != CW_OK || placed)
-        return status;
-    status = put_counter(m, &more, counter, &placed, err);
-    if (status == CW_OK && placed)
-        status = cw_parts_check_count(*count + 1, err);
-    if (status == CW_OK && placed)
-        m->passes[(*count)++] = more;
+    for (; p <= *count && status == CW_OK && !placed; p++)
+        status = put_counter(m, p, counter, &placed, err);
+    if (status == CW_OK && placed && p > *count)
+        status = cw_parts_check_count(++*count, err);
     return status;
 }
 
@@ -83,11 +92,12 @@ static enum cw_status complete(struct completion *m, uint32_t *count, struct cw_
 {
     const struct cw_config_image *plan = m->plan;
     struct cw_pass_index index;
-    m->passes = cw_arena_alloc(m->arena, CW_PASSES_MAX, sizeof *m->passes);
+    m->passes = cw_arena_alloc(m->arena, CW_PASSES_MAX + 1, sizeof *m->passes);
+    m->own = cw_arena_alloc(scratch, CW_PASSES_MAX + 1, sizeof *m->own);
     m->domain = cw_arena_alloc(scratch, plan->raw_count, sizeof *m->domain);
     m->grown = cw_arena_alloc(scratch, plan->raw_count, sizeof *m->grown);
     m->asked = cw_arena_alloc(scratch, plan->raw_count, sizeof *m->asked);
-    if (!m->passes || !m->domain || !m->grown || !m->asked || !cw_pass_index_make(&index, plan, scratch))
+    if (!m->passes || !m->own || !m->domain || !m->grown || !m->asked || !cw_pass_index_make(&index, plan, scratch))
         return cw_error_nomem(err);
     for (uint32_t p = 0; p < plan->pass_count; p++) {
         m->passes[p] = plan->passes[p];

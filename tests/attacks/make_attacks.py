@@ -369,6 +369,8 @@ def large_plans(part):
     counters = [("c%d" % i, [0, 1]) for i in range(500 // part)]
     yield "copies", plan(counters=counters, raws=2, passes=[(0, 1)] * 4096)
     yield "mixed", plan(counters=[("c%d" % i, [0, 1]) for i in range(20000 // part)], raws=2, passes=[(0,), (1,)] + [()] * 4094)
+    pairs_of = [("p%d" % i, [i % 4000, (7 * i + i // 4000 + 1) % 4000]) for i in range(20000 // part)]
+    yield "spread", plan(counters=[("c%d" % i, [i]) for i in range(4000)] + pairs_of, raws=4000, passes=[(i,) for i in range(4000)])
     wide = 100000 // part
     yield "limits", plan(counters=[("c", range(wide))], raws=wide, passes=[tuple(range(wide))],
                          limits=[(wide, [(i, i // 2) for i in range(wide)])])
