@@ -24,7 +24,7 @@ struct explained {
     const struct counterworks_chip *chip;
     const struct cw_plan_options *options;
     const struct cw_plan *plan;
-    uint32_t *loads; /* by domain: the passes that its counters alone need */
+    uint32_t *loads; /* by domain: the passes of its counters, planned by themselves */
     uint32_t most;   /* the largest of them */
     struct cw_plan_savings savings;
     struct cw_limit_index limits;
@@ -124,12 +124,15 @@ static const char *es(uint32_t n)
 static void print_passes(struct explained *e)
 {
     const struct cw_config_image *image = &e->plan->image;
-    cw_text_print(stdout,
-                  "%s: %" PRIu32 " metric%s, %" PRIu32 " counter%s, %" PRIu32 " raw counter%s, %" PRIu32
-                  " pass%s; every plan needs at least %" PRIu32 "\n\n",
-                  image->chip, image->metric_count, s(image->metric_count), image->counter_count,
-                  s(image->counter_count), image->raw_count, s(image->raw_count), image->pass_count,
-                  es(image->pass_count), e->plan->bound);
+    cw_text_print(
+        stdout, "%s: %" PRIu32 " metric%s, %" PRIu32 " counter%s, %" PRIu32 " raw counter%s, %" PRIu32 " pass%s",
+        image->chip, image->metric_count, s(image->metric_count), image->counter_count, s(image->counter_count),
+        image->raw_count, s(image->raw_count), image->pass_count, es(image->pass_count));
+    if (e->plan->bound > 1 && e->plan->bound < image->pass_count)
+        cw_text_print(stdout, "; no plan has fewer than %" PRIu32, e->plan->bound);
+    else if (e->plan->bound > 1)
+        cw_text_print(stdout, "; no plan has fewer");
+    cw_text_print(stdout, "\n\n");
     for (uint32_t i = 0; i < image->pass_count; i++) {
         cw_text_print(stdout, "pass %-3" PRIu32 " %2" PRIu32 " raw counter%s:", i, image->passes[i].count,
                       s(image->passes[i].count));
@@ -144,12 +147,13 @@ static void print_passes(struct explained *e)
         }
         cw_text_print(stdout, "\n");
     }
-    cw_text_print(stdout, "\nDOMAIN USED/LIMIT: what the pass uses of the domain's tightest limit; * a full domain "
-                          "that forces the passes\n");
+    cw_text_print(stdout,
+                  "\nDOMAIN USED/LIMIT: what the pass uses of the domain's tightest limit; * full, in the domain "
+                  "of most passes\n");
     for (uint32_t d = 0; d < image->domain_count; d++)
-        if (e->loads[d] == e->most)
-            cw_text_print(stdout, "%s alone needs %" PRIu32 " pass%s\n", image->domains[d].name, e->loads[d],
-                          es(e->loads[d]));
+        if (e->loads[d] == e->most && e->most > 1)
+            cw_text_print(stdout, "planned by themselves, the counters of %s take %" PRIu32 " passes\n",
+                          image->domains[d].name, e->loads[d]);
 }
 
 /* A counter that no pass holds may need passes of its own (parts.h), which come last. */
