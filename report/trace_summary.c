@@ -1,13 +1,14 @@
 #define _GNU_SOURCE
 #include "report/trace_summary.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "eval/output/timeline_page.h"
 #include "report/put.h"
 
-enum { MOST_DEVICES = 64, MOST_ROWS = 30 };
+enum { MOST_DEVICES = 64, LIST_ROWS = 30, MOST_ROWS = 1000, SHORT_COLUMNS = 64 };
 
 static void put_causes(FILE *out, const struct cw_device_usage *d)
 {
@@ -89,91 +90,70 @@ static enum cw_status put_loss(FILE *out, const struct cw_timeline *t, struct cw
     return good ? CW_OK : cw_error_nomem(err);
 }
 
-static enum cw_status put_list(FILE *out, const struct cw_timeline *t, enum cw_timeline_by by, struct cw_arena *arena,
-                               struct cw_error *err)
+static void put_cell(FILE *out, const char *before, const struct cw_text_cell *cell)
 {
-    struct cw_timeline_groups groups;
-    const enum cw_status status = cw_timeline_group(&groups, by, t, NULL, arena, err);
-    if (status != CW_OK)
-        return status;
-    fprintf(out, ",\n\"%s\":{\"total\":", cw_timeline_by_names[by]);
-    cw_put_number(out, "", groups.total);
-    cw_put_count(out, ",\"count\":", groups.count);
-    fputs(",\"rows\":[", out);
-    for (uint32_t i = 0; i < groups.count && i < MOST_ROWS; i++) {
-        const struct cw_timeline_group *g = &groups.items[i];
-        char name[CW_TIMELINE_NAME_SIZE];
-        cw_put_text(out, i ? ",\n{\"name\":" : "\n{\"name\":", cw_timeline_group_name(&groups, i, name));
-        if (by == CW_TIMELINE_BY_KERNEL)
-            cw_put_short(out, ",\"short\":", name);
-        cw_put_count(out, ",\"count\":", g->count);
-        cw_put_number(out, ",\"total\":", g->total);
-        cw_put_number(out, ",\"least\":", g->least);
-        cw_put_number(out, ",\"greatest\":", g->greatest);
-        cw_put_number(out, ",\"bytes\":", g->bytes);
-        cw_put_number(out, ",\"own\":", g->own);
-        cw_put_count(out, ",\"failed\":", g->failed);
-        fputs("}", out);
-    }
-    fputs("]}", out);
-    return CW_OK;
+    fputs(before, out);
+    cw_put_text(out, "[", cell->text);
+    cw_put_number(out, ",", cell->value);
+    putc(']', out);
 }
 
-/* A table as the terminal has it; the context of a page is whether it is the first. */
+/* A table as the terminal has it: cells are a text and a number to sort by, names of functions two, the whole and the
+ * short one. The context of a page is whether it is the first. */
 static void put_table(const struct cw_text_page *p, const char *title, struct cw_text_lines *l)
 {
     bool *first = p->context;
-    struct cw_text_line *line = &l->one;
+    char name[CW_SHORT_SIZE];
+    l->page = p;
+    if (l->rows > MOST_ROWS) {
+        snprintf(l->left, sizeof l->left, "and %" PRIu32 " more", l->rows - MOST_ROWS);
+        l->rows = MOST_ROWS;
+    }
+    l->room = l->names == CW_NAMES_FUNCTIONS ? SHORT_COLUMNS : 0;
+    cw_text_find_alike(l);
     cw_put_text(p->out, *first ? "\n{\"title\":" : ",\n{\"title\":", title);
     *first = false;
     for (size_t k = 0; k < l->count; k++)
         cw_put_text(p->out, k ? "," : ",\"columns\":[", l->columns[k]);
     cw_put_text(p->out, ",", l->name);
     fputs("],\"rows\":[", p->out);
-    for (uint32_t i = 0; i < l->rows && i < MOST_ROWS; i++) {
-        l->fill(l, i, line);
+    for (uint32_t i = 0; i < l->rows; i++) {
+        cw_text_fill(l, i, name);
         fputs(i ? ",\n[" : "\n[", p->out);
         for (size_t k = 0; k < l->count; k++)
-            cw_put_text(p->out, k ? "," : "", line->cells[k]);
-        cw_put_text(p->out, ",", line->name);
-        putc(']', p->out);
+            put_cell(p->out, k ? "," : "", &l->one.cells[k]);
+        cw_put_text(p->out, ",[", name);
+        if (l->room)
+            cw_put_text(p->out, ",", l->one.name);
+        fputs("]]", p->out);
     }
-    cw_put_count(p->out, "],\"left\":", l->rows > MOST_ROWS ? l->rows - MOST_ROWS : 0);
+    cw_put_text(p->out, "],\"left\":", l->left);
+    cw_put_text(p->out, ",\"note\":", l->note);
     putc('}', p->out);
-}
-
-/* What the terminal says behind its lists, in the same words. */
-static enum cw_status put_tables(FILE *out, const struct cw_timeline *t, const struct cw_timeline_usage *usage,
-                                 struct cw_arena *arena, struct cw_error *err)
-{
-    struct cw_timeline_extra extra;
-    const struct cw_timeline_output output = {.t = t, .usage = usage, .extra = &extra, .wide = true};
-    bool first = true;
-    const struct cw_text_page page = {.o = &output, .t = t, .out = out, .put = put_table, .context = &first};
-    const enum cw_status status = cw_timeline_find_extra(&extra, t, arena, err);
-    fputs(",\n\"tables\":[", out);
-    if (status == CW_OK)
-        cw_text_put_extra(&page);
-    fputs("]", out);
-    return status;
+    free(l->alike);
+    l->alike = NULL;
 }
 
 enum cw_status cw_trace_summary_put(FILE *out, const struct cw_timeline *t, struct cw_arena *arena,
                                     struct cw_error *err)
 {
-    static const enum cw_timeline_by lists[] = {CW_TIMELINE_BY_KERNEL, CW_TIMELINE_BY_COPY, CW_TIMELINE_BY_NVTX,
-                                                CW_TIMELINE_BY_CALL};
-    struct cw_timeline_usage usage;
-    enum cw_status status = cw_timeline_use(&usage, t, NULL, 0, arena, err);
+    struct cw_timeline_sections sections;
+    struct cw_timeline_rows list;
+    const struct cw_timeline_output output = {.t = t, .list = &list, .sections = &sections, .wide = true};
+    bool first = true;
+    const struct cw_text_page page = {.o = &output, .t = t, .out = out, .put = put_table, .context = &first};
+    enum cw_status status = cw_timeline_sections_make(&sections, t, NULL, NULL, 0, LIST_ROWS, arena, err);
+    if (status == CW_OK)
+        status = cw_timeline_rows_make(&list, t, CW_TIMELINE_BY_KERNEL, NULL, LIST_ROWS, arena, err);
     if (status != CW_OK)
         return status;
     fputs(",\n\"summary\":", out);
-    put_usage(out, t, &usage);
+    put_usage(out, t, &sections.usage);
     status = put_loss(out, t, err);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && status == CW_OK; i++)
-        status = put_list(out, t, lists[i], arena, err);
-    if (status == CW_OK)
-        status = put_tables(out, t, &usage, arena, err);
-    fputs("}", out);
+    fputs(",\n\"lists\":[", out);
+    if (list.count)
+        cw_text_put_main_list(&page);
+    cw_text_put_sections(&page);
+    fputs("]}", out);
     return status;
 }

@@ -181,27 +181,10 @@ static enum cw_status sort(struct cw_eval_run *r, struct cw_timeline_rows *rows,
     return CW_OK;
 }
 
-/* `top` 0: all. */
-static enum cw_status make_rows(struct view *v, struct cw_timeline_rows *rows, enum cw_timeline_by by, size_t top)
-{
-    struct cw_eval_run *r = v->r;
-    *rows = (struct cw_timeline_rows){0};
-    enum cw_status status = cw_timeline_group(&rows->groups, by, &v->t, &v->choice.keep, r->arena, r->err);
-    if (status == CW_OK && !(rows->rows = cw_arena_alloc(r->arena, rows->groups.count, sizeof *rows->rows)))
-        status = cw_error_nomem(r->err);
-    for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
-        rows->rows[rows->count++] = i;
-    if (top && rows->count > top) {
-        rows->left = rows->count - (uint32_t)top;
-        rows->count = (uint32_t)top;
-    }
-    return status;
-}
-
 static enum cw_status make_list(struct view *v, struct cw_timeline_rows *rows, enum cw_timeline_by by, size_t top)
 {
     const struct cw_eval_request *o = v->r->o;
-    enum cw_status status = make_rows(v, rows, by, 0);
+    enum cw_status status = cw_timeline_rows_make(rows, &v->t, by, &v->choice.keep, 0, v->r->arena, v->r->err);
     for (size_t i = 0; status == CW_OK && i < o->filter_count; i++)
         status = filter(v->r, rows, o->filters[i]);
     if (status == CW_OK && o->sort)
@@ -214,39 +197,6 @@ static enum cw_status make_list(struct view *v, struct cw_timeline_rows *rows, e
 }
 
 /* ---- for people ------------------------------------------------------------------------------------------------- */
-
-struct sections {
-    struct cw_timeline_usage usage;
-    struct cw_timeline_extra extra;
-    struct cw_timeline_rows list, copies, ranges, streams, processes, calls;
-};
-
-static enum cw_status make_sections(struct view *v, struct sections *s, struct cw_timeline_output *output, size_t top)
-{
-    struct cw_eval_run *r = v->r;
-    const struct cw_timeline *t = &v->t;
-    enum cw_status status = cw_timeline_use(&s->usage, t, v->choice.within, v->choice.within_count, r->arena, r->err);
-    if (status == CW_OK && !v->choice.within)
-        status = cw_timeline_find_extra(&s->extra, t, r->arena, r->err);
-    if (status == CW_OK)
-        status = make_rows(v, &s->copies, CW_TIMELINE_BY_COPY, top);
-    if (status == CW_OK && t->range_count)
-        status = make_rows(v, &s->ranges, CW_TIMELINE_BY_NVTX, top);
-    if (status == CW_OK && t->stream_count > 1)
-        status = make_rows(v, &s->streams, CW_TIMELINE_BY_STREAM, top);
-    if (status == CW_OK && t->trace->process_count > 1)
-        status = make_rows(v, &s->processes, CW_TIMELINE_BY_PROCESS, top);
-    if (status == CW_OK)
-        status = make_rows(v, &s->calls, CW_TIMELINE_BY_CALL, top);
-    output->usage = &s->usage;
-    output->extra = &s->extra;
-    output->copies = &s->copies;
-    output->ranges = &s->ranges;
-    output->streams = &s->streams;
-    output->devices = &s->processes;
-    output->calls = &s->calls;
-    return status;
-}
 
 static enum cw_status find_by(const struct cw_eval_run *r, enum cw_timeline_by *by)
 {
@@ -266,28 +216,29 @@ static enum cw_status find_by(const struct cw_eval_run *r, enum cw_timeline_by *
 static enum cw_status print(struct view *v)
 {
     const struct cw_eval_request *o = v->r->o;
-    struct sections *s = cw_arena_alloc(v->r->arena, 1, sizeof *s);
+    struct cw_timeline_sections *sections = cw_arena_alloc(v->r->arena, 1, sizeof *sections);
+    struct cw_timeline_rows list;
     const struct cw_terminal_style style = cw_eval_style(o);
     const bool alone = o->grouped || o->sort || o->filter_count || (v->choice.keep.gpu && !v->choice.within) ||
                        o->ranges.kernel_count || o->ranges.excluded_count;
     const size_t top = o->top ? o->top : o->wide ? 0 : alone ? LIST_TOP : SECTION_TOP;
-    struct cw_timeline_output output = {.t = &v->t,
-                                        .source = v->r->capture->source,
-                                        .words = cw_eval_word(v->r),
-                                        .list_alone = alone,
-                                        .wide = o->wide,
-                                        .within = v->choice.within,
-                                        .within_count = v->choice.within_count};
+    const struct cw_timeline_output output = {.t = &v->t,
+                                              .source = v->r->capture->source,
+                                              .words = cw_eval_word(v->r),
+                                              .list = &list,
+                                              .sections = alone ? NULL : sections,
+                                              .wide = o->wide,
+                                              .within = v->choice.within,
+                                              .within_count = v->choice.within_count};
     enum cw_timeline_by by;
-    enum cw_status status = s && output.words ? find_by(v->r, &by) : cw_error_nomem(v->r->err);
+    enum cw_status status = sections && output.words ? find_by(v->r, &by) : cw_error_nomem(v->r->err);
     if (status == CW_OK)
-        status = make_list(v, &s->list, by, top);
+        status = make_list(v, &list, by, top);
     if (status == CW_OK && !alone)
-        status = make_sections(v, s, &output, top);
-    if (status == CW_OK) {
-        output.list = &s->list;
+        status = cw_timeline_sections_make(sections, &v->t, &v->choice.keep, v->choice.within, v->choice.within_count,
+                                           top, v->r->arena, v->r->err);
+    if (status == CW_OK)
         cw_timeline_print(&output, &style, stdout);
-    }
     return status;
 }
 

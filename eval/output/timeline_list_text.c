@@ -63,10 +63,10 @@ static void fill_group(const struct cw_text_lines *l, uint32_t row, struct cw_te
     const struct cw_timeline_groups *groups = &list->rows->groups;
     const struct cw_timeline_group *g = &groups->items[list->rows->rows[row]];
     for (size_t k = 0; k < l->count; k++) {
-        char *cell = line->cells[k];
+        struct cw_text_cell *cell = &line->cells[k];
         switch (list->cells[k]) {
         case COUNT: /* a graph that was traced as a whole tells nothing of its nodes */
-            groups->by != CW_TIMELINE_BY_GRAPH || g->nodes ? cw_cell_count(g->count, cell) : (void)strcpy(cell, "-");
+            groups->by != CW_TIMELINE_BY_GRAPH || g->nodes ? cw_cell_count(g->count, cell) : cw_cell_none(cell);
             break;
         case TOTAL:
             cw_cell_time(g->total, cell);
@@ -90,22 +90,22 @@ static void fill_group(const struct cw_text_lines *l, uint32_t row, struct cw_te
             cw_cell_amount(g->bytes, "bytes", cell);
             break;
         case RANGES:
-            g->ranges ? cw_cell_count(g->ranges, cell) : (void)strcpy(cell, "-"); /* what ran in no range */
+            g->ranges ? cw_cell_count(g->ranges, cell) : cw_cell_none(cell); /* what ran in no range */
             break;
         case WALL:
-            g->ranges ? cw_cell_time(g->wall, cell) : (void)strcpy(cell, "-");
+            g->ranges ? cw_cell_time(g->wall, cell) : cw_cell_none(cell);
             break;
         case MEDIAN:
-            g->ranges ? cw_cell_time(g->median, cell) : (void)strcpy(cell, "-");
+            g->ranges ? cw_cell_time(g->median, cell) : cw_cell_none(cell);
             break;
         case FASTEST:
-            g->ranges ? cw_cell_time(g->fastest, cell) : (void)strcpy(cell, "-");
+            g->ranges ? cw_cell_time(g->fastest, cell) : cw_cell_none(cell);
             break;
         case NODES:
-            g->nodes ? cw_cell_count(g->nodes, cell) : (void)strcpy(cell, "-");
+            g->nodes ? cw_cell_count(g->nodes, cell) : cw_cell_none(cell);
             break;
         case SLOWEST:
-            g->ranges ? cw_cell_time(g->longest, cell) : (void)strcpy(cell, "-");
+            g->ranges ? cw_cell_time(g->longest, cell) : cw_cell_none(cell);
             break;
         case RATE:
             cw_cell_amount(g->total > 0 ? g->bytes / (g->total / 1e9) : 0, "bytes/s", cell);
@@ -122,13 +122,13 @@ static void fill_group(const struct cw_text_lines *l, uint32_t row, struct cw_te
 }
 
 /* `what`: many of them. */
-static void put_left(const struct cw_text_page *p, const struct cw_timeline_rows *rows, const char *what)
+static void tell_left(struct cw_text_lines *l, const struct cw_timeline_rows *rows, const char *what)
 {
     const size_t length = strlen(what), end = strcmp(what, "processes") == 0 ? 2 : 1;
     char text[CW_NUMBER_SIZE];
     if (rows->left)
-        fprintf(p->out, "  and %s more %.*s\n", cw_terminal_integer(rows->left, text),
-                (int)(rows->left == 1 ? length - end : length), what);
+        snprintf(l->left, sizeof l->left, "and %.30s more %.*s", cw_terminal_integer(rows->left, text),
+                 (int)(rows->left == 1 ? length - end : length), what);
 }
 
 static bool has_failed(const struct cw_timeline_rows *rows)
@@ -139,14 +139,14 @@ static bool has_failed(const struct cw_timeline_rows *rows)
     return false;
 }
 
-static void put_others(const struct cw_text_page *p, const struct cw_timeline_groups *groups)
+static void tell_others(struct cw_text_lines *l, const struct cw_timeline_groups *groups)
 {
     char text[CW_NUMBER_SIZE];
     if (groups->other_thread)
-        fprintf(p->out,
-                "  %s launch%s came from threads without a range, and count%s for the only thread that had one.\n",
-                cw_terminal_integer(groups->other_thread, text), groups->other_thread == 1 ? "" : "es",
-                groups->other_thread == 1 ? "s" : "");
+        snprintf(l->note, sizeof l->note,
+                 "%.30s launch%s came from threads without a range, and count%s for the only thread that had one.",
+                 cw_terminal_integer(groups->other_thread, text), groups->other_thread == 1 ? "" : "es",
+                 groups->other_thread == 1 ? "s" : "");
 }
 
 /* Which columns a list has in a terminal of this width; how many. */
@@ -181,16 +181,15 @@ static size_t choose_cells(const struct cw_text_page *p, const struct cw_timelin
     return count;
 }
 
-/* A list of what ran on the GPU, or of calls. */
-void cw_text_put_list(const struct cw_text_page *p, const struct cw_timeline_rows *rows, const char *items,
-                      const char *name, const char *more)
+void cw_text_put_list(const struct cw_text_page *p, const char *title, const struct cw_timeline_rows *rows,
+                      const char *items, const char *name, const char *more)
 {
     static const char *const names[] = {"",         "total",   "share",     "self",   "mean",   "least",
                                         "greatest", "bytes",   "bandwidth", "failed", "ranges", "wall",
                                         "median",   "fastest", "slowest",   "nodes"};
     const bool by_graph = rows->groups.by == CW_TIMELINE_BY_GRAPH;
     struct list list = {.rows = rows};
-    struct cw_text_lines l = {.page = p, .fill = fill_group, .name = name, .rows = rows->count, .content = &list};
+    struct cw_text_lines l = {.fill = fill_group, .name = name, .rows = rows->count, .content = &list};
     l.names = cw_timeline_by_ranges(rows->groups.by) ? CW_NAMES_PATHS
               : rows->groups.by == CW_TIMELINE_BY_KERNEL || rows->groups.by == CW_TIMELINE_BY_FAMILY
                   ? CW_NAMES_FUNCTIONS
@@ -200,8 +199,8 @@ void cw_text_put_list(const struct cw_text_page *p, const struct cw_timeline_row
         l.columns[k] = list.cells[k] == COUNT    ? by_graph ? "nodes run" : items
                        : list.cells[k] == RANGES ? by_graph ? items : names[RANGES]
                                                  : names[list.cells[k]];
-    cw_text_put_lines(&l);
-    put_left(p, rows, more);
+    tell_left(&l, rows, more);
     if (l.names == CW_NAMES_PATHS)
-        put_others(p, &rows->groups);
+        tell_others(&l, &rows->groups);
+    p->put(p, title, &l);
 }

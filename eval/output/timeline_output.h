@@ -16,25 +16,38 @@ struct cw_timeline_rows {
     uint32_t dropped;     /* that a filter has taken out */
 };
 
+/* `top` at most, 0: all; `keep` NULL: of all. All lives in `arena`. CW_ERR_NOMEM alone. */
+enum cw_status cw_timeline_rows_make(struct cw_timeline_rows *rows, const struct cw_timeline *timeline,
+                                     enum cw_timeline_by by, const struct cw_timeline_keep *keep, size_t top,
+                                     struct cw_arena *arena, struct cw_error *err);
+
+/* What is said of a trace beside the list. Where there is nothing to say, as of streams where there is one, no rows. */
+struct cw_timeline_sections {
+    struct cw_timeline_usage usage;
+    struct cw_timeline_extra extra; /* not within some times */
+    struct cw_timeline_rows copies, ranges, streams, processes, calls;
+};
+/* As cw_timeline_use and cw_timeline_rows_make. CW_ERR_NOMEM, and what reading rows again may say. */
+enum cw_status cw_timeline_sections_make(struct cw_timeline_sections *sections, const struct cw_timeline *timeline,
+                                         const struct cw_timeline_keep *keep, const struct cw_timeline_window *within,
+                                         uint32_t within_count, size_t top, struct cw_arena *arena,
+                                         struct cw_error *err);
+
 struct cw_timeline_output {
     const struct cw_timeline *t;
-    const char *source; /* the file's name, for people */
-    const char *words;  /* how to name it in another command */
-    /* by what was asked for; else by kernel, and with all that is below */
-    const struct cw_timeline_rows *list;
-    bool list_alone;
-    const struct cw_timeline_usage *usage;
-    const struct cw_timeline_extra *extra;
-    const struct cw_timeline_rows *copies, *ranges, *streams, *devices, *calls; /* devices: or ranks, or NULL */
+    const char *source;                          /* the file's name, for people */
+    const char *words;                           /* how to name it in another command */
+    const struct cw_timeline_rows *list;         /* by what was asked for, else by kernel */
+    const struct cw_timeline_sections *sections; /* NULL: the list alone */
     bool wide;
     const struct cw_timeline_window *within; /* NULL: all of it; else what is shown is of these times alone */
     uint32_t within_count;
 };
 
 /* Tables of the rows, one for each of the kinds (CW_TRACE_BIT) that the trace has, with what the timeline
- * has joined to them, and for HDF5 the texts: added to those of `output`, whose formats write them. Of what is not to be
- * kept there is no row, and of kinds of which that is not known no table. What nothing is known of is no column. To be
- * freed, also after a failure. CW_ERR_NOMEM alone. */
+ * has joined to them, and for HDF5 the texts: added to those of `output`, whose formats write them. Of what is not to
+ * be kept there is no row, and of kinds of which that is not known no table. What nothing is known of is no column. To
+ * be freed, also after a failure. CW_ERR_NOMEM alone. */
 struct cw_timeline_tables;
 enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **tables, struct cw_output *output,
                                        const struct cw_timeline *timeline, const struct cw_timeline_keep *keep,
@@ -47,15 +60,15 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
 /* While what a GPU was idle, in words, and in two: "own work". */
 extern const char *const cw_timeline_cause_texts[CW_IDLE__COUNT], *const cw_timeline_cause_names[CW_IDLE__COUNT];
 
-/* Says in a line or some what the trace lacks: rows that were lost, and of which kinds; processes that ended before they
- * had sent all; windows in which alone it was traced. Write errors stay in the stream (ferror). */
+/* Says in a line or some what the trace lacks: rows that were lost, and of which kinds; processes that ended before
+ * they had sent all; windows in which alone it was traced. Write errors stay in the stream (ferror). */
 void cw_timeline_put_loss(const struct cw_timeline *timeline, FILE *out);
 
 /* For people: what the trace is of and what it lacks, what kept the GPUs busy, why they were idle, and more. Write
  * errors stay in the stream (ferror). */
 void cw_timeline_print(const struct cw_timeline_output *output, const struct cw_terminal_style *style, FILE *out);
-/* The kinds, rows and books of a trace, and what its clocks tell, as metric-eval show has them. The tree is NULL when out
- * of memory. */
+/* The kinds, rows and books of a trace, and what its clocks tell, as metric-eval show has them. The tree is NULL when
+ * out of memory. */
 void cw_timeline_show(const struct cw_timeline *timeline, FILE *out);
 json_t *cw_timeline_manifest(const struct cw_timeline *timeline);
 

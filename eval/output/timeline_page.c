@@ -40,23 +40,27 @@ static void shorten_path(const char *name, size_t room, char text[CW_SHORT_SIZE]
     memcpy(text, "..", 2);
 }
 
-static struct cw_output_row fill_line(const struct cw_output_table *table, uint64_t i)
+void cw_text_fill(struct cw_text_lines *l, uint32_t row, char name[CW_SHORT_SIZE])
 {
-    struct cw_text_lines *l = table->content;
-    char name[CW_TIMELINE_NAME_SIZE];
-    l->fill(l, (uint32_t)i, &l->one);
-    memcpy(name, l->one.name, sizeof name);
+    l->fill(l, row, &l->one);
+    memcpy(name, l->one.name, sizeof l->one.name);
     if (l->names == CW_NAMES_FUNCTIONS)
         cw_shorten(name, (size_t)l->room, l->one.name);
     if (l->names == CW_NAMES_FUNCTIONS && l->alike)
-        cw_show_apart(name, l->alike[i], (size_t)l->room, l->one.name);
+        cw_show_apart(name, l->alike[row], (size_t)l->room, l->one.name);
     if (l->names != CW_NAMES_FUNCTIONS)
         (l->names == CW_NAMES_PATHS ? shorten_path : shorten_words)(name, (size_t)l->room, l->one.name);
+}
+
+static struct cw_output_row fill_line(const struct cw_output_table *table, uint64_t i)
+{
+    struct cw_text_lines *l = table->content;
+    char name[CW_SHORT_SIZE];
+    cw_text_fill(l, (uint32_t)i, name);
     return (struct cw_output_row){.record = &l->one};
 }
 
-/* Of rows whose names are cut: which would read the same. */
-static size_t *find_alike(struct cw_text_lines *l)
+void cw_text_find_alike(struct cw_text_lines *l)
 {
     const bool cut = l->room && l->names == CW_NAMES_FUNCTIONS;
     char **names = cut ? calloc((size_t)l->rows + 1, sizeof *names) : NULL;
@@ -65,23 +69,23 @@ static size_t *find_alike(struct cw_text_lines *l)
         l->fill(l, i, &l->one);
         good = (names[i] = strdup(l->one.name)) != NULL;
     }
-    size_t *alike = good ? cw_find_alike((const char *const *)names, l->rows, (size_t)l->room, cw_shorten) : NULL;
+    l->alike = good ? cw_find_alike((const char *const *)names, l->rows, (size_t)l->room, cw_shorten) : NULL;
     for (uint32_t i = 0; names && i < l->rows; i++)
         free(names[i]);
     free(names);
-    return alike;
 }
 
-void cw_text_put_lines(struct cw_text_lines *l)
+static void put_rows(struct cw_text_lines *l)
 {
     struct cw_output_column columns[CW_CELLS + 1];
     struct cw_terminal_layout layout = {0};
     for (size_t k = 0; k < l->count; k++)
-        columns[k] = (struct cw_output_column){.name = l->columns[k],
-                                               .type = CW_CELL_CHARS,
-                                               .formats = CW_TO_TERMINAL,
-                                               .offset = offsetof(struct cw_text_line, cells) + k * CW_CELL_SIZE,
-                                               .right = true};
+        columns[k] =
+            (struct cw_output_column){.name = l->columns[k],
+                                      .type = CW_CELL_CHARS,
+                                      .formats = CW_TO_TERMINAL,
+                                      .offset = offsetof(struct cw_text_line, cells) + k * sizeof(struct cw_text_cell),
+                                      .right = true};
     columns[l->count] = (struct cw_output_column){.name = l->name,
                                                   .type = CW_CELL_CHARS,
                                                   .formats = CW_TO_TERMINAL,
@@ -98,7 +102,7 @@ void cw_text_put_lines(struct cw_text_lines *l)
     for (size_t k = 0; k < l->count; k++)
         room -= 2 + layout.widths[k];
     l->room = !l->page->style->width || l->page->o->wide ? 0 : room > NAME_LEAST ? room : NAME_LEAST;
-    l->alike = find_alike(l);
+    cw_text_find_alike(l);
     layout = (struct cw_terminal_layout){0};
     cw_terminal_measure(&layout, &table);
     cw_terminal_put(&layout, &table, l->page->out);
@@ -106,41 +110,62 @@ void cw_text_put_lines(struct cw_text_lines *l)
     l->alike = NULL;
 }
 
-void cw_cell_time(double ns, char cell[CW_CELL_SIZE])
+void cw_text_put_lines(const struct cw_text_page *p, const char *title, struct cw_text_lines *l)
+{
+    l->page = p;
+    if (title) {
+        putc('\n', p->out);
+        cw_terminal_title(title, p->style, p->out);
+        putc('\n', p->out);
+    }
+    if (!l->rows) {
+        fputs("  no rows\n", p->out);
+        return;
+    }
+    put_rows(l);
+    if (*l->left)
+        fprintf(p->out, "  %s\n", l->left);
+    if (*l->note)
+        fprintf(p->out, "  %s\n", l->note);
+}
+
+void cw_cell_time(double ns, struct cw_text_cell *cell)
 {
     char text[CW_TIME_TEXT_SIZE];
-    snprintf(cell, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_terminal_time(ns, text));
+    snprintf(cell->text, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_terminal_time(ns, text));
+    cell->value = ns;
 }
 
-void cw_cell_percent(double part, char cell[CW_CELL_SIZE])
+void cw_cell_percent(double part, struct cw_text_cell *cell)
 {
     char text[CW_PERCENT_SIZE];
-    snprintf(cell, CW_CELL_SIZE, "%s", cw_terminal_percent(part, text));
+    snprintf(cell->text, CW_CELL_SIZE, "%s", cw_terminal_percent(part, text));
+    cell->value = part;
 }
 
-void cw_cell_count(uint64_t count, char cell[CW_CELL_SIZE])
+void cw_cell_count(uint64_t count, struct cw_text_cell *cell)
 {
     char text[CW_NUMBER_SIZE];
-    snprintf(cell, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_terminal_integer(count, text));
+    snprintf(cell->text, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_terminal_integer(count, text));
+    cell->value = (double)count;
 }
 
-void cw_cell_amount(double value, const char *unit, char cell[CW_CELL_SIZE])
+void cw_cell_amount(double value, const char *unit, struct cw_text_cell *cell)
 {
     char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
     const double factor = cw_terminal_factor(value, unit, shown);
-    snprintf(cell, CW_CELL_SIZE, "%.20s %.20s", cw_terminal_number(value / factor, number), shown);
+    snprintf(cell->text, CW_CELL_SIZE, "%.20s %.20s", cw_terminal_number(value / factor, number), shown);
+    cell->value = value;
+}
+
+void cw_cell_none(struct cw_text_cell *cell)
+{
+    *cell = (struct cw_text_cell){"-", NAN};
 }
 
 double cw_part_of(double some, double all)
 {
     return all > 0 ? some / all : NAN;
-}
-
-void cw_text_put_title(const struct cw_text_page *p, const char *title)
-{
-    putc('\n', p->out);
-    cw_terminal_title(title, p->style, p->out);
-    putc('\n', p->out);
 }
 
 void cw_text_device_name(const struct cw_text_page *p, uint32_t device, char *text, size_t size)

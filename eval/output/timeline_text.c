@@ -82,18 +82,17 @@ static void fill_latency(const struct cw_text_lines *l, uint32_t row, struct cw_
 {
     const struct latencies *all = l->content;
     const struct cw_latency *latency = all->list[row];
-    cw_cell_count(latency->count, line->cells[0]);
+    cw_cell_count(latency->count, &line->cells[0]);
     for (int p = 0; p < CW_LATENCY__COUNT; p++)
-        cw_cell_time((double)latency->within[p], line->cells[1 + p]);
+        cw_cell_time((double)latency->within[p], &line->cells[1 + p]);
     snprintf(line->name, sizeof line->name, "%s", all->names[row]);
 }
 
 static void put_latencies(const struct cw_text_page *p)
 {
-    const struct cw_timeline_usage *u = p->o->usage;
+    const struct cw_timeline_usage *u = &p->o->sections->usage;
     struct latencies all = {{&u->at_once, &u->queued}, {"that had nothing to do", "behind others"}};
-    struct cw_text_lines l = {.page = p,
-                              .columns = {"launches", "half within", "90%", "99%", "all"},
+    struct cw_text_lines l = {.columns = {"launches", "half within", "90%", "99%", "all"},
                               .count = 5,
                               .name = "into streams",
                               .fill = fill_latency,
@@ -110,16 +109,16 @@ static void put_latencies(const struct cw_text_page *p)
 
 static void fill_memory(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
 {
-    const struct cw_memory_use *m = &l->page->o->extra->memory[row];
+    const struct cw_memory_use *m = &l->page->o->sections->extra.memory[row];
     const struct cw_timeline *t = l->page->t;
     char device[32] = "";
     if (m->device != CW_NO_TRACE_DEVICE)
         snprintf(device, sizeof device, ", GPU %" PRIu32, t->data->devices[m->device].index);
-    cw_cell_amount(m->most, "bytes", line->cells[0]);
-    cw_cell_time((double)(m->most_at > t->start ? m->most_at - t->start : 0), line->cells[1]);
-    cw_cell_amount(m->now, "bytes", line->cells[2]);
-    cw_cell_count(m->allocations, line->cells[3]);
-    cw_cell_count(m->frees, line->cells[4]);
+    cw_cell_amount(m->most, "bytes", &line->cells[0]);
+    cw_cell_time((double)(m->most_at > t->start ? m->most_at - t->start : 0), &line->cells[1]);
+    cw_cell_amount(m->now, "bytes", &line->cells[2]);
+    cw_cell_count(m->allocations, &line->cells[3]);
+    cw_cell_count(m->frees, &line->cells[4]);
     snprintf(line->name, sizeof line->name, "%.100s, process %" PRIu32 "%s", t->names[m->memory].text,
              t->trace->processes[m->process].pid, device);
 }
@@ -127,9 +126,8 @@ static void fill_memory(const struct cw_text_lines *l, uint32_t row, struct cw_t
 static void put_memory(const struct cw_text_page *p)
 {
     enum { SHOWN = 8 };
-    const uint32_t count = p->o->extra->memory_count;
-    struct cw_text_lines l = {.page = p,
-                              .columns = {"most", "at", "at the end", "allocated", "freed"},
+    const uint32_t count = p->o->sections->extra.memory_count;
+    struct cw_text_lines l = {.columns = {"most", "at", "at the end", "allocated", "freed"},
                               .count = 5,
                               .name = "memory",
                               .rows = count < SHOWN || p->o->wide ? count : SHOWN,
@@ -143,36 +141,55 @@ static void fill_environment(const struct cw_text_lines *l, uint32_t row, struct
 {
     static const enum cw_reading shown[] = {CW_READING_SM_CLOCK, CW_READING_MEMORY_CLOCK, CW_READING_TEMPERATURE,
                                             CW_READING_POWER};
-    const struct cw_environment *e = &l->page->o->extra->environment[row];
+    const struct cw_environment *e = &l->page->o->sections->extra.environment[row];
     size_t k = 0;
     for (; k < sizeof shown / sizeof *shown; k++) {
         const struct cw_reading_range *r = &e->of[shown[k]];
+        char *text = line->cells[k].text;
+        line->cells[k].value = r->greatest;
         if (!r->count)
-            strcpy(line->cells[k], "-");
+            cw_cell_none(&line->cells[k]);
         else if (r->least == r->greatest)
-            snprintf(line->cells[k], CW_CELL_SIZE, "%.0f", r->least);
+            snprintf(text, CW_CELL_SIZE, "%.0f", r->least);
         else
-            snprintf(line->cells[k], CW_CELL_SIZE, "%.0f..%.0f", r->least, r->greatest);
+            snprintf(text, CW_CELL_SIZE, "%.0f..%.0f", r->least, r->greatest);
     }
-    cw_cell_percent(cw_part_of((double)e->throttled, (double)e->readings), line->cells[k]);
+    cw_cell_percent(cw_part_of((double)e->throttled, (double)e->readings), &line->cells[k]);
     cw_text_device_name(l->page, e->device, line->name, sizeof line->name);
 }
 
 static void put_environment(const struct cw_text_page *p)
 {
-    struct cw_text_lines l = {.page = p,
-                              .columns = {"SM MHz", "memory MHz", "Celsius", "W", "throttled"},
+    struct cw_text_lines l = {.columns = {"SM MHz", "memory MHz", "Celsius", "W", "throttled"},
                               .count = 5,
                               .name = "GPU",
-                              .rows = p->o->extra->environment_count,
+                              .rows = p->o->sections->extra.environment_count,
                               .fill = fill_environment,
                               .names = CW_NAMES_WORDS};
     if (l.rows)
         p->put(p, "Clocks, temperature and power", &l);
 }
 
-void cw_text_put_extra(const struct cw_text_page *p)
+void cw_text_put_sections(const struct cw_text_page *p)
 {
+    const struct cw_timeline_sections *s = p->o->sections;
+    const struct {
+        const char *title;
+        const struct cw_timeline_rows *rows;
+        const char *items, *name, *more;
+    } lists[] = {
+        {"Copies and memsets", &s->copies, "copies", "which", "kinds"},
+        {"NVTX ranges, and the time on the GPU of what was launched in them", &s->ranges, "launches", "NVTX range",
+         "ranges"},
+        {"Time on the GPU, by stream", &s->streams, "launches", "stream", "streams"},
+        {"Time on the GPU, by process", &s->processes, "launches", "process", "processes"},
+        {"Time in calls of CUDA, of all threads", &s->calls, "calls", "call", "calls"},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i].rows->count)
+            cw_text_put_list(p, lists[i].title, lists[i].rows, lists[i].items, lists[i].name, lists[i].more);
+    if (p->o->within)
+        return;
     put_latencies(p);
     put_memory(p);
     put_environment(p);
@@ -192,19 +209,10 @@ static void put_within(const struct cw_text_page *p)
             cw_terminal_time(sum, text));
 }
 
-static void put_section(const struct cw_text_page *p, const char *title, const struct cw_timeline_rows *rows,
-                        const char *items, const char *name, const char *more)
-{
-    if (!rows || !rows->count)
-        return;
-    cw_text_put_title(p, title);
-    cw_text_put_list(p, rows, items, name, more);
-}
-
 static void put_footer(const struct cw_text_page *p)
 {
     putc('\n', p->out);
-    if (p->o->list_alone)
+    if (!p->o->sections)
         fputs("More rows: --top N. Names in full: --wide.\n", p->out);
     else
         fputs("Other lists: --by family|nvtx|stream|device|process|rank|copy|call|graph.\n"
@@ -232,7 +240,7 @@ static uint64_t count_items(const struct cw_timeline_groups *groups)
     return groups->by == CW_TIMELINE_BY_GRAPH ? launches : groups->item_count;
 }
 
-static void put_main_list(const struct cw_text_page *p)
+void cw_text_put_main_list(const struct cw_text_page *p)
 {
     static const char *const names[CW_TIMELINE_BY__COUNT] = {"kernel", "family",     "NVTX range", "stream",
                                                              "GPU",    "process",    "rank",       "copy",
@@ -244,23 +252,13 @@ static void put_main_list(const struct cw_text_page *p)
              by == CW_TIMELINE_BY_CALL ? "Time in calls" : "Time on the GPU", names[by],
              cw_terminal_time(list->groups.total, text), cw_terminal_integer(count_items(&list->groups), number),
              items_of(by));
-    if (!p->style->quiet || !p->o->list_alone) /* other lists stand beside it */
-        cw_text_put_title(p, title);
-    if (!list->count)
-        fputs("  no rows\n", p->out);
-    else
-        cw_text_put_list(p, list, items_of(by), names[by], "rows");
-}
-
-static void put_table(const struct cw_text_page *p, const char *title, struct cw_text_lines *l)
-{
-    cw_text_put_title(p, title);
-    cw_text_put_lines(l);
+    /* quiet, a list alone needs no title */
+    cw_text_put_list(p, !p->o->sections && p->style->quiet ? NULL : title, list, items_of(by), names[by], "rows");
 }
 
 void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_terminal_style *style, FILE *out)
 {
-    const struct cw_text_page p = {o, o->t, style, out, put_table, NULL};
+    const struct cw_text_page p = {o, o->t, style, out, cw_text_put_lines, NULL};
     if (!style->quiet) {
         put_what(&p);
         put_span(&p);
@@ -268,23 +266,16 @@ void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_termi
         cw_capture_put_filters(o->t->data, out);
         put_within(&p);
     }
-    if (!o->list_alone && o->usage->device_count) {
+    if (o->sections && o->sections->usage.device_count) {
+        putc('\n', out);
         cw_text_put_devices(&p);
         cw_text_put_idle(&p);
     }
-    if (o->list_alone || o->list->count)
-        put_main_list(&p);
-    if (!o->list_alone) {
+    if (!o->sections || o->list->count)
+        cw_text_put_main_list(&p);
+    if (o->sections) {
         cw_text_put_gaps(&p);
-        put_section(&p, "Copies and memsets", o->copies, "copies", "which", "kinds");
-        put_section(&p, "NVTX ranges, and the time on the GPU of what was launched in them", o->ranges, "launches",
-                    "NVTX range", "ranges");
-        put_section(&p, "Time on the GPU, by stream", o->streams, "launches", "stream", "streams");
-        put_section(&p, "Time on the GPU, by process", o->devices, "launches", "process", "processes");
-        put_section(&p, "Time in calls of CUDA, of all threads", o->calls, "calls", "call", "calls");
-    }
-    if (!o->list_alone && !o->within) {
-        cw_text_put_extra(&p);
+        cw_text_put_sections(&p);
     }
     if (!style->quiet)
         put_footer(&p);

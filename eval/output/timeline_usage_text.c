@@ -14,41 +14,41 @@ enum { RANGE_SIZE = 400 };
 
 static void fill_device(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
 {
-    const struct cw_device_usage *d = &l->page->o->usage->devices[row];
+    const struct cw_device_usage *d = &l->page->o->sections->usage.devices[row];
     size_t k = 0;
-    cw_cell_percent(cw_part_of(d->busy, d->traced), line->cells[k++]);
-    cw_cell_percent(cw_part_of(d->idle, d->traced), line->cells[k++]);
-    cw_cell_percent(cw_part_of(d->work[CW_WORK_COMPUTE], d->traced), line->cells[k++]);
+    cw_cell_percent(cw_part_of(d->busy, d->traced), &line->cells[k++]);
+    cw_cell_percent(cw_part_of(d->idle, d->traced), &line->cells[k++]);
+    cw_cell_percent(cw_part_of(d->work[CW_WORK_COMPUTE], d->traced), &line->cells[k++]);
     for (enum cw_gpu_work w = CW_WORK_COMMUNICATE; w < CW_WORK__COUNT; w++) {
-        char all[CW_CELL_SIZE], alone[CW_CELL_SIZE];
+        struct cw_text_cell *cell = &line->cells[k], alone;
         if (w == CW_WORK_COMMUNICATE && l->count == 4)
             continue;
-        cw_cell_percent(cw_part_of(d->work[w], d->traced), all);
-        cw_cell_percent(cw_part_of(d->alone[w], d->traced), alone);
-        snprintf(line->cells[k++], CW_CELL_SIZE, "%.10s (%.10s)", all, alone);
+        cw_cell_percent(cw_part_of(d->work[w], d->traced), cell);
+        cw_cell_percent(cw_part_of(d->alone[w], d->traced), &alone);
+        const size_t used = strlen(cell->text);
+        snprintf(cell->text + used, CW_CELL_SIZE - used, " (%.10s)", alone.text);
+        k++;
     }
     cw_text_device_name(l->page, d->device, line->name, sizeof line->name);
 }
 
 void cw_text_put_devices(const struct cw_text_page *p)
 {
-    const struct cw_timeline_usage *u = p->o->usage;
+    const struct cw_timeline_usage *u = &p->o->sections->usage;
     bool communicates = false;
     for (uint32_t i = 0; i < u->device_count; i++)
         communicates = communicates || u->devices[i].work[CW_WORK_COMMUNICATE] > 0;
     const uint32_t most = p->o->wide || u->device_count <= 8 ? u->device_count : 8;
     struct cw_text_lines l = {
-        .page = p,
         .columns = {"busy", "idle", "computes", communicates ? "NCCL (alone)" : "copies (alone)", "copies (alone)"},
         .count = communicates ? 5 : 4,
         .name = "GPU",
         .rows = most,
         .fill = fill_device,
         .names = CW_NAMES_WORDS};
-    putc('\n', p->out);
-    cw_text_put_lines(&l);
     if (most < u->device_count)
-        fprintf(p->out, "  and %" PRIu32 " more GPUs\n", u->device_count - most);
+        snprintf(l.left, sizeof l.left, "and %" PRIu32 " more GPUs", u->device_count - most);
+    p->put(p, NULL, &l);
 }
 
 const char *const cw_timeline_cause_texts[CW_IDLE__COUNT] = {
@@ -96,17 +96,16 @@ static void fill_cause(const struct cw_text_lines *l, uint32_t row, struct cw_te
 {
     const struct idle *all = l->content;
     const enum cw_idle_cause c = all->order[row];
-    cw_cell_percent(cw_part_of(all->sum.causes[c], all->sum.traced), line->cells[0]);
-    cw_cell_time(all->sum.causes[c], line->cells[1]);
-    cw_cell_count(all->sum.cause_gaps[c], line->cells[2]);
+    cw_cell_percent(cw_part_of(all->sum.causes[c], all->sum.traced), &line->cells[0]);
+    cw_cell_time(all->sum.causes[c], &line->cells[1]);
+    cw_cell_count(all->sum.cause_gaps[c], &line->cells[2]);
     snprintf(line->name, sizeof line->name, "%s", cw_timeline_cause_texts[c]);
 }
 
 void cw_text_put_idle(const struct cw_text_page *p)
 {
-    const struct idle all = add_idle(p->o->usage);
-    struct cw_text_lines l = {.page = p,
-                              .columns = {"of time", "idle", "gaps"},
+    const struct idle all = add_idle(&p->o->sections->usage);
+    struct cw_text_lines l = {.columns = {"of time", "idle", "gaps"},
                               .count = 3,
                               .name = "while",
                               .rows = all.count,
@@ -119,19 +118,18 @@ void cw_text_put_idle(const struct cw_text_page *p)
     if (!all.count)
         return;
     snprintf(title, sizeof title, "Why %s idle: %s; %s gaps, each by its main cause",
-             p->o->usage->device_count > 1 ? "GPUs were" : "the GPU was", cw_terminal_time(all.sum.idle, text),
+             p->o->sections->usage.device_count > 1 ? "GPUs were" : "the GPU was", cw_terminal_time(all.sum.idle, text),
              cw_terminal_integer(all.sum.gaps, a));
-    cw_text_put_title(p, title);
-    cw_text_put_lines(&l);
     for (uint32_t i = 0; i < all.count; i++) {
         left -= all.sum.causes[all.order[i]];
         gaps -= all.sum.cause_gaps[all.order[i]];
     }
     if (gaps)
-        fprintf(p->out, "  and %s for other causes, in %s gap%s\n", cw_terminal_time(left > 0 ? left : 0, text),
-                cw_terminal_integer(gaps, a), gaps == 1 ? "" : "s");
-    if (p->o->usage->some_left)
-        fputs("  There are so many gaps that not all were looked into.\n", p->out);
+        snprintf(l.left, sizeof l.left, "and %.20s for other causes, in %.20s gap%s",
+                 cw_terminal_time(left > 0 ? left : 0, text), cw_terminal_integer(gaps, a), gaps == 1 ? "" : "s");
+    if (p->o->sections->usage.some_left)
+        strcpy(l.note, "There are so many gaps that not all were looked into.");
+    p->put(p, title, &l);
 }
 
 /* The largest gaps of all devices. */
@@ -189,14 +187,14 @@ static void fill_gap(const struct cw_text_lines *l, uint32_t row, struct cw_text
     size_t k = 0;
     for (enum cw_idle_cause c = 0; c < CW_IDLE__COUNT; c++)
         mostly = gap->causes[c] > gap->causes[mostly] ? c : mostly;
-    cw_cell_time((double)(gap->start - t->start), line->cells[k++]);
+    cw_cell_time((double)(gap->start - t->start), &line->cells[k++]);
     if (l->count == 4) {
         const uint32_t device = gaps->devices[row];
-        snprintf(line->cells[k++], CW_CELL_SIZE, "%" PRIu32,
-                 device == CW_NO_TRACE_DEVICE ? 0 : t->data->devices[device].index);
+        cw_cell_count(device == CW_NO_TRACE_DEVICE ? 0 : t->data->devices[device].index, &line->cells[k++]);
     }
-    cw_cell_time(gap_length(gap), line->cells[k++]);
-    snprintf(line->cells[k++], CW_CELL_SIZE, "%s", cw_timeline_cause_names[mostly]);
+    cw_cell_time(gap_length(gap), &line->cells[k++]);
+    line->cells[k].value = NAN;
+    strcpy(line->cells[k].text, cw_timeline_cause_names[mostly]);
     put_item(t, gap->after, line->name);
 }
 
@@ -204,20 +202,17 @@ void cw_text_put_gaps(const struct cw_text_page *p)
 {
     enum { SHOWN = 5 };
     struct gaps gaps = {0};
-    const struct cw_timeline_usage *u = p->o->usage;
+    const struct cw_timeline_usage *u = &p->o->sections->usage;
     const bool several = u->device_count > 1;
     for (uint32_t i = 0; i < u->device_count; i++)
         add_gaps(&gaps, &u->devices[i], p->o->wide ? CW_IDLE_LARGEST : SHOWN);
-    struct cw_text_lines l = {.page = p,
-                              .columns = {"at", several ? "GPU" : "idle", several ? "idle" : "mostly", "mostly"},
+    struct cw_text_lines l = {.columns = {"at", several ? "GPU" : "idle", several ? "idle" : "mostly", "mostly"},
                               .count = several ? 4 : 3,
                               .name = "then came",
                               .rows = gaps.count,
                               .fill = fill_gap,
                               .names = CW_NAMES_PATHS,
                               .content = &gaps};
-    if (!gaps.count)
-        return;
-    cw_text_put_title(p, "Longest idle gaps");
-    cw_text_put_lines(&l);
+    if (gaps.count)
+        p->put(p, "Longest idle gaps", &l);
 }

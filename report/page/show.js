@@ -262,7 +262,8 @@ function bar(share) {
 }
 
 // A table that sorts by a click on a heading and shows rows whose text has all words of the search.
-// columns: {title, value(row) to sort by, cell(row), number, wide}. open(row) is what Enter or a click on a row does.
+// columns: {title, value(row) to sort by, cell(row), number, wide}. sorted: the column it is sorted by at first, -1 none.
+// open(row) is what Enter or a click on a row does.
 function sortableTable({columns, rows, label, open, search, sorted, first}) {
   const body = make("tbody");
   const state = {column: sorted || 0, down: true, words: []};
@@ -301,7 +302,7 @@ function sortableTable({columns, rows, label, open, search, sorted, first}) {
   }
 
   function fill() {
-    const shown = rows.filter(r => state.words.every(w => texts.get(r).includes(w))).sort(compare);
+    const found = rows.filter(r => state.words.every(w => texts.get(r).includes(w))), shown = state.column < 0 ? found : found.sort(compare);
     body.replaceChildren(...shown.slice(0, limit).map(row));
     headings.forEach((h, i) => h.setAttribute("aria-sort", i !== state.column ? "none" : state.down ? "descending" : "ascending"));
     more.hidden = shown.length <= limit;

@@ -167,36 +167,22 @@ function traceUsage(trace) {
     make("tr", {}, cells([formatTime(gap.start), formatTime(gap.length)]), make("td", {class: "any"}, make("a", {href: `#${show(gap)}`}, causes[gap.cause]), devices.length > 1 ? `, ${title(gap.device)}` : ""))))) : null].filter(Boolean);
 }
 
-// Lists of what took the time.
-function traceLists(trace) {
-  const list = (title, {rows, total, count: all}, name, more) => rows.length ? panel(`${title}: ${formatTime(total)}`, make("div", {}, sortableTable({label: title, rows, search: rows.length > 10, first: 10, columns: [
-    {title: "Time", number: true, value: r => r.total, cell: r => formatTime(r.total)},
-    {title: "Share", number: true, value: r => r.total / total, cell: r => shareCell(r.total / total, rows[0].total / total)},
-    {title: "Count", number: true, value: r => r.count, cell: r => count(r.count)},
-    {title: "Mean", number: true, value: r => r.total / r.count, cell: r => formatTime(r.total / r.count)},
-    {title: "Greatest", number: true, value: r => r.greatest, cell: r => formatTime(r.greatest)}, ...more,
-    {title: name, wide: true, value: r => r.name, cell: r => make("span", {title: r.name}, breakable(r.short || r.name || "(none)"))}]}),
-  all > rows.length ? make("p", {class: "quiet"}, `${count(all - rows.length)} more take less time.`) : null)) : null;
-  const {kernel, copy, nvtx, call} = trace.summary, failed = call.rows.some(r => r.failed) ? [{title: "Failed", number: true, value: r => r.failed, cell: r => count(r.failed)}] : [];
-  return [list("Time on the GPU, by kernel", kernel, "Kernel", []),
-    list("Copies and memsets", copy, "Which", [{title: "Bytes", number: true, value: r => r.bytes, cell: r => bytesText(r.bytes)}, {title: "Bandwidth", number: true, value: r => r.bytes / r.total, cell: r => rateText(r.bytes, r.total)}]),
-    list("Time on the GPU, by the NVTX ranges around the launch", nvtx, "NVTX range", [{title: "In no other", number: true, value: r => r.own, cell: r => formatTime(r.own)}]), list("Time in calls", call, "Call", failed)];
-}
-
-// Tables in the words of the terminal.
-function traceTables(trace) {
-  const heading = text => text[0].toUpperCase() + text.slice(1), cell = text => text.replace(/ us$/, " µs");
-  return trace.summary.tables.map(({title, columns, rows, left}) => {
-    const last = columns.length - 1;
-    return panel(title, make("div", {class: "scroll"}, make("table", {"aria-label": title},
-      make("thead", {}, make("tr", {}, columns.map((name, i) => make("th", {scope: "col", class: i < last ? "number" : null}, heading(name))))),
-      make("tbody", {}, rows.map(row => make("tr", {}, row.map((text, i) => make("td", {class: i < last ? "number" : "wide"}, i < last ? cell(text) : breakable(text)))))))),
-    left ? make("p", {class: "quiet"}, `and ${count(left)} more`) : null);
-  });
+// A table in the words of the terminal, in its order until a click on a heading sorts it. Cells are a text and a number,
+// the last of a row a name and, of kernels, the short one.
+function traceTable({title, columns, rows, left, note}) {
+  const last = columns.length - 1, heading = text => text[0].toUpperCase() + text.slice(1);
+  const column = (name, i) => {
+    const greatest = d3.max(rows, row => row[i][1]), text = row => row[i][0].replace(/ us$/, " µs");
+    const cell = name === "share" ? row => make("span", {class: "with-bar"}, bar(row[i][1] / greatest), make("span", {}, text(row))) : text;
+    return {title: heading(name), number: true, value: row => row[i][1], cell};
+  };
+  const name = {title: heading(columns[last]), wide: true, value: row => row[last][0], cell: row => make("span", {title: row[last][0]}, breakable(row[last][1] || row[last][0] || "(none)"))};
+  return panel(title, make("div", {}, sortableTable({label: title, rows, search: rows.length > 10, first: 10, sorted: -1, columns: [...columns.slice(0, last).map(column), name]}),
+    [left && rows.length > 10 ? `${count(rows.length)} are on this page, ${left}` : left, note].filter(Boolean).map(text => make("p", {class: "quiet"}, text))));
 }
 
 const traceSummary = trace => make("div", {}, panel(`${trace.file}: a trace`, make("div", {}, make("p", {}, `${formatTime(trace.span)}, ${plural(trace.events, "event")}. ${trace.summary.lost} `, make("a", {href: "#timeline"}, "The timeline")),
-  make("div", {class: "usage"}, traceUsage(trace)))), traceLists(trace), traceTables(trace));
+  make("div", {class: "usage"}, traceUsage(trace)))), trace.summary.lists.map(traceTable));
 
 // "FROM,TO" in ns, and what to search for.
 function goToSpan(trace, text) {

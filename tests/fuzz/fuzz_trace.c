@@ -79,33 +79,18 @@ static void put_timeline(const struct cw_timeline *t, struct cw_arena *arena)
 {
     static const struct cw_terminal_style style = {.width = 80, .bold = true};
     static FILE *nowhere;
-    struct cw_timeline_usage usage;
-    struct cw_timeline_extra extra;
-    struct cw_timeline_rows rows[CW_TIMELINE_BY__COUNT] = {0};
+    struct cw_timeline_sections sections;
+    struct cw_timeline_rows rows[CW_TIMELINE_BY__COUNT];
     struct cw_timeline_tables *tables = NULL;
     struct cw_output output = {.data = t->data, .source = "fuzz"};
     struct cw_error err = CW_ERROR_INIT;
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
-    CW_FUZZ_CHECK(nowhere && cw_timeline_use(&usage, t, NULL, 0, arena, &err) == CW_OK);
-    CW_FUZZ_CHECK(cw_timeline_find_extra(&extra, t, arena, &err) == CW_OK);
-    for (enum cw_timeline_by by = 0; by < CW_TIMELINE_BY__COUNT; by++) {
-        CW_FUZZ_CHECK(cw_timeline_group(&rows[by].groups, by, t, NULL, arena, &err) == CW_OK);
-        rows[by].count = rows[by].groups.count;
-        rows[by].rows = cw_arena_alloc(arena, rows[by].count, sizeof(uint32_t));
-        for (uint32_t i = 0; i < rows[by].count; i++)
-            rows[by].rows[i] = i;
-    }
-    const struct cw_timeline_output people = {.t = t,
-                                              .source = "fuzz",
-                                              .list = &rows[CW_TIMELINE_BY_KERNEL],
-                                              .usage = &usage,
-                                              .extra = &extra,
-                                              .copies = &rows[CW_TIMELINE_BY_COPY],
-                                              .ranges = &rows[CW_TIMELINE_BY_NVTX],
-                                              .streams = &rows[CW_TIMELINE_BY_STREAM],
-                                              .devices = &rows[CW_TIMELINE_BY_PROCESS],
-                                              .calls = &rows[CW_TIMELINE_BY_CALL]};
+    CW_FUZZ_CHECK(nowhere && cw_timeline_sections_make(&sections, t, NULL, NULL, 0, 0, arena, &err) == CW_OK);
+    for (enum cw_timeline_by by = 0; by < CW_TIMELINE_BY__COUNT; by++)
+        CW_FUZZ_CHECK(cw_timeline_rows_make(&rows[by], t, by, NULL, 0, arena, &err) == CW_OK);
+    const struct cw_timeline_output people = {
+        .t = t, .source = "fuzz", .list = &rows[CW_TIMELINE_BY_KERNEL], .sections = &sections};
     cw_timeline_print(&people, &style, nowhere);
     cw_timeline_show(t, nowhere);
     CW_FUZZ_CHECK(cw_timeline_tables_make(&tables, &output, t, NULL, UINT64_MAX, arena, &err) == CW_OK);
