@@ -60,7 +60,7 @@ static void check_match(struct judging *j, const struct cw_match *m)
     const char *label = j->to->reason_count < MOST_REASONS
                             ? cw_group_label(gone ? &j->c->a.groups : &j->c->b.groups, gone ? m->a : m->b, j->arena)
                             : "";
-    add_reason(j, label ? cw_arena_printf(j->arena, "the kernel %s is in %s alone", label, gone ? "A" : "B") : NULL);
+    add_reason(j, label ? cw_arena_printf(j->arena, "%s is in %s alone", label, gone ? "A" : "B") : NULL);
 }
 
 static void check_captures(struct judging *j)

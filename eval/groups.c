@@ -488,8 +488,8 @@ static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
 /* Whether launches may be millions of few kernels: each range is one, and names alone, with shapes, tell them apart. */
 static bool are_kernels(const struct grouping *g)
 {
-    bool alike = g->groups->by == CW_BY_KERNEL && !g->groups->of_ranks && !g->data->directory &&
-                 !g->groups->folds.kinds;
+    bool alike =
+        g->groups->by == CW_BY_KERNEL && !g->groups->of_ranks && !g->data->directory && !g->groups->folds.kinds;
     for (uint32_t d = 1; alike && d < g->data->device_count; d++)
         alike = g->model[d] == g->model[0];
     return alike;
@@ -503,10 +503,10 @@ static uint32_t find_kernels(const struct grouping *g, uint32_t *first, uint32_t
     uint32_t at = 0, count = 0;
     for (uint32_t i = 0; i < g->data->range_count && at != CW_NO_KEY; i++) {
         const struct cw_range *r = cw_launch(g->data, i);
-        at = cw_keys_add(&keys, (struct cw_key){{(uintptr_t)(*r->kernel ? r->kernel : r->name),
-                                                 (uint64_t)r->grid[0] << 32 | r->grid[1],
-                                                 (uint64_t)r->grid[2] << 32 | r->block[0],
-                                                 (uint64_t)r->block[1] << 32 | r->block[2]}});
+        at = cw_keys_add(
+            &keys,
+            (struct cw_key){{(uintptr_t)(*r->kernel ? r->kernel : r->name), (uint64_t)r->grid[0] << 32 | r->grid[1],
+                             (uint64_t)r->grid[2] << 32 | r->block[0], (uint64_t)r->block[1] << 32 | r->block[2]}});
         if (at == count)
             first[count++] = i;
         like[i] = at != CW_NO_KEY ? first[at] : i;
@@ -734,6 +734,11 @@ double cw_sample_deviation(double squares, uint64_t count)
 double cw_group_spread(const struct cw_group *group)
 {
     return group->mean > 0 ? group->deviation / group->mean : NAN;
+}
+
+bool cw_groups_are_of_launches(const struct cw_groups *groups)
+{
+    return groups->data.range_count && cw_launch_of(&groups->data, 0)->kernel[0];
 }
 
 /* Both are sums of the same times, in another order. */

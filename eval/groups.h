@@ -141,6 +141,8 @@ double cw_sample_deviation(double squares, uint64_t count);
  * less than two durations are known. */
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group);
 double cw_group_spread(const struct cw_group *group);
+/* Whether these are of launches, and not of user ranges, which have no kernel but a name. */
+bool cw_groups_are_of_launches(const struct cw_groups *groups);
 /* Whether the groups take less than the whole time. */
 bool cw_groups_are_part(const struct cw_groups *groups);
 

@@ -18,8 +18,28 @@ enum {
     METRIC_REST = 55 /* of a metric's line, beside its name */
 };
 
+/* What is compared, in words. */
+struct words {
+    const char *groups, *one, *many; /* of many a group is made */
+    const char *single, *otherwise;
+};
+#define OF_LAUNCHES(what, each)                                                                                        \
+    {                                                                                                                  \
+        what, "launch", "launches", each " has one launch", "launched otherwise"                                       \
+    }
+#define OF_RANGES(what, each)                                                                                          \
+    {                                                                                                                  \
+        what, "range", "ranges", each " has one range", "of another number"                                            \
+    }
+static const struct words words_kernels = OF_LAUNCHES("kernels", "kernel"),
+                          words_paths = OF_LAUNCHES("NVTX ranges", "NVTX range"),
+                          words_trace = OF_LAUNCHES("kernels and copies", "kernel"),
+                          words_ranges = OF_RANGES("user ranges", "name"),
+                          words_nvtx = OF_RANGES("NVTX ranges", "path");
+
 struct writing {
     const struct cw_comparison *c;
+    const struct words *words;
     FILE *out;
     unsigned width;
     struct cw_terminal_layout *seen; /* statuses */
@@ -71,10 +91,11 @@ static void put_side(const struct writing *w, const char *which, const char *sou
     const struct cw_counter_data *d = side->data;
     const char *device = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
     char time[VALUE_SIZE], launches[CW_NUMBER_SIZE], groups[CW_NUMBER_SIZE];
-    cw_text_print(w->out, "%s  %s: %s%s%s launch%s in %s group%s, %s%s\n", which, source, device ? device : "",
-                  device ? ", " : "", cw_terminal_integer(d->range_count, launches), d->range_count == 1 ? "" : "es",
-                  cw_terminal_integer(side->groups.count, groups), side->groups.count == 1 ? "" : "s",
-                  time_text(side->groups.total, false, time), side->runs > 1 ? " a run" : "");
+    cw_text_print(w->out, "%s  %s: %s%s%s %s in %s group%s, %s%s\n", which, source, device ? device : "",
+                  device ? ", " : "", cw_terminal_integer(d->range_count, launches),
+                  d->range_count == 1 ? w->words->one : w->words->many, cw_terminal_integer(side->groups.count, groups),
+                  side->groups.count == 1 ? "" : "s", time_text(side->groups.total, false, time),
+                  side->runs > 1 ? " a run" : "");
 }
 
 static void put_differences(const struct writing *w)
@@ -216,7 +237,7 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
     if (change.freedom && change.spread > 0 && times < 9999)
         snprintf(spread, sizeof spread, "%.0f x spread", times);
     else if (change.freedom && change.spread == 0)
-        snprintf(spread, sizeof spread, "each launch");
+        snprintf(spread, sizeof spread, "each %s", w->words->one);
     cw_text_print(w->out, "      %-*s", room, means->names[metric]);
     if (!fits)
         cw_text_print(w->out, "\n      %*s", room, "");
@@ -289,27 +310,29 @@ static void put_count(FILE *out, bool *first, uint32_t count, const char *what, 
     *first = false;
 }
 
-/* `what`: "kernels". */
-static void put_verdict(const struct writing *w, const char *what, const struct all *all)
+static void put_verdict(const struct writing *w, const struct all *all)
 {
     bool first = true;
-    if (all->count[CHANGED_NOTHING] == w->c->match_count) {
-        fputs(all->spread ? "nothing changed beyond what launches differ by\n"
-                          : "nothing changed: no exact count, and nothing else by more than 2 %\n",
-              w->out);
+    char others[64];
+    snprintf(others, sizeof others, "added, gone or %s", w->words->otherwise);
+    if (all->count[CHANGED_NOTHING] == w->c->match_count && all->spread) {
+        fprintf(w->out, "nothing changed beyond what %s differ by\n", w->words->many);
+    } else if (all->count[CHANGED_NOTHING] == w->c->match_count) {
+        fputs("nothing changed: no exact count, and nothing else by more than 2 %\n", w->out);
     } else {
-        fprintf(w->out, "changed %s: ", what);
+        fprintf(w->out, "changed %s: ", w->words->groups);
         put_count(w->out, &first, all->slower, "slower", all->lost);
         put_count(w->out, &first, all->faster, "faster", all->won);
-        put_count(w->out, &first, all->others, "added, gone or launched otherwise", 0);
+        put_count(w->out, &first, all->others, others, 0);
         put_count(w->out, &first, all->count[CHANGED_COUNTS], "in counts", 0);
         put_count(w->out, &first, all->count[CHANGED_VALUES], "in measured values", 0);
         fputs("\n", w->out);
     }
     if (!all->spread && w->c->match_count)
-        fputs("Each kernel has one launch a side, so nobody knows how far launches differ by chance: give several\n"
-              "captures a side, A.cwd... -- B.cwd..., or have it learned: metric-eval gate --learn\n",
-              w->out);
+        fprintf(w->out,
+                "Each %s a side, so nobody knows how far %s differ by chance: give several\n"
+                "captures a side, A.cwd... -- B.cwd..., or have it learned: metric-eval gate --learn\n",
+                w->words->single, w->words->many);
 }
 
 /* `what` they are by, as the list says it. */
@@ -322,7 +345,7 @@ static void put_kernels(const struct writing *w, size_t top, const char *what, c
     double rest = 0;
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE];
     if (shown)
-        fprintf(w->out, "     change        %%           A           B  launches  %s\n", what);
+        fprintf(w->out, "     change        %%           A           B  %8s  %s\n", w->words->many, what);
     for (uint32_t i = 0; i < shown; i++) {
         find_changes(c, &c->matches[all->order[i]], changes);
         put_kernel(w, &c->matches[all->order[i]], changes);
@@ -391,8 +414,17 @@ static void put_usage(const struct writing *w, const struct cw_diff_trace *t)
 static void put_ranges(const struct writing *w, size_t top, const struct going *g, struct changes *changes)
 {
     putc('\n', w->out);
-    put_verdict(w, "NVTX ranges", &g->all);
+    put_verdict(w, &g->all);
     put_kernels(w, top, "NVTX ranges, from when they were opened to their end", &g->all, changes);
+}
+
+static const struct words *words_of(const struct cw_diff_output *o)
+{
+    const struct cw_side *side = o->of->a.groups.count ? &o->of->a : &o->of->b;
+    return o->trace                                    ? &words_trace
+           : !cw_groups_are_of_launches(&side->groups) ? &words_ranges
+           : side->groups.by == CW_BY_NVTX             ? &words_paths
+                                                       : &words_kernels;
 }
 
 enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err)
@@ -400,15 +432,15 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
     const struct cw_diff_output *o = output;
     const struct cw_comparison *ranges = o->trace ? o->trace->ranges : NULL;
     struct cw_terminal_layout seen = {0};
-    const struct writing w = {o->of, out, o->width < WIDTH ? WIDTH : o->width, &seen},
-                         of_ranges = {ranges, out, w.width, &seen};
+    const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, &seen},
+                         of_ranges = {ranges, &words_nvtx, out, w.width, &seen};
     struct cw_arena *arena = cw_arena_create();
     struct going g, r = {0};
     const bool good = arena && begin(&g, o->of, arena) && (!ranges || begin(&r, ranges, arena));
     if (good) {
         put_side(&w, "A", o->of->a_source, &o->of->a);
         put_side(&w, "B", o->of->b_source, &o->of->b);
-        put_verdict(&w, o->trace ? "kernels and copies" : "kernels", &g.all);
+        put_verdict(&w, &g.all);
         put_differences(&w);
         put_time(&w);
         if (o->trace)

@@ -119,8 +119,9 @@ static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw
     uint32_t missing = 0;
     for (uint32_t i = 0; i < j->finding_count; i++)
         missing += j->findings[i].verdict == CW_INCOMPARABLE;
-    cw_text_print(out, "%s: %" PRIu64 " values of %" PRIu32 " kernel%s compared, %" PRIu32 " beyond their noise",
-                  cw_verdict_names[j->verdict], j->compared, j->kernels, j->kernels == 1 ? "" : "s",
+    cw_text_print(out, "%s: %" PRIu64 " values of %" PRIu32 " %s%s compared, %" PRIu32 " beyond their noise",
+                  cw_verdict_names[j->verdict], j->compared, j->kernels,
+                  cw_groups_are_of_launches(&o->comparison->a.groups) ? "kernel" : "range", j->kernels == 1 ? "" : "s",
                   j->finding_count - missing);
     if (missing)
         cw_text_print(out, "; %" PRIu32 " more are in one alone", missing);

@@ -24,11 +24,6 @@ enum {
 
 /* ---- what it was ------------------------------------------------------------------------------------------------ */
 
-static bool is_launch(const struct cw_output_rows *rows)
-{
-    return rows->groups->data.range_count && cw_launch_of(&rows->groups->data, 0)->kernel[0];
-}
-
 static void put_devices(const struct cw_groups *groups, FILE *out)
 {
     const struct cw_counter_data *data = &groups->data;
@@ -53,7 +48,8 @@ static const char *subject(const struct cw_output_rows *rows)
 {
     static const char *const subjects[CW_BY__COUNT] = {"kernel", "family", "range", "NVTX range",
                                                        "device", "rank",   "range", "stream"};
-    return rows->groups->by == CW_BY_KERNEL && !is_launch(rows) ? "name" : subjects[rows->groups->by];
+    return rows->groups->by == CW_BY_KERNEL && !cw_groups_are_of_launches(rows->groups) ? "name"
+                                                                                        : subjects[rows->groups->by];
 }
 
 /* "1,429 launches of 38 kernels", "... in 12 families" */
@@ -68,11 +64,12 @@ static void put_counts(const struct cw_output_rows *rows, FILE *out)
         ranges += groups->items[i].count;
         kernels += groups->items[i].kernels;
     }
-    cw_text_print(out, "%s %s%s", cw_terminal_integer(ranges, number), is_launch(rows) ? "launch" : "range",
-                  ranges == 1       ? ""
-                  : is_launch(rows) ? "es"
-                                    : "s");
-    if (families && is_launch(rows))
+    cw_text_print(out, "%s %s%s", cw_terminal_integer(ranges, number),
+                  cw_groups_are_of_launches(rows->groups) ? "launch" : "range",
+                  ranges == 1                               ? ""
+                  : cw_groups_are_of_launches(rows->groups) ? "es"
+                                                            : "s");
+    if (families && cw_groups_are_of_launches(rows->groups))
         cw_text_print(out, " of %s kernel%s", cw_terminal_integer(kernels, number), kernels == 1 ? "" : "s");
     if (groups->by != CW_BY_RANGE)
         cw_text_print(out, " %s %s %s%s", between[groups->by], cw_terminal_integer(groups->count, number),
@@ -203,7 +200,8 @@ static enum cw_status find_repeated(const struct cw_output_rows *rows, bool *rep
     for (uint32_t i = 0; i < rows->count; i++)
         names[i] = rows->groups->items[rows->rows[i]].name;
     qsort(names, rows->count, sizeof *names, by_text);
-    for (uint32_t i = 1; i < rows->count && rows->groups->by == CW_BY_KERNEL && is_launch(rows); i++)
+    for (uint32_t i = 1; i < rows->count && rows->groups->by == CW_BY_KERNEL && cw_groups_are_of_launches(rows->groups);
+         i++)
         *repeat = *repeat || strcmp(names[i - 1], names[i]) == 0;
     free(names);
     return CW_OK;
@@ -336,8 +334,9 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
     const bool timed = rows->groups->total > 0;
     l->column_count = 0;
     if (form.launches)
-        add_column(l, is_launch(rows) ? "launches" : "ranges", offsetof(struct line, launches), true);
-    if (rows->groups->by == CW_BY_FAMILY && is_launch(rows) && form.launches)
+        add_column(l, cw_groups_are_of_launches(rows->groups) ? "launches" : "ranges", offsetof(struct line, launches),
+                   true);
+    if (rows->groups->by == CW_BY_FAMILY && cw_groups_are_of_launches(rows->groups) && form.launches)
         add_column(l, "kernels", offsetof(struct line, kernels), true);
     if (timed && form.total)
         add_column(l, "total", offsetof(struct line, total), true);
@@ -436,11 +435,12 @@ static void put_footer(const struct list *l, FILE *out)
     if (rows->left)
         cw_text_print(out, "%s more; --top N shows more. ", cw_terminal_integer(rows->left, a));
     if (rows->groups->by == CW_BY_KERNEL)
-        cw_text_print(out, "One in full: --%s NAME. ", is_launch(rows) ? "kernel" : "range");
-    else if (rows->groups->by == CW_BY_FAMILY && is_launch(rows))
+        cw_text_print(out, "One in full: --%s NAME. ", cw_groups_are_of_launches(rows->groups) ? "kernel" : "range");
+    else if (rows->groups->by == CW_BY_FAMILY && cw_groups_are_of_launches(rows->groups))
         fputs("The kernels of one: --kernel NAME. ", out);
     fputs("All in full: --wide.\n", out);
-    if (rows->groups->by == CW_BY_KERNEL && is_launch(rows) && rows->groups->count >= MANY_KERNELS)
+    if (rows->groups->by == CW_BY_KERNEL && cw_groups_are_of_launches(rows->groups) &&
+        rows->groups->count >= MANY_KERNELS)
         fputs("Kernels of one name added up: --by family.\n", out);
     fputs("As a page: --report FILE.html\n", out);
     if (l->limiters || l->findings)

@@ -12,6 +12,9 @@ $vary b.cwd 1 same sm__inst_executed 1.01 0 a.cwd
 metric-eval diff a.cwd b.cwd --all | sed 's/[^ ]*\.cwd/FILE/' | cut -c1-60
 echo "== added and gone, by NVTX path"
 metric-eval diff "$C/nvtx_runs.cwd" "$C/nvtx_levels.cwd" --by nvtx -m gpu__time_duration.sum | sed 1,2d
+echo "== user ranges are no kernels"
+(cd "$C" && metric-eval diff nvtx_user.cwd nvtx_levels.cwd -m gpu__time_duration.sum --top 2; metric-eval diff nvtx_user.cwd nvtx_user.cwd
+    metric-eval diff nvtx_levels.cwd nvtx_levels.cwd | sed -n 3p)
 echo "== three runs and two"
 (cd "$C" && metric-eval diff runs_[123].cwd -m gpu__time_duration.sum --top 1 -- runs_[45].cwd)
 metric-eval diff -m sm__inst_executed.sum "$C"/gpus.cwd "$C"/gpus.cwd -- "$C"/gpus.cwd | sed '1,2d'
