@@ -88,25 +88,14 @@ struct inputs {
     struct cw_error *err;
 };
 
-/* Outputs would otherwise replace what they are made from, each other, or what somebody else has made. */
-static enum cw_status check_outputs(const struct join_options *o, struct cw_error *err)
+static enum cw_status check_outputs(const struct inputs *in)
 {
-    const char *const files[] = {o->eval.hdf5, o->eval.csv, o->eval.json};
-    const struct cw_file_kind *const kinds[] = {&cw_file_hdf5, &cw_file_csv, &cw_file_json};
-    enum cw_status status = CW_OK;
-    for (size_t i = 0; status == CW_OK && i < sizeof files / sizeof *files; i++) {
-        for (size_t k = 0; files[i] && k < o->word_count; k++)
-            if (!cw_file_is_standard(files[i]) && cw_file_is_same(o->words[k], files[i]))
-                return cw_error_set(err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each",
-                                    files[i]);
-        for (size_t k = 0; files[i] && k < i; k++)
-            if (files[k] && cw_file_is_same(files[k], files[i]))
-                return cw_error_set(err, CW_ERR_USAGE, "found %s as two outputs, expected another file for each",
-                                    files[i]);
-        if (files[i])
-            status = cw_file_may_replace(files[i], kinds[i], o->eval.force, err);
-    }
-    return status;
+    struct cw_eval_request request = in->o->eval;
+    struct cw_eval_run all = {.o = &request, .arena = in->arena, .err = in->err};
+    request.capture = in->o->words[0];
+    request.words = in->o->words;
+    request.word_count = in->o->word_count;
+    return cw_eval_check_outputs(&all);
 }
 
 /* Opens one of the words, and keeps it where it is the trace. */
@@ -398,7 +387,7 @@ static enum cw_status join(const void *options, struct counterworks_chip *chip, 
     struct inputs in = {.o = options, .arena = arena, .err = err};
     (void)chip;
     cw_hdf5_begin();
-    enum cw_status status = check_outputs(in.o, err);
+    enum cw_status status = check_outputs(&in);
     if (status == CW_OK)
         status = open_inputs(&in);
     if (status == CW_OK)

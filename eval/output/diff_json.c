@@ -1,23 +1,11 @@
 #define _GNU_SOURCE
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/text.h"
 #include "eval/output/capture.h"
 #include "eval/output/diff.h"
+#include "eval/output/json_put.h"
 #include "eval/output/timeline_output.h"
-
-static void put_number(FILE *out, const char *before, double value)
-{
-    char text[CW_NUMBER_SIZE];
-    cw_text_print(out, "%s%s", before, isfinite(value) ? cw_number_text(value, text) : "null");
-}
-
-static void put_text(FILE *out, const char *before, const char *text)
-{
-    fputs(before, out);
-    cw_text_put(out, CW_TEXT_JSON, text);
-}
 
 static enum cw_status put_side(FILE *out, const char *name, const char *source, const struct cw_side *side,
                                struct cw_error *err)
@@ -25,17 +13,17 @@ static enum cw_status put_side(FILE *out, const char *name, const char *source, 
     cw_text_print(out, "\"%s\": {\"capture\": ", name);
     enum cw_status status = cw_json_print(cw_capture_manifest(side->data, source), JSON_COMPACT, out, err);
     cw_text_print(out, ", \"runs\": %" PRIu32, side->runs);
-    put_number(out, ", \"time_ns\": ", side->groups.total);
+    cw_json_put_number(out, ", \"time_ns\": ", side->groups.total);
     fputs("},\n ", out);
     return status;
 }
 
 static void put_change(FILE *out, const struct cw_change *c)
 {
-    put_number(out, "\"a\": ", c->a);
-    put_number(out, ", \"b\": ", c->b);
-    put_number(out, ", \"relative\": ", c->relative);
-    put_number(out, ", \"spread\": ", c->spread);
+    cw_json_put_number(out, "\"a\": ", c->a);
+    cw_json_put_number(out, ", \"b\": ", c->b);
+    cw_json_put_number(out, ", \"relative\": ", c->relative);
+    cw_json_put_number(out, ", \"spread\": ", c->spread);
     cw_text_print(out, ", \"changed\": %s", c->changed ? "true" : "false");
 }
 
@@ -47,12 +35,10 @@ static void put_group(FILE *out, const char *name, const struct cw_side *side, u
         return;
     }
     const struct cw_groups *g = &side->groups;
-    const struct cw_range *r = cw_launch_of(&g->data, group);
-    put_number(out, "{\"launches\": ", cw_side_launches(side, group));
-    cw_text_print(
-        out, ", \"grid\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "], \"block\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
-        r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
-    put_number(out, ", \"time_ns\": ", g->items[group].total);
+    cw_json_put_number(out, "{\"launches\": ", cw_side_launches(side, group));
+    fputs(", ", out);
+    cw_json_put_shape(out, cw_launch_of(&g->data, group));
+    cw_json_put_number(out, ", \"time_ns\": ", g->items[group].total);
     putc('}', out);
 }
 
@@ -60,14 +46,14 @@ static void put_match(FILE *out, const struct cw_comparison *c, const struct cw_
 {
     const struct cw_groups *g = m->a != CW_NO_GROUP ? &c->a.groups : &c->b.groups;
     const uint32_t group = m->a != CW_NO_GROUP ? m->a : m->b;
-    put_text(out, "\n  {\"name\": ", g->items[group].name);
-    put_text(out, ", \"kernel\": ", cw_launch_of(&g->data, group)->kernel);
+    cw_json_put_text(out, "\n  {\"name\": ", g->items[group].name);
+    cw_json_put_text(out, ", \"kernel\": ", cw_launch_of(&g->data, group)->kernel);
     cw_text_print(out, ", \"match\": \"%s\"",
                   m->a == CW_NO_GROUP   ? "added"
                   : m->b == CW_NO_GROUP ? "gone"
                   : m->reshaped         ? "name"
                                         : "shape");
-    put_number(out, ", \"time_change_ns\": ", m->change);
+    cw_json_put_number(out, ", \"time_change_ns\": ", m->change);
     put_group(out, "a", &c->a, m->a);
     put_group(out, "b", &c->b, m->b);
     if (m->a != CW_NO_GROUP && m->b != CW_NO_GROUP) {
@@ -77,8 +63,8 @@ static void put_match(FILE *out, const struct cw_comparison *c, const struct cw_
         fputs("},\n   \"metrics\": [", out);
         for (uint32_t i = 0; i < c->a.means.metric_count; i++) {
             const struct cw_change change = cw_compare_metric(c, m, i);
-            put_text(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ", c->a.means.names[i]);
-            put_text(out, ", \"unit\": ", c->a.means.units[i]);
+            cw_json_put_text(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ", c->a.means.names[i]);
+            cw_json_put_text(out, ", \"unit\": ", c->a.means.units[i]);
             fputs(", ", out);
             put_change(out, &change);
             putc('}', out);
@@ -100,13 +86,13 @@ static void put_usage(FILE *out, const char *name, const struct cw_timeline_usag
 {
     const struct cw_idle_sum sum = cw_idle_add(usage);
     cw_text_print(out, "\"%s\": ", name);
-    put_number(out, "{\"traced_ns\": ", sum.traced);
-    put_number(out, ", \"busy_ns\": ", sum.busy);
-    put_number(out, ", \"idle_ns\": ", sum.idle);
+    cw_json_put_number(out, "{\"traced_ns\": ", sum.traced);
+    cw_json_put_number(out, ", \"busy_ns\": ", sum.busy);
+    cw_json_put_number(out, ", \"idle_ns\": ", sum.idle);
     cw_text_print(out, ", \"gaps\": %" PRIu64 ", \"idle_by_cause_ns\": ", sum.gaps);
     for (int c = 0; c < CW_IDLE__COUNT; c++) {
-        put_text(out, c ? ", " : "{", cw_timeline_cause_names[c]);
-        put_number(out, ": ", sum.causes[c]);
+        cw_json_put_text(out, c ? ", " : "{", cw_timeline_cause_names[c]);
+        cw_json_put_number(out, ": ", sum.causes[c]);
     }
     fputs("}}", out);
 }
@@ -137,9 +123,9 @@ enum cw_status cw_diff_write_json(FILE *out, const void *output, struct cw_error
         status = put_side(out, "b", c->b_source, &c->b, err);
     fputs("\"differences\": [", out);
     for (uint32_t i = 0; i < c->difference_count; i++) {
-        put_text(out, i ? ",\n  {\"what\": " : "\n  {\"what\": ", c->differences[i].what);
-        put_text(out, ", \"a\": ", c->differences[i].a);
-        put_text(out, ", \"b\": ", c->differences[i].b);
+        cw_json_put_text(out, i ? ",\n  {\"what\": " : "\n  {\"what\": ", c->differences[i].what);
+        cw_json_put_text(out, ", \"a\": ", c->differences[i].a);
+        cw_json_put_text(out, ", \"b\": ", c->differences[i].b);
         cw_text_print(out, ", \"comparable\": %s}", c->differences[i].other ? "false" : "true");
     }
     cw_text_print(out, "],\n \"by\": \"%s\",\n \"groups\": [", cw_group_by_names[c->a.groups.by]);

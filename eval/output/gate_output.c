@@ -8,6 +8,7 @@
 
 #include "base/shorten.h"
 #include "base/text.h"
+#include "eval/output/json_put.h"
 #include "eval/output/terminal.h"
 
 static const char *unit_of(const struct cw_gate_output *o, const char *metric)
@@ -162,18 +163,6 @@ enum cw_status cw_gate_print(FILE *out, const void *output, struct cw_error *err
     return status;
 }
 
-static void put_number(FILE *out, const char *before, double value)
-{
-    char text[CW_NUMBER_SIZE];
-    cw_text_print(out, "%s%s", before, isfinite(value) ? cw_number_text(value, text) : "null");
-}
-
-static void put_text(FILE *out, const char *before, const char *text)
-{
-    fputs(before, out);
-    cw_text_put(out, CW_TEXT_JSON, text);
-}
-
 static void put_match(const struct cw_gate_output *o, uint32_t match, uint32_t *finding, FILE *out)
 {
     const struct cw_comparison *c = o->comparison;
@@ -182,20 +171,18 @@ static void put_match(const struct cw_gate_output *o, uint32_t match, uint32_t *
     const struct cw_groups *g = m->a != CW_NO_GROUP ? &c->a.groups : &c->b.groups;
     const uint32_t group = m->a != CW_NO_GROUP ? m->a : m->b, first = *finding;
     const struct cw_range *r = cw_launch_of(&g->data, group);
-    put_text(out, match ? ",\n  {\"name\": " : "\n  {\"name\": ", g->items[group].name);
-    put_text(out, ", \"kernel\": ", r->kernel);
-    cw_text_print(out,
-                  ", \"grid\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "], \"block\": [%" PRIu32 ", %" PRIu32 ", %" PRIu32
-                  "], \"verdict\": \"%s\", \"findings\": [",
-                  r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2],
-                  cw_verdict_names[j->verdicts[match]]);
+    cw_json_put_text(out, match ? ",\n  {\"name\": " : "\n  {\"name\": ", g->items[group].name);
+    cw_json_put_text(out, ", \"kernel\": ", r->kernel);
+    fputs(", ", out);
+    cw_json_put_shape(out, r);
+    cw_text_print(out, ", \"verdict\": \"%s\", \"findings\": [", cw_verdict_names[j->verdicts[match]]);
     for (; *finding < j->finding_count && j->findings[*finding].match == match; ++*finding) {
         const struct cw_gate_finding *f = &j->findings[*finding];
-        put_text(out,
-                 *finding > first ? ",\n   {\"metric\": " : "\n   {\"metric\": ", o->rules->metrics[f->metric].name);
-        put_number(out, ", \"a\": ", f->a);
-        put_number(out, ", \"b\": ", f->b);
-        put_number(out, ", \"allowed\": ", f->allowed);
+        cw_json_put_text(
+            out, *finding > first ? ",\n   {\"metric\": " : "\n   {\"metric\": ", o->rules->metrics[f->metric].name);
+        cw_json_put_number(out, ", \"a\": ", f->a);
+        cw_json_put_number(out, ", \"b\": ", f->b);
+        cw_json_put_number(out, ", \"allowed\": ", f->allowed);
         cw_text_print(out, ", \"verdict\": \"%s\"}", cw_verdict_names[f->verdict]);
     }
     fputs("]}", out);
@@ -209,11 +196,11 @@ enum cw_status cw_gate_write_json(FILE *out, const void *output, struct cw_error
     (void)err;
     cw_text_print(out, "{\"schema\": 1, \"verdict\": \"%s\", \"compared\": %" PRIu64 ", \"not_judged\": %" PRIu64,
                   cw_verdict_names[j->verdict], j->compared, j->unjudged);
-    put_number(out, ", \"least_slowdown\": ", j->slowdown.least);
-    put_number(out, ", \"most_slowdown\": ", j->slowdown.most);
+    cw_json_put_number(out, ", \"least_slowdown\": ", j->slowdown.least);
+    cw_json_put_number(out, ", \"most_slowdown\": ", j->slowdown.most);
     fputs(", \"reasons\": [", out);
     for (uint32_t i = 0; i < j->reason_count; i++)
-        put_text(out, i ? ", " : "", j->reasons[i]);
+        cw_json_put_text(out, i ? ", " : "", j->reasons[i]);
     fputs("],\n \"kernels\": [", out);
     for (uint32_t i = 0; i < o->comparison->match_count; i++)
         put_match(o, i, &finding, out);

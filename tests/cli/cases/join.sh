@@ -81,7 +81,7 @@ join trace.cwd "$C/gpus.cwd"
 join "$C/sass_gemm.cwd" "$C/gpus.cwd"
 join "$C/gpus.cwd" --by range 2>&1 | head -1
 join "$C/gpus.cwd" --by launch
-join "$C/gpus.cwd" --csv trace.cwd
+join "$C/gpus.cwd" --csv trace.cwd; join "$C/gpus.cwd" --csv x --json x
 join "$C/gpus.cwd" "$C/pm_gemm.cwd"
 join "$C/gpus.cwd" "$C/pc_gemm.cwd" "$C/pc_gemm.cwd"
 echo "== PM samples, by kernel"
