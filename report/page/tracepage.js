@@ -146,43 +146,37 @@ function traceKey() {
 
 // ---- what the capture says first -----------------------------------------------------------------------------------------------
 
-// How busy the GPUs were, and why they were idle, as the terminal has it.
-function traceUsage(trace) {
-  const {devices, causes} = trace.summary, title = d => d.device === null ? "a device that is not known" : `Device ${d.device} ${d.name}`;
-  if (!devices.length) return [make("p", {}, "Nothing ran on a GPU at a known time.")];
-  const traced = d3.sum(devices, d => d.traced) || 1, cells = list => list.map(text => make("td", {class: "number"}, text)), table = (name, heads, rows) =>
-    make("div", {class: "scroll"}, make("table", {"aria-label": name}, make("thead", {}, make("tr", {}, heads.map((h, i) => make("th", {scope: "col", class: i < heads.length - 1 ? "number" : null}, h)))), make("tbody", {}, rows)));
-  const talks = devices.some(d => d.work[2] > 0), share = (d, w) => `${percent(d.work[2 * w] / d.traced)} (${percent(d.work[2 * w + 1] / d.traced)})`;
-  const idle = causes.map((text, c) => ({text, time: d3.sum(devices, d => d.causes[c][0]), gaps: d3.sum(devices, d => d.causes[c][1])})).filter(c => c.time >= 0.001 * traced).sort((a, b) => b.time - a.time);
-  const allIdle = d3.sum(devices, d => d.idle), allGaps = d3.sum(devices, d => d.gap_count);
-  const others = {text: "other causes", time: Math.max(0, allIdle - d3.sum(idle, c => c.time)), gaps: allGaps - d3.sum(idle, c => c.gaps)};
-  if (idle.length && others.gaps > 0) idle.push(others);
-  const gaps = devices.flatMap(d => d.gaps.map(gap => ({...gap, device: d}))).sort((a, b) => b.length - a.length).slice(0, 5);
-  const show = gap => `timeline=${traces.indexOf(trace)}/${Math.round(Math.max(0, gap.start - gap.length * 0.2))},${Math.round(gap.start + gap.length * 1.2)}`;
-  return [make("div", {}, make("h4", {}, "How busy the GPUs were"), table("How busy the GPUs were", ["Busy", "Computes (alone)", ...talks ? ["Communicates (alone)"] : [], "Copies (alone)", "GPU"], devices.map(d =>
-    make("tr", {}, cells([percent(d.busy / d.traced), share(d, 0), ...talks ? [share(d, 1)] : [], share(d, 2)]), make("td", {class: "any"}, title(d)))))),
-  idle.length ? make("div", {}, make("h4", {}, `Why they were idle: ${formatTime(allIdle)}; ${plural(allGaps, "gap")}, each by its main cause`),
-    table("Why the GPUs were idle", ["Of time", "Idle", "Gaps", "While"], idle.map(c => make("tr", {}, cells([percent(c.time / traced), formatTime(c.time), count(c.gaps)]), make("td", {class: "any"}, c.text))))) : null,
-  gaps.length ? make("div", {}, make("h4", {}, "Longest gaps"), table("Longest gaps", ["At", "Idle", "Mostly"], gaps.map(gap =>
-    make("tr", {}, cells([formatTime(gap.start), formatTime(gap.length)]), make("td", {class: "any"}, make("a", {href: `#${show(gap)}`}, causes[gap.cause]), devices.length > 1 ? `, ${title(gap.device)}` : ""))))) : null].filter(Boolean);
-}
+// What the terminal says, which has no "µ".
+const micro = text => text.replace(/(\d) us\b/g, "$1 µs");
 
 // A table in the words of the terminal, in its order until a click on a heading sorts it. Cells are a text and a number,
-// the last of a row a name and, of kernels, the short one.
-function traceTable({title, columns, rows, left, note}) {
+// the last of a row a name and, of kernels, the short one. open(row): the part of the page that shows what a row is of.
+function traceTable({title, columns, rows, left, note}, open) {
   const last = columns.length - 1, heading = text => text[0].toUpperCase() + text.slice(1);
   const column = (name, i) => {
-    const greatest = d3.max(rows, row => row[i][1]), text = row => row[i][0].replace(/ us$/, " µs");
-    const cell = name === "share" ? row => make("span", {class: "with-bar"}, bar(row[i][1] / greatest), make("span", {}, text(row))) : text;
-    return {title: heading(name), number: true, value: row => row[i][1], cell};
+    const greatest = d3.max(rows, row => row[i][1]), text = row => micro(row[i][0]);
+    const cell = name === "share" ? row => make("span", {class: "with-bar"}, bar(row[i][1] / greatest), make("span", {}, text(row)))
+      : open && !i ? row => make("a", {href: `#${open(row)}`}, text(row)) : text;
+    return {title: heading(name), number: true, value: row => row[i][1] ?? row[i][0], cell};
   };
   const name = {title: heading(columns[last]), wide: true, value: row => row[last][0], cell: row => make("span", {title: row[last][0]}, breakable(row[last][1] || row[last][0] || "(none)"))};
-  return panel(title, make("div", {}, sortableTable({label: title, rows, search: rows.length > 10, first: 10, sorted: -1, columns: [...columns.slice(0, last).map(column), name]}),
-    [left && rows.length > 10 ? `${count(rows.length)} are on this page, ${left}` : left, note].filter(Boolean).map(text => make("p", {class: "quiet"}, text))));
+  return make("div", {class: "words"}, sortableTable({label: title, rows, search: rows.length > 10, first: open ? 5 : 10, sorted: -1, columns: [...columns.slice(0, last).map(column), name]}),
+    [left && rows.length > 10 ? `${count(rows.length)} are on this page, ${left}` : left, note].filter(Boolean).map(text => make("p", {class: "quiet"}, micro(text))));
+}
+
+// How busy the GPUs were, why they were idle, and when longest.
+function traceUsage(trace) {
+  const {usage} = trace.summary;
+  if (!usage.length) return [make("p", {}, "Nothing ran on a GPU at a known time.")];
+  return usage.map(table => {
+    const title = micro(table.title) || "How busy the GPUs were", at = table.columns.indexOf("at"), idle = table.columns.indexOf("idle");
+    const show = row => `timeline=${traces.indexOf(trace)}/${Math.round(Math.max(0, row[at][1] - row[idle][1] * 0.2))},${Math.round(row[at][1] + row[idle][1] * 1.2)}`;
+    return make("div", {}, make("h4", {}, title), traceTable({...table, title}, at < 0 ? null : show));
+  });
 }
 
 const traceSummary = trace => make("div", {}, panel(`${trace.file}: a trace`, make("div", {}, make("p", {}, `${formatTime(trace.span)}, ${plural(trace.events, "event")}. ${trace.summary.lost} `, make("a", {href: "#timeline"}, "The timeline")),
-  make("div", {class: "usage"}, traceUsage(trace)))), trace.summary.lists.map(traceTable));
+  make("div", {class: "usage"}, traceUsage(trace)))), trace.summary.lists.map(table => panel(micro(table.title), traceTable(table))));
 
 // "FROM,TO" in ns, and what to search for.
 function goToSpan(trace, text) {
