@@ -124,9 +124,7 @@ static int in_place_order(const void *a, const void *b, void *data)
     return order ? order : by_number(i, k);
 }
 
-/* Captures that were merged may describe a GPU in several ways, such as with other filters. One without an address is
- * like no other. */
-static uint32_t *find_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena)
+uint32_t *cw_groups_find_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena)
 {
     uint32_t *gpu = cw_arena_alloc(arena, data->device_count, sizeof *gpu);
     uint32_t *placed = cw_arena_alloc(arena, data->device_count, sizeof *placed), count = 0;
@@ -615,7 +613,7 @@ static bool find_devices(struct grouping *g)
 {
     g->groups->range_count = g->data->range_count;
     g->model = model_devices(g->data, g->arena);
-    g->gpu = find_gpus(g->data, &g->groups->gpu_count, g->arena);
+    g->gpu = cw_groups_find_gpus(g->data, &g->groups->gpu_count, g->arena);
     return g->model && g->gpu && cw_folds_make(&g->groups->folds, g->data, g->model, g->arena, NULL) == CW_OK;
 }
 

@@ -141,6 +141,9 @@ double cw_sample_deviation(double squares, uint64_t count);
  * less than two durations are known. */
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group);
 double cw_group_spread(const struct cw_group *group);
+/* Which GPU each device is: captures that were merged may describe one in several ways, such as with other filters. One
+ * without an address is like no other. In `arena`; NULL when out of memory. */
+uint32_t *cw_groups_find_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena);
 /* Whether these are of launches, and not of user ranges, which have no kernel but a name. */
 bool cw_groups_are_of_launches(const struct cw_groups *groups);
 /* Whether the groups take less than the whole time. */

@@ -24,6 +24,7 @@ struct making {
     uint32_t *stand, stand_count; /* ranges that stand for launches, row by row */
     struct cw_group *items, *counted;
     struct cw_joined_row *row;
+    const uint32_t *gpu; /* of each device: of the trace, of ranges where those are joined */
     struct cw_arena *arena;
 };
 
@@ -269,6 +270,29 @@ static void sum_up(const struct making *m, struct cw_group *group, struct cw_joi
     group->deviation = cw_sample_deviation(squares, group->count);
 }
 
+/* CW_TIMELINE_NONE: it is not known. */
+static uint32_t gpu_of(const struct making *m, uint32_t launch)
+{
+    const struct cw_joined *j = m->joined;
+    const uint32_t twin = j->join.a.twin[launch], device = device_of(j, launch);
+    if (j->of_ranges)
+        return twin != CW_NO_TWIN ? m->gpu[cw_launch_of(j->data, twin)->device] : CW_TIMELINE_NONE;
+    return device < j->timeline->data->device_count ? m->gpu[device] : CW_TIMELINE_NONE;
+}
+
+static void find_places(const struct making *m, struct cw_group *group)
+{
+    const struct cw_joined_launch *launches = m->joined->launches;
+    for (uint32_t i = 0, known = CW_TIMELINE_NONE; i < group->count; i++) {
+        const uint32_t gpu = gpu_of(m, group->ranges[i]);
+        group->several_processes =
+            group->several_processes || launches[group->ranges[i]].process != launches[group->ranges[0]].process;
+        group->several_gpus =
+            group->several_gpus || (gpu != known && gpu != CW_TIMELINE_NONE && known != CW_TIMELINE_NONE);
+        known = gpu != CW_TIMELINE_NONE ? gpu : known;
+    }
+}
+
 /* How many shapes a row has. */
 static void count_kernels(const struct making *m, struct cw_group *group, uint32_t *seen, uint32_t stamp)
 {
@@ -319,6 +343,7 @@ static bool divide(struct making *m, uint32_t most)
             continue;
         items[count] = (struct cw_group){.count = begin[k + 1] - begin[k], .ranges = m->order + begin[k]};
         sum_up(m, &items[count], &row[count]);
+        find_places(m, &items[count]);
         count_kernels(m, &items[count], seen, count + 1);
         groups->total += items[count++].total;
     }
@@ -454,7 +479,9 @@ enum cw_status cw_joined_rows_make(struct cw_joined_rows *rows, const struct cw_
     double *durations = cw_arena_alloc(arena, joined->count, sizeof *durations);
     for (uint32_t i = 0; durations && i < joined->count; i++)
         durations[i] = joined->launches[i].ns;
-    if (!durations || !make_keys(&m) || !divide(&m, most) || !stand_in(&m))
+    uint32_t gpus;
+    m.gpu = cw_groups_find_gpus(joined->of_ranges ? joined->data : joined->timeline->data, &gpus, arena);
+    if (!durations || !m.gpu || !make_keys(&m) || !divide(&m, most) || !stand_in(&m))
         return cw_error_nomem(err);
     *counted = joined->each;
     counted->by = by;

@@ -55,6 +55,7 @@ join run.cwd --sort launches --filter 'share < 0.5'
 echo "== a program that says nothing is the same however it is collected"
 capture-agent trace --backend sim -q -o trace.cwd --force -- true
 capture-agent range --backend sim -q -c plan.cwc -o run.cwd --force -- true
+for by in kernel nvtx device; do join run.cwd --by $by -m sm__cycles_active.avg --top 3 --csv - | cut -d, -f1,3,4; done
 capture-agent pc --backend sim -q -o hot.cwd -- true
 capture-agent pm --backend sim -q -c <(metric-config --chip GH100 --profiler pm -m sm__cycles_active.avg --no-native -o /dev/stdout) -o pm.cwd -- true
 join run.cwd hot.cwd
