@@ -16,6 +16,8 @@ static enum cw_status compile(struct cw_filter_regexes *to, const char *option, 
 {
     char why[CW_PATTERN_WHY_SIZE];
     for (size_t i = 0; i < count; i++, to->count++) {
+        if (!*texts[i]) /* which matches everything: a variable of the shell is not set */
+            return cw_error_set(err, CW_ERR_USAGE, "found %s '', expected a regular expression", option);
         if (!cw_utf8_holds(texts[i], strlen(texts[i])))
             return cw_error_set(err, CW_ERR_USAGE, "found %s with bytes that are no UTF-8, expected UTF-8", option);
         if (!cw_pattern_compile(&to->list[i], texts[i], 0, why))

@@ -141,6 +141,15 @@ Test(filter, a_bad_expression_is_told)
     cr_expect(strncmp(err.message, "found --range '[', expected a regular expression", 48) == 0);
 }
 
+Test(filter, an_empty_expression_is_told_and_not_everything)
+{
+    struct cw_filter_options o = everything();
+    o.kernels[o.kernel_count++] = "";
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect(cw_filter_open(&filter, &o, &err) == CW_ERR_USAGE);
+    cr_expect_str_eq(err.message, "found --kernel '', expected a regular expression");
+}
+
 Test(filter, what_the_program_is_told_reads_back)
 {
     struct cw_writer out;
