@@ -285,7 +285,10 @@ function start() {
   });
   byId("footer").append(make("p", {class: "quiet"}, `Counterworks ${data.version}`));
   window.addEventListener("hashchange", show);
-  window.addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach(d => { d.open = true; }));
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("main details").forEach(d => { d.open = true; });
+    document.querySelectorAll("main .words button.more").forEach(button => button.click());
+  });
   show();
 }
 

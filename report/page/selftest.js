@@ -142,6 +142,9 @@ async function testJob(check, go, wait) {
 
 // The chart of a trace.
 async function testTrace(trace, check, go) {
+  await go("overview");
+  window.dispatchEvent(new Event("beforeprint"));
+  check(`${trace.file}: paper has all rows of its tables`, [...document.querySelectorAll("main .words button.more")].every(button => button.hidden));
   await go("timeline");
   await new Promise(done => setTimeout(done, 400));
   const {chart} = trace, name = trace.file, all = trace.lanes.flatMap(levelsOf), sum = (list, of) => d3.sum(list, of);

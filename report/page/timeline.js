@@ -273,7 +273,7 @@ function drawTimeline(timeline, ranges) {
       if (row.kind === "nvtx") row.items.forEach(i => box(context, scale(i.start), scale(i.end), y, row.height, i.name));
       y += row.height + gutter / 2;
     }
-    axis.attr("width", width).attr("height", 24).selectAll("*").remove();
+    axis.attr("width", width).attr("height", 24).attr("viewBox", `0 0 ${width} 24`).selectAll("*").remove();
     axis.append("g").call(d3.axisBottom(scale).ticks(Math.max(3, width / 130)).tickFormat(t => t ? formatTime(t) : "0"));
     canvas.rows = list;
   }

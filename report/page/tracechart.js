@@ -70,7 +70,7 @@ function traceChart(trace, told) {
       paintOutlines(p, [chart.chosen], place, p.inks.ink, 2);
       paintFlows(p, flows, place);
     }
-    axis.attr("width", chart.width).attr("height", 24).selectAll("*").remove();
+    axis.attr("width", chart.width).attr("height", 24).attr("viewBox", `0 0 ${chart.width} 24`).selectAll("*").remove();
     const ticks = p.view.scale.ticks(Math.max(3, chart.width / 180));
     axis.append("g").call(d3.axisBottom(p.view.scale).tickValues(ticks).tickFormat(t => tickText(t, ticks[1] - ticks[0], p.view.to)));
     chart.labels = p.labels;

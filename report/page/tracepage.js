@@ -135,7 +135,7 @@ function laneChoices(chart) {
   const {trace} = chart, box = (title, checked, change) => make("label", {title}, make("input", {type: "checkbox", checked, onchange: e => { change(e.target.checked); chart.draw(); }}), " ", title);
   const groups = trace.groups.map((group, g) => box(group.title, chart.open.has(g), on => { if (on) chart.open.add(g); else chart.open.delete(g); }));
   const series = chart.series.map(s => box(`${s.series.name}, ${trace.groups[s.group].title}`, s.shown, on => { s.shown = on; }));
-  return make("details", {}, make("summary", {}, "Lanes to show"), make("div", {class: "choices"}, groups, series));
+  return make("details", {class: "tools"}, make("summary", {}, "Lanes to show"), make("div", {class: "choices"}, groups, series));
 }
 
 function traceKey() {
@@ -192,12 +192,12 @@ function goToSpan(trace, text) {
 
 function drawTrace(trace) {
   const chosen = make("div", {class: "panel", "aria-live": "polite"}), shown = make("div", {class: "panel"});
-  const chart = traceChart(trace, c => { chosen.replaceChildren(...chosenPanel(c)); shown.replaceChildren(...spanPanel(c)); });
+  const chart = traceChart(trace, c => { chosen.classList.toggle("tools", !c.chosen); chosen.replaceChildren(...chosenPanel(c)); shown.replaceChildren(...spanPanel(c)); });
   trace.chart = chart;
   const button = (text, label, act) => make("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
   const tools = make("p", {class: "tools"}, button("+", "Zoom in", () => chart.by(1.6)), button("−", "Zoom out", () => chart.by(1 / 1.6)), button("All", "Show all", chart.all),
     busySpan(trace) ? make("span", {class: "quiet"}, ` opens on ${formatTime(busySpan(trace)[1] - busySpan(trace)[0])} of ${formatTime(trace.span)}, in which the GPUs did nearly all`) : null);
-  const help = make("details", {}, make("summary", {}, "Mouse and keys"), make("p", {class: "quiet"}, "The wheel zooms, and left of the lanes it scrolls; drag moves; Shift and drag marks a span; a click chooses an event, a double click zooms to it; a click on a heading opens and closes its lanes. Keys, once the chart has the focus: arrows, or W, A, S and D, zoom and move; + and − zoom, Home shows all; N and P choose the next and the previous event of a row, J and K go to the row below and above, F zooms to the event, Escape lets go of it. In the search, Enter goes to the next event that was found."));
+  const help = make("details", {class: "tools"}, make("summary", {}, "Mouse and keys"), make("p", {class: "quiet"}, "The wheel zooms, and left of the lanes it scrolls; drag moves; Shift and drag marks a span; a click chooses an event, a double click zooms to it; a click on a heading opens and closes its lanes. Keys, once the chart has the focus: arrows, or W, A, S and D, zoom and move; + and − zoom, Home shows all; N and P choose the next and the previous event of a row, J and K go to the row below and above, F zooms to the event, Escape lets go of it. In the search, Enter goes to the next event that was found."));
   const place = make("div", {class: "canvas"}, chart.canvas);
   new ResizeObserver(() => requestAnimationFrame(chart.resize)).observe(place);
   return make("section", {class: "timeline trace"}, make("h3", {}, trace.file), make("p", {}, trace.summary.lost), make("div", {class: "usage"}, traceUsage(trace)), make("div", {class: "bar-of-tools"}, tools, searchTools(chart)), laneChoices(chart), help, place, make("div", {class: "canvas"}, chart.axis.node()),
