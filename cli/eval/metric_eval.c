@@ -11,14 +11,6 @@
 
 /* ---- command line ----------------------------------------------------------------------------------------------- */
 
-static void read_top(void *top, char *text, struct argp_state *state)
-{
-    size_t count = strtoul(text, NULL, 10);
-    if (!count || text[strspn(text, "0123456789")])
-        cw_usage_error(state, "found --top '%s', expected a number above 0", text);
-    *(size_t *)top = count;
-}
-
 /* "--check --native FILE" means --native FILE. */
 static void read_check(void *check, char *text, struct argp_state *state)
 {
@@ -69,7 +61,7 @@ static const struct cw_option option_list[] = {
     {"top", 0, "N",
      "the first N rows (default of the table: 30); of PC samples and SASS metrics, the N hottest lines, "
      "functions and instructions (default: 10)",
-     CW_OPTION_READ(struct cw_eval_request, top, read_top)},
+     CW_OPTION_NUMBER(struct cw_eval_request, top, 1, UINT32_MAX)},
     {"source-path", 0, "FOLDER",
      "where source files are, for the text of lines of PC samples and SASS metrics; may be "
      "repeated",
@@ -154,10 +146,10 @@ static enum cw_status run(struct cw_eval_run *r)
     if (r->capture->data.schema.profiler == CW_PROFILER_TRACE)
         return cw_eval_trace(r);
     if (r->o->kind)
-        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --kind, which only traces have", r->o->capture);
-    if (r->o->grouped && r->o->by == CW_BY__COUNT)
-        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --by %s, which only traces have", r->o->capture,
-                            r->o->by_name);
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone", r->o->capture);
+    if (r->o->grouped && r->o->by == CW_BY__COUNT && r->info.profiler == COUNTERWORKS_RANGES)
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --by %s, expected of ranges " CW_EVAL_BY_WORDS,
+                            r->o->capture, r->o->by_name);
     if (r->info.profiler > COUNTERWORKS_SAMPLES) {
         cw_eval_tell_incomplete(r);
         return run_instructions(r);

@@ -32,9 +32,22 @@ static uint64_t read_number(const char **at)
     return number;
 }
 
-/* Marks those ranges whose number is in "0-9,12". The last of a span may be beyond the last range. */
-static enum cw_status find_numbers(bool *found, uint32_t count, const char *text, bool or_none, struct cw_error *err)
+/* The file, for people. */
+static const char *place_of(const struct cw_eval_run *r)
 {
+    const char *name = cw_eval_name_files(r);
+    return name ? name : r->o->capture;
+}
+
+/* What the ranges that fit are for. */
+enum purpose { RANGES, KERNELS, EXCLUDED };
+static const char *const option_names[] = {"--range", "--kernel", "--exclude"};
+
+/* Marks those ranges whose number is in "0-9,12". The last of a span may be beyond the last range. */
+static enum cw_status find_numbers(bool *found, const struct cw_eval_run *r, const char *text, enum purpose purpose,
+                                   bool or_none)
+{
+    const uint32_t count = r->capture->data.range_count;
     const char *at = text;
     enum cw_status status = CW_OK;
     while (status == CW_OK) {
@@ -45,10 +58,11 @@ static enum cw_status find_numbers(bool *found, uint32_t count, const char *text
             last = read_number(&at);
         }
         if (last == UINT64_MAX || last < first || (*at && *at != ','))
-            status = cw_error_set(err, CW_ERR_USAGE, "found the ranges '%s', expected numbers as in 0-9,12", text);
+            status = cw_error_set(r->err, CW_ERR_USAGE, "found %s '%.200s', expected numbers as in 0-9,12",
+                                  option_names[purpose], text);
         else if (first >= count && !or_none)
-            status = cw_error_set(err, CW_ERR_USAGE, "found the range %" PRIu64 ", expected one of 0 to %" PRIu32,
-                                  first, count ? count - 1 : 0);
+            status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found %s %" PRIu64 ", expected numbers from 0 to %" PRIu32,
+                                  place_of(r), option_names[purpose], first, count ? count - 1 : 0);
         for (uint64_t i = first; status == CW_OK && i <= last && i < count; i++)
             found[i] = true;
         if (!*at++)
@@ -62,9 +76,6 @@ static enum cw_status find_numbers(bool *found, uint32_t count, const char *text
 /* A text stands for a whole name, for a part of names, or for a regular expression: for the first of these that fits
  * any range of the capture. So what is printed can be given back, and a regular expression can be given, too. */
 enum way { WHOLE, PART, REGEX, WAYS };
-/* What the ranges that fit are for. */
-enum purpose { RANGES, KERNELS, EXCLUDED };
-
 struct names {
     const struct cw_counter_data *data;
     const char *text;
@@ -180,18 +191,15 @@ static enum cw_status tell_none(const struct names *n, const char *why, const st
 {
     struct cw_suggest near;
     struct cw_writer line;
-    const char *what = n->purpose == RANGES ? "range" : "kernel";
     char text[CW_SUGGEST_MAX * 80 + 80];
     find_near(n, &near, r->arena);
     cw_suggest_text(&near, text, sizeof text);
     if (!n->is_regex)
-        return cw_error_set(r->err, CW_ERR_USAGE,
-                            "found the %s '%.200s', expected a name or a regular expression: %s%s", what, n->text, why,
-                            text);
+        return cw_error_set(r->err, CW_ERR_USAGE, "found %s '%.200s', expected a name or a regular expression: %s%s",
+                            option_names[n->purpose], n->text, why, text);
     if (n->purpose != EXCLUDED)
-        return cw_error_set(r->err, CW_ERR_USAGE,
-                            "found no %s that matches '%.200s' among the %" PRIu32 " of the capture%s", what, n->text,
-                            n->data->range_count, text);
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found no %s that matches '%.200s'%s", place_of(r),
+                            n->purpose == RANGES ? "range" : "kernel", n->text, text);
     cw_writer_init(&line);
     cw_write_format(&line, "found no kernel that matches '%.200s', so --exclude leaves none out%s", n->text, text);
     cw_lib_tell(r->chip, &line);
@@ -227,7 +235,7 @@ static enum cw_status find(bool *found, const struct cw_eval_run *r, const char 
 {
     memset(found, false, r->capture->data.range_count * sizeof *found);
     if (are_numbers(text, purpose != RANGES))
-        return find_numbers(found, r->capture->data.range_count, text, wanted->or_none, r->err);
+        return find_numbers(found, r, text, purpose, wanted->or_none);
     return find_named(found, r, text, purpose, wanted);
 }
 
@@ -254,14 +262,15 @@ static enum cw_status check_kept(const bool *keep, const struct cw_eval_run *r, 
     if (!count || wanted->or_none || !cw_eval_ranges_option(wanted) || memchr(keep, true, count))
         return CW_OK;
     if (wanted->ranks)
-        return cw_error_set(r->err, CW_ERR_USAGE, "found no launch of the ranks %.200s%s", wanted->ranks,
-                            wanted->ranges || wanted->kernel_count || wanted->excluded_count
-                                ? " that fits the other options, too"
-                                : "");
+        return cw_error_set(
+            r->err, CW_ERR_USAGE, "%s: found no launch of the ranks %.200s%s", place_of(r), wanted->ranks,
+            wanted->ranges || wanted->kernel_count || wanted->excluded_count ? " that fits the other options, too"
+                                                                             : "");
     if (wanted->excluded_count)
-        return cw_error_set(r->err, CW_ERR_USAGE, "found no range beside those that --exclude leaves out");
-    return cw_error_set(r->err, CW_ERR_USAGE, "found no kernel that matches '%.200s'%s in the ranges '%.200s'",
-                        wanted->kernels[0], wanted->kernel_count > 1 ? " or others" : "", wanted->ranges);
+        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found no range beside those that --exclude leaves out",
+                            place_of(r));
+    return cw_error_set(r->err, CW_ERR_USAGE, "%s: found no kernel that matches '%.200s'%s in the ranges '%.200s'",
+                        place_of(r), wanted->kernels[0], wanted->kernel_count > 1 ? " or others" : "", wanted->ranges);
 }
 
 const char *cw_eval_ranges_option(const struct cw_eval_ranges *wanted)

@@ -221,8 +221,7 @@ static bool take_by(struct cw_eval_request *o, const char *text)
 void cw_eval_take_by(void *request, char *text, struct argp_state *state)
 {
     if (!take_by(request, text))
-        cw_usage_error(state, "found --by '%s', expected kernel, family, range, fold, nvtx, device, rank or stream",
-                       text);
+        cw_usage_error(state, "found --by '%s', expected " CW_EVAL_BY_WORDS, text);
 }
 
 void cw_eval_take_any_by(void *request, char *text, struct argp_state *state)
@@ -231,11 +230,10 @@ void cw_eval_take_any_by(void *request, char *text, struct argp_state *state)
     while (by < CW_TIMELINE_BY__COUNT && strcmp(cw_timeline_by_names[by], text) != 0)
         by++;
     if (!take_by(request, text) && by == CW_TIMELINE_BY__COUNT)
-        cw_usage_error(
-            state,
-            "found --by '%s', expected kernel, family, range, fold, nvtx, device, rank or stream; of a trace also "
-            "process, copy, call, graph or nvtx-each",
-            text);
+        cw_usage_error(state,
+                       "found --by '%s', expected " CW_EVAL_BY_WORDS "; of a trace also process, "
+                       "copy, call, graph or nvtx-each",
+                       text);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */

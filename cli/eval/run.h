@@ -171,6 +171,7 @@ struct cw_eval_rows {
 };
 /* Takes the word of --by into a request. */
 #define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank|stream"
+#define CW_EVAL_BY_WORDS "kernel, family, range, fold, nvtx, device, rank or stream"
 #define CW_EVAL_BY_ALL CW_EVAL_BY "|process|copy|call|graph|nvtx-each"
 void cw_eval_take_by(void *request, char *text, struct argp_state *state);
 /* The same, and the words of traces. */

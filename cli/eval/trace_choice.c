@@ -18,7 +18,8 @@ static enum cw_status match(struct cw_eval_run *r, const struct cw_eval_ranges *
 {
     struct counterworks_chip teller = {.tell = r->o->quiet ? NULL : cw_cli_tell};
     struct counterworks_capture as_ranges = {.data = {.range_count = count, .ranges = names}};
-    struct cw_eval_run of_names = {.o = r->o, .arena = r->arena, .err = r->err, .capture = &as_ranges, .chip = &teller};
+    struct cw_eval_run of_names = {
+        .o = r->o, .files = r->files, .arena = r->arena, .err = r->err, .capture = &as_ranges, .chip = &teller};
     return cw_eval_match_ranges(found, &of_names, wanted);
 }
 

@@ -45,6 +45,7 @@ metric-eval "$steps" --range 3,0 --by range --quiet
 metric-eval "$steps" --range 2-99 --quiet
 metric-eval explain "$steps" gpu__time_duration.sum --range 3 | head -n 1
 metric-eval "$run" --kernel '^k1[01]a' --quiet -m dram__bytes.sum
+fail metric-eval "$steps" --top 0 2>&1 | head -n 1; fail metric-eval "$steps" --top 99999999999999999999 2>&1 | head -n 1
 fail metric-eval "$steps" --range 4
 fail metric-eval "$steps" --range 2-1
 fail metric-eval "$steps" --range 1,,2

@@ -56,7 +56,7 @@ fail metric-eval run.cwd --all 2>&1
 fail metric-eval run.cwd --csv - 2>&1
 fail metric-eval run.cwd --csv - --kind kernl 2>&1
 fail metric-eval "$SOURCE/data/captures/gemm.cwd" --kind kernel 2>&1
-fail metric-eval "$SOURCE/data/captures/gemm.cwd" --by copy 2>&1
+for capture in gemm pm_gemm pc_gemm; do fail metric-eval "$SOURCE/data/captures/$capture.cwd" --by copy 2>&1; done
 for command in "explain run.cwd" "advise run.cwd" "ranks run.cwd"; do fail metric-eval $command 2>&1; done
 echo == for programs
 metric-eval run.cwd --csv - --kind kernel | head -3
