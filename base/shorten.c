@@ -224,10 +224,11 @@ static void cut(char *text, size_t width)
 
 const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE])
 {
-    cw_text_format(text, CW_SHORT_SIZE - 8, "%s", name);
+    enum { ROOM = CW_SHORT_SIZE - 8, LONGEST = 16 }; /* of what a character is escaped to */
+    const size_t used = cw_text_format(text, ROOM, "%s", name);
     if (!width || cw_text_columns(text) <= width)
         return text;
-    drop_signature(text, false);
+    drop_signature(text, used + LONGEST > ROOM);
     if (cw_text_columns(text) > width)
         drop_lambdas(text);
     if (cw_text_columns(text) > width)

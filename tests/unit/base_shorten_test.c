@@ -93,6 +93,7 @@ Test(shorten, families)
         strcat(name, "std::array<char*, 3ul>, ");
     strcat(name, "int>(int)");
     cr_expect_str_eq(cw_shorten_to_family(name, text), "run", "longer than the text, %s", text);
+    cr_expect_str_eq(cw_shorten(name, 20, text), "run<array<char*, ..>", "longer than the text, %s", text);
 }
 
 Test(shorten, names)
