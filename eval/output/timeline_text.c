@@ -133,6 +133,8 @@ static void put_memory(const struct cw_text_page *p)
                               .rows = count < SHOWN || p->o->wide ? count : SHOWN,
                               .fill = fill_memory,
                               .names = CW_NAMES_WORDS};
+    if (l.rows < count)
+        snprintf(l.left, sizeof l.left, "and %" PRIu32 " more", count - l.rows);
     if (count)
         p->put(p, "Memory that was allocated while it was traced", &l);
 }

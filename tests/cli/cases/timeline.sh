@@ -58,6 +58,9 @@ fail metric-eval run.cwd --csv - --kind kernl 2>&1
 fail metric-eval "$SOURCE/data/captures/gemm.cwd" --kind kernel 2>&1
 for capture in gemm pm_gemm pc_gemm; do fail metric-eval "$SOURCE/data/captures/$capture.cwd" --by copy 2>&1; done
 for command in "explain run.cwd" "advise run.cwd" "ranks run.cwd"; do fail metric-eval $command 2>&1; done
+echo == a list that is cut says so
+make_trace many.cwd launches=100 processes=10
+metric-eval many.cwd | sed -n '/^Memory/,/^$/p' | tail -3
 echo == for programs
 metric-eval run.cwd --csv - --kind kernel | head -3
 metric-eval run.cwd --csv - --kind copy | head -3
