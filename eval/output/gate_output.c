@@ -128,8 +128,8 @@ static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw
         cw_text_print(out, "; %" PRIu32 " more are in one alone", missing);
     putc('\n', out);
     if (j->unjudged)
-        cw_text_print(out, "  not judged: %" PRIu64 " more values, whose noise is unknown or 100 %% and more\n",
-                      j->unjudged);
+        cw_text_print(out, "  not judged: %" PRIu64 " more value%s, whose noise is unknown or 100 %% and more\n",
+                      j->unjudged, j->unjudged == 1 ? "" : "s");
     for (uint32_t i = 0; i < j->reason_count; i++)
         cw_text_print(out, "  incomparable: %s\n", j->reasons[i]);
     if (j->reasons_left)
