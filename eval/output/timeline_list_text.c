@@ -33,8 +33,8 @@ struct list {
     enum cell cells[CW_CELLS];
 };
 
-/* Which of several ranges was the slowest: behind their name. */
-static void put_slowest(const struct cw_timeline_groups *groups, uint32_t group, char name[CW_SHORT_SIZE])
+/* Which of several ranges was the slowest: behind their name, where there is room for both. */
+static void put_slowest(const struct cw_timeline_groups *groups, uint32_t group, size_t room, char name[CW_SHORT_SIZE])
 {
     const struct cw_timeline *t = groups->t;
     const size_t used = strlen(name);
@@ -45,6 +45,8 @@ static void put_slowest(const struct cw_timeline_groups *groups, uint32_t group,
     else
         snprintf(name + used, CW_SHORT_SIZE - used, " (slowest at %s)",
                  cw_terminal_time((double)(t->ranges[groups->items[group].slowest].start - t->start), time));
+    if (room && cw_text_columns(name) > room)
+        name[used] = 0;
 }
 
 /* A graph has no name: what takes longest in it tells which it is. */
@@ -116,7 +118,7 @@ static void fill_group(const struct cw_text_lines *l, uint32_t row, struct cw_te
     }
     cw_timeline_group_name(groups, list->rows->rows[row], line->name);
     if (cw_timeline_by_ranges(groups->by) && g->ranges > 1)
-        put_slowest(groups, list->rows->rows[row], line->name);
+        put_slowest(groups, list->rows->rows[row], (size_t)l->room, line->name);
     if (groups->by == CW_TIMELINE_BY_GRAPH && g->nodes > 1)
         put_longest(groups->t, &groups->t->gpu[g->first], line->name);
 }

@@ -38,6 +38,8 @@ metric-eval "$SOURCE/data/captures/trace_train.cwd" --range 'step 3/backward' --
 terminal 100 metric-eval "$SOURCE/data/captures/trace_train.cwd" | widest
 echo == its steps alone
 terminal 100 metric-eval "$SOURCE/data/captures/trace_train.cwd" --range "'step [1-5]'" | sed 's/\x1b\[[0-9]*m//g'
+capture-agent trace --backend sim -q -o training.cwd -- true # names have the room, and not when they were slowest
+terminal 100 metric-eval training.cwd --by nvtx | sed -n '/^  ranges/,/^$/p'
 metric-eval "$SOURCE/data/captures/trace_train.cwd" --range update --by call --quiet
 echo == what it holds, for programs
 metric-eval show ranks.cwd --format json | python3 -c '
