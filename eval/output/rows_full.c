@@ -331,10 +331,11 @@ static bool is_telling(struct full *f, uint32_t metric, const char *text)
 }
 
 /* What a value tells, under it: the first sentence, in lines of the window's width. */
-static void put_reading(struct full *f, FILE *out)
+static void put_reading(void *full, uint64_t row, FILE *out)
 {
     enum { INDENT = 6, WIDTH = 100 };
-    const uint32_t metric = f->order[f->begin];
+    struct full *f = full;
+    const uint32_t metric = f->order[f->begin + row];
     const char *text = f->rows->readings ? f->rows->readings[metric] : NULL;
     const int width = f->style->width ? (int)f->style->width : WIDTH;
     if (!text || f->result->row_count > 1 || !is_telling(f, metric, text))
@@ -367,15 +368,11 @@ static void measure(const struct full *f, struct cw_terminal_layout *layout, con
     cw_terminal_fit(layout, t, 0, f->style->width);
 }
 
-static void put_section(struct full *f, const struct cw_terminal_layout *layout, struct cw_output_table t, FILE *out)
+static void put_section(struct full *f, const struct cw_terminal_layout *layout, const struct cw_output_table *t,
+                        FILE *out)
 {
-    const uint64_t count = t.row_count;
     put_section_title(f, out);
-    t.row_count = 1;
-    for (uint64_t i = 0; i < count; i++, f->begin++) {
-        cw_terminal_put_rows(layout, &t, out);
-        put_reading(f, out);
-    }
+    cw_terminal_put_rows(layout, t, put_reading, out);
     tdestroy(f->told, leave);
     f->told = NULL;
 }
@@ -404,7 +401,7 @@ enum cw_status cw_rows_put_full(const struct cw_result *result, const struct cw_
                 continue;
             measure(&f, &layout, &t);
             if (f.section_count)
-                put_section(&f, &layout, t, out);
+                put_section(&f, &layout, &t, out);
             else
                 cw_terminal_put(&layout, &t, out);
         }

@@ -342,11 +342,15 @@ static void put_rule(const struct cw_terminal_layout *l, const struct cw_output_
     putc('\n', out);
 }
 
-void cw_terminal_put_rows(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
+void cw_terminal_put_rows(const struct cw_terminal_layout *l, const struct cw_output_table *t,
+                          void (*after)(void *content, uint64_t row, FILE *out), FILE *out)
 {
     size_t *alike = find_alike(l, t);
-    for (uint64_t i = 0; i < t->row_count; i++)
+    for (uint64_t i = 0; i < t->row_count; i++) {
         put_line(l, t, t->row(t, i).record, alike ? alike[i] : 0, out);
+        if (after)
+            after(t->content, i, out);
+    }
     free(alike);
 }
 
@@ -355,7 +359,7 @@ void cw_terminal_put(const struct cw_terminal_layout *l, const struct cw_output_
     put_line(l, t, NULL, 0, out);
     if (!t->plain)
         put_rule(l, t, out);
-    cw_terminal_put_rows(l, t, out);
+    cw_terminal_put_rows(l, t, NULL, out);
 }
 
 void cw_terminal_legend(const struct cw_terminal_layout *l, FILE *out)

@@ -19,8 +19,10 @@ void cw_terminal_measure(struct cw_terminal_layout *layout, const struct cw_outp
 /* Leaves a column what the others leave of so many, but 24 at least: of longer texts the middle is left out. */
 void cw_terminal_fit(struct cw_terminal_layout *layout, const struct cw_output_table *table, size_t column,
                      unsigned width);
-/* The rows, and the names of the columns before them. */
-void cw_terminal_put_rows(const struct cw_terminal_layout *layout, const struct cw_output_table *table, FILE *out);
+/* The rows, and below each what `after` prints of the content, unless it is NULL; with the names of the columns before
+ * them. */
+void cw_terminal_put_rows(const struct cw_terminal_layout *layout, const struct cw_output_table *table,
+                          void (*after)(void *content, uint64_t row, FILE *out), FILE *out);
 void cw_terminal_put(const struct cw_terminal_layout *layout, const struct cw_output_table *table, FILE *out);
 /* All of one table, with what its marks mean. */
 void cw_terminal_print(const struct cw_output_table *table, FILE *out);

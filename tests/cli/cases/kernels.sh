@@ -112,3 +112,5 @@ metric-eval advise "it's one.cwd" --top 2 | grep 'metric-eval explain'
 metric-eval "$captures"/runs_[12].cwd | tail -n 1
 echo == no name is no name
 for option in kernel exclude range; do metric-eval "$run" --$option ''; done 2>&1 | grep found
+echo == one kernel in a terminal of 100 columns: no two metrics read the same
+terminal 100 metric-eval "$captures/gemm.cwd" | grep -E '^  [a-z]+__' | cut -d ' ' -f 3 | sort | uniq -d
