@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,11 +89,10 @@ static void print(const char *before, const char *text, const char *after)
 static void draw(void)
 {
     char text[CW_PROGRESS_SIZE];
-    struct winsize size;
-    const bool sized = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col;
+    const unsigned width = cw_text_width(STDERR_FILENO);
     if (tcgetpgrp(STDERR_FILENO) != getpgrp() || !cw_progress_text(&shown.work, now_ms(), text,
                                                                    shown.work.shared ? sizeof text
-                                                                   : sized           ? size.ws_col
+                                                                   : width           ? width
                                                                                      : 80))
         return;
     if (shown.work.shared)

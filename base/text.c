@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/utf8.h"
 
@@ -285,6 +286,33 @@ void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text)
         break;
     }
     flush(&to);
+}
+
+void cw_text_put_words(FILE *out, const char *text, size_t length, unsigned column, unsigned width)
+{
+    char held[HELD_SIZE];
+    struct sink to = {.file = out, .buffer = held, .size = sizeof held};
+    const char *end = text + length, *space;
+    for (size_t at = column, n; text < end; text += n + (space != NULL)) {
+        space = memchr(text, ' ', (size_t)(end - text));
+        n = (size_t)((space ? space : end) - text);
+        if (!n)
+            continue;
+        const size_t columns = columns_of(text, n), gap = at > column;
+        const bool next = gap && width && at + gap + columns > width;
+        put_bytes(&to, "\n", next);
+        for (size_t i = 0; i < (next ? column : gap); i++)
+            put_bytes(&to, " ", 1);
+        put_line(&to, text, n);
+        at = (next ? column : at + gap) + columns;
+    }
+    flush(&to);
+}
+
+unsigned cw_text_width(int fd)
+{
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */

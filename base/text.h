@@ -24,6 +24,12 @@ enum cw_text_kind {
 /* Write errors stay in the stream (ferror), here and below. */
 void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text);
 
+/* A paragraph as CW_TEXT_LINE whose line has come to `column`, where the next ones begin: words that would go beyond
+ * `width` columns begin one, unless it is 0. No end of a line behind it. */
+void cw_text_put_words(FILE *out, const char *text, size_t length, unsigned column, unsigned width);
+/* The columns of the terminal that a descriptor leads to; 0: of none, and where they are not known. */
+unsigned cw_text_width(int fd);
+
 /* As fprintf, with the text of every %s and %c escaped; widths count the columns of what is printed, one for each
  * character. The format itself is ours and is printed as it is. It takes d i u o x X c s and those of doubles. */
 void cw_text_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "base/usage.h"
 #include "cli/eval/run.h"
 #include "eval/advice.h"
@@ -20,7 +20,6 @@ enum { INSTRUCTIONS_TOP = 10 };
 struct cw_terminal_style cw_eval_style(const struct cw_eval_request *o)
 {
     struct cw_terminal_style style = {.top = o->top ? o->top : INSTRUCTIONS_TOP, .quiet = o->quiet};
-    struct winsize size;
     const char *columns = getenv("COLUMNS"), *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     if (!isatty(STDOUT_FILENO))
         return style;
@@ -28,9 +27,8 @@ struct cw_terminal_style cw_eval_style(const struct cw_eval_request *o)
     setlocale(LC_CTYPE, "");
     style.bars = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? CW_BARS_BLOCKS : CW_BARS_ASCII;
     setlocale(LC_CTYPE, "C");
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-        style.width = size.ws_col;
-    else if (columns)
+    style.width = cw_text_width(STDOUT_FILENO);
+    if (!style.width && columns)
         style.width = (unsigned)strtoul(columns, NULL, 10);
     return style;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/cli.h"
 #include "json/json_tree.h"
@@ -275,9 +276,17 @@ static enum cw_status gather(struct facts *f, const struct counterworks_chip *ch
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
+static void print_words(const char *label, const char *text, size_t length)
+{
+    enum { COLUMN = 16 };
+    cw_text_print(stdout, "  %-13s ", label);
+    cw_text_put_words(stdout, text, length, COLUMN, cw_text_width(STDOUT_FILENO));
+    putc('\n', stdout);
+}
+
 static void print_line(const char *label, const char *text)
 {
-    cw_text_print(stdout, "  %-13s %s\n", label, text);
+    print_words(label, text, strlen(text));
 }
 
 /* A text of ours that has lines. */
@@ -285,7 +294,7 @@ static void print_lines(const char *label, const char *lines)
 {
     for (const char *end; *lines; lines = *end ? end + 1 : end, label = "") {
         end = lines + strcspn(lines, "\n");
-        cw_text_print(stdout, "  %-13s %.*s\n", label, (int)(end - lines), lines);
+        print_words(label, lines, (size_t)(end - lines));
     }
 }
 

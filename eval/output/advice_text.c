@@ -100,34 +100,10 @@ static void bold(const struct printing *p, bool on)
 }
 
 /* A paragraph at a column, which the line has reached; lines after the first begin there. */
-static void put_wrapped(struct printing *p, int column, const char *text)
+static void put_wrapped(const struct printing *p, int column, const char *text)
 {
-    size_t size = 6 * strlen(text) + 1; /* escaped */
-    char *shown = malloc(size);
-    int at = column;
-    if (!shown) {
-        p->status = CW_ERR_NOMEM;
-        return;
-    }
-    cw_text_format(shown, size, "%s", text);
-    for (char *word = shown, *next; *word; word = next + strspn(next, " ")) {
-        next = word + strcspn(word, " ");
-        const char after = *next;
-        *next = 0;
-        int columns = (int)cw_text_columns(word);
-        if (at > column && at + 1 + columns > p->width) {
-            cw_text_print(p->out, "\n%*s", column, "");
-            at = column;
-        } else if (at > column) {
-            putc(' ', p->out);
-            at++;
-        }
-        cw_text_print(p->out, "%s", word);
-        at += columns;
-        *next = after;
-    }
+    cw_text_put_words(p->out, text, strlen(text), (unsigned)column, (unsigned)p->width);
     putc('\n', p->out);
-    free(shown);
 }
 
 /* A paragraph that begins a line. */
@@ -612,10 +588,10 @@ static void put_end(struct printing *p, size_t shown, size_t count)
         put_wrapped(p, 0, "What limits the kernels was told without some of the metrics: --for-advice has them.");
     put_rules(p, "Not for this chip:", a->absent, a->absent_count, "");
     if (p->value) {
-        cw_text_print(p->out,
-                      "Names without __ are values of the rules:\n  metric-eval explain %s %s --range %" PRIu32 "%s%s\n",
-                      p->view->words, p->value, p->of->ranges[0], p->view->rules ? " --rules " : "",
-                      p->view->rules ? p->view->rules : "");
+        cw_text_print(
+            p->out, "Names without __ are values of the rules:\n  metric-eval explain %s %s --range %" PRIu32 "%s%s\n",
+            p->view->words, p->value, p->of->ranges[0], p->view->rules ? " --rules " : "",
+            p->view->rules ? p->view->rules : "");
     }
     if (p->mixed)
         fputs("~ mixed passes: its counters come from different passes\n", p->out);

@@ -337,21 +337,12 @@ static void put_reading(void *full, uint64_t row, FILE *out)
     struct full *f = full;
     const uint32_t metric = f->order[f->begin + row];
     const char *text = f->rows->readings ? f->rows->readings[metric] : NULL;
-    const int width = f->style->width ? (int)f->style->width : WIDTH;
     if (!text || f->result->row_count > 1 || !is_telling(f, metric, text))
         return;
     const char *end = strstr(text, ". ");
-    fputs(f->style->bold ? "\033[2m" : "", out);
-    for (int column = 0; *text; text += strspn(text, " ")) {
-        const int length = (int)strcspn(text, " ");
-        const bool next = !column || column + 1 + length > width;
-        fputs(next && column ? "\n" : "", out);
-        cw_text_print(out, "%*s%.*s", next ? INDENT : 1, "", length, text);
-        column = (next ? INDENT : column + 1) + length;
-        text += length;
-        if (end && text == end + 1)
-            break;
-    }
+    fprintf(out, "%s%*s", f->style->bold ? "\033[2m" : "", INDENT, "");
+    cw_text_put_words(out, text, end ? (size_t)(end + 1 - text) : strlen(text), INDENT,
+                      f->style->width ? f->style->width : WIDTH);
     fputs(f->style->bold ? "\033[0m\n" : "\n", out);
 }
 

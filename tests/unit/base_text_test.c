@@ -166,3 +166,23 @@ Test(text, columns)
     cr_expect_eq(cw_text_columns(""), 0);
     cr_expect_eq(cw_text_columns("µs\n\033"), 2 + 2 + 4);
 }
+
+static const char *words(const char *text, unsigned column, unsigned width)
+{
+    static char printed[256];
+    printed[0] = 0; /* where nothing is written, nothing is */
+    FILE *out = fmemopen(printed, sizeof printed, "w");
+    cw_text_put_words(out, text, strlen(text), column, width);
+    fclose(out);
+    return printed;
+}
+
+Test(text, words_begin_lines_where_they_would_go_beyond)
+{
+    cr_expect_str_eq(words("one two three", 0, 7), "one two\nthree");
+    cr_expect_str_eq(words("one two three", 2, 8), "one\n  two\n  three");
+    cr_expect_str_eq(words("one two three", 2, 0), "one two three");
+    cr_expect_str_eq(words(" a  longer-than-it-is b\x1b", 1, 6), "a\n longer-than-it-is\n b\\x1b");
+    cr_expect_str_eq(words("\xc2\xb5\xc2\xb5 \xc2\xb5", 0, 4), "\xc2\xb5\xc2\xb5 \xc2\xb5");
+    cr_expect_str_eq(words("", 4, 4), "");
+}

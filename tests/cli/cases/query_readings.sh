@@ -12,3 +12,5 @@ metric-query sets speed-of-light --chip-of - <plan.cwc | sed -n 2p
 metric-config --chip-of "$capture" --no-native -m sm__inst_executed.sum --explain | head -1
 metric-query describe --chip-of "$SOURCE/README.md" sm__throughput; echo "status $?"
 metric-query describe --chip-of "$capture" --chip AD102 sm__throughput; echo "status $?"
+echo "== in a terminal of 80 columns"
+script -qec "stty cols 80; metric-query describe --chip GH100 lts__t_sector_hit_rate.pct" /dev/null | tr -d '\r'
