@@ -250,7 +250,8 @@ static enum cw_status tell_answers(const struct list *l, struct cw_arena *arena,
         const struct cw_answer *a = &l->answers[i];
         for (size_t k = 0; k < a->set_count; k++)
             if (!told_before(l, i, a->sets[k]))
-                cw_text_print(stderr, "metric-query: the set %s is about this: --set %s\n", a->sets[k], a->sets[k]);
+                cw_text_print(stderr, "metric-query: a set of metrics is about this, too: metric-config --set %s\n",
+                              a->sets[k]);
         if (a->says && !l->count)
             cw_error_set(err, CW_ERR_NOTHING, "%s", a->says);
         told = told || a->set_count;
@@ -321,6 +322,23 @@ static void print_csv(const char *name, const struct cw_metric *m, const char *d
     cw_query_put(CW_TEXT_CELL, description, "\n");
 }
 
+/* The description stands under the name where a terminal has no room beside it; `width`: of the longest name. */
+static void print_for_people(const char *name, const char *type, const char *unit, const char *text, int width)
+{
+    enum { BETWEEN = 2 + 10 + 2 + 22 + 2, LEAST = 24, INDENT = 4 };
+    const unsigned window = cw_text_width(STDOUT_FILENO), column = (unsigned)width + BETWEEN;
+    char all[CW_DESCRIPTION_MAX + 256];
+    const bool beside = !window || column + LEAST <= window;
+    if (beside)
+        cw_text_print(stdout, "%-*s  %-10s  %-22s  ", width, name, type, unit);
+    else
+        cw_text_print(stdout, "%s\n%*s", name, INDENT, "");
+    snprintf(all, sizeof all, "%s%s%s%s%s", beside ? "" : type, beside || !*unit ? "" : ", ", beside ? "" : unit,
+             beside ? "" : ": ", text);
+    cw_text_put_words(stdout, all, strlen(all), beside ? column : INDENT, window);
+    putc('\n', stdout);
+}
+
 static void print_row(const struct list *l, const struct row *row, const char *base_text, int width, bool first)
 {
     char name[CW_METRIC_NAME_MAX], dimension[128], variant[256], description[CW_DESCRIPTION_MAX + 256];
@@ -330,7 +348,7 @@ static void print_row(const struct list *l, const struct row *row, const char *b
     if (l->o->format == CW_QUERY_TEXT) {
         const char *type = cw_metric_type_text(m.type);
         if (width)
-            cw_text_print(stdout, "%-*s  %-10s  %-22s  %s\n", width, name, type, dimension, base_text);
+            print_for_people(name, type, dimension, base_text, width);
         else
             cw_text_print(stdout, "%s\t%s\t%s\t%s\n", name, type, dimension, base_text);
         return;

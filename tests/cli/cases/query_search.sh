@@ -29,3 +29,5 @@ metric-query list --chip GH100 --unit dram --all-submetrics | sed -n '1p;73p;$p'
 cat names.txt
 # shellcheck disable=SC2046
 metric-query describe --chip GH100 $(cat names.txt) | grep -c meaning
+echo == in terminals
+for columns in 100 160; do script -qec "stty cols $columns; metric-query list --chip GH100 --search 'l2 hit rate' 2>/dev/null" /dev/null | tr -d '\r' | head -n 4; done
