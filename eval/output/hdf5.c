@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <hdf5.h>
-#include <hdf5_hl.h>
-
 #include "base/file.h"
 #include "eval/output/capture.h"
+#include "eval/output/hdf5_late.h"
 #include "eval/output/hdf5_marks.h"
 #include "eval/output/output.h"
 
@@ -532,11 +530,6 @@ static void put_tables(struct file *f, const struct cw_output *o, const char *ma
     close_object(capture);
 }
 
-void cw_hdf5_begin(void)
-{
-    H5dont_atexit();
-}
-
 /* Of what several processes write, the capture in memory is a part. */
 static json_t *manifest_of(const struct cw_output *o)
 {
@@ -551,8 +544,10 @@ static json_t *manifest_of(const struct cw_output *o)
 enum cw_status cw_hdf5_make(const struct cw_output *o, const struct cw_new_file *file, struct cw_error *err)
 {
     struct file f;
-    char *manifest;
-    enum cw_status status = cw_json_text(manifest_of(o), JSON_COMPACT, &manifest, err);
+    char *manifest = NULL;
+    enum cw_status status = cw_hdf5_load(err);
+    if (status == CW_OK)
+        status = cw_json_text(manifest_of(o), JSON_COMPACT, &manifest, err);
     if (status == CW_OK) {
         begin(&f, file);
         put_root(&f, o);

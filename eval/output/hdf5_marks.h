@@ -2,8 +2,7 @@
 #ifndef CW_EVAL_OUTPUT_HDF5_MARKS_H
 #define CW_EVAL_OUTPUT_HDF5_MARKS_H
 
-#include <hdf5.h>
-
+#include "eval/output/hdf5_late.h"
 #include "eval/output/table.h"
 
 enum { CW_HDF5_WORDS = 32 }; /* different texts of a column that get a flag each, at most */

@@ -34,6 +34,10 @@ capture=own.cwd; rm -f out.*
 for output in '-o out.h5' '--csv out.csv' '--json out.json'; do (ulimit -f 2; metric-eval $capture --all $output >/dev/null; echo "status $?"); done
 ls out.* 2>/dev/null
 evaluate -o none/out.h5
+echo == an HDF5 that cannot be loaded
+mkdir broken; : >"broken/$(grep -aoE 'libhdf5[a-z_]*\.so\.[0-9]+' "$(command -v metric-eval)" | head -n 1)"
+LD_LIBRARY_PATH=$PWD/broken metric-eval $capture -o out.h5 2>&1 >/dev/null | sed 's/loaded: .*/loaded/'; echo "status ${PIPESTATUS[0]}"; ls out.* 2>/dev/null
+LD_LIBRARY_PATH=$PWD/broken metric-eval $capture -m sm__inst_executed.sum --csv - | wc -l
 echo == a full device
 for format in csv json; do
     for capture in gemm pm_gemm pc_gemm sass_gemm; do
