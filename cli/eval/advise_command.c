@@ -166,8 +166,7 @@ static enum cw_status advise(struct cw_eval_run *r)
     struct cw_advice_groups added;
     enum cw_status status = cw_eval_load_capture(r);
     if (status == CW_OK)
-        status = cw_eval_need_ranges(
-            r, "", r->capture->data.schema.profiler == CW_PROFILER_TRACE ? "" : ": PC samples are for --with");
+        status = cw_eval_need_ranges(r, "", r->info.profiler == COUNTERWORKS_PC_SAMPLES ? ", and these by --with" : "");
     if (status == CW_OK)
         status = cw_eval_load_chip(r);
     if (status == CW_OK)

@@ -156,8 +156,7 @@ enum cw_status cw_eval_samples_by_range(struct cw_eval_run *r)
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: found --by %s, expected of samples nvtx", r->o->capture,
                             r->o->by_name);
     if (r->o->filter_count || r->o->sort)
-        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found a capture of samples, expected one of ranges for %s",
-                            r->o->capture, r->o->filter_count ? "--filter" : "--sort");
+        return cw_eval_need_ranges(r, " for ", r->o->filter_count ? "--filter" : "--sort");
     enum cw_status status = cw_eval_load_timeline(r, &timeline);
     if (status == CW_OK)
         status = write_by_range(r, &timeline);

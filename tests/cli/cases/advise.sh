@@ -93,6 +93,7 @@ metric-eval advise "$SOURCE/data/captures/gemm.cwd" --rules more --with "$SOURCE
     python3 -c 'import json, sys; f = json.load(sys.stdin)["kernels"][0]["findings"][0]; print(f["rule"], f["gain"], f["speedup"], f["lines"][0])'
 echo "== mistakes"
 metric-eval advise "$SOURCE/data/captures/pm_gemm.cwd"
+metric-eval advise "$SOURCE/data/captures/sass_gemm.cwd"
 metric-eval advise "$SOURCE/data/captures/pc_gemm.cwd"
 metric-eval advise "$h200" --with "$h200"
 metric-eval advise "$h200" --range nothing
