@@ -5,6 +5,8 @@
 #include <string.h>
 
 const char *const cw_profiler_names[CW_PROFILER__COUNT] = {"range", "pm", "pc", "sass", "trace"};
+const char *const cw_profiler_texts[CW_PROFILER__COUNT] = {"ranges", "PM samples", "PC samples", "SASS metrics",
+                                                           "a trace"};
 
 const char *cw_pair_find(const struct cw_pair *pairs, uint32_t count, const char *key)
 {

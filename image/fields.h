@@ -17,6 +17,8 @@ enum cw_profiler {
 };
 /* "range", "pm", "pc", "sass", "trace". */
 extern const char *const cw_profiler_names[CW_PROFILER__COUNT];
+/* What a capture of each holds, for people. */
+extern const char *const cw_profiler_texts[CW_PROFILER__COUNT];
 
 struct cw_pair {
     const char *key, *value;

@@ -28,9 +28,9 @@ struct shared {
 
 struct merge {
     const struct cw_merge_files *files;
-    struct cw_writer out; /* what was not put yet */
-    struct cw_packer *packer;   /* of a sparse result of ranges, or NULL */
-    struct cw_schema shape;     /* for it: how many there are of everything */
+    struct cw_writer out;     /* what was not put yet */
+    struct cw_packer *packer; /* of a sparse result of ranges, or NULL */
+    struct cw_schema shape;   /* for it: how many there are of everything */
     struct cw_writer packed;
     struct cw_error *err;
     struct cw_arena *arena;
@@ -49,11 +49,11 @@ struct merge {
     uint32_t code;
     /* of the current input: */
     const struct cw_counter_data *data;
-    struct cw_arena *own;                   /* it lives as long as the input is open */
-    void *map;                              /* a tree of its devices */
-    bool has_rows;                          /* of a trace */
-    uint32_t fact_at[CW_FACTS_MAX];         /* where its facts stand in the result */
-    struct cw_range_parts parts;            /* what the next range is said to be */
+    struct cw_arena *own;           /* it lives as long as the input is open */
+    void *map;                      /* a tree of its devices */
+    bool has_rows;                  /* of a trace */
+    uint32_t fact_at[CW_FACTS_MAX]; /* where its facts stand in the result */
+    struct cw_range_parts parts;    /* what the next range is said to be */
 };
 
 /* What is kept of many inputs is written when so much has come together. */
@@ -386,8 +386,7 @@ static enum cw_status walk(struct merge *m, struct cw_input *input,
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-static enum cw_status check_kind(struct merge *m, struct cw_input *input,
-                                 const struct cw_counter_data *data)
+static enum cw_status check_kind(struct merge *m, struct cw_input *input, const struct cw_counter_data *data)
 {
     if (m->is_first) {
         m->profiler = data->schema.profiler;
@@ -400,9 +399,8 @@ static enum cw_status check_kind(struct merge *m, struct cw_input *input,
             return cw_error_nomem(m->err);
     }
     if (data->schema.profiler != m->profiler)
-        return cw_error_set(m->err, CW_ERR_USAGE, "%s: found a capture of the profiler %s, expected %s, which %s is of",
-                            input->name, cw_profiler_names[data->schema.profiler], cw_profiler_names[m->profiler],
-                            m->first);
+        return cw_error_set(m->err, CW_ERR_USAGE, "%s: found %s, expected %s as in %s", input->name,
+                            cw_profiler_texts[data->schema.profiler], cw_profiler_texts[m->profiler], m->first);
     return data->schema.repeat_count == m->repeat_count ? CW_OK : refuse(m, input, &data->schema);
 }
 
@@ -444,8 +442,9 @@ static enum cw_status check_instructions(struct merge *m, struct cw_input *input
 {
     struct cw_pc_data instructions;
     const enum cw_status status = cw_input_load(input, m->err);
-    return status == CW_OK ? cw_pc_data_read(&instructions, input->bytes, (size_t)input->size, input->name, m->own, m->err)
-                           : status;
+    return status == CW_OK
+               ? cw_pc_data_read(&instructions, input->bytes, (size_t)input->size, input->name, m->own, m->err)
+               : status;
 }
 
 static enum cw_status take_input(struct merge *m, struct cw_input *input)
@@ -583,8 +582,8 @@ static enum cw_status put_memory(void *memory, const void *data, size_t size, st
     return out->status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
 
-static enum cw_status merge_memory(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count, bool sparse,
-                                   struct cw_error *err)
+static enum cw_status merge_memory(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
+                                   bool sparse, struct cw_error *err)
 {
     struct in_memory memory = {inputs, out};
     const struct cw_merge_files files = {.count = count,

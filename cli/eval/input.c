@@ -124,12 +124,8 @@ enum cw_status cw_eval_need_ranges(const struct cw_eval_run *r, const char *why,
 {
     if (r->info.profiler == COUNTERWORKS_RANGES)
         return CW_OK;
-    const char *found = r->capture->data.schema.profiler == CW_PROFILER_TRACE ? "a trace"
-                        : r->info.profiler == COUNTERWORKS_SAMPLES            ? "PM samples"
-                        : r->info.profiler == COUNTERWORKS_PC_SAMPLES         ? "PC samples"
-                                                                              : "SASS metrics";
     return cw_error_set(r->err, CW_ERR_USAGE, "%s: found %s, expected a capture of ranges%s%s", r->files.paths[0],
-                        found, why, what);
+                        cw_profiler_texts[r->capture->data.schema.profiler], why, what);
 }
 
 enum cw_status cw_eval_load_capture(struct cw_eval_run *r)

@@ -126,7 +126,7 @@ static enum cw_status run_instructions(struct cw_eval_run *r)
                             of_ranges ? of_ranges
                             : o->all  ? "--all"
                                       : "metrics",
-                            r->info.profiler == COUNTERWORKS_PC_SAMPLES ? "PC samples" : "SASS metrics");
+                            cw_profiler_texts[r->capture->data.schema.profiler]);
     return cw_eval_instructions(r);
 }
 

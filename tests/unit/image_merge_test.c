@@ -209,7 +209,7 @@ Test(merge, captures_of_another_profiler_are_refused)
     cw_writer_init(&pm);
     cw_sample_pm(&pm, 2, true);
     cr_expect(merge(&sample, &pm) == CW_ERR_USAGE);
-    cr_expect(strcmp(err.message, "b: found a capture of the profiler pm, expected range, which a is of") == 0, "%s",
+    cr_expect(strcmp(err.message, "b: found PM samples, expected ranges as in a") == 0, "%s",
               err.message);
     cw_writer_free(&pm);
 }
