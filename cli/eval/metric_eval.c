@@ -40,8 +40,8 @@ static const struct cw_option option_list[] = {
     {"output", 'o', "FILE", "write HDF5; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, hdf5)},
     {"csv", 0, "FILE", "write CSV; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, csv)},
     {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct cw_eval_request, json)},
-    {"by", 0, CW_EVAL_BY_ALL,
-     "a row for all launches of a kernel (the default of the table), for a family of kernels, whose names differ in "
+    {"by", 0, CW_EVAL_BY_ALL, /* --help would put words far behind so long a value, where they did not begin a line */
+     "\na row for all launches of a kernel (the default of the table), for a family of kernels, whose names differ in "
      "template arguments and sizes, for each range, for each range but one for all that were multiplexed and are alike "
      "(fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device, a rank or a stream; of "
      "a trace also by process, kind of copy, call, CUDA graph or each name of NVTX ranges (by nvtx \"step 1\" and "
