@@ -98,7 +98,7 @@ static enum cw_status finish(struct file *f, struct cw_error *err)
     else if (f->nomem)
         status = cw_error_nomem(err);
     else if (f->what)
-        status = cw_hdf5_cannot_write(f->out->path, f->what, f->reason, err);
+        status = cw_hdf5_cannot_write(f->out->target ? f->out->path : f->out->temporary, f->what, f->reason, err);
     return status;
 }
 

@@ -32,7 +32,8 @@ grep -c '"?.cwd"' out.json; h5dump -a /source out.h5 | grep -o '"?.*"'
 echo == no room, no folder
 capture=own.cwd; rm -f out.*
 for output in '-o out.h5' '--csv out.csv' '--json out.json'; do (ulimit -f 2; metric-eval $capture --all $output >/dev/null; echo "status $?"); done
-ls out.* 2>/dev/null
+(ulimit -f 2; TMPDIR=$PWD metric-eval $capture --all -o - 2>&1 >/dev/null | sed "s,$PWD,TMPDIR,; s/counterworks\.[^:]*/counterworks.NAME/")
+ls out.* counterworks.* 2>/dev/null
 evaluate -o none/out.h5
 echo == an HDF5 that cannot be loaded
 mkdir broken; : >"broken/$(grep -aoE 'libhdf5[a-z_]*\.so\.[0-9]+' "$(command -v metric-eval)" | head -n 1)"

@@ -1,6 +1,5 @@
 # Every option with its argument and every sub-command of --help stands in the manual page, each where it belongs, and
-# the other way round.
-# and no words stand beyond a long argument
+# the other way round. No words of --help stand far behind a long argument.
 help_options() { "$@" --help | grep -E '.{80}  [^ ]' >&2; "$@" --help | sed -nE 's/^ {2,6}(-[A-Za-z?], )?(--[a-z][a-z-]*(\[?=[^ ]+)?).*/\1\2/p' | sort; }
 help_commands() { "$1" --help | sed -nE 's/^  ([a-z][a-z-]*)  +.*/\1/p'; }
 # the options under a heading of a page
