@@ -325,17 +325,17 @@ static void print_csv(const char *name, const struct cw_metric *m, const char *d
 /* The description stands under the name where a terminal has no room beside it; `width`: of the longest name. */
 static void print_for_people(const char *name, const char *type, const char *unit, const char *text, int width)
 {
-    enum { BETWEEN = 2 + 10 + 2 + 22 + 2, LEAST = 24, INDENT = 4 };
-    const unsigned window = cw_text_width(STDOUT_FILENO), column = (unsigned)width + BETWEEN;
+    enum { BETWEEN = 2 + 10 + 2 + 22 + 2, INDENT = 4 };
+    const unsigned column = (unsigned)width + BETWEEN;
     char all[CW_DESCRIPTION_MAX + 256];
-    const bool beside = !window || column + LEAST <= window;
+    const bool beside = cw_query_has_room(column);
     if (beside)
         cw_text_print(stdout, "%-*s  %-10s  %-22s  ", width, name, type, unit);
     else
         cw_text_print(stdout, "%s\n%*s", name, INDENT, "");
     snprintf(all, sizeof all, "%s%s%s%s%s", beside ? "" : type, beside || !*unit ? "" : ", ", beside ? "" : unit,
              beside ? "" : ": ", text);
-    cw_text_put_words(stdout, all, strlen(all), beside ? column : INDENT, window);
+    cw_text_put_words(stdout, all, strlen(all), beside ? column : INDENT, cw_text_width(STDOUT_FILENO));
     putc('\n', stdout);
 }
 

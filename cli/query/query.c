@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/suggest.h"
 
@@ -62,4 +63,11 @@ void cw_query_put(enum cw_text_kind kind, const char *text, const char *end)
 {
     cw_text_put(stdout, kind, text);
     fputs_unlocked(end, stdout);
+}
+
+bool cw_query_has_room(unsigned column)
+{
+    enum { LEAST = 60 };
+    const unsigned window = cw_text_width(STDOUT_FILENO);
+    return !window || column + LEAST <= window;
 }

@@ -31,6 +31,9 @@ enum cw_query_format { CW_QUERY_TEXT, CW_QUERY_CSV, CW_QUERY_JSON };
  */
 void cw_query_put(enum cw_text_kind kind, const char *text, const char *end);
 
+/* Whether a description that begins at the column has room there: one in a terminal may not. */
+bool cw_query_has_room(unsigned column);
+
 /* The sub-commands with a file of their own. */
 int cw_query_list(int argc, char **argv);
 int cw_query_describe(int argc, char **argv);

@@ -1,6 +1,7 @@
 /* metric-query sets: the metric sets, and what is in them. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/cli.h"
 #include "cli/query/query.h"
@@ -57,10 +58,17 @@ static void print_others(const struct cw_set_entry *e)
 
 static void print_entry(const struct sets *s, const struct cw_set_entry *e, int width)
 {
+    enum { INDENT = 6 };
+    const unsigned column = (unsigned)width + 4;
     char text[CW_DESCRIPTION_MAX];
     if (s->chip && e->taken) {
         describe(s, e->taken, text);
-        cw_text_print(stdout, "  %-*s  %s", width, e->taken, text);
+        if (cw_query_has_room(column))
+            cw_text_print(stdout, "  %-*s  ", width, e->taken);
+        else
+            cw_text_print(stdout, "  %s\n%*s", e->taken, INDENT, "");
+        cw_text_put_words(stdout, text, strlen(text), cw_query_has_room(column) ? column : INDENT,
+                          cw_text_width(STDOUT_FILENO));
     } else if (s->chip) {
         cw_text_print(stdout, "  %-*s  %s does not have it", width, e->names[0], s->chip->name);
     } else {

@@ -30,4 +30,5 @@ cat names.txt
 # shellcheck disable=SC2046
 metric-query describe --chip GH100 $(cat names.txt) | grep -c meaning
 echo == in terminals
-for columns in 100 160; do script -qec "stty cols $columns; metric-query list --chip GH100 --search 'l2 hit rate' 2>/dev/null" /dev/null | tr -d '\r' | head -n 4; done
+for columns in 100 180; do script -qec "stty cols $columns; metric-query list --chip GH100 --search 'l2 hit rate' 2>/dev/null" /dev/null | tr -d '\r' | head -n 4; done
+script -qec "stty cols 100; metric-query sets speed-of-light --chip GH100" /dev/null | tr -d '\r' | head -n 5
