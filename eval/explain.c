@@ -83,16 +83,36 @@ static void print_formula(const struct cw_explanation *e, const struct cw_formul
 
 /* ---- counters --------------------------------------------------------------------------------------------------- */
 
-static void print_column(const struct cw_explanation *e, uint32_t column)
+/* How wide the columns are: a counter's name, its instances, and a number for each rollup. */
+struct widths {
+    int name, numbers[1 + CW_ROLLUP_COUNT];
+};
+
+static const char *number_text(const struct cw_explanation *e, uint32_t column, int i, char text[CW_NUMBER_SIZE])
+{
+    const uint32_t instances = cw_explain_instances(e, column);
+    if (i)
+        return cw_explain_number(cw_explain_recorded(e, column, (enum cw_rollup)(i - 1)), text);
+    return instances ? cw_explain_number(instances, text) : "unknown";
+}
+
+static void widen(struct widths *w, const struct cw_explanation *e, uint32_t column)
+{
+    char text[CW_NUMBER_SIZE];
+    for (int i = 0; i <= CW_ROLLUP_COUNT; i++) {
+        const int length = (int)strlen(number_text(e, column, i, text));
+        w->numbers[i] = length > w->numbers[i] ? length : w->numbers[i];
+    }
+}
+
+static void print_column(const struct cw_explanation *e, uint32_t column, const struct widths *w)
 {
     const struct cw_schema *schema = &e->data->schema;
     const struct cw_schema_counter *s = cw_explain_counter(e, column);
     const char *form = cw_explain_form(e, column);
-    uint32_t instances = cw_explain_instances(e, column);
     char text[CW_NUMBER_SIZE];
-    cw_text_print(e->out, " %9s", instances ? cw_explain_number(instances, text) : "unknown");
-    for (enum cw_rollup r = CW_SUM; r < CW_ROLLUP_COUNT; r++)
-        cw_text_print(e->out, " %15s", cw_explain_number(cw_explain_recorded(e, column, r), text));
+    for (int i = 0; i <= CW_ROLLUP_COUNT; i++)
+        cw_text_print(e->out, "  %*s", w->numbers[i], number_text(e, column, i, text));
     fputs("  ", e->out);
     bool repeat = column >= schema->counter_count;
     for (uint32_t i = 0; i < s->pass_count && !repeat; i++)
@@ -108,40 +128,53 @@ static void print_column(const struct cw_explanation *e, uint32_t column)
 }
 
 /* A line for each pass that has it whole. */
-static void print_counter(const struct cw_explanation *e, uint32_t counter, int width)
+static void print_counter(const struct cw_explanation *e, uint32_t counter, const struct widths *w)
 {
     uint32_t column = cw_explain_column(e, e->chip->counters[counter].name), first;
-    cw_text_print(e->out, "  %-*s", width, e->chip->counters[counter].name);
+    cw_text_print(e->out, "  %-*s", w->name, e->chip->counters[counter].name);
     if (column == CW_NONE) {
         fputs("  not collected\n", e->out);
         return;
     }
-    print_column(e, column);
+    print_column(e, column, w);
     uint32_t repeats = cw_schema_repeats_of(&e->data->schema, column, &first);
     for (uint32_t i = first; i < first + repeats; i++) {
-        cw_text_print(e->out, "  %-*s", width, "");
-        print_column(e, e->data->schema.counter_count + i);
+        cw_text_print(e->out, "  %-*s", w->name, "");
+        print_column(e, e->data->schema.counter_count + i, w);
     }
 }
 
 static enum cw_status print_counters(const struct cw_explanation *e)
 {
-    int width = 7;
+    static const char *const names[1 + CW_ROLLUP_COUNT] = {"instances", "sum", "avg", "min", "max"};
+    struct widths w = {.name = 7};
     bool any = false, *needed;
     enum cw_status status = cw_explain_needed(e, &needed);
     if (status != CW_OK)
         return status;
     for (uint32_t i = 0; i < e->chip->counter_count; i++) {
-        int length = needed[i] ? (int)cw_text_columns(e->chip->counters[i].name) : 0;
-        width = length > width ? length : width;
+        const int length = needed[i] ? (int)cw_text_columns(e->chip->counters[i].name) : 0;
+        const uint32_t column = needed[i] ? cw_explain_column(e, e->chip->counters[i].name) : CW_NONE;
+        uint32_t first, repeats = column == CW_NONE ? 0 : cw_schema_repeats_of(&e->data->schema, column, &first);
+        w.name = length > w.name ? length : w.name;
         any = any || needed[i];
+        if (column != CW_NONE)
+            widen(&w, e, column);
+        for (uint32_t k = 0; k < repeats; k++)
+            widen(&w, e, e->data->schema.counter_count + first + k);
+    }
+    for (int i = 0; any && i <= CW_ROLLUP_COUNT; i++) {
+        const int least = (int)strlen(names[i]);
+        w.numbers[i] = w.numbers[i] > least ? w.numbers[i] : least;
     }
     if (any)
-        cw_text_print(e->out, "\n  %-*s %9s %15s %15s %15s %15s  passes\n", width, "counter", "instances", "sum", "avg",
-                      "min", "max");
+        cw_text_print(e->out, "\n  %-*s", w.name, "counter");
+    for (int i = 0; any && i <= CW_ROLLUP_COUNT; i++)
+        cw_text_print(e->out, "  %*s", w.numbers[i], names[i]);
+    fputs(any ? "  passes\n" : "", e->out);
     for (uint32_t i = 0; i < e->chip->counter_count; i++)
         if (needed[i])
-            print_counter(e, i, width);
+            print_counter(e, i, &w);
     return CW_OK;
 }
 

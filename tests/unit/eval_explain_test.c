@@ -22,9 +22,6 @@ static void expect(const char *name, uint32_t range, const char *wanted)
     free(text);
 }
 
-#define HEAD(space)                                                                                                    \
-    "  counter" space " instances             sum             avg             min             max  passes\n"
-
 Test(explain, counters)
 {
     expect("sm__inst.avg.pct_of_peak_sustained_active", 2,
@@ -32,21 +29,20 @@ Test(explain, counters)
            "  sm__inst.avg.pct_of_peak_sustained_active = 25 %\n"
            "    = 100 * avg(sm__inst) / avg(sm__cycles_active) / avg(peak of sm__inst)\n"
            "    = 100 * 400 / 200 / 8\n"
-           "\n" HEAD("          ") "  sm__cycles_active         4             800             200             200      "
-                                   "       200  0\n"
-                                   "  sm__inst                  4            1600             400             400      "
-                                   "       400  0\n");
+           "\n"
+           "  counter            instances   sum  avg  min  max  passes\n"
+           "  sm__cycles_active          4   800  200  200  200  0\n"
+           "  sm__inst                   4  1600  400  400  400  0\n");
     expect("sm__inst.sum.per_cycle_in_frame", 0,
            "range 0: first\n"
            "  sm__inst.sum.per_cycle_in_frame = 0.8 instructions/cycles\n"
            "    = sum(sm__inst) / (4000 ns of avg(sm__cycles_elapsed))\n"
            "    = 1600 / 2000\n"
-           "\n" HEAD("           ") "  gpu__time                  4            2000            2000            2000    "
-                                    "        2000  0,1\n"
-                                    "  sm__cycles_elapsed         4            4000            1000            1000    "
-                                    "        1000  0\n"
-                                    "  sm__inst                   4            1600             400             400    "
-                                    "         400  0\n");
+           "\n"
+           "  counter             instances   sum   avg   min   max  passes\n"
+           "  gpu__time                   4  2000  2000  2000  2000  0,1\n"
+           "  sm__cycles_elapsed          4  4000  1000  1000  1000  0\n"
+           "  sm__inst                    4  1600   400   400   400  0\n");
 }
 
 Test(explain, what_is_missing)
@@ -56,23 +52,26 @@ Test(explain, what_is_missing)
            "range 0: first\n"
            "  sm__missing.sum = nan  (not collected)\n"
            "    the capture lacks a counter that it needs\n"
-           "\n" HEAD("    ") "  sm__missing  not collected\n");
+           "\n"
+           "  counter      instances  sum  avg  min  max  passes\n"
+           "  sm__missing  not collected\n");
     expect("sm__hit_rate.ratio", 0,
            "range 0: first\n"
            "  sm__hit_rate.ratio = 0.75  (overflow)\n"
            "    = avg(sm__hits) / avg(sm__lookups)\n"
            "    = 15 / 20\n"
-           "\n" HEAD(
-               "    ") "  sm__hits            4              60              15              15              15  0  "
-                       "overflow\n"
-                       "  sm__lookups         4              80              20              20              20  0\n");
+           "\n"
+           "  counter      instances  sum  avg  min  max  passes\n"
+           "  sm__hits             4   60   15   15   15  0  overflow\n"
+           "  sm__lookups          4   80   20   20   20  0\n");
     expect("sm__split.sum", 0,
            "range 0: first\n"
            "  sm__split.sum = 7  (mixed passes)\n"
            "    = sum(sm__split)\n"
            "    = 7\n"
-           "\n" HEAD("  ") "  sm__split         4               7            1.75            1.75            1.75  0,1 "
-                           "(in parts)\n");
+           "\n"
+           "  counter    instances  sum   avg   min   max  passes\n"
+           "  sm__split          4    7  1.75  1.75  1.75  0,1 (in parts)\n");
 }
 
 Test(explain, derived_counters)
@@ -82,18 +81,19 @@ Test(explain, derived_counters)
            "  sm__wide.avg.per_cycle_active = 7 1/cycles  (mixed passes)\n"
            "    = (0.5 * avg(sm__bytes) + avg(sm__inst)) / avg(sm__cycles_active)\n"
            "    = (0.5 * 2000 + 400) / 200\n"
-           "\n" HEAD("          ") "  sm__bytes                 4            8000            2000            2000      "
-                                   "      2000  1\n"
-                                   "  sm__cycles_active         4             800             200             200      "
-                                   "       200  0\n"
-                                   "  sm__inst                  4            1600             400             400      "
-                                   "       400  0\n");
+           "\n"
+           "  counter            instances   sum   avg   min   max  passes\n"
+           "  sm__bytes                  4  8000  2000  2000  2000  1\n"
+           "  sm__cycles_active          4   800   200   200   200  0\n"
+           "  sm__inst                   4  1600   400   400   400  0\n");
     expect("gpu__inst.avg", 0,
            "range 0: first\n"
            "  gpu__inst.avg = 1600 instructions\n"
            "    = 4 * avg(sm__inst)\n"
            "    = 4 * 400\n"
-           "\n" HEAD(" ") "  sm__inst         4            1600             400             400             400  0\n");
+           "\n"
+           "  counter   instances   sum  avg  min  max  passes\n"
+           "  sm__inst          4  1600  400  400  400  0\n");
 }
 
 Test(explain, throughputs)
@@ -107,12 +107,11 @@ Test(explain, throughputs)
            "  sm__bytes.avg.pct_of_peak_sustained_active\n"
            "    = 100 * avg(sm__bytes) / avg(sm__cycles_active) / avg(peak of sm__bytes)\n"
            "    = 100 * 2000 / 200 / 8\n"
-           "\n" HEAD("          ") "  sm__bytes                 4            8000            2000            2000      "
-                                   "      2000  1\n"
-                                   "  sm__cycles_active         4             800             200             200      "
-                                   "       200  0\n"
-                                   "  sm__inst                  4            1600             400             400      "
-                                   "       400  0\n");
+           "\n"
+           "  counter            instances   sum   avg   min   max  passes\n"
+           "  sm__bytes                  4  8000  2000  2000  2000  1\n"
+           "  sm__cycles_active          4   800   200   200   200  0\n"
+           "  sm__inst                   4  1600   400   400   400  0\n");
 }
 
 Test(explain, formulas)
@@ -139,9 +138,10 @@ Test(explain, formulas)
            "  sm__lookups.sum = 80 tags\n"
            "    = sum(sm__lookups)\n"
            "    = 80\n"
-           "\n" HEAD(
-               "    ") "  sm__hits            4              60              15              15              15  0\n"
-                       "  sm__lookups         4              80              20              20              20  0\n");
+           "\n"
+           "  counter      instances  sum  avg  min  max  passes\n"
+           "  sm__hits             4   60   15   15   15  0\n"
+           "  sm__lookups          4   80   20   20   20  0\n");
 }
 
 /* ---- as a tree -------------------------------------------------------------------------------------------------- */
