@@ -1,8 +1,10 @@
+#define _GNU_SOURCE
 #include "eval/explain.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/shorten.h"
 #include "base/text.h"
 #include "eval/explain_parts.h"
 #include "metricdb/fact.h"
@@ -208,10 +210,14 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
                                .arena = arena,
                                .err = err};
     const struct cw_range *g = cw_launch_of(data, range);
+    const char *name = *g->name ? g->name : g->kernel;
+    const unsigned width = cw_text_width(fileno(out));
+    char shown[CW_SHORT_SIZE]; /* some names of C++ would fill the window */
     enum cw_status status = cw_explain_list(&e, metric);
     if (status != CW_OK)
         return status;
-    cw_text_print(out, "range %" PRIu32 ": %s\n", cw_explain_range(&e), *g->name ? g->name : g->kernel);
+    cw_text_print(out, "range %" PRIu32 ": %s\n", cw_explain_range(&e),
+                  width ? cw_shorten(name, 2 * (size_t)width, shown) : name);
     if (fold)
         cw_text_print(out, "  with %" PRIu32 " more that are alike: each was counted in one pass\n",
                       cw_explain_group(&e)->count - 1);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shorten.h"
 #include "base/text.h"
 #include "eval/advice.h"
 #include "eval/output/capture.h"
@@ -190,7 +191,7 @@ static void put_shape(const struct cw_range *g, size_t columns, unsigned width, 
         snprintf(text, sizeof text,
                  "grid (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ") x block (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
                  g->grid[0], g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2]);
-    cw_text_print(out, "%s  %s", width && columns + 2 + (size_t)length > width ? "\n" : "", text);
+    fprintf(out, "%s  %s", width && columns + 2 + (size_t)length > width ? "\n" : "", text);
 }
 
 static void put_time(const char *before, double ns, FILE *out)
@@ -249,7 +250,10 @@ static void put_heading(const struct full *f, FILE *out)
     const struct cw_device *device = &r->data->devices[g->device];
     const bool one = !group || group->count == 1;
     fputs(f->range ? "\n" : "", out);
-    const char *title = group ? group->name : g->name;
+    const char *name = group ? group->name : g->name;
+    const bool whole = !f->style->width || (f->rows && f->rows->wide);
+    char shown[CW_SHORT_SIZE]; /* some names of C++ would fill the window */
+    const char *title = whole ? name : cw_shorten(name, 2 * (size_t)f->style->width, shown);
     cw_terminal_title(title, f->style, out);
     if (one || groups->by == CW_BY_KERNEL)
         put_shape(g, cw_text_columns(title), f->style->width, out);
