@@ -148,8 +148,7 @@ static void print_passes(struct explained *e)
         cw_text_print(stdout, "\n");
     }
     cw_text_print(stdout,
-                  "\nDOMAIN USED/LIMIT: what the pass uses of the domain's tightest limit; * full, in the domain "
-                  "of most passes\n");
+                  "\nDOMAIN USED/LIMIT: of the domain's tightest limit; * full, in the domain of most passes\n");
     for (uint32_t d = 0; d < image->domain_count; d++)
         if (e->loads[d] == e->most && e->most > 1)
             cw_text_print(stdout, "planned by themselves, the counters of %s take %" PRIu32 " passes\n",

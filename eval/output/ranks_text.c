@@ -92,7 +92,7 @@ struct metric_line {
 
 struct lines {
     const struct cw_ranks *ranks;
-    const uint64_t *order; /* of spreads */
+    const uint64_t *order;           /* of spreads */
     size_t name_width, metric_width; /* of the last columns; 0: any */
     struct kernel_line kernel;
     struct metric_line metric;
@@ -111,10 +111,10 @@ static const struct cw_output_column kernel_columns[] = {
     CHARS(struct kernel_line, "kernel", name, false),
 };
 static const struct cw_output_column metric_columns[] = {
-    CHARS(struct metric_line, "median", median, true),     CHARS(struct metric_line, "least", least, true),
-    CHARS(struct metric_line, "rank", least_rank, true),   CHARS(struct metric_line, "greatest", greatest, true),
-    CHARS(struct metric_line, "rank", greatest_rank, true), CHARS(struct metric_line, "imbalance", imbalance, true),
-    CHARS(struct metric_line, "outliers", outliers, true), CHARS(struct metric_line, "unit", unit, false),
+    CHARS(struct metric_line, "median", median, true),        CHARS(struct metric_line, "least", least, true),
+    CHARS(struct metric_line, "rank", least_rank, true),      CHARS(struct metric_line, "greatest", greatest, true),
+    CHARS(struct metric_line, "rank", greatest_rank, true),   CHARS(struct metric_line, "imbalance", imbalance, true),
+    CHARS(struct metric_line, "outliers", outliers, true),    CHARS(struct metric_line, "unit", unit, false),
     CHARS(struct metric_line, "metric, kernel", name, false),
 };
 
@@ -260,11 +260,19 @@ static void put_summary(const struct cw_ranks_view *v, FILE *out)
     putc('\n', out);
 }
 
+static void put_sentence(const char *text, const struct cw_terminal_style *style, FILE *out)
+{
+    fputs("  ", out);
+    cw_text_put_words(out, text, strlen(text), 2, style->width);
+    putc('\n', out);
+}
+
 /* Of each rank the kernel that costs most, and in how many more it is slow. Returns how many ranks there are. */
-static uint32_t put_stragglers(const struct cw_ranks *r, size_t top, uint32_t *kernels, FILE *out)
+static uint32_t put_stragglers(const struct cw_ranks *r, size_t top, uint32_t *kernels,
+                               const struct cw_terminal_style *style, FILE *out)
 {
     uint32_t shown = 0;
-    char text[CW_STRAGGLER_TEXT];
+    char text[CW_STRAGGLER_TEXT + 40];
     for (uint32_t i = 0; i < r->straggler_count; i++)
         kernels[r->rows[r->stragglers[i].row].rank]++;
     for (uint32_t i = 0; i < r->straggler_count; i++) {
@@ -272,10 +280,10 @@ static uint32_t put_stragglers(const struct cw_ranks *r, size_t top, uint32_t *k
         if (!*more)
             continue;
         if (shown++ < top) {
-            cw_text_print(out, "  %s", cw_straggler_text(r, &r->stragglers[i], text));
+            cw_straggler_text(r, &r->stragglers[i], text);
             if (*more > 1)
-                cw_text_print(out, "; and slow in %" PRIu32 " more", *more - 1);
-            putc('\n', out);
+                sprintf(text + strlen(text), "; and slow in %" PRIu32 " more", *more - 1);
+            put_sentence(text, style, out);
         }
         *more = 0;
     }
@@ -305,9 +313,9 @@ static enum cw_status put_sentences(const struct cw_ranks *r, size_t top, const 
     cw_terminal_title("Slow ranks", style, out);
     putc('\n', out);
     for (size_t i = 0; i < r->waited_count && i < top; i++)
-        cw_text_print(out, "  %s\n", cw_waited_text(r, &r->waited[i], text));
+        put_sentence(cw_waited_text(r, &r->waited[i], text), style, out);
     put_more(r->waited_count, top, "that others wait for", out);
-    put_more(put_stragglers(r, top, kernels, out), top, "slow ranks", out);
+    put_more(put_stragglers(r, top, kernels, style, out), top, "slow ranks", out);
     free(kernels);
     return CW_OK;
 }
@@ -329,10 +337,13 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
     char title[64];
     struct cw_output_column columns[MOST_COLUMNS];
     snprintf(title, sizeof title, "metric, %s", group_title(r));
-    struct cw_output_table table = {
-        .columns = columns,
-        .column_count = take_columns(columns, metric_columns, COUNT(metric_columns), 0, title),
-        .record_size = sizeof l->metric, .row_count = count < top ? count : top, .row = metric_row, .content = l};
+    struct cw_output_table table = {.columns = columns,
+                                    .column_count =
+                                        take_columns(columns, metric_columns, COUNT(metric_columns), 0, title),
+                                    .record_size = sizeof l->metric,
+                                    .row_count = count < top ? count : top,
+                                    .row = metric_row,
+                                    .content = l};
     if (style->width && find_room(&table, style) < LEAST_METRIC)
         table.column_count = take_columns(columns, metric_columns, COUNT(metric_columns), METRIC_WIDE, title);
     const int room = find_room(&table, style);
@@ -359,10 +370,13 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
     struct cw_output_table kernels = {
         .columns = columns,
         .column_count = take_columns(columns, kernel_columns, COUNT(kernel_columns), 0, group_title(r)),
-        .record_size = sizeof lines.kernel, .row_count = r->kernel_count < top ? r->kernel_count : top,
-        .row = kernel_row, .content = &lines};
+        .record_size = sizeof lines.kernel,
+        .row_count = r->kernel_count < top ? r->kernel_count : top,
+        .row = kernel_row,
+        .content = &lines};
     if (style->width && find_room(&kernels, style) < LEAST_NAME)
-        kernels.column_count = take_columns(columns, kernel_columns, COUNT(kernel_columns), KERNEL_WIDE, group_title(r));
+        kernels.column_count =
+            take_columns(columns, kernel_columns, COUNT(kernel_columns), KERNEL_WIDE, group_title(r));
     const int room = find_room(&kernels, style);
     lines.name_width = !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME;
     if (!style->quiet)

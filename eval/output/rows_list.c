@@ -452,10 +452,8 @@ static void put_joined_footer(const struct list *l, FILE *out)
     const struct cw_joined_rows *rows = l->rows->joined->rows;
     char a[CW_NUMBER_SIZE];
     if (l->slower)
-        fprintf(
-            out,
-            "\ncounted: how much longer a %s took when it was counted than in the trace, where that is 10 %% or more\n",
-            cw_groups_are_of_launches(l->rows->groups) ? "launch" : "range");
+        fprintf(out, "\ncounted: how much longer a %s took when counted than in the trace, where it is 10 %% or more\n",
+                cw_groups_are_of_launches(l->rows->groups) ? "launch" : "range");
     if (l->rows->left)
         cw_text_print(out, "\n%s more; --top N shows more.\n", cw_terminal_integer(l->rows->left, a));
     if (rows->left)
