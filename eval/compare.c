@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shorten.h"
 #include "base/text.h"
 #include "eval/student.h"
 
@@ -48,10 +49,13 @@ double cw_side_launches(const struct cw_side *side, uint32_t group)
     return (double)side->groups.items[group].count / side->runs;
 }
 
-const char *cw_group_label(const struct cw_groups *groups, uint32_t group, struct cw_arena *arena)
+const char *cw_group_label(const struct cw_groups *groups, uint32_t group, size_t width, struct cw_arena *arena)
 {
     const struct cw_range *range = cw_launch_of(&groups->data, group);
+    char shown[CW_SHORT_SIZE];
     const char *name = groups->items[group].name;
+    if (width)
+        name = cw_shorten(name, width, shown);
     const size_t size = cw_text_columns(name) * 4 + 128; /* a character has at most 4 bytes */
     char *label = cw_arena_alloc(arena, size, 1);
     if (!label)

@@ -43,11 +43,12 @@ enum cw_status cw_compare_groups(const struct cw_match **matches, uint32_t *coun
 /* Of a mean run. */
 double cw_side_launches(const struct cw_side *side, uint32_t group);
 
-/* One line for people, escaped: "gemm(float*) (128, 1, 1)x(256, 1, 1)". NULL when out of memory. */
-const char *cw_group_label(const struct cw_groups *groups, uint32_t group, struct cw_arena *arena);
+/* One line for people, escaped: "gemm(float*) (128, 1, 1)x(256, 1, 1)", with the name in `width` columns, or whole
+ * where that is 0. NULL when out of memory. */
+const char *cw_group_label(const struct cw_groups *groups, uint32_t group, size_t width, struct cw_arena *arena);
 
-/* How far the change of a value may be by chance: its standard error, NaN of single launches, and the degrees of freedom
- * of that, 0 where there is none. */
+/* How far the change of a value may be by chance: its standard error, NaN of single launches, and the degrees of
+ * freedom of that, 0 where there is none. */
 struct cw_compare_spread {
     double error;
     unsigned freedom;
@@ -72,8 +73,8 @@ enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, co
                           const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
 /* Of every metric of every match, where the comparison has all else, from launches that are read one after another
- * (compare_spread.c); `a` and `b` are what its sides were made of. Takes some 20 bytes for each launch, and 100 for each
- * metric of each match. CW_ERR_NOMEM, or CW_ERR_IO where a capture cannot be read. */
+ * (compare_spread.c); `a` and `b` are what its sides were made of. Takes some 20 bytes for each launch, and 100 for
+ * each metric of each match. CW_ERR_NOMEM, or CW_ERR_IO where a capture cannot be read. */
 enum cw_status cw_compare_spreads(struct cw_comparison *c, const struct cw_result *a, const struct cw_result *b,
                                   const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 /* Of the time of a launch. */

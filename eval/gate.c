@@ -20,7 +20,7 @@ struct judging {
     bool *known; /* whether a value of the rules' metric was found in both captures, or in one */
     bool enough; /* memory */
 };
-enum { NO_ROW = UINT32_MAX, MOST_REASONS = 8 };
+enum { NO_ROW = UINT32_MAX, MOST_REASONS = 8, REASON_NAME = 48 };
 
 /* ---- whether they can be compared ------------------------------------------------------------------------------- */
 
@@ -57,9 +57,9 @@ static void check_match(struct judging *j, const struct cw_match *m)
     const bool gone = m->b == CW_NO_GROUP;
     if (!gone && m->a != CW_NO_GROUP)
         return;
-    const char *label = j->to->reason_count < MOST_REASONS
-                            ? cw_group_label(gone ? &j->c->a.groups : &j->c->b.groups, gone ? m->a : m->b, j->arena)
-                            : "";
+    const char *label = j->to->reason_count < MOST_REASONS ? cw_group_label(gone ? &j->c->a.groups : &j->c->b.groups,
+                                                                            gone ? m->a : m->b, REASON_NAME, j->arena)
+                                                           : "";
     add_reason(j, label ? cw_arena_printf(j->arena, "%s is in %s alone", label, gone ? "A" : "B") : NULL);
 }
 
@@ -189,7 +189,7 @@ static enum cw_verdict judge_match(struct judging *j, uint32_t match)
     const struct cw_group *group = &j->c->a.groups.items[j->c->matches[match].a];
     bool seen[CW_VERDICT__COUNT] = {false};
     enum cw_verdict time = CW_SAME;
-    const char *label = cw_group_label(&j->c->a.groups, j->c->matches[match].a, j->arena);
+    const char *label = cw_group_label(&j->c->a.groups, j->c->matches[match].a, 0, j->arena);
     j->enough = j->enough && label;
     for (uint32_t i = 0; i < j->rules->metric_count && j->enough; i++) {
         const enum cw_verdict verdict = judge_value(j, match, i, label);

@@ -21,8 +21,8 @@ const char *const cw_rank_causes[CW_CAUSE__COUNT][3] = {
 
 /* Parts of names of kernels and NVTX ranges that exchange data with other ranks, in lower case and without '_', '-' and
  * spaces. */
-static const char *const waiting[] = {"nccl",     "rccl",      "nvshmem",   "allreduce", "reducescatter", "allgather",
-                                      "alltoall", "broadcast", "sendrecv",  "barrier",   "halo",          "mpi"};
+static const char *const waiting[] = {"nccl",     "rccl",      "nvshmem",  "allreduce", "reducescatter", "allgather",
+                                      "alltoall", "broadcast", "sendrecv", "barrier",   "halo",          "mpi"};
 
 bool cw_rank_kernel_waits(const char *name)
 {
@@ -220,7 +220,8 @@ static enum cw_status find_rank(struct cw_ranks *r, const struct cw_counter_data
     *index = find(g, &g->by_number, by_number, (struct named){.number = number, .index = r->rank_count}, &found);
     if (found && *index < g->batch_ranks)
         return cw_error_set(err, CW_ERR_USAGE,
-                            "found rank %" PRIu32 " in captures that are far from each other, expected each rank in one "
+                            "found rank %" PRIu32
+                            " in captures that are far from each other, expected each rank in one "
                             "file: join what a rank has in several by \"metric-eval merge\"",
                             number);
     if (found)
@@ -243,7 +244,7 @@ static enum cw_status find_kernel(struct cw_ranks *r, const struct cw_groups *gr
     struct cw_rank_gathering *g = r->gathering;
     const struct cw_range *range = cw_launch_of(&groups->data, group);
     struct cw_arena *arena = cw_arena_create();
-    const char *label = arena ? cw_group_label(groups, group, arena) : NULL;
+    const char *label = arena ? cw_group_label(groups, group, 0, arena) : NULL;
     bool found = false;
     *index = label ? find(g, &g->by_label, by_label, (struct named){label, 0, r->kernel_count}, &found) : CW_NO_GROUP;
     cw_arena_destroy(arena);
@@ -278,8 +279,8 @@ static enum cw_status put_values(struct cw_ranks *r, const struct cw_result *res
 }
 
 static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *groups, const struct cw_counter_data *data,
-                                const struct cw_result *result, uint32_t group,
-                                const uint32_t cause[CW_CAUSE__COUNT], struct cw_error *err)
+                                const struct cw_result *result, uint32_t group, const uint32_t cause[CW_CAUSE__COUNT],
+                                struct cw_error *err)
 {
     struct cw_rank_gathering *g = r->gathering;
     const struct cw_group *of = &groups->items[group];
@@ -474,9 +475,10 @@ static enum cw_status compare_kernels(struct cw_ranks *r, struct cw_error *err)
 enum cw_status cw_ranks_compare(struct cw_ranks *r, struct cw_error *err)
 {
     if (!r->rank_count)
-        return cw_error_set(err, CW_ERR_INPUT,
-                            "found no launch that tells its rank, expected captures of a parallel job: run capture-agent "
-                            "under mpirun or srun");
+        return cw_error_set(
+            err, CW_ERR_INPUT,
+            "found no launch that tells its rank, expected captures of a parallel job: run capture-agent "
+            "under mpirun or srun");
     enum cw_status status = flush_file(r->gathering, err);
     if (status == CW_OK)
         status = sort(r, err);

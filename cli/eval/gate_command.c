@@ -91,7 +91,7 @@ static enum cw_status make_room(struct learning *l, const struct cw_comparison *
         if (!names[i])
             return cw_error_nomem(l->err);
     for (uint32_t k = 0; k < r->kernel_count; k++)
-        if (!(kernels[k] = cw_group_label(&side->groups, k, l->arena)))
+        if (!(kernels[k] = cw_group_label(&side->groups, k, 0, l->arena)))
             return cw_error_nomem(l->err);
     return CW_OK;
 }

@@ -111,7 +111,7 @@ void cw_gate_print_summary(FILE *out, const struct cw_gate_learned *learned)
 static const char *label_of(const struct cw_gate_output *o, uint32_t match, struct cw_arena *arena)
 {
     const struct cw_comparison *c = o->comparison;
-    return cw_group_label(&c->a.groups, c->matches[match].a, arena);
+    return cw_group_label(&c->a.groups, c->matches[match].a, 0, arena);
 }
 
 static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena, struct cw_error *err)

@@ -51,6 +51,7 @@ sed 's/^device:.*/device: ""/' gate.yaml >any.yaml
 judge "empty" none.cwd none.cwd any.yaml; grep -E 'no range|no value' out.txt | sed 's/^ *//'
 sed 's/sm__inst_executed.sum/dram__bytes_write.sum/' gate.yaml >other.yaml
 judge "a value that none has" a.cwd b.cwd other.yaml; reasons
+metric-eval gate a.cwd "$C/transformer.cwd" --rules gate.yaml 2>/dev/null | grep 'B alone$' | head -n 3 # long names are shortened
 echo "== JSON"
 metric-eval gate a.cwd more.cwd --rules gate.yaml --format json 2>/dev/null >x.json
 "$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/gate.schema.json" <x.json
