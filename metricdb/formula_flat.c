@@ -6,7 +6,7 @@
 
 enum { SHORT = 16 };
 
-struct flat {
+struct cw_flat {
     struct cw_expr_step steps[CW_FORMULA_STEPS_MAX];
     struct cw_metric metrics[CW_EXPR_NAMES_MAX];
     uint32_t formulas[CW_EXPR_NAMES_MAX];
@@ -15,7 +15,7 @@ struct flat {
     const char *what; /* is too much */
 };
 
-static uint32_t add_metric(struct flat *flat, const struct cw_metric *m)
+static uint32_t add_metric(struct cw_flat *flat, const struct cw_metric *m)
 {
     for (uint32_t i = 0; i < flat->metric_count; i++) {
         const struct cw_metric *k = &flat->metrics[i];
@@ -30,7 +30,7 @@ static uint32_t add_metric(struct flat *flat, const struct cw_metric *m)
     return flat->metric_count++;
 }
 
-static void add_step(struct flat *flat, struct cw_expr_step step, const struct cw_metric *metric)
+static void add_step(struct cw_flat *flat, struct cw_expr_step step, const struct cw_metric *metric)
 {
     flat->stack = flat->stack + 1 - cw_expr_takes(step.op);
     if (flat->step_count == CW_FORMULA_STEPS_MAX)
@@ -44,7 +44,7 @@ static void add_step(struct flat *flat, struct cw_expr_step step, const struct c
 }
 
 /* Which part is that of a formula; behind the last where there is none. */
-static uint32_t find_part(const struct flat *flat, uint32_t formula)
+static uint32_t find_part(const struct cw_flat *flat, uint32_t formula)
 {
     uint32_t i = 0;
     while (i < flat->part_count && flat->parts[i].formula != formula)
@@ -52,7 +52,7 @@ static uint32_t find_part(const struct flat *flat, uint32_t formula)
     return i;
 }
 
-static void end_part(struct flat *flat, uint32_t formula)
+static void end_part(struct cw_flat *flat, uint32_t formula)
 {
     if (flat->part_count == CW_FORMULA_PARTS_MAX)
         flat->what = "formulas";
@@ -62,7 +62,7 @@ static void end_part(struct flat *flat, uint32_t formula)
 }
 
 /* The steps of a part of another formula. */
-static void add_steps(struct flat *flat, const struct cw_formula *other, uint32_t part, unsigned column)
+static void add_steps(struct cw_flat *flat, const struct cw_formula *other, uint32_t part, unsigned column)
 {
     for (uint32_t i = part ? other->parts[part - 1].end : 0; i < other->parts[part].end && !flat->what; i++) {
         struct cw_expr_step step = other->steps[i];
@@ -79,7 +79,7 @@ static bool is_short(const struct cw_formula *f)
     return f->part_count == 1 && f->step_count <= SHORT;
 }
 
-static void add_parts(struct flat *flat, const struct cw_formula *other, unsigned column)
+static void add_parts(struct cw_flat *flat, const struct cw_formula *other, unsigned column)
 {
     for (uint32_t part = 0; part < other->part_count && !flat->what; part++)
         if (find_part(flat, other->parts[part].formula) == flat->part_count) {
@@ -88,7 +88,7 @@ static void add_parts(struct flat *flat, const struct cw_formula *other, unsigne
         }
 }
 
-static void add_reference(struct flat *flat, const struct cw_formula *items, struct cw_expr_step step,
+static void add_reference(struct cw_flat *flat, const struct cw_formula *items, struct cw_expr_step step,
                           const struct cw_metric *m)
 {
     if (m->type != CW_FORMULA) {
@@ -110,15 +110,15 @@ static void *keep(struct cw_yaml_reader *in, const void *items, uint32_t count, 
     return copy;
 }
 
-void cw_formula_write_out(struct cw_yaml_reader *in, const struct cw_yaml *text, struct cw_formula *f,
-                          const struct cw_formula *items, const struct cw_expr *expr,
+struct cw_flat *cw_flat_make(void)
+{
+    return malloc(sizeof(struct cw_flat));
+}
+
+void cw_formula_write_out(struct cw_flat *flat, struct cw_yaml_reader *in, const struct cw_yaml *text,
+                          struct cw_formula *f, const struct cw_formula *items, const struct cw_expr *expr,
                           const struct cw_formula_reference *refs)
 {
-    struct flat *flat = malloc(sizeof *flat);
-    if (!flat) {
-        in->status = cw_error_nomem(in->err);
-        return;
-    }
     flat->step_count = flat->metric_count = flat->formula_count = flat->part_count = flat->stack = 0;
     flat->what = NULL;
     unsigned column = 1;
@@ -152,5 +152,4 @@ void cw_formula_write_out(struct cw_yaml_reader *in, const struct cw_yaml *text,
     f->parts = keep(in, flat->parts, f->part_count = flat->part_count, sizeof *f->parts);
     f->metrics = keep(in, flat->metrics, f->metric_count = flat->metric_count, sizeof *f->metrics);
     f->formulas.items = keep(in, flat->formulas, f->formulas.count = flat->formula_count, sizeof *f->formulas.items);
-    free(flat);
 }

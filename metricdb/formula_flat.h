@@ -12,10 +12,13 @@ struct cw_formula_reference {
     unsigned column; /* where it stands first */
 };
 
+/* Room in which one formula after another is written out; NULL without memory. The caller frees it. */
+struct cw_flat *cw_flat_make(void);
+
 /* Makes the steps of f, which is one of `items`, from an expression whose i-th name is refs[i]. Formulas among those
  * are resolved already. Fails at the text, of which the expression was read, where that takes too much. */
-void cw_formula_write_out(struct cw_yaml_reader *in, const struct cw_yaml *text, struct cw_formula *f,
-                          const struct cw_formula *items, const struct cw_expr *expr,
+void cw_formula_write_out(struct cw_flat *flat, struct cw_yaml_reader *in, const struct cw_yaml *text,
+                          struct cw_formula *f, const struct cw_formula *items, const struct cw_expr *expr,
                           const struct cw_formula_reference *refs);
 
 #endif

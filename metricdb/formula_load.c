@@ -36,6 +36,7 @@ struct load {
     struct cw_formula *items;
     uint32_t first, count; /* own[i] is items[first + i] */
     struct own *own;
+    struct cw_flat *flat;
     struct cw_unit_names units;                   /* of the chip, once they are asked for */
     uint32_t open[CW_FORMULA_NESTING_MAX], depth; /* formulas that are being resolved, outermost first */
 };
@@ -382,7 +383,7 @@ static bool resolve_text(struct load *l, struct attempt *a)
     if (good && !l->any_unit && l->in.status == CW_OK)
         agree_on_unit(l, a->f, a->own->unit);
     if (good && l->in.status == CW_OK)
-        cw_formula_write_out(&l->in, a->text, a->f, l->items, &a->expr, a->refs);
+        cw_formula_write_out(l->flat, &l->in, a->text, a->f, l->items, &a->expr, a->refs);
     if (good && l->any_unit && l->in.status == CW_OK)
         take_unit(l, a->f);
     cw_arena_destroy(a->scratch);
@@ -439,6 +440,9 @@ static void close_gaps(struct load *l, struct cw_formulas *table)
 static enum cw_status resolve_all(struct load *l, struct cw_formulas *table, const struct cw_chip **chip)
 {
     l->chip->formulas = table;
+    l->flat = cw_flat_make();
+    if (!l->flat)
+        l->in.status = cw_error_nomem(l->in.err);
     for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++)
         if (l->own[i].state == UNSEEN)
             resolve(l, l->first + i);
@@ -446,6 +450,7 @@ static enum cw_status resolve_all(struct load *l, struct cw_formulas *table, con
         close_gaps(l, table);
     if (l->in.status == CW_OK)
         *chip = l->chip;
+    free(l->flat);
     return l->in.status;
 }
 
