@@ -1,6 +1,8 @@
 # The simulated GPU counts what a GPU can: shares within 100 %, hits at most lookups, nothing below 0, cycles as time has.
 metric-config --chip GH100 --no-native --set full -o plan.cwc 2>/dev/null
-for seed in 0 1 2; do
+seeds=(0 1 2)
+[ "${SANITIZED:-0}" = 0 ] || seeds=(0) # the code is the same for each
+for seed in "${seeds[@]}"; do
     capture-agent range --backend sim --sim-seed $seed -c plan.cwc -o run.cwd -- true 2>/dev/null
     metric-eval run.cwd --csv - 2>/dev/null | python3 -c '
 import csv, sys
@@ -15,5 +17,5 @@ for row in csv.DictReader(sys.stdin):
         print(name, value)
     if name == "sm__cycles_elapsed.avg.per_second" and not 1.9e9 < value < 2e9:
         print(name, value)
-print(count > 500)'
+count > 500 or print("found no more than", count, "values")'
 done
