@@ -315,6 +315,24 @@ Test(graph_range, nodes_that_are_switched_off_or_changed_are_launched_so)
     expect_letters("bf");
 }
 
+Test(graph_range, a_graph_with_nodes_switched_off_is_a_whole_once_it_is_updated)
+{
+    make_letters(3);
+    cr_expect_null(collect());
+    const cuGraphNodeSetEnabled_params off = {.hGraphExec = exec, .hNode = (CUgraphNode)&graph.nodes[0]};
+    const cuGraphExecUpdate_v2_params updated = {.hGraphExec = exec, .hGraph = (CUgraph)&graph};
+    const cuGraphLaunch_params launch = {.hGraph = exec};
+    const CUpti_CallbackData call = {.functionParams = &launch};
+    fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2, &updated, CUDA_SUCCESS);
+    cr_expect(cw_graph_batch_is_apart(collection, &call), "all of it is known");
+    fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetEnabled, &off, CUDA_SUCCESS);
+    cr_expect(cw_graph_batch_is_apart(collection, &call), "so is which node is off");
+    for (int i = 0; i < 2; i++) {
+        fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2, &updated, CUDA_SUCCESS);
+        cr_expect_not(cw_graph_batch_is_apart(collection, &call), "it stays off, in whatever became of it");
+    }
+}
+
 Test(graph_range, of_older_parameters_of_a_kernel_no_more_is_read_than_there_is)
 {
     make_letters(2);

@@ -239,6 +239,19 @@ static void remember(CUgraphExec exec, CUgraph graph)
     read_graph(g, graph);
 }
 
+/* Nodes that are switched off stay so, but it is not known which those are of the graph that it is as now. */
+static void update(CUgraphExec exec, CUgraph graph)
+{
+    const struct cw_graph *before = *place_of(exec);
+    bool switched = before && before->switched;
+    remember(exec, graph);
+    struct cw_graph *g = *place_of(exec);
+    if (!g || !switched)
+        return;
+    g->switched = true;
+    g->ordered = false;
+}
+
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
 /* The node that a call changes. Where one comes that is not known, nor is it known when it is done. */
@@ -268,8 +281,10 @@ static void switch_node(CUgraphExec exec, CUgraphNode handle, bool on)
 {
     struct cw_graph *g = *place_of(exec);
     struct cw_graph_node *n = g && !g->obstacle ? node_of(g, handle, CU_GRAPH_NODE_TYPE_EMPTY) : NULL;
-    if (n)
-        n->off = !on;
+    if (!n)
+        return;
+    n->off = !on;
+    g->switched = g->switched || !on;
 }
 
 /* What a call does with executable graphs. The parameters of calls of a kind begin alike, and so do the versions of a
@@ -341,7 +356,7 @@ static void returned(enum kind kind, const void *params)
     case MAKES:
         return remember(*made->phGraphExec, made->hGraph);
     case UPDATES:
-        return remember(updated->hGraphExec, updated->hGraph);
+        return update(updated->hGraphExec, updated->hGraph);
     case SETS_OLD_KERNEL:
         memcpy(&kernel, set->nodeParams, sizeof(CUDA_KERNEL_NODE_PARAMS_v1));
         return change(set->hGraphExec, set->hNode, CU_GRAPH_NODE_TYPE_KERNEL, &kernel);
