@@ -66,7 +66,8 @@ metric-eval export "$SOURCE/data/captures/pm_gpus.cwd" --perfetto x.pftrace 2>&1
 metric-eval export all.cwd pm.cwd --perfetto x.pftrace
 echo "== the reader finds what is wrong"
 python3 - "$read_perfetto" <<'E2'
-import subprocess, sys
+import contextlib, io, sys
+reader = compile(open(sys.argv[1]).read(), sys.argv[1], "exec")
 data = open("pm.pftrace", "rb").read()
 def varint(at):
     value = shift = 0
@@ -80,9 +81,13 @@ while at < len(data):
 def without(wanted):
     left = [p for i, p in enumerate(packets) if i != wanted]
     open("bad.pftrace", "wb").write(b"".join(left))
-    run = subprocess.run([sys.argv[1], "bad.pftrace"], capture_output=True, text=True)
-    return run.returncode, (run.stdout + run.stderr).strip().splitlines()
-bad = [i for i in range(len(packets)) if without(i)[0]]
+    sys.argv[1:] = ["bad.pftrace"]
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(reader, {})
+    except SystemExit as end:
+        return end.code
+bad = [i for i in range(len(packets)) if without(i)]
 print("packets that it misses:", len(bad), "of", len(packets), bad[:9], "and the last:", len(packets) - 1 in bad)
 E2
 echo "== mistakes"
