@@ -43,74 +43,48 @@ static int bit_length(const struct natural *n)
     return 64 * (i + 1) - __builtin_clzll(n->word[i]);
 }
 
-static bool bit(const struct natural *n, int i)
+/* Rounds down, so that dividing k times gives the same as by 10^k. */
+static void divide_by_ten(struct natural *n)
 {
-    return i >= 0 && (n->word[i / 64] >> i % 64 & 1);
-}
-
-/* n = 2 n; n -= by where that is no less. Whether it was. */
-static bool double_and_reduce(struct natural *n, const struct natural *by)
-{
-    struct natural less;
-    bool borrow = false;
-    for (int i = WORDS - 1; i > 0; i--)
-        n->word[i] = n->word[i] << 1 | n->word[i - 1] >> 63;
-    n->word[0] <<= 1;
-    for (int i = 0; i < WORDS; i++) {
-        less.word[i] = n->word[i] - by->word[i] - borrow;
-        borrow = n->word[i] < by->word[i] || (n->word[i] == by->word[i] && borrow);
+    uint64_t rest = 0;
+    for (int i = WORDS - 1; i >= 0; i--) {
+        const uint64_t high = rest << 32 | n->word[i] >> 32, low = high % 10 << 32 | (uint32_t)n->word[i];
+        n->word[i] = high / 10 << 32 | low / 10;
+        rest = low % 10;
     }
-    if (!borrow)
-        *n = less;
-    return !borrow;
 }
 
-static struct power round_up(struct power p)
+/* The 64 bits in front of bit `end`, of which those below bit 0 are 0. */
+static uint64_t bits_before(const struct natural *n, int end)
 {
-    p.low++;
-    p.high += !p.low;
-    return p;
+    const int top = (end - 1) / 64, used = end - 64 * top;
+    if (end <= 0)
+        return 0;
+    return used == 64 ? n->word[top] : n->word[top] << (64 - used) | (top ? n->word[top - 1] >> used : 0);
 }
 
-static void append(struct power *p, bool next)
-{
-    p->high = p->high << 1 | p->low >> 63;
-    p->low = p->low << 1 | next;
-}
-
-/* Of n = 10^k the 128 bits in front. */
-static struct power front(const struct natural *n)
+/* The 128 bits in front; `more`: what the number stands for has others, too. */
+static struct power front(const struct natural *n, bool more)
 {
     const int length = bit_length(n);
-    struct power p = {0};
-    bool more = false;
-    for (int i = 1; i <= 128; i++)
-        append(&p, bit(n, length - i));
-    for (int i = 0; i < length - 128; i++)
-        more = more || bit(n, i);
-    return more ? round_up(p) : p;
-}
-
-/* Those of 1 / n. */
-static struct power reciprocal(const struct natural *n)
-{
-    const int top = bit_length(n) - 1;
-    struct natural rest = {{0}};
-    struct power p = {0};
-    rest.word[top / 64] = (uint64_t)1 << top % 64;
-    for (int i = 0; i < 128; i++)
-        append(&p, double_and_reduce(&rest, n));
-    return round_up(p);
+    struct power p = {bits_before(n, length), bits_before(n, length - 64)};
+    for (int end = length - 128; end > 0 && !more; end -= 64)
+        more = bits_before(n, end);
+    if (more) {
+        p.low++;
+        p.high += !p.low;
+    }
+    return p;
 }
 
 static void make_powers(void)
 {
-    struct natural n = {{1}};
-    for (int k = 0; k <= GREATEST_POWER; k++) {
-        powers[k - LEAST_POWER] = front(&n);
-        if (k && -k >= LEAST_POWER)
-            powers[-k - LEAST_POWER] = reciprocal(&n);
-        times_ten(&n);
+    struct natural up = {{1}}, down = {{[WORDS - 1] = (uint64_t)1 << 63}};
+    for (int k = 0; k <= GREATEST_POWER; k++, times_ten(&up))
+        powers[k - LEAST_POWER] = front(&up, false);
+    for (int k = -1; k >= LEAST_POWER; k--) {
+        divide_by_ten(&down);
+        powers[k - LEAST_POWER] = front(&down, true);
     }
 }
 
@@ -177,10 +151,11 @@ static struct decimal digits_of(uint64_t bits)
 
 size_t cw_decimal_u64(uint64_t value, char text[CW_DECIMAL_SIZE])
 {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
-                                "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
-                                "92939495969798"
-                                "99";
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
+        "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
+        "92939495969798"
+        "99";
     char reversed[24];
     size_t at = sizeof reversed;
     for (; value >= 100; value /= 100)
