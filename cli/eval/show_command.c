@@ -11,7 +11,7 @@ static enum cw_status show_trace(struct cw_eval_run *r, json_t **tree)
     if (status == CW_OK && tree)
         cw_json_set(tree, "trace", cw_timeline_manifest(&t));
     else if (status == CW_OK)
-        cw_timeline_show(&t, stdout);
+        status = cw_timeline_show(&t, stdout, r->err);
     cw_timeline_free(&t);
     return status;
 }

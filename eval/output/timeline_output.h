@@ -67,9 +67,9 @@ void cw_timeline_put_loss(const struct cw_timeline *timeline, FILE *out);
 /* For people: what the trace is of and what it lacks, what kept the GPUs busy, why they were idle, and more. Write
  * errors stay in the stream (ferror). */
 void cw_timeline_print(const struct cw_timeline_output *output, const struct cw_terminal_style *style, FILE *out);
-/* The kinds, rows and books of a trace, and what its clocks tell, as metric-eval show has them. The tree is NULL when
- * out of memory. */
-void cw_timeline_show(const struct cw_timeline *timeline, FILE *out);
+/* The kinds, rows and books of a trace, and what its clocks tell, as metric-eval show has them. Lines of a
+ * terminal end between words. CW_ERR_NOMEM alone; the tree is NULL then. */
+enum cw_status cw_timeline_show(const struct cw_timeline *timeline, FILE *out, struct cw_error *err);
 json_t *cw_timeline_manifest(const struct cw_timeline *timeline);
 
 #endif

@@ -1,5 +1,7 @@
 /* What metric-eval show says of a trace. */
+#define _GNU_SOURCE
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -16,34 +18,69 @@ static uint64_t bytes_of(const struct cw_trace *trace, uint32_t kind)
     return bytes;
 }
 
-static void put_kinds(const struct cw_timeline *t, FILE *out)
+/* What `fill` prints, in the line and behind it: lines of a terminal end between words, and the next begin at `column`.
+ */
+static enum cw_status put_words(FILE *out, unsigned column, void (*fill)(const void *of, FILE *words), const void *of)
 {
-    const struct cw_trace *trace = t->trace;
-    char number[CW_NUMBER_SIZE];
-    fputs("kinds:\n", out);
-    for (uint32_t k = 0; k < trace->kind_count; k++) {
-        const struct cw_trace_kind_read *kind = &trace->kinds[k];
-        if (!kind->rows)
-            continue;
-        cw_text_print(out, "  %s: %s rows of %.1f bytes:", kind->name, cw_terminal_integer(kind->rows, number),
-                      (double)bytes_of(trace, k) / (double)kind->rows);
-        for (uint32_t f = 0; f < kind->field_count; f++)
-            cw_text_print(out, " %s", kind->fields[f].name);
-        putc('\n', out);
-    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *words = open_memstream(&text, &size);
+    if (words)
+        fill(of, words);
+    const bool filled = words && !ferror(words);
+    const bool good = words && fclose(words) == 0 && filled;
+    if (good)
+        cw_text_put_words(out, text, size, column, cw_text_width(fileno(out)));
+    putc('\n', out);
+    free(text);
+    return good ? CW_OK : CW_ERR_NOMEM;
 }
 
-static void put_processes(const struct cw_timeline *t, FILE *out)
+static void fill_fields(const void *of, FILE *words)
 {
-    for (uint32_t p = 0; p < t->trace->process_count; p++) {
-        const struct cw_trace_process *process = &t->trace->processes[p];
-        cw_text_print(out, "process:   %" PRIu32, process->pid);
-        for (uint32_t i = 0; i < process->attribute_count; i++)
-            cw_text_print(out, ", %s %s", process->attributes[i].key, process->attributes[i].value);
-        putc('\n', out);
+    const struct cw_trace_kind_read *kind = of;
+    for (uint32_t f = 0; f < kind->field_count; f++)
+        cw_text_print(words, "%s%s", f ? " " : "", kind->fields[f].name);
+}
+
+static enum cw_status put_kinds(const struct cw_timeline *t, FILE *out)
+{
+    enum { MOST = 48 }; /* of a line before its fields, unless the name is hostile */
+    const struct cw_trace *trace = t->trace;
+    enum cw_status status = CW_OK;
+    fputs("kinds:\n", out);
+    for (uint32_t k = 0; k < trace->kind_count && status == CW_OK; k++) {
+        const struct cw_trace_kind_read *kind = &trace->kinds[k];
+        char number[CW_NUMBER_SIZE], rows[CW_NUMBER_SIZE + 64];
+        if (!kind->rows)
+            continue;
+        cw_text_format(rows, sizeof rows, ": %s rows of %.1f bytes: ", cw_terminal_integer(kind->rows, number),
+                       (double)bytes_of(trace, k) / (double)kind->rows);
+        cw_text_print(out, "  %s%s", kind->name, rows);
+        const size_t column = 2 + cw_text_columns(kind->name) + strlen(rows);
+        status = put_words(out, column < MOST ? (unsigned)column : MOST, fill_fields, kind);
+    }
+    return status;
+}
+
+static void fill_process(const void *of, FILE *words)
+{
+    const struct cw_trace_process *process = of;
+    cw_text_print(words, "%" PRIu32, process->pid);
+    for (uint32_t i = 0; i < process->attribute_count; i++)
+        cw_text_print(words, ", %s %s", process->attributes[i].key, process->attributes[i].value);
+}
+
+static enum cw_status put_processes(const struct cw_timeline *t, FILE *out)
+{
+    enum cw_status status = CW_OK;
+    for (uint32_t p = 0; p < t->trace->process_count && status == CW_OK; p++) {
+        fputs("process:   ", out);
+        status = put_words(out, strlen("process:   "), fill_process, &t->trace->processes[p]);
     }
     if (cw_timeline_unopened(t))
         fputs("windows:   none opened, so nothing was traced\n", out);
+    return status;
 }
 
 static void put_account(const char *what, uint64_t value, FILE *out)
@@ -103,14 +140,16 @@ static void put_clocks(const struct cw_timeline *t, FILE *out)
     put_worst(t, c.late, c.waits, c.most_late, c.latest, "synchronizations ended before what they waited for", out);
 }
 
-void cw_timeline_show(const struct cw_timeline *t, FILE *out)
+enum cw_status cw_timeline_show(const struct cw_timeline *t, FILE *out, struct cw_error *err)
 {
     char text[CW_TIME_TEXT_SIZE];
-    put_processes(t, out);
+    enum cw_status status = put_processes(t, out);
     cw_text_print(out, "span:      %s\n", cw_terminal_time((double)(t->end - t->start), text));
-    put_kinds(t, out);
+    if (status == CW_OK)
+        status = put_kinds(t, out);
     put_books(t, out);
     put_clocks(t, out);
+    return status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
 
 /* ---- for programs ----------------------------------------------------------------------------------------------- */

@@ -92,7 +92,7 @@ static void put_timeline(const struct cw_timeline *t, struct cw_arena *arena)
     const struct cw_timeline_output people = {
         .t = t, .source = "fuzz", .list = &rows[CW_TIMELINE_BY_KERNEL], .sections = &sections};
     cw_timeline_print(&people, &style, nowhere);
-    cw_timeline_show(t, nowhere);
+    cw_timeline_show(t, nowhere, &err);
     CW_FUZZ_CHECK(cw_timeline_tables_make(&tables, &output, t, NULL, UINT64_MAX, arena, &err) == CW_OK);
     CW_FUZZ_CHECK(cw_csv_write(nowhere, &output, &err) == CW_OK);
     CW_FUZZ_CHECK(cw_json_write(nowhere, &output, &err) == CW_OK);

@@ -12,3 +12,10 @@ metric-eval "$captures/trace_kinds.cwd" --kind nvtx_range --csv - | cut -d, -f 3
 echo == whole graphs have no nodes, and what ran in no range has no times of ranges
 metric-eval "$SOURCE/data/captures/trace_kinds.cwd" --by graph -q
 metric-eval "$SOURCE/data/captures/trace_kinds.cwd" --by nvtx --csv - | cut -d, -f1,2,5,11-15 | grep -E '^(name|before|\(no)'
+echo == what show prints is as wide as the terminal at most, and the same words
+for columns in 80 100; do
+    script -qec "stty cols $columns; metric-eval show $captures/trace_kinds.cwd" /dev/null </dev/null | tr -d '\r' >shown
+    tail -n +2 shown | awk -v most=$columns 'length > most { print length ": " $0 }'
+    cmp <(tr -s ' \n' '\n' <shown) <(metric-eval show "$captures/trace_kinds.cwd" | tr -s ' \n' '\n') && echo same
+done
+grep -A 2 '^  launch_shape: ' shown
