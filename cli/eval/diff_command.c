@@ -1,7 +1,5 @@
 /* metric-eval diff: what changed between two captures. */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/common/cli.h"
 #include "cli/eval/trace_diff.h"
@@ -44,12 +42,8 @@ static const struct cw_option option_list[] = {
 static enum cw_status print(const struct diff_options *o, const struct cw_comparison *c,
                             const struct cw_diff_trace *trace, struct cw_error *err)
 {
-    const char *columns = getenv("COLUMNS");
     const struct cw_diff_output output = {
-        .of = c,
-        .width = columns && isatty(STDOUT_FILENO) ? (unsigned)strtoul(columns, NULL, 10) : 0,
-        .top = o->top,
-        .trace = trace};
+        .of = c, .width = cw_eval_style(&o->eval).width, .top = o->top, .trace = trace};
     return (o->json ? cw_diff_write_json : cw_diff_print)(stdout, &output, err);
 }
 

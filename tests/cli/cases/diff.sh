@@ -44,3 +44,6 @@ for chip in GA100 GH100; do
     capture-agent range -c $chip.cwc -o $chip.cwd -- true
 done
 metric-eval diff GA100.cwd GH100.cwd | grep -A2 'not alike'
+echo "== names have the room of a wide terminal, which seldom says so in COLUMNS"
+cd "$C" && env -u COLUMNS script -qec "stty cols 150; metric-eval diff gemm.cwd h200_gemm.cwd --all" /dev/null </dev/null | tr -d '\r' |
+    awk 'length > 100 { wide++ } length > 150 { print } END { print (wide > 0) }'
