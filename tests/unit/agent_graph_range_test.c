@@ -331,6 +331,12 @@ Test(graph_range, a_graph_with_nodes_switched_off_is_a_whole_once_it_is_updated)
         fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2, &updated, CUDA_SUCCESS);
         cr_expect_not(cw_graph_batch_is_apart(collection, &call), "it stays off, in whatever became of it");
     }
+    const cuGraphInstantiateWithFlags_params made = {.phGraphExec = &(CUgraphExec){exec}, .hGraph = (CUgraph)&graph};
+    fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, &made, CUDA_SUCCESS);
+    cr_expect(cw_graph_batch_is_apart(collection, &call), "another graph");
+    fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2, &updated, CUDA_ERROR_INVALID_VALUE);
+    fake_call(cw_graph_follow, CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2, &updated, CUDA_SUCCESS);
+    cr_expect_not(cw_graph_batch_is_apart(collection, &call), "an update that failed leaves nothing that is known");
 }
 
 Test(graph_range, of_older_parameters_of_a_kernel_no_more_is_read_than_there_is)

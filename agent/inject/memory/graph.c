@@ -239,17 +239,18 @@ static void remember(CUgraphExec exec, CUgraph graph)
     read_graph(g, graph);
 }
 
-/* Nodes that are switched off stay so, but it is not known which those are of the graph that it is as now. */
+/* Nodes that are switched off stay so, but it is not known which those are of the graph that it is as now; nor are they
+ * of a graph that was not known. */
 static void update(CUgraphExec exec, CUgraph graph)
 {
     const struct cw_graph *before = *place_of(exec);
-    bool switched = before && before->switched;
+    bool switched = !before || before->switched;
     remember(exec, graph);
     struct cw_graph *g = *place_of(exec);
-    if (!g || !switched)
+    if (!g)
         return;
-    g->switched = true;
-    g->ordered = false;
+    g->switched = switched;
+    g->ordered = g->ordered && !switched;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
@@ -281,10 +282,10 @@ static void switch_node(CUgraphExec exec, CUgraphNode handle, bool on)
 {
     struct cw_graph *g = *place_of(exec);
     struct cw_graph_node *n = g && !g->obstacle ? node_of(g, handle, CU_GRAPH_NODE_TYPE_EMPTY) : NULL;
-    if (!n)
-        return;
-    n->off = !on;
-    g->switched = g->switched || !on;
+    if (g)
+        g->switched = g->switched || !on;
+    if (n)
+        n->off = !on;
 }
 
 /* What a call does with executable graphs. The parameters of calls of a kind begin alike, and so do the versions of a

@@ -11,7 +11,7 @@ struct cw_graph {
     struct cw_arena *arena;
     const char *obstacle; /* why it cannot be launched again, as cw_launch.once has it; NULL: it can */
     bool ordered;         /* its nodes are known as work of their own, in an order in which they can be done */
-    bool switched;        /* a node was switched off once, and may still be */
+    bool switched;        /* a node was switched off once, or may have been */
     uint32_t kernels;     /* with those of child graphs */
     struct cw_graph_node *nodes, **end; /* of child graphs as well */
 };
