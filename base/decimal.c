@@ -228,3 +228,13 @@ size_t cw_decimal_text(double value, char text[CW_DECIMAL_SIZE])
     const bool power = !(bits & (((uint64_t)1 << 52) - 1)), is_long = d.digits >= 1000000000000000;
     return power && is_long ? print_slowly(value, text) : minus + print(d, text + minus);
 }
+
+bool cw_decimal_read_u32(const char *text, uint32_t *value)
+{
+    uint64_t number = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && number <= UINT32_MAX; at++)
+        number = 10 * number + (uint64_t)(*at - '0');
+    *value = (uint32_t)number;
+    return at > text && !*at && number <= UINT32_MAX;
+}

@@ -3,6 +3,7 @@
 #ifndef CW_BASE_DECIMAL_H
 #define CW_BASE_DECIMAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,5 +12,7 @@ enum { CW_DECIMAL_SIZE = 32 };
 size_t cw_decimal_text(double value, char text[CW_DECIMAL_SIZE]);
 /* The same of a whole number. */
 size_t cw_decimal_u64(uint64_t value, char text[CW_DECIMAL_SIZE]);
+/* Reads digits alone: no sign, blank or other character, and no number that is too large. */
+bool cw_decimal_read_u32(const char *text, uint32_t *value);
 
 #endif

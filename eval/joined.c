@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/decimal.h"
 #include "base/search.h"
 
 static int by_number(uint64_t a, uint64_t b)
@@ -78,10 +79,7 @@ static bool number_places(struct cw_join_launch *launches, struct place *places,
 
 static bool read_rank(const char *text, uint32_t *rank)
 {
-    char *end;
-    const unsigned long value = text ? strtoul(text, &end, 10) : 0;
-    *rank = (uint32_t)value;
-    return text && *text && !*end;
+    return text && cw_decimal_read_u32(text, rank);
 }
 
 /* ---- the traced run --------------------------------------------------------------------------------------------- */

@@ -31,11 +31,7 @@ enum cw_status cw_timeline_each(const struct cw_timeline *t, enum cw_trace_kind 
 
 const char *cw_timeline_attribute(const struct cw_timeline *t, uint32_t process, const char *key)
 {
-    const struct cw_trace_process *p = &t->trace->processes[process];
-    for (uint32_t i = 0; i < p->attribute_count; i++)
-        if (strcmp(p->attributes[i].key, key) == 0)
-            return p->attributes[i].value;
-    return NULL;
+    return cw_trace_attribute(&t->trace->processes[process], key);
 }
 
 static void widen(struct cw_timeline_window *span, uint64_t start, uint64_t end)

@@ -4,16 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 const char *const cw_profiler_names[CW_PROFILER__COUNT] = {"range", "pm", "pc", "sass", "trace"};
 const char *const cw_profiler_texts[CW_PROFILER__COUNT] = {"ranges", "PM samples", "PC samples", "SASS metrics",
                                                            "a trace"};
 
+bool cw_pair_is_rank(const char *key)
+{
+    return strcmp(key, "rank") == 0 || strcmp(key, "ranks") == 0;
+}
+
 const char *cw_pair_find(const struct cw_pair *pairs, uint32_t count, const char *key)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(pairs[i].key, key) == 0)
-            return pairs[i].value;
-    return NULL;
+    uint32_t number, i = 0;
+    while (i < count && strcmp(pairs[i].key, key) != 0)
+        i++;
+    return i == count || (cw_pair_is_rank(key) && !cw_decimal_read_u32(pairs[i].value, &number)) ? NULL
+                                                                                                 : pairs[i].value;
 }
 
 struct cw_pair *cw_pairs_copy(const struct cw_pair *pairs, uint32_t count, struct cw_arena *arena)

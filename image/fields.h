@@ -23,8 +23,10 @@ extern const char *const cw_profiler_texts[CW_PROFILER__COUNT];
 struct cw_pair {
     const char *key, *value;
 };
-/* The value of a key, or NULL. */
+/* The value of a key, or NULL. A rank that is no number is none, and neither is a number of ranks ("rank", "ranks"). */
 const char *cw_pair_find(const struct cw_pair *pairs, uint32_t count, const char *key);
+/* Whether a key is one of these two. */
+bool cw_pair_is_rank(const char *key);
 /* NULL when out of memory. */
 struct cw_pair *cw_pairs_copy(const struct cw_pair *pairs, uint32_t count, struct cw_arena *arena);
 

@@ -412,6 +412,8 @@ static enum cw_status begin_trace(struct merge *m, struct cw_input *input)
     if (status == CW_OK)
         status = cw_trace_read(&trace, m->data->devices, m->data->device_count, input->bytes, (size_t)input->size,
                                input->name, m->own, m->err);
+    if (status == CW_OK && m->files->job)
+        status = cw_job_ranks_add_trace(m->files->job, &trace, m->err);
     return status == CW_OK ? cw_merge_trace_begin(&m->trace, &trace, m->own, m->err) : status;
 }
 
@@ -459,6 +461,8 @@ static enum cw_status take_input(struct merge *m, struct cw_input *input)
         status = check_instructions(m, input);
     if (status == CW_OK)
         status = check_kind(m, input, &data);
+    if (status == CW_OK && m->files->job)
+        status = cw_job_ranks_add(m->files->job, &data, m->err);
     return status == CW_OK ? take_data(m, input, &data) : status;
 }
 

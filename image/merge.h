@@ -3,6 +3,7 @@
 #define CW_IMAGE_MERGE_H
 
 #include "image/counter_data.h"
+#include "image/job_ranks.h"
 
 /* Where inputs come from and the result goes to. Each input is opened twice, and closed before the next is opened; the
  * first may be open once more beside another, to say how that differs. Ranges and samples are read in pieces, instructions
@@ -16,6 +17,7 @@ struct cw_merge_files {
     void *user;
     bool sparse;      /* ranges are packed (image/pack.h) */
     bool *incomplete; /* NULL, or set where an input lacks its end, and so the result */
+    struct cw_job_ranks *job; /* NULL, or gets the ranks of all inputs */
 };
 
 /* Puts a whole file: what the inputs recorded in their order, each as it was written. The inputs must be of one

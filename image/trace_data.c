@@ -35,6 +35,11 @@ void cw_trace_write_kinds(struct cw_writer *out)
     cw_chunk_end(out, start);
 }
 
+const char *cw_trace_attribute(const struct cw_trace_process *process, const char *key)
+{
+    return cw_pair_find(process->attributes, process->attribute_count, key);
+}
+
 void cw_trace_write_process(uint32_t index, const struct cw_trace_process *process, struct cw_writer *out)
 {
     size_t start = cw_chunk_begin(out, CW_CHUNK_TRACE_PROCESS, CW_CHUNK_OPTIONAL);

@@ -25,6 +25,8 @@ struct cw_trace_process {
     const struct cw_trace_device *devices;
     const char *const *texts; /* texts[0] is "" */
 };
+/* The value of an attribute, or NULL; as cw_pair_find. */
+const char *cw_trace_attribute(const struct cw_trace_process *process, const char *key);
 
 /* The note in the accounts of a process that ended before it had sent all. */
 #define CW_TRACE_CUT "the process ended before it had sent all: what came last is lost"

@@ -112,7 +112,8 @@ struct joining {
     struct cw_input standard; /* standard input, which can be read once */
     FILE *out;
     const char *output;
-    bool *incomplete;      /* see struct cw_merge_files */
+    bool *incomplete;         /* see struct cw_merge_files */
+    struct cw_job_ranks *job; /* the same */
     struct cw_spool spool; /* instead of them */
 };
 
@@ -158,7 +159,8 @@ static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
                                          .put = put_output,
                                          .user = &j,
                                          .sparse = true,
-                                         .incomplete = j.incomplete};
+                                         .incomplete = j.incomplete,
+                                         .job = j.job};
     j.out = out;
     enum cw_status status = cw_counter_data_merge_files(&files, err);
     cw_input_close(&j.standard);
@@ -166,9 +168,10 @@ static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
 }
 
 enum cw_status cw_lib_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
-                            struct cw_error *err)
+                            struct cw_job_ranks *job, struct cw_error *err)
 {
-    const struct joining joining = {.paths = paths, .count = count, .output = output, .incomplete = incomplete};
+    const struct joining joining = {
+        .paths = paths, .count = count, .output = output, .incomplete = incomplete, .job = job};
     return cw_file_print(output, join, &joining, err);
 }
 
@@ -176,7 +179,7 @@ enum counterworks_status counterworks_capture_merge(const char *output, const ch
                                                     struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    return cw_lib_finish(&call, cw_lib_merge(output, paths, count, NULL, &call.err), error);
+    return cw_lib_finish(&call, cw_lib_merge(output, paths, count, NULL, NULL, &call.err), error);
 }
 
 static enum cw_status put_joined(void *joining, const void *data, size_t size, struct cw_error *err)

@@ -10,6 +10,7 @@
 #include "eval/result.h"
 #include "host/plan.h"
 #include "image/counter_data.h"
+#include "image/job_ranks.h"
 #include "include/counterworks/counterworks.h"
 
 struct counterworks {
@@ -99,9 +100,10 @@ enum cw_status cw_lib_open_ranks(struct counterworks_capture **capture, const ch
                                  struct cw_error *err);
 /* Brings them into memory, for what works on all of them at once; once is enough. */
 enum cw_status cw_lib_load(struct counterworks_capture *capture, struct cw_error *err);
-/* counterworks_capture_merge, which also says whether one of them lacks its end, and so the result. */
+/* counterworks_capture_merge, which also says whether one of them lacks its end, and so the result, and which ranks of
+ * a job they have. */
 enum cw_status cw_lib_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
-                            struct cw_error *err);
+                            struct cw_job_ranks *job, struct cw_error *err);
 /* Opens several captures, which can be merged, as one: `name` says which, as "a.cwd and 2 more". */
 enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const char *const *paths, size_t count,
                                   const char *name, struct cw_error *err);

@@ -34,15 +34,17 @@ static void put_kernel_driver(struct cw_writer *out, uint32_t *count)
         fclose(f);
 }
 
-/* Where the process runs, and its number among those of a parallel job. */
+/* Where the process runs, and its number among how many of a parallel job. */
 static void put_place(struct cw_writer *out, uint32_t *count)
 {
     char host[256] = "";
     if (gethostname(host, sizeof host - 1) == 0)
         put_pair(out, count, "host", host);
-    const char *rank = cw_rank();
+    const char *rank = cw_rank(), *ranks = cw_rank_count();
     if (rank)
         put_pair(out, count, "rank", rank);
+    if (ranks)
+        put_pair(out, count, "ranks", ranks);
 }
 
 CUptiResult cw_cupti_describe(const struct cw_cupti *api, CUdevice device, struct cw_writer *out, uint32_t *count)

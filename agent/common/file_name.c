@@ -6,16 +6,96 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/decimal.h"
+
+/* ---- ranks ------------------------------------------------------------------------------------------------------ */
+
+/* An empty variable is none. */
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+/* RANK alone may be anybody's, such as the number of the node in a script that calls torchrun. */
+static bool is_worker(void)
+{
+    return is_set("LOCAL_RANK") || is_set("TORCHELASTIC_RUN_ID");
+}
+
+/* The script of an allocation is one process, but has SLURM_PROCID=0 and maybe the number of tasks that srun would
+ * start. It has no step, or one with a number that Slurm keeps for itself. */
+static bool is_step(void)
+{
+    enum { STEP_NUMBERS_END = 0xfffffff0 };
+    const char *step = is_set("SLURM_STEP_ID") ? getenv("SLURM_STEP_ID") : getenv("SLURM_STEPID");
+    uint32_t number;
+    if (step && *step)
+        return cw_decimal_read_u32(step, &number) && number < STEP_NUMBERS_END;
+    return cw_decimal_read_u32(getenv("SLURM_PROCID"), &number) && number > 0;
+}
+
+/* Launchers, a more inner one first: who starts processes within an allocation, a task or a rank hands on the variables
+ * of what it was started by. */
+static const struct launcher {
+    const char *rank, *sizes[2];
+    bool (*started)(void); /* whether it did; NULL: its rank says so */
+} launchers[] = {
+    {"RANK", {"WORLD_SIZE"}, is_worker},
+    {"HOROVOD_RANK", {"HOROVOD_SIZE"}, NULL},
+    {"OMPI_COMM_WORLD_RANK", {"OMPI_COMM_WORLD_SIZE"}, NULL},
+    {"PMI_RANK", {"PMI_SIZE"}, NULL},
+    {"MV2_COMM_WORLD_RANK", {"MV2_COMM_WORLD_SIZE"}, NULL},
+    {"MVP_COMM_WORLD_RANK", {"MVP_COMM_WORLD_SIZE"}, NULL},
+    {"FLUX_TASK_RANK", {"FLUX_JOB_SIZE"}, NULL},
+    {"JSM_NAMESPACE_RANK", {"JSM_NAMESPACE_SIZE"}, NULL},
+    {"PALS_RANKID", {NULL}, NULL},
+    {"ALPS_APP_PE", {NULL}, NULL},
+    {"PMIX_RANK", {NULL}, NULL},
+    {"SLURM_PROCID", {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}, is_step},
+    {"RANK", {"WORLD_SIZE"}, NULL},
+};
+enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+
+static bool read_variable(const char *variable, uint32_t *number)
+{
+    const char *value = getenv(variable);
+    return value && cw_decimal_read_u32(value, number);
+}
+
+/* From `first` on the first that gives this process a rank; LAUNCHERS: none does. */
+static size_t find_launcher(size_t first, uint32_t *rank)
+{
+    size_t i = first;
+    while (i < LAUNCHERS &&
+           !(read_variable(launchers[i].rank, rank) && (!launchers[i].started || launchers[i].started())))
+        i++;
+    return i;
+}
 
 const char *cw_rank(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK",  "SLURM_PROCID", "RANK"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return getenv(names[i]);
+    uint32_t rank;
+    const size_t found = find_launcher(0, &rank);
+    return found < LAUNCHERS ? getenv(launchers[found].rank) : NULL;
+}
+
+/* PMIx, PALS and ALPS tell no size by a variable. Where another launcher below gives the same rank, it is the same job:
+ * srun passes PMIX_RANK on itself. */
+const char *cw_rank_count(void)
+{
+    uint32_t rank, other, count;
+    size_t found = find_launcher(0, &rank);
+    while (found < LAUNCHERS && !launchers[found].sizes[0])
+        if ((found = find_launcher(found + 1, &other)) < LAUNCHERS && other != rank)
+            return NULL;
+    for (size_t i = 0; found < LAUNCHERS && i < 2 && launchers[found].sizes[i]; i++)
+        if (read_variable(launchers[found].sizes[i], &count) && count > rank)
+            return getenv(launchers[found].sizes[i]);
     return NULL;
 }
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
 
 bool cw_file_name_of_process(const char *pattern)
 {

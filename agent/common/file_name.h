@@ -9,8 +9,10 @@ struct cw_file_name_parts {
     uint32_t process;
 };
 
-/* The number of this process in its parallel job (Open MPI, PMI, Slurm, torchrun), or NULL. */
+/* The number of this process in its parallel job, and how many processes the job has, in digits; NULL unknown. They are
+ * those of the innermost launcher that started it: docs/cluster.md has the table. */
 const char *cw_rank(void);
+const char *cw_rank_count(void);
 
 /* Whether names depend on the process or its rank, which only the process knows. */
 bool cw_file_name_of_process(const char *pattern);

@@ -61,7 +61,7 @@ static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, 
     to->device.attributes = pairs;
     to->device.attribute_count = 0;
     for (uint32_t i = 0; copy && pairs && i < from->attribute_count; i++)
-        if (strcmp(copy[i].key, "rank") != 0) /* it is of the process: its ranges have it */
+        if (!cw_pair_is_rank(copy[i].key)) /* it is of the process: its ranges have it */
             pairs[to->device.attribute_count++] = copy[i];
     if (pairs && filtered)
         pairs[to->device.attribute_count++] = (struct cw_pair){"filter", o->filter};
@@ -92,16 +92,19 @@ static enum cw_status find_device(struct cw_range_output *o, const struct cw_dev
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
-/* Gives the range a list of its own, to be freed, with one more pair unless its value is NULL. False without memory. */
-static bool add_attribute(struct cw_range *range, const char *key, const char *value)
+/* Gives the range a list of its own, to be freed, with those of some more pairs that have a value. False without
+ * memory.
+ */
+static bool add_attributes(struct cw_range *range, const struct cw_pair *more, uint32_t count)
 {
-    struct cw_pair *pairs = calloc(range->attribute_count + 1, sizeof *pairs);
+    struct cw_pair *pairs = calloc((size_t)range->attribute_count + count, sizeof *pairs);
     if (!pairs)
         return false;
     for (uint32_t i = 0; i < range->attribute_count; i++)
         pairs[i] = range->attributes[i];
-    if (value)
-        pairs[range->attribute_count++] = (struct cw_pair){key, value};
+    for (uint32_t i = 0; i < count; i++)
+        if (more[i].value)
+            pairs[range->attribute_count++] = more[i];
     range->attributes = pairs;
     return true;
 }
@@ -153,6 +156,7 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
                                    const struct cw_range *range, const struct cw_value *values, struct cw_error *err)
 {
     const char *rank = cw_device_attribute(source->device, "rank");
+    const struct cw_pair place_in_job[] = {{"rank", rank}, {"ranks", cw_device_attribute(source->device, "ranks")}};
     struct cw_range mine = *range;
     uint32_t file = 0;
     if (!values && !o->runs)
@@ -163,7 +167,7 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
         status = open_file_of(o, source, &file, err);
     if (status != CW_OK)
         return status;
-    if (!add_attribute(&mine, "rank", rank))
+    if (!add_attributes(&mine, place_in_job, 2))
         return cw_error_nomem(err);
     mine.process = source->process;
     if (o->runs) {
@@ -241,7 +245,7 @@ enum cw_status cw_range_output_flush(struct cw_range_output *o, struct cw_error 
             continue;
         char runs[64];
         snprintf(runs, sizeof runs, "%" PRIu32 " of %" PRIu32, seen, all);
-        if (!add_attribute(&range, "runs", seen < all ? runs : NULL))
+        if (!add_attributes(&range, &(struct cw_pair){"runs", seen < all ? runs : NULL}, 1))
             return cw_error_nomem(err);
         status = write_range(o, o->files[r->file], &range, r->values, err);
         free((void *)range.attributes);

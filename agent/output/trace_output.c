@@ -210,7 +210,7 @@ static enum cw_status write_device(struct cw_trace_output *o, struct cw_trace_ou
     if (!pairs)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < device->attribute_count; i++)
-        if (strcmp(device->attributes[i].key, "rank") != 0)
+        if (!cw_pair_is_rank(device->attributes[i].key))
             pairs[mine.attribute_count++] = device->attributes[i];
     if (o->filter && *o->filter)
         pairs[mine.attribute_count++] = (struct cw_pair){"filter", o->filter};

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/decimal.h"
 #include "base/file.h"
 #include "base/progress.h"
 #include "cli/common/cli.h"
@@ -122,10 +123,10 @@ static enum cw_status add(struct growing *g, const struct cw_rank_entry *entry, 
 static enum cw_status add_rank(struct growing *g, const char *rank, const struct stat *st, const char *name,
                                struct cw_error *err)
 {
-    if (!rank || !cw_rank_list_is(rank) || strlen(rank) >= 10)
+    uint32_t number;
+    if (!rank || !cw_decimal_read_u32(rank, &number))
         return CW_OK;
-    return add(g, &(struct cw_rank_entry){(uint32_t)strtoul(rank, NULL, 10), (uint64_t)st->st_size, time_of(st), name},
-               err);
+    return add(g, &(struct cw_rank_entry){number, (uint64_t)st->st_size, time_of(st), name}, err);
 }
 
 /* Those of a trace: each process tells its own. */
@@ -139,9 +140,7 @@ static enum cw_status add_processes(struct growing *g, struct cw_input *input, c
         status = cw_trace_read(&trace, data->devices, data->device_count, input->bytes, (size_t)input->size, name,
                                arena, err);
     for (uint32_t p = 0; status == CW_OK && p < trace.process_count; p++)
-        for (uint32_t i = 0; status == CW_OK && i < trace.processes[p].attribute_count; i++)
-            if (strcmp(trace.processes[p].attributes[i].key, "rank") == 0)
-                status = add_rank(g, trace.processes[p].attributes[i].value, st, name, err);
+        status = add_rank(g, cw_trace_attribute(&trace.processes[p], "rank"), st, name, err);
     return status;
 }
 

@@ -35,6 +35,8 @@ static enum cw_status merge(const void *options, struct counterworks_chip *chip,
 {
     const struct merge_options *o = options;
     struct cw_file_list files;
+    struct cw_job_ranks job = {0};
+    char missing[CW_JOB_RANKS_TEXT];
     bool incomplete = false;
     (void)chip;
     enum cw_status status = cw_file_may_replace(o->output, &cw_file_capture, o->force, err);
@@ -43,10 +45,14 @@ static enum cw_status merge(const void *options, struct counterworks_chip *chip,
     if (status != CW_OK)
         return status;
     cw_progress_begin(cw_file_is_standard(o->output), false, "merging %zu captures", files.count);
-    status = cw_lib_merge(o->output, (const char *const *)files.paths, files.count, &incomplete, err);
+    status = cw_lib_merge(o->output, (const char *const *)files.paths, files.count, &incomplete, &job, err);
     cw_progress_end();
     if (status == CW_OK && incomplete)
         cw_text_print(stderr, "metric-eval: %s: the capture is incomplete, as one that it is made of\n", o->output);
+    cw_job_ranks_sort(&job);
+    if (status == CW_OK && *cw_job_ranks_text(&job, missing))
+        cw_text_print(stderr, "metric-eval: %s: %s\n", o->output, missing);
+    cw_job_ranks_free(&job);
     return status;
 }
 

@@ -21,6 +21,7 @@ struct ranks_options {
 struct work {
     const struct ranks_options *o;
     struct cw_ranks ranks;
+    struct cw_job_ranks job;
     struct cw_eval_run first;
     struct cw_eval_request request;
     bool begun, complete;
@@ -137,6 +138,8 @@ static enum cw_status take_batch(struct work *w, struct cw_file_list files)
     enum cw_status status = open_batch(w, &r);
     if (status == CW_OK)
         status = evaluate_batch(w, &r);
+    if (status == CW_OK && !w->o->eval.ranges.ranks) /* of some ranks alone none is missing */
+        status = cw_job_ranks_add(&w->job, &r.capture->data, w->err);
     w->complete = w->complete && status == CW_OK && r.capture->data.complete;
     if (status == CW_OK && w->begun)
         cw_eval_tell_incomplete(&r);
@@ -195,9 +198,15 @@ static enum cw_status write_all(struct work *w, const char *source)
     struct cw_counter_data shared = w->first.capture->data;
     struct cw_error lost = CW_ERROR_INIT;
     struct cw_result metrics = w->first.result;
-    const struct cw_ranks_view view = {.ranks = &w->ranks, .metrics = &metrics, .data = &shared, .source = source,
-                                       .top = w->o->eval.top, .err = &lost};
+    const struct cw_ranks_view view = {.ranks = &w->ranks,
+                                       .metrics = &metrics,
+                                       .data = &shared,
+                                       .job = &w->job,
+                                       .source = source,
+                                       .top = w->o->eval.top,
+                                       .err = &lost};
     struct cw_output output;
+    cw_job_ranks_sort(&w->job);
     metrics.metric_count = w->asked;
     shared.device_count = shared.device_count > 0;
     shared.range_count = shared.clocks_count = 0;
@@ -230,6 +239,7 @@ static enum cw_status compare(const void *options, struct counterworks_chip *chi
     if (status == CW_OK)
         status = write_all(&w, cw_eval_name_files(&all));
     cw_ranks_finish(&w.ranks);
+    cw_job_ranks_free(&w.job);
     counterworks_capture_close(w.first.capture);
     counterworks_chip_close(w.first.chip);
     return status;

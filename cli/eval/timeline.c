@@ -16,14 +16,11 @@ static enum cw_status keep_ranks(struct cw_eval_run *r, struct cw_trace *trace)
     const char *wanted = r->o->ranges.ranks;
     bool *keep = cw_arena_alloc(r->arena, trace->process_count, sizeof *keep);
     uint32_t kept = 0;
-    for (uint32_t p = 0; keep && p < trace->process_count; p++)
-        for (uint32_t i = 0; i < trace->processes[p].attribute_count; i++) {
-            const struct cw_pair *attribute = &trace->processes[p].attributes[i];
-            if (strcmp(attribute->key, "rank") != 0 || !cw_rank_list_has(wanted, strtoull(attribute->value, NULL, 10)))
-                continue;
-            keep[p] = true;
-            kept++;
-        }
+    for (uint32_t p = 0; keep && p < trace->process_count; p++) {
+        const char *rank = cw_trace_attribute(&trace->processes[p], "rank");
+        keep[p] = rank && cw_rank_list_has(wanted, strtoull(rank, NULL, 10));
+        kept += keep[p];
+    }
     if (keep && !kept)
         return cw_error_set(r->err, CW_ERR_USAGE, "%s: found no process of the ranks %.200s", r->o->capture, wanted);
     return keep && cw_trace_keep(trace, keep, r->arena) ? CW_OK : cw_error_nomem(r->err);

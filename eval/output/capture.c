@@ -106,6 +106,32 @@ static json_t *ranks(const struct cw_counter_data *data)
     return object;
 }
 
+void cw_capture_set_ranks(json_t **object, struct cw_job_ranks *job)
+{
+    json_t *list = json_array();
+    struct cw_rank_run run;
+    cw_job_ranks_sort(job);
+    for (size_t at = 0; cw_job_ranks_missing(job, &at, &run);)
+        cw_json_append(&list, json_pack("{s:I, s:I}", "first", (json_int_t)run.first, "last", (json_int_t)run.last));
+    if (job->most) {
+        cw_json_set(object, "rank_count", json_integer(job->most));
+        cw_json_set(object, "missing_ranks", json_incref(list));
+    }
+    json_decref(list);
+}
+
+void cw_capture_show_ranks(struct cw_job_ranks *job, FILE *out)
+{
+    char text[CW_JOB_RANKS_TEXT];
+    const size_t count = cw_job_ranks_sort(job);
+    if (job->most && count == 1)
+        cw_text_print(out, "rank:      %" PRIu32 " of %" PRIu32 "\n", job->ranks[0], job->most);
+    else if (job->most && !*cw_job_ranks_text(job, text))
+        cw_text_print(out, "ranks:     %zu of %" PRIu32 "\n", count, job->most);
+    else if (job->most)
+        cw_text_print(out, "ranks:     %zu; %s\n", count, text);
+}
+
 static json_t *names(const char *const *texts, uint32_t count)
 {
     json_t *list = json_array();
@@ -163,6 +189,13 @@ json_t *cw_capture_manifest(const struct cw_counter_data *d, const char *source)
                   (json_int_t)s->counter_count, "ranges", (json_int_t)d->range_count, "complete", d->complete, "end",
                   d->complete ? ends[d->how] : NULL, "code", (json_int_t)d->code, "dropped", (json_int_t)d->dropped,
                   "requested_metrics", names(s->metrics, s->metric_count), "devices", devices(d), "ranks", ranks(d));
+    struct cw_job_ranks job = {0};
+    if (cw_job_ranks_add(&job, d, NULL) != CW_OK) {
+        json_decref(object);
+        object = NULL;
+    }
+    cw_capture_set_ranks(&object, &job);
+    cw_job_ranks_free(&job);
     if (s->profiler == CW_PROFILER_PM)
         cw_json_set(&object, "pm", sampling(d));
     return object;
@@ -265,6 +298,7 @@ static void show_plan(const struct cw_schema *s, FILE *out)
 void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *out)
 {
     const struct cw_schema *s = &d->schema;
+    struct cw_job_ranks job = {0};
     cw_text_print(out, "capture:   %s\nchip:      %s\nprofiler:  %s\nproducer:  %s\n", source, s->chip,
                   cw_profiler_names[s->profiler], s->producer);
     if (s->profiler != CW_PROFILER_TRACE)
@@ -274,6 +308,9 @@ void cw_capture_show(const struct cw_counter_data *d, const char *source, FILE *
         show_sampling(&d->pm, out);
     else if (s->profiler != CW_PROFILER_TRACE)
         show_ranges(d, out);
+    if (cw_job_ranks_add(&job, d, NULL) == CW_OK)
+        cw_capture_show_ranks(&job, out);
+    cw_job_ranks_free(&job);
     show_end(d, out);
     show_devices(d, out);
 }

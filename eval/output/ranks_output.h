@@ -4,17 +4,20 @@
 
 #include "eval/output/output.h"
 #include "eval/ranks.h"
+#include "image/job_ranks.h"
 
 struct cw_ranks_view {
     const struct cw_ranks *ranks;
     const struct cw_result *metrics;    /* of which the metrics are: chip, metrics, names and units; no values */
     const struct cw_counter_data *data; /* what captures have in common: schema and a device */
+    const struct cw_job_ranks *job;     /* which ranks captures have, sorted */
     const char *source;
     size_t top; /* kernels, stragglers and metrics to show to people */
     struct cw_error *err; /* what reading values again ran into */
 };
 
-/* The tables values (of each kernel and rank), ranks, kernels, stragglers and waited_for. CW_ERR_NOMEM alone. */
+/* The tables values (of each kernel and rank), ranks, kernels, stragglers, waited_for and missing_ranks. CW_ERR_NOMEM
+ * alone. */
 enum cw_status cw_output_ranks(struct cw_output *output, const struct cw_ranks_view *view, struct cw_arena *arena,
                                struct cw_error *err);
 

@@ -34,6 +34,11 @@ struct waited_record {
     struct cw_waited_for of;
 };
 
+struct missing_record {
+    uint64_t number;
+    struct cw_rank_run of;
+};
+
 struct content {
     const struct cw_ranks_view *view;
     struct value_record value;
@@ -44,6 +49,7 @@ struct content {
     int8_t *statuses;
     double *spreads[SPREADS];
     uint32_t *numbers[3];
+    struct missing_record *missing;
     char text[CW_STRAGGLER_TEXT];
 };
 
@@ -122,6 +128,12 @@ static struct cw_output_row waited_row(const struct cw_output_table *t, uint64_t
     c->waited = (struct waited_record){r->ranks[w->rank].number, r->ranks[w->rank].host, cw_waited_text(r, w, c->text),
                                        *w};
     return (struct cw_output_row){.record = &c->waited};
+}
+
+static struct cw_output_row missing_row(const struct cw_output_table *t, uint64_t i)
+{
+    const struct content *c = t->content;
+    return (struct cw_output_row){.record = &c->missing[i]};
 }
 
 /* ---- columns ---------------------------------------------------------------------------------------------------- */
@@ -215,6 +227,13 @@ static const struct cw_output_column waited_columns[] = {
     {"text", CW_CELL_TEXT, CW_TO_JSON, WAITED(text)},
 };
 
+#define MISSING(member) offsetof(struct missing_record, member)
+static const struct cw_output_column missing_columns[] = {
+    {"missing_ranks", CW_CELL_U64, CW_TO_HDF5, MISSING(number)},
+    {"first", CW_CELL_U32, CW_TO_FILES, MISSING(of.first)},
+    {"last", CW_CELL_U32, CW_TO_FILES, MISSING(of.last)},
+};
+
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 static bool make_room(struct content *c, struct cw_output_column *columns, const struct cw_output *o,
@@ -233,30 +252,47 @@ static bool make_room(struct content *c, struct cw_output_column *columns, const
     return good;
 }
 
+/* Lists the runs of ranks that are missing: no more than ranks that are there, and one. */
+static bool list_missing(struct content *c, const struct cw_job_ranks *job, uint64_t *count, struct cw_arena *arena)
+{
+    c->missing = cw_arena_alloc(arena, job->count + 2, sizeof *c->missing);
+    *count = 0;
+    for (size_t at = 0; c->missing && cw_job_ranks_missing(job, &at, &c->missing[*count].of); ++*count)
+        c->missing[*count].number = *count;
+    return c->missing;
+}
+
 enum cw_status cw_output_ranks(struct cw_output *o, const struct cw_ranks_view *view, struct cw_arena *arena,
                                struct cw_error *err)
 {
     const struct cw_ranks *r = view->ranks;
     struct content *c = cw_arena_alloc(arena, 1, sizeof *c);
     struct cw_output_column *columns = cw_arena_alloc(arena, KERNEL_COLUMNS, sizeof *columns);
+    uint64_t missing;
     *o = (struct cw_output){
-        .data = view->data, .source = view->source, .table_count = 5, .print = cw_ranks_print, .result = view};
+        .data = view->data, .source = view->source, .table_count = 6, .print = cw_ranks_print, .result = view};
     if (c)
         c->view = view;
     if (!c || !columns || !cw_output_metrics(&o->metrics, view->metrics, NULL, false, arena) ||
-        !make_room(c, columns, o, arena))
+        !make_room(c, columns, o, arena) || !list_missing(c, view->job, &missing, arena))
         return cw_error_nomem(err);
     const struct cw_output_table tables[] = {
         {CW_OUTPUT_COLUMNS(value_columns), .name = "values", .group = "value", .row_count = r->row_count,
          .row = value_row, .metrics = &o->metrics, .coordinates = "rank kernel_number launches total_ns mean_ns"},
         {CW_OUTPUT_COLUMNS(rank_columns), .name = "ranks", .group = "rank", .row_count = r->rank_count,
          .row = rank_row},
-        {.columns = columns, .column_count = KERNEL_COLUMNS - (r->metric_count ? 0 : ACROSS_METRICS),
-         .name = "kernels", .group = "kernel", .row_count = r->kernel_count, .row = kernel_row},
+        {.columns = columns,
+         .column_count = KERNEL_COLUMNS - (r->metric_count ? 0 : ACROSS_METRICS),
+         .name = "kernels",
+         .group = "kernel",
+         .row_count = r->kernel_count,
+         .row = kernel_row},
         {CW_OUTPUT_COLUMNS(straggler_columns), .name = "stragglers", .group = "straggler",
          .row_count = r->straggler_count, .row = straggler_row},
         {CW_OUTPUT_COLUMNS(waited_columns), .name = "waited_for", .group = "waited_for", .row_count = r->waited_count,
          .row = waited_row},
+        {CW_OUTPUT_COLUMNS(missing_columns), .name = "missing_ranks", .group = "missing_ranks", .row_count = missing,
+         .row = missing_row},
     };
     for (size_t i = 0; i < o->table_count; i++) {
         o->tables[i] = tables[i];

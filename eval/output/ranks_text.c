@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -243,7 +244,7 @@ static void put_summary(const struct cw_ranks_view *v, FILE *out)
 {
     const struct cw_ranks *r = v->ranks;
     const char *device = v->data->device_count ? cw_device_attribute(&v->data->devices[0], "name") : NULL;
-    char number[CW_NUMBER_SIZE], time[CW_TIME_TEXT_SIZE];
+    char number[CW_NUMBER_SIZE], time[CW_TIME_TEXT_SIZE], missing[CW_JOB_RANKS_TEXT];
     double most = 0;
     cw_text_print(out, "%s: %s rank%s, %s (%s)\n", v->source, cw_terminal_integer(r->rank_count, number),
                   r->rank_count == 1 ? "" : "s", device ? device : "unknown device", v->data->schema.chip);
@@ -257,6 +258,8 @@ static void put_summary(const struct cw_ranks_view *v, FILE *out)
     if (r->unranked)
         cw_text_print(out, "%s more launches tell no rank and are left out.\n",
                       cw_terminal_integer(r->unranked, number));
+    if (*cw_job_ranks_text(v->job, missing))
+        cw_text_print(out, "%c%s.\n", toupper(*missing), missing + 1);
     putc('\n', out);
 }
 

@@ -73,7 +73,11 @@ static void fill_process(const void *of, FILE *words)
 
 static enum cw_status put_processes(const struct cw_timeline *t, FILE *out)
 {
+    struct cw_job_ranks job = {0};
     enum cw_status status = CW_OK;
+    if (cw_job_ranks_add_trace(&job, t->trace, NULL) == CW_OK)
+        cw_capture_show_ranks(&job, out);
+    cw_job_ranks_free(&job);
     for (uint32_t p = 0; p < t->trace->process_count && status == CW_OK; p++) {
         fputs("process:   ", out);
         status = put_words(out, strlen("process:   "), fill_process, &t->trace->processes[p]);
@@ -210,7 +214,15 @@ json_t *cw_timeline_manifest(const struct cw_timeline *t)
         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "launches", (json_int_t)c.launches, "early", (json_int_t)c.early,
                   "most_early_ns", (json_int_t)c.most_early, "waits", (json_int_t)c.waits, "late", (json_int_t)c.late,
                   "most_late_ns", (json_int_t)c.most_late);
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "start_ns", (json_int_t)t->start, "end_ns",
-                     (json_int_t)t->end, "processes", processes, "windows", windows, "kinds", list_kinds(t), "books",
-                     list_books(t), "clocks", clocks);
+    json_t *object = json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "start_ns", (json_int_t)t->start, "end_ns",
+                               (json_int_t)t->end, "processes", processes, "windows", windows, "kinds", list_kinds(t),
+                               "books", list_books(t), "clocks", clocks);
+    struct cw_job_ranks job = {0};
+    if (cw_job_ranks_add_trace(&job, t->trace, NULL) != CW_OK) {
+        json_decref(object);
+        object = NULL;
+    }
+    cw_capture_set_ranks(&object, &job);
+    cw_job_ranks_free(&job);
+    return object;
 }

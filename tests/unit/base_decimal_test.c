@@ -85,3 +85,15 @@ Test(decimal, whole)
         cr_expect_str_eq(found, expected);
     }
 }
+
+Test(decimal, reads_digits_alone)
+{
+    static const char *const bad[] = {"", " 1", "1 ", "+1", "-1", "1.0", "0x1", "4294967296", "18446744073709551616",
+                                      "99999999999999999999999999999999999999999"};
+    uint32_t value;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_expect(!cw_decimal_read_u32(bad[i], &value), "'%s'", bad[i]);
+    cr_expect(cw_decimal_read_u32("0", &value) && value == 0);
+    cr_expect(cw_decimal_read_u32("4294967295", &value) && value == UINT32_MAX);
+    cr_expect(cw_decimal_read_u32("00000000000000000007", &value) && value == 7);
+}

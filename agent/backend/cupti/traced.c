@@ -47,17 +47,20 @@ static enum cw_status add(struct cw_traced *c, const struct cw_process *p, struc
                           struct cw_error *err)
 {
     char host[256] = "";
-    struct cw_pair pairs[4] = {{"program", p->program}, {"clock", clock_text}};
+    struct cw_pair pairs[5] = {{"program", p->program}, {"clock", clock_text}};
     struct cw_trace_process about = {.pid = p->pid, .attribute_count = 2, .attributes = pairs};
-    const char *rank = p->device_count ? cw_device_attribute(&p->devices[0], "rank") : NULL;
+    static const char *const in_job[] = {"rank", "ranks"};
     if (c->count == CW_MOST_TRACED)
         return cw_error_set(err, CW_ERR_UNSUPPORTED, "found more than %d processes to trace", CW_MOST_TRACED);
     if (!make_room(c))
         return cw_error_nomem(err);
     if (gethostname(host, sizeof host - 1) == 0)
         pairs[about.attribute_count++] = (struct cw_pair){"host", host};
-    if (rank)
-        pairs[about.attribute_count++] = (struct cw_pair){"rank", rank};
+    for (int i = 0; i < 2; i++) {
+        const char *value = p->device_count ? cw_device_attribute(&p->devices[0], in_job[i]) : NULL;
+        if (value)
+            pairs[about.attribute_count++] = (struct cw_pair){in_job[i], value};
+    }
     struct cw_traced_process *t = &c->processes[c->count];
     *t = (struct cw_traced_process){.number = p->number};
     enum cw_status status = cw_trace_output_add_process(c->out, &about, &t->index, err);

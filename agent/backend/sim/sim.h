@@ -31,7 +31,7 @@ enum cw_status cw_sim_check(const struct cw_node_needs *needs, struct cw_error *
  *     after STREAM                       the stream waits for what another one has to do
  *     profiler start|stop   signal       what windows may depend on
  *     thread NUMBER   stream NUMBER   device NUMBER [PCI]
- *     process NUMBER NAME [RANK]         where later lines happen; the name - is the program's own
+ *     process NUMBER NAME [RANK [RANKS]] where later lines happen; the name - is the program's own
  *     clocks SM MEMORY                   what the GPUs run at from now on, in MHz
  *     domain NAME CATEGORY   payload NUMBER   value NUMBER   nodes NAME
  *                                        of the next range; of the next mark; of the kernels of later graphs

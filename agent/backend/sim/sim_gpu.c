@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/backend/lacking.h"
+#include "agent/common/file_name.h"
 #include "image/limit_index.h"
 
 enum { FEW_INSTANCES = 4, MIXED = UINT32_MAX };
@@ -83,6 +84,16 @@ uint32_t cw_sim_describe(struct cw_pair *attributes, const char *chip)
     memcpy(attributes, all, sizeof all);
     attributes[1].value = chip;
     return CW_SIM_ATTRIBUTES;
+}
+
+uint32_t cw_sim_describe_rank(struct cw_pair attributes[2])
+{
+    const struct cw_pair both[] = {{"rank", cw_rank()}, {"ranks", cw_rank_count()}};
+    uint32_t count = 0;
+    for (int i = 0; i < 2; i++)
+        if (both[i].value)
+            attributes[count++] = both[i];
+    return count;
 }
 
 void cw_sim_launch_facts(const char *kernel, double facts[CW_FACT__COUNT])

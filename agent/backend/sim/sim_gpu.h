@@ -58,6 +58,8 @@ struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter);
  * limits are an H100's. */
 enum { CW_SIM_ATTRIBUTES = 22 };
 uint32_t cw_sim_describe(struct cw_pair *attributes, const char *chip);
+/* Those of this process in its parallel job, where it is in one. */
+uint32_t cw_sim_describe_rank(struct cw_pair attributes[2]);
 /* Facts of a launch, which follow from the kernel's name and fit the device's limits. */
 void cw_sim_launch_facts(const char *kernel, double facts[CW_FACT__COUNT]);
 /* What all that the program does follows from, and its kernels. */

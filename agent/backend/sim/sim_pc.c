@@ -169,8 +169,9 @@ static enum cw_status write_batch(struct simulation *s, struct cw_error *err)
 
 static enum cw_status write_device(struct simulation *s, struct cw_error *err)
 {
-    struct cw_pair attributes[CW_SIM_ATTRIBUTES];
+    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 2];
     struct cw_device device = {.attribute_count = cw_sim_describe(attributes, "GH100"), .attributes = attributes};
+    device.attribute_count += cw_sim_describe_rank(attributes + device.attribute_count);
     return cw_pc_describe(&device, s->options, NULL, s->arena) ? cw_collector_device(&s->out, &device, err)
                                                                : cw_error_nomem(err);
 }

@@ -86,8 +86,9 @@ static enum cw_status write_device(struct simulation *s, uint32_t number, struct
 {
     char seed[32], interval[2][32], windows[96];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->capture.sim_seed);
-    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 5];
+    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 7];
     uint32_t count = cw_sim_describe(attributes, s->plan->chip);
+    count += cw_sim_describe_rank(attributes + count);
     attributes[count++] = (struct cw_pair){"seed", seed};
     count += cw_pm_describe_interval(s->options, s->period, s->cycles, interval, attributes + count);
     count += cw_pm_describe_windows(s->options, windows, attributes + count, s->arena);

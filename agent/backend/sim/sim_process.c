@@ -306,19 +306,22 @@ bool cw_sim_is_device_wanted(const struct cw_sim_process *p)
 
 /* ---- the process ------------------------------------------------------------------------------------------------ */
 
-static void begin_output(struct cw_sim_process *p, const char *program, const char *rank)
+static void begin_output(struct cw_sim_process *p, const char *program, const struct cw_pair in_job[2])
 {
     struct cw_sim_world *w = p->world;
     char clock[96];
-    struct cw_pair about[3] = {{"program", program}, {"clock", clock}, {"rank", rank}};
-    const struct cw_trace_process process = {.pid = p->pid, .attribute_count = *rank ? 3 : 2, .attributes = about};
+    struct cw_pair about[4] = {{"program", program}, {"clock", clock}};
+    struct cw_trace_process process = {.pid = p->pid, .attribute_count = 2, .attributes = about};
+    for (int i = 0; i < 2; i++)
+        if (in_job[i].value)
+            about[process.attribute_count++] = in_job[i];
     snprintf(clock, sizeof clock, w->options->sim_drift ? "simulated; GPUs run off by %u in a million" : "simulated",
              (unsigned)w->options->sim_drift);
     cw_trace_output_add_process(&w->out, &process, &p->index, &w->trouble);
 }
 
-struct cw_sim_process *cw_sim_process_begin(struct cw_sim_world *w, uint32_t pid, const char *program, const char *rank,
-                                            bool is_program)
+struct cw_sim_process *cw_sim_process_begin(struct cw_sim_world *w, uint32_t pid, const char *program,
+                                            const struct cw_pair in_job[2], bool is_program)
 {
     struct cw_sim_process *p = w->trouble.code == CW_OK ? calloc(1, sizeof *p) : NULL;
     if (!p) {
@@ -335,7 +338,7 @@ struct cw_sim_process *cw_sim_process_begin(struct cw_sim_world *w, uint32_t pid
         p->now_ns[t] = w->start_ns;
     p->environment_ns = w->start_ns + 100000;
     if (p->wanted)
-        begin_output(p, program, rank);
+        begin_output(p, program, in_job);
     cw_sim_look(p);
     return p;
 }

@@ -61,9 +61,10 @@ struct cw_sim_process {
     struct cw_sim_count counts[CW_TRACE_KIND__COUNT];
 };
 
-/* Rank: "" for none. NULL without memory and where the output failed, which is trouble of the world. */
+/* in_job: its rank, and how many the job has; a value may be NULL. NULL without memory and where the output failed,
+ * which is trouble of the world. */
 struct cw_sim_process *cw_sim_process_begin(struct cw_sim_world *world, uint32_t pid, const char *program,
-                                            const char *rank, bool is_program);
+                                            const struct cw_pair in_job[2], bool is_program);
 /* Writes what there is, and the accounts of it. */
 void cw_sim_flush(struct cw_sim_process *p);
 /* The process ends; `killed`: what was not written by then is lost. Nothing of it may come behind. */

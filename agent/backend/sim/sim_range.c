@@ -36,7 +36,7 @@ struct simulation {
     bool spoken, met_graph, named;         /* named: the program named processes of its own */
     uint32_t process, own_process, device; /* own: is the program itself */
     uint32_t thread, stream;               /* of the process; stream: 0 is any */
-    char process_name[256], rank[64], pci[32];
+    char process_name[256], rank[64], ranks[64], pci[32];
     char domain[64];         /* of the next range; "": the default one */
     char nodes[64];          /* what names of kernels of graphs begin with */
     uint32_t nodes_launched; /* of the graph that is launched */
@@ -60,10 +60,10 @@ static void keep_own_part(struct simulation *s)
             s->gpu.values[c].form = CW_FORM_NOT_COLLECTED;
 }
 
-/* What ranges of the current process are of; with a simulated GPU's address and the process's rank. */
+/* What ranges of the current process are of; with a simulated GPU's address, and the process's rank among how many. */
 struct origin {
     char seed[32];
-    struct cw_pair about[CW_SIM_ATTRIBUTES + 3];
+    struct cw_pair about[CW_SIM_ATTRIBUTES + 4];
     struct cw_device device;
     struct cw_range_source source;
 };
@@ -73,9 +73,12 @@ static const struct cw_range_source *find_origin(const struct simulation *s, str
     uint32_t count = cw_sim_describe(o->about, s->gpu.plan->chip);
     o->about[count++] = (struct cw_pair){"seed", o->seed};
     o->about[count++] = (struct cw_pair){"pci", s->pci};
-    o->about[count] = (struct cw_pair){"rank", s->rank};
-    o->device = (struct cw_device){
-        .index = s->device, .attribute_count = count + (*s->rank != 0), .attributes = o->about, .facts = s->gpu.facts};
+    if (*s->rank)
+        o->about[count++] = (struct cw_pair){"rank", s->rank};
+    if (*s->ranks)
+        o->about[count++] = (struct cw_pair){"ranks", s->ranks};
+    o->device =
+        (struct cw_device){.index = s->device, .attribute_count = count, .attributes = o->about, .facts = s->gpu.facts};
     o->source = (struct cw_range_source){s->process, s->process_name, &o->device};
     snprintf(o->seed, sizeof o->seed, "%llu", (unsigned long long)s->base.options->capture.sim_seed);
     return &o->source;
@@ -374,10 +377,11 @@ static void begin_process(struct simulation *s)
 
 static void set_process(struct simulation *s, const char *line, const char *rest)
 {
-    *s->rank = 0;
+    *s->rank = *s->ranks = 0;
     s->thread = s->stream = 0;
-    if (sscanf(rest, "%" SCNu32 " %255s %63s", &s->process, s->process_name, s->rank) < 2)
-        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected process NUMBER NAME [RANK]", line);
+    if (sscanf(rest, "%" SCNu32 " %255s %63s %63s", &s->process, s->process_name, s->rank, s->ranks) < 2)
+        cw_error_set(&s->trouble, CW_ERR_INPUT, "found the event '%.100s', expected process NUMBER NAME [RANK [RANKS]]",
+                     line);
     if (strcmp(s->process_name, "-") != 0)
         return;
     snprintf(s->process_name, sizeof s->process_name, "%s", name_of_program(s));
@@ -456,6 +460,7 @@ static void pretend_launches(struct simulation *s)
 static enum cw_status run_once(void *user, struct cw_error *err)
 {
     struct simulation *s = user;
+    const char *rank = cw_rank(), *ranks = cw_rank_count();
     s->base.filter.launches = 0;
     s->numbers = 0;
     s->clock = 1000;
@@ -465,7 +470,8 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     *s->domain = 0;
     s->process = s->own_process = s->thread = s->stream = 0; /* until it is started */
     set_device(s, "0");
-    snprintf(s->rank, sizeof s->rank, "%s", cw_rank() ? cw_rank() : "");
+    snprintf(s->rank, sizeof s->rank, "%s", rank ? rank : "");
+    snprintf(s->ranks, sizeof s->ranks, "%s", ranks ? ranks : "");
     enum cw_status status =
         cw_sim_program_run(&s->program, s->base.options->capture.argv, s->base.out.run - 1, take_line, s, err);
     begin_process(s);

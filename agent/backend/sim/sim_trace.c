@@ -30,14 +30,15 @@ struct simulation {
     double value;
 };
 
-static struct cw_sim_process *begin(struct simulation *s, uint32_t pid, const char *name, const char *rank)
+static struct cw_sim_process *begin(struct simulation *s, uint32_t pid, const char *name,
+                                    const struct cw_pair in_job[2])
 {
     if (s->count == MOST_PROCESSES) {
         cw_error_set(&s->world.trouble, CW_ERR_INPUT, "found more than %d processes of the simulated program",
                      MOST_PROCESSES);
         return NULL;
     }
-    s->current = cw_sim_process_begin(&s->world, pid, name, rank, !s->count);
+    s->current = cw_sim_process_begin(&s->world, pid, name, in_job, !s->count);
     if (s->current)
         s->processes[s->count++] = s->current;
     return s->current;
@@ -61,10 +62,10 @@ static uint64_t number_in(const char *text)
 static void take_process(struct simulation *s, const char *line, const char *rest)
 {
     uint32_t pid = 0;
-    char name[256] = "", rank[64] = "";
-    if (sscanf(rest, "%" SCNu32 " %255s %63s", &pid, name, rank) < 2) {
-        cw_error_set(&s->world.trouble, CW_ERR_INPUT, "found the event '%.100s', expected process NUMBER NAME [RANK]",
-                     line);
+    char name[256] = "", rank[64] = "", ranks[64] = "";
+    if (sscanf(rest, "%" SCNu32 " %255s %63s %63s", &pid, name, rank, ranks) < 2) {
+        cw_error_set(&s->world.trouble, CW_ERR_INPUT,
+                     "found the event '%.100s', expected process NUMBER NAME [RANK [RANKS]]", line);
         return;
     }
     for (uint32_t i = 0; i < s->count; i++)
@@ -72,7 +73,8 @@ static void take_process(struct simulation *s, const char *line, const char *res
             s->current = s->processes[i];
             return;
         }
-    begin(s, pid, strcmp(name, "-") == 0 ? s->name : name, rank);
+    begin(s, pid, strcmp(name, "-") == 0 ? s->name : name,
+          (const struct cw_pair[]){{"rank", *rank ? rank : NULL}, {"ranks", *ranks ? ranks : NULL}});
 }
 
 static void take_copy(struct cw_sim_process *p, const char *rest)
@@ -233,7 +235,7 @@ static void take_line(void *user, const char *line)
         return;
     }
     if (!s->current)
-        begin(s, FIRST_PID, s->name, cw_rank() ? cw_rank() : "");
+        begin(s, FIRST_PID, s->name, (const struct cw_pair[]){{"rank", cw_rank()}, {"ranks", cw_rank_count()}});
     struct cw_sim_process *p = s->current;
     if (p && !p->device_count && !cw_sim_event(line, "device"))
         use_device(p, 0, 0);

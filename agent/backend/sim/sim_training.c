@@ -82,7 +82,7 @@ static void step(const struct cw_sim_training *t, uint32_t number)
 static void begin(const struct cw_sim_training *t, uint32_t process)
 {
     if (t->processes > 1)
-        say(t, "process %" PRIu32 " - %" PRIu32, FIRST_PID + 100 * process, process);
+        say(t, "process %" PRIu32 " - %" PRIu32 " %" PRIu32, FIRST_PID + 100 * process, process, t->processes);
     else
         say(t, "process %d -", FIRST_PID);
     say(t, "device 0 0000:%02" PRIx32 ":00.0", process % 2); /* a node of this kind has two */

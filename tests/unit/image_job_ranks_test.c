@@ -1,0 +1,102 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "image/job_ranks.h"
+#include "tests/support/alloc_fail.h"
+
+static struct cw_job_ranks job;
+
+/* As of a device of a capture. */
+static enum cw_status add(const char *rank, const char *ranks)
+{
+    const struct cw_pair pairs[] = {{"name", "GPU"}, {"rank", rank}, {"ranks", ranks}};
+    struct cw_device device = {.attributes = pairs, .attribute_count = ranks ? 3 : 2};
+    const struct cw_counter_data data = {.device_count = 1, .devices = &device};
+    return cw_job_ranks_add(&job, &data, NULL);
+}
+
+static void add_number(uint32_t rank, uint32_t ranks)
+{
+    char text[2][16];
+    snprintf(text[0], sizeof text[0], "%u", rank);
+    snprintf(text[1], sizeof text[1], "%u", ranks);
+    cr_assert(add(text[0], ranks ? text[1] : NULL) == CW_OK);
+}
+
+static void expect(size_t count, const char *text)
+{
+    char found[CW_JOB_RANKS_TEXT];
+    cr_expect(cw_job_ranks_sort(&job) == count, "found %zu ranks, expected %zu", job.count, count);
+    cr_expect_str_eq(cw_job_ranks_text(&job, found), text);
+    cw_job_ranks_free(&job);
+}
+
+Test(job_ranks, says_which_are_missing)
+{
+    expect(0, "");
+    add_number(3, 0); /* captures that tell no number of ranks */
+    expect(1, "");
+    for (uint32_t i = 0; i < 8; i++)
+        add_number(7 - i, 8);
+    expect(8, "");
+    for (uint32_t i = 0; i < 7; i++)
+        add_number(i, 8);
+    expect(7, "rank 7 of 8 is missing");
+    for (uint32_t i = 0; i < 7; i++)
+        if (i != 3)
+            add_number(i, 8);
+    expect(6, "ranks 3 and 7 of 8 are missing");
+    add_number(9, 64), add_number(3, 64), add_number(9, 64), add_number(10, 64);
+    expect(3, "ranks 0-2, 4-8 and 11-63 of 64 are missing");
+    for (uint32_t i = 1; i < 20; i += 2)
+        add_number(i, 20);
+    expect(10, "ranks 0, 2, 4, 6, 8, 10 and 4 more of 20 are missing");
+    add_number(UINT32_MAX - 1, UINT32_MAX);
+    expect(1, "ranks 0-4294967293 of 4294967295 are missing");
+    add_number(0, 4), add_number(1, 8);
+    expect(2, "the captures are of jobs of 4 to 8 ranks, which are taken as one");
+}
+
+Test(job_ranks, lists_runs)
+{
+    const struct cw_rank_run expected[] = {{0, 1}, {3, 3}, {6, 7}};
+    struct cw_rank_run run;
+    size_t at = 0, n = 0;
+    add_number(5, 8), add_number(4, 8), add_number(2, 8), add_number(UINT32_MAX, 0); /* of another job */
+    cw_job_ranks_sort(&job);
+    for (; cw_job_ranks_missing(&job, &at, &run); n++)
+        cr_expect(n < 3 && run.first == expected[n].first && run.last == expected[n].last, "%u-%u", run.first,
+                  run.last);
+    cr_expect(n == 3);
+    cw_job_ranks_free(&job);
+}
+
+Test(job_ranks, what_is_no_number_is_no_rank)
+{
+    const char *const bad[] = {"", "abc", "-1", "3x", " 3", "18446744073709551616", "4294967296"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        add(bad[i], "8");
+        expect(0, "");
+        add("0", bad[i]);
+        expect(1, "");
+    }
+    add("8", "8");
+    expect(1, "");
+}
+
+Test(job_ranks, room_is_for_different_ranks)
+{
+    for (uint32_t i = 0; i < 100000; i++)
+        add_number(i % 50, 64);
+    cr_expect(job.room <= 128, "%zu", job.room);
+    expect(50, "ranks 50-63 of 64 are missing");
+}
+
+Test(job_ranks, memory_may_not_do)
+{
+    cw_alloc_fail_after(0);
+    cr_expect(add("3", "8") == CW_ERR_NOMEM);
+    cw_alloc_fail_after(-1);
+    cw_job_ranks_free(&job);
+}
