@@ -250,7 +250,8 @@ int cw_eval_ranks(int argc, char **argv)
     static const struct cw_usage usage = {
         option_list, "RUN.cwd|FOLDER|@LIST...",
         "Compares the ranks of a parallel job: for each kernel how its time and metrics are distributed over ranks, "
-        "which ranks are slow, and why. Without -m or --set the metrics are those of the plan.\v"
+        "which ranks are slow, and why; and which ranks of the job are missing. Without -m or --set the metrics are "
+        "those of the plan.\v"
         "Example:\n  metric-eval ranks run.*.cwd\n  metric-eval ranks ranks/ --by nvtx --json -\n"
         "  metric-eval ranks ranks/ --set speed-of-light -o ranks.h5\n  metric-eval ranks ranks/ --report ranks.html"};
     struct ranks_options options = {.eval.by_block = true};

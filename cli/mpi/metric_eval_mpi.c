@@ -190,10 +190,10 @@ static enum cw_status run(struct work *w)
  * that started the process. */
 static bool is_silent(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *rank = getenv(names[i]);
-        if (rank)
+        if (rank && *rank)
             return strcmp(rank, "0") != 0;
     }
     return false;

@@ -375,6 +375,14 @@ static void begin_process(struct simulation *s)
     s->own_process = s->own_process ? s->own_process : (uint32_t)s->program.pid;
 }
 
+/* That of this process. */
+static void take_own_rank(struct simulation *s)
+{
+    const char *rank = cw_rank(), *ranks = cw_rank_count();
+    snprintf(s->rank, sizeof s->rank, "%s", rank ? rank : "");
+    snprintf(s->ranks, sizeof s->ranks, "%s", ranks ? ranks : "");
+}
+
 static void set_process(struct simulation *s, const char *line, const char *rest)
 {
     *s->rank = *s->ranks = 0;
@@ -384,6 +392,8 @@ static void set_process(struct simulation *s, const char *line, const char *rest
                      line);
     if (strcmp(s->process_name, "-") != 0)
         return;
+    if (!*s->rank)
+        take_own_rank(s);
     snprintf(s->process_name, sizeof s->process_name, "%s", name_of_program(s));
     s->own_process = s->named ? s->own_process : s->process;
     s->named = true;
@@ -460,7 +470,6 @@ static void pretend_launches(struct simulation *s)
 static enum cw_status run_once(void *user, struct cw_error *err)
 {
     struct simulation *s = user;
-    const char *rank = cw_rank(), *ranks = cw_rank_count();
     s->base.filter.launches = 0;
     s->numbers = 0;
     s->clock = 1000;
@@ -470,8 +479,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     *s->domain = 0;
     s->process = s->own_process = s->thread = s->stream = 0; /* until it is started */
     set_device(s, "0");
-    snprintf(s->rank, sizeof s->rank, "%s", rank ? rank : "");
-    snprintf(s->ranks, sizeof s->ranks, "%s", ranks ? ranks : "");
+    take_own_rank(s);
     enum cw_status status =
         cw_sim_program_run(&s->program, s->base.options->capture.argv, s->base.out.run - 1, take_line, s, err);
     begin_process(s);

@@ -44,6 +44,12 @@ static struct cw_sim_process *begin(struct simulation *s, uint32_t pid, const ch
     return s->current;
 }
 
+/* The program itself, whose rank is that of this process. */
+static void begin_own(struct simulation *s, uint32_t pid)
+{
+    begin(s, pid, s->name, (const struct cw_pair[]){{"rank", cw_rank()}, {"ranks", cw_rank_count()}});
+}
+
 static void use_device(struct cw_sim_process *p, uint32_t number, uint32_t place)
 {
     char pci[32];
@@ -73,8 +79,12 @@ static void take_process(struct simulation *s, const char *line, const char *res
             s->current = s->processes[i];
             return;
         }
-    begin(s, pid, strcmp(name, "-") == 0 ? s->name : name,
-          (const struct cw_pair[]){{"rank", *rank ? rank : NULL}, {"ranks", *ranks ? ranks : NULL}});
+    const bool own = strcmp(name, "-") == 0;
+    const struct cw_pair in_job[] = {{"rank", *rank ? rank : NULL}, {"ranks", *ranks ? ranks : NULL}};
+    if (own && !*rank)
+        begin_own(s, pid);
+    else
+        begin(s, pid, own ? s->name : name, in_job);
 }
 
 static void take_copy(struct cw_sim_process *p, const char *rest)
@@ -235,7 +245,7 @@ static void take_line(void *user, const char *line)
         return;
     }
     if (!s->current)
-        begin(s, FIRST_PID, s->name, (const struct cw_pair[]){{"rank", cw_rank()}, {"ranks", cw_rank_count()}});
+        begin_own(s, FIRST_PID);
     struct cw_sim_process *p = s->current;
     if (p && !p->device_count && !cw_sim_event(line, "device"))
         use_device(p, 0, 0);

@@ -34,7 +34,7 @@ check_node_command() { # WORD...
     case $1 in
     build/*/tests/*) [ -x "$BIN/../tests/${1##*/}" ] || echo "no such program: $1"; return ;;
     */*) [ -e "$SOURCE/$1" ] || echo "no such file: $1"; return ;;
-    metricdb-import) command -v "$1" >/dev/null || return ;; # built where CUDA's headers are
+    metricdb-import | torchrun) command -v "$1" >/dev/null || return ;; # where CUDA's headers, or PyTorch, are
     metric-* | capture-agent) ;;
     *) command -v "$1" >/dev/null || echo "no such command: $1"; return ;;
     esac
