@@ -364,16 +364,23 @@ struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct c
 {
     const struct cw_result *a = &c->a.means, *b = &c->b.means;
     const size_t at = (size_t)(match - c->matches) * a->metric_count + metric;
-    return find_change(a->values[(size_t)metric * a->row_count + match->a],
-                       b->values[(size_t)metric * b->row_count + match->b], c->spreads ? &c->spreads[at] : NULL,
-                       c->classes[metric] == CW_CLASS_EXACT);
+    const size_t x = (size_t)metric * a->row_count + match->a, y = (size_t)metric * b->row_count + match->b;
+    struct cw_change change = find_change(a->values[x], b->values[y], c->spreads ? &c->spreads[at] : NULL,
+                                          c->classes[metric] == CW_CLASS_EXACT);
+    change.a_status = (enum cw_value_status)a->statuses[x];
+    change.b_status = (enum cw_value_status)b->statuses[y];
+    change.unjudged = cw_value_is_doubtful(change.a_status) || cw_value_is_doubtful(change.b_status);
+    change.changed = change.changed && !change.unjudged;
+    return change;
 }
 
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match)
 {
     const struct cw_group *a = &c->a.groups.items[match->a], *b = &c->b.groups.items[match->b];
     const struct cw_compare_spread spread = cw_compare_time_spread(c, match);
-    return find_change(a->timed ? a->mean : NAN, b->timed ? b->mean : NAN, &spread, false);
+    struct cw_change change = find_change(a->timed ? a->mean : NAN, b->timed ? b->mean : NAN, &spread, false);
+    change.unjudged = isnan(change.a) != isnan(change.b);
+    return change;
 }
 
 void cw_compare_greatest(const struct cw_comparison *c, const struct cw_match *match, double *greatest)

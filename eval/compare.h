@@ -87,11 +87,14 @@ struct cw_change {
     double spread;    /* standard error of the change; NaN of single launches */
     unsigned freedom; /* degrees of freedom of the spread, 0 where there is none */
     bool changed;
+    bool unjudged; /* nobody knows whether it changed: it overflowed or is incomplete on a side */
+    enum cw_value_status a_status, b_status; /* of a metric */
 };
 /* Of a metric, and of the time of a launch in ns, of a match of two groups. Where both have as many launches, the n-th
  * of one is compared with the n-th of the other, so that launches that differ from one another add no spread. `changed`
  * is what happens by chance once in ten thousand times, and by 0.1 % at least; of single launches, whose spread nobody
- * knows, any change of an exact count (cw_metric_classes) and 2 % of other values. */
+ * knows, any change of an exact count (cw_metric_classes) and 2 % of other values. A time that one side alone knows is
+ * unjudged, too. */
 struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct cw_match *match, uint32_t metric);
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match);
 

@@ -22,6 +22,8 @@ double cw_range_duration(const struct cw_counter_data *data, uint32_t range, uin
 {
     const size_t at = (size_t)time_column * data->range_count + range;
     const bool counted = time_column != CW_NO_COLUMN && data->forms[at] > CW_FORM_UNAVAILABLE;
+    if (counted && (data->forms[at] == CW_FORM_OVERFLOW || data->forms[at] == CW_FORM_INCOMPLETE))
+        return NAN;
     return counted ? data->rollups[CW_SUM][at] : uncounted_duration(&data->ranges[range], data->schema.pass_count);
 }
 

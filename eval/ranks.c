@@ -264,7 +264,7 @@ static enum cw_status find_kernel(struct cw_ranks *r, const struct cw_groups *gr
 static double value_of(const struct cw_result *result, uint32_t metric, uint32_t group)
 {
     const size_t at = (size_t)metric * result->row_count + group;
-    return metric == CW_NO_CAUSE || result->statuses[at] >= CW_VALUE_OVERFLOW ? NAN : result->values[at];
+    return metric == CW_NO_CAUSE || cw_value_is_doubtful(result->statuses[at]) ? NAN : result->values[at];
 }
 
 static enum cw_status put_values(struct cw_ranks *r, const struct cw_result *result, uint32_t group,
@@ -310,6 +310,7 @@ static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *grou
     g->kernels[row.kernel].launches += of->count;
     g->kernels[row.kernel].total += of->timed ? of->total : 0;
     r->launches += of->count;
+    r->untimed += of->count - of->timed;
     r->total += of->timed ? of->total : 0;
     return put_values(r, result, group, err);
 }
@@ -413,21 +414,41 @@ static enum cw_status sort(struct cw_ranks *r, struct cw_error *err)
 struct columns {
     double *values, *scratch;
     uint32_t *ranks, at_once;
+    uint32_t *left_out; /* [metric] */
+    int8_t *statuses;   /* the same: the gravest */
 };
 
 enum { AT_ONCE = 1 << 22 }; /* values: 32 MB */
 
-/* Reads values[metric][row] of a kernel, of metrics from `first` on. */
+/* Of one row; all of it at once where all is wanted. */
+static enum cw_status read_row(const struct cw_ranks *r, uint64_t place, uint32_t first, uint32_t count, double *values,
+                               int8_t *statuses, struct cw_error *err)
+{
+    const size_t behind = r->metric_count * sizeof *values; /* the statuses are */
+    if (count == r->metric_count)
+        return get_bytes(r, place, values, record_size(r), err);
+    enum cw_status status = get_bytes(r, place + first * sizeof *values, values, count * sizeof *values, err);
+    return status == CW_OK ? get_bytes(r, place + behind + first, statuses, count, err) : status;
+}
+
+/* Reads values[metric][row] of a kernel, of metrics from `first` on; NaN for what is left out. */
 static enum cw_status read_columns(const struct cw_ranks *r, const struct cw_rank_kernel *k, struct columns *c,
                                    uint32_t first, uint32_t count, struct cw_error *err)
 {
     enum cw_status status = CW_OK;
     double *row = c->scratch;
+    int8_t *statuses = (int8_t *)(row + count);
+    memset(c->left_out, 0, count * sizeof *c->left_out);
+    memset(c->statuses, CW_VALUE_OK, count);
     for (uint32_t i = 0; i < k->count && status == CW_OK; i++) {
-        const struct cw_rank_row *of = &r->rows[k->first + i];
-        status = get_bytes(r, of->place + first * sizeof *row, row, count * sizeof *row, err);
-        for (uint32_t m = 0; m < count; m++)
-            c->values[(size_t)m * k->count + i] = row[m];
+        status = read_row(r, r->rows[k->first + i].place, first, count, row, statuses, err);
+        for (uint32_t m = 0; m < count && status == CW_OK; m++) {
+            const bool doubtful = cw_value_is_doubtful(statuses[m]);
+            c->values[(size_t)m * k->count + i] = doubtful ? NAN : row[m];
+            c->left_out[m] += doubtful;
+            if ((doubtful || isfinite(row[m])) && statuses[m] > c->statuses[m])
+                c->statuses[m] = statuses[m];
+        }
     }
     return status;
 }
@@ -445,8 +466,11 @@ static enum cw_status compare_kernel(struct cw_ranks *r, struct cw_rank_kernel *
     for (uint32_t m = 0, n; m < r->metric_count && status == CW_OK; m += n) {
         n = r->metric_count - m < at_once ? r->metric_count - m : at_once;
         status = read_columns(r, k, c, m, n, err);
-        for (uint32_t i = 0; i < n && status == CW_OK; i++)
+        for (uint32_t i = 0; i < n && status == CW_OK; i++) {
             cw_rank_spread_make(&spreads[m + i], c->values + (size_t)i * k->count, c->ranks, k->count, c->scratch);
+            spreads[m + i].left_out = c->left_out[i];
+            spreads[m + i].status = c->statuses[i];
+        }
     }
     return status;
 }
@@ -457,17 +481,22 @@ static enum cw_status compare_kernels(struct cw_ranks *r, struct cw_error *err)
     for (uint32_t k = 0; k < r->kernel_count; k++)
         wide = r->kernels[k].count > wide ? r->kernels[k].count : wide;
     struct columns c = {.values = malloc((AT_ONCE + (size_t)wide) * sizeof *c.values),
-                        .scratch = malloc((wide + (size_t)1) * sizeof *c.scratch),
+                        .scratch = malloc((wide + (size_t)1) * (sizeof *c.scratch + 1)),
                         .ranks = malloc((wide + (size_t)1) * sizeof *c.ranks),
+                        .left_out = malloc((r->metric_count + (size_t)1) * sizeof *c.left_out),
+                        .statuses = malloc(r->metric_count + (size_t)1),
                         .at_once = AT_ONCE};
     struct cw_rank_spread *spreads =
         cw_arena_alloc(r->gathering->arena, r->kernel_count, r->metric_count * sizeof *spreads);
-    enum cw_status status = c.values && c.scratch && c.ranks && spreads ? CW_OK : cw_error_nomem(err);
+    enum cw_status status =
+        c.values && c.scratch && c.ranks && c.left_out && c.statuses && spreads ? CW_OK : cw_error_nomem(err);
     for (uint32_t k = 0; k < r->kernel_count && status == CW_OK; k++)
         status = compare_kernel(r, &r->gathering->kernels[k], spreads + (size_t)k * r->metric_count, &c, err);
     free(c.values);
     free(c.scratch);
     free(c.ranks);
+    free(c.left_out);
+    free(c.statuses);
     r->spreads = spreads;
     return status;
 }

@@ -61,6 +61,7 @@ struct cw_ranks {
     const char *const *names, *const *units; /* of the metrics */
     uint32_t rank_count, kernel_count, straggler_count, waited_count;
     uint64_t row_count, launches, unranked; /* unranked: launches that tell no rank, which are left out */
+    uint64_t untimed;                       /* launches whose time is not known: they are in no total */
     double total;
     const struct cw_rank *ranks;            /* by number */
     const struct cw_rank_kernel *kernels;   /* by total time, longest first */

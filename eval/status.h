@@ -25,6 +25,12 @@ static inline bool cw_value_counts(double value, int status)
     return !isnan(value) && status != CW_VALUE_ZERO_DENOMINATOR;
 }
 
+/* Whether a value is a number that says nothing: it may be any other. */
+static inline bool cw_value_is_doubtful(int status)
+{
+    return status == CW_VALUE_OVERFLOW || status == CW_VALUE_INCOMPLETE;
+}
+
 /* "ok", "mixed passes" and so on. */
 const char *cw_value_status_text(enum cw_value_status status);
 

@@ -24,7 +24,8 @@ static void put_change(FILE *out, const struct cw_change *c)
     cw_json_put_number(out, ", \"b\": ", c->b);
     cw_json_put_number(out, ", \"relative\": ", c->relative);
     cw_json_put_number(out, ", \"spread\": ", c->spread);
-    cw_text_print(out, ", \"changed\": %s", c->changed ? "true" : "false");
+    cw_text_print(out, ", \"changed\": %s, \"judged\": %s", c->changed ? "true" : "false",
+                  c->unjudged ? "false" : "true");
 }
 
 static void put_group(FILE *out, const char *name, const struct cw_side *side, uint32_t group)
@@ -67,6 +68,8 @@ static void put_match(FILE *out, const struct cw_comparison *c, const struct cw_
             cw_json_put_text(out, ", \"unit\": ", c->a.means.units[i]);
             fputs(", ", out);
             put_change(out, &change);
+            cw_json_put_text(out, ", \"a_status\": ", cw_value_status_text(change.a_status));
+            cw_json_put_text(out, ", \"b_status\": ", cw_value_status_text(change.b_status));
             putc('}', out);
         }
         putc(']', out);

@@ -113,10 +113,27 @@ static void put_differences(const struct writing *w)
         fputs("Of another chip, device or plan values may differ for that alone.\n", w->out);
 }
 
+/* How many launches have no time, which the total lacks. */
+static uint64_t count_untimed(const struct cw_groups *g)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < g->count; i++)
+        count += g->items[i].count - g->items[i].timed;
+    return count;
+}
+
 static void put_time(const struct writing *w)
 {
     const double a = w->c->a.groups.total, b = w->c->b.groups.total;
+    const uint64_t unknown[] = {count_untimed(&w->c->a.groups), count_untimed(&w->c->b.groups)};
     char before[VALUE_SIZE], after[VALUE_SIZE], change[VALUE_SIZE], percent[VALUE_SIZE];
+    if (unknown[0] || unknown[1]) {
+        cw_text_print(w->out,
+                      "\ntime  %s -> %s, without %" PRIu64 " %s of A and %" PRIu64 " of B whose time is not known\n\n",
+                      time_text(a, false, before), time_text(b, false, after), unknown[0],
+                      unknown[0] == 1 ? w->words->one : w->words->many, unknown[1]);
+        return;
+    }
     cw_text_print(w->out, "\ntime  %s -> %s  %s  %s\n\n", time_text(a, false, before), time_text(b, false, after),
                   time_text(b - a, true, change), percent_text(a, b, percent));
 }
@@ -125,14 +142,16 @@ static void put_time(const struct writing *w)
 
 /* What changed most of a kernel: time, or which kernels there are; counts of what the program asks for; other values.
  */
-enum what { CHANGED_TIME, CHANGED_COUNTS, CHANGED_VALUES, CHANGED_NOTHING };
+enum what { CHANGED_TIME, CHANGED_COUNTS, CHANGED_VALUES, UNJUDGED, CHANGED_NOTHING };
 
-/* A match and the metrics that changed: counts first, then those that weigh most. */
+/* A match and the metrics that changed: counts first, then those that weigh most. Behind them those that nobody can
+ * judge.
+ */
 struct changes {
-    uint32_t *metrics, count;
+    uint32_t *metrics, count, unjudged;
     double *weights;  /* [metric] */
     double *greatest; /* [unit] */
-    bool time, launches;
+    bool time, unjudged_time, launches;
     enum what what;
 };
 
@@ -140,12 +159,9 @@ struct changes {
 static const double exact_weight = 4, doubtful_weight = 1e-9;
 
 /* What is to be said of a metric's values: the status of the side that is worse. */
-static enum cw_value_status status_of(const struct cw_comparison *c, const struct cw_match *m, uint32_t metric)
+static enum cw_value_status status_of(const struct cw_change *change)
 {
-    const struct cw_result *a = &c->a.means, *b = &c->b.means;
-    const int8_t x = a->statuses[(size_t)metric * a->row_count + m->a];
-    const int8_t y = b->statuses[(size_t)metric * b->row_count + m->b];
-    return (enum cw_value_status)(x > y ? x : y);
+    return change->a_status > change->b_status ? change->a_status : change->b_status;
 }
 
 static int heaviest_first(const void *a, const void *b, void *weights)
@@ -157,32 +173,39 @@ static int heaviest_first(const void *a, const void *b, void *weights)
 
 static void find_changes(const struct cw_comparison *c, const struct cw_match *m, struct changes *changes)
 {
-    changes->count = 0;
+    changes->count = changes->unjudged = 0;
+    changes->unjudged_time = false;
     changes->what = CHANGED_TIME;
     if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP)
         return;
-    bool exact = false;
-    changes->time = cw_compare_time(c, m).changed;
+    bool exact = false, values = false;
+    const struct cw_change time = cw_compare_time(c, m);
+    changes->time = time.changed;
+    changes->unjudged_time = time.unjudged;
     changes->launches = cw_side_launches(&c->a, m->a) != cw_side_launches(&c->b, m->b);
     cw_compare_greatest(c, m, changes->greatest);
     for (uint32_t i = 0; i < c->a.means.metric_count; i++) {
         const struct cw_change change = cw_compare_metric(c, m, i);
         const bool is_count = c->classes[i] == CW_CLASS_EXACT;
         const double weight = cw_compare_weight(c, i, &change, changes->greatest);
-        const enum cw_value_status status = status_of(c, m, i);
+        const enum cw_value_status status = status_of(&change);
         const bool doubtful = status != CW_VALUE_OK && status != CW_VALUE_MULTIPLEXED;
-        changes->weights[i] = is_count   ? exact_weight + change.relative
-                              : doubtful ? fmin(weight, exact_weight) * doubtful_weight
-                                         : fmin(weight, exact_weight);
-        if (!change.changed || (!is_count && weight < CW_DUST))
+        changes->weights[i] = change.unjudged ? -1
+                              : is_count      ? exact_weight + change.relative
+                              : doubtful      ? fmin(weight, exact_weight) * doubtful_weight
+                                              : fmin(weight, exact_weight);
+        if (!change.unjudged && (!change.changed || (!is_count && weight < CW_DUST)))
             continue;
         changes->metrics[changes->count++] = i;
-        exact = exact || is_count;
+        changes->unjudged += change.unjudged;
+        exact = exact || (is_count && change.changed);
+        values = values || change.changed;
     }
     qsort_r(changes->metrics, changes->count, sizeof *changes->metrics, heaviest_first, changes->weights);
     changes->what = changes->time || changes->launches || m->reshaped ? CHANGED_TIME
                     : exact                                           ? CHANGED_COUNTS
-                    : changes->count                                  ? CHANGED_VALUES
+                    : values                                          ? CHANGED_VALUES
+                    : changes->unjudged || changes->unjudged_time     ? UNJUDGED
                                                                       : CHANGED_NOTHING;
 }
 
@@ -231,10 +254,16 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
     const double times = fabs(change.b - change.a) / change.spread;
     const int room = (int)w->width - METRIC_REST;
     const bool fits = cw_text_columns(means->names[metric]) <= (size_t)room;
-    const enum cw_value_status status = status_of(w->c, m, metric);
+    const enum cw_value_status status = status_of(&change);
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE], spread[32] = "";
     w->seen->seen[status] = true;
-    if (change.freedom && change.spread > 0 && times < 9999)
+    if (change.unjudged)
+        snprintf(percent, sizeof percent, "-");
+    else
+        percent_text(change.a, change.b, percent);
+    if (change.unjudged)
+        ;
+    else if (change.freedom && change.spread > 0 && times < 9999)
         snprintf(spread, sizeof spread, "%.0f x spread", times);
     else if (change.freedom && change.spread == 0)
         snprintf(spread, sizeof spread, "each %s", w->words->one);
@@ -243,8 +272,8 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
         cw_text_print(w->out, "\n      %*s", room, "");
     const char mark[] = {cw_terminal_mark(status), 0};
     cw_text_print(w->out, " %11s %11s %8s%s%s%s%s\n", value_text(change.a, means->units[metric], x),
-                  value_text(change.b, means->units[metric], y), percent_text(change.a, change.b, percent),
-                  *mark != ' ' ? " " : "", *mark != ' ' ? mark : "", *spread ? "  " : "", spread);
+                  value_text(change.b, means->units[metric], y), percent, *mark != ' ' ? " " : "",
+                  *mark != ' ' ? mark : "", *spread ? "  " : "", spread);
 }
 
 static void put_kernel(const struct writing *w, const struct cw_match *m, const struct changes *changes)
@@ -253,8 +282,12 @@ static void put_kernel(const struct writing *w, const struct cw_match *m, const 
     put_match(w, m);
     for (uint32_t i = 0; i < shown; i++)
         put_metric(w, m, changes->metrics[i]);
-    if (shown < changes->count)
-        cw_text_print(w->out, "      %" PRIu32 " more metrics changed\n", changes->count - shown);
+    const uint32_t changed = changes->count - changes->unjudged;
+    if (shown < changed)
+        cw_text_print(w->out, "      %" PRIu32 " more metrics changed\n", changed - shown);
+    if (shown < changes->count && changes->unjudged)
+        cw_text_print(w->out, "      %" PRIu32 " more metrics cannot be judged\n",
+                      changes->count - (shown > changed ? shown : changed));
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------ */
@@ -262,6 +295,7 @@ static void put_kernel(const struct writing *w, const struct cw_match *m, const 
 /* Matches in the order in which they are told, and how many of each kind there are. */
 struct all {
     uint32_t *order, count[CHANGED_NOTHING + 1], slower, faster, others; /* others: added, gone, launched otherwise */
+    uint32_t unjudged; /* have values that nobody can judge, whatever else of them changed */
     double lost, won, a, b;                                              /* ns; a and b: of what did not change */
     bool spread;                                                         /* some kernel has several launches */
 };
@@ -289,6 +323,7 @@ static void sort_matches(struct all *all, const struct cw_comparison *c, struct 
         whats[i] = (uint8_t)changes->what;
         all->count[changes->what]++;
         add_time(all, c, m, changes);
+        all->unjudged += changes->unjudged || changes->unjudged_time;
         all->spread = all->spread || m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || c->a.groups.items[m->a].count > 1 ||
                       c->b.groups.items[m->b].count > 1;
     }
@@ -314,11 +349,13 @@ static void put_verdict(const struct writing *w, const struct all *all)
 {
     bool first = true;
     char others[64];
+    const char *all_but = all->unjudged ? "of what can be judged, " : "";
+    const bool nothing = all->count[CHANGED_NOTHING] + all->count[UNJUDGED] == w->c->match_count;
     snprintf(others, sizeof others, "added, gone or %s", w->words->otherwise);
-    if (all->count[CHANGED_NOTHING] == w->c->match_count && all->spread) {
-        fprintf(w->out, "nothing changed beyond what %s differ by\n", w->words->many);
-    } else if (all->count[CHANGED_NOTHING] == w->c->match_count) {
-        fputs("nothing changed: no exact count, and nothing else by more than 2 %\n", w->out);
+    if (nothing && all->spread) {
+        fprintf(w->out, "%snothing changed beyond what %s differ by\n", all_but, w->words->many);
+    } else if (nothing) {
+        fprintf(w->out, "%snothing changed: no exact count, and nothing else by more than 2 %%\n", all_but);
     } else {
         fprintf(w->out, "changed %s: ", w->words->groups);
         put_count(w->out, &first, all->slower, "slower", all->lost);
@@ -328,6 +365,9 @@ static void put_verdict(const struct writing *w, const struct all *all)
         put_count(w->out, &first, all->count[CHANGED_VALUES], "in measured values", 0);
         fputs("\n", w->out);
     }
+    if (all->unjudged)
+        fprintf(w->out, "cannot be judged: %" PRIu32 " of the %s %s values that overflowed or are incomplete\n",
+                all->unjudged, w->words->groups, all->unjudged == 1 ? "has" : "have");
     if (!all->spread && w->c->match_count)
         fprintf(w->out,
                 "Each %s a side, so nobody knows how far %s differ by chance: give several\n"
@@ -353,8 +393,8 @@ static void put_kernels(const struct writing *w, size_t top, const char *what, c
     for (uint32_t i = shown; i < changed; i++)
         rest += isnan(c->matches[all->order[i]].change) ? 0 : c->matches[all->order[i]].change;
     if (shown < changed)
-        cw_text_print(w->out, "%11s  %" PRIu32 " more changed; --top N shows more\n", time_text(rest, true, x),
-                      changed - shown);
+        cw_text_print(w->out, "%11s  %" PRIu32 " more changed%s; --top N shows more\n", time_text(rest, true, x),
+                      changed - shown, all->count[UNJUDGED] ? " or cannot be judged" : "");
     if (same)
         cw_text_print(w->out, "%" PRIu32 " did not change: %s -> %s  %s\n", same, time_text(all->a, false, x),
                       time_text(all->b, false, y), percent_text(all->a, all->b, percent));

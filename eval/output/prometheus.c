@@ -26,7 +26,8 @@ static void put_label(FILE *out, const char *name, const char *text)
     cw_text_put(out, CW_TEXT_LABEL, text);
 }
 
-static void put_sample(FILE *out, const char *name, const struct cw_side *side, uint32_t group, double value)
+static void put_sample(FILE *out, const char *name, const struct cw_side *side, uint32_t group, double value,
+                       enum cw_value_status status)
 {
     const struct cw_counter_data *d = &side->groups.data;
     const struct cw_range *r = &d->ranges[group];
@@ -38,6 +39,8 @@ static void put_sample(FILE *out, const char *name, const struct cw_side *side, 
     put_label(out, "{kernel", side->groups.items[group].name);
     put_label(out, ",function", r->kernel);
     put_label(out, ",device", device ? device : "");
+    if (status != CW_VALUE_OK)
+        put_label(out, ",status", cw_value_status_text(status));
     if (!side->groups.items[group].several_gpus)
         cw_text_print(out, ",index=\"%" PRIu32 "\"", d->devices[r->device].index);
     cw_text_print(out,
@@ -55,14 +58,16 @@ enum cw_status cw_prometheus_write(FILE *out, const void *data, struct cw_error 
     (void)err;
     put_type(out, "launches");
     for (uint32_t k = 0; k < g->count; k++)
-        put_sample(out, "launches", side, k, g->items[k].count);
+        put_sample(out, "launches", side, k, g->items[k].count, CW_VALUE_OK);
     put_type(out, "time_seconds");
     for (uint32_t k = 0; k < g->count; k++)
-        put_sample(out, "time_seconds", side, k, g->items[k].total / 1e9);
+        put_sample(out, "time_seconds", side, k, g->items[k].total / 1e9, CW_VALUE_OK);
     for (uint32_t m = 0; m < r->metric_count; m++) {
         put_type(out, r->names[m]);
-        for (uint32_t k = 0; k < g->count; k++)
-            put_sample(out, r->names[m], side, k, r->values[(size_t)m * r->row_count + k]);
+        for (uint32_t k = 0; k < g->count; k++) {
+            const size_t at = (size_t)m * r->row_count + k;
+            put_sample(out, r->names[m], side, k, r->values[at], (enum cw_value_status)r->statuses[at]);
+        }
     }
     return CW_OK;
 }

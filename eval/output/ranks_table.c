@@ -4,7 +4,7 @@
 
 #include "eval/output/ranks_output.h"
 
-enum { SPREADS = 9 }; /* numbers of a spread */
+enum { SPREADS = 9, NUMBERS = 4 }; /* of a spread: those that may have fractions, and whole ones */
 
 struct value_record {
     struct cw_rank rank;
@@ -18,7 +18,7 @@ struct kernel_record {
     const uint32_t *grid, *block;
     uint32_t waits, least_rank, greatest_rank;
     const double *spreads[SPREADS]; /* [metric] each */
-    const uint32_t *least_ranks, *greatest_ranks, *outliers;
+    const uint32_t *least_ranks, *greatest_ranks, *outliers, *left_out;
 };
 
 struct straggler_record {
@@ -48,7 +48,7 @@ struct content {
     double *values; /* of a row */
     int8_t *statuses;
     double *spreads[SPREADS];
-    uint32_t *numbers[3];
+    uint32_t *numbers[NUMBERS];
     struct missing_record *missing;
     char text[CW_STRAGGLER_TEXT];
 };
@@ -90,6 +90,7 @@ static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t
         c->numbers[0][m] = r->ranks[s->least_rank].number;
         c->numbers[1][m] = r->ranks[s->greatest_rank].number;
         c->numbers[2][m] = s->outliers;
+        c->numbers[3][m] = s->left_out;
     }
     c->kernel = (struct kernel_record){.kernel = *k,
                                        .grid = k->grid,
@@ -99,7 +100,8 @@ static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t
                                        .greatest_rank = r->ranks[k->time.greatest_rank].number,
                                        .least_ranks = c->numbers[0],
                                        .greatest_ranks = c->numbers[1],
-                                       .outliers = c->numbers[2]};
+                                       .outliers = c->numbers[2],
+                                       .left_out = c->numbers[3]};
     for (int n = 0; n < SPREADS; n++)
         c->kernel.spreads[n] = c->spreads[n];
     return (struct cw_output_row){.record = &c->kernel};
@@ -200,8 +202,9 @@ static const struct cw_output_column kernel_columns[] = {
     {"least_rank", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, KERNEL(least_ranks)},
     {"greatest_rank", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, KERNEL(greatest_ranks)},
     {"outliers", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, KERNEL(outliers)},
+    {"left_out", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, KERNEL(left_out)},
 };
-enum { KERNEL_COLUMNS = sizeof kernel_columns / sizeof *kernel_columns, ACROSS_METRICS = SPREADS + 3 };
+enum { KERNEL_COLUMNS = sizeof kernel_columns / sizeof *kernel_columns, ACROSS_METRICS = SPREADS + NUMBERS };
 
 #define STRAGGLER(member) offsetof(struct straggler_record, member)
 static const struct cw_output_column straggler_columns[] = {
@@ -244,7 +247,7 @@ static bool make_room(struct content *c, struct cw_output_column *columns, const
                 (c->statuses = cw_arena_alloc(arena, count, sizeof *c->statuses));
     for (int n = 0; n < SPREADS; n++)
         good = good && (c->spreads[n] = cw_arena_alloc(arena, count, sizeof **c->spreads));
-    for (int n = 0; n < 3; n++)
+    for (int n = 0; n < NUMBERS; n++)
         good = good && (c->numbers[n] = cw_arena_alloc(arena, count, sizeof **c->numbers));
     memcpy(columns, kernel_columns, sizeof kernel_columns);
     for (int n = KERNEL_COLUMNS - ACROSS_METRICS; n < KERNEL_COLUMNS; n++)

@@ -88,7 +88,7 @@ struct kernel_line {
 
 struct metric_line {
     char median[CW_NUMBER_SIZE], least[CW_NUMBER_SIZE], greatest[CW_NUMBER_SIZE], least_rank[16], greatest_rank[16],
-        imbalance[16], outliers[CW_NUMBER_SIZE], unit[CW_UNIT_SIZE], name[CW_METRIC_NAME_MAX + CW_SHORT_SIZE];
+        imbalance[16], outliers[CW_NUMBER_SIZE], mark[2], unit[CW_UNIT_SIZE], name[CW_METRIC_NAME_MAX + CW_SHORT_SIZE];
 };
 
 struct lines {
@@ -112,11 +112,11 @@ static const struct cw_output_column kernel_columns[] = {
     CHARS(struct kernel_line, "kernel", name, false),
 };
 static const struct cw_output_column metric_columns[] = {
-    CHARS(struct metric_line, "median", median, true),        CHARS(struct metric_line, "least", least, true),
-    CHARS(struct metric_line, "rank", least_rank, true),      CHARS(struct metric_line, "greatest", greatest, true),
-    CHARS(struct metric_line, "rank", greatest_rank, true),   CHARS(struct metric_line, "imbalance", imbalance, true),
-    CHARS(struct metric_line, "outliers", outliers, true),    CHARS(struct metric_line, "unit", unit, false),
-    CHARS(struct metric_line, "metric, kernel", name, false),
+    CHARS(struct metric_line, "median", median, true),      CHARS(struct metric_line, "least", least, true),
+    CHARS(struct metric_line, "rank", least_rank, true),    CHARS(struct metric_line, "greatest", greatest, true),
+    CHARS(struct metric_line, "rank", greatest_rank, true), CHARS(struct metric_line, "imbalance", imbalance, true),
+    CHARS(struct metric_line, "outliers", outliers, true),  CHARS(struct metric_line, "", mark, false),
+    CHARS(struct metric_line, "unit", unit, false),         CHARS(struct metric_line, "metric, kernel", name, false),
 };
 
 static void put_percent(char text[16], double part)
@@ -171,6 +171,7 @@ static struct cw_output_row metric_row(const struct cw_output_table *t, uint64_t
     put_rank(line->greatest_rank, r, s, s->greatest_rank);
     put_percent(line->imbalance, s->imbalance);
     cw_terminal_integer(s->outliers, line->outliers);
+    *line->mark = cw_terminal_mark((enum cw_value_status)s->status);
     const char *metric = r->names[at % r->metric_count];
     const size_t used = strlen(metric) + 2, room = l->metric_width, left = room > used ? room - used : 0;
     cw_shorten(r->kernels[at / r->metric_count].name,
@@ -189,7 +190,7 @@ static struct cw_output_row metric_row(const struct cw_output_table *t, uint64_t
 /* By so much that it can be seen. */
 static bool differs(const struct cw_rank_spread *s)
 {
-    return s->outliers || (isfinite(s->imbalance) ? s->imbalance >= 0.0005 : s->greatest > s->least);
+    return s->outliers || s->left_out || (isfinite(s->imbalance) ? s->imbalance >= 0.0005 : s->greatest > s->least);
 }
 
 /* Metrics with outliers first, then those that differ most. */
@@ -211,6 +212,8 @@ static const char *group_title(const struct cw_ranks *r)
 
 /* What a narrow terminal has no room for: the least value with its rank; of metrics also outliers. */
 enum { KERNEL_WIDE = 1 << 4 | 1 << 5, METRIC_WIDE = 1 << 1 | 1 << 2 | 1 << 6 };
+/* The column of marks, where there is none to show. */
+enum { METRIC_MARK = 1 << 7 };
 
 /* What the columns but the last leave of the window; less than 0 where they take more. */
 static int find_room(const struct cw_output_table *table, const struct cw_terminal_style *style)
@@ -258,6 +261,9 @@ static void put_summary(const struct cw_ranks_view *v, FILE *out)
     if (r->unranked)
         cw_text_print(out, "%s more launches tell no rank and are left out.\n",
                       cw_terminal_integer(r->unranked, number));
+    if (r->untimed)
+        cw_text_print(out, "The time of %s of them is not known; totals are without it.\n",
+                      cw_terminal_integer(r->untimed, number));
     if (*cw_job_ranks_text(v->job, missing))
         cw_text_print(out, "%c%s.\n", toupper(*missing), missing + 1);
     putc('\n', out);
@@ -339,16 +345,25 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
     enum { LEAST_METRIC = 40 };
     char title[64];
     struct cw_output_column columns[MOST_COLUMNS];
+    struct cw_terminal_layout seen = {0};
+    bool left_out = false;
+    uint32_t unused = METRIC_MARK;
+    for (uint64_t i = 0; i < count && i < top; i++) {
+        const struct cw_rank_spread *s = &r->spreads[order[i]];
+        seen.seen[s->status] = true;
+        left_out = left_out || s->left_out;
+        unused &= s->status == CW_VALUE_OK ? UINT32_MAX : ~(uint32_t)METRIC_MARK;
+    }
     snprintf(title, sizeof title, "metric, %s", group_title(r));
     struct cw_output_table table = {.columns = columns,
                                     .column_count =
-                                        take_columns(columns, metric_columns, COUNT(metric_columns), 0, title),
+                                        take_columns(columns, metric_columns, COUNT(metric_columns), unused, title),
                                     .record_size = sizeof l->metric,
                                     .row_count = count < top ? count : top,
                                     .row = metric_row,
                                     .content = l};
     if (style->width && find_room(&table, style) < LEAST_METRIC)
-        table.column_count = take_columns(columns, metric_columns, COUNT(metric_columns), METRIC_WIDE, title);
+        table.column_count = take_columns(columns, metric_columns, COUNT(metric_columns), METRIC_WIDE | unused, title);
     const int room = find_room(&table, style);
     l->metric_width = !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME;
     if (count) {
@@ -357,6 +372,9 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
         putc('\n', out);
         cw_terminal_print(&table, out);
         put_more(count, top, "pairs of a metric and a kernel", out);
+        cw_terminal_legend(&seen, out);
+        if (left_out)
+            fputs("     Ranks whose value overflowed or is incomplete are left out.\n", out);
     }
     free(order);
     return CW_OK;
