@@ -37,6 +37,7 @@ static void put_spread(FILE *out, const char *before, const struct cw_rank_sprea
     cw_put_count(out, ",", s->greatest_rank);
     cw_put_number(out, ",", s->imbalance);
     cw_put_count(out, ",", s->outliers);
+    cw_put_count(out, ",", s->left_out);
     fputs("]", out);
 }
 
@@ -105,11 +106,13 @@ static void put_sentences(FILE *out, const struct cw_ranks *r)
 enum cw_status cw_report_job_put(FILE *out, const struct cw_ranks_view *view, struct cw_error *err)
 {
     const struct cw_ranks *r = view->ranks;
+    char missing[CW_JOB_RANKS_TEXT];
     cw_put_text(out, "{\"by\":",
                 r->by == CW_BY_NVTX ? "NVTX range" : r->by == CW_BY_FAMILY ? "family" : "kernel");
     cw_put_number(out, ",\"total\":", r->total);
     cw_put_count(out, ",\"launches\":", r->launches);
     cw_put_count(out, ",\"unranked\":", r->unranked);
+    cw_put_text(out, ",\"missing\":", cw_job_ranks_text(view->job, missing));
     fputs(",\n\"metrics\":[", out);
     for (uint32_t m = 0; m < r->metric_count; m++) {
         cw_put_text(out, m ? ",\n[" : "\n[", r->names[m]);

@@ -4,8 +4,9 @@
 const job = read("job");
 
 // What an array of the page is (report/job.c).
-const spreadOf = ([ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers]) =>
-  ({ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers});
+const spreadOf =
+    ([ ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut ]) =>
+        ({ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut});
 const jobRanks = job ? job.ranks.map(([number, host, pci, launches, total, waits, clock], index) =>
   ({index, number, host, pci, launches, total, waits, clock, work: total - waits, slow: []})) : [];
 const jobKernels = job ? job.kernels.map((k, index) => ({...k, index, spread: spreadOf(k.time), metrics: k.spreads.map(spreadOf)})) : [];
@@ -41,12 +42,44 @@ function chartOfRanks(values, text, mark) {
   return make("figure", {}, chart.node(), make("figcaption", {class: "quiet"}, values.length > columns ? `By rank. A column stands for ${digits(values.length / columns)} ranks: dark up to the least of them, light up to the greatest.` : "By rank."));
 }
 
-const spreadColumns = (text, of) => [
-  {title: "Median", number: true, value: r => of(r).median ?? NaN, cell: r => text(r, of(r).median)},
-  {title: "Least", number: true, value: r => of(r).least ?? NaN, cell: r => of(r).ranks ? make("span", {}, text(r, of(r).least), make("small", {class: "under"}, rankCell(of(r).leastRank))) : missing},
-  {title: "Greatest", number: true, value: r => of(r).greatest ?? NaN, cell: r => of(r).ranks ? make("span", {}, text(r, of(r).greatest), make("small", {class: "under"}, rankCell(of(r).greatestRank))) : missing},
-  {title: "Imbalance", number: true, hint: "the greatest over the mean, less 1", value: r => of(r).imbalance ?? NaN, cell: r => of(r).imbalance === null ? missing : percent(of(r).imbalance)},
-  {title: "Outliers", number: true, hint: "ranks that stand apart", value: r => of(r).outliers, cell: r => count(of(r).outliers)},
+const spreadColumns =
+    (text,
+     of) => [{title : "Median", number : true, value : r => of(r).median ?? NaN, cell : r => text(r, of(r).median)},
+             {
+                 title : "Least",
+                 number : true,
+                 value : r => of(r).least ?? NaN,
+                 cell : r => of(r).ranks ? make("span", {}, text(r, of(r).least),
+                                                make("small", {class : "under"}, rankCell(of(r).leastRank)))
+                                         : missing
+             },
+             {
+                 title : "Greatest",
+                 number : true,
+                 value : r => of(r).greatest ?? NaN,
+                 cell : r => of(r).ranks ? make("span", {}, text(r, of(r).greatest),
+                                                make("small", {class : "under"}, rankCell(of(r).greatestRank)))
+                                         : missing
+             },
+             {
+                 title : "Imbalance",
+                 number : true,
+                 hint : "the greatest over the mean, less 1",
+                 value : r => of(r).imbalance ?? NaN,
+                 cell : r => of(r).imbalance === null ? missing : percent(of(r).imbalance)
+             },
+             {
+                 title : "Outliers",
+                 number : true,
+                 hint : "ranks that stand apart",
+                 value : r => of(r).outliers,
+                 cell : r =>
+                     of(r).leftOut
+                         ? make("span", {}, count(of(r).outliers),
+                                make("small", {class : "under", title : "their values overflowed or are incomplete"},
+                                     `${count(of(r).leftOut)} left out`))
+                         : count(of(r).outliers)
+             },
 ];
 
 function slowTable(list, label) {
@@ -67,9 +100,13 @@ function jobOverview() {
   const cards = [["Device", deviceNames(), mainCapture.chip], ["Ranks", count(jobRanks.length), plural(new Set(jobRanks.map(r => r.host)).size, "host")],
     ["GPU time", formatTime(job.total), "of all ranks"], ["Longest rank", formatTime(most), mean > 0 ? `${percent(most / mean - 1)} above the mean` : ""],
     [jobMany, count(job.all_kernels), ""], ["Launches", count(job.launches), ""]];
-  const told = [job.unranked ? `${count(job.unranked)} launches tell no rank and are left out.` : null,
-    job.all_kernels > jobKernels.length ? `The page has the ${count(jobKernels.length)} that take most of the time.` : null,
-    ...data.captures.flatMap(lacks)].filter(Boolean);
+  const told = [
+      job.unranked ? `${count(job.unranked)} launches tell no rank and are left out.` : null,
+      job.missing ? `${job.missing[0].toUpperCase()}${job.missing.slice(1)}.` : null,
+      job.all_kernels > jobKernels.length ? `The page has the ${count(jobKernels.length)} that take most of the time.`
+                                          : null,
+      ...data.captures.flatMap(lacks)
+  ].filter(Boolean);
   const waited = job.waited.map(([rank, text]) => make("li", {}, make("a", {href: `#rank=${rank}`}, text)));
   return make("div", {}, make("dl", {class: "cards"}, cards.map(([title, value, note]) => make("div", {}, make("dt", {}, title), make("dd", {}, value, make("small", {}, note))))),
     told.length ? make("ul", {class: "notices"}, told.map(text => make("li", {}, text))) : null,
