@@ -181,3 +181,27 @@ Test(eval_compare, relative_differences)
     cr_expect(cw_compare_relative(INFINITY, INFINITY) == 0 && cw_compare_relative(INFINITY, 1) == 1);
     cr_expect(isnan(cw_compare_relative(NAN, 1)));
 }
+
+Test(eval_compare, of_a_value_that_overflowed_nobody_knows_whether_it_changed)
+{
+    const enum cw_value_form forms[] = {CW_FORM_OVERFLOW, CW_FORM_INCOMPLETE};
+    const enum cw_value_status statuses[] = {CW_VALUE_OVERFLOW, CW_VALUE_INCOMPLETE};
+    uint8_t other_forms[SAMPLE_COUNTERS][SAMPLE_RANGES];
+    for (int i = 0; i < 2; i++) {
+        copy();
+        memcpy(other_forms, sample_forms, sizeof other_forms);
+        for (int r = 0; r < SAMPLE_RANGES; r++)
+            other_forms[INST][r] = (uint8_t)forms[i];
+        other.forms = &other_forms[0][0];
+        for (int factor = 1; factor <= 4; factor += 3) {
+            for (int r = 0; r < SAMPLE_RANGES; r++)
+                scale(INST, r, factor);
+            compare(CW_BY_KERNEL);
+            const struct cw_change change = cw_compare_metric(&c, &c.matches[0], 0);
+            cr_expect(change.unjudged && !change.changed && change.a_status == CW_VALUE_OK &&
+                      change.b_status == statuses[i]);
+            const struct cw_change time = cw_compare_time(&c, &c.matches[0]);
+            cr_expect(!time.unjudged && !time.changed);
+        }
+    }
+}

@@ -147,6 +147,15 @@ Test(eval_groups, time_that_was_not_counted)
     cr_expect(isnan(groups.total), "no time is known, which is not 0");
 }
 
+Test(eval_groups, a_time_that_overflowed_or_is_incomplete_is_none)
+{
+    set_form(TIME, 0, CW_FORM_OVERFLOW);
+    set_form(TIME, 1, CW_FORM_INCOMPLETE);
+    group(CW_BY_RANGE, NULL);
+    cr_expect(isnan(groups.durations[0]) && isnan(groups.durations[1]) && groups.durations[2] > 0,
+              "nor is that of a pass, which is another");
+}
+
 /* Comparing each device with each other takes minutes. */
 Test(eval_groups, many_devices)
 {
