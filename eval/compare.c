@@ -269,10 +269,16 @@ struct matching {
     uint32_t count;
 };
 
+/* Without that of some launches a total says nothing beside another. */
+static double whole_time(const struct cw_group *group)
+{
+    return group->timed == group->count ? group->total : NAN;
+}
+
 static void add_match(struct matching *m, uint32_t a, uint32_t b, bool reshaped)
 {
-    const double before = a == CW_NO_GROUP ? 0 : m->a->items[a].total;
-    const double after = b == CW_NO_GROUP ? 0 : m->b->items[b].total;
+    const double before = a == CW_NO_GROUP ? 0 : whole_time(&m->a->items[a]);
+    const double after = b == CW_NO_GROUP ? 0 : whole_time(&m->b->items[b]);
     m->list[m->count++] = (struct cw_match){a, b, reshaped, after - before};
 }
 
@@ -383,15 +389,19 @@ struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_
     return change;
 }
 
+static double size_of(const struct cw_result *r, uint32_t metric, uint32_t group)
+{
+    const size_t at = (size_t)metric * r->row_count + group;
+    return isfinite(r->values[at]) && !cw_value_is_doubtful(r->statuses[at]) ? fabs(r->values[at]) : 0;
+}
+
 void cw_compare_greatest(const struct cw_comparison *c, const struct cw_match *match, double *greatest)
 {
     const struct cw_result *a = &c->a.means, *b = &c->b.means;
     memset(greatest, 0, c->unit_count * sizeof *greatest);
     for (uint32_t i = 0; i < a->metric_count; i++) {
-        const double x = fabs(a->values[(size_t)i * a->row_count + match->a]);
-        const double y = fabs(b->values[(size_t)i * b->row_count + match->b]);
         double *of = &greatest[c->units[i]];
-        *of = fmax(*of, fmax(isfinite(x) ? x : 0, isfinite(y) ? y : 0));
+        *of = fmax(*of, fmax(size_of(a, i, match->a), size_of(b, i, match->b)));
     }
 }
 

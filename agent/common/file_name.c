@@ -17,6 +17,12 @@ static bool is_set(const char *variable)
     return value && *value;
 }
 
+static bool read_variable(const char *variable, uint32_t *number)
+{
+    const char *value = getenv(variable);
+    return value && cw_decimal_read_u32(value, number);
+}
+
 /* RANK alone may be anybody's, such as the number of the node in a script that calls torchrun. */
 static bool is_worker(void)
 {
@@ -28,11 +34,11 @@ static bool is_worker(void)
 static bool is_step(void)
 {
     enum { STEP_NUMBERS_END = 0xfffffff0 };
-    const char *step = is_set("SLURM_STEP_ID") ? getenv("SLURM_STEP_ID") : getenv("SLURM_STEPID");
+    const char *step = is_set("SLURM_STEP_ID") ? "SLURM_STEP_ID" : "SLURM_STEPID";
     uint32_t number;
-    if (step && *step)
-        return cw_decimal_read_u32(step, &number) && number < STEP_NUMBERS_END;
-    return cw_decimal_read_u32(getenv("SLURM_PROCID"), &number) && number > 0;
+    if (is_set(step))
+        return read_variable(step, &number) && number < STEP_NUMBERS_END;
+    return read_variable("SLURM_PROCID", &number) && number > 0;
 }
 
 /* Launchers, a more inner one first: who starts processes within an allocation, a task or a rank hands on the variables
@@ -56,12 +62,6 @@ static const struct launcher {
     {"RANK", {"WORLD_SIZE"}, NULL},
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
-
-static bool read_variable(const char *variable, uint32_t *number)
-{
-    const char *value = getenv(variable);
-    return value && cw_decimal_read_u32(value, number);
-}
 
 /* From `first` on the first that gives this process a rank; LAUNCHERS: none does. */
 static size_t find_launcher(size_t first, uint32_t *rank)

@@ -151,7 +151,7 @@ struct changes {
     uint32_t *metrics, count, unjudged;
     double *weights;  /* [metric] */
     double *greatest; /* [unit] */
-    bool time, unjudged_time, launches;
+    bool time, slower, unjudged_time, launches;
     enum what what;
 };
 
@@ -181,6 +181,7 @@ static void find_changes(const struct cw_comparison *c, const struct cw_match *m
     bool exact = false, values = false;
     const struct cw_change time = cw_compare_time(c, m);
     changes->time = time.changed;
+    changes->slower = time.b > time.a;
     changes->unjudged_time = time.unjudged;
     changes->launches = cw_side_launches(&c->a, m->a) != cw_side_launches(&c->b, m->b);
     cw_compare_greatest(c, m, changes->greatest);
@@ -234,7 +235,7 @@ static void put_match(const struct writing *w, const struct cw_match *m)
     cw_text_print(w->out, "%11s %8s %11s %11s %9s  ", time_text(m->change, true, change),
                   m->a == CW_NO_GROUP   ? "added"
                   : m->b == CW_NO_GROUP ? "gone"
-                                        : percent_text(before, after, percent),
+                                        : percent_text(before, isnan(m->change) ? NAN : after, percent),
                   m->a == CW_NO_GROUP ? "-" : time_text(before, false, x),
                   m->b == CW_NO_GROUP ? "-" : time_text(after, false, y), launches);
     fputs(cw_shorten(of->name, w->width - LEFT_WIDTH, name), w->out); /* escaped already */
@@ -257,15 +258,12 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
     const enum cw_value_status status = status_of(&change);
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE], spread[32] = "";
     w->seen->seen[status] = true;
-    if (change.unjudged)
-        snprintf(percent, sizeof percent, "-");
-    else
+    snprintf(percent, sizeof percent, "-");
+    if (!change.unjudged)
         percent_text(change.a, change.b, percent);
-    if (change.unjudged)
-        ;
-    else if (change.freedom && change.spread > 0 && times < 9999)
+    if (!change.unjudged && change.freedom && change.spread > 0 && times < 9999)
         snprintf(spread, sizeof spread, "%.0f x spread", times);
-    else if (change.freedom && change.spread == 0)
+    else if (!change.unjudged && change.freedom && change.spread == 0)
         snprintf(spread, sizeof spread, "each %s", w->words->one);
     cw_text_print(w->out, "      %-*s", room, means->names[metric]);
     if (!fits)
@@ -305,8 +303,8 @@ static void add_time(struct all *all, const struct cw_comparison *c, const struc
     if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || of->launches || m->reshaped) {
         all->others++;
     } else if (of->time) {
-        *(m->change > 0 ? &all->slower : &all->faster) += 1;
-        *(m->change > 0 ? &all->lost : &all->won) += m->change;
+        *(of->slower ? &all->slower : &all->faster) += 1;
+        *(of->slower ? &all->lost : &all->won) += isnan(m->change) ? 0 : m->change;
     } else if (of->what == CHANGED_NOTHING) {
         all->a += c->a.groups.items[m->a].timed ? c->a.groups.items[m->a].total : 0;
         all->b += c->b.groups.items[m->b].timed ? c->b.groups.items[m->b].total : 0;
