@@ -21,6 +21,7 @@ struct advising {
     struct cw_result values; /* of the rules' metrics, on all groups */
     uint32_t *checked;       /* of each rule: kernels */
     double *gains;           /* of each rule, for the kernel at hand */
+    bool *uncounted;         /* the same: whether the gain is told by the launch alone */
     struct cw_arena *arena;
     struct cw_error *err;
 };
@@ -69,7 +70,7 @@ static bool is_true(const struct cw_advice_value *v)
 /* ---- confidence ------------------------------------------------------------------------------------------------- */
 
 /* The gravest counts. */
-enum doubt { NO_DOUBT, MIXED, UNCHECKED, VARIED, SHORT, UNTIMED, INCOMPLETE, OVERFLOWED };
+enum doubt { NO_DOUBT, MIXED, UNCHECKED, VARIED, SHORT, UNTIMED, UNCOUNTED, INCOMPLETE, OVERFLOWED, IMPLAUSIBLE };
 static const struct {
     enum cw_confidence confidence;
     const char *text;
@@ -80,8 +81,10 @@ static const struct {
     [VARIED] = {CW_CONFIDENCE_LOW, "launches vary by over 30 %"},
     [SHORT] = {CW_CONFIDENCE_LOW, "launches under 10 us"},
     [UNTIMED] = {CW_CONFIDENCE_LOW, "time not known"},
+    [UNCOUNTED] = {CW_CONFIDENCE_LOW, "told by the launch alone"},
     [INCOMPLETE] = {CW_CONFIDENCE_LOW, "a pass is missing"},
     [OVERFLOWED] = {CW_CONFIDENCE_LOW, "a counter overflowed"},
+    [IMPLAUSIBLE] = {CW_CONFIDENCE_LOW, "a share exceeds the whole"},
 };
 
 static enum doubt graver(enum doubt a, enum doubt b)
@@ -100,7 +103,8 @@ static enum doubt of_time(const struct cw_group *group)
 
 static enum doubt of_status(int8_t status)
 {
-    return status == CW_VALUE_OVERFLOW       ? OVERFLOWED
+    return status == CW_VALUE_IMPLAUSIBLE    ? IMPLAUSIBLE
+           : status == CW_VALUE_OVERFLOW     ? OVERFLOWED
            : status == CW_VALUE_INCOMPLETE   ? INCOMPLETE
            : status == CW_VALUE_MIXED_PASSES ? MIXED
                                              : NO_DOUBT;
@@ -182,6 +186,18 @@ static double gain_of(const struct advising *a, const struct cw_rule *rule, uint
     return fmax(0, fmin(gain.value, most));
 }
 
+/* The gain that the launch alone tells, NaN where it tells none. About 3 us of a launch that loads cannot be saved
+ * (`shortest` in data/rules/common.yaml, which needs counters). */
+static double uncounted_gain_of(const struct advising *a, const struct cw_rule *rule, uint32_t row)
+{
+    static const double shortest = 3000; /* ns */
+    const struct cw_advice_value gain = formula_value(a, rule->uncounted, NAN, row);
+    const double mean = a->advice->groups->items[row].mean;
+    if (!is_known(&gain) || !(gain.value > 0))
+        return NAN;
+    return fmin(gain.value, 1) * (mean > 0 ? fmax(0, 1 - shortest / mean) : 1);
+}
+
 static enum cw_status add_finding(const struct advising *a, struct cw_advice_finding *finding,
                                   const struct cw_advice_kernel *kernel, const struct cw_rule *rule, double gain,
                                   uint32_t row)
@@ -192,6 +208,7 @@ static enum cw_status add_finding(const struct advising *a, struct cw_advice_fin
         return cw_error_nomem(a->err);
     *finding = (struct cw_advice_finding){.rule = rule, .gain = gain, .values = values, .evidence = evidence};
     enum doubt doubt = graver(of_formula(a, rule->when, row), of_formula(a, rule->gain, row));
+    finding->implausible = doubt == IMPLAUSIBLE || of_formula(a, rule->bound, row) == IMPLAUSIBLE;
     for (size_t i = 0; i < rule->piece_count; i++) {
         values[i] = named_value(a, &rule->pieces[i].value, row);
         doubt = graver(doubt, of_status(values[i].status));
@@ -204,6 +221,7 @@ static enum cw_status add_finding(const struct advising *a, struct cw_advice_fin
         doubt = graver(doubt, of_status(v.status));
     }
     doubt = graver(doubt, of_time(kernel->group));
+    doubt = graver(doubt, a->uncounted[rule - a->rules->rules] ? UNCOUNTED : NO_DOUBT);
     finding->confidence = doubts[doubt].confidence;
     finding->doubt = doubts[doubt].text;
     return CW_OK;
@@ -212,6 +230,8 @@ static enum cw_status add_finding(const struct advising *a, struct cw_advice_fin
 static int largest_first(const void *a, const void *b)
 {
     const struct cw_advice_finding *x = a, *y = b;
+    if (x->implausible != y->implausible)
+        return x->implausible - y->implausible;
     if (x->gain != y->gain)
         return x->gain > y->gain ? -1 : 1;
     return strcmp(x->rule->id, y->rule->id);
@@ -230,6 +250,9 @@ static enum cw_status check_rules(const struct advising *a, struct cw_advice_ker
     *told = 0;
     for (size_t i = 0; i < count; i++) {
         a->gains[i] = a->rules->rules[i].lacks ? -1 : gain_of(a, &a->rules->rules[i], row);
+        a->uncounted[i] = isnan(a->gains[i]);
+        if (a->uncounted[i])
+            a->gains[i] = uncounted_gain_of(a, &a->rules->rules[i], row);
         *told += is_told(a, i, a->gains[i]);
         a->checked[i] += !isnan(a->gains[i]);
         kernel->unchecked_count += isnan(a->gains[i]);
@@ -282,8 +305,9 @@ static enum cw_status sum_up(const struct advising *a, struct cw_advice_kernel *
     struct cw_advice *out = a->advice;
     const size_t count = a->rules->rule_count;
     const struct cw_rule **unchecked = cw_arena_alloc(a->arena, count, sizeof *unchecked);
+    const struct cw_rule **partly = cw_arena_alloc(a->arena, count, sizeof *partly);
     const struct cw_rule **absent = cw_arena_alloc(a->arena, count, sizeof *absent);
-    if (!unchecked || !absent)
+    if (!unchecked || !partly || !absent)
         return cw_error_nomem(a->err);
     for (size_t i = 0; i < count; i++) {
         const struct cw_rule *rule = &a->rules->rules[i];
@@ -291,8 +315,11 @@ static enum cw_status sum_up(const struct advising *a, struct cw_advice_kernel *
             absent[out->absent_count++] = rule;
         else if (!a->checked[i] && out->kernel_count)
             unchecked[out->unchecked_count++] = rule;
+        else if (a->checked[i] < out->kernel_count)
+            partly[out->partly_count++] = rule;
     }
     out->unchecked = unchecked;
+    out->partly = partly;
     out->absent = absent;
     out->limiters_unchecked = out->kernel_count != 0;
     for (size_t k = 0; k < out->kernel_count; k++) {
@@ -309,12 +336,13 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
     struct cw_advice_kernel *kernels = cw_arena_alloc(arena, groups->count, sizeof *kernels);
     a.checked = cw_arena_alloc(arena, rules->rule_count, sizeof *a.checked);
     a.gains = cw_arena_alloc(arena, rules->rule_count, sizeof *a.gains);
+    a.uncounted = cw_arena_alloc(arena, rules->rule_count, sizeof *a.uncounted);
     *advice = (struct cw_advice){.rules = rules,
                                  .groups = groups,
                                  .kernel_count = groups->count,
                                  .kernels = kernels,
                                  .longest = cw_groups_longest(groups, arena)};
-    if (!advice->longest || !kernels || !a.checked || !a.gains)
+    if (!advice->longest || !kernels || !a.checked || !a.gains || !a.uncounted)
         return cw_error_nomem(err);
     a.values = (struct cw_result){.chip = rules->chip,
                                   .data = &groups->data,
@@ -332,5 +360,6 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
 
 const struct cw_advice_finding *cw_advice_first(const struct cw_advice_kernel *kernel)
 {
-    return kernel->finding_count && kernel->findings[0].gain > 0 ? kernel->findings : NULL;
+    const struct cw_advice_finding *first = kernel->findings;
+    return kernel->finding_count && first->gain > 0 && !first->implausible ? first : NULL;
 }

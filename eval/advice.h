@@ -7,9 +7,9 @@
 #include "eval/result.h"
 #include "metricdb/rules.h"
 
-/* Of values: low where one overflowed or is incomplete, or the kernel ran for less than 10 us or for times that vary by
- * more than 30 %; medium where one mixes passes, also by a formula of its own or as evidence, or where a limiter that
- * comes first could not be checked. */
+/* Of values: low where one is implausible, overflowed or is incomplete, or the kernel ran for less than 10 us or for
+ * times that vary by more than 30 %; medium where one mixes passes, also by a formula of its own or as evidence, or
+ * where a limiter that comes first could not be checked. */
 enum cw_confidence { CW_CONFIDENCE_LOW, CW_CONFIDENCE_MEDIUM, CW_CONFIDENCE_HIGH };
 /* "low", "medium", "high". */
 const char *cw_confidence_text(enum cw_confidence confidence);
@@ -30,7 +30,8 @@ struct cw_advice_line { /* of source code */
 
 struct cw_advice_finding {
     const struct cw_rule *rule;
-    double gain; /* the fraction of the kernel's time that would go: 0.8 leaves a fifth; 0 for a note */
+    double gain;      /* the fraction of the kernel's time that would go: 0.8 leaves a fifth; 0 for a note */
+    bool implausible; /* the gain, or whether the rule holds, comes of a share of more than the whole */
     enum cw_confidence confidence;
     const char *doubt;                    /* why it is not high, in a few words; "" where it is */
     const struct cw_advice_value *values; /* one for each piece of the rule's text */
@@ -53,8 +54,9 @@ struct cw_advice_kernel {
     const char *doubt;             /* as of a finding */
     size_t step_count, finding_count, unchecked_count;
     const struct cw_advice_step *steps;
-    const struct cw_advice_finding *findings; /* by gain, the largest first; notes where there is nothing else */
-    const struct cw_rule *const *unchecked;   /* for lack of metrics in the capture; not those of all kernels */
+    /* by gain, the largest first, implausible ones behind; notes where there is nothing else */
+    const struct cw_advice_finding *findings;
+    const struct cw_rule *const *unchecked; /* for lack of metrics in the capture; not those of all kernels */
 };
 
 /* Findings that would save less of a kernel's time are not told, unless other is asked for. */
@@ -66,8 +68,9 @@ struct cw_advice {
     size_t kernel_count; /* one for each group, in their order */
     const struct cw_advice_kernel *kernels;
     const uint32_t *longest; /* all of them, by total time, the longest first */
-    size_t unchecked_count, absent_count;
+    size_t unchecked_count, partly_count, absent_count;
     const struct cw_rule *const *unchecked; /* of no kernel, for lack of metrics in the capture */
+    const struct cw_rule *const *partly;    /* not of all kernels, for the same reason */
     const struct cw_rule *const *absent;    /* which the chip lacks metrics for */
     bool limiters_unchecked;                /* of no kernel could the whole tree be checked */
     size_t sampled;                         /* kernels whose samples were found, see cw_advice_add_lines */
@@ -78,13 +81,14 @@ struct cw_advice {
 enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules, const struct cw_groups *groups,
                          double least, struct cw_arena *arena, struct cw_error *err);
 
-/* What lists say beside a kernel: the finding that saves most of its time. NULL where none does: a note saves nothing.
- */
+/* What lists say beside a kernel: the finding that saves most of its time. NULL where none does: a note saves nothing,
+ * and a finding that is implausible leads nothing. */
 const struct cw_advice_finding *cw_advice_first(const struct cw_advice_kernel *kernel);
 
 /* Of a rule, in a group of launches. */
 struct cw_advice_part {
-    double gain;                             /* of the group's time: sum of gain x time over its kernels, by the time */
+    /* of the group's time: sum of gain x time over its kernels, by the time; of no implausible findings */
+    double gain;
     double share;                            /* of the group's time: kernels that have the finding */
     double most;                             /* of these, what the one below has of `gain`, or for a note of `share` */
     uint32_t kernel_count;                   /* that have it */

@@ -106,7 +106,7 @@ static void add_parts(const struct summing *s, double total)
     for (uint32_t i = 0; i < s->in_count; i++) {
         const struct cw_advice_kernel *k = &s->advice->kernels[s->in[i]];
         const double part = s->time[s->in[i]] / total;
-        for (size_t f = 0; f < k->finding_count; f++) {
+        for (size_t f = 0; f < k->finding_count && !k->findings[f].implausible; f++) { /* these are the last */
             struct cw_advice_part *p = &s->parts[k->findings[f].rule - rules];
             const double saved = k->findings[f].gain * part, weight = k->findings[f].rule->note ? part : saved;
             p->gain += saved;

@@ -107,18 +107,38 @@ bool cw_reference_equal(double got, double wanted)
     return got == wanted || (isfinite(got) && isfinite(wanted) && fabs(got - wanted) <= 1e-12 * fabs(wanted));
 }
 
-/* Code that CUPTI patches is not counted in kernels of CUDA graphs: the capture says so, and another evaluator takes
- * what there is for the whole. */
-static bool is_beyond_judgement(const struct cw_result *r, uint32_t range, uint32_t metric)
+static int8_t status_of(const struct cw_result *r, uint32_t range, uint32_t metric)
 {
-    return r->statuses[(size_t)metric * r->row_count + range] == CW_VALUE_NOT_COLLECTED &&
-           cw_range_attribute(cw_result_range(r, range), "graphs");
+    return r->statuses[(size_t)metric * r->row_count + range];
+}
+
+/* Where another evaluator divides by zero to infinity, ours has no value, and says so. */
+static bool is_equal(const struct cw_result *r, uint32_t range, uint32_t metric, double wanted)
+{
+    const double got = r->values[(size_t)metric * r->row_count + range];
+    const bool undefined = isnan(got) && isinf(wanted);
+    return undefined ? status_of(r, range, metric) == CW_VALUE_ZERO_DENOMINATOR : cw_reference_equal(got, wanted);
+}
+
+/* What is not collected here and has a value elsewhere. Another evaluator takes frames and regions without a duration
+ * for zero long, which gives zeros and infinities. Code that CUPTI patches is not counted in kernels of CUDA graphs:
+ * the capture says so, and another evaluator takes what there is for the whole. */
+enum beyond { JUDGED, UNDURATED, OF_GRAPHS, BEYOND_COUNT };
+
+static enum beyond is_beyond_judgement(const struct cw_result *r, uint32_t range, uint32_t metric, double wanted)
+{
+    if (status_of(r, range, metric) != CW_VALUE_NOT_COLLECTED)
+        return JUDGED;
+    if (r->plan.metrics[metric].undurated && (isinf(wanted) || wanted == 0))
+        return UNDURATED;
+    return cw_range_attribute(cw_result_range(r, range), "graphs") ? OF_GRAPHS : JUDGED;
 }
 
 enum cw_status cw_reference_compare(const struct cw_reference *reference, const struct cw_result *r, FILE *out,
                                     struct cw_error *err)
 {
-    size_t equal[2] = {0}, differ[2] = {0}, left_out = 0; /* of computed and of copied values; of both */
+    size_t equal[2] = {0}, differ[2] = {0},
+           left_out[BEYOND_COUNT] = {0}; /* of computed and of copied values; of both */
     if (reference->range_count != r->row_count || reference->metric_count != r->metric_count)
         return cw_error_set(err, CW_ERR_INPUT, "found a reference of %zu ranges, expected the %u of the capture",
                             reference->range_count, (unsigned)r->row_count);
@@ -128,10 +148,11 @@ enum cw_status cw_reference_compare(const struct cw_reference *reference, const 
             double wanted = reference->values[(size_t)i * r->metric_count + m];
             const bool copied = r->plan.metrics[m].copied;
             char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE];
-            if (cw_reference_equal(got, wanted)) {
+            const enum beyond beyond = is_beyond_judgement(r, i, m, wanted);
+            if (is_equal(r, i, m, wanted)) {
                 equal[copied]++;
-            } else if (is_beyond_judgement(r, i, m)) {
-                left_out++;
+            } else if (beyond != JUDGED) {
+                left_out[beyond]++;
             } else if (differ[0] + differ[1] < MOST_SHOWN) {
                 differ[copied]++;
                 cw_text_print(out, "%s, range %u (%s): got %s, wanted %s\n", r->names[m], (unsigned)r->ranges[i],
@@ -143,8 +164,11 @@ enum cw_status cw_reference_compare(const struct cw_reference *reference, const 
     size_t different = differ[0] + differ[1];
     cw_text_print(out, "%zu values equal, %zu differ: computed %zu and %zu, copied from the capture %zu and %zu\n",
                   equal[0] + equal[1], different, equal[0], differ[0], equal[1], differ[1]);
-    if (left_out)
-        cw_text_print(out, "%zu values of ranges with CUDA graphs left out, which were not collected\n", left_out);
+    if (left_out[OF_GRAPHS])
+        cw_text_print(out, "%zu values of ranges with CUDA graphs left out, which were not collected\n",
+                      left_out[OF_GRAPHS]);
+    if (left_out[UNDURATED])
+        cw_text_print(out, "%zu values of frames and regions left out, which have no duration\n", left_out[UNDURATED]);
     return different ? cw_error_set(err, CW_ERR_DIFFERS, "found %zu value%s that differ%s from the reference",
                                     different, different == 1 ? "" : "s", different == 1 ? "s" : "")
                      : CW_OK;

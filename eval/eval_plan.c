@@ -14,7 +14,8 @@ struct compile {
     uint32_t count, capacity;
     struct cw_terms meaning; /* of the metric that is being bound */
     uint32_t time;
-    bool failed; /* out of memory */
+    bool undurated; /* the metric that is being bound */
+    bool failed;    /* out of memory */
     struct cw_arena *arena;
     struct cw_error *err;
 };
@@ -24,16 +25,6 @@ struct compile {
 static double duration_of(const struct compile *c, enum cw_span span)
 {
     return span == CW_SPAN_FRAME ? c->options->frame_ns : span == CW_SPAN_REGION ? c->options->region_ns : 0;
-}
-
-/* The column of a counter, or of one that it is derived from: the same unit, there or not there. */
-static uint32_t some_column(const struct compile *c, uint32_t counter)
-{
-    const struct cw_list *terms = &c->chip->counters[counter].terms;
-    uint32_t column = c->columns[counter];
-    for (uint32_t i = 0; i < terms->count && column == CW_NONE; i++)
-        column = c->columns[terms->items[i]];
-    return column;
 }
 
 /* How often the terms of `part` are in the rest of a counter's terms; 0 where they are not all there, or unequally. */
@@ -125,7 +116,7 @@ static bool derive(struct compile *c, struct cw_eval_operand *o, uint32_t counte
 }
 
 /* Cycles of the user's span that are a counter are computed, never recorded: their elapsed cycles scaled to the user's
- * duration. */
+ * duration. Without a duration nobody knows them. */
 static struct cw_eval_operand bind_counter(struct compile *c, const struct cw_operand *from)
 {
     const uint32_t elapsed = c->chip->counters[from->counter].elapsed;
@@ -138,23 +129,26 @@ static struct cw_eval_operand bind_counter(struct compile *c, const struct cw_op
     if (o.duration != 0 && elapsed != CW_NONE) {
         o.kind = peak ? CW_EVAL_USER_PEAK : CW_EVAL_USER_CYCLES;
         o.column = c->columns[elapsed];
+    } else if (!peak && from->span != CW_SPAN_MEASURED) {
+        o.column = CW_NONE;
+        c->undurated = true;
     } else if (!peak) {
         derive(c, &o, from->counter);
     }
     return o;
 }
 
-/* The cycles that a unit would have in the user's frame or region. Without a duration they are zero, or NaN where the
- * unit is unavailable: zero times a column says that, and needs no counter beside the metric's own. */
-static struct cw_eval_operand bind_user_cycles(const struct compile *c, const struct cw_operand *from)
+/* The cycles that a unit would have in the user's frame or region. Without a duration nobody knows them. */
+static struct cw_eval_operand bind_user_cycles(struct compile *c, const struct cw_operand *from)
 {
-    uint32_t elapsed = c->chip->counters[from->counter].elapsed;
-    uint32_t column = elapsed == CW_NONE ? CW_NONE : c->columns[elapsed];
-    double duration = duration_of(c, from->span);
-    if (column == CW_NONE && duration == 0)
-        column = some_column(c, from->counter);
-    return (struct cw_eval_operand){
-        .kind = CW_EVAL_USER_CYCLES, .rollup = from->rollup, .column = column, .time = c->time, .duration = duration};
+    const uint32_t elapsed = c->chip->counters[from->counter].elapsed;
+    const double duration = duration_of(c, from->span);
+    c->undurated = c->undurated || duration == 0;
+    return (struct cw_eval_operand){.kind = CW_EVAL_USER_CYCLES,
+                                    .rollup = from->rollup,
+                                    .column = elapsed == CW_NONE || duration == 0 ? CW_NONE : c->columns[elapsed],
+                                    .time = c->time,
+                                    .duration = duration};
 }
 
 static struct cw_eval_operand bind_operand(struct compile *c, const struct cw_operand *from)
@@ -181,18 +175,17 @@ struct meeting { /* of operands that are to come from one pass */
     const struct cw_schema *schema;
     uint32_t *common; /* scratch for the schema's passes: how many of the operands each has */
     uint32_t met;     /* operands that were measured in passes */
-    bool zero;        /* one is zero, for lack of a user's duration */
     bool lacking;     /* one was not collected */
 };
 
 static bool is_scaled_to_user(const struct cw_eval_operand *o)
 {
-    return (o->kind == CW_EVAL_USER_CYCLES || o->kind == CW_EVAL_USER_PEAK) && o->duration != 0;
+    return o->kind == CW_EVAL_USER_CYCLES || o->kind == CW_EVAL_USER_PEAK;
 }
 
 static bool reads_column(const struct cw_eval_operand *o)
 {
-    return o->kind == CW_EVAL_ROLLUP || (o->kind == CW_EVAL_USER_CYCLES && o->duration != 0);
+    return o->kind == CW_EVAL_ROLLUP || o->kind == CW_EVAL_USER_CYCLES;
 }
 
 static void begin_meeting(struct meeting *m, const struct cw_schema *schema, uint32_t *common)
@@ -223,7 +216,6 @@ static void meet_operand(struct meeting *m, const struct cw_eval_operand *o)
         m->lacking = true;
         return;
     }
-    m->zero = m->zero || (o->kind == CW_EVAL_USER_CYCLES && !scaled);
     if (scaled)
         meet_column(m, o->time);
     if (reads_column(o))
@@ -284,7 +276,7 @@ static enum cw_value_status choose_pass(const struct compile *c, struct cw_eval_
         return CW_VALUE_NOT_COLLECTED;
     if (pass != CW_NONE)
         move_term(t, c->schema, pass);
-    return m.zero ? CW_VALUE_ZERO_DENOMINATOR : m.met == 0 || pass != CW_NONE ? CW_VALUE_OK : CW_VALUE_MIXED_PASSES;
+    return m.met == 0 || pass != CW_NONE ? CW_VALUE_OK : CW_VALUE_MIXED_PASSES;
 }
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
@@ -311,6 +303,7 @@ static enum cw_status bind_term(struct compile *c, const struct cw_term *from)
     struct cw_eval_term t = {.x = bind_operand(c, &from->x),
                              .factor = bind_operand(c, &from->factor),
                              .scale = from->scale,
+                             .most = from->most,
                              .zero_over = from->zero_over};
     for (int d = 0; d < CW_TERM_DIVISORS; d++)
         t.divisors[d] = bind_operand(c, &from->divisors[d]);
@@ -334,9 +327,11 @@ static enum cw_status add_metric(struct compile *c, struct cw_eval_metric *out, 
     }
     if (status != CW_OK)
         return cw_error_nomem(c->err);
+    c->undurated = false;
     for (uint32_t i = 0; i < c->meaning.count && status == CW_OK; i++)
         status = bind_term(c, &c->meaning.items[i]);
     out->term_count = c->count - out->term;
+    out->undurated = c->undurated;
     for (uint32_t i = out->term; i < c->count; i++)
         if (c->terms[i].status > out->status)
             out->status = c->terms[i].status;
@@ -458,7 +453,7 @@ static void take_operand(const struct cw_eval_operand *o, void (*take)(void *use
 {
     if (is_scaled_to_user(o))
         take(user, o->time);
-    if (o->kind == CW_EVAL_ROLLUP || o->kind == CW_EVAL_USER_CYCLES)
+    if (reads_column(o))
         take(user, o->column);
     for (uint32_t i = 0; o->kind == CW_EVAL_LINEAR && i < o->linear->count; i++)
         take(user, o->linear->columns[i]);

@@ -30,7 +30,7 @@ struct cw_eval_operand {
     enum cw_rollup rollup;
     uint32_t column; /* of the schema; of a peak, the counter's own; of a fact its number */
     uint32_t time;   /* column of the range's time in ns, for what is scaled to a user's duration */
-    double duration; /* ns, of the user's frame or region */
+    double duration; /* ns, of the user's frame or region; of user cycles and peaks never 0 */
     const struct cw_linear *linear;
 };
 
@@ -44,7 +44,7 @@ struct cw_linear {
 
 struct cw_eval_term { /* as struct cw_term */
     struct cw_eval_operand x, factor, divisors[CW_TERM_DIVISORS];
-    double scale;
+    double scale, most;
     bool zero_over;
     enum cw_value_status status; /* what the schema alone says */
 };
@@ -52,6 +52,7 @@ struct cw_eval_term { /* as struct cw_term */
 struct cw_eval_metric {
     uint32_t term, term_count;
     bool largest;                /* a throughput */
+    bool undurated;              /* it is about the user's frame or region, and nobody gave a duration for that */
     enum cw_value_status status; /* CW_VALUE_NOT_COLLECTED where a term is; of a formula, whether it mixes passes */
     const struct cw_formula *formula; /* or NULL */
     uint32_t operand;                 /* index of the first of the formula's metrics, which follow one another */

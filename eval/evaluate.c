@@ -25,16 +25,23 @@ static const double *column(const struct block *b, uint32_t column, enum cw_roll
     return b->data->rollups[rollup] + (size_t)column * b->data->range_count + b->start;
 }
 
+/* The rollups of the counter's peak on the device of range i of the block. */
+static const double *peak_of(const struct block *b, uint32_t i, uint32_t counter)
+{
+    const uint32_t device = b->data->device_count == 1 ? 0 : b->data->ranges[b->start + i].device;
+    return b->data->devices[device].facts[counter].peak;
+}
+
 static void load_peak(const struct block *b, uint32_t counter, enum cw_rollup rollup, double *out)
 {
     if (b->data->device_count == 1) {
-        double peak = b->data->devices[0].facts[counter].peak[rollup];
+        double peak = peak_of(b, 0, counter)[rollup];
         for (uint32_t i = 0; i < b->count; i++)
             out[i] = peak;
         return;
     }
     for (uint32_t i = 0; i < b->count; i++)
-        out[i] = b->data->devices[b->data->ranges[b->start + i].device].facts[counter].peak[rollup];
+        out[i] = peak_of(b, i, counter)[rollup];
 }
 
 /* A unit without instances sums to nothing, whatever one instance could do. */
@@ -50,11 +57,6 @@ static void load_present(const struct block *b, uint32_t counter, double *out)
 /* From "for the whole range" to "for the user's duration". */
 static void scale_to_user(const struct block *b, const struct cw_eval_operand *o, double *values)
 {
-    if (o->duration == 0) { /* keeps the NaN of what is unavailable */
-        for (uint32_t i = 0; i < b->count; i++)
-            values[i] *= 0;
-        return;
-    }
     const double *time = column(b, o->time, CW_AVG);
     for (uint32_t i = 0; i < b->count; i++)
         values[i] = time[i] == 0 && values[i] == 0 ? 0 : o->duration * values[i] / time[i];
@@ -162,12 +164,35 @@ static void operand_statuses(const struct block *b, const struct cw_eval_operand
         form_statuses(b, o->column, statuses);
     for (uint32_t i = 0; o->kind == CW_EVAL_LINEAR && i < o->linear->count; i++)
         form_statuses(b, o->linear->columns[i], statuses);
-    if (user && o->duration != 0) {
+    if (user) {
         const double *time = column(b, o->time, CW_AVG);
         form_statuses(b, o->time, statuses);
         for (uint32_t i = 0; i < b->count; i++)
             if (time[i] == 0)
                 raise_status(&statuses[i], CW_VALUE_ZERO_DENOMINATOR);
+    }
+}
+
+/* How many times the whole a share of a device's peak can be: every instance at the highest peak that one of them has.
+ * The busiest instance may have had all that the peak of all allows, because cycles are means over instances. */
+static double wholes(const double *peak, enum cw_rollup rollup)
+{
+    return rollup == CW_MAX   ? peak[CW_SUM] / peak[CW_AVG]
+           : rollup == CW_MIN ? peak[CW_MAX] / peak[CW_MIN]
+                              : peak[CW_MAX] / peak[CW_AVG];
+}
+
+/* Counters of one pass are read one after another, which makes shares of a little more than the whole. */
+static void judge_shares(const struct block *b, const struct cw_eval_term *t, const double *values, int8_t *statuses)
+{
+    static const double reading = 1.005;
+    const struct cw_eval_operand *of = &t->divisors[CW_TERM_DIVISORS - 1];
+    double most = reading * t->most;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (of->kind == CW_EVAL_PEAK && (i == 0 || b->data->device_count > 1))
+            most = reading * t->most * wholes(peak_of(b, i, of->column), of->rollup);
+        if (values[i] > most && !isinf(values[i]))
+            raise_status(&statuses[i], CW_VALUE_IMPLAUSIBLE);
     }
 }
 
@@ -202,6 +227,8 @@ static void run_term(struct block *b, const struct cw_eval_term *t, double *out,
     } else if (x != out) {
         memcpy(out, x, n * sizeof *out);
     }
+    if (t->most != 0)
+        judge_shares(b, t, out, statuses);
 }
 
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
@@ -281,6 +308,19 @@ static void run_formula(struct block *b, const struct cw_eval_metric *metric, do
         raise_status(&statuses[i], metric->status);
 }
 
+/* A quotient that is infinite would be all that remains of a mean. The greatest share of a throughput is not known where
+ * one of them divides by zero, whatever the others are. */
+static void drop_infinities(double *values, int8_t *statuses, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isinf(values[i]) || statuses[i] < CW_VALUE_ZERO_DENOMINATOR)
+            continue;
+        values[i] = NAN;
+        if (statuses[i] == CW_VALUE_IMPLAUSIBLE)
+            statuses[i] = CW_VALUE_ZERO_DENOMINATOR;
+    }
+}
+
 void cw_evaluate(const struct cw_eval_plan *plan, const struct cw_counter_data *data, double *values, int8_t *statuses)
 {
     cw_evaluate_some(plan, 0, plan->metric_count, data, values, statuses);
@@ -301,6 +341,7 @@ void cw_evaluate_some(const struct cw_eval_plan *plan, uint32_t first, uint32_t 
                 run_formula(&b, metric, values + at, statuses + at);
             else
                 run_metric(&b, metric, values + at, statuses + at);
+            drop_infinities(values + at, statuses + at, b.count);
         }
     }
 }

@@ -18,7 +18,9 @@ static void print_value(const struct cw_explanation *e, uint32_t metric)
                   named ? " " : "", named ? unit : "");
     if (cw_explain_status(e, metric) != CW_VALUE_OK)
         cw_text_print(e->out, "  (%s%s)", cw_value_status_text(cw_explain_status(e, metric)),
-                      e->fold && cw_explain_mixes(e, metric) ? ", mixed passes" : "");
+                      (e->fold || cw_explain_status(e, metric) == CW_VALUE_IMPLAUSIBLE) && cw_explain_mixes(e, metric)
+                          ? ", mixed passes"
+                          : "");
     fputc('\n', e->out);
 }
 

@@ -7,6 +7,7 @@ static const char *const texts[CW_VALUE_STATUS_COUNT] = {
     [CW_VALUE_ZERO_DENOMINATOR] = "zero denominator",
     [CW_VALUE_OVERFLOW] = "overflow",
     [CW_VALUE_INCOMPLETE] = "incomplete",
+    [CW_VALUE_IMPLAUSIBLE] = "implausible",
     [CW_VALUE_UNAVAILABLE] = "unavailable",
     [CW_VALUE_NOT_COLLECTED] = "not collected",
 };

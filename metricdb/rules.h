@@ -29,7 +29,8 @@ struct cw_rule {
     unsigned line, column;
     const char *lacks; /* a metric that the chip does not have, so that the rule cannot be checked on it, or NULL */
     uint32_t when, gain, bound, refuted_by;
-    bool note; /* is told where no other rule holds, whatever its gain is */
+    uint32_t uncounted; /* the gain where these were not collected; of launches and devices alone */
+    bool note;          /* is told where no other rule holds, whatever its gain is */
     size_t piece_count, evidence_count, stall_count;
     const struct cw_rule_piece *pieces;
     const char *end;

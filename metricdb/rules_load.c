@@ -220,6 +220,7 @@ static void link_rule(struct cw_rules_load *l, struct cw_rule *rule, const struc
     rule->gain = find_formula(l, before, "gain", &rule->lacks);
     rule->bound = find_formula(l, before, "bound", &rule->lacks);
     rule->refuted_by = find_formula(l, before, "refuted_by", &rule->lacks);
+    rule->uncounted = find_formula(l, before, "uncounted", &rule->lacks);
     read_pieces(l, rule, draft->text);
     if (draft->evidence)
         read_evidence(l, rule, draft->evidence);
@@ -277,7 +278,7 @@ static void gather(struct wanted *w, const struct cw_rules *rules)
         const struct cw_rule *r = &rules->rules[i];
         if (r->lacks)
             continue;
-        want_formulas(w, (uint32_t[]){r->when, r->gain, r->bound, r->refuted_by}, 4);
+        want_formulas(w, (uint32_t[]){r->when, r->gain, r->bound, r->refuted_by, r->uncounted}, 5);
         for (size_t k = 0; k < r->piece_count; k++)
             want(w, &r->pieces[k].value.metric);
         for (size_t k = 0; k < r->evidence_count; k++)

@@ -174,8 +174,8 @@ static bool read_note(struct cw_rules_load *l, const struct cw_yaml *node)
 
 static void read_rule(struct cw_rules_load *l, const struct cw_yaml *rules, size_t i)
 {
-    static const char *const keys[] = {"title", "chips", "values",   "when",   "gain", "bound", "refuted_by",
-                                       "text",  "fix",   "evidence", "stalls", "note", NULL};
+    static const char *const keys[] = {"title",     "chips", "values", "when",     "gain",   "bound", "refuted_by",
+                                       "uncounted", "text",  "fix",    "evidence", "stalls", "note",  NULL};
     const struct cw_yaml *node = &rules->items[i], key = cw_yaml_key(rules, i);
     struct cw_rule_draft draft = {.rule = {.path = l->in.source, .line = key.line, .column = key.column}};
     cw_yaml_only(&l->in, node, keys);
@@ -197,6 +197,7 @@ static void read_rule(struct cw_rules_load *l, const struct cw_yaml *rules, size
     add_conditions(l, scope, "refuted_by", &key, cw_yaml_get(&l->in, node, "refuted_by", false), false);
     cw_rules_add_source(l, scope, "gain", &key, cw_yaml_get(&l->in, node, "gain", true));
     cw_rules_add_source(l, scope, "bound", &key, cw_yaml_get(&l->in, node, "bound", false));
+    cw_rules_add_source(l, scope, "uncounted", &key, cw_yaml_get(&l->in, node, "uncounted", false));
     if (cw_rules_room(l, (void **)&l->drafts, l->draft_count, &l->draft_room, sizeof draft))
         l->drafts[l->draft_count++] = draft;
 }

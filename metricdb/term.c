@@ -75,6 +75,7 @@ static enum cw_status counter_term(struct cw_term *t, const struct cw_chip *chip
     if (is_pct(m->sub)) {
         t->divisors[1] = t->x;
         t->divisors[1].reads = CW_READS_PEAK;
+        t->most = span_of(m->sub) == CW_SPAN_MEASURED && t->x.span == CW_SPAN_MEASURED ? 100 : 0;
     }
     if (!lacks(&t->factor) && !lacks(&t->divisors[0]))
         return CW_OK;
@@ -88,6 +89,14 @@ static enum cw_status unknown(const struct cw_chip *chip, const struct cw_metric
                         cw_chip_base_name(chip, m->type, m->base));
 }
 
+/* Whether a ratio cannot exceed its largest rate: where both counters count the same thing, one counts a part of the
+ * other, or the lanes of an instruction. The largest rates of other ratios are guesses of NVIDIA's, which values
+ * exceed. So are those of latencies, which divide instructions that wait, added up over cycles, by instructions. */
+static bool is_share(const struct cw_ratio *r)
+{
+    return strcmp(r->dimension, "1") == 0 && !strstr(r->name, "latency");
+}
+
 /* NVIDIA's evaluator divides averages: it shows where a sum cancels out and an average only nearly does. */
 static struct cw_term ratio_term(const struct cw_chip *chip, const struct cw_ratio *r, enum cw_submetric sub)
 {
@@ -95,7 +104,9 @@ static struct cw_term ratio_term(const struct cw_chip *chip, const struct cw_rat
         return (struct cw_term){.scale = r->max_rate};
     bool alike = chip->counters[r->numerator].unit == chip->counters[r->denominator].unit;
     enum cw_rollup rollup = alike ? CW_AVG : CW_SUM;
+    const double most = sub == CW_SUB_RATIO_PCT ? 100 : r->max_rate;
     return (struct cw_term){.scale = sub == CW_SUB_RATIO_PCT ? 100 * r->scale / r->max_rate : r->scale,
+                            .most = is_share(r) && most > 0 ? most : 0,
                             .x = operand(chip, CW_READS_ROLLUP, r->numerator, rollup),
                             .divisors = {operand(chip, CW_READS_ROLLUP, r->denominator, rollup)},
                             .zero_over = true};

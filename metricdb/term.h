@@ -38,6 +38,7 @@ enum { CW_TERM_DIVISORS = 2 };
 struct cw_term {
     struct cw_operand x, factor, divisors[CW_TERM_DIVISORS];
     double scale;
+    double most;    /* a share's: the whole, in the unit of the value; 0 where the value is no share */
     bool zero_over; /* anything over zero is zero (ratios), not just zero over zero */
 };
 

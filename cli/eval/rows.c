@@ -72,15 +72,18 @@ static void tell_columns(struct cw_error *err, const char *option, const char *c
         option, names[i], cw_suggest_text(&near, shown, sizeof shown));
 }
 
-/* The value of each name for each group, [name][group]: of columns and of metrics. Told is nothing. */
+/* The value of each name for each group, [name][group]: of columns and of metrics; their statuses, NULL of a column.
+ * Prints no notices. */
 static enum cw_status find_values(struct cw_eval_run *r, const struct cw_eval_rows *rows, const char *option,
-                                  const char *const *names, uint32_t count, const double ***values)
+                                  const char *const *names, uint32_t count, const double ***values,
+                                  const int8_t ***statuses)
 {
     const uint32_t groups = rows->groups.count;
     const char **metrics = cw_arena_alloc(r->arena, count, sizeof *metrics);
     const double **list = *values = cw_arena_alloc(r->arena, count, sizeof *list);
+    const int8_t **list_statuses = *statuses = cw_arena_alloc(r->arena, count, sizeof *list_statuses);
     uint32_t metric_count = 0;
-    if (!metrics || !list)
+    if (!metrics || !list || !list_statuses)
         return cw_error_nomem(r->err);
     for (uint32_t i = 0; i < count; i++) {
         const enum column column = find_column(names[i], strlen(names[i]));
@@ -105,8 +108,10 @@ static enum cw_status find_values(struct cw_eval_run *r, const struct cw_eval_ro
     if (status == CW_ERR_USAGE)
         tell_columns(r->err, option, metrics, metric_count);
     for (uint32_t i = 0, m = 0; status == CW_OK && i < count; i++)
-        if (!list[i])
-            list[i] = of.result.values + (size_t)m++ * groups;
+        if (!list[i]) {
+            list[i] = of.result.values + (size_t)m * groups;
+            list_statuses[i] = of.result.statuses + (size_t)m++ * groups;
+        }
     return status;
 }
 
@@ -138,12 +143,13 @@ static enum cw_status filter(struct cw_eval_run *r, struct cw_eval_rows *rows, c
 {
     struct cw_expr expr;
     const double **values = NULL;
+    const int8_t **statuses;
     uint32_t kept = 0, unknown = 0;
     enum cw_status status = cw_expr_parse_condition(&expr, text, "--filter", r->arena, r->err);
     if (status == CW_ERR_INPUT) /* of the command line */
         r->err->code = status = CW_ERR_USAGE;
     if (status == CW_OK)
-        status = find_values(r, rows, "--filter", expr.names, expr.name_count, &values);
+        status = find_values(r, rows, "--filter", expr.names, expr.name_count, &values, &statuses);
     for (uint32_t i = 0; status == CW_OK && i < rows->count; i++) {
         const bool has = known(&expr, values, rows->rows[i]);
         const double value = has ? cw_eval_expression(&expr, values, rows->rows[i]) : 0;
@@ -163,11 +169,12 @@ static enum cw_status filter(struct cw_eval_run *r, struct cw_eval_rows *rows, c
 
 struct order {
     const struct cw_groups *groups;
-    const double *values; /* NULL: by name */
+    const double *values;   /* NULL: by name */
+    const int8_t *statuses; /* NULL: of a column, which has none */
     bool ascending;
 };
 
-/* Rows without a value stand last, equal ones in their order. */
+/* Rows with an implausible value stand behind the others, rows without a value last, equal ones in their order. */
 static int compare(const void *a, const void *b, void *order)
 {
     const struct order *o = order;
@@ -175,8 +182,10 @@ static int compare(const void *a, const void *b, void *order)
     int found;
     if (o->values) {
         const double x = o->values[i], y = o->values[k];
-        if (isnan(x) || isnan(y))
-            return isnan(x) - isnan(y) ? isnan(x) - isnan(y) : (i > k) - (i < k);
+        const int rank = cw_value_rank(x, o->statuses ? o->statuses[i] : CW_VALUE_OK);
+        const int other = cw_value_rank(y, o->statuses ? o->statuses[k] : CW_VALUE_OK);
+        if (rank != other || isnan(x))
+            return rank != other ? rank - other : (i > k) - (i < k);
         found = (x > y) - (x < y);
     } else {
         found = strcmp(o->groups->items[i].name, o->groups->items[k].name);
@@ -189,6 +198,7 @@ static int compare(const void *a, const void *b, void *order)
 static enum cw_status sort(struct cw_eval_run *r, struct cw_eval_rows *rows, const char *text)
 {
     const double **values = NULL;
+    const int8_t **statuses = NULL;
     enum cw_status status = CW_OK;
     size_t length = strcspn(text, ":");
     struct order order = {.groups = &rows->groups, .ascending = find_column(text, length) == NAME};
@@ -200,8 +210,9 @@ static enum cw_status sort(struct cw_eval_run *r, struct cw_eval_rows *rows, con
                             "found --sort '%s', expected a column or a metric, and :asc or :desc behind it", text);
     order.ascending = text[length] ? text[length + 1] == 'a' : order.ascending;
     if (find_column(text, length) != NAME)
-        status = find_values(r, rows, "--sort", &name, 1, &values);
+        status = find_values(r, rows, "--sort", &name, 1, &values, &statuses);
     order.values = values ? *values : NULL;
+    order.statuses = statuses ? *statuses : NULL;
     if (status == CW_OK)
         qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare, &order);
     return status;

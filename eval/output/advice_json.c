@@ -79,6 +79,8 @@ static bool put_finding(FILE *out, const struct cw_advice_finding *f, size_t mos
     put_number(out, "gain", f->gain);
     put_number(out, "speedup", 1 / (1 - f->gain));
     put_confidence(out, f->confidence, f->doubt);
+    if (f->implausible)
+        fputs(", \"implausible\": true", out);
     put_text(out, "title", f->rule->title);
     put_text(out, "text", text ? text : "");
     put_text(out, "fix", f->rule->fix);

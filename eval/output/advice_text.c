@@ -88,6 +88,7 @@ struct printing {
     int width;
     bool mixed;                /* a value that mixes passes was shown */
     bool multiplexed;          /* one that was multiplexed was shown */
+    bool unchecked;            /* rules that could not be checked were named */
     const char *value;         /* the first that was shown and is no metric, or NULL */
     const struct cw_group *of; /* whose it is */
     enum cw_status status;
@@ -447,11 +448,11 @@ static size_t find_most(const struct cw_advice *a, struct told *most)
     size_t count = 0;
     for (size_t i = 0; i < a->kernel_count; i++) {
         const struct cw_advice_kernel *k = &a->kernels[i];
-        if (!k->finding_count || k->findings[0].rule->note || !(k->group->total > 0))
+        const struct cw_advice_finding *first = cw_advice_first(k);
+        if (!first || !(k->group->total > 0))
             continue;
-        keep_told(
-            most, &count,
-            (struct told){k->group->name, k->findings[0].rule->id, k->group, k->findings[0].gain * k->group->total});
+        keep_told(most, &count,
+                  (struct told){k->group->name, first->rule->id, k->group, first->gain * k->group->total});
     }
     return count;
 }
@@ -469,6 +470,34 @@ static size_t find_most_of_groups(const struct cw_advice_groups *a, struct told 
     return count;
 }
 
+static void put_rules(struct printing *p, const char *before, const struct cw_rule *const *rules, size_t count,
+                      const char *after)
+{
+    struct cw_writer line;
+    if (!count)
+        return;
+    cw_writer_init(&line);
+    cw_write_format(&line, "%s", before);
+    for (size_t i = 0; i < count; i++)
+        cw_write_format(&line, "%s%s", i ? ", " : " ", rules[i]->id);
+    cw_write_format(&line, "%s", after);
+    put_line(p, 0, &line);
+}
+
+/* Rules that lack metrics of all kernels, and those that lack them of some; once. */
+static void put_unchecked(struct printing *p)
+{
+    const struct cw_advice *a = p->view->advice;
+    char after[200];
+    if (p->unchecked)
+        return;
+    cw_text_format(after, sizeof after, ". A plan for all of them: metric-config --chip %.40s --for-advice -o plan.cwc",
+                   a->rules->chip->name);
+    put_rules(p, "Not checked, for lack of metrics in the capture:", a->unchecked, a->unchecked_count, after);
+    put_rules(p, "Not checked of some kernels:", a->partly, a->partly_count, "");
+    p->unchecked = a->unchecked_count + a->partly_count != 0;
+}
+
 static void put_most(struct printing *p)
 {
     const struct cw_advice *a = p->view->advice;
@@ -476,7 +505,13 @@ static void put_most(struct printing *p)
     const size_t count = p->view->by_groups ? find_most_of_groups(p->view->groups, most) : find_most(a, most);
     char saved[CW_NUMBER_SIZE + CW_UNIT_SIZE], number[16] = "";
     if (!count) {
-        fputs("Nothing was found that would save time.\n", p->out);
+        const size_t checked = a->rules->rule_count - a->absent_count - a->unchecked_count;
+        put_unchecked(p);
+        if (p->unchecked && checked)
+            cw_text_print(p->out, "The other %zu rule%s found nothing that would save time.\n", checked,
+                          checked == 1 ? "" : "s");
+        else if (!p->unchecked)
+            fputs("Nothing was found that would save time.\n", p->out);
         return;
     }
     fputs("What would save most of the whole time:\n", p->out);
@@ -530,20 +565,6 @@ static void put_overview(struct printing *p)
         putc('\n', p->out);
 }
 
-static void put_rules(struct printing *p, const char *before, const struct cw_rule *const *rules, size_t count,
-                      const char *after)
-{
-    struct cw_writer line;
-    if (!count)
-        return;
-    cw_writer_init(&line);
-    cw_write_format(&line, "%s", before);
-    for (size_t i = 0; i < count; i++)
-        cw_write_format(&line, "%s%s", i ? ", " : " ", rules[i]->id);
-    cw_write_format(&line, "%s", after);
-    put_line(p, 0, &line);
-}
-
 /* What is shown: "kernel", "families". */
 static const char *shown_name(const struct cw_advice_view *view, bool many)
 {
@@ -580,10 +601,7 @@ static void put_end(struct printing *p, size_t shown, size_t count)
     if (a->kernel_count)
         put_wrapped(p, 0,
                     "#N is the first launch of a kernel: --range N takes it, --kernel NAME all launches of that name.");
-    char after[200];
-    cw_text_format(after, sizeof after, ". A plan for all of them: metric-config --chip %.40s --for-advice -o plan.cwc",
-                   a->rules->chip->name);
-    put_rules(p, "Not checked, for lack of metrics in the capture:", a->unchecked, a->unchecked_count, after);
+    put_unchecked(p);
     if (a->limiters_unchecked)
         put_wrapped(p, 0, "What limits the kernels was told without some of the metrics: --for-advice has them.");
     put_rules(p, "Not for this chip:", a->absent, a->absent_count, "");

@@ -61,6 +61,11 @@ static double value_of(const struct full *f, uint32_t metric)
     return f->result->values[(size_t)metric * f->result->row_count + f->range];
 }
 
+static int8_t status_of(const struct full *f, uint32_t metric)
+{
+    return f->result->statuses[(size_t)metric * f->result->row_count + f->range];
+}
+
 static void put_name(struct full *f, const char *name)
 {
     const char *pattern = f->section && f->section->shares ? f->section->patterns[0] : NULL;
@@ -93,7 +98,7 @@ static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t i
     char bar[CW_BAR_SIZE];
     put_name(f, r->names[metric]);
     f->one.value = value / cw_terminal_factor(value, r->units[metric], f->one.unit);
-    f->one.status = r->statuses[(size_t)metric * r->row_count + f->range];
+    f->one.status = status_of(f, metric);
     f->one.note[0] = 0;
     if (f->result->spread)
         put_spread(f, metric);
@@ -153,7 +158,8 @@ static int by_value(const void *a, const void *b, void *full)
 {
     const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const double x = value_of(full, i), y = value_of(full, k);
-    const int order = isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x < y) - (x > y);
+    const int ranks = cw_value_rank(x, status_of(full, i)) - cw_value_rank(y, status_of(full, k));
+    const int order = ranks || isnan(x) ? ranks : (x < y) - (x > y);
     return order ? order : (i > k) - (i < k);
 }
 

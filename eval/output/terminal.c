@@ -196,10 +196,15 @@ const char *cw_terminal_bar(double part, const struct cw_terminal_style *style, 
 /* ---- layout ----------------------------------------------------------------------------------------------------- */
 
 static const char marks[CW_VALUE_STATUS_COUNT] = {
-    [CW_VALUE_OK] = ' ',          [CW_VALUE_MIXED_PASSES] = '~',
-    [CW_VALUE_MULTIPLEXED] = 'x', [CW_VALUE_ZERO_DENOMINATOR] = '/',
-    [CW_VALUE_OVERFLOW] = '!',    [CW_VALUE_INCOMPLETE] = '?',
-    [CW_VALUE_UNAVAILABLE] = 'u', [CW_VALUE_NOT_COLLECTED] = '-',
+    [CW_VALUE_OK] = ' ',
+    [CW_VALUE_MIXED_PASSES] = '~',
+    [CW_VALUE_MULTIPLEXED] = 'x',
+    [CW_VALUE_ZERO_DENOMINATOR] = '/',
+    [CW_VALUE_OVERFLOW] = '!',
+    [CW_VALUE_INCOMPLETE] = '?',
+    [CW_VALUE_IMPLAUSIBLE] = '>',
+    [CW_VALUE_UNAVAILABLE] = 'u',
+    [CW_VALUE_NOT_COLLECTED] = '-',
 };
 
 char cw_terminal_mark(enum cw_value_status status)
@@ -367,11 +372,12 @@ void cw_terminal_legend(const struct cw_terminal_layout *l, FILE *out)
     static const char *const meaning[CW_VALUE_STATUS_COUNT] = {
         [CW_VALUE_MIXED_PASSES] = "mixed passes: its counters come from different passes",
         [CW_VALUE_MULTIPLEXED] = "multiplexed: the mean of launches or ranges that were counted in one pass each",
-        [CW_VALUE_ZERO_DENOMINATOR] = "zero denominator (for frame and region: no --frame-ns, --region-ns)",
+        [CW_VALUE_ZERO_DENOMINATOR] = "zero denominator",
         [CW_VALUE_OVERFLOW] = "overflow: a counter overflowed",
         [CW_VALUE_INCOMPLETE] = "incomplete: a pass is missing",
+        [CW_VALUE_IMPLAUSIBLE] = "implausible: a share of more than the whole",
         [CW_VALUE_UNAVAILABLE] = "unavailable on this device",
-        [CW_VALUE_NOT_COLLECTED] = "not collected in this capture",
+        [CW_VALUE_NOT_COLLECTED] = "not collected in this capture (frame and region: no --frame-ns, --region-ns)",
     };
     bool first = true;
     for (int s = CW_VALUE_OK + 1; s < CW_VALUE_STATUS_COUNT; s++) {

@@ -260,12 +260,13 @@ enum counterworks_value_status { /* in the order of gravity */
                                  COUNTERWORKS_VALUE_OK,
                                  COUNTERWORKS_VALUE_MIXED_PASSES, /* its counters come from different passes */
                                  COUNTERWORKS_VALUE_MULTIPLEXED,  /* the mean of launches counted in one pass each */
-                                 COUNTERWORKS_VALUE_ZERO_DENOMINATOR, /* a denominator, or the user's frame or region,
-                                                                         is zero */
+                                 COUNTERWORKS_VALUE_ZERO_DENOMINATOR, /* a denominator is zero */
                                  COUNTERWORKS_VALUE_OVERFLOW,     /* a counter overflowed in at least one instance */
                                  COUNTERWORKS_VALUE_INCOMPLETE,   /* a pass is missing */
+                                 COUNTERWORKS_VALUE_IMPLAUSIBLE,  /* a share of more than the whole */
                                  COUNTERWORKS_VALUE_UNAVAILABLE,  /* the device does not have it */
-                                 COUNTERWORKS_VALUE_NOT_COLLECTED /* the capture lacks a counter that it needs */
+                                 COUNTERWORKS_VALUE_NOT_COLLECTED /* the capture lacks a counter that it needs, or the
+                                                                     options a duration */
 };
 /* "ok", "mixed passes"... */
 const char *counterworks_value_status_text(enum counterworks_value_status status);
@@ -281,7 +282,7 @@ struct counterworks_evaluate_options {
 
 /* Evaluates metrics on every row of a capture of ranges or samples: values[m * row_count + r] and statuses[...] are
  * those of metric m and row r. A missing value is NaN. A ratio over zero is zero, and so is zero over zero; anything
- * else over zero is infinite. Counters that the capture lacks are no error: their metrics read "not collected", as
+ * else over zero is NaN. Counters that the capture lacks are no error: their metrics read "not collected", as
  * those of other passes do of a range that was multiplexed. NULL options are the usual ones. COUNTERWORKS_USAGE for an
  * unknown name, COUNTERWORKS_INPUT for a capture of another chip, COUNTERWORKS_UNSUPPORTED for one of instructions.
  * Whoever listens to the chip (counterworks_chip_tell) is told of an incomplete capture, of one that was planned with

@@ -188,7 +188,7 @@ function stalls(kernel) {
       .filter(f => f.match && Number.isFinite(valueOf(kernel, f.metric)) && !f.match[1].includes("not_issued"));
     const total = d3.sum(found, f => valueOf(kernel, f.metric));
     if (found.length < 2 || !total) continue;
-    found.sort((a, b) => valueOf(kernel, b.metric) - valueOf(kernel, a.metric));
+    found.sort((a, b) => isImplausible(kernel, a.metric) - isImplausible(kernel, b.metric) || valueOf(kernel, b.metric) - valueOf(kernel, a.metric));
     const shown = found.filter(f => valueOf(kernel, f.metric) / total >= 0.005);
     return make("table", {class: "bars"}, make("caption", {}, kind.title), make("tbody", {}, shown.map(f =>
       make("tr", {}, make("th", {scope: "row", title: metrics[f.metric].about}, f.match[1].replace(/_/g, " ")),

@@ -33,7 +33,7 @@ function glance() {
 
 // Findings of all kernels by the time that they would save.
 function topFindings() {
-  const list = kernels.flatMap(k => (k.advice ? k.advice.findings : []).filter(f => f.gain > 0).map(f => ({kernel: k, f, saved: f.gain * k.total})))
+  const list = kernels.flatMap(k => (k.advice ? k.advice.findings : []).filter(f => f.gain > 0 && !f.implausible).map(f => ({kernel: k, f, saved: f.gain * k.total})))
     .filter(x => Number.isFinite(x.saved)).sort((a, b) => b.saved - a.saved);
   if (!list.length) return !kernels.length ? null : make("p", {class: "quiet"}, kernels.some(k => k.advice && k.advice.limiter)
     ? "No rule found anything that would save 5 % of a kernel's time." : "The capture lacks the counters that tell: metric-config --for-advice plans them.");
@@ -174,7 +174,7 @@ function listings(kind, group) {
 function groupTable(kind) {
   const groups = groupsBy(kind), greatest = groups.length ? groups[0].total / data.total : 1;
   const limiter = g => weigh(g.parts, k => limitedBy(k) ? [[limitedBy(k), 1]] : []);
-  const saved = g => weigh(g.parts, k => k.advice ? k.advice.findings.filter(f => f.gain > 0).map(f => [f.rule, f.gain]) : []);
+  const saved = g => weigh(g.parts, k => k.advice ? k.advice.findings.filter(f => f.gain > 0 && !f.implausible).map(f => [f.rule, f.gain]) : []);
   const columns = [
     {title: "Time", number: true, value: g => g.total, cell: g => formatTime(g.total)},
     {title: "Share", number: true, value: g => g.total / data.total, cell: g => shareCell(g.total / data.total, greatest)},

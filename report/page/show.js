@@ -102,6 +102,9 @@ const statusNames = data.statuses || [];
 const valueOf = (kernel, metric) => kernel.values[metric];
 const statusOf = (kernel, metric) => Number(kernel.statuses[metric]);
 
+// Implausible values stand behind others in an order.
+const isImplausible = (kernel, metric) => statusNames[statusOf(kernel, metric)] === "implausible";
+
 // The first of some metrics that the kernel has a number for: its index, or -1.
 function firstKnown(kernel, names) {
   for (const name of [].concat(names || [])) {
@@ -119,7 +122,7 @@ const launches = n => `${count(n)} ${launchWords[n === 1 ? 0 : 1]}`;
 // Grid and block; user ranges have none.
 const shapeOf = k => k.grid.some(n => n) ? make("small", {class: "whole", title: "grid × block"}, ` ${size(k.grid)} × ${size(k.block)}`) : null;
 
-const statusMarks = ["", "~", "×", "÷0", "!", "!", "–", "–"];
+const statusMarks = ["", "~", "×", "÷0", "!", "!", ">", "–", "–"];
 
 // In how many launches a value that was multiplexed was counted, and how much these differ: ", n=20 ±1.2 %".
 function spreadText(kernel, metric) {
@@ -250,7 +253,7 @@ function explain(kernel, metric, back) {
 
 const statusTexts = ["", "its counters come from different passes, between which the program may have behaved otherwise",
   "the mean of launches or ranges that were counted in one pass each", "a denominator is zero", "a counter overflowed",
-  "a pass is missing", "the device does not have it", "the capture does not hold a counter that it needs"];
+  "a pass is missing", "a share of more than the whole: its passes differ, or it is no share", "the device does not have it", "the capture does not hold a counter that it needs"];
 
 // ---- tables -------------------------------------------------------------------------------------------------------
 

@@ -88,6 +88,51 @@ Test(eval_advice, values_that_are_referred_to_often)
     cr_expect(finding(0, 0)->gain == 0.5);
 }
 
+/* All of 3300 instructions are more than 3200, which four instances can have in 200 active cycles. */
+Test(eval_advice, what_is_implausible_leads_nothing)
+{
+    static const char text[] =
+        "schema: 1\nrules:\n"
+        "  small: {title: t, text: x, fix: f, when: 1, gain: 0.1}\n"
+        "  large: {title: t, text: x, fix: f, when: 1, gain: sm__inst.sum.pct_of_peak_sustained_active / 110}\n"
+        "  when: {title: t, text: x, fix: f, when: sm__inst.sum.pct_of_peak_sustained_active > 100, gain: 0.9}\n";
+    long_enough();
+    set_value(INST, 0, 3300);
+    set_value(INST, 1, 3300);
+    advise(text);
+    cr_assert(advice.kernels[0].finding_count == 3);
+    cr_expect_str_eq(finding(0, 0)->rule->id, "small");
+    cr_expect_str_eq(finding(0, 1)->rule->id, "large");
+    cr_expect_str_eq(finding(0, 2)->rule->id, "when");
+    cr_expect(!finding(0, 0)->implausible && finding(0, 1)->implausible && finding(0, 2)->implausible);
+    cr_expect(finding(0, 1)->confidence == CW_CONFIDENCE_LOW);
+    cr_expect_str_eq(finding(0, 1)->doubt, "a share exceeds the whole");
+    cr_expect_str_eq(cw_advice_first(&advice.kernels[0])->rule->id, "small");
+    cr_expect_str_eq(cw_advice_first(&advice.kernels[1])->rule->id, "large");
+    advise("schema: 1\nrules:\n  r: {title: t, text: x, fix: f, when: 1, "
+           "gain: sm__inst.sum.pct_of_peak_sustained_active / 110}\n");
+    cr_expect(cw_advice_first(&advice.kernels[0]) == NULL, "it is told, and leads no list");
+    cr_expect(advice.kernels[0].finding_count == 1);
+}
+
+/* Of a launch of 20 us, 3 cannot be saved. */
+Test(eval_advice, what_the_launch_alone_tells)
+{
+    long_enough();
+    cr_expect(gain_of("when: sm__missing.sum > 0, gain: 1, uncounted: 0.4") == 0.4 * 17 / 20);
+    cr_expect_str_eq(finding(0, 0)->doubt, "told by the launch alone");
+    cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_LOW && advice.unchecked_count == 0);
+    cr_expect(gain_of("when: 1, gain: sm__missing.sum, uncounted: 0.4") > 0);
+    cr_expect(gain_of("when: 1, gain: 1, bound: sm__missing.sum, uncounted: 0.4") > 0);
+    cr_expect(gain_of("when: 1, gain: 0.7, uncounted: 0.4") == 0.7, "counters come first");
+    cr_expect(gain_of("when: 0, gain: 0.7, uncounted: 0.4") == -1);
+    cr_expect(gain_of("when: sm__missing.sum > 0, gain: 1, uncounted: 0") == -1 && advice.unchecked_count == 1);
+    cr_expect(gain_of("when: sm__missing.sum > 0, gain: 1, uncounted: sm__missing.sum") == -1);
+    for (int i = 0; i < SAMPLE_RANGES; i++)
+        set_value(TIME, i, 2500);
+    cr_expect(gain_of("when: sm__missing.sum > 0, gain: 1, uncounted: 0.4") == -1, "a launch takes that anyway");
+}
+
 Test(eval_advice, notes_stand_alone)
 {
     long_enough();

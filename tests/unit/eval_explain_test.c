@@ -100,9 +100,9 @@ Test(explain, throughputs)
 {
     expect("sm__throughput.avg.pct_of_peak_sustained_active", 0,
            "range 0: first\n"
-           "  sm__throughput.avg.pct_of_peak_sustained_active = 125 %  (mixed passes)\n"
+           "  sm__throughput.avg.pct_of_peak_sustained_active = 125 %  (implausible, mixed passes)\n"
            "    = the largest of 2, marked *\n"
-           "    *          125 %  sm__bytes.avg.pct_of_peak_sustained_active  (mixed passes)\n"
+           "    *          125 %  sm__bytes.avg.pct_of_peak_sustained_active  (implausible)\n"
            "                50 %  sm__inst.avg.pct_of_peak_sustained_active\n"
            "  sm__bytes.avg.pct_of_peak_sustained_active\n"
            "    = 100 * avg(sm__bytes) / avg(sm__cycles_active) / avg(peak of sm__bytes)\n"
@@ -172,7 +172,7 @@ Test(explain, a_tree_of_a_throughput)
     json_t *tree = tree_of("sm__throughput.avg.pct_of_peak_sustained_active", 0);
     const json_t *metric = item(tree, "metrics", 0), *largest = item(metric, "largest_of", 0);
     expect_text(tree, "name", "first");
-    expect_text(metric, "status", "mixed passes");
+    expect_text(metric, "status", "implausible");
     expect_text(metric, "type", "throughput");
     cr_expect(json_number_value(json_object_get(metric, "value")) == 125);
     expect_text(largest, "name", "sm__bytes.avg.pct_of_peak_sustained_active");

@@ -64,17 +64,28 @@ Test(eval_formula, conditions_take_one_side)
     EXPECT("if(sm__hits.sum > 0, 1, 2)", NAN, CW_VALUE_UNAVAILABLE);
 }
 
-Test(eval_formula, divisions_by_zero_are_those_of_c)
+/* Within a formula they are those of C; what is infinite in the end is no value. */
+Test(eval_formula, divisions_by_zero)
 {
     set_value(ACTIVE, 0, 0);
-    EXPECT("sm__inst.sum / sm__cycles_active.sum", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
-    EXPECT("-sm__inst.sum / sm__cycles_active.sum", -INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__inst.sum / sm__cycles_active.sum", NAN, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("-sm__inst.sum / sm__cycles_active.sum", NAN, CW_VALUE_ZERO_DENOMINATOR);
     EXPECT("sm__inst.sum / sm__cycles_active.sum - sm__inst.sum / sm__cycles_active.sum", NAN,
            CW_VALUE_ZERO_DENOMINATOR);
     set_value(INST, 0, 0);
     EXPECT("sm__inst.sum / sm__cycles_active.sum", NAN, CW_VALUE_ZERO_DENOMINATOR);
     EXPECT("sm__inst.sum / max(1, sm__cycles_active.sum)", 0, CW_VALUE_OK);
     EXPECT("1e308 * 10 - 1e308 * 10", NAN, CW_VALUE_OVERFLOW);
+    set_value(INST, 0, 1600);
+    EXPECT("min(sm__inst.sum / sm__cycles_active.sum, 7)", 7, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("min(sm__inst.sum.per_cycle_active, 7)", 7, CW_VALUE_ZERO_DENOMINATOR);
+}
+
+Test(eval_formula, implausible_shares)
+{
+    set_value(INST, 0, 3300);
+    EXPECT("min(100, sm__inst.sum.pct_of_peak_sustained_active)", 100, CW_VALUE_IMPLAUSIBLE);
+    EXPECT("if(sm__hits.sum > 0, 1, sm__inst.sum.pct_of_peak_sustained_active)", 1, CW_VALUE_OK);
 }
 
 Test(eval_formula, the_gravest_status_counts)

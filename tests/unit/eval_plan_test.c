@@ -80,28 +80,34 @@ Test(eval_plan, quotients)
 Test(eval_plan, zero_denominators)
 {
     set_value(ACTIVE, 0, 0);
-    EXPECT("sm__inst.sum.per_cycle_active", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__inst.sum.per_cycle_active", NAN, CW_VALUE_ZERO_DENOMINATOR); /* NVIDIA's is infinite */
     EXPECT_ON(1, "sm__inst.sum.per_cycle_active", 8, CW_VALUE_OK);
     set_value(INST, 0, 0);
     EXPECT("sm__inst.sum.per_cycle_active", 0, CW_VALUE_ZERO_DENOMINATOR);
     set_value(INST, 0, -4);
-    EXPECT("sm__inst.sum.per_cycle_active", -INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__inst.sum.per_cycle_active", NAN, CW_VALUE_ZERO_DENOMINATOR);
     set_value(TIME, 0, 0);
-    EXPECT("sm__bytes.sum.per_second", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__bytes.sum.per_second", NAN, CW_VALUE_ZERO_DENOMINATOR);
     sample_facts[0][BYTES].peak[CW_SUM] = 0;
-    EXPECT("sm__bytes.sum.pct_of_peak_sustained_elapsed", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__bytes.sum.pct_of_peak_sustained_elapsed", NAN, CW_VALUE_ZERO_DENOMINATOR);
 }
 
+/* Nobody knows what a frame has that nobody gave. */
 Test(eval_plan, frame_without_a_duration)
 {
-    EXPECT("sm__inst.sum.peak_sustained_frame", 0, CW_VALUE_ZERO_DENOMINATOR);
-    EXPECT("sm__inst.sum.peak_sustained_region.per_second", 0, CW_VALUE_ZERO_DENOMINATOR);
-    EXPECT("sm__inst.sum.per_cycle_in_frame", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
-    EXPECT("sm__inst.sum.pct_of_peak_sustained_region", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
-    set_value(INST, 0, 0);
-    EXPECT("sm__inst.sum.pct_of_peak_sustained_region", 0, CW_VALUE_ZERO_DENOMINATOR);
-    set_form(ELAPSED, 0, CW_FORM_UNAVAILABLE);
-    EXPECT("sm__inst.sum.peak_sustained_frame", NAN, CW_VALUE_UNAVAILABLE);
+    options = (struct cw_eval_options){.region_ns = 1000};
+    EXPECT("sm__inst.sum.peak_sustained_frame", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__inst.sum.peak_sustained_frame.per_second", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__inst.sum.per_cycle_in_frame", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_frame", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__throughput.avg.pct_of_peak_sustained_frame", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__cycles_in_frame.sum", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__cycles_in_frame.avg.per_cycle_elapsed", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__inst.sum.per_cycle_in_region", 3.2, CW_VALUE_OK);
+    options = (struct cw_eval_options){.frame_ns = 4000};
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_region", NAN, CW_VALUE_NOT_COLLECTED);
+    EXPECT("sm__inst.sum.per_cycle_in_frame", 0.8, CW_VALUE_OK);
+    options = (struct cw_eval_options){0};
 }
 
 /* elapsed cycles 1000 in 2000 ns: a frame of 4000 ns has 2000 */
@@ -117,9 +123,8 @@ Test(eval_plan, frame_and_region_durations)
     EXPECT("sm__cycles_in_frame.avg.peak_sustained", 2, CW_VALUE_OK);
     EXPECT("sm__cycles_in_frame.avg.per_cycle_elapsed", 2, CW_VALUE_OK);
     set_value(TIME, 0, 0);
-    EXPECT("sm__cycles_in_frame.sum", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__cycles_in_frame.sum", NAN, CW_VALUE_ZERO_DENOMINATOR);
     options = (struct cw_eval_options){0};
-    EXPECT("sm__cycles_in_frame.sum", 0, CW_VALUE_OK);
 }
 
 Test(eval_plan, ratios)
@@ -133,6 +138,69 @@ Test(eval_plan, ratios)
     EXPECT("sm__hit_rate.pct", 0, CW_VALUE_ZERO_DENOMINATOR);
     set_form(HITS, 0, CW_FORM_UNAVAILABLE);
     EXPECT("sm__hit_rate.ratio", NAN, CW_VALUE_UNAVAILABLE);
+}
+
+/* All four instances can have 3200 instructions in 200 active cycles, and 16000 in 1000 that elapse. */
+Test(eval_plan, shares_of_more_than_the_whole)
+{
+    set_value(INST, 0, 3215);
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_active", 100 * 3215 / 3200.0, CW_VALUE_OK);
+    set_value(INST, 0, 3300);
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_active", 103.125, CW_VALUE_IMPLAUSIBLE);
+    EXPECT("sm__inst.avg.pct_of_peak_sustained_active", 103.125, CW_VALUE_IMPLAUSIBLE);
+    EXPECT("sm__inst.min.pct_of_peak_sustained_active", 103.125, CW_VALUE_IMPLAUSIBLE);
+    EXPECT("sm__inst.max.pct_of_peak_sustained_active", 103.125, CW_VALUE_OK); /* cycles are a mean */
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_elapsed", 20.625, CW_VALUE_OK);
+    EXPECT("sm__throughput.avg.pct_of_peak_sustained_active", 125, CW_VALUE_IMPLAUSIBLE); /* of bytes, mixed passes */
+    EXPECT("sm__inst.sum.per_cycle_active", 16.5, CW_VALUE_OK);
+    EXPECT_ON(1, "sm__inst.sum.pct_of_peak_sustained_active", 50, CW_VALUE_OK);
+    sample_rollups[CW_MAX][INST][0] = 3300; /* more than all could do */
+    EXPECT("sm__inst.max.pct_of_peak_sustained_active", 412.5, CW_VALUE_IMPLAUSIBLE);
+    options = (struct cw_eval_options){.frame_ns = 100};
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_frame", 412.5, CW_VALUE_OK); /* of cycles that the user gave */
+    options = (struct cw_eval_options){0};
+}
+
+/* An instance that the peak leaves out may count as well. */
+Test(eval_plan, shares_of_unequal_peaks)
+{
+    set_value(INST, 0, 3300);
+    sample_facts[0][INST].peak[CW_AVG] = 3.84;
+    sample_facts[0][INST].peak[CW_SUM] = 4 * 3.84;
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_active", 100 * 3300 / (3.84 * 800), CW_VALUE_IMPLAUSIBLE);
+    set_value(INST, 0, 3200);
+    EXPECT("sm__inst.sum.pct_of_peak_sustained_active", 100 / 0.96, CW_VALUE_OK);
+    sample_facts[0][INST].peak[CW_MIN] = 2;
+    EXPECT("sm__inst.min.pct_of_peak_sustained_active", 200, CW_VALUE_OK);
+}
+
+Test(eval_plan, ratios_of_more_than_the_whole)
+{
+    set_value(HITS, 0, 161); /* of 80; the largest rate is 2 */
+    EXPECT("sm__hit_rate.ratio", 2.0125, CW_VALUE_IMPLAUSIBLE);
+    EXPECT("sm__hit_rate.pct", 100.625, CW_VALUE_IMPLAUSIBLE);
+    set_value(HITS, 0, 160.5);
+    EXPECT("sm__hit_rate.ratio", 2.00625, CW_VALUE_OK);
+    set_value(LOOKUPS, 0, 0);
+    EXPECT("sm__hit_rate.ratio", 0, CW_VALUE_ZERO_DENOMINATOR);
+}
+
+/* Of the statuses of a value with a number it is the gravest: whatever the cause, nobody can have the value. */
+Test(eval_plan, implausible_beside_other_statuses)
+{
+    static const struct {
+        enum cw_value_form form;
+        enum cw_value_status status;
+    } cases[] = {{CW_FORM_MULTIPLEXED, CW_VALUE_IMPLAUSIBLE},
+                 {CW_FORM_OVERFLOW, CW_VALUE_IMPLAUSIBLE},
+                 {CW_FORM_INCOMPLETE, CW_VALUE_IMPLAUSIBLE},
+                 {CW_FORM_UNAVAILABLE, CW_VALUE_UNAVAILABLE},
+                 {CW_FORM_NOT_COLLECTED, CW_VALUE_NOT_COLLECTED}};
+    set_value(INST, 0, 3300);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set_form(INST, 0, cases[i].form);
+        cr_expect_eq(evaluate("sm__inst.sum.pct_of_peak_sustained_active", 0).status, cases[i].status);
+    }
 }
 
 Test(eval_plan, throughputs)
@@ -159,7 +227,7 @@ Test(eval_plan, mixed_passes)
     EXPECT("sm__throughput.avg.pct_of_peak_sustained_elapsed", 25, CW_VALUE_MIXED_PASSES);
     EXPECT("sm__bytes.sum.peak_sustained", 32, CW_VALUE_OK);
     set_value(ACTIVE, 0, 0);
-    EXPECT("sm__bytes.sum.per_cycle_active", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__bytes.sum.per_cycle_active", NAN, CW_VALUE_ZERO_DENOMINATOR);
 }
 
 /* Values of further passes stand behind those of the counters; whoever needs several takes them from one pass. */
@@ -240,7 +308,7 @@ Test(eval_plan, derived_counters)
     EXPECT("sm__misses.sum.per_second", 20 / 2e-6, CW_VALUE_OK);
     EXPECT("sm__misses.sum.peak_sustained", NAN, CW_VALUE_NOT_COLLECTED); /* a peak is recorded beside its counter */
     EXPECT("sm__miss_rate.pct", 25, CW_VALUE_OK);
-    EXPECT("sm__misses.sum.per_cycle_in_frame", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT("sm__misses.sum.per_cycle_in_frame", NAN, CW_VALUE_NOT_COLLECTED);
     sample_rollups[CW_MIN][HITS][0] = 3;
     sample_rollups[CW_MAX][HITS][0] = 50;
     EXPECT("sm__hit_bytes.sum", 60 * 32, CW_VALUE_OK);
@@ -287,7 +355,7 @@ Test(eval_plan, statuses_of_derived_counters)
         EXPECT_ON(1, "sm__misses.sum", 20, CW_VALUE_OK);
     }
     set_value(ACTIVE, 1, 0);
-    EXPECT_ON(1, "sm__misses.sum.per_cycle_active", INFINITY, CW_VALUE_ZERO_DENOMINATOR);
+    EXPECT_ON(1, "sm__misses.sum.per_cycle_active", NAN, CW_VALUE_ZERO_DENOMINATOR);
 }
 
 Test(eval_plan, copied_values)

@@ -322,6 +322,24 @@ Test(library, the_host_library_is_where_it_is_said_to_be)
     cr_expect(!plan && strstr(error.message, "NVIDIA's host library"), "%s", error.message);
 }
 
+Test(library, statuses_by_name)
+{
+    static const struct {
+        enum counterworks_value_status status;
+        const char *text;
+    } all[] = {{COUNTERWORKS_VALUE_OK, "ok"},
+               {COUNTERWORKS_VALUE_MIXED_PASSES, "mixed passes"},
+               {COUNTERWORKS_VALUE_MULTIPLEXED, "multiplexed"},
+               {COUNTERWORKS_VALUE_ZERO_DENOMINATOR, "zero denominator"},
+               {COUNTERWORKS_VALUE_OVERFLOW, "overflow"},
+               {COUNTERWORKS_VALUE_INCOMPLETE, "incomplete"},
+               {COUNTERWORKS_VALUE_IMPLAUSIBLE, "implausible"},
+               {COUNTERWORKS_VALUE_UNAVAILABLE, "unavailable"},
+               {COUNTERWORKS_VALUE_NOT_COLLECTED, "not collected"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        cr_expect_str_eq(counterworks_value_status_text(all[i].status), all[i].text);
+}
+
 Test(library, ranges_are_evaluated)
 {
     static const char *const names[] = {"l1tex__average_t_sectors_per_request.pct", "gpu__time_duration.sum",
