@@ -12,7 +12,7 @@ struct cw_rank_spread {
     double imbalance;               /* greatest / mean - 1; NaN where the mean is not above zero */
     uint32_t least_rank, greatest_rank; /* indices of the first rank that has it */
     uint32_t outliers;              /* see cw_rank_is_outlier */
-    uint32_t left_out; /* ranks whose value overflowed or is incomplete (cw_value_is_doubtful): it counts for nothing */
+    uint32_t left_out; /* ranks whose value overflowed, is incomplete or implausible (cw_value_is_doubtful): it counts for nothing */
     int8_t status;     /* the gravest of all ranks that have a value, and of those that are left out */
 };
 

@@ -374,7 +374,7 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
         put_more(count, top, "pairs of a metric and a kernel", out);
         cw_terminal_legend(&seen, out);
         if (left_out)
-            fputs("     Ranks whose value overflowed or is incomplete are left out.\n", out);
+            fputs("     Ranks whose value overflowed, is incomplete or implausible are left out.\n", out);
     }
     free(order);
     return CW_OK;
