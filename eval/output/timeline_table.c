@@ -60,13 +60,15 @@ struct kind_rows {
     uint64_t at;
     bool is_read;
     struct cw_trace_rows rows;
-    struct cw_trace_buffer *buffer; /* shared: one table is gone through at a time */
-    const size_t **reading;         /* whose block the buffer has */
+    struct cw_timeline_tables *tables;
 };
 
+/* What the tables share: one of them is gone through at a time. */
 struct cw_timeline_tables {
     struct cw_trace_buffer buffer;
-    const size_t *reading;
+    const size_t *reading; /* whose block the buffer has */
+    enum cw_status status; /* why a block cannot be read */
+    struct cw_error *err;
 };
 
 /* ---- items by row ----------------------------------------------------------------------------------------------- */
@@ -306,19 +308,23 @@ static void go_to_start(struct kind_rows *k)
     k->is_read = false;
 }
 
-/* Goes to the next row that is kept, from `row` on; false at the end. */
+/* Goes to the next row that is kept, from `row` on; false at the end and after a failure. The timeline has read the
+ * blocks of some kinds alone: rows of others may turn out here to be damaged. */
 static bool find_row(struct kind_rows *k)
 {
     const struct cw_trace *trace = k->t->trace;
+    struct cw_timeline_tables *of = k->tables;
     for (; k->block < trace->block_count; k->block++, k->row = 0, k->is_read = false) {
         if (trace->kinds[trace->blocks[k->block].kind].kind != k->kind)
             continue;
-        if (!k->is_read || *k->reading != &k->block) {
-            /* it was read before, when the timeline was made: this may fail for want of memory alone */
-            if (cw_trace_read_rows(&k->rows, trace, k->block, k->buffer, NULL) != CW_OK)
+        if (!k->is_read || of->reading != &k->block) {
+            const enum cw_status status = cw_trace_read_rows(&k->rows, trace, k->block, &of->buffer, of->err);
+            if (status != CW_OK) {
+                of->status = status;
                 return false;
+            }
             k->is_read = true;
-            *k->reading = &k->block;
+            of->reading = &k->block;
         }
         for (; k->row < k->rows.count; k->row++) {
             find_item(k, k->block, k->row);
@@ -338,7 +344,7 @@ static struct cw_output_row row(const struct cw_output_table *table, uint64_t i)
         if (k->at == i)
             for (uint32_t c = 0; c < k->count; c++)
                 k->cells[c] = make_cell(k, &k->columns[c]);
-    return (struct cw_output_row){.record = k->cells};
+    return (struct cw_output_row){.record = k->tables->status == CW_OK ? k->cells : NULL};
 }
 
 /* ---- columns ---------------------------------------------------------------------------------------------------- */
@@ -549,11 +555,12 @@ static bool add_kind(struct cw_output *output, struct cw_timeline_tables *tables
                      struct cw_arena *arena)
 {
     struct kind_rows *k = cw_arena_alloc(arena, 1, sizeof *k);
-    if (!k)
+    if (!k) {
+        tables->status = cw_error_nomem(tables->err);
         return false;
+    }
     *k = *from;
-    k->buffer = &tables->buffer;
-    k->reading = &tables->reading;
+    k->tables = tables;
     add_columns(k);
     const uint64_t rows = look_through(k);
     output->tables[output->table_count++] = (struct cw_output_table){.name = cw_trace_kinds[k->kind].name,
@@ -563,8 +570,9 @@ static bool add_kind(struct cw_output *output, struct cw_timeline_tables *tables
                                                                      .record_size = sizeof k->cells,
                                                                      .row_count = rows,
                                                                      .row = row,
-                                                                     .content = k};
-    return true;
+                                                                     .content = k,
+                                                                     .failed = &tables->status};
+    return tables->status == CW_OK;
 }
 
 enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct cw_output *output,
@@ -584,6 +592,9 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
     const uint32_t counts[] = {0, t->gpu_count, t->call_count, t->range_count, t->wait_count, t->mark_count};
     bool good =
         paths && texts && tables && orders[GPU] && orders[CALLS] && orders[RANGES] && orders[WAITS] && orders[MARKS];
+    if (!good)
+        return cw_error_nomem(err);
+    tables->err = err;
     kinds &= keep && keep->kinds ? keep->kinds : UINT64_MAX;
     for (int k = 0; good && k < CW_TRACE_KIND__COUNT; k++) {
         const enum list list = list_of((enum cw_trace_kind)k);
@@ -595,7 +606,7 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
     }
     for (int i = 0; good && i < TEXT_TABLES; i++) /* behind the kinds: CSV has the first table */
         output->tables[output->table_count++] = texts[i];
-    return good ? CW_OK : cw_error_nomem(err);
+    return tables->status;
 }
 
 void cw_timeline_tables_free(struct cw_timeline_tables *tables)

@@ -18,7 +18,7 @@ xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 # ---- the formats -----------------------------------------------------------------------------------------------------
 
 DATA, CONFIG = b"\x89CWD\r\n\x1a\n", b"\x89CWC\r\n\x1a\n"
-RANGE, PM, PC = 0, 1, 2
+RANGE, PM, PC, TRACE = 0, 1, 2, 4
 NO_HASH = b"\0" * 16
 
 
@@ -108,6 +108,22 @@ def packed(records, texts, name, fields, columns):
     return (header(DATA, 0, 2) + chunk("SCHM", schema([TIME], ["gpu__time_duration.sum"])) +
             chunk("DEVC", device(facts=1)) +
             chunk("PACK", u32(records) + many([string(t) for t in texts]) + many([group]) + b"\0\0") + end())
+
+
+def trace(kinds, texts, rows):
+    """A trace of one process: kinds with their fields, of (name, type), and rows of (kind, how many, columns)."""
+    names = list(kinds)
+    return (header(DATA, 5) + chunk("SCHM", schema(profiler=TRACE, passes=0)) + chunk("DEVC", device()) +
+            chunk("TKND", many([string(name) + many([string(field) + u8(type) for field, type in kinds[name]])
+                                for name in names]), True) +
+            chunk("TPRC", u32(0) + u32(100) + pairs((("program", "p"), ("host", "h"))) + many([u32(0) + u32(0)]), True) +
+            chunk("TSTR", u32(0) + u32(1) + many([string(text) for text in texts]), True) +
+            b"".join(chunk("TREC", u32(0) + u32(names.index(kind)) + u32(count) + columns, True)
+                     for kind, count, columns in rows) + end())
+
+
+def column(*numbers):
+    return u8(1) + b"".join(varint(number) for number in numbers)
 
 
 def plan(parameters=(), counters=(("sm__inst_executed", [0]),), raws=1, passes=((0,),), limits=()):
@@ -295,6 +311,9 @@ def captures():
                                                                          passes=passes)) +
                                      chunk("DEVC", device(facts=1)) + end())
     yield "dupattr", ranges(one_range("n", "k", [FIVE]), attributes=[("name", "a"), ("name", "b")] * 2000)
+    # rows of a kind that only files have, fewer than it says: a table that lost all columns
+    yield "trace_rows", trace({"runtime": [("start", 1), ("end", 1), ("thread", 0)], "context": [("context", 0)]}, [],
+                              [("runtime", 1, column(1000) + column(2000) + column(1)), ("context", 3, column(1))])
     yield "quad_64k", ranges(*[one_range("", "", [u8(2)])] * 280, metrics=["gpu__time_duration.sum"] * 1200)
     counters = [TIME] + [(name, 1, [0]) for name in ("sm__cycles_active", "sm__inst_executed", "sm__cycles_elapsed")]
     yield "dagcap", ranges(one_range("a", "b", [FIVE] * 4), counters=counters,

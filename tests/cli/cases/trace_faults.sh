@@ -45,3 +45,8 @@ capture-agent trace --attach 1 -o no.cwd -- true
 capture-agent trace --attach 0 -o no.cwd
 capture-agent range --attach 1 -o no.cwd -c plan.cwc
 test -e no.cwd || echo no file is left
+echo == rows of a kind that files alone have are damaged
+for output in '-o x.h5' '--json x.json' '--csv x.csv --kind context' '--csv - --kind context'; do
+    metric-eval "$SOURCE/tests/attacks/files/trace_rows.cwd" -q $output 2>&1; echo "status $?"
+done
+ls x.* 2>&1 | sed 's/.*://'
