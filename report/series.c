@@ -38,13 +38,20 @@ uint32_t cw_series_per(uint32_t count, uint32_t series, uint32_t bytes)
     return all <= bytes ? 1 : (uint32_t)((reduced + bytes - 1) / bytes);
 }
 
+/* The times of a damaged capture are in no order: those outside stand at the edge. */
+static uint32_t place_of(uint64_t time, uint64_t start, uint64_t end)
+{
+    if (time <= start || end <= start)
+        return 0;
+    return time >= end ? UINT32_MAX : (uint32_t)((double)(time - start) / (double)(end - start) * UINT32_MAX);
+}
+
 bool cw_series_put_times(FILE *out, const uint64_t *times, uint32_t count, uint32_t per, uint64_t start, uint64_t end)
 {
-    const double span = end > start ? (double)(end - start) : 1;
     const uint32_t points = points_of(count, per);
     uint32_t *parts = calloc((size_t)points + 1, sizeof *parts);
     for (uint32_t p = 0; parts && p < points; p++)
-        parts[p] = (uint32_t)((double)(times[(size_t)p * per] - start) / span * UINT32_MAX);
+        parts[p] = place_of(times[(size_t)p * per], start, end);
     if (parts)
         cw_put_bytes(out, ",\"time\":", parts, points * sizeof *parts);
     free(parts);
