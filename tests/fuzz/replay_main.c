@@ -1,4 +1,5 @@
-/* Runs a fuzz target over files, so that its corpus is part of the ordinary tests: replay_NAME FILE_OR_FOLDER... */
+/* Runs a fuzz target over files, so that its corpus is part of the ordinary tests: replay_NAME [--mutants N]
+ * FILE_OR_FOLDER... With --mutants also over N changes of each file, where the target has a mutator. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -8,7 +9,36 @@
 #include "base/file.h"
 #include "tests/fuzz/fuzz.h"
 
+#pragma weak LLVMFuzzerCustomMutator
+
 static size_t replayed;
+static unsigned mutants;
+
+/* In a block of the exact size, so that the address sanitizer sees a read past the end. */
+static bool replay_bytes(const void *bytes, size_t size)
+{
+    uint8_t *exact = malloc(size ? size : 1);
+    if (!exact)
+        return false;
+    memcpy(exact, bytes, size);
+    LLVMFuzzerTestOneInput(exact, size);
+    free(exact);
+    replayed++;
+    return true;
+}
+
+static bool replay_mutants(const struct cw_bytes *bytes)
+{
+    const size_t room = bytes->size + 4096;
+    uint8_t *mutant = malloc(room);
+    bool done = mutant != NULL;
+    for (unsigned i = 0; i < mutants && done; i++) {
+        memcpy(mutant, bytes->data, bytes->size);
+        done = replay_bytes(mutant, LLVMFuzzerCustomMutator(mutant, bytes->size, room, i * 7919));
+    }
+    free(mutant);
+    return done;
+}
 
 static bool replay_file(const char *path)
 {
@@ -19,15 +49,7 @@ static bool replay_file(const char *path)
         fprintf(stderr, "%s\n", cw_error_format(&err, text, sizeof text));
         return false;
     }
-    /* a block of the exact size, so that the address sanitizer sees a read past the end */
-    uint8_t *exact = malloc(bytes.size ? bytes.size : 1);
-    if (exact) {
-        memcpy(exact, bytes.data, bytes.size);
-        LLVMFuzzerTestOneInput(exact, bytes.size);
-        replayed++;
-    }
-    bool done = exact != NULL;
-    free(exact);
+    const bool done = mutants ? replay_mutants(&bytes) : replay_bytes(bytes.data, bytes.size);
     cw_bytes_free(&bytes);
     return done;
 }
@@ -60,8 +82,13 @@ static bool replay_folder(const char *path)
 
 int main(int argc, char **argv)
 {
-    bool done = argc > 1;
-    for (int i = 1; i < argc; i++)
+    int first = 1;
+    if (argc > 2 && strcmp(argv[1], "--mutants") == 0 && LLVMFuzzerCustomMutator) {
+        mutants = (unsigned)strtoul(argv[2], NULL, 10);
+        first = 3;
+    }
+    bool done = argc > first;
+    for (int i = first; i < argc; i++)
         done = replay_folder(argv[i]) && done;
     fprintf(stderr, "%zu inputs replayed\n", replayed);
     return done && replayed > 0 ? 0 : 1;
