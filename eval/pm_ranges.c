@@ -89,9 +89,11 @@ static enum cw_status find_launches(struct work *w, struct cw_error *err)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < pm->name_count; i++)
         w->kernels[numbers[i]] = pm->names[i];
-    for (uint32_t i = 0; i < pm->launch_count; i++) {
+    for (uint32_t i = 0; i < pm->launch_count; i++) { /* a device that was not sampled has none */
         const struct cw_kernel_launch *l = &pm->launches[i];
-        w->intervals[w->interval_count++] = (struct interval){numbers[l->name], l->device, l->start_ns, l->end_ns};
+        uint32_t device;
+        if (cw_device_find(w->r->data->devices, w->r->data->device_count, l->device, &device))
+            w->intervals[w->interval_count++] = (struct interval){numbers[l->name], device, l->start_ns, l->end_ns};
     }
     qsort(w->intervals, w->interval_count, sizeof *w->intervals, by_path);
     return CW_OK;

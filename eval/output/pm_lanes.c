@@ -87,10 +87,13 @@ static uint64_t launch_time(const void *context, uint32_t i)
 static uint32_t launch_lane(struct adding *a, const struct cw_kernel_launch *launch, const char *detail)
 {
     const struct cw_trace *trace = a->places->timeline->trace;
-    uint32_t process = 0;
+    const struct cw_counter_data *data = a->result->data;
+    uint32_t process = 0, device;
+    if (!cw_device_find(data->devices, data->device_count, launch->device, &device)) /* it was not sampled */
+        device = CW_NO_TRACE_DEVICE;
     while (process + 1 < trace->process_count && trace->processes[process].pid != launch->process)
         process++;
-    const struct cw_key key = {{process, launch->device, CW_PLACE_LAUNCHES, launch->stream ^ launch->context << 32}};
+    const struct cw_key key = {{process, device, CW_PLACE_LAUNCHES, launch->stream ^ launch->context << 32}};
     return cw_lane_place(a->places, &key, &(struct cw_lane){.kind = CW_LANE_EVENTS, .flat = true, .name = "stream"},
                          detail);
 }

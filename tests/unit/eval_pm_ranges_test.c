@@ -130,3 +130,25 @@ Test(pm_ranges, times_of_the_gpu_alone_are_refused)
     cr_expect_str_eq(err.message, "found no reading of the clock of device 3, expected one: without it nobody knows "
                                   "which samples are in a range");
 }
+
+/* A launch names its device by number; that of the second device is not its index. */
+Test(pm_ranges, launches_are_of_devices_by_number)
+{
+    static const char *kernels[] = {"k"};
+    static struct cw_kernel_launch launches[] = {{.device = 3, .start_ns = 100, .end_ns = 110},
+                                                 {.device = 0, .start_ns = 130, .end_ns = 140},
+                                                 {.device = 1, .start_ns = 100, .end_ns = 140}};
+    struct cw_counter_data launched = data;
+    struct cw_result of = result;
+    const struct cw_timeline t = {.trace = &trace, .data = &data, .paths = paths, .path_count = 1, .names = names};
+    launched.pm.launches = launches;
+    launched.pm.launch_count = 3;
+    launched.pm.names = kernels;
+    launched.pm.name_count = 1;
+    of.data = &launched;
+    cr_assert_eq(cw_pm_kernels_make(&made, &of, &t, arena, &err), CW_OK);
+    cr_assert_eq(made.count, 2);
+    const uint32_t second = made.items[0].device == 3 ? 0 : 1;
+    expect(second, "k", 3, 1, 1, 10, 1000);
+    expect(1 - second, "k", 0, 1, 1, 10, 4);
+}
