@@ -186,10 +186,10 @@ enum { PIECE = 1 << 20, SINKS_MAX = 64 };
 /* A dataset that is being filled, row by row. */
 struct sink {
     hid_t dataset, given;
-    const char *name;
-    const struct cw_output_column *column; /* NULL: the records themselves */
+    const struct cw_output_column *column;
     const struct cw_output_table *across;
     bool values;                      /* the cells are the row's values, and not its record's */
+    bool numbers;                     /* they are the rows' numbers */
     size_t size;                      /* of a cell */
     uint64_t width, room, held, done; /* cells of a row; rows: of the piece, in it, before it */
     char *piece;
@@ -219,7 +219,7 @@ static hid_t creation_list(const struct file *f, const struct sink *s, const hsi
     if (!sizes[0] || !sizes[1] || sizes[0] * sizes[1] * s->size < PIECE / 256)
         return list;
     H5Pset_chunk(list, rank, chunk);
-    if (!wide && s->column && s->given != f->string) {
+    if (!wide && s->given != f->string) {
         H5Pset_shuffle(list);
         H5Pset_deflate(list, 1);
     }
@@ -228,31 +228,32 @@ static hid_t creation_list(const struct file *f, const struct sink *s, const hsi
 
 static void put_units(struct file *f, hid_t dataset, const struct cw_output_table *t, const struct cw_output_column *c)
 {
-    const bool date = c && cw_output_is_date(c);
-    if (!c || !c->units || (date && t->clock && strcmp(t->clock, CW_OUTPUT_REALTIME) != 0))
+    const bool date = cw_output_is_date(c);
+    if (c->long_name)
+        put_text(f, dataset, "long_name", c->long_name);
+    if (!c->units || (date && t->clock && strcmp(t->clock, CW_OUTPUT_REALTIME) != 0))
         return;
     put_text(f, dataset, "units", c->units);
     if (date)
         put_text(f, dataset, "calendar", "proleptic_gregorian");
 }
 
-/* A dataset of the filling's group with a row for each of the table: of a column, across another table or NULL, or of
- * `stored` records. */
-static hid_t add_sink(struct filling *to, const struct cw_output_column *c, const struct cw_output_table *across,
-                      struct type type)
+/* A dataset of the filling's group with a row for each of the table, of a column, across another table or NULL. */
+static hid_t add_sink(struct filling *to, const struct cw_output_column *c, const struct cw_output_table *across)
 {
     struct file *f = to->f;
     const struct cw_output_table *t = to->table;
+    const struct type type = type_of(f, c->type);
     const hsize_t sizes[2] = {t->row_count, across ? across->row_count : 1};
     struct sink s = {.given = type.given,
-                     .name = c ? c->name : t->name,
                      .column = c,
                      .across = across,
                      .values = across && across == t->metrics,
-                     .size = c ? cw_cell_size(c->type) : t->record_size,
+                     .numbers = c == t->numbers,
+                     .size = cw_cell_size(c->type),
                      .width = sizes[1],
                      .marks.column = across ? NULL : c};
-    if (f->what || !check(f, to->count < SINKS_MAX, s.name))
+    if (f->what || !check(f, to->count < SINKS_MAX, c->name))
         return H5I_INVALID_HID;
     s.room = s.width ? PIECE / (s.width * s.size) : 0;
     s.room = s.room < 1 ? 1 : s.room > t->row_count ? t->row_count : s.room;
@@ -260,10 +261,10 @@ static hid_t add_sink(struct filling *to, const struct cw_output_column *c, cons
     f->nomem = f->nomem || !s.piece;
     hid_t list = creation_list(f, &s, sizes, across ? 2 : 1, t->deferred),
           space = H5Screate_simple(across ? 2 : 1, sizes, NULL);
-    s.dataset = H5Dcreate2(to->group, s.name, type.stored, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    s.dataset = H5Dcreate2(to->group, c->name, type.stored, space, H5P_DEFAULT, list, H5P_DEFAULT);
     H5Sclose(space);
     H5Pclose(list);
-    check(f, s.dataset >= 0 && s.piece, s.name);
+    check(f, s.dataset >= 0 && s.piece, c->name);
     put_units(f, s.dataset, t, c);
     to->sinks[to->count++] = s;
     return s.dataset;
@@ -280,19 +281,22 @@ static void flush_sink(struct file *f, struct sink *s)
     check(f,
           H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, sizes, NULL) >= 0 &&
               H5Dwrite(s->dataset, s->given, memory, file, H5P_DEFAULT, s->piece) >= 0,
-          s->name);
+          s->column->name);
     H5Sclose(file);
     H5Sclose(memory);
     s->done += s->held;
     s->held = 0;
 }
 
-/* The cells that a row has of a column, or its record. Values lie metric by metric, so that this transposes them. */
+/* The cells that a row has of a column. Values lie metric by metric, so that this transposes them. */
 static void gather(struct sink *s, const struct cw_output_row *row)
 {
     char *to = s->piece + s->held * s->width * s->size;
-    if (!s->values) {
-        memcpy(to, s->column ? cw_cell_at(s->column, row->record, 0) : row->record, s->width * s->size);
+    if (s->numbers) {
+        const uint64_t number = s->done + s->held;
+        memcpy(to, &number, s->size);
+    } else if (!s->values) {
+        memcpy(to, cw_cell_at(s->column, row->record, 0), s->width * s->size);
     } else if (s->size == sizeof(double)) {
         const double *from = cw_output_cells(row, s->column);
         for (uint64_t m = 0; m < s->width; m++)
@@ -348,7 +352,7 @@ static void close_sinks(struct filling *to)
     for (size_t k = 0; k < to->count; k++) {
         if (!to->f->what)
             check(to->f, cw_hdf5_marks_put(&to->sinks[k].marks, to->sinks[k].dataset, to->f->string),
-                  to->sinks[k].name);
+                  to->sinks[k].column->name);
         close_object(to->sinks[k].dataset);
         free(to->sinks[k].piece);
     }
@@ -364,11 +368,11 @@ static const struct cw_output_column *next_column(const struct cw_output_table *
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-/* The scale of an axis, from the first column of its table: it gives the axis its name and its labels. */
+/* The scale of an axis, which gives the axis its name and its labels. */
 static hid_t add_scale(struct filling *to)
 {
-    const struct cw_output_column *c = next_column(to->table, NULL);
-    hid_t scale = add_sink(to, c, NULL, type_of(to->f, c->type));
+    const struct cw_output_column *c = to->table->numbers ? to->table->numbers : next_column(to->table, NULL);
+    hid_t scale = add_sink(to, c, NULL);
     if (!to->f->what)
         check(to->f, H5DSset_scale(scale, c->name) >= 0, c->name);
     return scale;
@@ -392,17 +396,18 @@ static void attach(struct file *f, hid_t dataset, hid_t scale, unsigned axis)
         check(f, H5DSattach_scale(dataset, scale, axis) >= 0, "a dimension scale");
 }
 
-/* The columns behind the first, along its axis. */
+/* The columns beside the scale, along its axis. */
 static void add_columns(struct filling *to, hid_t axis)
 {
     const struct cw_output_table *across = NULL;
     hid_t second = H5I_INVALID_HID;
-    for (const struct cw_output_column *c = next_column(to->table, NULL); (c = next_column(to->table, c));) {
+    const struct cw_output_column *c = to->table->numbers ? NULL : next_column(to->table, NULL);
+    while ((c = next_column(to->table, c))) {
         if (c->across && c->across != across) {
             close_object(second);
             second = put_scale(to->f, to->group, across = c->across);
         }
-        hid_t dataset = add_sink(to, c, c->across, type_of(to->f, c->type));
+        hid_t dataset = add_sink(to, c, c->across);
         attach(to->f, dataset, axis, 0);
         if (c->across)
             attach(to->f, dataset, second, 1);
@@ -415,7 +420,7 @@ static void add_values(struct filling *to, const hid_t axes[2])
     const struct cw_output_table *t = to->table;
     for (size_t k = 0; k < cw_output_value_columns(t); k++) {
         const struct cw_output_column *c = &cw_value_columns[k];
-        hid_t dataset = add_sink(to, c, t->metrics, type_of(to->f, c->type));
+        hid_t dataset = add_sink(to, c, t->metrics);
         if (c->type == CW_CELL_STATUS)
             put_flags(to->f, dataset);
         attach(to->f, dataset, axes[0], 0);
@@ -428,6 +433,8 @@ static void add_values(struct filling *to, const hid_t axes[2])
 static void put_table(struct file *f, hid_t group, const struct cw_output_table *t, struct filling *other)
 {
     struct filling rows = {.f = f, .group = group, .table = t}, metrics = {.f = f, .group = group, .table = t->metrics};
+    if (!next_column(t, NULL)) /* a table for other formats: its group is empty */
+        return;
     hid_t axes[2] = {add_scale(&rows), H5I_INVALID_HID};
     if (t->clock)
         put_text(f, axes[0], "clock", t->clock);
@@ -444,35 +451,6 @@ static void put_table(struct file *f, hid_t group, const struct cw_output_table 
     close_sinks(&metrics);
 }
 
-/* The compound type of a table of records: as it lies in memory, or packed as it is stored. */
-static hid_t record_type(struct file *f, const struct cw_output_table *t, bool stored)
-{
-    size_t at = 0;
-    for (const struct cw_output_column *c = NULL; (c = next_column(t, c));)
-        at += stored ? H5Tget_size(type_of(f, c->type).stored) : 0;
-    hid_t type = H5Tcreate(H5T_COMPOUND, stored ? at : t->record_size);
-    at = 0;
-    for (const struct cw_output_column *c = NULL; (c = next_column(t, c));) {
-        struct type of = type_of(f, c->type);
-        check(f, H5Tinsert(type, c->name, stored ? at : c->offset, stored ? of.stored : of.given) >= 0, c->name);
-        at += H5Tget_size(of.stored);
-    }
-    return type;
-}
-
-static void put_records(struct file *f, hid_t group, const struct cw_output_table *t)
-{
-    struct filling records = {.f = f, .group = group, .table = t};
-    if (f->what)
-        return;
-    const struct type type = {record_type(f, t, true), record_type(f, t, false)};
-    add_sink(&records, NULL, NULL, type);
-    fill(&records, NULL);
-    close_sinks(&records);
-    H5Tclose(type.stored);
-    H5Tclose(type.given);
-}
-
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
 static const char *device_attribute(const struct cw_counter_data *d, const char *key)
@@ -485,7 +463,7 @@ static void put_root(struct file *f, const struct cw_output *o)
 {
     char created[CW_TIME_SIZE];
     put_text(f, f->file, "title", "GPU metrics");
-    put_text(f, f->file, "conventions", "counterworks-2");
+    put_text(f, f->file, "conventions", "counterworks-3");
     put_text(f, f->file, "chip", o->data->schema.chip);
     put_text(f, f->file, "device", device_attribute(o->data, "name"));
     put_text(f, f->file, "simulated", device_attribute(o->data, "simulated"));
@@ -519,10 +497,7 @@ static void put_tables(struct file *f, const struct cw_output *o, const char *ma
     if (o->passes.columns)
         add_columns(&passes, add_scale(&passes));
     for (size_t i = 0; i < o->table_count; i++)
-        if (o->tables[i].records)
-            put_records(f, groups[i], &o->tables[i]);
-        else
-            put_table(f, groups[i], &o->tables[i], i ? NULL : &passes);
+        put_table(f, groups[i], &o->tables[i], i ? NULL : &passes);
     close_sinks(&passes);
     for (size_t i = 0; i < o->table_count; i++)
         if (!i || groups[i] != groups[i - 1])

@@ -48,9 +48,6 @@ enum cw_status cw_hdf5_load(struct cw_error *err);
     X(H5Sselect_hyperslab)                                                                                             \
     X(H5Tclose)                                                                                                        \
     X(H5Tcopy)                                                                                                         \
-    X(H5Tcreate)                                                                                                       \
-    X(H5Tget_size)                                                                                                     \
-    X(H5Tinsert)                                                                                                       \
     X(H5Tset_cset)                                                                                                     \
     X(H5Tset_size)                                                                                                     \
     X(H5check_version)                                                                                                 \
@@ -119,9 +116,6 @@ extern struct cw_hdf5 cw_hdf5; /* as cw_hdf5_load has filled it */
 #define H5Sselect_hyperslab cw_hdf5.p_H5Sselect_hyperslab
 #define H5Tclose cw_hdf5.p_H5Tclose
 #define H5Tcopy cw_hdf5.p_H5Tcopy
-#define H5Tcreate cw_hdf5.p_H5Tcreate
-#define H5Tget_size cw_hdf5.p_H5Tget_size
-#define H5Tinsert cw_hdf5.p_H5Tinsert
 #define H5Tset_cset cw_hdf5.p_H5Tset_cset
 #define H5Tset_size cw_hdf5.p_H5Tset_size
 #define H5check_version cw_hdf5.p_H5check_version

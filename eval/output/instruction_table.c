@@ -455,31 +455,52 @@ static const struct cw_output_column pc_columns[] = {COLUMN(cw_pc_row, U32, devi
                                                      COLUMN(cw_pc_row, TEXT, reason),   COLUMN(cw_pc_row, I64, samples),
                                                      COLUMN(cw_pc_row, I64, not_issued)};
 static const struct cw_output_column batch_columns[] = {
-    COLUMN(cw_pc_batch_row, U32, device),      COLUMN(cw_pc_batch_row, U32, process),
-    COLUMN(cw_pc_batch_row, U32, period),      COLUMN(cw_pc_batch_row, U32, serialized),
-    COLUMN(cw_pc_batch_row, U32, buffer_full), COLUMN(cw_pc_batch_row, I64, start_ns),
-    COLUMN(cw_pc_batch_row, I64, end_ns),      COLUMN(cw_pc_batch_row, I64, total),
-    COLUMN(cw_pc_batch_row, I64, dropped),     COLUMN(cw_pc_batch_row, I64, other)};
+    COLUMN(cw_pc_batch_row, U32, device),
+    COLUMN(cw_pc_batch_row, U32, process),
+    COLUMN(cw_pc_batch_row, U32, period),
+    COLUMN(cw_pc_batch_row, U32, serialized),
+    COLUMN(cw_pc_batch_row, U32, buffer_full),
+    {"host_start_ns", CW_CELL_I64, CW_TO_FILES, offsetof(struct cw_pc_batch_row, start_ns), .units = CW_OUTPUT_DATE,
+     .long_name = "when the host began to collect the batch"},
+    {"host_end_ns", CW_CELL_I64, CW_TO_FILES, offsetof(struct cw_pc_batch_row, end_ns), .units = CW_OUTPUT_DATE,
+     .long_name = "when the host took the batch"},
+    COLUMN(cw_pc_batch_row, I64, total),
+    COLUMN(cw_pc_batch_row, I64, dropped),
+    COLUMN(cw_pc_batch_row, I64, other)};
 static const struct cw_output_column sass_columns[] = {
-    COLUMN(cw_sass_row, U32, device),  COLUMN(cw_sass_row, U32, process), PLACE_COLUMNS(cw_sass_row),
-    COLUMN(cw_sass_row, TEXT, metric), COLUMN(cw_sass_row, TEXT, level),  COLUMN(cw_sass_row, I64, instances),
-    COLUMN(cw_sass_row, I64, first),   COLUMN(cw_sass_row, I64, sum),     COLUMN(cw_sass_row, I64, min),
+    COLUMN(cw_sass_row, U32, device),
+    COLUMN(cw_sass_row, U32, process),
+    PLACE_COLUMNS(cw_sass_row),
+    COLUMN(cw_sass_row, TEXT, metric),
+    COLUMN(cw_sass_row, TEXT, level),
+    COLUMN(cw_sass_row, I64, instances),
+    {"first", CW_CELL_I64, CW_TO_FILES, offsetof(struct cw_sass_row, first),
+     .long_name =
+         "the first of its values, of which it has one for each instance: an index along the dimension instance"},
+    COLUMN(cw_sass_row, I64, sum),
+    COLUMN(cw_sass_row, I64, min),
     COLUMN(cw_sass_row, I64, max)};
 static const struct cw_output_column value_columns[] = {{"value", CW_CELL_I64, CW_TO_FILES, 0}};
 
-#define TABLE(table_name, table_group, array, count, list)                                                             \
+/* In HDF5 rows go by their numbers: nothing else of an instruction is its own. */
+static const struct cw_output_column sample_number = {"sample", CW_CELL_U64, CW_TO_HDF5},
+                                     batch_number = {"batch", CW_CELL_U64, CW_TO_HDF5},
+                                     record_number = {"record", CW_CELL_U64, CW_TO_HDF5},
+                                     instance_number = {"instance", CW_CELL_U64, CW_TO_HDF5};
+
+#define TABLE(table_name, table_group, array, count, list, number)                                                     \
     ((struct cw_output_table){CW_OUTPUT_COLUMNS(list), .name = table_name, .group = table_group,                       \
                               .record_size = sizeof *(array), .row_count = count, .row = cw_output_array,              \
-                              .content = (void *)(array), .records = true})
+                              .content = (void *)(array), .numbers = &(number)})
 
 void cw_output_instructions(struct cw_output *o, const struct cw_instructions *in)
 {
     *o = (struct cw_output){.data = in->data, .source = in->source, .table_count = 2, .print = print, .result = in};
     if (in->data->schema.profiler == CW_PROFILER_SASS) {
-        o->tables[0] = TABLE("records", "sass", in->sass, in->sass_count, sass_columns);
-        o->tables[1] = TABLE("values", "sass", in->values, in->value_count, value_columns);
+        o->tables[0] = TABLE("records", "sass", in->sass, in->sass_count, sass_columns, record_number);
+        o->tables[1] = TABLE("values", "sass", in->values, in->value_count, value_columns, instance_number);
     } else {
-        o->tables[0] = TABLE("samples", "pc", in->pc, in->pc_count, pc_columns);
-        o->tables[1] = TABLE("batches", "pc", in->batches, in->batch_count, batch_columns);
+        o->tables[0] = TABLE("samples", "pc", in->pc, in->pc_count, pc_columns, sample_number);
+        o->tables[1] = TABLE("batches", "pc/batch", in->batches, in->batch_count, batch_columns, batch_number);
     }
 }

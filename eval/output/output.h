@@ -103,16 +103,17 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
 /* HDF5 that h5py, h5netcdf, netCDF4 and xarray open with named coordinates. Writes `path` (beside it first, then
  * renamed, so that it holds the old or the new file and never a part). The same tables give the same bytes.
  *
- *     /                    attributes title, conventions "counterworks-2", chip, device, tool_version, created, source,
+ *     /                    attributes title, conventions "counterworks-3", chip, device, tool_version, created, source,
  *                          complete and simulated ("yes" or "no")
- *     /GROUP/COLUMN        [row] for each column; the first is the rows' dimension scale. A column across an axis has
+ *     /GROUP/COLUMN        [row] for each column; the first is the rows' dimension scale, and of instructions the
+ *                          rows' numbers are. A column across an axis has
  *                          that as its second dimension (grid and block: [range, xyz]). Times
- *                          of a wall clock have attributes units and calendar, by which readers take them for dates
+ *                          of a wall clock have attributes units and calendar, by which readers take them for dates;
+ *                          long_name says whose clock that is
  *     /GROUP/metric        [metric] string, dimension scale; unit, type, description [metric]
  *     /GROUP/value         [row, metric] float64; /GROUP/status int8, attributes flag_values and flag_meanings
  *     /GROUP/occurrences   [row, metric] uint32, and /GROUP/spread float64: of captures with ranges that were
  *                          multiplexed, in how many of them a value was counted, and the standard deviation over these
- *     /GROUP/TABLE         [record] a compound, of a table of records
  *     /capture/manifest    string, JSON
  *     /capture/duration_ns [range, pass] float64, NaN where a pass was not timed, with the scales range and pass
  *
@@ -121,10 +122,13 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
  * are rows of, 0 of none. flag_values or flag_masks, and flag_meanings, say what numbers or bits mean, and which words
  * the texts of a column are where these are few.
  *
- * Files of "counterworks-1" have the names of ranges as their dimension scale, and no numbers of them.
+ * Files of "counterworks-1" have the names of ranges as their dimension scale, and no numbers of them. Those before
+ * "counterworks-3" have host_start_ns and host_end_ns of ranges and batches as start_ns and end_ns, and instructions
+ * as one dataset of compounds each: /pc/samples, /pc/batches, /sass/records and /sass/values.
  *
  * The groups are range; group, of groups of ranges; pm (whose time_start has an attribute clock: "CLOCK_REALTIME" or
- * "GPU") and launch (ns of CLOCK_REALTIME); pc or sass. */
+ * "GPU") and launch (ns of CLOCK_REALTIME); pc, with the dimension sample, and pc/batch; sass, with the dimension
+ * record of all columns but value, which has instance. */
 enum cw_status cw_hdf5_write(const struct cw_output *output, const char *path, struct cw_error *err);
 
 /* The same into the temporary file of a new one, which the caller has opened and closes. */

@@ -74,8 +74,10 @@ static const struct cw_output_column columns[] = {
     {"range", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, range)},
     {"name", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.name)},
     {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.kernel)},
-    {"start_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.start_ns), .units = CW_OUTPUT_DATE},
-    {"end_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.end_ns), .units = CW_OUTPUT_DATE},
+    {"host_start_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.start_ns), .units = CW_OUTPUT_DATE,
+     .long_name = "when the host began the call that launched it, or opened the user range"},
+    {"host_end_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.end_ns), .units = CW_OUTPUT_DATE,
+     .long_name = "when that call returned, or when all that the user range launched was done"},
     {"context", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.context)},
     {"stream", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.stream)},
     {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, device)},
@@ -89,8 +91,8 @@ static const struct cw_output_column columns[] = {
     {"rank", CW_CELL_TEXT, CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, rank)},
     {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, grid), &xyz},
     {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, block), &xyz},
-    {"start_ns", CW_CELL_I64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct record, of.start_ns)},
-    {"end_ns", CW_CELL_I64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct record, of.end_ns)},
+    {"host_start_ns", CW_CELL_I64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct record, of.start_ns)},
+    {"host_end_ns", CW_CELL_I64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct record, of.end_ns)},
     {"attributes", CW_CELL_PAIRS, CW_TO_JSON, offsetof(struct record, attributes)},
 };
 
@@ -114,8 +116,13 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
     c->passes = (struct cw_output_table){CW_OUTPUT_COLUMNS(pass), .row_count = r->data->schema.pass_count,
                                          .row = pass_row, .content = c};
     c->durations[0] = (struct cw_output_column){"range", CW_CELL_U32, CW_TO_HDF5, offsetof(struct record, range)};
-    c->durations[1] = (struct cw_output_column){"duration_ns", CW_CELL_F64, CW_TO_HDF5,
-                                                offsetof(struct record, of.durations), &c->passes, .units = "ns"};
+    c->durations[1] = (struct cw_output_column){"duration_ns",
+                                                CW_CELL_F64,
+                                                CW_TO_HDF5,
+                                                offsetof(struct record, of.durations),
+                                                &c->passes,
+                                                .units = "ns",
+                                                .long_name = "how long the pass took on the GPU"};
     o->tables[0] = (struct cw_output_table){
         CW_OUTPUT_COLUMNS(columns),
         .name = "ranges",
@@ -130,7 +137,8 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
         .short_escapes = true,
         /* the other facts as coordinates of the values, by the convention that xarray follows */
         .coordinates =
-            "name kernel start_ns end_ns device process context stream pass_count nvtx replay rank unit type description",
+            "name kernel host_start_ns host_end_ns device process context stream pass_count nvtx replay rank unit type "
+            "description",
     };
     o->passes = o->tables[0];
     o->passes.columns = c->durations;

@@ -41,8 +41,10 @@ static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t
 
 static const struct cw_output_column sample_columns[] = {
     {"sample", CW_CELL_U32, CW_TO_CSV | CW_TO_ROWS, offsetof(struct sample, number)},
-    {"time_start", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, start_ns), .units = CW_OUTPUT_DATE},
-    {"time_end", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, end_ns), .units = CW_OUTPUT_DATE},
+    {"time_start", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, start_ns), .units = CW_OUTPUT_DATE,
+     .long_name = "when the sample began on the GPU"},
+    {"time_end", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, end_ns), .units = CW_OUTPUT_DATE,
+     .long_name = "when the sample ended on the GPU"},
     {"device", CW_CELL_U32, CW_TO_FILES, offsetof(struct sample, device)},
     {"start_ns", CW_CELL_U64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct sample, start_ns)},
     {"end_ns", CW_CELL_U64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct sample, end_ns)},
@@ -69,8 +71,10 @@ static struct cw_output_row launch_row(const struct cw_output_table *t, uint64_t
 
 static const struct cw_output_column launch_columns[] = {
     {"name", CW_CELL_TEXT, CW_TO_JSON, offsetof(struct launch, kernel)},
-    {"time_start", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.start_ns), .units = CW_OUTPUT_DATE},
-    {"time_end", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.end_ns), .units = CW_OUTPUT_DATE},
+    {"time_start", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.start_ns), .units = CW_OUTPUT_DATE,
+     .long_name = "when it began on the GPU"},
+    {"time_end", CW_CELL_U64, CW_TO_HDF5, offsetof(struct launch, of.end_ns), .units = CW_OUTPUT_DATE,
+     .long_name = "when it ended on the GPU"},
     {"kernel", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct launch, kernel)},
     {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct launch, of.device)},
     {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct launch, of.process)},
@@ -94,17 +98,16 @@ struct by_device {
         double sum, least, greatest; /* of the values that count; NaN without one */
         uint64_t count;
         int8_t status; /* the gravest */
-    } * sums; /* [device][metric] */
+    } * sums;          /* [device][metric] */
 };
 
 static bool sort_blocks(struct by_device *b, const struct cw_result *r)
 {
     const struct cw_pm_data *pm = &r->data->pm;
     size_t devices = r->data->device_count;
-    *b = (struct by_device){r, calloc(devices + 3, sizeof *b->first),
-                            calloc((size_t)pm->block_count + 1, sizeof *b->order),
-                            calloc(devices + 1, sizeof *b->windows),
-                            calloc(devices * r->metric_count + 1, sizeof *b->sums)};
+    *b = (struct by_device){
+        r, calloc(devices + 3, sizeof *b->first), calloc((size_t)pm->block_count + 1, sizeof *b->order),
+        calloc(devices + 1, sizeof *b->windows), calloc(devices * r->metric_count + 1, sizeof *b->sums)};
     if (!b->first || !b->order || !b->windows || !b->sums)
         return false;
     for (uint32_t w = 0; w < pm->window_count; w++) {
@@ -175,8 +178,7 @@ static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
         const char *simulated = cw_device_attribute(d, "simulated");
         fputs(", every ", out);
         put_interval(interval ? interval : "?", out);
-        cw_text_print(out, " on device %" PRIu32 "%s%s%s", d->index,
-                      name ? " " : "", name ? name : "",
+        cw_text_print(out, " on device %" PRIu32 "%s%s%s", d->index, name ? " " : "", name ? name : "",
                       simulated && strcmp(simulated, "yes") == 0 ? " (simulated)" : "");
     }
     if (t.lost)
@@ -238,8 +240,7 @@ static struct line summarize(const struct by_device *by, uint32_t device, uint32
     const struct summary none = {.least = NAN, .greatest = NAN};
     const struct summary *sum =
         device < r->data->device_count ? &by->sums[(size_t)device * r->metric_count + metric] : &none;
-    struct line l = {
-        .metric = r->names[metric], .least = sum->least, .greatest = sum->greatest, .status = sum->status};
+    struct line l = {.metric = r->names[metric], .least = sum->least, .greatest = sum->greatest, .status = sum->status};
     double largest = fabs(l.greatest) > fabs(l.least) ? l.greatest : l.least;
     double factor = cw_terminal_factor(largest, r->units[metric], l.unit);
     l.mean = sum->count ? sum->sum / (double)sum->count / factor : NAN;

@@ -52,13 +52,14 @@ struct cw_output_column {
     bool right;                           /* aligned there */
     const char *units;                    /* in HDF5, an attribute; NULL: none. CW_OUTPUT_DATE: a time, see `clock` */
     /* In HDF5, attributes: */
+    const char *long_name;               /* what it is, in words; NULL: its name says it */
     const struct cw_output_table *texts; /* the numbers are rows of this one, 0 of no text; NULL: they are not */
     const struct cw_output_flags *flags; /* or NULL */
 };
 bool cw_output_is_date(const struct cw_output_column *column);
 
 struct cw_output_row {
-    const void *record; /* NULL: it could not be read, as `failed` of the table says */
+    const void *record;          /* NULL: it could not be read, as `failed` of the table says */
     const double *values;        /* values[m * stride] of row m of the table of metrics, where the table has one */
     const int8_t *statuses;      /* the same; enum cw_value_status */
     const uint32_t *occurrences; /* the same, of a table with `spread` */
@@ -67,7 +68,7 @@ struct cw_output_row {
 };
 
 struct cw_output_table {
-    const char *name;  /* in JSON, and of a dataset of records */
+    const char *name;  /* in JSON */
     const char *group; /* in HDF5 */
     const struct cw_output_column *columns;
     size_t column_count, record_size;
@@ -79,15 +80,16 @@ struct cw_output_table {
     const enum cw_status *failed;          /* why there is no row, of which the error is told already; or NULL */
     const struct cw_output_table *metrics; /* a row has a value and a status for each row of this; or NULL */
 
-    bool spread;             /* beside each value stand its occurrences and its spread */
-    bool once;               /* JSON: a list of the metrics stands before the rows, and not in each */
-    bool short_escapes;      /* JSON: an end of line is \n, not \u000a */
-    bool records;            /* HDF5: one dataset of compounds, not one for each column along the first */
-    const char *coordinates; /* HDF5: of the values, attribute of that name */
-    const char *clock;       /* HDF5: attribute of the first column, or NULL; times of another clock than
-                                CW_OUTPUT_REALTIME are no dates */
-    bool deferred;           /* HDF5: its rows are written by eval/output/hdf5_rows.h, and are not asked for before */
-    bool plain;              /* terminal: neither indented nor with a line under the names */
+    bool spread;                            /* beside each value stand its occurrences and its spread */
+    bool once;                              /* JSON: a list of the metrics stands before the rows, and not in each */
+    bool short_escapes;                     /* JSON: an end of line is \n, not \u000a */
+    const struct cw_output_column *numbers; /* HDF5: a column of the rows' numbers from 0 on, uint64_t, which is their
+                                               dimension scale; NULL: the first column is that */
+    const char *coordinates;                /* HDF5: of the values, attribute of that name */
+    const char *clock;                      /* HDF5: attribute of the first column, or NULL; times of another clock than
+                                               CW_OUTPUT_REALTIME are no dates */
+    bool deferred; /* HDF5: its rows are written by eval/output/hdf5_rows.h, and are not asked for before */
+    bool plain;    /* terminal: neither indented nor with a line under the names */
 };
 
 /* Initializes both. */

@@ -437,6 +437,20 @@ static const struct cw_output_flags *flags_of(const struct column *c)
                                                                                 : NULL;
 }
 
+/* Whose clock has told the time: that of a launch is another on the GPU than in the program. */
+static const char *long_name_of(const struct kind_rows *k, const struct column *c)
+{
+    const enum list list = list_of(k->kind);
+    if (c->source == CALL_START)
+        return "when the host began the call that launched it";
+    if (c->source != OF_ROW || (c->field != CW_FIELD_START && c->field != CW_FIELD_END))
+        return NULL;
+    const bool start = c->field == CW_FIELD_START;
+    return list == GPU     ? (start ? "when it began on the GPU" : "when it ended on the GPU")
+           : list == CALLS ? (start ? "when the host began the call" : "when the call returned to the host")
+                           : NULL;
+}
+
 /* Of a text HDF5 has the index: /timeline/text/name, and of nvtx /timeline/text/path. */
 static size_t show_columns(struct kind_rows *k)
 {
@@ -455,6 +469,7 @@ static size_t show_columns(struct kind_rows *k)
                                       .units = column->type == CW_TRACE_TIME ? CW_OUTPUT_DATE
                                                : column->source <= OF_SHAPE  ? cw_trace_field_unit(column->field)
                                                                              : NULL,
+                                      .long_name = long_name_of(k, column),
                                       .flags = flags_of(column)};
         if (indexed)
             k->shown[count++] =

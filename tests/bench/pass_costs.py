@@ -72,7 +72,7 @@ class Bench:
         if told["capture"]["passes"] != 1:
             return None
         ranges = told["ranges"][WARM:]
-        return statistics.median(r["end_ns"] - r["start_ns"] for r in ranges) / 1000
+        return statistics.median(r["host_end_ns"] - r["host_start_ns"] for r in ranges) / 1000
 
     def alone(self, domain):
         """The first counter of a domain that a pass can hold there, and its cost."""

@@ -309,7 +309,7 @@ static void expect_dates(hid_t file)
     cr_assert(H5LTread_dataset(file, "/range/range", H5T_NATIVE_UINT32, numbers) >= 0);
     for (uint32_t i = 0; i < SAMPLE_RANGES; i++)
         cr_expect_eq(numbers[i], i);
-    cr_assert(H5LTget_attribute_string(file, "/range/start_ns", "units", (char *)&units) >= 0);
+    cr_assert(H5LTget_attribute_string(file, "/range/host_start_ns", "units", (char *)&units) >= 0);
     cr_expect_str_eq(units, "nanoseconds since 1970-01-01");
     H5free_memory(units);
 }
@@ -339,7 +339,7 @@ Test(eval_output, hdf5)
     cr_expect(H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, every_axis_has_a_scale, NULL) >= 0);
     expect_values(file);
     cr_expect(H5LTget_attribute_string(file, "/", "conventions", (char *)&conventions) >= 0);
-    cr_expect_str_eq(conventions, "counterworks-2");
+    cr_expect_str_eq(conventions, "counterworks-3");
     H5free_memory(conventions);
     H5Gclose(group);
     H5Fclose(file);
@@ -375,25 +375,35 @@ Test(eval_output, hdf5_of_many_rows)
     static const struct cw_output_column columns[] = {
         {"one", CW_CELL_U64, CW_TO_FILES, offsetof(struct numbers, one)},
         {"square", CW_CELL_U64, CW_TO_FILES, offsetof(struct numbers, square)}};
-    static uint64_t got[MANY];
-    static struct numbers got_records[MANY];
+    static const struct cw_output_column number = {"number", CW_CELL_U64, CW_TO_HDF5},
+                                         other = {"other", CW_CELL_U64, CW_TO_CSV};
+    static uint64_t got[MANY], got_numbers[MANY];
     struct numbers numbers;
     char path[64];
-    struct cw_output many = {.data = &data, .source = "x.cwd", .table_count = 2};
+    struct cw_output many = {.data = &data, .source = "x.cwd", .table_count = 3};
     many.tables[0] = (struct cw_output_table){
         CW_OUTPUT_COLUMNS(columns), .name = "numbers", .group = "many",    .record_size = sizeof numbers,
         .row_count = MANY,          .row = number_row, .content = &numbers};
     many.tables[1] = many.tables[0];
-    many.tables[1].records = true;
+    many.tables[1].group = "numbered";
+    many.tables[1].numbers = &number;
+    many.tables[2] = many.tables[0]; /* has nothing for HDF5 */
+    many.tables[2].group = "nothing";
+    many.tables[2].columns = &other;
+    many.tables[2].column_count = 1;
     cr_assert(cw_hdf5_write(&many, temporary_name(path), &err) == CW_OK, "%s", err.message);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    hid_t records = H5Dopen2(file, "/many/numbers", H5P_DEFAULT), type = H5Dget_type(records);
+    hid_t scale = H5Dopen2(file, "/numbered/number", H5P_DEFAULT), nothing = H5Gopen2(file, "/nothing", H5P_DEFAULT);
+    H5G_info_t info;
     cr_assert(H5LTread_dataset(file, "/many/square", H5T_NATIVE_UINT64, got) >= 0);
-    cr_assert(H5Dread(records, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, got_records) >= 0);
+    cr_assert(H5LTread_dataset(file, "/numbered/number", H5T_NATIVE_UINT64, got_numbers) >= 0);
     for (uint64_t i = 0; i < MANY; i++)
-        cr_assert(got[i] == i * i && got_records[i].one == i && got_records[i].square == i * i);
-    H5Tclose(type);
-    H5Dclose(records);
+        cr_assert(got[i] == i * i && got_numbers[i] == i);
+    cr_assert(H5LTread_dataset(file, "/numbered/one", H5T_NATIVE_UINT64, got) >= 0);
+    cr_expect(got[MANY - 1] == MANY - 1 && H5DSis_scale(scale) > 0);
+    cr_expect(H5Gget_info(nothing, &info) >= 0 && info.nlinks == 0);
+    H5Gclose(nothing);
+    H5Dclose(scale);
     H5Fclose(file);
     unlink(path);
 }

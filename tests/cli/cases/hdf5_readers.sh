@@ -7,7 +7,7 @@ done
 d=$SOURCE/data/captures
 make_ranks "$d/gpus.cwd" 30 . && metric-eval merge run.*.cwd -o ranks.cwd && metric-eval ranks.cwd -q -o ranges.h5 >/dev/null
 metric-eval "$d/pm_stream.cwd" -q -o samples.h5 >/dev/null; metric-eval "$d/trace_kinds.cwd" -q -o trace.h5 >/dev/null
-metric-eval "$d/pc_gemm.cwd" -q -o pc.h5 >/dev/null; metric-eval ranks ranks.cwd -q -o job.h5 >/dev/null
+metric-eval "$d/pc_gemm.cwd" -q -o pc.h5 >/dev/null; metric-eval "$d/sass_gemm.cwd" -q -o sass.h5 >/dev/null; metric-eval ranks ranks.cwd -q -o job.h5 >/dev/null
 metric-eval "$d/multi.cwd" -q --by kernel -o kernels.h5 >/dev/null
 cat >read.py <<'END'
 import csv, sys, warnings
@@ -18,8 +18,8 @@ METRIC = "gpu__time_duration.sum"
 
 
 def groups(node, path="/"):
-    """Of h5py: each group with datasets that are no records."""
-    if any(isinstance(x, h5py.Dataset) and x.dtype.names is None for x in node.values()):
+    """Of h5py: each group with datasets."""
+    if any(isinstance(x, h5py.Dataset) for x in node.values()):
         yield path
     for name, child in node.items():
         if isinstance(child, h5py.Group):
@@ -41,16 +41,16 @@ with h5netcdf.File("ranges.h5", "r") as f:
 print("== netCDF4")
 with netCDF4.Dataset("ranges.h5") as f:
     g = f["range"]
-    print(g["value"].dimensions, g["kernel"][3] == kernels[3], g["start_ns"].units, (g["value"][:, column] == values).all())
-    date = netCDF4.num2date(g["start_ns"][0] // 10**9, "seconds since 1970-01-01")
+    print(g["value"].dimensions, g["kernel"][3] == kernels[3], g["host_start_ns"].units, (g["value"][:, column] == values).all())
+    date = netCDF4.num2date(g["host_start_ns"][0] // 10**9, "seconds since 1970-01-01")
     print(date.year)
 print("== xarray")
 for engine in "netcdf4", "h5netcdf":
     with xarray.open_dataset("ranges.h5", group="range", engine=engine) as ds:
         lazy = not ds.value.variable._in_memory
         one = ds.value.sel(metric=METRIC)
-        print(engine, lazy, dict(ds.sizes), (one.values == values).all(), ds.unit.sel(metric=METRIC).item(), ds.start_ns.dtype,
-              str(ds.start_ns.values[0])[:4], ds.kernel.values[3] == kernels[3])
+        print(engine, lazy, dict(ds.sizes), (one.values == values).all(), ds.unit.sel(metric=METRIC).item(), ds.host_start_ns.dtype,
+              str(ds.host_start_ns.values[0])[:4], ds.kernel.values[3] == kernels[3])
         by_rank = one.groupby(ds["rank"].astype(int)).mean()
         print(by_rank.sizes["rank"], bool((by_rank > 0).all()))
     with xarray.open_dataset("samples.h5", group="pm", engine=engine) as ds:
@@ -70,10 +70,31 @@ for path in sys.argv[1:]:
             assert set(a.variables) == set(b.variables), group
         assert sizes[0] == sizes[1], (path, group, sizes)
         print(path, group, sorted(sizes[0]))
+print("== whose times they are")
+for path, names in {
+    "ranges.h5": ("range/host_start_ns", "range/host_end_ns", "capture/duration_ns"),
+    "samples.h5": ("pm/time_start", "pm/time_end", "launch/time_start", "launch/time_end"),
+    "trace.h5": ("timeline/kernel/start_ns", "timeline/kernel/end_ns", "timeline/kernel/call_start_ns", "timeline/runtime/end_ns"),
+    "pc.h5": ("pc/batch/host_start_ns", "pc/batch/host_end_ns"),
+}.items():
+    with h5py.File(path) as f:
+        for name in names:
+            print(path, name, dict(sorted((k, f[name].attrs[k]) for k in ("units", "long_name"))))
+print("== instructions")
+for engine in "netcdf4", "h5netcdf":
+    with xarray.open_dataset("pc.h5", group="pc", engine=engine) as ds, open("pc.csv", newline="") as f:
+        rows = list(csv.DictReader(f))
+        for name in ds.data_vars:
+            assert [str(v) for v in ds[name].values] == [r[name] for r in rows], name
+        hot = ds.samples.groupby(ds.line).sum()
+        print(engine, dict(ds.sizes), int(ds.samples.sum()), "hottest line", int(hot.idxmax("line")))
+    with xarray.open_dataset("sass.h5", group="sass", engine=engine) as ds:
+        of = ds.value.values[int(ds["first"][5]):][:int(ds.instances[5])]
+        print(engine, dict(ds.sizes), int(of.sum()) == int(ds["sum"][5]), ds["first"].long_name[:23])
 print("== the same as CSV")
 with open("ranges.csv", newline="") as f:
     rows = [float(r["value"]) for r in csv.DictReader(f) if r["metric"] == METRIC]
 print(numpy.array_equal(rows, values))
 END
-metric-eval ranks.cwd -q --csv ranges.csv >/dev/null
-"$python" read.py ranges.h5 samples.h5 trace.h5 pc.h5 job.h5 kernels.h5
+metric-eval ranks.cwd -q --csv ranges.csv >/dev/null; metric-eval "$d/pc_gemm.cwd" -q --csv pc.csv >/dev/null
+"$python" read.py ranges.h5 samples.h5 trace.h5 pc.h5 sass.h5 job.h5 kernels.h5

@@ -5,7 +5,7 @@ metric-eval pc.cwd --csv - | cut -d, -f1,3-6,8-12 | head -3
 metric-eval pc.cwd --json - | tail -n +3 | sed 's/"process": [0-9]*/"process": N/' | head -2
 metric-eval pc.cwd -o pc.h5 >/dev/null
 h5dump -n pc.h5 | grep -E 'dataset|group' | sed 's/  */ /g'
-h5dump -H -d /pc/samples pc.h5 | grep -E 'SIMPLE|"samples"' | sed 's/  */ /g'
+h5dump -H -d /pc/samples pc.h5 | grep -E 'DATATYPE  H5T|SIMPLE|DIMENSION_LIST' | sort -u | sed 's/  */ /g'
 metric-eval show pc.cwd | grep -E '^(profiler|dropped|modules|samples|batches)'
 capture-agent sass -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed:sm -o sass.cwd -- true
 metric-eval sass.cwd --top 2

@@ -21,7 +21,7 @@ for n in 1 2 3 10; do
     run $n metric-eval-mpi job -o $n.h5
     h5diff one.h5 $n.h5 /range && h5diff one.h5 $n.h5 /capture/duration_ns && echo "the same ranges"
 done
-for data in value status device start_ns name rank; do
+for data in value status device host_start_ns name rank; do
     cmp <(h5dump -y -d /range/$data -b LE -o 1.bin one.h5 >/dev/null; cat 1.bin) <(h5dump -y -d /range/$data -b LE -o 2.bin 2.h5 >/dev/null; cat 2.bin) && echo "the same bytes of $data"
 done
 h5dump -a complete 2.h5 | grep -o '"yes"'
