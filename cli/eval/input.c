@@ -247,10 +247,13 @@ enum cw_status cw_eval_planned_and_launch(struct cw_eval_run *r)
     const size_t planned = r->info.metric_count;
     struct names names = {r, cw_arena_alloc(r->arena, planned + MOST, sizeof *names.list), planned, planned + MOST};
     struct counterworks_error none; /* a data folder without the set */
-    const enum cw_status status = names.list ? check_planned(r) : cw_error_nomem(r->err);
+    const enum cw_status status = !names.list             ? cw_error_nomem(r->err)
+                                  : planned || !r->o->all ? check_planned(r)
+                                                          : CW_OK;
     if (status != CW_OK)
         return status;
-    memcpy(names.list, r->info.metrics, planned * sizeof *names.list);
+    if (planned)
+        memcpy(names.list, r->info.metrics, planned * sizeof *names.list);
     counterworks_set_metrics(r->chip, "launch", take_unplanned, &names, &none);
     return cw_eval_names(r, names.list, names.count);
 }

@@ -262,7 +262,7 @@ static const char *list_kinds(uint64_t kinds, char text[KINDS_SIZE])
     return text;
 }
 
-/* The kinds of --kind, which are separated by commas, of those there are. */
+/* The kinds of --kind, which are separated by commas; one that the trace does not have is a table without rows. */
 static enum cw_status read_kinds(const struct view *v, uint64_t there, uint64_t *kinds)
 {
     const char *option = v->r->o->kind;
@@ -270,13 +270,13 @@ static enum cw_status read_kinds(const struct view *v, uint64_t there, uint64_t 
     for (const char *at = option; *at;) {
         const size_t length = strcspn(at, ",");
         int k = 0;
-        while (k < CW_TRACE_KIND__COUNT && (!(there & CW_TRACE_BIT(k)) || strlen(cw_trace_kinds[k].name) != length ||
+        while (k < CW_TRACE_KIND__COUNT && (strlen(cw_trace_kinds[k].name) != length ||
                                             strncmp(cw_trace_kinds[k].name, at, length) != 0))
             k++;
         if (k == CW_TRACE_KIND__COUNT)
             return cw_error_set(v->r->err, CW_ERR_USAGE,
-                                "%s: found --kind %.200s, expected some that the trace has: %s", v->r->o->capture,
-                                option, there ? list_kinds(there, text) : "it has none");
+                                "%s: found --kind %.200s, expected kinds of rows; the trace has %s", v->r->o->capture,
+                                option, there ? list_kinds(there, text) : "none");
         *kinds |= CW_TRACE_BIT(k);
         at += length + (at[length] == ',');
     }

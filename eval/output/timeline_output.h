@@ -44,9 +44,9 @@ struct cw_timeline_output {
     uint32_t within_count;
 };
 
-/* Tables of the rows, one for each of the kinds (CW_TRACE_BIT) that the trace has, with what the timeline
+/* Tables of the rows, one for each of the kinds (CW_TRACE_BIT), which may have none, with what the timeline
  * has joined to them, and for HDF5 the texts: added to those of `output`, whose formats write them. Of what is not to
- * be kept there is no row, and of kinds of which that is not known no table. What nothing is known of is no column. To
+ * be kept there is no row, and of kinds of which that is not known no table. What nothing is known of in any row is no column. To
  * be freed, also after a failure. CW_ERR_NOMEM, and CW_ERR_INPUT for damaged rows of a kind that the timeline does not
  * need; `err` stays: a row that cannot be read once more is told there. */
 struct cw_timeline_tables;

@@ -378,7 +378,8 @@ static void add_columns(struct kind_rows *k)
         add_column(k, NVTX, CW_FIELD__COUNT, CW_TRACE_TEXT);
 }
 
-/* Counts the rows, and drops columns of which nothing is known in any of them; where none is kept, of all rows. */
+/* Counts the rows, and drops columns of which nothing is known in any of them; where none is kept, of all rows, and where
+ * there are none, no column. */
 static uint64_t look_through(struct kind_rows *k)
 {
     bool known[MOST_COLUMNS] = {false};
@@ -395,7 +396,7 @@ static uint64_t look_through(struct kind_rows *k)
                 known[c] = is_known(&k->columns[c], &cell);
             }
     for (uint32_t c = 0; c < k->count; c++)
-        if (known[c])
+        if (known[c] || !count)
             k->columns[kept++] = k->columns[c];
     k->count = kept;
     k->keep = keep;
@@ -616,7 +617,7 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
         struct kind_rows rows = {.t = t, .keep = keep, .paths = paths, .texts = texts, .kind = (enum cw_trace_kind)k};
         rows.order = orders[list];
         rows.item_count = counts[list];
-        if (t->rows[k] && kinds & CW_TRACE_BIT(k))
+        if (kinds & CW_TRACE_BIT(k))
             good = add_kind(output, tables, &rows, arena);
     }
     for (int i = 0; good && i < TEXT_TABLES; i++) /* behind the kinds: CSV has the first table */

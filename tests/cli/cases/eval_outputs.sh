@@ -52,3 +52,10 @@ steps=$SOURCE/data/captures/multi.cwd
 cmp <(metric-eval "$steps" --all --csv all.csv) <(metric-eval "$steps") && echo the usual list
 [ "$(wc -l <all.csv)" -gt 1000 ] && echo and more in the file
 metric-eval "$steps" --all --wide --csv all.csv --force | grep -c '^  Time and launch'
+echo == a plan that names no metrics
+python3 -c '
+import sys; sys.path.insert(0, sys.argv[1])
+from make_attacks import *
+open("unnamed.cwd", "wb").write(ranges(one_range("a", "b", [FIVE]), metrics=()))' "$SOURCE/tests/attacks"
+for output in '-o all.h5' '--csv all.csv' '--json all.json'; do metric-eval unnamed.cwd --all --force $output | grep -v '^$'; echo "status ${PIPESTATUS[0]}"; done
+metric-eval unnamed.cwd --all --csv - | cut -d, -f3,4,6,7 | sed -n 1,3p; metric-eval unnamed.cwd --csv -; echo "status $?"

@@ -35,3 +35,7 @@ for option in '--kind kernels --json -' '--csv - --kind kernel,copy' '--csv - --
     '--region-ns 3' '--chip-file x' '--metrics-db x' '--source-path x'; do
     fail metric-eval "$train" $option
 done
+echo == a kind of which the trace has no row
+metric-eval "$train" -q --csv - --kind openacc; echo "status $?"
+metric-eval "$train" -q --json - --kind openacc,memory_pool | tail -n +2; echo "status $?"
+metric-eval "$train" -q -o none.h5 --kind openacc >/dev/null; echo "status $?"; h5dump -d /timeline/openacc/start_ns none.h5 | grep -c 'SIMPLE { ( 0 )'
