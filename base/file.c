@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +194,7 @@ enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err)
     return status;
 }
 
-/* ---- new files -------------------------------------------------------------------------------------------------- */
+/* ---- what stands at a path -------------------------------------------------------------------------------------- */
 
 static bool is_special(const char *path) /* /dev/stdout, wherever that leads, or a pipe */
 {
@@ -219,17 +222,20 @@ static mode_t mode_of(const char *path)
     return stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~read_umask();
 }
 
-/* The name of a file that is there for a while, for mkstemp(3). NULL when out of memory. */
-static char *temporary_name(void)
+/* The start of the name of a file that is there for a while. NULL when out of memory. */
+static char *temporary_start(void)
 {
     const char *folder = getenv("TMPDIR");
     char *name;
-    return asprintf(&name, "%s/counterworks.XXXXXX", folder && *folder ? folder : "/tmp") < 0 ? NULL : name;
+    return asprintf(&name, "%s/counterworks", folder && *folder ? folder : "/tmp") < 0 ? NULL : name;
 }
 
 enum cw_status cw_file_open_nameless(int *fd, struct cw_error *err)
 {
-    char *name = temporary_name();
+    char *start = temporary_start(), *name;
+    if (!start || asprintf(&name, "%s.XXXXXX", start) < 0)
+        name = NULL;
+    free(start);
     enum cw_status status = CW_OK;
     *fd = name ? mkostemp(name, O_CLOEXEC) : -1;
     if (!name)
@@ -243,6 +249,81 @@ enum cw_status cw_file_open_nameless(int *fd, struct cw_error *err)
     return status;
 }
 
+/* ---- files of processes that were killed ------------------------------------------------------------------------ */
+
+/* Where numbers of processes mean the same: this boot of this host, and this namespace of processes. 0: not known. */
+static uint64_t numbering(void)
+{
+    char boot[48] = "";
+    struct stat names;
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    FILE *in = fopen("/proc/sys/kernel/random/boot_id", "re");
+    const bool known = in && fgets(boot, sizeof boot, in) && stat("/proc/self/ns/pid", &names) == 0;
+    if (in)
+        fclose(in);
+    if (!known)
+        return 0;
+    for (const char *c = boot; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+    return ((hash ^ names.st_ino) * 0x100000001b3) >> 16;
+}
+
+/* Whether that is the temporary file for `name` of a process that has ended. */
+static bool is_left(const char *file, const char *name, const char *owner)
+{
+    enum { RANDOM = 6 };
+    const size_t name_size = strlen(name), owner_size = strlen(owner);
+    if (strncmp(file, name, name_size) != 0 || strncmp(file + name_size, owner, owner_size) != 0)
+        return false;
+    const char *number = file + name_size + owner_size;
+    char *end;
+    errno = 0;
+    const long process = strtol(number, &end, 10);
+    return errno == 0 && *number > '0' && *number <= '9' && process > 0 && process == (pid_t)process && *end == '-' &&
+           strlen(end + 1) == RANDOM && kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
+/* Removes them. A folder of very many files is not gone through to its end: each of as many processes would do that. */
+static void remove_left(const char *start, const char *owner)
+{
+    enum { MOST = 10000 };
+    const char *slash = strrchr(start, '/');
+    char *folder = slash ? strndup(start, (size_t)(slash - start) + 1) : strdup(".");
+    DIR *files = folder ? opendir(folder) : NULL;
+    const struct dirent *file;
+    for (int i = 0; files && i < MOST && (file = readdir(files)); i++)
+        if (is_left(file->d_name, slash ? slash + 1 : start, owner))
+            unlinkat(dirfd(files), file->d_name, 0);
+    if (files)
+        closedir(files);
+    free(folder);
+}
+
+/* Opens a file with a name that begins with `start`; *name is NULL when out of memory. -1 after a failure. The name
+ * says which process writes it: a shared folder has files of other hosts and containers as well, of which nobody here
+ * can tell whether their process is still there. */
+static int open_temporary(const char *start, char **name)
+{
+    const uint64_t numbers = numbering();
+    char owner[64] = "";
+    int fd = -1;
+    if (numbers) {
+        snprintf(owner, sizeof owner, ".cw-%012" PRIx64 "-", numbers);
+        remove_left(start, owner);
+        if (asprintf(name, "%s%s%ld-XXXXXX", start, owner, (long)getpid()) < 0)
+            *name = NULL;
+        fd = *name ? mkostemp(*name, O_CLOEXEC) : -1;
+        if (fd >= 0 || !*name || errno != ENAMETOOLONG)
+            return fd;
+        free(*name);
+    }
+    if (asprintf(name, "%s.XXXXXX", start) < 0)
+        *name = NULL;
+    return *name ? mkostemp(*name, O_CLOEXEC) : -1;
+}
+
+/* ---- new files -------------------------------------------------------------------------------------------------- */
+
 enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct cw_error *err)
 {
     bool printed = cw_file_is_standard(path);
@@ -251,13 +332,15 @@ enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct 
     if (!printed && is_special(path))
         return cw_error_set(err, CW_ERR_IO,
                             "%s: found standard output, a device, pipe or folder, expected a file or none", path);
+    char *start = printed ? temporary_start() : f->target;
+    if (start)
+        f->fd = open_temporary(start, &f->temporary);
+    const int reason = errno;
     if (printed)
-        f->temporary = temporary_name();
-    else if (f->target && asprintf(&f->temporary, "%s.XXXXXX", f->target) < 0)
-        f->temporary = NULL;
+        free(start);
     if (!f->temporary)
         return cw_error_nomem(err);
-    f->fd = mkostemp(f->temporary, O_CLOEXEC);
+    errno = reason;
     if (f->fd < 0)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot create: %s", path, strerror(errno));
     return CW_OK;
@@ -378,30 +461,61 @@ static enum cw_status fill_special(const char *path, const struct content *c, st
     return status == CW_OK ? finishing : status;
 }
 
-static enum cw_status make(const char *path, const struct content *c, struct cw_error *err)
+/* `together`: where the file waits for others; NULL: it takes its place at once. */
+static enum cw_status make(struct cw_new_files *together, const char *path, const struct content *c,
+                           struct cw_error *err)
 {
-    struct cw_new_file file;
+    struct cw_new_file alone, *file = &alone;
     if (cw_file_is_standard(path)) {
         enum cw_status before = cw_file_flush(err);
         return before == CW_OK ? fill(STDOUT_FILENO, "standard output", c, err) : before;
     }
     if (is_special(path))
         return fill_special(path, c, err);
-    enum cw_status status = cw_new_file_open(&file, path, err);
+    enum cw_status status =
+        together ? cw_new_files_open(together, path, &file, err) : cw_new_file_open(file, path, err);
     if (status == CW_OK)
-        status = fill(file.fd, path, c, err);
-    enum cw_status closing = cw_new_file_close(&file, status == CW_OK, err);
+        status = fill(file->fd, path, c, err);
+    if (together)
+        return status;
+    enum cw_status closing = cw_new_file_close(file, status == CW_OK, err);
     return status == CW_OK ? closing : status;
+}
+
+enum cw_status cw_new_files_open(struct cw_new_files *files, const char *path, struct cw_new_file **file,
+                                 struct cw_error *err)
+{
+    if (files->count == CW_NEW_FILES_MAX)
+        return cw_error_nomem(err);
+    *file = &files->list[files->count++];
+    return cw_new_file_open(*file, path, err);
+}
+
+enum cw_status cw_new_files_print(struct cw_new_files *files, const char *path, cw_file_render *render,
+                                  const void *data, struct cw_error *err)
+{
+    return make(files, path, &(struct content){data, 0, render}, err);
+}
+
+enum cw_status cw_new_files_close(struct cw_new_files *files, bool keep, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < files->count; i++) {
+        const enum cw_status closing = cw_new_file_close(&files->list[i], keep && status == CW_OK, err);
+        status = status == CW_OK ? closing : status;
+    }
+    files->count = 0;
+    return status;
 }
 
 enum cw_status cw_file_write(const char *path, const void *data, size_t size, struct cw_error *err)
 {
-    return make(path, &(struct content){data, size, NULL}, err);
+    return make(NULL, path, &(struct content){data, size, NULL}, err);
 }
 
 enum cw_status cw_file_print(const char *path, cw_file_render *render, const void *data, struct cw_error *err)
 {
-    return make(path, &(struct content){data, 0, render}, err);
+    return make(NULL, path, &(struct content){data, 0, render}, err);
 }
 
 enum cw_status cw_file_flush(struct cw_error *err)

@@ -37,8 +37,7 @@ struct cw_file_kind {
 #define CW_FILE_HEAD_CAPTURE                                                                                           \
     "\x89"                                                                                                             \
     "CWD\r\n\x1a\n"
-extern const struct cw_file_kind cw_file_plan, cw_file_capture, cw_file_hdf5, cw_file_csv, cw_file_json,
-    cw_file_report;
+extern const struct cw_file_kind cw_file_plan, cw_file_capture, cw_file_hdf5, cw_file_csv, cw_file_json, cw_file_report;
 
 /* Whether a new file of a kind may take the place of what `path` leads to: a file of that kind, an empty one, none, or
  * a pipe. CW_ERR_USAGE where a file of another kind is there, unless `force`, or a terminal that would be given binary
@@ -62,7 +61,8 @@ enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err);
 enum cw_status cw_file_open_nameless(int *fd, struct cw_error *err);
 
 /* A regular file that is written beside `path` and takes its place in the end; for "-" it is copied to standard
- * output. */
+ * output. Where a process was killed before that, the file stays, until another new file is opened for the same path on
+ * the same host: it goes then, unless its process is still there. */
 struct cw_new_file {
     const char *path;
     char *target, *temporary; /* where path leads to, NULL for "-"; where it is written until then */
@@ -82,6 +82,21 @@ enum cw_status cw_file_write(const char *path, const void *data, size_t size, st
 typedef enum cw_status cw_file_render(FILE *out, const void *data, struct cw_error *err);
 /* Writes what is printed as cw_file_write does, without holding it in memory. */
 enum cw_status cw_file_print(const char *path, cw_file_render *render, const void *data, struct cw_error *err);
+
+/* Several new files, which take their places together once all are written; begins as zeros. */
+enum { CW_NEW_FILES_MAX = 8 };
+struct cw_new_files {
+    struct cw_new_file list[CW_NEW_FILES_MAX];
+    size_t count;
+};
+/* Opens one more, as cw_new_file_open does, for the caller to write. */
+enum cw_status cw_new_files_open(struct cw_new_files *files, const char *path, struct cw_new_file **file,
+                                 struct cw_error *err);
+/* Writes one more, as cw_file_print does; standard output and what is no regular file are written at once. */
+enum cw_status cw_new_files_print(struct cw_new_files *files, const char *path, cw_file_render *render,
+                                  const void *data, struct cw_error *err);
+/* Puts all into their places, or removes them; none is left then. */
+enum cw_status cw_new_files_close(struct cw_new_files *files, bool keep, struct cw_error *err);
 
 /* CW_ERR_IO where anything that was printed on standard output could not be written: what each command ends with. */
 enum cw_status cw_file_flush(struct cw_error *err);

@@ -58,9 +58,13 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
                           struct cw_error *err)
 {
     const struct cw_eval_request *o = options;
-    struct cw_eval_run r = {.o = o, .arena = arena, .err = err, .chip = chip, .info.size = sizeof r.info};
+    struct cw_new_files outputs = {0};
+    struct cw_eval_run r = {
+        .o = o, .arena = arena, .err = err, .chip = chip, .info.size = sizeof r.info, .outputs = &outputs};
     cw_hdf5_begin();
     enum cw_status status = o->run(&r);
+    const enum cw_status closing = cw_new_files_close(&outputs, status == CW_OK, err);
+    status = status == CW_OK ? closing : status;
     counterworks_chip_close(r.chip);
     counterworks_capture_close(r.capture);
     return status;

@@ -84,6 +84,7 @@ struct inputs {
     char **range_words;
     size_t range_count;
     struct cw_timeline timeline;
+    struct cw_new_files outputs;
     struct cw_arena *arena;
     struct cw_error *err;
 };
@@ -275,7 +276,10 @@ static enum cw_status write_hdf5(struct inputs *in, struct view *v, const struct
         output.tables[output.table_count++] = ranges.tables[0];
         status = cw_joined_add_tables(&output, &v->shown, true, in->arena, in->err);
     }
-    return status == CW_OK ? cw_hdf5_write(&output, in->o->eval.hdf5, in->err) : status;
+    struct cw_new_file *file;
+    if (status == CW_OK)
+        status = cw_new_files_open(&in->outputs, in->o->eval.hdf5, &file, in->err);
+    return status == CW_OK ? cw_hdf5_make(&output, file, in->err) : status;
 }
 
 static enum cw_status write_files(struct inputs *in, struct view *v)
@@ -296,8 +300,11 @@ static enum cw_status write_files(struct inputs *in, struct view *v)
     if (status == CW_OK)
         status = cw_joined_add_tables(text, &v->shown, false, in->arena, in->err);
     if (status == CW_OK && o->csv)
-        status = cw_file_print(o->csv, cw_csv_write, text, in->err);
-    return status == CW_OK && o->json ? cw_file_print(o->json, cw_json_write, text, in->err) : status;
+        status = cw_new_files_print(&in->outputs, o->csv, cw_csv_write, text, in->err);
+    if (status == CW_OK && o->json)
+        status = cw_new_files_print(&in->outputs, o->json, cw_json_write, text, in->err);
+    const enum cw_status closing = cw_new_files_close(&in->outputs, status == CW_OK, in->err);
+    return status == CW_OK ? closing : status;
 }
 
 /* Limiters and findings need no metrics to be named; those that are stand beside them. */

@@ -81,12 +81,16 @@ enum cw_status cw_eval_check_outputs(struct cw_eval_run *r)
 }
 
 /* What standard output gets may be for the terminal, where progress would stand in it. */
-static enum cw_status write_file(const struct cw_eval_run *r, const struct cw_output *output, const char *path,
-                                 cw_file_render *render)
+static enum cw_status write_file(const struct cw_eval_run *r, struct cw_new_files *files,
+                                 const struct cw_output *output, const char *path, cw_file_render *render)
 {
+    struct cw_new_file *file;
     if (!cw_file_is_standard(path))
         cw_progress_begin(r->o->quiet, false, "writing %s", path);
-    enum cw_status status = render ? cw_file_print(path, render, output, r->err) : cw_hdf5_write(output, path, r->err);
+    enum cw_status status = render ? cw_new_files_print(files, path, render, output, r->err)
+                                   : cw_new_files_open(files, path, &file, r->err);
+    if (status == CW_OK && !render)
+        status = cw_hdf5_make(output, file, r->err);
     cw_progress_end();
     return status;
 }
@@ -94,14 +98,16 @@ static enum cw_status write_file(const struct cw_eval_run *r, const struct cw_ou
 enum cw_status cw_eval_write_files(const struct cw_eval_run *r, const struct cw_output *output)
 {
     const struct cw_eval_request *o = r->o;
+    struct cw_new_files own = {0}, *files = r->outputs ? r->outputs : &own;
     enum cw_status status = CW_OK;
     if (o->hdf5)
-        status = write_file(r, output, o->hdf5, NULL);
+        status = write_file(r, files, output, o->hdf5, NULL);
     if (status == CW_OK && o->csv)
-        status = write_file(r, output, o->csv, cw_csv_write);
+        status = write_file(r, files, output, o->csv, cw_csv_write);
     if (status == CW_OK && o->json)
-        status = write_file(r, output, o->json, cw_json_write);
-    return status;
+        status = write_file(r, files, output, o->json, cw_json_write);
+    const enum cw_status closing = cw_new_files_close(files, status == CW_OK, r->err);
+    return status == CW_OK ? closing : status;
 }
 
 enum cw_status cw_eval_print(const struct cw_eval_run *r, const struct cw_output *output)

@@ -24,6 +24,7 @@ struct work {
     struct cw_job_ranks job;
     struct cw_eval_run first;
     struct cw_eval_request request;
+    struct cw_new_files outputs;
     bool begun, complete;
     uint32_t asked, cause[CW_CAUSE__COUNT];
     struct cw_arena *arena;
@@ -123,9 +124,7 @@ static enum cw_status evaluate_batch(struct work *w, struct cw_eval_run *r)
     r->result.data = &groups->data;
     if (status == CW_OK)
         status = cw_result_make(&r->result, &r->o->eval, r->arena, r->err);
-    return status == CW_OK
-               ? cw_ranks_add(&w->ranks, groups, data, &r->result, w->asked, w->cause, r->err)
-               : status;
+    return status == CW_OK ? cw_ranks_add(&w->ranks, groups, data, &r->result, w->asked, w->cause, r->err) : status;
 }
 
 static enum cw_status take_batch(struct work *w, struct cw_file_list files)
@@ -190,7 +189,7 @@ static enum cw_status write_page(struct work *w, const struct cw_ranks_view *vie
                                    .data_folder = w->first.chip->folder,
                                    .hdf5 = w->o->eval.hdf5,
                                    .arena = w->arena};
-    return cw_file_print(w->o->eval.report.path, cw_report_write, &page, w->err);
+    return cw_new_files_print(&w->outputs, w->o->eval.report.path, cw_report_write, &page, w->err);
 }
 
 static enum cw_status write_all(struct work *w, const char *source)
@@ -214,6 +213,7 @@ static enum cw_status write_all(struct work *w, const char *source)
     enum cw_status status = cw_output_ranks(&output, &view, w->arena, w->err);
     if (status == CW_OK && w->o->eval.report.path)
         status = write_page(w, &view);
+    w->first.outputs = &w->outputs;
     if (status == CW_OK)
         status = cw_eval_write(&w->first, &output);
     if (status == CW_OK && lost.code != CW_OK)
@@ -238,6 +238,7 @@ static enum cw_status compare(const void *options, struct counterworks_chip *chi
         status = take_all(&w, &all.files);
     if (status == CW_OK)
         status = write_all(&w, cw_eval_name_files(&all));
+    cw_new_files_close(&w.outputs, false, err);
     cw_ranks_finish(&w.ranks);
     cw_job_ranks_free(&w.job);
     counterworks_capture_close(w.first.capture);

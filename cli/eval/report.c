@@ -185,6 +185,9 @@ enum cw_status cw_eval_report(struct cw_eval_run *r)
         status =
             cw_error_set(r->err, CW_ERR_USAGE,
                          "found --by, --sort, --filter or --wide with --report, expected none: the page does that");
+    if (status == CW_OK && o->kind && cw_eval_report_alone(o))
+        status =
+            cw_error_set(r->err, CW_ERR_USAGE, "found --kind with --report, expected --csv, --json or -o beside it");
     if (status != CW_OK || !p)
         return p ? status : cw_error_nomem(r->err);
     p->r = r;
@@ -196,7 +199,7 @@ enum cw_status cw_eval_report(struct cw_eval_run *r)
                                    .arena = r->arena};
     status = gather(p);
     if (status == CW_OK)
-        status = cw_file_print(o->report.path, cw_report_write, &p->report, r->err);
+        status = cw_new_files_print(r->outputs, o->report.path, cw_report_write, &p->report, r->err);
     for (size_t i = 0; i < MOST_CAPTURES; i++)
         cw_timeline_free(&p->timelines[i]);
     for (size_t i = 0; i <= MOST_CAPTURES; i++) {

@@ -2,6 +2,7 @@
 #ifndef CW_CLI_EVAL_RUN_H
 #define CW_CLI_EVAL_RUN_H
 
+#include "base/file.h"
 #include "base/file_list.h"
 #include "cli/common/chip.h"
 #include "cli/common/metric_list.h"
@@ -70,6 +71,7 @@ struct cw_eval_run {
     struct counterworks_chip *chip;
     const struct cw_groups *groups; /* whose means are evaluated; NULL: the capture's ranges or samples */
     struct cw_result result;
+    struct cw_new_files *outputs; /* a page that waits for the other files of the command; NULL: there is none */
 };
 
 /* Options that sub-commands share: the words RUN.cwd..., and what values need beside a capture. */
@@ -211,7 +213,7 @@ enum cw_status cw_eval_wanted(struct cw_eval_run *r);
 
 /* How standard output shows what is for people. */
 struct cw_terminal_style cw_eval_style(const struct cw_eval_request *o);
-/* Files, and standard output where one of them is there. */
+/* Files, and standard output where one of them is there. Files take their places together, with what waits for them. */
 enum cw_status cw_eval_write_files(const struct cw_eval_run *r, const struct cw_output *output);
 /* For people, where no file takes standard output, and --report is not alone: who asks for a page asks for no table. */
 enum cw_status cw_eval_print(const struct cw_eval_run *r, const struct cw_output *output);
@@ -224,7 +226,7 @@ enum cw_status cw_eval_write_samples(struct cw_eval_run *r);
 /* The same by the program's user ranges. */
 enum cw_status cw_eval_samples_by_range(struct cw_eval_run *r);
 
-/* Writes the page of --report. */
+/* Writes the page of --report, which takes its place with the other files, or at the end of the command. */
 enum cw_status cw_eval_report(struct cw_eval_run *r);
 
 /* A capture of PC samples or SASS metrics: written so, or what it holds, beside what `metric-eval show` says of every

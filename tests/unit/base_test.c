@@ -2,11 +2,14 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -17,6 +20,7 @@
 #include "base/hash_table.h"
 #include "base/search.h"
 #include "base/suggest.h"
+#include "tests/support/child.h"
 #include "tests/support/io_fail.h"
 
 /* ---- error ---- */
@@ -396,6 +400,98 @@ Test(file, round_trip)
 }
 
 /* What is said of `content` where a file of a kind is to be. */
+/* The process that writes a file is killed, or waits: a file of its own beside `path`. */
+static pid_t write_beside(bool killed)
+{
+    int ready[2];
+    char byte;
+    cr_assert(pipe(ready) == 0);
+    const pid_t child = cw_test_fork();
+    if (child == 0) {
+        struct cw_new_file file;
+        if (cw_new_file_open(&file, path, NULL) != CW_OK || write(ready[1], "", 1) != 1)
+            _exit(1);
+        pause();
+    }
+    cr_assert(child > 0 && read(ready[0], &byte, 1) == 1);
+    close(ready[0]);
+    close(ready[1]);
+    if (killed) {
+        kill(child, SIGKILL);
+        cr_assert(waitpid(child, NULL, 0) == child);
+    }
+    return child;
+}
+
+/* How many files there are whose name begins with that of `path`. */
+static size_t count_beside(void)
+{
+    char pattern[sizeof path + 2];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s*", path);
+    const int status = glob(pattern, 0, NULL, &found);
+    const size_t count = status == 0 ? found.gl_pathc : 0;
+    globfree(&found);
+    return count;
+}
+
+Test(file, of_a_process_that_was_killed_is_removed)
+{
+    static const char *const others[] = {".backup", ".cw-000000000000-1-abcdef", ".cw-"};
+    char other[sizeof path + 32];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(other, sizeof other, "%s%s", path, others[i]);
+        cr_assert(cw_file_write(other, "x", 1, NULL) == CW_OK);
+    }
+    cr_assert_eq(count_beside(), 3);
+    const pid_t waits = write_beside(false);
+    write_beside(true);
+    write_beside(true);
+    cr_expect_eq(count_beside(), 5, "the second has removed the file of the first: %zu", count_beside());
+    cr_expect(cw_file_write(path, "new", 3, NULL) == CW_OK);
+    cr_expect_eq(count_beside(), 5, "others, the new one, and that of the process that waits: %zu", count_beside());
+    kill(waits, SIGKILL);
+    cr_assert(waitpid(waits, NULL, 0) == waits);
+    cr_expect(cw_file_write(path, "newer", 5, NULL) == CW_OK);
+    cr_expect_eq(count_beside(), 4);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(other, sizeof other, "%s%s", path, others[i]);
+        cr_expect(unlink(other) == 0);
+    }
+}
+
+static enum cw_status print_or_fail(FILE *out, const void *fails, struct cw_error *error)
+{
+    fputs("part", out);
+    return *(const bool *)fails ? cw_error_set(error, CW_ERR_INPUT, "no") : CW_OK;
+}
+
+Test(file, several_take_their_places_together)
+{
+    static const bool good = false, bad = true;
+    struct cw_new_files files = {0};
+    struct cw_bytes bytes;
+    char second[sizeof path + 8], third[sizeof path + 8];
+    snprintf(second, sizeof second, "%s.2", path);
+    snprintf(third, sizeof third, "%s.3", path);
+    cr_assert(cw_file_write(path, "old", 3, NULL) == CW_OK);
+    cr_expect(cw_new_files_print(&files, path, print_or_fail, &good, NULL) == CW_OK);
+    cr_expect(cw_new_files_print(&files, second, print_or_fail, &bad, NULL) == CW_ERR_INPUT);
+    cr_expect(cw_new_files_close(&files, false, NULL) == CW_OK);
+    cr_assert(cw_file_read(&bytes, path, 8, NULL) == CW_OK);
+    cr_expect_eq(bytes.size, 3, "the old one");
+    cw_bytes_free(&bytes);
+    cr_expect_eq(count_beside(), 1);
+    cr_expect(cw_new_files_print(&files, path, print_or_fail, &good, NULL) == CW_OK);
+    cr_expect(cw_new_files_print(&files, third, print_or_fail, &good, NULL) == CW_OK);
+    cr_expect(cw_new_files_close(&files, true, NULL) == CW_OK);
+    cr_assert(cw_file_read(&bytes, third, 8, NULL) == CW_OK);
+    cr_expect_eq(bytes.size, 4);
+    cw_bytes_free(&bytes);
+    cr_expect_eq(count_beside(), 2);
+    unlink(third);
+}
+
 static enum cw_status may_replace(const char *content, const struct cw_file_kind *kind, bool force)
 {
     cr_assert(cw_file_write(path, content, strlen(content), NULL) == CW_OK);

@@ -59,3 +59,21 @@ from make_attacks import *
 open("unnamed.cwd", "wb").write(ranges(one_range("a", "b", [FIVE]), metrics=()))' "$SOURCE/tests/attacks"
 for output in '-o all.h5' '--csv all.csv' '--json all.json'; do metric-eval unnamed.cwd --all --force $output | grep -v '^$'; echo "status ${PIPESTATUS[0]}"; done
 metric-eval unnamed.cwd --all --csv - | cut -d, -f3,4,6,7 | sed -n 1,3p; metric-eval unnamed.cwd --csv -; echo "status $?"
+echo == what is refused, or fails, leaves no file and no other as it was
+everything='-o out/x.h5 --csv out/x.csv --json out/x.json --report out/x.html'
+refuse() { # CAPTURE OPTIONS...
+    rm -rf out; mkdir out; printf 'range,name,kernel,\n' >out/x.csv
+    (cd "$SOURCE/data/captures" && exec metric-eval "$1" "${@:2}" ${everything//out/"$OLDPWD/out"}) >/dev/null 2>told
+    echo "$1 ${*:2}: status $?, $(ls out | wc -l) file of $(wc -c <out/x.csv) bytes"; sed "s/^[^:]*: //; s,$PWD/,," told | cut -c1-100
+}
+for option in '--kind kernel' '--by copy' '--kernel nothing' '--range nothing' '--sort nothing' '--filter nothing>1' '-m nothing' '--with none.cwd'; do
+    refuse gemm.cwd $option
+done
+for option in '--all' '-m sm__inst_executed.sum' '--kernel nothing' '--kind nothing' '--rank 99' '--chip-file x'; do refuse trace_train.cwd $option; done
+for option in '--all' '--range 1' '--kind kernel'; do refuse pc_gemm.cwd $option; done
+for option in '--range 1' '--kernel x' '--kind kernel'; do refuse pm_gemm.cwd $option; done
+everything='-o out/x.h5 --report out/x.html --csv out/x.csv --json out/none/x.json'; refuse gemm.cwd; refuse trace_train.cwd --kind kernel
+everything='--report out/x.html --csv out/x.csv -o out/none/x.h5'; refuse gemm.cwd; refuse pm_gemm.cwd
+join() { metric-eval join "$SOURCE/tests/fuzz/corpus/trace/sim-work" "$SOURCE/data/captures/gemm.cwd" -q "$@" 2>&1 >/dev/null | cut -c1-60; }
+rm -rf out; mkdir out; join -o out/x.h5 --csv out/x.csv --json out/none/x.json; ls out
+make_ranks "$SOURCE/data/captures/gpus.cwd" 3 . && metric-eval ranks run.*.cwd -q --report out/x.html --csv out/none/x.csv 2>&1 >/dev/null; ls out
