@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -94,17 +95,29 @@ static void put_time(struct cw_chrome *c, const char *name, uint64_t ns)
     cw_text_print(c->line, ", \"%s\": %" PRIu64 ".%03u", name, ns / 1000, (unsigned)(ns % 1000));
 }
 
-static void put_text(struct cw_chrome *c, const char *name, const char *text)
+/* A name as it is drawn, in which nothing moves the line: that of a kernel was made so when it was cut. */
+static void put_drawn(struct cw_chrome *c, const char *text)
 {
-    cw_text_print(c->line, ", \"%s\": ", name);
-    cw_text_put(c->line, CW_TEXT_JSON, text);
+    const size_t room = 6 * strlen(text) + 1;
+    char *escaped = malloc(room);
+    c->nomem = c->nomem || !escaped;
+    if (escaped)
+        cw_text_format(escaped, room, "%s", text);
+    cw_text_put(c->line, CW_TEXT_JSON, escaped ? escaped : "");
+    free(escaped);
+}
+
+static void put_name(struct cw_chrome *c, const char *member, const char *text)
+{
+    cw_text_print(c->line, ", \"%s\": ", member);
+    put_drawn(c, text);
 }
 
 static void put_meta(struct cw_chrome *c, const char *what, const struct place *place, const char *name, uint32_t order)
 {
     put_head(c, "M", place);
     cw_text_print(c->line, ", \"name\": \"%s_name\", \"args\": {\"name\": ", what);
-    cw_text_put(c->line, CW_TEXT_JSON, name);
+    put_drawn(c, name);
     fputs("}}", c->line);
     put_head(c, "M", place);
     cw_text_print(c->line, ", \"name\": \"%s_sort_index\", \"args\": {\"sort_index\": %" PRIu32 "}}", what, order);
@@ -166,8 +179,8 @@ static void put_event(struct cw_chrome *c, const char *phase, const struct cw_la
         put_time(c, "dur", e->end - e->time);
     if (*phase == 'i')
         fputs(", \"s\": \"t\"", c->line);
-    put_text(c, "cat", e->category);
-    put_text(c, "name", e->name);
+    put_name(c, "cat", e->category);
+    put_name(c, "name", e->name);
     put_notes(c, e);
     for (size_t i = 0; i < e->flow_count; i++) {
         put_head(c, e->flows[i].last ? "f" : "s", &c->places[e->lane]);
@@ -207,7 +220,7 @@ static void count(void *chrome, uint32_t number, uint64_t time, double value)
     cw_text_format(name, sizeof name, "%s%s%s", place->group, *place->group ? " " : "", place->name);
     cw_text_put(c->line, CW_TEXT_JSON, name);
     fputs(", \"args\": {", c->line);
-    cw_text_put(c->line, CW_TEXT_JSON, place->unit);
+    put_drawn(c, place->unit);
     cw_text_print(c->line, value - value == 0 ? ": %.17g}}" : ": null}}", value);
     put_line(c);
 }

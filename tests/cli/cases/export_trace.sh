@@ -106,3 +106,25 @@ make_trace large.cwd launches=1400000 nvtx=0
 metric-eval export large.cwd --format chrome -o large.json; ls large.json*
 (ulimit -f 2; metric-eval export large.cwd --perfetto large.pftrace; echo "status $?"); ls large.pftrace*
 head -c 20000 all.cwd >cut.cwd; metric-eval export cut.cwd --perfetto cut.pftrace && "$read_perfetto" cut.pftrace | sed 's/[0-9][0-9]*/N/g'
+echo "== names of kernels, calls and ranges are drawn alike"
+python3 -c '
+import sys; sys.path.insert(0, sys.argv[1])
+from make_attacks import *
+names = ["line1\nline2\ttab", "ctl\x01\x1b[31m", "torch\\cuda", "\u202eabc", "x,\"y\"", "\u6838"]
+numbers = range(1, len(names) + 1)
+def columns(*of): return b"".join(column(*[f(i) for i in numbers]) for f in of)
+time, own = lambda i: 1700000000000000000 + 1000 * i, lambda i: i
+kinds = {"launch_shape": [("id", 0), ("name", 3)], "kernel": [("start", 1), ("end", 1), ("correlation", 0), ("shape", 0)],
+         "runtime": [("start", 1), ("end", 1), ("thread", 0), ("correlation", 0), ("name", 3)],
+         "nvtx_range": [("start", 1), ("end", 1), ("thread", 0), ("name", 3)]}
+rows = {"launch_shape": (own, own), "kernel": (time, lambda i: time(i) + 9, own, own),
+        "runtime": (lambda i: time(i) - 500, lambda i: time(i) - 400, lambda i: 1, own, own),
+        "nvtx_range": (lambda i: time(i) - 600, lambda i: time(i) - 300, lambda i: 1, own)}
+open("odd.cwd", "wb").write(trace(kinds, names, [(kind, len(names), columns(*of)) for kind, of in rows.items()]))' "$SOURCE/tests/attacks"
+metric-eval export odd.cwd --format chrome -o odd.json
+python3 -c '
+import json
+events = [e for e in json.load(open("odd.json"))["traceEvents"] if e.get("cat") in ("kernel", "runtime", "nvtx")]
+names = [[e["name"] for e in events if e["cat"] == cat] for cat in ("kernel", "runtime", "nvtx")]
+print(names[0] == names[1] == names[2], names[0])'
+metric-eval export odd.cwd --perfetto odd.pftrace && "$read_perfetto" odd.pftrace --list | grep "begin.*'ctl" | grep -o " [a-z]* 'ctl[^']*'"
