@@ -299,12 +299,16 @@ static enum cw_status write_files(struct inputs *in, struct view *v)
     }
     if (status == CW_OK)
         status = cw_joined_add_tables(text, &v->shown, false, in->arena, in->err);
-    if (status == CW_OK && o->csv)
-        status = cw_new_files_print(&in->outputs, o->csv, cw_csv_write, text, in->err);
-    if (status == CW_OK && o->json)
-        status = cw_new_files_print(&in->outputs, o->json, cw_json_write, text, in->err);
-    const enum cw_status closing = cw_new_files_close(&in->outputs, status == CW_OK, in->err);
-    return status == CW_OK ? closing : status;
+    for (int standard = 0; standard < 2 && status == CW_OK; standard++) { /* last, as its reader may leave */
+        if (o->csv && cw_file_is_standard(o->csv) == standard)
+            status = cw_new_files_print(&in->outputs, o->csv, cw_csv_write, text, in->err);
+        if (status == CW_OK && o->json && cw_file_is_standard(o->json) == standard)
+            status = cw_new_files_print(&in->outputs, o->json, cw_json_write, text, in->err);
+        if (status == CW_OK)
+            status = cw_new_files_close(&in->outputs, true, in->err);
+    }
+    cw_new_files_close(&in->outputs, false, in->err);
+    return status;
 }
 
 /* Limiters and findings need no metrics to be named; those that are stand beside them. */

@@ -95,19 +95,25 @@ static enum cw_status write_file(const struct cw_eval_run *r, struct cw_new_file
     return status;
 }
 
-enum cw_status cw_eval_write_files(const struct cw_eval_run *r, const struct cw_output *output)
+/* Of the outputs, files or what goes to standard output. */
+static enum cw_status write_some(const struct cw_eval_run *r, const struct cw_output *output, bool standard)
 {
-    const struct cw_eval_request *o = r->o;
-    struct cw_new_files own = {0}, *files = r->outputs ? r->outputs : &own;
+    const char *const paths[] = {r->o->hdf5, r->o->csv, r->o->json};
+    cw_file_render *const renders[] = {NULL, cw_csv_write, cw_json_write};
+    struct cw_new_files own = {0}, *files = r->outputs && !standard ? r->outputs : &own;
     enum cw_status status = CW_OK;
-    if (o->hdf5)
-        status = write_file(r, files, output, o->hdf5, NULL);
-    if (status == CW_OK && o->csv)
-        status = write_file(r, files, output, o->csv, cw_csv_write);
-    if (status == CW_OK && o->json)
-        status = write_file(r, files, output, o->json, cw_json_write);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && status == CW_OK; i++)
+        if (paths[i] && cw_file_is_standard(paths[i]) == standard)
+            status = write_file(r, files, output, paths[i], renders[i]);
     const enum cw_status closing = cw_new_files_close(files, status == CW_OK, r->err);
     return status == CW_OK ? closing : status;
+}
+
+/* Files first: who reads standard output may leave, which ends the process. */
+enum cw_status cw_eval_write_files(const struct cw_eval_run *r, const struct cw_output *output)
+{
+    const enum cw_status status = write_some(r, output, false);
+    return status == CW_OK ? write_some(r, output, true) : status;
 }
 
 enum cw_status cw_eval_print(const struct cw_eval_run *r, const struct cw_output *output)

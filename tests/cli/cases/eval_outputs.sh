@@ -77,3 +77,12 @@ everything='--report out/x.html --csv out/x.csv -o out/none/x.h5'; refuse gemm.c
 join() { metric-eval join "$SOURCE/tests/fuzz/corpus/trace/sim-work" "$SOURCE/data/captures/gemm.cwd" -q "$@" 2>&1 >/dev/null | cut -c1-60; }
 rm -rf out; mkdir out; join -o out/x.h5 --csv out/x.csv --json out/none/x.json; ls out
 make_ranks "$SOURCE/data/captures/gpus.cwd" 3 . && metric-eval ranks run.*.cwd -q --report out/x.html --csv out/none/x.csv 2>&1 >/dev/null; ls out
+echo == files are there when nobody reads the rest of standard output
+python3 -c '
+import os, signal, subprocess, sys
+reads, writes = os.pipe()
+os.close(reads)
+done = subprocess.run(sys.argv[1:], stdout=writes, preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL))
+print("SIGPIPE" if done.returncode == -signal.SIGPIPE else done.returncode)' \
+    metric-eval "$SOURCE/data/captures/gemm.cwd" -q --csv - --json out/x.json --report out/x.html
+ls out
