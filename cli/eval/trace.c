@@ -270,8 +270,8 @@ static enum cw_status read_kinds(const struct view *v, uint64_t there, uint64_t 
     for (const char *at = option; *at;) {
         const size_t length = strcspn(at, ",");
         int k = 0;
-        while (k < CW_TRACE_KIND__COUNT && (strlen(cw_trace_kinds[k].name) != length ||
-                                            strncmp(cw_trace_kinds[k].name, at, length) != 0))
+        while (k < CW_TRACE_KIND__COUNT &&
+               (strlen(cw_trace_kinds[k].name) != length || strncmp(cw_trace_kinds[k].name, at, length) != 0))
             k++;
         if (k == CW_TRACE_KIND__COUNT)
             return cw_error_set(v->r->err, CW_ERR_USAGE,
