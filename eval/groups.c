@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct grouping {
     uint32_t *gpu;          /* and the first that is the same one */
     const char **family;    /* of each launch that is kept; NULL unless by family */
     struct cw_group *items;
+    uint8_t *shared; /* of each group by stream: what others with its number are of */
     struct cw_arena *arena;
 };
 
@@ -275,6 +277,51 @@ static const char *shared_text(const struct grouping *g, const struct cw_group *
     return text;
 }
 
+enum { SHARED_BY_PROCESSES = 1, SHARED_BY_CONTEXTS = 2 };
+
+/* Which groups by stream have the device and number of another one, of another process or of another context of theirs.
+ */
+static bool find_shared_streams(struct grouping *g)
+{
+    const uint32_t count = g->groups->count;
+    struct cw_keys keys = {0};
+    uint32_t *first = cw_arena_alloc(g->arena, 2 * (size_t)count, sizeof *first); /* by key: a group, and 1 */
+    g->shared = cw_arena_alloc(g->arena, count, sizeof *g->shared);
+    bool good = first && g->shared;
+    for (uint32_t k = 0; good && k < count; k++) {
+        const struct cw_range *range = cw_launch_of(g->data, g->items[k].ranges[0]);
+        const struct cw_key on_device = {{g->gpu[range->device], range->stream, 0, 0}};
+        const struct cw_key of_process = {{g->gpu[range->device], range->stream, range->process, 1}};
+        const uint32_t device = cw_keys_add(&keys, on_device), process = cw_keys_add(&keys, of_process);
+        good = device != CW_NO_KEY && process != CW_NO_KEY;
+        if (!good)
+            break;
+        const uint32_t one = first[device], own = first[process];
+        if (own)
+            g->shared[k] = g->shared[own - 1] |= SHARED_BY_CONTEXTS;
+        if (one && cw_launch_of(g->data, g->items[one - 1].ranges[0])->process != range->process) {
+            g->shared[k] |= SHARED_BY_PROCESSES;
+            g->shared[one - 1] |= SHARED_BY_PROCESSES;
+        }
+        first[device] = one ? one : k + 1;
+        first[process] = own ? own : k + 1;
+    }
+    cw_keys_free(&keys);
+    return good;
+}
+
+static const char *name_stream(const struct grouping *g, const struct cw_group *group, const struct cw_range *range)
+{
+    const uint8_t shared = g->shared[group - g->items];
+    char process[32] = "", context[48] = "";
+    if (shared & SHARED_BY_PROCESSES)
+        snprintf(process, sizeof process, " process %" PRIu32, range->process);
+    if (shared & SHARED_BY_CONTEXTS)
+        snprintf(context, sizeof context, " of context %" PRIu64, range->context);
+    return cw_arena_printf(g->arena, "device %u%s stream %" PRIu64 "%s", g->data->devices[range->device].index, process,
+                           range->stream, context);
+}
+
 static const char *name_group(const struct grouping *g, const struct cw_group *group)
 {
     const struct cw_range *first = cw_launch_of(g->data, group->ranges[0]);
@@ -290,8 +337,7 @@ static const char *name_group(const struct grouping *g, const struct cw_group *g
         text = cw_range_attribute(first, "rank");
         return text ? cw_arena_printf(g->arena, "rank %s", text) : "(no rank)";
     case CW_BY_STREAM:
-        return cw_arena_printf(g->arena, "device %u stream %" PRIu64, g->data->devices[first->device].index,
-                               first->stream);
+        return name_stream(g, group, first);
     case CW_BY_DEVICE:
         text = cw_device_attribute(&g->data->devices[first->device], "name");
         return cw_arena_printf(g->arena, "device %u%s%s", g->data->devices[first->device].index, text ? " " : "",
@@ -463,7 +509,7 @@ static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
     const uint32_t count = g->groups->count;
     const bool *nested;
     bool timed = false;
-    if (!find_nested(g, false, &nested))
+    if (!find_nested(g, false, &nested) || (g->groups->by == CW_BY_STREAM && !find_shared_streams(g)))
         return cw_error_nomem(err);
     for (uint32_t k = 0; k < count; k++) {
         sum_up(&items[k], g->groups->durations, g->groups->measured);

@@ -93,8 +93,8 @@ struct joining {
     } * entries; /* kernels and graphs */
     struct cw_joined_launch *launches;
     struct cw_join_launch *traced, *counted;
-    const char **paths;  /* of each path of the timeline */
-    bool graphs_counted; /* how many kernels each graph has is known */
+    const char *const *paths; /* of each path of the timeline */
+    bool graphs_counted;      /* how many kernels each graph has is known */
 };
 
 static const struct cw_timeline_stream *stream_of(const struct cw_timeline *t, uint32_t event)
@@ -111,29 +111,10 @@ static int in_launch_order(const void *a, const void *b)
     return order ? order : by_number(x->event, y->event);
 }
 
-/* The texts of all paths; together they may be long, as many names as they are deep, so that those have an end. */
-static bool make_paths(struct joining *j)
+static bool find_paths(struct joining *j)
 {
-    enum { MOST_FOR_EACH = 4096 };
-    const struct cw_timeline *t = j->joined->timeline;
-    size_t left = (size_t)t->path_count * MOST_FOR_EACH;
-    j->paths = cw_arena_alloc(j->arena, (size_t)t->path_count + 1, sizeof *j->paths);
-    if (!j->paths)
-        return false;
-    j->paths[0] = "";
-    for (uint32_t p = 1; p < t->path_count; p++) {
-        struct cw_writer text;
-        cw_writer_init(&text);
-        if (left)
-            cw_timeline_put_path(t, p, &text);
-        const bool good = text.status == CW_OK;
-        left = left > text.size ? left - text.size : 0;
-        j->paths[p] = good ? cw_arena_strndup(j->arena, text.size ? (const char *)text.data : "", text.size) : NULL;
-        cw_writer_free(&text);
-        if (!j->paths[p])
-            return false;
-    }
-    return true;
+    j->paths = cw_timeline_path_texts(j->joined->timeline, false, j->arena);
+    return j->paths;
 }
 
 /* Kernels, and graphs that the trace has as one. */
@@ -205,7 +186,7 @@ static bool take_traced(struct joining *j)
 {
     struct cw_joined *joined = j->joined;
     uint32_t count;
-    if (!make_paths(j) || !list_events(j, &count))
+    if (!find_paths(j) || !list_events(j, &count))
         return false;
     joined->launches = j->launches = cw_arena_alloc(j->arena, count, sizeof *j->launches);
     joined->traced.launches = j->traced = cw_arena_alloc(j->arena, count, sizeof *j->traced);
@@ -310,7 +291,7 @@ static bool take_ranges(struct joining *j)
     joined->launches = j->launches = cw_arena_alloc(j->arena, count, sizeof *j->launches);
     joined->traced.launches = j->traced = cw_arena_alloc(j->arena, count, sizeof *j->traced);
     const bool enough =
-        make_paths(j) && j->launches && j->traced && take_ranges_of(j, true) && take_ranges_of(j, false);
+        find_paths(j) && j->launches && j->traced && take_ranges_of(j, true) && take_ranges_of(j, false);
     joined->traced.count = joined->count;
     return enough;
 }

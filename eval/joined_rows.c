@@ -110,38 +110,18 @@ static bool key_ranks(struct making *m)
     return good;
 }
 
-/* The text of a path, with stars for numbers or without; of a path that has no room any more its last name. */
-static const char *path_text(const struct making *m, uint32_t path, bool pattern, size_t *left)
-{
-    const struct cw_timeline *t = m->joined->timeline;
-    struct cw_writer text;
-    if (!*left)
-        return t->names[t->paths[path].name].text;
-    cw_writer_init(&text);
-    pattern ? cw_timeline_put_pattern(t, path, &text) : cw_timeline_put_path(t, path, &text);
-    *left = *left > text.size ? *left - text.size : 0;
-    const char *kept =
-        text.status == CW_OK ? cw_arena_strndup(m->arena, text.size ? (const char *)text.data : "", text.size) : NULL;
-    cw_writer_free(&text);
-    return kept;
-}
-
 /* Paths that differ in their numbers alone are one, as where a trace is shown alone; one of them alone has its name. */
 static bool key_paths(struct making *m)
 {
-    enum { MOST_FOR_EACH = 4096 };
     const struct cw_joined *j = m->joined;
     const uint32_t count = j->timeline->path_count;
     struct cw_label *labels = calloc((size_t)count + 1, sizeof *labels);
+    char text[CW_TIMELINE_NAME_SIZE];
     uint32_t *of = calloc((size_t)count + 1, sizeof *of); /* by key: the path that it has, or count for several */
-    const char **patterns = cw_arena_alloc(m->arena, (size_t)count + 1, sizeof *patterns);
-    size_t left = ((size_t)count + 1) * MOST_FOR_EACH;
+    const char *const *patterns = cw_timeline_path_texts(j->timeline, true, m->arena);
     bool good = labels && of && patterns && (m->paths = cw_arena_alloc(m->arena, (size_t)count + 1, sizeof *m->paths));
-    for (uint32_t p = 0; good && p < count; p++) {
-        patterns[p] = path_text(m, p, true, &left);
-        labels[p] = (struct cw_label){patterns[p] ? patterns[p] : "", p};
-        good = patterns[p];
-    }
+    for (uint32_t p = 0; good && p < count; p++)
+        labels[p] = (struct cw_label){patterns[p], p};
     const uint32_t *number = good ? cw_label_number(labels, count, m->arena) : NULL;
     m->key_count = count + 1;
     for (uint32_t i = 0; number && i < j->count; i++) {
@@ -152,7 +132,7 @@ static bool key_paths(struct making *m)
     }
     for (uint32_t k = 0; number && good && k < count; k++)
         if (of[k] && of[k] <= count)
-            good = (m->paths[k] = path_text(m, of[k] - 1, false, &left));
+            good = (m->paths[k] = cw_arena_strdup(m->arena, cw_timeline_path_text(j->timeline, of[k] - 1, text)));
     free(labels);
     free(of);
     return good && number;

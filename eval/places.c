@@ -1,9 +1,11 @@
+#define _GNU_SOURCE
 #include "eval/places.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/elide.h"
 #include "eval/confined.h"
 #include "eval/lines.h"
 #include "eval/texts.h"
@@ -107,6 +109,23 @@ static bool is_mangled(const char *name)
     return strncmp(name, "_Z", 2) == 0;
 }
 
+/* Rows repeat names: each function's is made short once. Places of a function follow one another. */
+static bool elide_names(struct cw_place **places, size_t count, struct cw_arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *name = places[i]->name;
+        if (i && places[i - 1]->function == places[i]->function) {
+            places[i]->name = places[i - 1]->name;
+        } else if (strnlen(name, CW_ELIDED_SIZE) == CW_ELIDED_SIZE) {
+            char text[CW_ELIDED_SIZE];
+            places[i]->name = cw_arena_strdup(arena, cw_elide(name, text, sizeof text));
+        }
+        if (!places[i]->name)
+            return false;
+    }
+    return true;
+}
+
 static enum cw_status name_places(struct cw_place **places, size_t count, struct cw_places_left *left,
                                   struct cw_arena *arena)
 {
@@ -132,6 +151,8 @@ static enum cw_status name_places(struct cw_place **places, size_t count, struct
         if (is_mangled(places[i]->function))
             places[i]->name = n.readable[k];
     }
+    if (status == CW_OK && !elide_names(places, count, arena))
+        status = CW_ERR_NOMEM;
     free(n.mangled);
     free(n.readable);
     return status;

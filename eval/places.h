@@ -8,7 +8,7 @@
 #include "image/pc_data.h"
 
 struct cw_place {                /* of an instruction */
-    const char *function, *name; /* as the driver has it; as a person reads it */
+    const char *function, *name; /* as the driver has it; as a person reads it, elided (base/elide.h) */
     uint64_t module, offset;     /* the module's CRC; bytes from the start of the function */
     const char *file;            /* "" where the code has no line information */
     uint32_t line;

@@ -264,12 +264,9 @@ static enum cw_status add_traced(const struct work *w, struct cw_error *err)
 static enum cw_status name_row(const struct work *w, struct cw_pm_range *to, const struct interval *of,
                                struct cw_error *err)
 {
-    struct cw_writer path;
-    cw_writer_init(&path);
-    cw_timeline_put_path(w->t, of->path, &path);
-    to->path = path.status == CW_OK ? cw_arena_strndup(w->arena, (const char *)path.data, path.size) : NULL;
+    char text[CW_TIMELINE_NAME_SIZE];
+    to->path = cw_arena_strdup(w->arena, cw_timeline_path_text(w->t, of->path, text));
     to->device = w->r->data->devices[of->device].index;
-    cw_writer_free(&path);
     return to->path ? CW_OK : cw_error_nomem(err);
 }
 

@@ -66,23 +66,3 @@ const char *cw_timeline_unopened(const struct cw_timeline *t)
     }
     return windows;
 }
-
-static void put_name(const struct cw_timeline *t, const struct cw_timeline_path *path, struct cw_writer *out)
-{
-    if (path->domain)
-        cw_write_format(out, "%s@", t->names[path->domain].text);
-    cw_write_format(out, "%s", t->names[path->name].text);
-}
-
-void cw_timeline_put_path(const struct cw_timeline *t, uint32_t path, struct cw_writer *out)
-{
-    uint32_t up[512]; /* as deep as paths are */
-    uint32_t count = 0;
-    for (; path && count < sizeof up / sizeof *up; path = t->paths[path].parent)
-        up[count++] = path;
-    for (bool first = true; count > 0; first = false) {
-        if (!first)
-            cw_write_bytes(out, "/", 1);
-        put_name(t, &t->paths[up[--count]], out);
-    }
-}

@@ -9,6 +9,7 @@
 #ifndef CW_EVAL_TIMELINE_H
 #define CW_EVAL_TIMELINE_H
 
+#include "base/elide.h"
 #include "image/counter_data.h"
 #include "image/trace_data.h"
 
@@ -38,7 +39,8 @@ struct cw_timeline_list { /* of items of one lane */
 struct cw_timeline_stream {
     uint32_t process, device; /* device: index into the file's, or CW_NO_TRACE_DEVICE */
     uint64_t context, stream;
-    uint32_t name; /* that the program gave it, 0 none */
+    uint32_t name;                   /* that the program gave it, 0 none */
+    bool shares_number, shares_name; /* with another stream of the process and device */
     struct cw_timeline_list gpu;
 };
 
@@ -119,6 +121,12 @@ struct cw_timeline_path {
     uint32_t parent, domain, name, depth; /* path 0 has no name */
 };
 
+/* A name that paths have. */
+struct cw_timeline_part {
+    const char *pattern; /* with stars for its numbers; NULL: no path has it */
+    struct cw_text_sum sum, pattern_sum;
+};
+
 /* The books of a kind: CW_TRACE_UNKNOWN where there is none. */
 struct cw_timeline_account {
     uint32_t process;
@@ -141,6 +149,8 @@ struct cw_timeline {
     struct cw_timeline_stream *streams;
     struct cw_timeline_thread *threads;
     struct cw_timeline_path *paths;
+    const struct cw_timeline_part *parts; /* by name */
+    size_t path_size;                     /* bytes of a path's text at most, its NUL included */
     struct cw_timeline_account *accounts; /* the last of each process and kind */
     struct cw_timeline_window *windows;   /* in which the program was traced, in order, apart; none: all the time */
     struct cw_timeline_gpu *gpu;
@@ -149,8 +159,10 @@ struct cw_timeline {
     struct cw_timeline_range *ranges;
     struct cw_timeline_mark *marks;
     uint64_t rows[CW_TRACE_KIND__COUNT], untimed[CW_TRACE_KIND__COUNT]; /* untimed: of those that should have times */
-    uint32_t unnamed;    /* kernels whose readable names take too much memory or time: they stay mangled */
-    uint64_t unfollowed; /* NVTX ranges that are too deep for paths */
+    uint32_t unnamed;                 /* kernels whose readable names take too much memory or time: they stay mangled */
+    uint64_t unfollowed;              /* NVTX ranges that are too deep for paths */
+    const char *const *process_marks; /* [process]: follows its number where others have that and the rank: " on node1",
+                                         " on node1 #2"; else "" */
     const uint32_t *const *text_names; /* [process][text]: its name */
     bool *cut; /* [process]: what came last is lost, as it was killed, or as the file lacks its end */
 };
@@ -187,7 +199,12 @@ enum cw_status cw_timeline_each(const struct cw_timeline *timeline, enum cw_trac
 uint32_t cw_timeline_name(const struct cw_timeline *timeline, uint32_t process, uint64_t text);
 /* An attribute of a process ("rank"), or NULL. */
 const char *cw_timeline_attribute(const struct cw_timeline *timeline, uint32_t process, const char *key);
-/* Appends "outer/inner". It may be long: as many names as it is deep. */
-void cw_timeline_put_path(const struct cw_timeline *timeline, uint32_t path, struct cw_writer *out);
+
+/* "outer/inner", elided where it is longer than path_size (base/elide.h): that is all of CW_TIMELINE_NAME_SIZE, unless
+ * the texts of all paths were much longer than the file. Needs no memory. Returns `text`. */
+enum { CW_TIMELINE_NAME_SIZE = CW_ELIDED_SIZE };
+const char *cw_timeline_path_text(const struct cw_timeline *timeline, uint32_t path, char text[CW_TIMELINE_NAME_SIZE]);
+/* The same of every path; with `patterns` there are stars for numbers. NULL when out of memory. */
+const char *const *cw_timeline_path_texts(const struct cw_timeline *timeline, bool patterns, struct cw_arena *arena);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
 #include "eval/timeline_group_parts.h"
 
 static const struct cw_counter no_counters[] = {{.name = ""}};
@@ -12,21 +11,10 @@ const struct cw_chip cw_timeline_no_chip = {.name = "", .counter_count = 1, .cou
 static const struct cw_pair *make_paths(const struct cw_timeline *t, bool patterns, struct cw_arena *arena)
 {
     struct cw_pair *pairs = cw_arena_alloc(arena, t->path_count, sizeof *pairs);
-    for (uint32_t p = 0; pairs && p < t->path_count; p++) {
-        struct cw_writer path;
-        cw_writer_init(&path);
-        if (patterns)
-            cw_timeline_put_pattern(t, p, &path);
-        else
-            cw_timeline_put_path(t, p, &path);
-        pairs[p] =
-            (struct cw_pair){"nvtx", cw_arena_strndup(arena, path.size ? (const char *)path.data : "", path.size)};
-        const bool good = path.status == CW_OK && pairs[p].value;
-        cw_writer_free(&path);
-        if (!good)
-            return NULL;
-    }
-    return pairs;
+    const char *const *texts = cw_timeline_path_texts(t, patterns, arena);
+    for (uint32_t p = 0; pairs && texts && p < t->path_count; p++)
+        pairs[p] = (struct cw_pair){"nvtx", texts[p]};
+    return texts ? pairs : NULL;
 }
 
 /* Names of what is no kernel, each once: those of the last one are looked at first. */

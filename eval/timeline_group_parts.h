@@ -22,8 +22,6 @@ const char *cw_timeline_name_stream(const struct cw_timeline *timeline, const st
 /* "HtoD from pageable to device", "memset of device". */
 const char *cw_timeline_name_copy(const struct cw_timeline *timeline, const struct cw_timeline_gpu *gpu,
                                   char text[CW_TIMELINE_NAME_SIZE]);
-/* As cw_timeline_put_path, with stars for numbers. */
-void cw_timeline_put_pattern(const struct cw_timeline *timeline, uint32_t path, struct cw_writer *out);
 const char *cw_timeline_name_ranges(const struct cw_timeline_groups *groups, uint32_t group,
                                     char text[CW_TIMELINE_NAME_SIZE]);
 

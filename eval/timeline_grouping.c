@@ -54,12 +54,13 @@ static void name_device(const struct cw_timeline *t, uint32_t device, char text[
     snprintf(text, CW_TIMELINE_NAME_SIZE, "device %" PRIu32 "%s%s", d->index, name ? " " : "", name ? name : "");
 }
 
-/* "process 4000 rank 0" */
+/* "process 4000 rank 0", "process 4000 on node1" */
 static size_t name_process(const struct cw_timeline *t, uint32_t process, char text[CW_TIMELINE_NAME_SIZE])
 {
     const char *rank = cw_timeline_attribute(t, process, "rank");
-    const int used = snprintf(text, CW_TIMELINE_NAME_SIZE, "process %" PRIu32 "%s%.16s",
-                              t->trace->processes[process].pid, rank ? " rank " : "", rank ? rank : "");
+    const int used =
+        snprintf(text, CW_TIMELINE_NAME_SIZE, "process %" PRIu32 "%s%.16s%s", t->trace->processes[process].pid,
+                 rank ? " rank " : "", rank ? rank : "", t->process_marks[process]);
     return (size_t)used;
 }
 
@@ -68,17 +69,19 @@ const char *cw_timeline_name_stream(const struct cw_timeline *t, const struct cw
 {
     const bool several = t->trace->process_count > 1;
     const char *rank = several ? cw_timeline_attribute(t, s->process, "rank") : NULL;
-    char number[32] = "?", before[64] = "", device[32] = "", process[32] = "";
+    char number[32] = "?", before[64] = "", device[32] = "", context[40] = "", process[160] = "";
     if (s->stream != CW_TRACE_UNKNOWN)
         snprintf(number, sizeof number, "%" PRIu64, s->stream);
     if (t->data->device_count > 1 && s->device != CW_NO_TRACE_DEVICE)
         snprintf(device, sizeof device, " device %" PRIu32, t->data->devices[s->device].index);
     if (several)
-        snprintf(process, sizeof process, "%sprocess %" PRIu32 "%s", rank ? " " : "",
-                 t->trace->processes[s->process].pid, rank ? "" : " ");
+        snprintf(process, sizeof process, "%sprocess %" PRIu32 "%s%s", rank ? " " : "",
+                 t->trace->processes[s->process].pid, t->process_marks[s->process], rank ? "" : " ");
+    if (s->shares_number)
+        snprintf(context, sizeof context, " of context %" PRIu64, s->context);
     if (rank)
         snprintf(before, sizeof before, "rank %.16s ", rank);
-    snprintf(text, CW_TIMELINE_NAME_SIZE, "%sstream %s%s%.200s%s%s", rank ? before : process, number,
+    snprintf(text, CW_TIMELINE_NAME_SIZE, "%sstream %s%s%s%.200s%s%s", rank ? before : process, number, context,
              s->name ? " " : "", t->names[s->name].text, device, rank ? process : "");
     return text;
 }
@@ -149,6 +152,5 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
     default:
         return cw_timeline_name_copy(t, g, text);
     }
-    snprintf(text, CW_TIMELINE_NAME_SIZE, "%s", name);
-    return text;
+    return cw_elide(name, text, CW_TIMELINE_NAME_SIZE);
 }

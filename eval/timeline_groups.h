@@ -71,8 +71,7 @@ enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_time
                                  const struct cw_timeline *timeline, const struct cw_timeline_keep *keep,
                                  struct cw_arena *arena, struct cw_error *err);
 
-/* The name of a group, cut at the end where it is longer. Returns `text`. */
-enum { CW_TIMELINE_NAME_SIZE = 2048 };
+/* The name of a group, elided where it is longer (base/elide.h). Returns `text`. */
 const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint32_t group,
                                    char text[CW_TIMELINE_NAME_SIZE]);
 
@@ -80,9 +79,6 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
  * the group's name has stars, "3/12"; else "". Returns `text`. */
 const char *cw_timeline_group_slowest(const struct cw_timeline_groups *groups, uint32_t group,
                                       char text[CW_TIMELINE_NAME_SIZE]);
-
-/* "outer/inner", cut at the end where it is longer than `size`. Needs no memory. Returns `text`. */
-const char *cw_timeline_path_text(const struct cw_timeline *timeline, uint32_t path, char *text, size_t size);
 
 /* Whether a name is that of a kernel that communicates: of NCCL and NVSHMEM. */
 bool cw_timeline_communicates(const char *kernel);

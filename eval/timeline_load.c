@@ -16,7 +16,11 @@ enum cw_status cw_timeline_load(struct cw_timeline *t, const struct cw_trace *tr
     if (status == CW_OK)
         status = cw_timeline_find_paths(&w);
     if (status == CW_OK)
+        status = cw_timeline_measure_paths(&w, file_size);
+    if (status == CW_OK)
         status = cw_timeline_show_names(&w);
+    if (status == CW_OK)
+        status = cw_timeline_tell_apart(&w);
     struct cw_keys *const keys[] = {&w.streams, &w.threads, &w.shapes, &w.paths, &w.accounts};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         cw_keys_free(keys[i]);

@@ -69,6 +69,23 @@ static const char *without_version(const char *name, struct cw_arena *arena)
     return strlen(version) < 6 ? name : cw_arena_strndup(arena, name, (size_t)(version - name));
 }
 
+/* Of calls that differ in their versions alone, which stand beside one another, each keeps its own. */
+static void keep_versions(struct cw_timeline *t)
+{
+    struct cw_timeline_name *last = NULL;
+    for (uint32_t i = 0; i < t->name_count; i++) {
+        struct cw_timeline_name *name = &t->names[i];
+        if (name->shown == name->text)
+            continue;
+        const size_t length = strlen(name->shown);
+        if (last && strncmp(last->text, name->shown, length) == 0 && strncmp(last->text + length, "_v", 2) == 0) {
+            last->shown = last->text;
+            name->shown = name->text;
+        }
+        last = name;
+    }
+}
+
 static enum cw_status show_calls(struct cw_timeline_work *w)
 {
     for (uint32_t i = 0; i < w->t->call_count; i++) {
@@ -76,6 +93,7 @@ static enum cw_status show_calls(struct cw_timeline_work *w)
         if (name->shown == name->text && !(name->shown = without_version(name->text, w->arena)))
             return cw_error_nomem(w->err);
     }
+    keep_versions(w->t);
     return CW_OK;
 }
 

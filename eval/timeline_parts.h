@@ -20,6 +20,8 @@ struct cw_timeline_work {
 enum cw_status cw_timeline_join_names(struct cw_timeline_work *w);
 /* Finds names for people: of kernels and calls. */
 enum cw_status cw_timeline_show_names(struct cw_timeline_work *w);
+/* Finds what names of processes and streams need. */
+enum cw_status cw_timeline_tell_apart(struct cw_timeline_work *w);
 /* Makes room for all rows, and reads them. Streams and threads are in the order in which they came, and items as well.
  */
 enum cw_status cw_timeline_read_rows(struct cw_timeline_work *w, size_t file_size);
@@ -28,5 +30,7 @@ enum cw_status cw_timeline_sort(struct cw_timeline_work *w);
 /* Finds what launched what, then the paths of ranges and calls, of what is in order. */
 enum cw_status cw_timeline_find_calls(struct cw_timeline_work *w);
 enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w);
+/* Finds how long the texts of paths are, and may be. */
+enum cw_status cw_timeline_measure_paths(struct cw_timeline_work *w, size_t file_size);
 
 #endif

@@ -1,10 +1,6 @@
 /* NVTX ranges added up: with what ran on the GPUs, and how long they were open. */
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/bytes.h"
 #include "eval/labels.h"
 #include "eval/keys.h"
 #include "eval/timeline_group_parts.h"
@@ -15,66 +11,13 @@ struct families {
     uint32_t count;
 };
 
-/* ---- names without their numbers -------------------------------------------------------------------------------- */
-
-static size_t skip_digits(const char *text)
-{
-    size_t length = 0;
-    while (isdigit((unsigned char)text[length]))
-        length++;
-    return length;
-}
-
-/* A writer, or a text of so many bytes, which needs no memory. */
-struct sink {
-    struct cw_writer *writer;
-    char *text;
-    size_t size, used;
-};
-
-static void put(struct sink *out, const char *text, size_t length)
-{
-    if (out->writer) {
-        cw_write_bytes(out->writer, text, length);
-        return;
-    }
-    const size_t room = out->size - 1 - out->used, kept = length < room ? length : room;
-    memcpy(out->text + out->used, text, kept);
-    out->used += kept;
-    out->text[out->used] = 0;
-}
-
-/* "step *" of "step 12". */
-static void put_pattern(const char *name, struct sink *out)
-{
-    while (*name) {
-        const size_t digits = skip_digits(name);
-        put(out, digits ? "*" : name, 1);
-        name += digits ? digits : 1;
-    }
-}
-
 /* Numbers for the patterns of all names that paths have; [name]. */
 static const uint32_t *number_patterns(const struct cw_timeline *t, struct cw_arena *arena)
 {
     struct cw_label *labels = calloc((size_t)t->name_count + 1, sizeof *labels);
-    const uint32_t *numbers = NULL;
-    bool good = labels;
-    for (uint32_t i = 0; good && i < t->name_count; i++)
-        labels[i] = (struct cw_label){"", i};
-    for (uint32_t p = 1; good && p < t->path_count; p++) {
-        struct cw_label *label = &labels[t->paths[p].name];
-        struct cw_writer pattern;
-        if (*label->text)
-            continue;
-        cw_writer_init(&pattern);
-        put_pattern(t->names[label->index].text, &(struct sink){.writer = &pattern});
-        label->text = cw_arena_strndup(arena, pattern.size ? (const char *)pattern.data : "", pattern.size);
-        good = pattern.status == CW_OK && label->text;
-        cw_writer_free(&pattern);
-    }
-    if (good)
-        numbers = cw_label_number(labels, t->name_count, arena);
+    for (uint32_t i = 0; labels && i < t->name_count; i++)
+        labels[i] = (struct cw_label){t->parts[i].pattern ? t->parts[i].pattern : "", i};
+    const uint32_t *numbers = labels ? cw_label_number(labels, t->name_count, arena) : NULL;
     free(labels);
     return numbers;
 }
@@ -235,85 +178,4 @@ bool cw_timeline_group_ranges(struct cw_timeline_groups *all, const struct cw_ti
     free(f.of);
     free(f.parents);
     return good;
-}
-
-/* ---- names ------------------------------------------------------------------------------------------------------ */
-
-enum { DEEPEST = 512 }; /* as deep as paths are */
-
-/* The paths that a path is within, and itself, the outermost first. */
-static uint32_t list_path(const struct cw_timeline *t, uint32_t path, uint32_t list[DEEPEST])
-{
-    uint32_t count = t->paths[path].depth < DEEPEST ? t->paths[path].depth : DEEPEST;
-    for (uint32_t i = count; i-- > 0; path = t->paths[path].parent)
-        list[i] = path;
-    return count;
-}
-
-enum stars { EVERYWHERE, NOWHERE, WHERE_MIXED };
-
-/* With stars for numbers in some of its names; `mixed`: by path. */
-static void put_path(const struct cw_timeline *t, uint32_t path, enum stars stars, const bool *mixed, struct sink *out)
-{
-    uint32_t list[DEEPEST];
-    const uint32_t count = list_path(t, path, list);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cw_timeline_path *part = &t->paths[list[i]];
-        const char *domain = t->names[part->domain].text, *name = t->names[part->name].text;
-        if (i)
-            put(out, "/", 1);
-        if (part->domain) {
-            put(out, domain, strlen(domain));
-            put(out, "@", 1);
-        }
-        if (stars == EVERYWHERE || (stars == WHERE_MIXED && mixed[list[i]]))
-            put_pattern(name, out);
-        else
-            put(out, name, strlen(name));
-    }
-}
-
-void cw_timeline_put_pattern(const struct cw_timeline *t, uint32_t path, struct cw_writer *out)
-{
-    put_path(t, path, EVERYWHERE, NULL, &(struct sink){.writer = out});
-}
-
-const char *cw_timeline_name_ranges(const struct cw_timeline_groups *groups, uint32_t group,
-                                    char text[CW_TIMELINE_NAME_SIZE])
-{
-    *text = 0;
-    if (!groups->items[group].first)
-        return strcpy(text, "(no range)");
-    put_path(groups->t, groups->items[group].first, WHERE_MIXED, groups->mixed,
-             &(struct sink){.text = text, .size = CW_TIMELINE_NAME_SIZE});
-    return text;
-}
-
-const char *cw_timeline_group_slowest(const struct cw_timeline_groups *groups, uint32_t group,
-                                      char text[CW_TIMELINE_NAME_SIZE])
-{
-    const struct cw_timeline *t = groups->t;
-    const uint32_t slowest = groups->items[group].slowest;
-    uint32_t list[DEEPEST];
-    const uint32_t count = slowest == CW_TIMELINE_NONE ? 0 : list_path(t, t->ranges[slowest].path, list);
-    struct sink out = {.text = text, .size = CW_TIMELINE_NAME_SIZE};
-    *text = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const char *name = t->names[t->paths[list[i]].name].text;
-        while (groups->mixed[list[i]] && *name) {
-            const size_t digits = skip_digits(name);
-            if (digits && out.used)
-                put(&out, "/", 1);
-            put(&out, name, digits);
-            name += digits ? digits : 1;
-        }
-    }
-    return text;
-}
-
-const char *cw_timeline_path_text(const struct cw_timeline *t, uint32_t path, char *text, size_t size)
-{
-    *text = 0;
-    put_path(t, path, NOWHERE, NULL, &(struct sink){.text = text, .size = size});
-    return text;
 }

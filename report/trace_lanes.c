@@ -1,6 +1,7 @@
 #include "report/trace_lanes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,8 +115,9 @@ static char *place_of(struct making *m, uint32_t process)
     const char *rank = cw_timeline_attribute(t, process, "rank");
     if (t->trace->process_count < 2)
         return cw_arena_strdup(m->arena, "");
-    return rank ? cw_arena_printf(m->arena, ", rank %.20s", rank)
-                : cw_arena_printf(m->arena, ", process %" PRIu32, t->trace->processes[process].pid);
+    return rank ? cw_arena_printf(m->arena, ", rank %.20s%s", rank, t->process_marks[process])
+                : cw_arena_printf(m->arena, ", process %" PRIu32 "%s", t->trace->processes[process].pid,
+                                  t->process_marks[process]);
 }
 
 static void add_group(struct making *m, const struct cw_report_lanes_group *group)
@@ -152,11 +154,13 @@ static void add_devices(struct making *m)
                                   : cw_arena_printf(m->arena, "A device that is not known%s", place);
             add_group(m, &(struct cw_report_lanes_group){title, s->process, s->device, .is_device = true});
         }
-        const bool contexts =
-            before && before->process == s->process && before->device == s->device && before->context != s->context;
-        char *title = s->name    ? cw_arena_printf(m->arena, "%.60s", t->names[s->name].shown)
-                      : contexts ? cw_arena_printf(m->arena, "%" PRIu64 " of context %" PRIu64, s->stream, s->context)
-                                 : cw_arena_printf(m->arena, "Stream %" PRIu64, s->stream);
+        const bool named = s->name, apart = s->shares_name || !named, contexts = apart && s->shares_number;
+        char number[32] = "", context[48] = "";
+        if (apart)
+            snprintf(number, sizeof number, "%s %" PRIu64, named ? ", stream" : "Stream", s->stream);
+        if (contexts)
+            snprintf(context, sizeof context, " of context %" PRIu64, s->context);
+        char *title = cw_arena_printf(m->arena, "%.60s%s%s", named ? t->names[s->name].shown : "", number, context);
         add_lane(m, (struct cw_report_lanes_lane){
                         .kind = "gpu", .title = title, .first = s->gpu.first, .count = s->gpu.count, .list = GPU});
     }

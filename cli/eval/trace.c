@@ -149,6 +149,7 @@ struct order {
     const struct cw_timeline_groups *groups;
     enum column column;
     bool ascending;
+    const char *const *names; /* by group; NULL: by a number */
 };
 
 static int compare(const void *left, const void *right, void *order)
@@ -156,9 +157,8 @@ static int compare(const void *left, const void *right, void *order)
     const struct order *o = order;
     const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     int found;
-    if (o->column == NAME) {
-        char x[CW_TIMELINE_NAME_SIZE], y[CW_TIMELINE_NAME_SIZE];
-        found = strcmp(cw_timeline_group_name(o->groups, a, x), cw_timeline_group_name(o->groups, b, y));
+    if (o->names) {
+        found = strcmp(o->names[a], o->names[b]);
     } else {
         const double x = value_of(o->groups, a, o->column), y = value_of(o->groups, b, o->column);
         found = (x > y) - (x < y);
@@ -167,16 +167,28 @@ static int compare(const void *left, const void *right, void *order)
     return found ? found : (a > b) - (a < b);
 }
 
+static const char *const *list_names(const struct cw_timeline_groups *groups, struct cw_arena *arena)
+{
+    const char **names = cw_arena_alloc(arena, groups->count, sizeof *names);
+    char text[CW_TIMELINE_NAME_SIZE];
+    for (uint32_t g = 0; names && g < groups->count; g++)
+        if (!(names[g] = cw_arena_strdup(arena, cw_timeline_group_name(groups, g, text))))
+            return NULL;
+    return names;
+}
+
 static enum cw_status sort(struct cw_eval_run *r, struct cw_timeline_rows *rows, const char *text)
 {
     const size_t length = strcspn(text, ":");
-    struct order order = {&rows->groups, find_column(rows->groups.by, text, length), false};
+    struct order order = {&rows->groups, find_column(rows->groups.by, text, length), false, NULL};
     if (text[length] && strcmp(text + length, ":asc") != 0 && strcmp(text + length, ":desc") != 0)
         order.column = COLUMN__COUNT;
     const enum cw_status status = check_column(order.column, rows->groups.by, "--sort", text, r->err);
     if (status != CW_OK)
         return status;
     order.ascending = text[length] ? text[length + 1] == 'a' : order.column == NAME;
+    if (order.column == NAME && !(order.names = list_names(&rows->groups, r->arena)))
+        return cw_error_nomem(r->err);
     qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare, &order);
     return CW_OK;
 }

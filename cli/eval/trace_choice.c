@@ -57,21 +57,14 @@ static enum cw_status match_paths(struct choosing *v, const struct cw_eval_range
     struct cw_range *names = cw_arena_alloc(v->r->arena, t->path_count, sizeof *names);
     uint32_t *parents = cw_arena_alloc(v->r->arena, t->path_count, sizeof *parents);
     struct cw_eval_ranges of_paths = {.ranges = wanted->ranges, .or_none = wanted->or_none};
-    if (!names || !parents)
+    const char *const *texts = cw_timeline_path_texts(t, false, v->r->arena);
+    if (!names || !parents || !texts)
         return cw_error_nomem(v->r->err);
     if (!t->range_count && !wanted->or_none)
         return cw_error_set(v->r->err, CW_ERR_USAGE, "%s: found --range, but no NVTX ranges in the trace",
                             v->r->o->capture);
     for (uint32_t i = 0; i < t->path_count; i++) {
-        struct cw_writer path;
-        cw_writer_init(&path);
-        cw_timeline_put_path(t, i, &path);
-        const char *name = cw_arena_strndup(v->r->arena, path.size ? (const char *)path.data : "", path.size);
-        const bool good = path.status == CW_OK && name;
-        cw_writer_free(&path);
-        if (!good)
-            return cw_error_nomem(v->r->err);
-        names[i] = (struct cw_range){.name = name, .kernel = ""};
+        names[i] = (struct cw_range){.name = texts[i], .kernel = ""};
         parents[i] = t->paths[i].parent;
     }
     of_paths.parents = parents;

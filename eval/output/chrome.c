@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elide.h"
 #include "base/text.h"
 
 struct place { /* of a lane */
@@ -20,6 +21,7 @@ struct cw_chrome {
     struct place *places;
     uint64_t origin;
     bool nomem, any;
+    struct cw_elisions elisions; /* of the texts of events, which live until the end */
 };
 
 struct cw_chrome *cw_chrome_create(FILE *out)
@@ -43,6 +45,7 @@ void cw_chrome_free(struct cw_chrome *c)
     fclose(c->line);
     free(c->text);
     free(c->places);
+    cw_elisions_free(&c->elisions);
     free(c);
 }
 
@@ -98,6 +101,7 @@ static void put_time(struct cw_chrome *c, const char *name, uint64_t ns)
 /* A name as it is drawn, in which nothing moves the line: that of a kernel was made so when it was cut. */
 static void put_drawn(struct cw_chrome *c, const char *text)
 {
+    text = cw_elisions_text(&c->elisions, text);
     const size_t room = 6 * strlen(text) + 1;
     char *escaped = malloc(room);
     c->nomem = c->nomem || !escaped;
@@ -160,7 +164,7 @@ static void put_notes(struct cw_chrome *c, const struct cw_lane_event *e)
         const struct cw_lane_note *n = &e->notes[i];
         cw_text_print(c->line, "%s\"%s\": ", i ? ", " : "", n->name);
         if (n->kind == CW_NOTE_TEXT)
-            cw_text_put(c->line, CW_TEXT_JSON, n->text);
+            cw_text_put(c->line, CW_TEXT_JSON, cw_elisions_text(&c->elisions, n->text));
         else if (n->kind == CW_NOTE_REAL)
             cw_text_print(c->line, n->real - n->real == 0 ? "%.9g" : "null", n->real);
         else if (n->kind == CW_NOTE_ADDRESS)

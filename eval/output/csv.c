@@ -1,15 +1,16 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
+#include "base/elide.h"
 #include "base/text.h"
 #include "eval/output/once.h"
 #include "eval/output/output.h"
 
-static void put_cell(const struct cw_output_column *c, const void *cell, FILE *out)
+static void put_cell(const struct cw_output_column *c, const void *cell, struct cw_elisions *elisions, FILE *out)
 {
     switch (c->type) {
     case CW_CELL_TEXT:
-        cw_text_put(out, CW_TEXT_CELL, *(const char *const *)cell);
+        cw_text_put(out, CW_TEXT_CELL, cw_elisions_text(elisions, *(const char *const *)cell));
         break;
     case CW_CELL_F64:
         cw_output_put_f64(*(const double *)cell, out);
@@ -34,20 +35,31 @@ static void put_cell(const struct cw_output_column *c, const void *cell, FILE *o
     }
 }
 
+/* Lines begin with the cells of their record, and have those of the metric behind them. */
+struct lines {
+    const struct cw_output_table *table;
+    unsigned format;
+    FILE *out, *stream;
+    char *start;
+    size_t size;
+    struct cw_output_once once;
+    struct cw_elisions *elisions; /* of the texts in cells */
+};
+
 /* The cells of a record behind those of the line that are there; without a record their names. A column across an axis
  * is one column for each of its rows: grid_x. */
-static void put_cells(const struct cw_output_column *columns, size_t count, unsigned format, const void *record,
+static void put_cells(const struct lines *l, const struct cw_output_column *columns, size_t count, const void *record,
                       bool *begun, FILE *out)
 {
     for (size_t k = 0; k < count; k++) {
         const struct cw_output_column *c = &columns[k];
         const uint64_t cells = c->across ? c->across->row_count : 1;
-        for (uint64_t i = 0; c->formats & format && i < cells; i++) {
+        for (uint64_t i = 0; c->formats & l->format && i < cells; i++) {
             if (*begun)
                 putc_unlocked(',', out);
             *begun = true;
             if (record) {
-                put_cell(c, cw_cell_at(c, record, i), out);
+                put_cell(c, cw_cell_at(c, record, i), l->elisions, out);
                 continue;
             }
             fputs(c->name, out);
@@ -57,21 +69,11 @@ static void put_cells(const struct cw_output_column *columns, size_t count, unsi
     }
 }
 
-/* Lines begin with the cells of their record, and have those of the metric behind them. */
-struct lines {
-    const struct cw_output_table *table;
-    unsigned format;
-    FILE *out, *stream;
-    char *start;
-    size_t size;
-    struct cw_output_once once;
-};
-
 static bool make_start(struct lines *l, const void *record)
 {
     bool begun = false;
     rewind(l->stream);
-    put_cells(l->table->columns, l->table->column_count, l->format, record, &begun, l->stream);
+    put_cells(l, l->table->columns, l->table->column_count, record, &begun, l->stream);
     return fflush(l->stream) == 0 && !ferror(l->stream);
 }
 
@@ -79,13 +81,13 @@ static void put_metric(FILE *out, const void *record, const void *lines)
 {
     const struct lines *l = lines;
     bool begun = true;
-    put_cells(l->table->metrics->columns, l->table->metrics->column_count, l->format, record, &begun, out);
+    put_cells(l, l->table->metrics->columns, l->table->metrics->column_count, record, &begun, out);
 }
 
 static void put_value(const struct lines *l, const struct cw_value_record *value)
 {
     bool begun = true;
-    put_cells(cw_value_columns, cw_output_value_columns(l->table), l->format, value, &begun, l->out);
+    put_cells(l, cw_value_columns, cw_output_value_columns(l->table), value, &begun, l->out);
 }
 
 static void put_names(struct lines *l)
@@ -116,7 +118,8 @@ static void put_row(struct lines *l, const struct cw_output_row *row)
 
 static enum cw_status write_lines(FILE *out, const struct cw_output_table *t, unsigned format, struct cw_error *err)
 {
-    struct lines l = {.table = t, .format = format, .out = out};
+    struct cw_elisions elisions = {0};
+    struct lines l = {.table = t, .format = format, .out = out, .elisions = &elisions};
     l.stream = open_memstream(&l.start, &l.size);
     bool good = l.stream && (!t->metrics || cw_output_once_make(&l.once, t->metrics, put_metric, &l));
     good = good && make_start(&l, NULL);
@@ -134,6 +137,7 @@ static enum cw_status write_lines(FILE *out, const struct cw_output_table *t, un
         fclose(l.stream);
     free(l.start);
     cw_output_once_free(&l.once);
+    cw_elisions_free(&elisions);
     return good ? status : cw_error_nomem(err);
 }
 

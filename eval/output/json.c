@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <math.h>
 
+#include "base/elide.h"
 #include "base/text.h"
 #include "eval/output/capture.h"
 #include "eval/output/once.h"
@@ -13,7 +14,8 @@ struct writing {
     enum cw_status status;
     unsigned format; /* whose columns are written */
     const struct cw_output_table *metrics;
-    struct cw_output_once once; /* of these */
+    struct cw_output_once once;   /* of these */
+    struct cw_elisions *elisions; /* of the texts in cells */
 };
 
 static void put_tree(struct writing *w, json_t *value)
@@ -35,12 +37,13 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
                      const void *cell)
 {
     const struct cw_output_pairs *pairs = cell;
+    const char *text = c->type == CW_CELL_TEXT ? cw_elisions_text(w->elisions, *(const char *const *)cell) : NULL;
     switch (c->type) {
     case CW_CELL_TEXT:
         if (t->short_escapes)
-            put_tree(w, json_string(*(const char *const *)cell));
+            put_tree(w, json_string(text));
         else
-            cw_text_put(w->out, CW_TEXT_JSON, *(const char *const *)cell);
+            cw_text_put(w->out, CW_TEXT_JSON, text);
         break;
     case CW_CELL_PAIRS:
         put_tree(w, cw_capture_pairs(pairs->list, pairs->count));
@@ -189,7 +192,8 @@ static bool has_columns(const struct cw_output_table *t)
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_output *o = output;
-    struct writing w = {.out = out, .err = err, .format = CW_TO_JSON};
+    struct cw_elisions elisions = {0};
+    struct writing w = {.out = out, .err = err, .format = CW_TO_JSON, .elisions = &elisions};
     fputs("{\"capture\": ", out);
     w.status = cw_json_print(cw_capture_manifest(o->data, o->source), JSON_COMPACT, out, err);
     if (w.status == CW_OK && o->tables[0].once)
@@ -201,6 +205,7 @@ enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err
         w.once = (struct cw_output_once){0};
     }
     cw_output_once_free(&w.once);
+    cw_elisions_free(&elisions);
     fputs("}\n", out);
     return w.status;
 }
@@ -222,7 +227,8 @@ static void put_line(struct writing *w, const struct cw_output_table *t, const v
 enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_output_table *t = ((const struct cw_output *)output)->tables;
-    struct writing w = {.out = out, .err = err, .format = CW_TO_ROWS};
+    struct cw_elisions elisions = {0};
+    struct writing w = {.out = out, .err = err, .format = CW_TO_ROWS, .elisions = &elisions};
     make_once(&w, t);
     for (uint64_t i = 0; i < t->row_count && w.status == CW_OK; i++) {
         const struct cw_output_row row = cw_output_next(t, i);
@@ -236,5 +242,6 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
         }
     }
     cw_output_once_free(&w.once);
+    cw_elisions_free(&elisions);
     return w.status;
 }

@@ -1,6 +1,7 @@
 #include "eval/output/lane_places.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +14,19 @@ const char *cw_lane_device_name(struct cw_lane_places *p, uint32_t device)
     return name ? name : "";
 }
 
-/* "rank 3: train.py on host" */
+/* "rank 3: train.py on host"; where viewers have another number for it, "train.py on host, process 7 on host #2". */
 static const char *process_name(struct cw_lane_places *p, uint32_t process)
 {
+    const uint32_t pid = p->timeline->trace->processes[process].pid;
+    char number[160] = "";
+    if ((uint32_t)p->pids[process] != pid || *p->timeline->process_marks[process])
+        snprintf(number, sizeof number, ", process %" PRIu32 "%s", pid, p->timeline->process_marks[process]);
     const char *rank = cw_timeline_attribute(p->timeline, process, "rank"),
                *program = cw_timeline_attribute(p->timeline, process, "program"),
                *host = cw_timeline_attribute(p->timeline, process, "host");
     const char *name =
-        cw_arena_printf(p->arena, "%s%s%s%s%s%s", rank ? "rank " : "", rank ? rank : "", rank ? ": " : "",
-                        program ? program : "process", host ? " on " : "", host ? host : "");
+        cw_arena_printf(p->arena, "%s%s%s%s%s%s%s", rank ? "rank " : "", rank ? rank : "", rank ? ": " : "",
+                        program ? program : "process", host ? " on " : "", host ? host : "", number);
     p->nomem = p->nomem || !name;
     return name ? name : "";
 }

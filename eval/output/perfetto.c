@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elide.h"
 #include "base/text.h"
 #include "eval/output/interns.h"
 #include "eval/output/perfetto.pb-c.h"
@@ -22,6 +23,7 @@ struct cw_perfetto {
     uint8_t *buffer;
     size_t buffer_size;
     struct cw_interns interns[TEXT_KINDS];
+    struct cw_elisions elisions; /* a number is found by the whole text, for each event anew */
     /* what the packet that is being made needs, and the file does not have yet */
     Pf__Name names[TEXT_KINDS][NEW_AT_MOST], *pointers[TEXT_KINDS][NEW_AT_MOST];
     size_t new_count[TEXT_KINDS];
@@ -40,8 +42,10 @@ void cw_perfetto_free(struct cw_perfetto *p)
 {
     for (int i = 0; p && i < TEXT_KINDS; i++)
         cw_interns_free(&p->interns[i]);
-    if (p)
+    if (p) {
+        cw_elisions_free(&p->elisions);
         free(p->buffer);
+    }
     free(p);
 }
 
@@ -172,6 +176,7 @@ static void write_lane(void *perfetto, uint32_t number, const struct cw_lane *la
 static uint64_t intern(struct cw_perfetto *p, int kind, const char *text)
 {
     bool added;
+    text = cw_elisions_text(&p->elisions, text);
     const uint64_t number = cw_interns_number(&p->interns[kind], text, &added);
     if (added && p->new_count[kind] < NEW_AT_MOST) {
         const size_t i = p->new_count[kind]++;

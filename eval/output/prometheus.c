@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/elide.h"
 #include "base/text.h"
 
 static void put_name(FILE *out, const char *name)
@@ -20,15 +21,22 @@ static void put_type(FILE *out, const char *name)
     fputs(" gauge\n", out);
 }
 
-static void put_label(FILE *out, const char *name, const char *text)
+struct writing {
+    FILE *out;
+    const struct cw_side *side;
+    struct cw_elisions elisions; /* of labels, which each metric repeats */
+};
+
+static void put_label(struct writing *w, const char *name, const char *text)
 {
-    cw_text_print(out, "%s=", name);
-    cw_text_put(out, CW_TEXT_LABEL, text);
+    cw_text_print(w->out, "%s=", name);
+    cw_text_put(w->out, CW_TEXT_LABEL, cw_elisions_text(&w->elisions, text));
 }
 
-static void put_sample(FILE *out, const char *name, const struct cw_side *side, uint32_t group, double value,
-                       enum cw_value_status status)
+static void put_sample(struct writing *w, const char *name, uint32_t group, double value, enum cw_value_status status)
 {
+    FILE *const out = w->out;
+    const struct cw_side *side = w->side;
     const struct cw_counter_data *d = &side->groups.data;
     const struct cw_range *r = &d->ranges[group];
     const char *device = cw_device_attribute(&d->devices[r->device], "name");
@@ -36,16 +44,15 @@ static void put_sample(FILE *out, const char *name, const struct cw_side *side, 
     if (isnan(value))
         return;
     put_name(out, name);
-    put_label(out, "{kernel", side->groups.items[group].name);
-    put_label(out, ",function", r->kernel);
-    put_label(out, ",device", device ? device : "");
+    put_label(w, "{kernel", side->groups.items[group].name);
+    put_label(w, ",function", r->kernel);
+    put_label(w, ",device", device ? device : "");
     if (status != CW_VALUE_OK)
-        put_label(out, ",status", cw_value_status_text(status));
+        put_label(w, ",status", cw_value_status_text(status));
     if (!side->groups.items[group].several_gpus)
         cw_text_print(out, ",index=\"%" PRIu32 "\"", d->devices[r->device].index);
     cw_text_print(out,
-                  ",grid=\"%" PRIu32 "x%" PRIu32 "x%" PRIu32 "\",block=\"%" PRIu32 "x%" PRIu32
-                  "x%" PRIu32 "\"} %s\n",
+                  ",grid=\"%" PRIu32 "x%" PRIu32 "x%" PRIu32 "\",block=\"%" PRIu32 "x%" PRIu32 "x%" PRIu32 "\"} %s\n",
                   r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2],
                   isinf(value) ? (value < 0 ? "-Inf" : "+Inf") : cw_number_text(value, text));
 }
@@ -53,21 +60,23 @@ static void put_sample(FILE *out, const char *name, const struct cw_side *side, 
 enum cw_status cw_prometheus_write(FILE *out, const void *data, struct cw_error *err)
 {
     const struct cw_side *side = data;
+    struct writing w = {.out = out, .side = side};
     const struct cw_groups *g = &side->groups;
     const struct cw_result *r = &side->means;
     (void)err;
     put_type(out, "launches");
     for (uint32_t k = 0; k < g->count; k++)
-        put_sample(out, "launches", side, k, g->items[k].count, CW_VALUE_OK);
+        put_sample(&w, "launches", k, g->items[k].count, CW_VALUE_OK);
     put_type(out, "time_seconds");
     for (uint32_t k = 0; k < g->count; k++)
-        put_sample(out, "time_seconds", side, k, g->items[k].total / 1e9, CW_VALUE_OK);
+        put_sample(&w, "time_seconds", k, g->items[k].total / 1e9, CW_VALUE_OK);
     for (uint32_t m = 0; m < r->metric_count; m++) {
         put_type(out, r->names[m]);
         for (uint32_t k = 0; k < g->count; k++) {
             const size_t at = (size_t)m * r->row_count + k;
-            put_sample(out, r->names[m], side, k, r->values[at], (enum cw_value_status)r->statuses[at]);
+            put_sample(&w, r->names[m], k, r->values[at], (enum cw_value_status)r->statuses[at]);
         }
     }
+    cw_elisions_free(&w.elisions);
     return CW_OK;
 }

@@ -383,11 +383,14 @@ static void add_thread(struct work *w, const struct cw_timeline_thread *th)
 static void add_stream(struct work *w, const struct cw_timeline_stream *s, uint32_t number)
 {
     const char *given = name_of(w, s->name);
-    char which[24] = "";
+    char which[24] = "", context[40] = "";
     if (s->stream != CW_TRACE_UNKNOWN)
         snprintf(which, sizeof which, " %" PRIu64, s->stream);
-    const char *name = text(w, cw_arena_printf(w->arena, "%s stream%s%s%s", cw_lane_device_name(&w->places, s->device),
-                                               which, *given ? " " : "", given));
+    if (s->shares_number)
+        snprintf(context, sizeof context, " of context %" PRIu64, s->context);
+    const char *name =
+        text(w, cw_arena_printf(w->arena, "%s stream%s%s%s%s", cw_lane_device_name(&w->places, s->device), which,
+                                context, *given ? " " : "", given));
     const struct cw_key key = {{s->process, s->device, CW_PLACE_STREAM, number}};
     const struct list list = {
         .w = w,

@@ -116,7 +116,8 @@ static void fill_group(const struct cw_text_lines *l, uint32_t row, struct cw_te
             cw_cell_count(g->failed, cell);
         }
     }
-    cw_timeline_group_name(groups, list->rows->rows[row], line->name);
+    char name[CW_TIMELINE_NAME_SIZE];
+    cw_elide(cw_timeline_group_name(groups, list->rows->rows[row], name), line->name, sizeof line->name);
     if (cw_timeline_by_ranges(groups->by) && g->ranges > 1)
         put_slowest(groups, list->rows->rows[row], (size_t)l->room, line->name);
     if (groups->by == CW_TIMELINE_BY_GRAPH && g->nodes > 1)

@@ -101,7 +101,8 @@ static void put_books(const struct cw_timeline *t, FILE *out)
     fputs(t->account_count ? "books:\n" : "books:     none\n", out);
     for (uint32_t i = 0; i < t->account_count; i++) {
         const struct cw_timeline_account *a = &t->accounts[i];
-        cw_text_print(out, "  %s of process %" PRIu32 ":", a->kind, t->trace->processes[a->process].pid);
+        cw_text_print(out, "  %s of process %" PRIu32 "%s:", a->kind, t->trace->processes[a->process].pid,
+                      t->process_marks[a->process]);
         put_account("launched", a->launched, out);
         put_account("recorded", a->recorded, out);
         put_account("dropped", a->dropped, out);

@@ -8,7 +8,7 @@
 #include "eval/order.h"
 #include "eval/output/timeline_output.h"
 
-enum { MOST_COLUMNS = 64, TEXTS_MOST = 64 << 20 };
+enum { MOST_COLUMNS = 64 };
 
 /* Where a cell comes from, beside the fields of the row: what a timeline has joined to it. */
 enum source {
@@ -482,27 +482,6 @@ static size_t show_columns(struct kind_rows *k)
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
-/* The text of each path; where they are too much together, the last names alone. */
-static const char *const *make_paths(const struct cw_timeline *t, struct cw_arena *arena)
-{
-    const char **paths = cw_arena_alloc(arena, t->path_count, sizeof *paths);
-    size_t used = 0;
-    for (uint32_t i = 0; paths && i < t->path_count; i++) {
-        struct cw_writer out;
-        cw_writer_init(&out);
-        if (used < TEXTS_MOST)
-            cw_timeline_put_path(t, i, &out);
-        paths[i] = used >= TEXTS_MOST ? t->names[t->paths[i].name].text
-                                      : cw_arena_strndup(arena, out.size ? (const char *)out.data : "", out.size);
-        used += out.size + 1;
-        const bool good = out.status == CW_OK && paths[i];
-        cw_writer_free(&out);
-        if (!good)
-            return NULL;
-    }
-    return paths;
-}
-
 /* NULL when out of memory. */
 static const struct cw_output_table *make_texts(const struct cw_timeline *t, const char *const *paths,
                                                 struct cw_arena *arena)
@@ -595,7 +574,7 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
                                        const struct cw_timeline *t, const struct cw_timeline_keep *keep, uint64_t kinds,
                                        struct cw_arena *arena, struct cw_error *err)
 {
-    const char *const *paths = make_paths(t, arena);
+    const char *const *paths = cw_timeline_path_texts(t, false, arena);
     const struct cw_output_table *texts = make_texts(t, paths, arena);
     struct cw_timeline_tables *tables = *made = cw_arena_alloc(arena, 1, sizeof *tables);
     const uint32_t *orders[] = {
@@ -653,14 +632,10 @@ static bool add_slowest(struct group_record *record, const struct cw_timeline *t
     if (range == CW_TIMELINE_NONE)
         return true;
     const struct cw_timeline_range *r = &t->ranges[range];
-    struct cw_writer path;
-    cw_writer_init(&path);
-    cw_timeline_put_path(t, r->path, &path);
-    record->slowest_name = cw_arena_strndup(arena, path.size ? (const char *)path.data : "", path.size);
+    char path[CW_TIMELINE_NAME_SIZE];
+    record->slowest_name = cw_arena_strdup(arena, cw_timeline_path_text(t, r->path, path));
     record->slowest_start = r->start;
-    const bool good = path.status == CW_OK && record->slowest_name;
-    cw_writer_free(&path);
-    return good;
+    return record->slowest_name;
 }
 
 enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,

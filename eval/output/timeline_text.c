@@ -119,8 +119,8 @@ static void fill_memory(const struct cw_text_lines *l, uint32_t row, struct cw_t
     cw_cell_amount(m->now, "bytes", &line->cells[2]);
     cw_cell_count(m->allocations, &line->cells[3]);
     cw_cell_count(m->frees, &line->cells[4]);
-    snprintf(line->name, sizeof line->name, "%.100s, process %" PRIu32 "%s", t->names[m->memory].text,
-             t->trace->processes[m->process].pid, device);
+    snprintf(line->name, sizeof line->name, "%.100s, process %" PRIu32 "%s%s", t->names[m->memory].text,
+             t->trace->processes[m->process].pid, t->process_marks[m->process], device);
 }
 
 static void put_memory(const struct cw_text_page *p)

@@ -161,7 +161,7 @@ static void add_gaps(struct gaps *gaps, const struct cw_device_usage *d, uint32_
 }
 
 /* What an item is, and in which NVTX range: "softmax_kernel in step/forward". */
-static void put_item(const struct cw_timeline *t, uint32_t item, char text[CW_TIMELINE_NAME_SIZE])
+static void put_item(const struct cw_timeline *t, uint32_t item, char text[CW_SHORT_SIZE])
 {
     char name[CW_SHORT_SIZE];
     if (item == CW_TIMELINE_NONE) {
@@ -174,8 +174,9 @@ static void put_item(const struct cw_timeline *t, uint32_t item, char text[CW_TI
     else
         snprintf(name, sizeof name, "%s%s%.40s", cw_trace_kinds[g->kind].name, *t->names[g->name].text ? " " : "",
                  t->names[g->name].text);
-    const size_t used = (size_t)snprintf(text, CW_TIMELINE_NAME_SIZE, "%.200s%s", name, g->path ? " in " : "");
-    cw_timeline_path_text(t, g->path, text + used, RANGE_SIZE > used + 1 ? RANGE_SIZE - used : 1);
+    const size_t used = (size_t)snprintf(text, CW_SHORT_SIZE, "%.200s%s", name, g->path ? " in " : "");
+    char path[CW_TIMELINE_NAME_SIZE];
+    snprintf(text + used, RANGE_SIZE > used + 1 ? RANGE_SIZE - used : 1, "%s", cw_timeline_path_text(t, g->path, path));
 }
 
 static void fill_gap(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)

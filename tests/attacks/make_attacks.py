@@ -110,10 +110,22 @@ def packed(records, texts, name, fields, columns):
             chunk("PACK", u32(records) + many([string(t) for t in texts]) + many([group]) + b"\0\0") + end())
 
 
-def trace(kinds, texts, rows):
+# ---- traces ----------------------------------------------------------------------------------------------------------
+
+MINOR = 5
+NUMBER, TIME_OF, TEXT_OF, DEVICE_OF = 0, 1, 3, 5
+TYPES = {"start": TIME_OF, "end": TIME_OF, "name": TEXT_OF, "domain": TEXT_OF, "type": TEXT_OF, "device": DEVICE_OF}
+KINDS = {"kernel": ("start", "end", "device", "context", "stream", "correlation", "shape"),
+         "launch_shape": ("id", "name", "grid_x"),
+         "runtime": ("start", "end", "thread", "correlation", "name"),
+         "nvtx_range": ("start", "end", "thread", "end_thread", "type", "domain", "name")}
+BEGIN = 1700000000000000000
+
+
+def trace_of(kinds, texts, rows):
     """A trace of one process: kinds with their fields, of (name, type), and rows of (kind, how many, columns)."""
     names = list(kinds)
-    return (header(DATA, 5) + chunk("SCHM", schema(profiler=TRACE, passes=0)) + chunk("DEVC", device()) +
+    return (header(DATA, MINOR) + chunk("SCHM", schema(profiler=TRACE, passes=0)) + chunk("DEVC", device()) +
             chunk("TKND", many([string(name) + many([string(field) + u8(type) for field, type in kinds[name]])
                                 for name in names]), True) +
             chunk("TPRC", u32(0) + u32(100) + pairs((("program", "p"), ("host", "h"))) + many([u32(0) + u32(0)]), True) +
@@ -125,6 +137,36 @@ def trace(kinds, texts, rows):
 def column(*numbers):
     return u8(1) + b"".join(varint(number) for number in numbers)
 
+
+def trace(texts, rows):
+    """A trace of one process: text 1 is texts[0]; rows by kind, each a number for each of its fields."""
+    kinds = {kind: [(field, TYPES.get(field, NUMBER)) for field in fields] for kind, fields in KINDS.items()}
+    return trace_of(kinds, texts, [(kind, len(of), b"".join(column(*(row[i] for row in of)) for i in range(len(KINDS[kind]))))
+                                   for kind, of in rows.items()])
+
+
+def nested(names, depth, leaves=()):
+    """Ranges one in another, with names in turn, and leaves that follow one another in the innermost."""
+    texts, inner = ["push"] + list(names) + list(leaves), 1000 * len(leaves)
+    ranges_of = [(BEGIN + i, BEGIN + 2 * depth + inner - i, 7, 7, 1, 0, 2 + i % len(names)) for i in range(depth)]
+    ranges_of += [(BEGIN + depth + 1000 * i, BEGIN + depth + 1000 * i + 999, 7, 7, 1, 0, 2 + len(names) + i)
+                  for i in range(len(leaves))]
+    return trace(texts, {"nvtx_range": ranges_of})
+
+
+def repeated_kernel(name, count):
+    return trace([name, "cudaLaunchKernel"],
+                 {"launch_shape": [(1, 1, 1)],
+                  "kernel": [(BEGIN + 10 * i, BEGIN + 10 * i + 9, 0, 1, 7, i + 1, 1) for i in range(count)],
+                  "runtime": [(BEGIN + 10 * i - 5, BEGIN + 10 * i - 1, 7, i + 1, 2) for i in range(count)]})
+
+
+def letters(number):
+    """A name without digits."""
+    return "".join(chr(97 + number // 26 ** i % 26) for i in range(4))
+
+
+# ---- plans -----------------------------------------------------------------------------------------------------------
 
 def plan(parameters=(), counters=(("sm__inst_executed", [0]),), raws=1, passes=((0,),), limits=()):
     """A config image: counters with the raw counters that they need, passes with those that they collect, limits with the
@@ -312,7 +354,7 @@ def captures():
                                      chunk("DEVC", device(facts=1)) + end())
     yield "dupattr", ranges(one_range("n", "k", [FIVE]), attributes=[("name", "a"), ("name", "b")] * 2000)
     # rows of a kind that only files have, fewer than it says: a table that lost all columns
-    yield "trace_rows", trace({"runtime": [("start", 1), ("end", 1), ("thread", 0)], "context": [("context", 0)]}, [],
+    yield "trace_rows", trace_of({"runtime": [("start", 1), ("end", 1), ("thread", 0)], "context": [("context", 0)]}, [],
                               [("runtime", 1, column(1000) + column(2000) + column(1)), ("context", 3, column(1))])
     yield "quad_64k", ranges(*[one_range("", "", [u8(2)])] * 280, metrics=["gpu__time_duration.sum"] * 1200)
     counters = [TIME] + [(name, 1, [0]) for name in ("sm__cycles_active", "sm__inst_executed", "sm__cycles_elapsed")]
@@ -325,6 +367,7 @@ def captures():
         yield "elf_rows%dM" % mb, sampled(module(line_table([b"a.cu"], SPECIAL_ROW * (mb << 20)), squeeze_lines=True))
     for length in 100000, 400000:
         yield "elf_flipz%d" % length, sampled(module(two_long_files(length, length // 12), squeeze_lines=True))
+    yield "nest_100_20000", nested(["L" * 20000], 100)
     yield "elf_symsz", sampled(module(symbols=2000, names=b"\0" + b"f" * 4000000 + b"\0", squeeze_names=True))
 
 
@@ -372,6 +415,13 @@ def large_captures(part):
     yield "samples", (header(DATA, 1) + chunk("SCHM", schema(counters, ["sm__cycles_active.avg"], profiler=PM)) +
                       chunk("DEVC", device(SIMULATED + (("sampling_interval", "1000 ns"),), len(counters))) +
                       chunk("SMPL", samples, True) + end())
+    yield "nest300", nested(["L" * 60000], 300)
+    yield "nest_leaves", nested(["L" * 200 + letters(i) for i in range(200)], 250,
+                                [letters(i) for i in range(20000 // part)])
+    yield "nest_long_leaves", nested(["L"], 1, [letters(i) * 1000 for i in range(500)])
+    yield "same_kernel", repeated_kernel("k" * 60000, 20000 // part)
+    yield "long_range", ranges(one_range("n" * 50000, "k" * 50000, [FIVE]),
+                               metrics=["gpu__time_duration" + r for r in (".sum", ".avg", ".min", ".max")])
     launch = [u32(0) + u32(i) + u64(1) * 4 for i in range(1, 50000)]
     yield "launches", (header(DATA, 1) + chunk("SCHM", schema([("sm__cycles_active", 1, [0])],
                                                               ["sm__cycles_active.avg"], profiler=PM)) +

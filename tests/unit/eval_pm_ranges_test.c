@@ -1,6 +1,7 @@
 /* Means of samples within user ranges. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "eval/pm_ranges.h"
 
@@ -30,6 +31,7 @@ static const struct cw_trace_process processes[] = {{.device_count = 1, .devices
                                                     {.device_count = 2, .devices = both}};
 static const struct cw_trace trace = {.process_count = 2, .processes = processes};
 static struct cw_timeline_name names[] = {{"", ""}, {"a", "a"}, {"b", "b"}};
+static struct cw_timeline_part parts[3];
 static struct cw_timeline_path paths[PATHS] = {[OF_A] = {0, 0, A, 1}, [OF_B] = {0, 0, B, 1}, [INNER] = {OF_A, 0, B, 2}};
 static struct cw_timeline_thread threads[] = {{.process = 0}, {.process = 1}};
 
@@ -40,6 +42,9 @@ static struct cw_error err;
 static void set_up(void)
 {
     arena = cw_arena_create();
+    for (int i = 0; i < 3; i++)
+        parts[i] = (struct cw_timeline_part){names[i].text, cw_text_sum(names[i].text, strlen(names[i].text)),
+                                             cw_text_sum(names[i].text, strlen(names[i].text))};
     for (uint64_t i = 0; i < SAMPLES; i++) {
         start[i] = 100 + 10 * (i % 4);
         end[i] = start[i] + 10;
@@ -62,6 +67,8 @@ static enum cw_status make(struct cw_timeline_range *ranges, uint32_t count)
                                   .threads = threads,
                                   .paths = paths,
                                   .path_count = PATHS,
+                                  .parts = parts,
+                                  .path_size = CW_TIMELINE_NAME_SIZE,
                                   .names = names,
                                   .name_count = 3};
     return cw_pm_ranges_make(&made, &result, &t, arena, &err);

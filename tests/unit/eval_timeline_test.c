@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "eval/timeline_groups.h"
 #include "eval/timeline_memory.h"
 #include "eval/timeline_usage.h"
 #include "image/data_chunks.h"
@@ -126,15 +127,8 @@ static void range(uint64_t start, uint64_t end, uint64_t thread, uint64_t type, 
 
 static const char *path(uint32_t number)
 {
-    static char text[200];
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_timeline_put_path(&t, number, &out);
-    cr_assert(out.size < sizeof text);
-    memcpy(text, out.size ? (const char *)out.data : "", out.size);
-    text[out.size] = 0;
-    cw_writer_free(&out);
-    return text;
+    static char text[CW_TIMELINE_NAME_SIZE];
+    return cw_timeline_path_text(&t, number, text);
 }
 
 /* Streams are by device, in each the items are by start, and texts of processes are one. */
@@ -264,6 +258,124 @@ Test(timeline, ranges_have_a_depth)
     cr_assert(load() == CW_OK);
     cr_assert(t.unfollowed == 44 && t.paths[t.calls[0].path].depth == 256);
     cr_assert_str_eq(path(t.calls[1].path), "b");
+}
+
+/* A long path is the same text as the same path of a capture, which has it in full, and a path that differs within what
+ * is left out is another text. */
+Test(timeline, long_paths_are_elided)
+{
+    enum { LONG = 2000, FIRST = TEXTS, DEEP = 5 };
+    static char names[2][LONG + 1], whole[DEEP * (LONG + 1)], elided[CW_TIMELINE_NAME_SIZE];
+    const char *const more[] = {names[0], names[1]};
+    memset(names[0], 'x', LONG);
+    memset(names[1], 'x', LONG);
+    names[1][LONG / 2] = 'y';
+    cw_trace_write_texts(0, FIRST, more, 2, &file);
+    for (uint64_t k = 0; k < 2; k++)
+        for (uint64_t i = 0; i < DEEP; i++)
+            range(1000 * k + 100 + i, 1000 * k + 900 - i, 70, PUSH, 0, k && i == 2 ? FIRST + 1 : FIRST);
+    cr_assert(load() == CW_OK && t.path_count == 9 && t.path_size == CW_TIMELINE_NAME_SIZE);
+    for (int i = 0; i < DEEP; i++)
+        snprintf(whole + strlen(whole), sizeof whole - strlen(whole), "%s%s", i ? "/" : "", names[0]);
+    cr_assert_str_eq(path(5), cw_elide(whole, elided, sizeof elided));
+    cr_assert_str_neq(path(8), elided);
+    cr_assert_str_eq(path(1), names[0]);
+    const char *const *all = cw_timeline_path_texts(&t, false, arena);
+    cr_assert_not_null(all);
+    for (uint32_t i = 0; i < t.path_count; i++)
+        cr_assert_str_eq(all[i], path(i));
+}
+
+/* Texts of paths take no more than a multiple of the file. */
+Test(timeline, paths_that_are_much_longer_than_the_file_are_short)
+{
+    enum { LONG = 60000, LEAVES = 12000, FIRST = TEXTS };
+    static char name[LONG + 1];
+    static char leaves[LEAVES][8];
+    static const char *more[LEAVES + 1] = {name};
+    memset(name, 'x', LONG);
+    for (int i = 0; i < LEAVES; i++) {
+        snprintf(leaves[i], sizeof leaves[i], "%d", i);
+        more[i + 1] = leaves[i];
+    }
+    cw_trace_write_texts(0, FIRST, more, LEAVES + 1, &file);
+    range(100, 10000000, 70, PUSH, 0, FIRST);
+    for (uint64_t i = 0; i < LEAVES; i++)
+        range(200 + 2 * i, 201 + 2 * i, 70, PUSH, 0, FIRST + 1 + i);
+    cr_assert(load() == CW_OK && t.path_count == LEAVES + 2);
+    const char *const *all = cw_timeline_path_texts(&t, false, arena);
+    size_t size = 0;
+    for (uint32_t i = 0; all && i < t.path_count; i++)
+        size += strlen(all[i]) + 1;
+    cr_assert(all && size < ((size_t)16 << 20) + 32 * file.size, "%zu for %zu", size, file.size);
+    for (uint32_t i = 3; i < t.path_count; i++)
+        cr_assert_str_neq(all[i - 1], all[i]);
+}
+
+static const char *group_name(enum cw_timeline_by by, uint32_t first)
+{
+    static char text[CW_TIMELINE_NAME_SIZE];
+    struct cw_timeline_group group = {.first = first};
+    const struct cw_timeline_groups groups = {.t = &t, .by = by, .count = 1, .items = &group};
+    return cw_timeline_group_name(&groups, 0, text);
+}
+
+/* Contexts of a process number their streams alike, and hosts and containers their processes. */
+Test(timeline, names_tell_apart_what_differs)
+{
+    static const struct cw_pair hosts[] = {{"host", "a"}, {"host", "b"}, {"host", "b"}};
+    static const struct cw_trace_device device[] = {{0, 4}};
+    for (uint32_t p = 2; p < 5; p++) {
+        const struct cw_trace_process of = {
+            .pid = 80, .device_count = 1, .devices = device, .attribute_count = 1, .attributes = &hosts[p - 2]};
+        cw_trace_write_process(p, &of, &file);
+        cw_trace_write_texts(p, 1, others + 1, 2, &file);
+    }
+    for (uint64_t i = 0; i < 2; i++)
+        ADD(0, KERNEL, {F(START), 100 + i}, {F(END), 200}, {F(DEVICE), 0}, {F(CONTEXT), 1 + i}, {F(STREAM), 7});
+    kernel(0, 100, 200, 8, 1);
+    for (uint32_t p = 1; p < 5; p++) {
+        kernel(p, 100, 200, 7, 1);
+        cw_add_rows_flush(&rows, p);
+    }
+    cr_assert(load() == CW_OK && t.gpu_count == 7, "%s, %u", err.message, t.gpu_count);
+    static const struct {
+        uint32_t process;
+        uint64_t context, stream;
+        const char *of_process, *of_stream;
+    } wanted[] = {{0, 1, 7, "process 70", "process 70 stream 7 of context 1 device 4"},
+                  {0, 2, 7, "process 70", "process 70 stream 7 of context 2 device 4"},
+                  {0, 1, 8, "process 70", "process 70 stream 8 device 4"},
+                  {1, 1, 7, "process 71 rank 3", "rank 3 stream 7 device 5 process 71"},
+                  {2, 1, 7, "process 80 on a", "process 80 on a stream 7 device 4"},
+                  {3, 1, 7, "process 80 on b #1", "process 80 on b #1 stream 7 device 4"},
+                  {4, 1, 7, "process 80 on b #2", "process 80 on b #2 stream 7 device 4"}};
+    for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++) {
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < t.gpu_count; i++) {
+            const struct cw_timeline_stream *s = &t.streams[t.gpu[i].stream];
+            if (s->process != wanted[w].process || s->context != wanted[w].context || s->stream != wanted[w].stream)
+                continue;
+            found++;
+            cr_expect_str_eq(group_name(CW_TIMELINE_BY_PROCESS, i), wanted[w].of_process);
+            cr_expect_str_eq(group_name(CW_TIMELINE_BY_STREAM, i), wanted[w].of_stream);
+        }
+        cr_expect_eq(found, 1, "%zu", w);
+    }
+}
+
+/* Versions of one call are two calls. */
+Test(timeline, calls_lose_their_versions_where_they_differ_otherwise)
+{
+    static const char *const more[] = {"cudaGraphInstantiate_v10000", "cudaGraphInstantiate_v12000",
+                                       "cudaMalloc_v3020"};
+    cw_trace_write_texts(0, TEXTS, more, 3, &file);
+    for (uint64_t i = 0; i < 3; i++)
+        ADD(0, RUNTIME, {F(START), 100 + 10 * i}, {F(END), 105 + 10 * i}, {F(THREAD), 70}, {F(NAME), TEXTS + i});
+    cr_assert(load() == CW_OK && t.call_count == 3);
+    cr_expect_str_eq(t.names[t.calls[0].name].shown, more[0]);
+    cr_expect_str_eq(t.names[t.calls[1].name].shown, more[1]);
+    cr_expect_str_eq(t.names[t.calls[2].name].shown, "cudaMalloc");
 }
 
 /* The last account counts, and windows that touch are one. */
