@@ -8,12 +8,15 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 enum { LARGEST_LIST = 1 << 28 };
 
 struct growing {
     char **paths; /* to be freed; its texts are the arena's */
     size_t count, room;
+    const char **left_out; /* the same */
+    size_t left_out_count, left_out_room;
     const char *suffix;
     struct cw_arena *arena;
     struct cw_error *err;
@@ -59,9 +62,26 @@ static int as_people_count(const void *a, const void *b)
     return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Leaves a file of a folder out where there is nothing to read; *left_out: whether it did. */
+static enum cw_status leave_out(struct growing *g, const char *path, bool *left_out)
+{
+    struct stat st;
+    const bool is_there = stat(path, &st) == 0;
+    const char *why = !is_there && errno == ENOENT ? "found a link to no file" : "found an empty file";
+    *left_out = (!is_there && errno == ENOENT) || (is_there && S_ISREG(st.st_mode) && !st.st_size);
+    if (!*left_out)
+        return CW_OK;
+    const char **more = cw_grown(g->left_out, &g->left_out_room, g->left_out_count, sizeof *more);
+    if (!more)
+        return cw_error_nomem(g->err);
+    g->left_out = more;
+    more[g->left_out_count] = cw_arena_printf(g->arena, "%s: %s, which is left out", path, why);
+    return more[g->left_out_count++] ? CW_OK : cw_error_nomem(g->err);
+}
+
 static enum cw_status add_folder(struct growing *g, const char *folder)
 {
-    const size_t before = g->count, size = strlen(folder);
+    const size_t before = g->count, left_out = g->left_out_count, size = strlen(folder);
     enum cw_status status = CW_OK;
     DIR *dir = opendir(folder);
     if (!dir)
@@ -71,15 +91,18 @@ static enum cw_status add_folder(struct growing *g, const char *folder)
             continue;
         const char *path =
             cw_arena_printf(g->arena, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", entry->d_name);
-        if (!path || !is_no_file(path))
+        bool without = false;
+        status = path ? leave_out(g, path, &without) : cw_error_nomem(g->err);
+        if (status == CW_OK && !without && !is_no_file(path))
             status = add(g, path);
     }
     if (status == CW_OK && errno)
         status = cw_error_set(g->err, CW_ERR_IO, "%s: cannot read: %s", folder, strerror(errno));
     closedir(dir);
     if (status == CW_OK && g->count == before)
-        return cw_error_set(g->err, CW_ERR_INPUT, "%s: found no file whose name ends in %s, expected at least one",
-                            folder, g->suffix);
+        return cw_error_set(g->err, CW_ERR_INPUT, "%s: found no file whose name ends in %s%s, expected at least one",
+                            folder, g->suffix,
+                            g->left_out_count > left_out ? " but empty ones and dangling links" : "");
     if (status == CW_OK)
         qsort(g->paths + before, g->count - before, sizeof *g->paths, as_people_count);
     return status;
@@ -91,9 +114,12 @@ static enum cw_status add_lines(struct growing *g, const char *list, char *text,
     enum cw_status status = CW_OK;
     if (memchr(text, 0, size))
         return cw_error_set(g->err, CW_ERR_INPUT, "%s: found a NUL byte, expected a path in each line", list);
-    for (char *line = text, *end; status == CW_OK && line < text + size; line = end + 1) {
+    const size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of Windows, as CRLF is */
+    for (char *line = text + mark, *end; status == CW_OK && line < text + size; line = end + 1) {
         end = line + strcspn(line, "\n");
         *end = 0;
+        if (end > line && end[-1] == '\r')
+            end[-1] = 0;
         if (*line)
             status = is_folder(line) ? add_folder(g, line) : add(g, line);
     }
@@ -124,15 +150,28 @@ enum cw_status cw_file_list_expand(struct cw_file_list *list, char *const *words
     struct growing g = {.suffix = suffix, .arena = arena, .err = err};
     enum cw_status status = CW_OK;
     for (size_t i = 0; i < count && status == CW_OK; i++)
-        status = *words[i] == '@'       ? add_list(&g, words[i] + 1)
+        status = *words[i] == '@'      ? add_list(&g, words[i] + 1)
                  : is_folder(words[i]) ? add_folder(&g, words[i])
                                        : add(&g, words[i]);
     char **paths = status == CW_OK ? cw_arena_alloc(arena, g.count, sizeof *paths) : NULL;
     if (status == CW_OK && !paths)
         status = cw_error_nomem(err);
-    if (paths && g.count)
+    const char **left_out = status == CW_OK ? cw_arena_alloc(arena, g.left_out_count, sizeof *left_out) : NULL;
+    if (status == CW_OK && !left_out)
+        status = cw_error_nomem(err);
+    if (status == CW_OK && g.count)
         memcpy(paths, g.paths, g.count * sizeof *paths);
+    if (status == CW_OK && g.left_out_count)
+        memcpy(left_out, g.left_out, g.left_out_count * sizeof *left_out);
     free(g.paths);
-    *list = (struct cw_file_list){paths, status == CW_OK ? g.count : 0};
+    free(g.left_out);
+    *list =
+        status == CW_OK ? (struct cw_file_list){paths, g.count, left_out, g.left_out_count} : (struct cw_file_list){0};
     return status;
+}
+
+void cw_file_list_tell(const struct cw_file_list *list)
+{
+    for (size_t i = 0; i < list->left_out_count; i++)
+        cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, list->left_out[i]);
 }

@@ -218,6 +218,8 @@ static enum cw_status make_index(const char *folder, const struct index_options 
         status = cw_error_set(err, CW_ERR_IO, "%s: found no folder of that name", folder);
     if (status == CW_OK)
         status = cw_file_list_expand(&files, words, 1, CW_EVAL_SUFFIX, arena, err);
+    if (status == CW_OK)
+        cw_file_list_tell(&files);
     cw_progress_begin(o->quiet, false, "reading %s", folder);
     for (size_t i = 0; status == CW_OK && i < files.count; i++) {
         const char *name = strrchr(files.paths[i], '/') + 1;

@@ -29,9 +29,11 @@ enum cw_status cw_eval_expand(struct cw_eval_run *r)
     enum cw_status status = CW_OK;
     if (!r->files.count && o->ranges.ranks && count == 1 && **words != '@' && cw_file_list_is(*words))
         status = cw_eval_find_ranks(&r->files, *words, o->ranges.ranks, r->arena, r->err);
-    return status != CW_OK || r->files.count
-               ? status
-               : cw_file_list_expand(&r->files, words, count, CW_EVAL_SUFFIX, r->arena, r->err);
+    if (status != CW_OK || r->files.count)
+        return status;
+    status = cw_file_list_expand(&r->files, words, count, CW_EVAL_SUFFIX, r->arena, r->err);
+    cw_file_list_tell(&r->files);
+    return status;
 }
 
 const char *cw_eval_name_files(const struct cw_eval_run *r)

@@ -42,6 +42,8 @@ static enum cw_status merge(const void *options, struct counterworks_chip *chip,
     enum cw_status status = cw_file_may_replace(o->output, &cw_file_capture, o->force, err);
     if (status == CW_OK)
         status = cw_file_list_expand(&files, o->inputs, o->count, CW_EVAL_SUFFIX, arena, err);
+    if (status == CW_OK)
+        cw_file_list_tell(&files);
     if (status != CW_OK)
         return status;
     cw_progress_begin(cw_file_is_standard(o->output), false, "merging %zu captures", files.count);

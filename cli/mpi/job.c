@@ -72,6 +72,8 @@ static enum cw_status share_names(struct cw_mpi_job *j)
     enum cw_status status = CW_OK;
     if (!j->rank)
         status = cw_file_list_expand(&j->list, j->o->words, j->o->word_count, ".cwd", j->arena, j->err);
+    if (!j->rank)
+        cw_file_list_tell(&j->list);
     if (!j->rank && status == CW_OK)
         status = pack(&names, j);
     uint64_t sizes[2] = {status == CW_OK ? names.size : 0, j->list.count};
@@ -166,7 +168,8 @@ static size_t part_of(const struct cw_mpi_job *j, int rank)
 /* Every process gets what each has of a list, one after another. */
 static void gather(const struct cw_mpi_job *j, const void *own, size_t count, size_t size, void *all)
 {
-    int *counts = must(calloc((size_t)j->size, sizeof *counts)), *places = must(calloc((size_t)j->size, sizeof *places));
+    int *counts = must(calloc((size_t)j->size, sizeof *counts)),
+        *places = must(calloc((size_t)j->size, sizeof *places));
     const int mine = (int)(count * size);
     MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, j->all);
     for (int i = 1; i < j->size; i++)

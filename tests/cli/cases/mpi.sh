@@ -41,7 +41,7 @@ run 3 metric-eval-mpi "$SOURCE/data/captures/multiplexed.cwd" -o x.h5
 run 3 metric-eval-mpi job -m nothing__at_all.sum -o x.h5
 run 3 metric-eval-mpi job -o job/run.1.cwd; run 3 metric-eval-mpi job -o none/x.h5
 mkdir bad; cp job/* bad; printf x | dd of=bad/run.4.cwd bs=1 seek=9000 conv=notrunc 2>/dev/null
-run 3 metric-eval-mpi bad -o x.h5 | sed 's/offset [0-9]*/offset N/'; rm -f bad/run.4.cwd; : >bad/run.5.cwd; run 3 metric-eval-mpi bad -o x.h5; ls x.h5* 2>/dev/null
+run 3 metric-eval-mpi bad -o x.h5 | sed 's/offset [0-9]*/offset N/'; rm -f bad/run.4.cwd; printf y >bad/run.5.cwd; run 3 metric-eval-mpi bad -o x.h5; ls x.h5* 2>/dev/null
 echo == a full disk, a drive that is gone, and a process that is killed
 before=$(cat job/*.cwd | sha256sum)
 cat >one_of <<'END'
