@@ -167,6 +167,16 @@ static enum cw_status unknown_suffix(const struct cw_chip *chip, const struct cw
                         cw_suggest_text(&near, text, sizeof text));
 }
 
+/* A base name with the ".sum" and so on of another name, where it takes that. */
+static const char *with_suffix(const struct cw_chip *chip, const char *base, const char *suffix,
+                               char full[CW_METRIC_NAME_MAX])
+{
+    struct cw_metric m = {0};
+    if (*suffix != '.' || !cw_chip_find(chip, base, strlen(base), &m.type, &m.base) || !parse_suffix(&m, suffix + 1))
+        return base;
+    return cw_metric_name(chip, &m, full);
+}
+
 static enum cw_status unknown_base(const struct cw_chip *chip, const char *name, struct cw_error *err)
 {
     if (!err)
@@ -193,6 +203,9 @@ static enum cw_status unknown_base(const struct cw_chip *chip, const char *name,
     for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
         for (uint32_t i = 0; i < cw_metric_base_count(chip, type); i++)
             cw_suggest_offer(&near, cw_metric_base_name(chip, type, i));
+    char full[CW_SUGGEST_MAX][CW_METRIC_NAME_MAX];
+    for (size_t i = 0; i < near.count; i++)
+        near.name[i] = with_suffix(chip, near.name[i], name + strlen(base), full[i]);
     return cw_error_set(err, CW_ERR_USAGE, "found the metric '%.200s', which %s does not have%s", name, chip->name,
                         cw_suggest_text(&near, text, sizeof text));
 }

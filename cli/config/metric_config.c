@@ -57,8 +57,6 @@ static void check_options(void *options, struct argp_state *state)
         cw_usage_error(state, "--drop needs --max-passes, --single-pass or --profiler pm");
     if (o->plan.profiler == COUNTERWORKS_SAMPLES && o->plan.most_passes > 1)
         cw_usage_error(state, "sampling over time has one pass, found --max-passes %" PRIu32, o->plan.most_passes);
-    if (!o->output && !o->explain)
-        cw_usage_error(state, "nothing to do: give -o FILE, --explain or both");
     if (o->output && cw_file_is_standard(o->output) && o->explain)
         cw_usage_error(state, "found -o - and --explain, expected one of them on standard output");
 }
@@ -151,6 +149,8 @@ static enum cw_status make_plan(const struct options *o, const struct counterwor
     if (status == CW_OK && o->explain)
         status = cw_plan_print(plan, chip, o->json, arena, err);
     counterworks_plan_free(plan);
+    if (status == CW_OK && !o->output && !o->explain) /* a wrong name is the mistake that comes first */
+        return cw_error_set(err, CW_ERR_USAGE, "nothing to do: give -o FILE, --explain or both");
     return status;
 }
 
