@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "base/apart.h"
 
 #include <stdint.h>
@@ -7,7 +8,7 @@
 
 #include "base/text.h"
 
-enum { LEAST_WIDTH = 16, MOST_WIDTH = 400, WORD_MOST = 12 };
+enum { LEAST_WIDTH = 16, MOST_WIDTH = 400, WORD_MOST = 12, SECOND = 32 };
 
 struct item {
     uint64_t shown; /* a hash of how it reads */
@@ -41,30 +42,54 @@ static size_t find_difference(const struct item *a, const struct item *b)
     return a->name[i] || b->name[i] ? i : 0;
 }
 
+/* Two places where a name differs from others, the second one 0 where one is enough. */
+static size_t both_places(size_t first, size_t second)
+{
+    return first | second << SECOND;
+}
+
+/* Gives names that read alike the place where each differs from its neighbours, or another one beside the place that it
+ * has. Returns whether some did. */
+static bool part_alike(struct item *items, size_t count, size_t *found)
+{
+    bool any = false;
+    qsort(items, count, sizeof *items, by_name);
+    for (size_t i = 0; i < count; i++) {
+        const size_t before = i ? find_difference(&items[i - 1], &items[i]) : 0;
+        const size_t behind = i + 1 < count ? find_difference(&items[i], &items[i + 1]) : 0;
+        size_t *at = &found[items[i].index], place = before > behind ? before : behind;
+        if (*at && place && *at != place && !(*at >> SECOND))
+            place = both_places(*at, place);
+        *at = place ? place : *at;
+        any = any || before || behind;
+    }
+    return any;
+}
+
 size_t *cw_find_alike(const char *const *names, size_t count, size_t width,
                       const char *(*shorten)(const char *name, size_t width, char text[CW_SHORT_SIZE]))
 {
+    enum { ROUNDS = 3 }; /* what tells a name from some may make it read as another one does */
     char text[CW_SHORT_SIZE];
     struct item *items = count ? calloc(count, sizeof *items) : NULL;
     size_t *found = items ? calloc(count, sizeof *found) : NULL;
-    for (size_t i = 0; found && i < count; i++)
-        items[i] = (struct item){hash(shorten(names[i], width, text)), names[i], i};
-    if (found)
-        qsort(items, count, sizeof *items, by_name);
-    for (size_t i = 1; found && i < count; i++) {
-        const size_t at = find_difference(&items[i - 1], &items[i]);
-        size_t *first = &found[items[i - 1].index];
-        *first = at > *first ? at : *first;
-        found[items[i].index] = at;
+    bool any = found;
+    for (int round = 0; any && round < ROUNDS; round++) {
+        for (size_t i = 0; i < count; i++) {
+            shorten(names[i], width, text);
+            items[i] = (struct item){hash(cw_show_apart(names[i], found[i], width, text)), names[i], i};
+        }
+        any = part_alike(items, count, found);
     }
     free(items);
     return found;
 }
 
-/* From the beginning of the word. */
-static size_t find_word(const char *name, size_t at)
+/* From the beginning of the word, where there is room for it up to what differs. */
+static size_t find_word(const char *name, size_t at, size_t room)
 {
-    for (size_t back = 0; back < WORD_MOST && at > back; back++)
+    const size_t most = room < WORD_MOST + 5 ? room > 5 ? room - 5 : 0 : WORD_MOST;
+    for (size_t back = 0; back < most && at > back; back++)
         if (strchr("_<>,. (:", name[at - back - 1]))
             return at - back;
     while (at > 0 && ((unsigned char)name[at] & 0xc0) == 0x80) /* not within a character */
@@ -81,36 +106,51 @@ static size_t bytes_of(const char *text, size_t columns)
     return (size_t)(at - text);
 }
 
-const char *cw_show_apart(const char *name, size_t at, size_t width, char text[CW_SHORT_SIZE])
+/* What stands at a place of the name, in so many columns. */
+static void put_place(const char *name, size_t at, size_t room, char text[CW_SHORT_SIZE])
 {
     char behind[CW_SHORT_SIZE];
+    cw_text_format(behind, sizeof behind, "%s", name + find_word(name, at, room));
+    if (cw_text_columns(behind) > room)
+        strcpy(behind + bytes_of(behind, room - 2), "..");
+    strcat(text, behind);
+}
+
+const char *cw_show_apart(const char *name, size_t at, size_t width, char text[CW_SHORT_SIZE])
+{
+    const size_t first = at & (((size_t)1 << SECOND) - 1), second = at >> SECOND;
     if (!at || width < LEAST_WIDTH || width > MOST_WIDTH)
         return text;
     const char *mark = strstr(text, "..");
     const size_t begun = mark ? cw_text_columns(text) - cw_text_columns(mark) : width;
-    const size_t head = begun < 2 * width / 5 ? begun : 2 * width / 5, room = width - head - 2;
-    cw_text_format(behind, sizeof behind, "%s", name + find_word(name, at));
-    if (cw_text_columns(behind) > room)
-        strcpy(behind + bytes_of(behind, room - 2), "..");
+    const size_t most = second ? width / 5 : 2 * width / 5, head = begun < most ? begun : most, room = width - head - 2;
     strcpy(text + bytes_of(text, head), "..");
-    strcat(text, behind);
+    if (!second) {
+        put_place(name, first, room, text);
+        return text;
+    }
+    put_place(name, first < second ? first : second, room / 2, text);
+    put_place(name, first < second ? second : first, room - room / 2, text);
     return text;
 }
 
+/* The parts of a text between the marks stand in the name in this order, the last one at its end. */
 bool cw_is_shown_apart(const char *name, const char *shown, const char *text)
 {
-    char whole[CW_SHORT_SIZE], tail[CW_SHORT_SIZE];
-    const char *mark = strstr(text, "..");
+    char whole[CW_SHORT_SIZE];
+    const char *mark = strstr(text, ".."), *at = whole;
     if (!mark || !mark[2] || strncmp(shown, text, (size_t)(mark - text)) != 0)
         return false;
-    const size_t length = (size_t)snprintf(tail, sizeof tail, "%s", mark + 2);
     cw_text_format(whole, sizeof whole, "%s", name);
-    if (length >= sizeof tail)
-        return false;
-    if (length > 2 && strcmp(tail + length - 2, "..") == 0) { /* its end is cut off */
-        tail[length - 2] = 0;
-        return strstr(whole, tail) != NULL;
+    for (const char *part = mark + 2, *next; (next = strstr(part, "..")); part = mark + 2) {
+        const char *found = memmem(at, strlen(at), part, (size_t)(next - part));
+        if (!found)
+            return false;
+        at = found + (next - part);
+        mark = next;
+        if (!next[2]) /* its end is cut off */
+            return true;
     }
-    const size_t all = strlen(whole);
-    return all > length && strcmp(whole + all - length, tail) == 0;
+    const size_t length = strlen(mark + 2), left = strlen(at);
+    return left >= length && strcmp(at + left - length, mark + 2) == 0;
 }

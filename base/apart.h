@@ -7,6 +7,7 @@
 #include "base/shorten.h"
 
 /* Where each of the names differs from those that read as it does in `width` columns, by `shorten`: 0 where none does.
+ * It is one place or two, for cw_show_apart alone.
  * To be freed; NULL without names, and when out of memory: then they are shortened as ever. */
 size_t *cw_find_alike(const char *const *names, size_t count, size_t width,
                       const char *(*shorten)(const char *name, size_t width, char text[CW_SHORT_SIZE]));

@@ -388,6 +388,45 @@ static int in_kernel_order(const void *a, const void *b, void *grouping)
     return by_kernel(g, cw_launch(g->data, *(const uint32_t *)a), cw_launch(g->data, *(const uint32_t *)b));
 }
 
+/* Whether two launches, which are beside one another in that order, are of kernels of two names. */
+static bool have_other_names(const struct grouping *g, uint32_t a, uint32_t b)
+{
+    const struct cw_range *x = cw_launch(g->data, a), *y = cw_launch(g->data, b);
+    return is_numbered(g, x) || is_numbered(g, y) ? by_kernel(g, x, y) != 0
+                                                  : cw_range_compare_kernels(x, y, false) != 0;
+}
+
+/* How many kernels the launches of an order are, and in how many shapes. */
+static void count_alike(const struct grouping *g, const uint32_t *order, uint32_t count, uint32_t *kernels,
+                        uint32_t *shapes)
+{
+    *kernels = *shapes = count > 0;
+    for (uint32_t i = 1; i < count; i++) {
+        *shapes += by_kernel(g, cw_launch(g->data, order[i - 1]), cw_launch(g->data, order[i])) != 0;
+        *kernels += have_other_names(g, order[i - 1], order[i]);
+    }
+}
+
+/* How many kernels all groups have together. */
+static bool count_all_kernels(struct grouping *g)
+{
+    const uint32_t launches = cw_launch_count(g->data);
+    uint32_t *order = cw_arena_alloc(g->arena, launches, sizeof *order), count = 0;
+    bool *seen = cw_arena_alloc(g->arena, launches, sizeof *seen);
+    for (uint32_t k = 0; order && seen && k < g->groups->count; k++)
+        for (uint32_t i = 0; i < g->items[k].count; i++) {
+            const uint32_t launch = cw_launch_number(g->data, g->items[k].ranges[i]);
+            if (!seen[launch])
+                order[count++] = launch;
+            seen[launch] = true;
+        }
+    if (!order || !seen)
+        return false;
+    qsort_r(order, count, sizeof *order, in_kernel_order, g);
+    count_alike(g, order, count, &g->groups->kernels, &g->groups->shapes);
+    return true;
+}
+
 /* How many kernels each group has. */
 static bool count_kernels(struct grouping *g)
 {
@@ -406,10 +445,11 @@ static bool count_kernels(struct grouping *g)
             seen[launch] = k + 1;
         }
         qsort_r(order, count, sizeof *order, in_kernel_order, g);
-        for (uint32_t i = 1; i < count; i++)
-            group->kernels += in_kernel_order(&order[i - 1], &order[i], g) != 0;
+        uint32_t shapes;
+        if (!alike)
+            count_alike(g, order, count, &group->kernels, &shapes);
     }
-    return order && seen;
+    return order && seen && count_all_kernels(g);
 }
 
 static int by_time(const struct cw_group *a, const struct cw_group *b)

@@ -30,7 +30,7 @@ extern const char *const cw_group_by_names[CW_BY__COUNT];
 struct cw_group {
     const char *name;       /* for people: of the first range, family, path, "device 0 NVIDIA H100", "rank 3" */
     uint32_t count;         /* of ranges */
-    uint32_t kernels;       /* that differ, as by CW_BY_KERNEL */
+    uint32_t kernels;       /* of other names */
     const uint32_t *ranges; /* indices, ascending */
     uint32_t part_count;    /* 0 unless means of what was multiplexed were made of them */
     const struct cw_group_part *parts; /* by kind (eval/group_parts.h) */
@@ -53,12 +53,13 @@ struct cw_groups {
     /* ns, of all groups, and of all ranges of the data, also those that are not kept. User ranges that lie within
        others of these are in the time of the others, and do not add to it. */
     double total, whole;
-    uint32_t nested;         /* how many of the ranges of all groups do */
-    uint32_t range_count;    /* of the data */
-    uint32_t gpu_count;      /* that the data's devices are: those of a host and PCI address are one */
-    const double *durations; /* ns, [range] of the data; NaN unknown, and of what was multiplexed without time the mean
-                                of what is alike */
-    const double *measured;  /* the same without these means */
+    uint32_t nested;          /* how many of the ranges of all groups do */
+    uint32_t kernels, shapes; /* of all groups: kernels of other names; the same of other grids and blocks, or models */
+    uint32_t range_count;     /* of the data */
+    uint32_t gpu_count;       /* that the data's devices are: those of a host and PCI address are one */
+    const double *durations;  /* ns, [range] of the data; NaN unknown, and of what was multiplexed without time the mean
+                                 of what is alike */
+    const double *measured;   /* the same without these means */
     struct cw_folds folds;
     /* The capture with a range for each group: rollups are means (also least and greatest), a value that overflowed or
      * is incomplete in one range is so in the group, and one of ranges that were multiplexed is CW_FORM_MULTIPLEXED.

@@ -12,6 +12,7 @@
 #include "image/rank_index.h"
 #include "eval/fold.h"
 #include "eval/groups.h"
+#include "eval/output/row_names.h"
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
@@ -108,11 +109,30 @@ static bool name_fits(const struct names *n, enum way way, const char *name)
 }
 
 /* Of launches the driver's name of the kernel may fit as well; what is printed is the readable one. */
+static bool launch_fits(const struct names *n, enum way way, const struct cw_range *range)
+{
+    return name_fits(n, way, range->name) || (range->kernel[0] && name_fits(n, way, range->kernel));
+}
+
+/* A table that has no column for grid and block shows them behind names that several rows have. */
+static bool fits_with_shape(const struct names *n, const struct cw_range *range)
+{
+    char shape[CW_ROW_MARK_SIZE], *name;
+    const size_t taken = strlen(cw_row_shape(range->grid, range->block, shape)), all = strlen(n->text);
+    if (all < taken + 2 || n->text[all - taken - 1] != ' ' || strcmp(n->text + all - taken, shape) != 0)
+        return false;
+    struct names without = *n;
+    without.text = name = strndup(n->text, all - taken - 1);
+    const bool fits = name && launch_fits(&without, WHOLE, range);
+    free(name);
+    return fits;
+}
+
 static bool range_fits(const struct names *n, enum way way, const struct cw_range *range)
 {
     const bool launch = range->kernel[0];
     return (launch || n->purpose == RANGES) &&
-           (name_fits(n, way, range->name) || (launch && name_fits(n, way, range->kernel)));
+           (launch_fits(n, way, range) || (way == WHOLE && launch && fits_with_shape(n, range)));
 }
 
 /* Which ranges fit, or lie in one that does. Returns how many fit. */
@@ -123,7 +143,7 @@ static uint32_t find_names(const struct names *n, enum way way, bool *found)
     for (uint32_t i = 0; i < n->data->range_count; i++) {
         const struct cw_range *range = cw_launch_of(n->data, i);
         const bool again = before == range || (before && strcmp(range->name, before->name) == 0 &&
-                                               strcmp(range->kernel, before->kernel) == 0);
+                                               cw_range_compare_kernels(range, before, true) == 0);
         found[i] = again ? found[i - 1] : range_fits(n, way, range);
         before = range;
         count += found[i];

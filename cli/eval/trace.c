@@ -241,7 +241,8 @@ static enum cw_status print(struct view *v)
                                               .sections = alone ? NULL : sections,
                                               .wide = o->wide,
                                               .within = v->choice.within,
-                                              .within_count = v->choice.within_count};
+                                              .within_count = v->choice.within_count,
+                                              .keep = &v->choice.keep};
     enum cw_timeline_by by;
     enum cw_status status = sections && output.words ? find_by(v->r, &by) : cw_error_nomem(v->r->err);
     if (status == CW_OK)

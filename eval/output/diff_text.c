@@ -7,6 +7,7 @@
 #include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/diff.h"
+#include "eval/output/row_names.h"
 #include "eval/output/terminal.h"
 #include "eval/output/timeline_output.h"
 
@@ -42,7 +43,8 @@ struct writing {
     const struct words *words;
     FILE *out;
     unsigned width;
-    struct cw_terminal_layout *seen; /* statuses */
+    struct cw_terminal_layout *seen;  /* statuses */
+    const struct cw_row_names *apart; /* of the matches that are shown */
 };
 
 /* "1.234 ms", "21.76 kB" */
@@ -218,10 +220,10 @@ static void put_shape(const struct cw_range *r, char *text, size_t size)
                  r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
 }
 
-static void put_match(const struct writing *w, const struct cw_match *m)
+/* The one of row `row`. */
+static void put_match(const struct writing *w, uint32_t row, const struct cw_match *m)
 {
     const struct cw_groups *a = &w->c->a.groups, *b = &w->c->b.groups;
-    const struct cw_group *of = m->a != CW_NO_GROUP ? &a->items[m->a] : &b->items[m->b];
     const double before = m->a != CW_NO_GROUP ? a->items[m->a].total : NAN;
     const double after = m->b != CW_NO_GROUP ? b->items[m->b].total : NAN;
     char x[VALUE_SIZE], y[VALUE_SIZE], change[VALUE_SIZE], percent[VALUE_SIZE], name[CW_SHORT_SIZE], launches[48];
@@ -238,7 +240,7 @@ static void put_match(const struct writing *w, const struct cw_match *m)
                                         : percent_text(before, isnan(m->change) ? NAN : after, percent),
                   m->a == CW_NO_GROUP ? "-" : time_text(before, false, x),
                   m->b == CW_NO_GROUP ? "-" : time_text(after, false, y), launches);
-    fputs(cw_shorten(of->name, w->width - LEFT_WIDTH, name), w->out); /* escaped already */
+    fputs(cw_row_name(w->apart, row, name), w->out); /* escaped already */
     putc('\n', w->out);
     if (m->reshaped) {
         put_shape(cw_launch_of(&a->data, m->a), old, sizeof old);
@@ -274,10 +276,10 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
                   *mark != ' ' ? mark : "", *spread ? "  " : "", spread);
 }
 
-static void put_kernel(const struct writing *w, const struct cw_match *m, const struct changes *changes)
+static void put_kernel(const struct writing *w, uint32_t row, const struct cw_match *m, const struct changes *changes)
 {
     const uint32_t shown = changes->count < METRICS_SHOWN ? changes->count : METRICS_SHOWN;
-    put_match(w, m);
+    put_match(w, row, m);
     for (uint32_t i = 0; i < shown; i++)
         put_metric(w, m, changes->metrics[i]);
     const uint32_t changed = changes->count - changes->unjudged;
@@ -373,20 +375,49 @@ static void put_verdict(const struct writing *w, const struct all *all)
                 w->words->single, w->words->many);
 }
 
-/* `what` they are by, as the list says it. */
-static void put_kernels(const struct writing *w, size_t top, const char *what, const struct all *all,
-                        struct changes *changes)
+/* Names of the first so many matches. False when out of memory. */
+static bool tell_apart(struct cw_row_names *apart, const struct writing *w, const uint32_t *order, uint32_t count,
+                       struct cw_arena *arena)
 {
-    const struct cw_comparison *c = w->c;
+    const char **names = cw_arena_alloc(arena, count, sizeof *names),
+               **marks = cw_arena_alloc(arena, count, sizeof *marks);
+    for (uint32_t i = 0; names && marks && i < count; i++) {
+        const struct cw_match *m = &w->c->matches[order[i]];
+        const bool first = m->a != CW_NO_GROUP;
+        const struct cw_groups *groups = first ? &w->c->a.groups : &w->c->b.groups;
+        const struct cw_range *launch = cw_launch_of(&groups->data, first ? m->a : m->b);
+        char text[CW_ROW_MARK_SIZE];
+        names[i] = groups->items[first ? m->a : m->b].name;
+        marks[i] = launch->grid[0] && groups->by == CW_BY_KERNEL
+                       ? cw_arena_strdup(arena, cw_row_shape(launch->grid, launch->block, text))
+                       : "";
+        if (!marks[i])
+            return false;
+    }
+    if (names && marks)
+        cw_row_names_make(apart, names, marks, count, w->width - LEFT_WIDTH, arena);
+    return names && marks;
+}
+
+/* `what` they are by, as the list says it. False when out of memory. */
+static bool put_kernels(const struct writing *to, size_t top, const char *what, const struct all *all,
+                        struct changes *changes, struct cw_arena *arena)
+{
+    const struct cw_comparison *c = to->c;
+    struct writing own = *to, *const w = &own;
+    struct cw_row_names apart = {0};
     const uint32_t same = all->count[CHANGED_NOTHING], changed = c->match_count - same;
     const uint32_t shown = changed < top ? changed : (uint32_t)top;
     double rest = 0;
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE];
+    if (!tell_apart(&apart, w, all->order, shown, arena))
+        return false;
+    own.apart = &apart;
     if (shown)
         fprintf(w->out, "     change        %%           A           B  %8s  %s\n", w->words->many, what);
     for (uint32_t i = 0; i < shown; i++) {
         find_changes(c, &c->matches[all->order[i]], changes);
-        put_kernel(w, &c->matches[all->order[i]], changes);
+        put_kernel(w, i, &c->matches[all->order[i]], changes);
     }
     for (uint32_t i = shown; i < changed; i++)
         rest += isnan(c->matches[all->order[i]].change) ? 0 : c->matches[all->order[i]].change;
@@ -396,6 +427,8 @@ static void put_kernels(const struct writing *w, size_t top, const char *what, c
     if (same)
         cw_text_print(w->out, "%" PRIu32 " did not change: %s -> %s  %s\n", same, time_text(all->a, false, x),
                       time_text(all->b, false, y), percent_text(all->a, all->b, percent));
+    cw_row_names_free(&apart);
+    return true;
 }
 
 /* What is needed to go through a comparison. */
@@ -449,11 +482,12 @@ static void put_usage(const struct writing *w, const struct cw_diff_trace *t)
     putc('\n', w->out);
 }
 
-static void put_ranges(const struct writing *w, size_t top, const struct going *g, struct changes *changes)
+static bool put_ranges(const struct writing *w, size_t top, const struct going *g, struct changes *changes,
+                       struct cw_arena *arena)
 {
     putc('\n', w->out);
     put_verdict(w, &g->all);
-    put_kernels(w, top, "NVTX ranges, from when they were opened to their end", &g->all, changes);
+    return put_kernels(w, top, "NVTX ranges, from when they were opened to their end", &g->all, changes, arena);
 }
 
 static const struct words *words_of(const struct cw_diff_output *o)
@@ -470,11 +504,11 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
     const struct cw_diff_output *o = output;
     const struct cw_comparison *ranges = o->trace ? o->trace->ranges : NULL;
     struct cw_terminal_layout seen = {0};
-    const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, &seen},
-                         of_ranges = {ranges, &words_nvtx, out, w.width, &seen};
+    const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, &seen, NULL},
+                         of_ranges = {ranges, &words_nvtx, out, w.width, &seen, NULL};
     struct cw_arena *arena = cw_arena_create();
     struct going g, r = {0};
-    const bool good = arena && begin(&g, o->of, arena) && (!ranges || begin(&r, ranges, arena));
+    bool good = arena && begin(&g, o->of, arena) && (!ranges || begin(&r, ranges, arena));
     if (good) {
         put_side(&w, "A", o->of->a_source, &o->of->a);
         put_side(&w, "B", o->of->b_source, &o->of->b);
@@ -483,9 +517,9 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
         put_time(&w);
         if (o->trace)
             put_usage(&w, o->trace);
-        put_kernels(&w, o->top, "by change of time, then of counts", &g.all, &g.changes);
-        if (ranges)
-            put_ranges(&of_ranges, o->top, &r, &r.changes);
+        good = put_kernels(&w, o->top, "by change of time, then of counts", &g.all, &g.changes, arena);
+        if (good && ranges)
+            good = put_ranges(&of_ranges, o->top, &r, &r.changes, arena);
         cw_terminal_legend(&seen, out);
     }
     cw_arena_destroy(arena);

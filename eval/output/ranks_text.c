@@ -8,6 +8,7 @@
 #include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/ranks_output.h"
+#include "eval/output/row_names.h"
 #include "eval/output/terminal.h"
 
 enum { TOP = 10, NAME_WIDTH = 60, LEAST_NAME = 24 };
@@ -95,6 +96,7 @@ struct lines {
     const struct cw_ranks *ranks;
     const uint64_t *order;           /* of spreads */
     size_t name_width, metric_width; /* of the last columns; 0: any */
+    struct cw_row_names apart;       /* of kernels; without names, until the width is known */
     struct kernel_line kernel;
     struct metric_line metric;
 };
@@ -151,7 +153,10 @@ static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t
     put_rank(line->greatest_rank, r, &k->time, k->time.greatest_rank);
     put_percent(line->imbalance, k->time.imbalance);
     cw_terminal_integer(k->time.outliers, line->outliers);
-    cw_shorten(k->name, l->name_width, line->name);
+    if (l->apart.names)
+        cw_row_name(&l->apart, (uint32_t)i, line->name);
+    else
+        cw_shorten(k->name, l->name_width, line->name);
     return (struct cw_output_row){.record = line};
 }
 
@@ -380,6 +385,25 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
     return CW_OK;
 }
 
+/* False when out of memory. */
+static bool tell_apart(struct lines *l, uint32_t count, struct cw_arena *arena)
+{
+    const struct cw_ranks *r = l->ranks;
+    const char **names = cw_arena_alloc(arena, count, sizeof *names),
+               **marks = cw_arena_alloc(arena, count, sizeof *marks);
+    for (uint32_t i = 0; names && marks && i < count; i++) {
+        const struct cw_rank_kernel *k = &r->kernels[i];
+        char text[CW_ROW_MARK_SIZE];
+        names[i] = k->name;
+        marks[i] = *k->kernel ? cw_arena_strdup(arena, cw_row_shape(k->grid, k->block, text)) : "";
+        if (!marks[i])
+            return false;
+    }
+    if (names && marks)
+        cw_row_names_make(&l->apart, names, marks, count, l->name_width, arena);
+    return names && marks;
+}
+
 enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
                               struct cw_error *err)
 {
@@ -400,9 +424,16 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
             take_columns(columns, kernel_columns, COUNT(kernel_columns), KERNEL_WIDE, group_title(r));
     const int room = find_room(&kernels, style);
     lines.name_width = !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME;
+    struct cw_arena *arena = cw_arena_create();
+    if (!arena || !tell_apart(&lines, (uint32_t)kernels.row_count, arena)) {
+        cw_arena_destroy(arena);
+        return cw_error_nomem(err);
+    }
     if (!style->quiet)
         put_summary(v, out);
     cw_terminal_print(&kernels, out);
+    cw_row_names_free(&lines.apart);
+    cw_arena_destroy(arena);
     put_more(r->kernel_count, top, "kernels", out);
     enum cw_status status = put_sentences(r, top, style, out, err);
     return status == CW_OK ? put_metrics(&lines, top, style, out, err) : status;

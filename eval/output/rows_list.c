@@ -1,13 +1,14 @@
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/apart.h"
 #include "base/text.h"
 #include "eval/advice.h"
 #include "eval/output/capture.h"
 #include "eval/output/joined.h"
+#include "eval/output/row_names.h"
 #include "eval/output/rows_text.h"
 
 enum {
@@ -18,8 +19,7 @@ enum {
     CELL_SIZE = 48,
     LIST_COLUMNS = 14,
     LIMITER_MOST = 20,
-    FINDING_SIZE = 64,
-    SHAPE_SIZE = 72
+    FINDING_SIZE = 64
 };
 
 /* ---- what it was ------------------------------------------------------------------------------------------------ */
@@ -52,28 +52,31 @@ static const char *subject(const struct cw_output_rows *rows)
                                                                                         : subjects[rows->groups->by];
 }
 
-/* "1,429 launches of 38 kernels", "... in 12 families" */
+/* "1,429 launches of 38 kernels in 45 shapes", "12 of 1,429 launches of 3 kernels", "... in 12 families" */
 static void put_counts(const struct cw_output_rows *rows, FILE *out)
 {
     static const char *const between[CW_BY__COUNT] = {"of", "in", "", "in", "on", "of", "in", "in"};
     const struct cw_groups *groups = rows->groups;
-    const bool families = groups->by == CW_BY_FAMILY, many = groups->count != 1;
+    const bool families = groups->by == CW_BY_FAMILY, launches = cw_groups_are_of_launches(groups);
+    const uint32_t count = groups->by == CW_BY_KERNEL && launches ? groups->kernels : groups->count;
     char number[CW_NUMBER_SIZE];
-    uint64_t ranges = 0, kernels = 0;
-    for (uint32_t i = 0; i < groups->count; i++) {
+    uint64_t ranges = 0;
+    for (uint32_t i = 0; i < groups->count; i++)
         ranges += groups->items[i].count;
-        kernels += groups->items[i].kernels;
-    }
-    cw_text_print(out, "%s %s%s", cw_terminal_integer(ranges, number),
-                  cw_groups_are_of_launches(rows->groups) ? "launch" : "range",
-                  ranges == 1                               ? ""
-                  : cw_groups_are_of_launches(rows->groups) ? "es"
-                                                            : "s");
-    if (families && cw_groups_are_of_launches(rows->groups))
-        cw_text_print(out, " of %s kernel%s", cw_terminal_integer(kernels, number), kernels == 1 ? "" : "s");
+    const bool part = ranges < groups->range_count && groups->by != CW_BY_NVTX; /* a range may be in several paths */
+    const uint64_t all = part ? groups->range_count : ranges;
+    cw_text_print(out, "%s", cw_terminal_integer(ranges, number));
+    if (part)
+        cw_text_print(out, " of %s", cw_terminal_integer(all, number));
+    cw_text_print(out, " %s%s", launches ? "launch" : "range", all == 1 ? "" : launches ? "es" : "s");
+    if (families && launches)
+        cw_text_print(out, " of %s kernel%s", cw_terminal_integer(groups->kernels, number),
+                      groups->kernels == 1 ? "" : "s");
     if (groups->by != CW_BY_RANGE)
-        cw_text_print(out, " %s %s %s%s", between[groups->by], cw_terminal_integer(groups->count, number),
-                      families && many ? "families" : subject(rows), many && !families ? "s" : "");
+        cw_text_print(out, " %s %s %s%s", between[groups->by], cw_terminal_integer(count, number),
+                      families && count != 1 ? "families" : subject(rows), count != 1 && !families ? "s" : "");
+    if (groups->by == CW_BY_KERNEL && launches && groups->shapes != count)
+        cw_text_print(out, " in %s shapes", cw_terminal_integer(groups->shapes, number));
 }
 
 static bool is_multiplexed(const struct cw_groups *groups)
@@ -84,13 +87,12 @@ static bool is_multiplexed(const struct cw_groups *groups)
     return groups->count > 0;
 }
 
-static void put_summary(const struct cw_output_rows *rows, FILE *out)
+/* "12 launches of 3 kernels, 1.2 ms of GPU time, counted in 4 passes" */
+static void put_whole(const struct cw_output_rows *rows, FILE *out)
 {
     const struct cw_groups *groups = rows->groups;
     const uint32_t passes = groups->data.schema.pass_count;
     char text[CW_TIME_TEXT_SIZE];
-    cw_text_print(out, "%s: ", rows->result->source);
-    put_devices(groups, out);
     put_counts(rows, out);
     if (groups->total > 0) {
         cw_terminal_time(groups->total, text);
@@ -100,7 +102,29 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
         fputs(" GPU time", out);
     }
     const char *how = is_multiplexed(groups) ? "each counted in one of" : "counted in";
-    cw_text_print(out, ", %s %" PRIu32 " pass%s\n", how, passes, passes == 1 ? "" : "es");
+    cw_text_print(out, ", %s %" PRIu32 " pass%s", how, passes, passes == 1 ? "" : "es");
+}
+
+/* Lines of a terminal end between words. */
+static void put_lines(const struct cw_output_rows *rows, unsigned width, FILE *out)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *line = width ? open_memstream(&text, &size) : NULL;
+    put_whole(rows, line ? line : out);
+    if (line && fclose(line) == 0)
+        cw_text_put_words(out, text, size, 0, width);
+    putc('\n', out);
+    free(text);
+}
+
+static void put_summary(const struct cw_output_rows *rows, unsigned width, FILE *out)
+{
+    const struct cw_groups *groups = rows->groups;
+    char text[CW_TIME_TEXT_SIZE];
+    cw_text_print(out, "%s: ", rows->result->source);
+    put_devices(groups, out);
+    put_lines(rows, width, out);
     cw_capture_put_filters(&groups->data, out);
     if (!(groups->total > 0) && groups->count)
         fputs("No time was collected, so they are sorted by their number.\n", out);
@@ -119,8 +143,9 @@ static void put_summary(const struct cw_output_rows *rows, FILE *out)
     putc('\n', out);
 }
 
-static void put_joined_summary(const struct cw_output_rows *rows, FILE *out)
+static void put_joined_summary(const struct cw_output_rows *rows, unsigned width, FILE *out)
 {
+    (void)width;
     cw_text_print(out, "%s joined with %s: ", rows->joined->trace, rows->result->source);
     put_devices(rows->groups, out);
     cw_joined_put_summary(rows, out);
@@ -134,11 +159,11 @@ static void put_joined_summary(const struct cw_output_rows *rows, FILE *out)
 /* ---- the list --------------------------------------------------------------------------------------------------- */
 
 struct line {
-    char launches[CW_NUMBER_SIZE], kernels[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], share[16],
+    char range[CW_NUMBER_SIZE], launches[CW_NUMBER_SIZE], kernels[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], share[16],
         mean[CW_TIME_TEXT_SIZE], spread[16], gap[CW_TIME_TEXT_SIZE], counted[16], joined[16];
     char metrics[MOST_METRICS][CELL_SIZE];
     char limiter[FINDING_SIZE], finding[FINDING_SIZE];
-    char shape[SHAPE_SIZE];
+    char shape[CW_ROW_MARK_SIZE];
     char name[CW_SHORT_SIZE];
 };
 
@@ -146,10 +171,13 @@ struct list {
     const struct cw_output_rows *rows;
     int name_width;             /* 0: all of it */
     int name_least, name_usual; /* what the names take of NAME_LEAST and of NAME_USUAL columns */
-    size_t *alike;              /* of each row; see base/apart.h */
-    bool shapes;                /* names alone do not tell the rows apart */
-    bool limiters, findings;    /* some row has one */
-    bool slower, partly; /* of a join: some row took another time when it was counted, or has no metrics in part */
+    struct cw_arena *arena;
+    const char *const *names, *const *marks; /* of each row; marks: shapes */
+    int mark_width;                          /* columns of the widest shape that is needed, with a blank */
+    struct cw_row_names apart;
+    bool shapes;             /* names alone do not tell the rows apart */
+    bool limiters, findings; /* some row has one */
+    bool slower, partly;     /* of a join: some row took another time when it was counted, or has no metrics in part */
     struct line one;
     struct cw_output_column columns[LIST_COLUMNS + MOST_METRICS];
     size_t column_count;
@@ -170,41 +198,32 @@ static void put_value(const struct cw_result *r, uint32_t metric, uint32_t row, 
              prefix, cw_terminal_mark((enum cw_value_status)r->statuses[at]));
 }
 
-/* "8x8" of (8, 8, 1). */
-static int put_extent(const uint32_t extent[3], char *text, size_t size)
+/* Names and shapes of the rows, and whether launches of several shapes have one name. */
+static enum cw_status list_names(struct list *l, struct cw_error *err)
 {
-    return extent[2] > 1   ? snprintf(text, size, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, extent[0], extent[1], extent[2])
-           : extent[1] > 1 ? snprintf(text, size, "%" PRIu32 "x%" PRIu32, extent[0], extent[1])
-                           : snprintf(text, size, "%" PRIu32, extent[0]);
-}
-
-static void put_shape(const struct cw_range *range, char text[SHAPE_SIZE])
-{
-    int used = put_extent(range->grid, text, SHAPE_SIZE);
-    used += snprintf(text + used, SHAPE_SIZE - (size_t)used, " / ");
-    put_extent(range->block, text + used, SHAPE_SIZE - (size_t)used);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Whether launches of several shapes have one name. */
-static enum cw_status find_repeated(const struct cw_output_rows *rows, bool *repeat, struct cw_error *err)
-{
-    const char **names = calloc((size_t)rows->count + 1, sizeof *names);
-    *repeat = false;
-    if (!names)
+    const struct cw_output_rows *rows = l->rows;
+    const bool kernels = rows->groups->by == CW_BY_KERNEL && cw_groups_are_of_launches(rows->groups);
+    const char **names = cw_arena_alloc(l->arena, rows->count, sizeof *names);
+    const char **marks = cw_arena_alloc(l->arena, rows->count, sizeof *marks);
+    if (!names || !marks)
         return cw_error_nomem(err);
-    for (uint32_t i = 0; i < rows->count; i++)
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct cw_range *launch = cw_launch_of(&rows->groups->data, rows->rows[i]);
+        char text[CW_ROW_MARK_SIZE];
         names[i] = rows->groups->items[rows->rows[i]].name;
-    qsort(names, rows->count, sizeof *names, by_text);
-    for (uint32_t i = 1; i < rows->count && rows->groups->by == CW_BY_KERNEL && cw_groups_are_of_launches(rows->groups);
-         i++)
-        *repeat = *repeat || strcmp(names[i - 1], names[i]) == 0;
-    free(names);
-    return CW_OK;
+        marks[i] = kernels ? cw_arena_strdup(l->arena, cw_row_shape(launch->grid, launch->block, text)) : "";
+        if (!marks[i])
+            return cw_error_nomem(err);
+    }
+    l->names = names;
+    l->marks = marks;
+    const bool *repeated = cw_row_names_repeat(names, marks, rows->count, l->arena);
+    for (uint32_t i = 0; repeated && i < rows->count; i++) {
+        const int columns = repeated[i] ? (int)cw_text_columns(marks[i]) + 1 : 0;
+        l->mark_width = columns > l->mark_width ? columns : l->mark_width;
+    }
+    l->shapes = l->mark_width;
+    return repeated ? CW_OK : cw_error_nomem(err);
 }
 
 /* What is told of a row in short. */
@@ -294,6 +313,7 @@ static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i
     struct list *l = t->content;
     const struct cw_groups *groups = l->rows->groups;
     const struct cw_group *g = &groups->items[l->rows->rows[i]];
+    snprintf(l->one.range, sizeof l->one.range, "%" PRIu32, g->ranges[0]);
     cw_terminal_integer(g->count, l->one.launches);
     cw_terminal_integer(g->kernels, l->one.kernels);
     cw_terminal_time(g->total, l->one.total);
@@ -305,10 +325,11 @@ static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i
     put_advice(find_told(l->rows, l->rows->rows[i]), &l->one);
     if (l->rows->joined)
         put_joined(&l->rows->joined->rows->rows[l->rows->rows[i]], &l->one);
-    put_shape(cw_launch_of(&groups->data, l->rows->rows[i]), l->one.shape);
-    cw_shorten(g->name, (size_t)l->name_width, l->one.name);
-    if (l->alike)
-        cw_show_apart(g->name, l->alike[i], (size_t)l->name_width, l->one.name);
+    snprintf(l->one.shape, sizeof l->one.shape, "%s", l->marks[i]);
+    if (l->apart.names)
+        cw_row_name(&l->apart, (uint32_t)i, l->one.name);
+    else
+        cw_shorten(g->name, (size_t)l->name_width, l->one.name);
     return (struct cw_output_row){.record = &l->one};
 }
 
@@ -333,7 +354,9 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
     const struct cw_output_rows *rows = l->rows;
     const bool timed = rows->groups->total > 0;
     l->column_count = 0;
-    if (form.launches)
+    if (rows->groups->by == CW_BY_RANGE)
+        add_column(l, "number", offsetof(struct line, range), true);
+    if (form.launches && rows->groups->by != CW_BY_RANGE)
         add_column(l, cw_groups_are_of_launches(rows->groups) ? "launches" : "ranges", offsetof(struct line, launches),
                    true);
     if (rows->groups->by == CW_BY_FAMILY && cw_groups_are_of_launches(rows->groups) && form.launches)
@@ -419,7 +442,8 @@ static bool choose_form(struct list *l, const struct cw_terminal_style *style, s
                          : metrics ? sizeof with_metrics / sizeof *forms
                                    : sizeof with_times / sizeof *forms;
     for (size_t i = 0; metrics <= MOST_METRICS && i < count; i++) {
-        const int least = forms[i].spread || (forms[i].shape && !metrics) ? l->name_usual : l->name_least;
+        const int name = forms[i].spread || (forms[i].shape && !metrics) ? l->name_usual : l->name_least;
+        const int least = forms[i].shape ? name : name + l->mark_width;
         *form = forms[i];
         if (!style->width || name_room(l, *form, style->width) >= least)
             return true;
@@ -436,6 +460,8 @@ static void put_footer(const struct list *l, FILE *out)
         cw_text_print(out, "%s more; --top N shows more. ", cw_terminal_integer(rows->left, a));
     if (rows->groups->by == CW_BY_KERNEL)
         cw_text_print(out, "One in full: --%s NAME. ", cw_groups_are_of_launches(rows->groups) ? "kernel" : "range");
+    else if (rows->groups->by == CW_BY_RANGE)
+        fputs("One in full: --range NUMBER. ", out);
     else if (rows->groups->by == CW_BY_FAMILY && cw_groups_are_of_launches(rows->groups))
         fputs("The kernels of one: --kernel NAME. ", out);
     fputs("All in full: --wide.\n", out);
@@ -476,16 +502,6 @@ static void put_letters(const struct list *l, FILE *out)
     putc('\n', out);
 }
 
-static size_t *find_alike(const struct list *l)
-{
-    const char **names = l->name_width ? calloc((size_t)l->rows->count + 1, sizeof *names) : NULL;
-    for (uint32_t i = 0; names && i < l->rows->count; i++)
-        names[i] = l->rows->groups->items[l->rows->rows[i]].name;
-    size_t *alike = names ? cw_find_alike(names, l->rows->count, (size_t)l->name_width, cw_shorten) : NULL;
-    free(names);
-    return alike;
-}
-
 static void put_list(struct list *l, struct form form, const struct cw_terminal_style *style, FILE *out)
 {
     struct cw_terminal_layout layout = {0};
@@ -494,13 +510,14 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
     const struct cw_output_table t = lay_out(l, form);
     l->name_width = style->width ? (room > l->name_least ? room : l->name_least) : 0;
     if (!style->quiet)
-        (l->rows->joined ? put_joined_summary : put_summary)(l->rows, out);
+        (l->rows->joined ? put_joined_summary : put_summary)(l->rows, style->width, out);
     if (form.letters && r->metric_count)
         put_letters(l, out);
-    l->alike = find_alike(l);
+    cw_row_names_make(&l->apart, l->names, form.shape ? NULL : l->marks, l->rows->count, (size_t)l->name_width,
+                      l->arena);
     cw_terminal_measure(&layout, &t);
     cw_terminal_put(&layout, &t, out);
-    free(l->alike);
+    cw_row_names_free(&l->apart);
     for (size_t i = 0; i < (size_t)r->metric_count * r->row_count; i++)
         layout.seen[r->statuses[i]] = true;
     if (style->quiet)
@@ -512,16 +529,19 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
 enum cw_status cw_rows_put_list(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out,
                                 bool *fits, struct cw_error *err)
 {
-    struct list list = {.rows = rows};
+    struct list list = {.rows = rows, .arena = cw_arena_create()};
     struct form form = {0};
-    const enum cw_status status = find_repeated(rows, &list.shapes, err);
-    look_for_advice(&list);
-    look_for_joined(&list);
-    list.name_least = measure_names(&list, NAME_LEAST);
-    list.name_usual = measure_names(&list, NAME_USUAL);
-    *fits = choose_form(&list, style, &form);
+    const enum cw_status status = list.arena ? list_names(&list, err) : cw_error_nomem(err);
+    if (status == CW_OK) {
+        look_for_advice(&list);
+        look_for_joined(&list);
+        list.name_least = measure_names(&list, NAME_LEAST);
+        list.name_usual = measure_names(&list, NAME_USUAL);
+        *fits = choose_form(&list, style, &form);
+    }
     if (status == CW_OK && *fits)
         put_list(&list, form, style, out);
+    cw_arena_destroy(list.arena);
     if (status == CW_OK && *fits && rows->joined && !style->quiet)
         cw_joined_put_samples(rows, style, out);
     return status == CW_OK && *fits && rows->joined && !style->quiet ? cw_joined_put_left(rows, style, out, err)

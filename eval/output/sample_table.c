@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buckets.h"
+#include "base/search.h"
 #include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/output.h"
@@ -339,6 +340,51 @@ static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t
     return (struct cw_output_row){.record = &k->one};
 }
 
+static int by_start(const void *left, const void *right)
+{
+    const struct cw_pm_window *a = left, *b = right;
+    const int device = (a->device > b->device) - (a->device < b->device);
+    return device ? device : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* How many launches no window of their device has any part of: it was not sampled while they ran. False when out of
+ * memory. */
+static bool count_outside(const struct cw_pm_data *pm, uint32_t *outside)
+{
+    struct cw_pm_window *windows = malloc(((size_t)pm->window_count + 1) * sizeof *windows);
+    if (windows && pm->window_count) {
+        memcpy(windows, pm->windows, pm->window_count * sizeof *windows);
+        qsort(windows, pm->window_count, sizeof *windows, by_start);
+    }
+    /* what lies before ends later where windows overlap, as those of merged captures may */
+    for (uint32_t i = 1; windows && i < pm->window_count; i++)
+        if (windows[i].device == windows[i - 1].device && windows[i].end_ns < windows[i - 1].end_ns)
+            windows[i].end_ns = windows[i - 1].end_ns;
+    *outside = 0;
+    for (uint32_t i = 0; windows && i < pm->launch_count; i++) {
+        const struct cw_kernel_launch *l = &pm->launches[i];
+        struct cw_search s = {0, pm->window_count}; /* windows that begin before it ends */
+        while (s.low < s.high) {
+            const struct cw_pm_window *w = &windows[cw_search_middle(&s)];
+            cw_search_narrow(&s, w->device < l->device || (w->device == l->device && w->start_ns < l->end_ns));
+        }
+        const struct cw_pm_window *last = s.low ? &windows[s.low - 1] : NULL;
+        *outside += !(last && last->device == l->device && last->end_ns > l->start_ns);
+    }
+    free(windows);
+    return windows;
+}
+
+/* "; 3 of them in no window, so no sample is of them" */
+static void put_outside(uint32_t outside, uint32_t all, FILE *out)
+{
+    if (outside && outside == all)
+        cw_text_print(out, all == 1 ? "; it ran in no window, so no sample is of it"
+                                    : "; none of them ran in a window, so no sample is of them");
+    else if (outside)
+        cw_text_print(out, "; %" PRIu32 " of them ran in no window", outside);
+}
+
 static enum cw_status print_launches(const struct cw_pm_data *pm, const struct cw_terminal_style *style, FILE *out,
                                      struct cw_error *err)
 {
@@ -347,13 +393,17 @@ static enum cw_status print_launches(const struct cw_pm_data *pm, const struct c
     if (!pm->launch_count && !pm->launches_untimed)
         return CW_OK;
     struct kernel *list = calloc((size_t)pm->name_count + 1, sizeof *list);
-    if (!list)
+    uint32_t outside = 0;
+    if (!list || (pm->window_count && !count_outside(pm, &outside))) {
+        free(list);
         return cw_error_nomem(err);
+    }
     struct kernels kernels = {.list = list};
     kernels.name_width = !width ? 0 : width > OTHER_COLUMNS + NAME_LEAST ? width - OTHER_COLUMNS : NAME_LEAST;
     const struct cw_output_table t = {CW_OUTPUT_COLUMNS(kernel_columns), .record_size = sizeof kernels.one,
                                       .row_count = add_up(pm, list), .row = kernel_row, .content = &kernels};
     cw_text_print(out, "\n%" PRIu32 " kernel launch%s", pm->launch_count, pm->launch_count == 1 ? "" : "es");
+    put_outside(outside, pm->launch_count, out);
     if (pm->launches_dropped)
         cw_text_print(out, "; %" PRIu64 " more were not recorded", pm->launches_dropped);
     if (pm->launches_untimed)

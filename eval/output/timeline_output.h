@@ -42,6 +42,7 @@ struct cw_timeline_output {
     bool wide;
     const struct cw_timeline_window *within; /* NULL: all of it; else what is shown is of these times alone */
     uint32_t within_count;
+    const struct cw_timeline_keep *keep; /* what of it is shown; NULL: all */
 };
 
 /* Tables of the rows, one for each of the kinds (CW_TRACE_BIT), which may have none, with what the timeline

@@ -49,16 +49,30 @@ static void put_number(FILE *out, uint64_t count, const char *one, const char *m
     fprintf(out, "%s %s", cw_terminal_integer(count, text), count == 1 ? one : many);
 }
 
+/* "12 of 1,026 kernels" where some are chosen. */
+static void put_kind(const struct cw_text_page *p, enum cw_trace_kind kind, const char *one, const char *many)
+{
+    const struct cw_timeline *t = p->t;
+    const bool *keep = p->o->keep ? p->o->keep->gpu : NULL;
+    char text[CW_NUMBER_SIZE];
+    uint64_t kept = 0;
+    for (uint32_t i = 0; keep && i < t->gpu_count; i++)
+        kept += keep[i] && t->gpu[i].kind == kind;
+    if (keep)
+        fprintf(p->out, "%s of ", cw_terminal_integer(kept, text));
+    put_number(p->out, t->rows[kind], one, many);
+}
+
 static void put_span(const struct cw_text_page *p)
 {
     const struct cw_timeline *t = p->t;
     char text[CW_TIME_TEXT_SIZE];
     fprintf(p->out, "%s, ", cw_terminal_time((double)(t->end - t->start), text));
-    put_number(p->out, t->rows[CW_TRACE_KERNEL], "kernel", "kernels");
+    put_kind(p, CW_TRACE_KERNEL, "kernel", "kernels");
     fputs(", ", p->out);
-    put_number(p->out, t->rows[CW_TRACE_COPY], "copy", "copies");
+    put_kind(p, CW_TRACE_COPY, "copy", "copies");
     fputs(", ", p->out);
-    put_number(p->out, t->rows[CW_TRACE_MEMSET], "memset", "memsets");
+    put_kind(p, CW_TRACE_MEMSET, "memset", "memsets");
     fputs(" in ", p->out);
     put_number(p->out, t->stream_count, "stream", "streams");
     fputs("\n", p->out);

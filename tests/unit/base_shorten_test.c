@@ -135,8 +135,8 @@ Test(shorten, names_that_read_the_same_show_where_they_differ)
         "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(cutlass_80_simt_sgemm_128x64_8x5_nn_align1)",
         "gemm(float*)"};
     static const char *const wanted[] = {
-        "sm80_xmma_gemm..tn_n_tilesize32x32x..",   "gemm(float*)",
-        "sm80_xmma_gemm..nn_n_tilesize32x32x..",   "Kernel2<cutlas..128x32_8x5_nn_align..",
+        "sm80_xmma_gemm..tn_n_tilesize32x32x..", "gemm(float*)",
+        "sm80_xmma_gemm..nn_n_tilesize32x32x..", "Kernel2<cutlas..128x32_8x5_nn_align..",
         "Kernel2<cutlas..128x64_8x5_nn_align..", "gemm(float*)"};
     enum { COUNT = sizeof names / sizeof *names, WIDTH = 37 };
     char text[CW_SHORT_SIZE];
@@ -150,4 +150,35 @@ Test(shorten, names_that_read_the_same_show_where_they_differ)
     cr_expect(at[1] == 0 && at[5] == 0, "the same name differs in nothing");
     cr_expect_str_eq(cw_show_apart(names[0], at[0], 15, (char *)cw_shorten(names[0], 15, text)), "sm80_xm..cublas");
     free(at);
+}
+
+/* Names that differ in two places, of which neither tells each from all others. */
+Test(base_shorten, names_of_a_list_stay_apart)
+{
+    static const char *const names[] = {
+        "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize64x64x8_stage3_warpsize1x4x1_execute_kernel__5x_cublas",
+        "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_warpsize1x4x1_execute_kernel__5x_cublas",
+        "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize64x64x8_stage3_warpsize1x4x1_execute_split_k_kernel__5x_cublas",
+        "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_warpsize1x4x1_execute_split_k_kernel__5x_cublas",
+        "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8_stage3_warpsize1x2x1_execute_kernel__5x_cublas",
+        "void multi_tensor_apply_kernel<TensorListMetadata<1>, BinaryOpScalarFunctor<float, 1, 1, 0>, multiplies>(int)",
+        "void multi_tensor_apply_kernel<TensorListMetadata<1>, BinaryOpScalarFunctor<float, 1, 1, 0>, plus>(int)",
+        "void multi_tensor_apply_kernel<TensorListMetadata<3>, PointwiseOpScalarFunctor<float, 3, 3, 0> >(int)"};
+    enum { COUNT = sizeof names / sizeof *names };
+    for (size_t width = 24; width < 80; width++) {
+        char text[COUNT][CW_SHORT_SIZE];
+        size_t *alike = cw_find_alike(names, COUNT, width, cw_shorten);
+        cr_assert_not_null(alike);
+        for (size_t i = 0; i < COUNT; i++) {
+            char shown[CW_SHORT_SIZE];
+            cw_shorten(names[i], width, text[i]);
+            cw_show_apart(names[i], alike[i], width, text[i]);
+            cr_expect_leq(cw_text_columns(text[i]), width, "%s", text[i]);
+            cr_expect(!alike[i] || cw_is_shown_apart(names[i], cw_shorten(names[i], width, shown), text[i]), "%s",
+                      text[i]);
+            for (size_t k = 0; k < i; k++)
+                cr_expect_str_neq(text[i], text[k], "%zu columns", width);
+        }
+        free(alike);
+    }
 }
