@@ -437,7 +437,7 @@ static bool count_kernels(struct grouping *g)
     for (uint32_t k = 0; order && seen && k < g->groups->count; k++) {
         struct cw_group *group = &g->items[k];
         uint32_t count = 0;
-        group->kernels = 1;
+        group->kernels = group->shapes = 1;
         for (uint32_t i = 0; !alike && i < group->count; i++) {
             const uint32_t launch = cw_launch_number(g->data, group->ranges[i]);
             if (seen[launch] != k + 1)
@@ -445,9 +445,8 @@ static bool count_kernels(struct grouping *g)
             seen[launch] = k + 1;
         }
         qsort_r(order, count, sizeof *order, in_kernel_order, g);
-        uint32_t shapes;
         if (!alike)
-            count_alike(g, order, count, &group->kernels, &shapes);
+            count_alike(g, order, count, &group->kernels, &group->shapes);
     }
     return order && seen && count_all_kernels(g);
 }

@@ -28,11 +28,11 @@ enum cw_group_by {
 extern const char *const cw_group_by_names[CW_BY__COUNT];
 
 struct cw_group {
-    const char *name;       /* for people: of the first range, family, path, "device 0 NVIDIA H100", "rank 3" */
-    uint32_t count;         /* of ranges */
-    uint32_t kernels;       /* of other names */
-    const uint32_t *ranges; /* indices, ascending */
-    uint32_t part_count;    /* 0 unless means of what was multiplexed were made of them */
+    const char *name;         /* for people: of the first range, family, path, "device 0 NVIDIA H100", "rank 3" */
+    uint32_t count;           /* of ranges */
+    uint32_t kernels, shapes; /* kernels of other names; the same of other grids and blocks, or models */
+    const uint32_t *ranges;   /* indices, ascending */
+    uint32_t part_count;      /* 0 unless means of what was multiplexed were made of them */
     const struct cw_group_part *parts; /* by kind (eval/group_parts.h) */
     uint32_t before;                   /* its place before they were sorted by time */
     uint32_t used;    /* ranges whose counters the mean has: those that have the most counters, or all */

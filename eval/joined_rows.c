@@ -279,6 +279,7 @@ static void count_kernels(const struct making *m, struct cw_group *group, uint32
     for (uint32_t i = 0; i < group->count; i++) {
         const uint32_t shape = m->joined->join.a.shape[group->ranges[i]];
         group->kernels += seen[shape] != stamp;
+        group->shapes = group->kernels;
         seen[shape] = stamp;
     }
 }

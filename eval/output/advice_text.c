@@ -367,10 +367,12 @@ static void write_plural(struct cw_writer *line, uint64_t count, const char *wha
     cw_write_format(line, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : end);
 }
 
-/* "14 kernels, 24 launches" */
+/* "7 kernels in 14 shapes, 24 launches" */
 static void write_counts(struct cw_writer *line, const struct cw_group *g)
 {
     write_plural(line, g->kernels, "kernel", "s");
+    if (g->shapes != g->kernels)
+        cw_write_format(line, " in %" PRIu32 " shapes", g->shapes);
     cw_write_format(line, ", ");
     write_plural(line, g->count, "launch", "es");
 }
@@ -537,7 +539,7 @@ static void put_overview(struct printing *p)
     for (uint32_t i = 0; !p->view->by_groups && i < a->groups->count && told < OVERVIEW; i++) {
         const struct cw_group *g = &a->groups->items[i];
         const double share = cw_group_share(a->groups, g);
-        if (g->kernels < 2 || !(share >= LARGE_FAMILY))
+        if (g->shapes < 2 || !(share >= LARGE_FAMILY))
             continue;
         cw_writer_init(&line);
         cw_write_format(&line, "%s: ", g->name);

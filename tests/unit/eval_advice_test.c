@@ -258,7 +258,7 @@ Test(eval_advice, gains_of_a_family_are_weighted_by_time)
     cr_assert(added.groups->count == 1 && advice.kernel_count == 2);
     const struct cw_advice_group *g = &added.items[0];
     cr_expect_str_eq(g->group->name, "sum");
-    cr_expect(g->group->kernels == 2 && g->group->count == 3 && g->group->total == 100000);
+    cr_expect(g->group->kernels == 1 && g->group->shapes == 2 && g->group->count == 3 && g->group->total == 100000);
     cr_expect_str_eq(g->limited_by->limiter, "b", "of 60 %% of the time");
     cr_expect(g->limited == 0.6, "%g", g->limited);
     cr_assert(g->part_count == 2);

@@ -72,11 +72,11 @@ Test(metric, misspelt_names_get_the_nearest)
         const char *name, *message;
     } cases[] = {
         {__LINE__, "sm__inst_exectued.sum",
-         "found the metric 'sm__inst_exectued.sum', which GH100 does not have; did you mean sm__inst_executed or "
-         "smsp__inst_executed?"},
+         "found the metric 'sm__inst_exectued.sum', which GH100 does not have; did you mean sm__inst_executed.sum "
+         "or smsp__inst_executed.sum?"},
         {__LINE__, "dram__byte_read.sum.per_second",
          "found the metric 'dram__byte_read.sum.per_second', which GH100 does not have; did you mean "
-         "dram__bytes_read?"},
+         "dram__bytes_read.sum.per_second?"},
         {__LINE__, "sm__inst_executed.agv",
          "found '.agv' after the counter sm__inst_executed, expected a rollup (.sum, .avg, .min or .max) and perhaps "
          "a sub-metric; did you mean sm__inst_executed.avg, sm__inst_executed.sum or sm__inst_executed.min?"},
