@@ -178,7 +178,7 @@ static void put_group(FILE *out, const struct cw_advice_view *view, const struct
 {
     fputs("{\"name\": ", out);
     cw_text_put(out, CW_TEXT_JSON, g->group->name);
-    put_number(out, "kernels", g->group->kernels);
+    put_number(out, "kernels", g->group->shapes);
     put_number(out, "launches", g->group->count);
     put_number(out, "time_ns", g->group->total);
     put_number(out, "share", cw_group_share(view->advice->groups, g->group));
