@@ -31,7 +31,7 @@ static uint64_t hash(const char *text)
     return h;
 }
 
-/* Where two names that read the same differ; 0: they read otherwise, or are the same. */
+/* Where two names that read the same differ, behind the first byte; 0: they read otherwise, or are the same. */
 static size_t find_difference(const struct item *a, const struct item *b)
 {
     size_t i = 0;
@@ -39,7 +39,7 @@ static size_t find_difference(const struct item *a, const struct item *b)
         return 0;
     while (a->name[i] && a->name[i] == b->name[i])
         i++;
-    return a->name[i] || b->name[i] ? i : 0;
+    return a->name[i] || b->name[i] ? i + !i : 0;
 }
 
 /* Two places where a name differs from others, the second one 0 where one is enough. */
@@ -88,6 +88,8 @@ size_t *cw_find_alike(const char *const *names, size_t count, size_t width,
 /* From the beginning of the word, where there is room for it up to what differs. */
 static size_t find_word(const char *name, size_t at, size_t room)
 {
+    if (at == 1)
+        return 0;
     const size_t most = room < WORD_MOST + 5 ? room > 5 ? room - 5 : 0 : WORD_MOST;
     for (size_t back = 0; back < most && at > back; back++)
         if (strchr("_<>,. (:", name[at - back - 1]))

@@ -13,43 +13,44 @@
 enum { NAME_LEAST = 16 };
 
 /* The end of words is left out. */
-static void shorten_words(const char *name, size_t room, char text[CW_SHORT_SIZE])
+static const char *shorten_words(const char *name, size_t room, char text[CW_SHORT_SIZE])
 {
     cw_text_format(text, CW_SHORT_SIZE, "%s", name);
     if (!room || cw_text_columns(text) <= room)
-        return;
+        return text;
     char *at = text;
     for (size_t kept = room > 2 ? room - 2 : 0; kept && *at; kept--)
         for (at++; ((unsigned char)*at & 0xc0) == 0x80;)
             at++;
     memcpy(at, "..", 3);
+    return text;
 }
 
 /* The end of a path tells more than its beginning. */
-static void shorten_path(const char *name, size_t room, char text[CW_SHORT_SIZE])
+static const char *shorten_path(const char *name, size_t room, char text[CW_SHORT_SIZE])
 {
     const size_t length = cw_text_format(text, CW_SHORT_SIZE, "%s", name);
     const size_t columns = cw_text_columns(text);
     if (!room || columns <= room)
-        return;
+        return text;
     const char *at = text;
     for (size_t drop = columns - (room > 2 ? room - 2 : 0); drop && *at; drop--)
         for (at++; ((unsigned char)*at & 0xc0) == 0x80;)
             at++;
     memmove(text + 2, at, length - (size_t)(at - text) + 1);
-    memcpy(text, "..", 2);
+    return memcpy(text, "..", 2);
 }
+
+static const char *(*const shorteners[])(const char *name, size_t room, char text[CW_SHORT_SIZE]) = {
+    [CW_NAMES_FUNCTIONS] = cw_shorten, [CW_NAMES_PATHS] = shorten_path, [CW_NAMES_WORDS] = shorten_words};
 
 void cw_text_fill(struct cw_text_lines *l, uint32_t row, char name[CW_SHORT_SIZE])
 {
     l->fill(l, row, &l->one);
     memcpy(name, l->one.name, sizeof l->one.name);
-    if (l->names == CW_NAMES_FUNCTIONS)
-        cw_shorten(name, (size_t)l->room, l->one.name);
-    if (l->names == CW_NAMES_FUNCTIONS && l->alike)
+    shorteners[l->names](name, (size_t)l->room, l->one.name);
+    if (l->alike)
         cw_show_apart(name, l->alike[row], (size_t)l->room, l->one.name);
-    if (l->names != CW_NAMES_FUNCTIONS)
-        (l->names == CW_NAMES_PATHS ? shorten_path : shorten_words)(name, (size_t)l->room, l->one.name);
 }
 
 static struct cw_output_row fill_line(const struct cw_output_table *table, uint64_t i)
@@ -62,14 +63,13 @@ static struct cw_output_row fill_line(const struct cw_output_table *table, uint6
 
 void cw_text_find_alike(struct cw_text_lines *l)
 {
-    const bool cut = l->room && l->names == CW_NAMES_FUNCTIONS;
-    char **names = cut ? calloc((size_t)l->rows + 1, sizeof *names) : NULL;
+    char **names = l->room ? calloc((size_t)l->rows + 1, sizeof *names) : NULL;
     bool good = names;
     for (uint32_t i = 0; good && i < l->rows; i++) {
         l->fill(l, i, &l->one);
         good = (names[i] = strdup(l->one.name)) != NULL;
     }
-    l->alike = good ? cw_find_alike((const char *const *)names, l->rows, (size_t)l->room, cw_shorten) : NULL;
+    l->alike = good ? cw_find_alike((const char *const *)names, l->rows, (size_t)l->room, shorteners[l->names]) : NULL;
     for (uint32_t i = 0; names && i < l->rows; i++)
         free(names[i]);
     free(names);

@@ -163,7 +163,9 @@ Test(base_shorten, names_of_a_list_stay_apart)
         "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8_stage3_warpsize1x2x1_execute_kernel__5x_cublas",
         "void multi_tensor_apply_kernel<TensorListMetadata<1>, BinaryOpScalarFunctor<float, 1, 1, 0>, multiplies>(int)",
         "void multi_tensor_apply_kernel<TensorListMetadata<1>, BinaryOpScalarFunctor<float, 1, 1, 0>, plus>(int)",
-        "void multi_tensor_apply_kernel<TensorListMetadata<3>, PointwiseOpScalarFunctor<float, 3, 3, 0> >(int)"};
+        "void multi_tensor_apply_kernel<TensorListMetadata<3>, PointwiseOpScalarFunctor<float, 3, 3, 0> >(int)",
+        "encoder::update_parameters_of_a_model(float*)",
+        "decoder::update_parameters_of_a_model(float*)"};
     enum { COUNT = sizeof names / sizeof *names };
     for (size_t width = 24; width < 80; width++) {
         char text[COUNT][CW_SHORT_SIZE];

@@ -11,6 +11,7 @@ echo "== rows in narrow terminals"
 for columns in 80 90 100 110 120; do
     terminal $columns metric-eval "$captures/transformer.cwd" --top 86 | alike
     terminal $columns metric-eval "$captures/trace_train.cwd" --top 100 | alike
+    terminal $columns metric-eval "$captures/trace_kinds.cwd" --by copy | alike
 done
 terminal 80 metric-eval "$captures/transformer.cwd" --top 3
 terminal 80 metric-eval "$captures/trace_train.cwd" --by kernel | grep -F sm80_
