@@ -339,10 +339,13 @@ static void put_line(const struct cw_terminal_layout *l, const struct cw_output_
 
 static void put_rule(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
 {
-    for (size_t k = 0; k < t->column_count && *t->columns[k].name; k++) {
+    size_t count = t->column_count;
+    while (count && !*t->columns[count - 1].name)
+        count--;
+    for (size_t k = 0; k < count; k++) {
         fputs(t->columns[k].type == CW_CELL_STATUS ? "" : "  ", out);
         for (int i = 0; i < l->widths[k]; i++)
-            putc('-', out);
+            putc(*t->columns[k].name ? '-' : ' ', out);
     }
     putc('\n', out);
 }
