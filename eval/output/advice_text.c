@@ -622,7 +622,7 @@ static void put_end(struct printing *p, size_t shown, size_t count)
                       a->kernel_count);
 }
 
-/* "transformer.cwd: 38 kernels in 118 launches, 2.64 ms on GH100" */
+/* "transformer.cwd: 38 kernels in 118 launches, 2.64 ms on GH100", "..: 7 kernels in 14 shapes, 24 launches, .." */
 static void put_head(struct printing *p)
 {
     const struct cw_advice *a = p->view->advice;
@@ -635,8 +635,11 @@ static void put_head(struct printing *p)
         const uint32_t groups = p->view->groups->groups->count;
         cw_text_print(p->out, "%" PRIu32 " %s with ", groups, shown_name(p->view, groups != 1));
     }
+    const uint32_t kernels = a->groups->kernels, shapes = a->groups->shapes;
     if (a->groups->by != CW_BY_RANGE)
-        cw_text_print(p->out, "%zu kernel%s in ", a->kernel_count, a->kernel_count == 1 ? "" : "s");
+        cw_text_print(p->out, "%" PRIu32 " kernel%s in ", kernels, kernels == 1 ? "" : "s");
+    if (a->groups->by != CW_BY_RANGE && shapes != kernels)
+        cw_text_print(p->out, "%" PRIu32 " shapes, ", shapes);
     cw_text_print(p->out, "%" PRIu64 " launch%s, %s", launches, launches == 1 ? "" : "es",
                   time_text(a->groups->total, total));
     if (cw_groups_are_part(a->groups))
