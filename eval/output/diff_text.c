@@ -284,10 +284,11 @@ static void put_kernel(const struct writing *w, uint32_t row, const struct cw_ma
         put_metric(w, m, changes->metrics[i]);
     const uint32_t changed = changes->count - changes->unjudged;
     if (shown < changed)
-        cw_text_print(w->out, "      %" PRIu32 " more metrics changed\n", changed - shown);
-    if (shown < changes->count && changes->unjudged)
-        cw_text_print(w->out, "      %" PRIu32 " more metrics cannot be judged\n",
-                      changes->count - (shown > changed ? shown : changed));
+        cw_text_print(w->out, "      %" PRIu32 " more metric%s changed\n", changed - shown,
+                      changed - shown == 1 ? "" : "s");
+    const uint32_t unjudged = changes->count - (shown > changed ? shown : changed);
+    if (unjudged)
+        cw_text_print(w->out, "      %" PRIu32 " more metric%s cannot be judged\n", unjudged, unjudged == 1 ? "" : "s");
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------ */
@@ -295,9 +296,9 @@ static void put_kernel(const struct writing *w, uint32_t row, const struct cw_ma
 /* Matches in the order in which they are told, and how many of each kind there are. */
 struct all {
     uint32_t *order, count[CHANGED_NOTHING + 1], slower, faster, others; /* others: added, gone, launched otherwise */
-    uint32_t unjudged; /* have values that nobody can judge, whatever else of them changed */
-    double lost, won, a, b;                                              /* ns; a and b: of what did not change */
-    bool spread;                                                         /* some kernel has several launches */
+    uint32_t unjudged;      /* have values that nobody can judge, whatever else of them changed */
+    double lost, won, a, b; /* ns; a and b: of what did not change */
+    bool spread;            /* some kernel has several launches */
 };
 
 static void add_time(struct all *all, const struct cw_comparison *c, const struct cw_match *m, const struct changes *of)
@@ -366,7 +367,8 @@ static void put_verdict(const struct writing *w, const struct all *all)
         fputs("\n", w->out);
     }
     if (all->unjudged)
-        fprintf(w->out, "cannot be judged: %" PRIu32 " of the %s %s values that overflowed, are incomplete or implausible\n",
+        fprintf(w->out,
+                "cannot be judged: %" PRIu32 " of the %s %s values that overflowed, are incomplete or implausible\n",
                 all->unjudged, w->words->groups, all->unjudged == 1 ? "has" : "have");
     if (!all->spread && w->c->match_count)
         fprintf(w->out,
