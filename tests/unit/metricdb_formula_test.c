@@ -199,7 +199,7 @@ Test(formula, errors_of_the_formula_have_a_place_in_the_file)
         {__LINE__, "  m:\n    formula: 1\n      ? 2\n", 4, 14,
          "found '?', expected an operator or the end of the formula (at character 3 of the formula)"},
         {__LINE__, "  m: {formula: 2 * sm__inst_exected.sum}\n", 3, 20,
-         "found the metric 'sm__inst_exected.sum', which TINY does not have; did you mean sm__inst_executed?"},
+         "found the metric 'sm__inst_exected.sum', which TINY does not have; did you mean sm__inst_executed.sum?"},
         {__LINE__, "  m: {formula: sm__inst_executed}\n", 3, 16,
          "found the counter sm__inst_executed by itself, expected a rollup (.sum, .avg, .min or .max) and perhaps a "
          "sub-metric after it"},

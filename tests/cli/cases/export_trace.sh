@@ -120,7 +120,7 @@ kinds = {"launch_shape": [("id", 0), ("name", 3)], "kernel": [("start", 1), ("en
 rows = {"launch_shape": (own, own), "kernel": (time, lambda i: time(i) + 9, own, own),
         "runtime": (lambda i: time(i) - 500, lambda i: time(i) - 400, lambda i: 1, own, own),
         "nvtx_range": (lambda i: time(i) - 600, lambda i: time(i) - 300, lambda i: 1, own)}
-open("odd.cwd", "wb").write(trace(kinds, names, [(kind, len(names), columns(*of)) for kind, of in rows.items()]))' "$SOURCE/tests/attacks"
+open("odd.cwd", "wb").write(trace_of(kinds, names, [(kind, len(names), columns(*of)) for kind, of in rows.items()]))' "$SOURCE/tests/attacks"
 metric-eval export odd.cwd --format chrome -o odd.json
 python3 -c '
 import json
