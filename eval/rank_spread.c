@@ -1,24 +1,9 @@
 #include "eval/rank_spread.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "eval/groups.h"
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Between the two that are nearest to it. */
-static double quantile(const double *sorted, uint32_t count, double part)
-{
-    const double at = part * (count - 1);
-    const uint32_t below = (uint32_t)at, above = below + 1 < count ? below + 1 : below;
-    const double rest = at - below;
-    return rest > 0 ? sorted[below] + rest * (sorted[above] - sorted[below]) : sorted[below];
-}
+#include "eval/quantile.h"
 
 bool cw_rank_is_outlier(double value, const struct cw_rank_spread *s)
 {
@@ -53,14 +38,14 @@ void cw_rank_spread_make(struct cw_rank_spread *s, const double *values, const u
     s->lower = s->median = s->upper = s->distance = NAN;
     if (!n)
         return;
-    qsort(scratch, n, sizeof *scratch, by_value);
-    s->lower = quantile(scratch, n, 0.25);
-    s->median = quantile(scratch, n, 0.5);
-    s->upper = quantile(scratch, n, 0.75);
+    cw_values_sort(scratch, n);
+    s->lower = cw_quantile(scratch, n, 0.25);
+    s->median = cw_quantile(scratch, n, 0.5);
+    s->upper = cw_quantile(scratch, n, 0.75);
     for (uint32_t i = 0; i < n; i++)
         scratch[i] = fabs(scratch[i] - s->median);
-    qsort(scratch, n, sizeof *scratch, by_value);
-    s->distance = quantile(scratch, n, 0.5);
+    cw_values_sort(scratch, n);
+    s->distance = cw_quantile(scratch, n, 0.5);
     for (uint32_t i = 0; i < count; i++)
         s->outliers += isfinite(values[i]) && cw_rank_is_outlier(values[i], s);
 }
