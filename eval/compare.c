@@ -375,8 +375,9 @@ struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct c
                                           c->classes[metric] == CW_CLASS_EXACT);
     change.a_status = (enum cw_value_status)a->statuses[x];
     change.b_status = (enum cw_value_status)b->statuses[y];
-    change.unjudged = cw_value_is_doubtful(change.a_status) || cw_value_is_doubtful(change.b_status);
-    change.changed = change.changed && !change.unjudged;
+    change.unjudged = cw_value_is_lost(change.a_status) || cw_value_is_lost(change.b_status);
+    change.changed =
+        change.changed && !cw_value_is_doubtful(change.a_status) && !cw_value_is_doubtful(change.b_status);
     return change;
 }
 

@@ -87,7 +87,7 @@ struct cw_change {
     double spread;    /* standard error of the change; NaN of single launches */
     unsigned freedom; /* degrees of freedom of the spread, 0 where there is none */
     bool changed;
-    bool unjudged; /* nobody knows whether it changed: it overflowed, is incomplete or implausible on a side */
+    bool unjudged; /* nobody knows whether it changed: it overflowed or is incomplete on a side */
     enum cw_value_status a_status, b_status; /* of a metric */
 };
 /* Of a metric, and of the time of a launch in ns, of a match of two groups. Where both have as many launches, the n-th

@@ -29,9 +29,15 @@ static inline bool cw_value_counts(double value, int status)
 }
 
 /* Whether a value is a number that says nothing: it may be any other. */
+static inline bool cw_value_is_lost(int status)
+{
+    return status == CW_VALUE_OVERFLOW || status == CW_VALUE_INCOMPLETE;
+}
+
+/* Whether comparisons conclude nothing from a value. */
 static inline bool cw_value_is_doubtful(int status)
 {
-    return status == CW_VALUE_OVERFLOW || status == CW_VALUE_INCOMPLETE || status == CW_VALUE_IMPLAUSIBLE;
+    return cw_value_is_lost(status) || status == CW_VALUE_IMPLAUSIBLE;
 }
 
 /* Where a value stands in an order of values, whichever direction that has: 0 first, 1 behind, which are implausible, 2

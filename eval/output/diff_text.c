@@ -367,8 +367,7 @@ static void put_verdict(const struct writing *w, const struct all *all)
         fputs("\n", w->out);
     }
     if (all->unjudged)
-        fprintf(w->out,
-                "cannot be judged: %" PRIu32 " of the %s %s values that overflowed, are incomplete or implausible\n",
+        fprintf(w->out, "cannot be judged: %" PRIu32 " of the %s %s values that overflowed or are incomplete\n",
                 all->unjudged, w->words->groups, all->unjudged == 1 ? "has" : "have");
     if (!all->spread && w->c->match_count)
         fprintf(w->out,
