@@ -11,6 +11,9 @@ const char *const cw_verdict_names[CW_VERDICT__COUNT] = {"same", "better", "ambi
 struct judging {
     const struct cw_gate_rules *rules;
     const struct cw_comparison *c;
+    struct cw_gate_time *times[2]; /* of A and B, [group] */
+    double need;
+    double *shown;        /* [match] */
     const uint32_t *rows; /* of each metric of the rules: that of the comparison, or NO_ROW */
     struct cw_arena *arena;
     struct cw_judgement *to;
@@ -78,30 +81,34 @@ static void check_captures(struct judging *j)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-static bool divides_by_zero(const struct cw_result *means, uint32_t row, uint32_t group)
+/* A value of a side; of time all three. */
+struct value {
+    double is;
+    int status;
+    struct cw_gate_time time;
+};
+
+/* The means leave out launches whose time is not known because its counter overflowed or is incomplete. */
+static struct value time_of(const struct cw_side *side, const struct cw_gate_time *times, uint32_t group)
 {
-    return means->statuses[(size_t)row * means->row_count + group] == CW_VALUE_ZERO_DENOMINATOR;
+    const struct cw_group *g = &side->groups.items[group];
+    const bool partly = g->timed && g->timed < g->count && !g->multiplexed;
+    return (struct value){times[group].mean, partly ? CW_VALUE_INCOMPLETE : CW_VALUE_OK, times[group]};
 }
 
-/* Returns whether a value that is missing was collected, but divides by zero: nothing is to be said of it. */
-static bool find_values(const struct judging *j, const struct cw_match *m, uint32_t metric, double *a, double *b)
+static struct value value_of(const struct judging *j, int b, uint32_t group, uint32_t metric)
 {
-    const struct cw_side *x = &j->c->a, *y = &j->c->b;
-    const struct cw_group *g = &x->groups.items[m->a], *h = &y->groups.items[m->b];
+    const struct cw_side *side = b ? &j->c->b : &j->c->a;
     const char *name = j->rules->metrics[metric].name;
     const uint32_t row = j->rows[metric];
-    *a = *b = NAN;
     if (strcmp(name, cw_gate_launches) == 0)
-        *a = cw_side_launches(x, m->a), *b = cw_side_launches(y, m->b);
-    else if (strcmp(name, cw_gate_time) == 0)
-        *a = g->timed ? g->mean : NAN, *b = h->timed ? h->mean : NAN;
-    else if (row != NO_ROW) {
-        *a = x->means.values[(size_t)row * x->means.row_count + m->a];
-        *b = y->means.values[(size_t)row * y->means.row_count + m->b];
-        return (isnan(*a) && divides_by_zero(&x->means, row, m->a)) ||
-               (isnan(*b) && divides_by_zero(&y->means, row, m->b));
-    }
-    return false;
+        return (struct value){.is = cw_side_launches(side, group)};
+    if (strcmp(name, cw_gate_time) == 0)
+        return time_of(side, j->times[b], group);
+    if (row == NO_ROW)
+        return (struct value){.is = NAN, .status = CW_VALUE_NOT_COLLECTED};
+    const size_t at = (size_t)row * side->means.row_count + group;
+    return (struct value){.is = side->means.values[at], .status = side->means.statuses[at]};
 }
 
 static int label_order(const void *label, const void *kernel)
@@ -130,15 +137,48 @@ static double allowed(const struct cw_gate_kernel *limit, double a, double b)
     return limit->noise > 0 ? limit->noise * size + limit->floor : rounding * size;
 }
 
-void cw_gate_add_slowdown(struct cw_gate_slowdown *slowdown, uint32_t at, const struct cw_gate_kernel *limit, double ns)
+/* Whether a time changed, and how far it may be: see cw_gate_judge. */
+static bool time_changed(const struct cw_gate_kernel *limit, const struct cw_gate_time *a, const struct cw_gate_time *b)
 {
-    const double told = (limit->noise + limit->floor / ns) / (1 - limit->noise);
-    if (!(limit->noise < 1 && ns > 0))
-        return;
-    if (!(told >= slowdown->least))
-        slowdown->least = told, slowdown->least_at = at;
-    if (!(told <= slowdown->most))
-        slowdown->most = told, slowdown->most_at = at;
+    static const double far = 3;
+    const double from[] = {a->mean, a->median, a->least}, to[] = {b->mean, b->median, b->least};
+    bool all = true;
+    for (int i = 0; i < 3; i++)
+        all = all && (to[i] > from[i]) == (to[0] > from[0]) && fabs(to[i] - from[i]) > allowed(limit, from[i], to[i]);
+    return all || fabs(to[0] - from[0]) > far * allowed(limit, from[0], to[0]);
+}
+
+struct cw_gate_shown cw_gate_shown_of(const struct cw_gate_kernel *limit, double ns, double total)
+{
+    const bool shows = limit->noise < 1 && ns > 0;
+    return (struct cw_gate_shown){shows ? (limit->noise + limit->floor / ns) / (1 - limit->noise) : NAN, total};
+}
+
+static int by_slowdown(const void *a, const void *b)
+{
+    const double x = ((const struct cw_gate_shown *)a)->slowdown, y = ((const struct cw_gate_shown *)b)->slowdown;
+    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
+}
+
+struct cw_gate_slowdown cw_gate_slowdown_of(struct cw_gate_shown *shown, uint32_t count)
+{
+    struct cw_gate_slowdown s = {NAN, NAN, NAN, 0, 0};
+    double all = 0, until = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double slowdown = shown[i].slowdown;
+        if (!isnan(slowdown) && !(slowdown >= s.least))
+            s.least = slowdown, s.least_at = i;
+        if (!isnan(slowdown) && !(slowdown <= s.most))
+            s.most = slowdown, s.most_at = i;
+        all += shown[i].total > 0 ? shown[i].total : 0;
+    }
+    if (count)
+        qsort(shown, count, sizeof *shown, by_slowdown);
+    for (uint32_t i = 0; i < count && until < all / 2; i++) {
+        until += shown[i].total > 0 ? shown[i].total : 0;
+        s.half = shown[i].slowdown;
+    }
+    return s;
 }
 
 static void add_finding(struct judging *j, const struct cw_gate_finding *finding)
@@ -162,22 +202,31 @@ static void add_finding(struct judging *j, const struct cw_gate_finding *finding
 static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t metric, const char *label)
 {
     const struct cw_gate_metric *of = &j->rules->metrics[metric];
-    struct cw_gate_finding f = {.match = match, .metric = metric, .verdict = CW_INCOMPARABLE};
-    const bool undefined = find_values(j, &j->c->matches[match], metric, &f.a, &f.b);
+    const struct value a = value_of(j, 0, j->c->matches[match].a, metric);
+    const struct value b = value_of(j, 1, j->c->matches[match].b, metric);
     const struct cw_gate_kernel limit = limit_in(j, of, label);
-    j->known[metric] = j->known[metric] || undefined || !isnan(f.a) || !isnan(f.b);
-    if (undefined || (isnan(f.a) && isnan(f.b)))
-        return CW_SAME;
-    if (!isnan(f.a) && !isnan(f.b)) {
-        *(limit.noise < 1 ? &j->to->compared : &j->to->unjudged) += 1;
-        if (limit.noise >= 1 || f.a == f.b)
+    const bool time = strcmp(of->name, cw_gate_time) == 0;
+    struct cw_gate_finding f = {match, metric, a.is, b.is, 0, a.status, b.status, CW_INCOMPARABLE};
+    const bool zero = (isnan(a.is) && a.status == CW_VALUE_ZERO_DENOMINATOR) ||
+                      (isnan(b.is) && b.status == CW_VALUE_ZERO_DENOMINATOR);
+    const bool implausible = a.status == CW_VALUE_IMPLAUSIBLE || b.status == CW_VALUE_IMPLAUSIBLE;
+    const bool neither = isnan(a.is) && isnan(b.is), both = !isnan(a.is) && !isnan(b.is);
+    j->known[metric] = j->known[metric] || zero || !neither;
+    if (!cw_value_is_lost(a.status) && !cw_value_is_lost(b.status)) {
+        if (zero || neither)
             return CW_SAME;
-        f.allowed = allowed(&limit, f.a, f.b);
-        if (fabs(f.b - f.a) <= f.allowed)
+        if (both && (implausible || limit.noise >= 1)) {
+            j->to->unjudged++;
             return CW_SAME;
-        f.verdict = of->better == CW_BETTER_UNKNOWN                 ? CW_AMBIGUOUS
-                    : (of->better == CW_BETTER_LESS) == (f.b < f.a) ? CW_BETTER
-                                                                    : CW_WORSE;
+        }
+        j->to->compared += both;
+        f.allowed = both ? allowed(&limit, a.is, b.is) : 0;
+        if (both && !(time ? time_changed(&limit, &a.time, &b.time) : fabs(b.is - a.is) > f.allowed))
+            return CW_SAME;
+        if (both)
+            f.verdict = of->better == CW_BETTER_UNKNOWN                   ? CW_AMBIGUOUS
+                        : (of->better == CW_BETTER_LESS) == (b.is < a.is) ? CW_BETTER
+                                                                          : CW_WORSE;
     }
     add_finding(j, &f);
     return f.verdict;
@@ -186,10 +235,10 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
 /* Time decides where it changed: what is faster is better, unless something else is worse. */
 static enum cw_verdict judge_match(struct judging *j, uint32_t match)
 {
-    const struct cw_group *group = &j->c->a.groups.items[j->c->matches[match].a];
     bool seen[CW_VERDICT__COUNT] = {false};
     enum cw_verdict time = CW_SAME;
-    const char *label = cw_group_label(&j->c->a.groups, j->c->matches[match].a, 0, j->arena);
+    const uint32_t group = j->c->matches[match].a;
+    const char *label = cw_group_label(&j->c->a.groups, group, 0, j->arena);
     j->enough = j->enough && label;
     for (uint32_t i = 0; i < j->rules->metric_count && j->enough; i++) {
         const enum cw_verdict verdict = judge_value(j, match, i, label);
@@ -197,18 +246,35 @@ static enum cw_verdict judge_match(struct judging *j, uint32_t match)
         const struct cw_gate_metric *of = &j->rules->metrics[i];
         if (strcmp(of->name, cw_gate_time) != 0)
             continue;
-        time = verdict;
         const struct cw_gate_kernel limit = limit_in(j, of, label);
-        if (group->timed)
-            cw_gate_add_slowdown(&j->to->slowdown, match, &limit, group->mean);
+        time = verdict;
+        j->shown[match] = cw_gate_shown_of(&limit, j->times[0][group].mean, 0).slowdown;
     }
+    const bool fine = !(seen[CW_INCOMPARABLE] || seen[CW_WORSE] || seen[CW_AMBIGUOUS] || time == CW_BETTER);
+    const bool needed = j->need > 0 && fine && !(j->shown[match] <= j->need);
+    j->to->needed += needed;
     return seen[CW_INCOMPARABLE]                   ? CW_INCOMPARABLE
            : time == CW_WORSE                      ? CW_WORSE
            : seen[CW_AMBIGUOUS] && !seen[CW_WORSE] ? CW_AMBIGUOUS
            : seen[CW_WORSE] && seen[CW_BETTER]     ? CW_AMBIGUOUS
            : seen[CW_WORSE]                        ? CW_WORSE
+           : needed                                ? CW_AMBIGUOUS
            : seen[CW_BETTER]                       ? CW_BETTER
                                                    : CW_SAME;
+}
+
+/* Of the matches, by the time that they take in A. */
+static bool find_slowdown(struct judging *j)
+{
+    const struct cw_comparison *c = j->c;
+    struct cw_gate_shown *all = cw_arena_alloc(j->arena, c->match_count, sizeof *all);
+    for (uint32_t i = 0; all && i < c->match_count; i++) {
+        const uint32_t group = c->matches[i].a;
+        all[i] = (struct cw_gate_shown){j->shown[i], group != CW_NO_GROUP ? c->a.groups.items[group].total : 0};
+    }
+    if (all)
+        j->to->slowdown = cw_gate_slowdown_of(all, c->match_count);
+    return all;
 }
 
 static const uint32_t *find_rows(const struct judging *j)
@@ -223,17 +289,32 @@ static const uint32_t *find_rows(const struct judging *j)
     return rows;
 }
 
-enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gate_rules *rules,
-                             const struct cw_comparison *c, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status make_room(struct judging *j, enum cw_verdict **verdicts, struct cw_error *err)
 {
-    struct judging j = {.rules = rules, .c = c, .arena = arena, .to = judgement, .enough = true};
-    enum cw_verdict *verdicts = cw_arena_alloc(arena, c->match_count, sizeof *verdicts);
-    *judgement = (struct cw_judgement){.verdicts = verdicts, .slowdown = {.least = NAN, .most = NAN}};
-    j.rows = find_rows(&j);
-    j.reasons = cw_arena_alloc(arena, MOST_REASONS, sizeof *j.reasons);
-    j.known = cw_arena_alloc(arena, rules->metric_count, sizeof *j.known);
-    if (!verdicts || !j.rows || !j.reasons || !j.known)
+    const uint32_t matches = j->c->match_count;
+    *verdicts = cw_arena_alloc(j->arena, matches, sizeof **verdicts);
+    j->shown = cw_arena_alloc(j->arena, matches, sizeof *j->shown);
+    j->rows = find_rows(j);
+    j->reasons = cw_arena_alloc(j->arena, MOST_REASONS, sizeof *j->reasons);
+    j->known = cw_arena_alloc(j->arena, j->rules->metric_count, sizeof *j->known);
+    if (!*verdicts || !j->shown || !j->rows || !j->reasons || !j->known)
         return cw_error_nomem(err);
+    for (uint32_t i = 0; i < matches; i++)
+        j->shown[i] = NAN;
+    enum cw_status status = cw_gate_times_make(&j->times[0], &j->c->a, j->arena, err);
+    return status == CW_OK ? cw_gate_times_make(&j->times[1], &j->c->b, j->arena, err) : status;
+}
+
+enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gate_rules *rules,
+                             const struct cw_comparison *c, double need, struct cw_arena *arena, struct cw_error *err)
+{
+    struct judging j = {.rules = rules, .c = c, .need = need, .arena = arena, .to = judgement, .enough = true};
+    enum cw_verdict *verdicts;
+    *judgement = (struct cw_judgement){.slowdown = {.least = NAN, .half = NAN, .most = NAN}};
+    enum cw_status status = make_room(&j, &verdicts, err);
+    if (status != CW_OK)
+        return status;
+    judgement->verdicts = verdicts;
     check_captures(&j);
     for (uint32_t i = 0; i < c->match_count && j.enough; i++) {
         const bool both = c->matches[i].a != CW_NO_GROUP && c->matches[i].b != CW_NO_GROUP;
@@ -248,5 +329,6 @@ enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gat
         add_reason(&j, judgement->unjudged ? "no value has a noise below 100 %" : "no value was compared");
     judgement->reasons = j.reasons;
     judgement->findings = j.findings;
-    return j.enough ? CW_OK : cw_error_nomem(err);
+    judgement->shown = j.shown;
+    return j.enough && find_slowdown(&j) ? CW_OK : cw_error_nomem(err);
 }

@@ -4,11 +4,16 @@
 #include <string.h>
 
 #include "eval/gate.h"
+#include "eval/prior.h"
+#include "eval/quantile.h"
 #include "eval/student.h"
 
 static const double false_alarms = 1e-3, time_share = 0.25, seen_factor = 2, far_off = 1.8, least_noise = 0.005;
-static const double similar = 4, clock_steps_ns = 64, least_part = 0.01, most_noise = 0.5;
-enum { USUAL_FREEDOM = 2, KERNELS_OF_TIME = 4, ENOUGH_RUNS = 5 };
+static const double similar = 4, least_part = 0.01, most_noise = 0.5;
+/* of time */
+static const double time_tail = 5e-3, most_tail = 1e-3, clock_ns = 32, clock_part = 0.15, clock_steps = 1.5;
+static const double steady_spread = 0.01, steady_noise = 0.029;
+enum { USUAL_FREEDOM = 2, MOST_PRIOR_FREEDOM = 8, ENOUGH_RUNS = 5, TIMES = 3, SIZES = 64 };
 
 /* A metric in a kernel. */
 struct sample {
@@ -26,7 +31,10 @@ struct learning {
     bool exact, time, mostly_same;  /* it is; in more than half of the kernels, in enough runs */
     double tail, least_floor;       /* least_floor: of values that are mostly noise */
     struct cw_gate_summary *summary;
-    double *all; /* noise of all metrics in all kernels that have one */
+    double *all;                 /* noise of all metrics in all kernels that have one */
+    struct cw_gate_shown *shown; /* [kernel] */
+    struct sample *time_samples; /* [kernel] of one number of the times: relative variances */
+    double *variances;           /* room for all kernels */
 };
 
 static struct sample sample_of(const struct cw_gate_runs *r, uint32_t metric, uint32_t kernel)
@@ -86,23 +94,6 @@ static void find_steady(struct learning *l)
     }
 }
 
-/* The mean relative variance of kernels whose values are of similar size, and how many these are. */
-static double pool(const struct learning *l, double size, uint32_t *count)
-{
-    double sum = 0;
-    *count = 0;
-    for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
-        const struct sample *s = &l->samples[k];
-        const double own = fabs(s->mean);
-        if (l->steady[k] && s->variance >= 0 && own > clock_steps_ns && own <= similar * size &&
-            size <= similar * own) {
-            sum += s->variance / (own * own);
-            ++*count;
-        }
-    }
-    return *count ? sum / *count : 0;
-}
-
 /* The geometric mean of relative variances above 0 of kernels whose values are within a factor; 0 where there is none.
  */
 static double usual(const struct learning *l, double size, double factor)
@@ -131,18 +122,12 @@ static double noise_of(const struct learning *l, uint32_t kernel)
     const struct sample *s = &l->samples[kernel];
     const unsigned own = l->runs->runs - 1;
     const double size = fabs(s->mean), variance = s->variance / (size * size), seen = seen_factor * s->greatest / size;
-    uint32_t count;
     if (isnan(s->variance))
         return NAN;
     if (l->exact && s->variance == 0)
         return 0;
     if (size == 0)
         return least_noise;
-    if (l->time && l->steady[kernel]) {
-        const double pooled = pool(l, size, &count);
-        const unsigned most = count < KERNELS_OF_TIME ? count : KERNELS_OF_TIME;
-        return fmax(fmax(interval(l, count ? most * own : own, fmax(pooled, variance)), seen), least_noise);
-    }
     if (!l->steady[kernel] && s->variance == 0)
         return INFINITY;
     if (!l->steady[kernel])
@@ -156,13 +141,104 @@ static double noise_of(const struct learning *l, uint32_t kernel)
     return fmax(fmax(far_off * interval(l, USUAL_FREEDOM + own, both), seen), least_noise);
 }
 
+/* ---- time ------------------------------------------------------------------------------------------------------- */
+
+/* A number of struct cw_gate_time in all kernels. */
+struct number {
+    int which;
+    struct sample *samples; /* relative variances */
+    struct cw_prior priors[SIZES], whole;
+    bool fitted[SIZES];
+};
+
+static double number_of(const struct cw_gate_time *time, int which)
+{
+    return which == 0 ? time->mean : which == 1 ? time->median : time->least;
+}
+
+/* The clock's step hides small variances. */
+static struct sample time_sample(const struct cw_gate_runs *r, uint32_t kernel, int which)
+{
+    struct sample s = {0};
+    const struct cw_gate_time *times = r->times + (size_t)kernel * r->runs;
+    for (uint32_t i = 0; i < r->runs; i++)
+        s.mean += number_of(&times[i], which) / r->runs;
+    for (uint32_t i = 0; i < r->runs; i++) {
+        const double off = number_of(&times[i], which) / s.mean - 1;
+        s.variance += off * off / (r->runs - 1);
+    }
+    if (s.mean > 0)
+        s.variance = fmax(s.variance, pow(clock_part * clock_ns / s.mean, 2));
+    return s;
+}
+
+/* Of kernels whose times are within a factor of a size. */
+static struct cw_prior fit_prior(const struct learning *l, const struct number *n, double size, double factor)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
+        const struct sample *s = &n->samples[k];
+        if (s->variance > 0 && s->mean > 0 && s->mean <= factor * size && size <= factor * s->mean)
+            l->variances[count++] = s->variance;
+    }
+    return cw_prior_fit(l->variances, count, l->runs->runs - 1);
+}
+
+/* Kernels of one power of two have one prior. */
+static const struct cw_prior *prior_of(const struct learning *l, struct number *n, double ns)
+{
+    const int at = ns >= 1 ? (int)fmin(log2(ns), SIZES - 1) : 0;
+    if (!n->fitted[at]) {
+        n->priors[at] = fit_prior(l, n, ldexp(M_SQRT2, at), similar);
+        n->fitted[at] = true;
+    }
+    return n->priors[at].freedom > 0 ? &n->priors[at] : &n->whole;
+}
+
+static double time_interval(const struct learning *l, struct number *n, uint32_t kernel, double tail)
+{
+    const struct sample *s = &n->samples[kernel];
+    const struct cw_prior *prior = prior_of(l, n, s->mean);
+    const double own = l->runs->runs - 1, freedom = fmin(prior->freedom, MOST_PRIOR_FREEDOM);
+    const double variance = (freedom * prior->variance + own * s->variance) / (freedom + own);
+    return M_SQRT2 * cw_student_quantile((unsigned)(freedom + own), tail) * sqrt(variance);
+}
+
+static void find_time_limits(struct learning *l)
+{
+    const struct cw_gate_runs *r = l->runs;
+    uint32_t known = 0;
+    for (uint32_t k = 0; k < r->kernel_count; k++) {
+        known += l->samples[k].variance >= 0;
+        l->floor[k] = 0;
+        l->noise[k] = l->samples[k].variance >= 0 ? least_noise : NAN;
+    }
+    const double tail = fmin(most_tail, time_tail / fmax(known, 1));
+    for (int which = 0; which < TIMES; which++) {
+        struct number n = {.which = which, .samples = l->time_samples};
+        for (uint32_t k = 0; k < r->kernel_count; k++)
+            n.samples[k] = time_sample(r, k, which);
+        n.whole = fit_prior(l, &n, 1, INFINITY);
+        for (uint32_t k = 0; k < r->kernel_count; k++)
+            if (!isnan(l->noise[k]))
+                l->noise[k] = fmax(l->noise[k], time_interval(l, &n, k, tail));
+    }
+    for (uint32_t k = 0; k < r->kernel_count; k++) {
+        const struct sample *shown = &l->samples[k];
+        if (r->runs >= ENOUGH_RUNS && shown->greatest < steady_spread * shown->mean)
+            l->noise[k] = fmin(l->noise[k], steady_noise);
+        if (shown->mean > 0)
+            l->noise[k] = fmax(l->noise[k], clock_steps * clock_ns / shown->mean);
+    }
+}
+
 /* What is mostly noise is a matter of how much there is, and no part of the value. */
 static void find_limit(struct learning *l, uint32_t kernel)
 {
     const double size = fabs(l->samples[kernel].mean), noise = noise_of(l, kernel);
     const bool by_floor = (noise >= most_noise && isfinite(noise)) || (size == 0 && noise > 0);
     l->noise[kernel] = by_floor ? least_noise : noise;
-    l->floor[kernel] = by_floor ? fmax(noise * size, l->least_floor) : l->time ? clock_steps_ns : 0;
+    l->floor[kernel] = by_floor ? fmax(noise * size, l->least_floor) : 0;
 }
 
 static bool find_mostly_same(const struct learning *l)
@@ -181,20 +257,19 @@ static bool summarize(const struct learning *l, struct cw_gate_metric *metric, s
 {
     double most = 0, most_unsteady = 0;
     uint32_t kernels = 0, exact = 0, unknown = 0, by_floor = 0;
-    const double floor = l->time ? clock_steps_ns : 0;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
         double *of = l->steady[k] ? &most : &most_unsteady;
         if (isfinite(l->noise[k]))
             *of = fmax(*of, l->noise[k]);
         exact += l->noise[k] == 0;
         unknown += isinf(l->noise[k]) != 0;
-        by_floor += l->noise[k] > 0 && l->floor[k] > floor;
+        by_floor += l->noise[k] > 0 && l->floor[k] > 0;
         kernels += !isnan(l->noise[k]);
     }
     metric->noise = 2 * exact > kernels ? 0 : 2 * unknown > kernels ? INFINITY : most > 0 ? most : most_unsteady;
-    metric->floor = 2 * by_floor > kernels ? l->least_floor : floor;
+    metric->floor = 2 * by_floor > kernels ? l->least_floor : 0;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
-        const bool near = l->noise[k] <= metric->noise && l->noise[k] >= 0.75 * metric->noise;
+        const bool near = !l->time && l->noise[k] <= metric->noise && l->noise[k] >= 0.75 * metric->noise;
         const bool same = l->noise[k] == metric->noise || (near && isfinite(metric->noise));
         if (!isnan(l->noise[k]) && !(same && (l->floor[k] == metric->floor || !(l->noise[k] > 0))))
             l->kernels[metric->kernel_count++] = (struct cw_gate_kernel){l->runs->kernels[k], l->noise[k], l->floor[k]};
@@ -204,6 +279,15 @@ static bool summarize(const struct learning *l, struct cw_gate_metric *metric, s
         memcpy(own, l->kernels, metric->kernel_count * sizeof *own);
     metric->kernels = own;
     return own;
+}
+
+/* Of the first run; 1 where nobody counts them. */
+static double launches_of(const struct cw_gate_runs *r, uint32_t kernel)
+{
+    for (uint32_t m = 0; m < r->metric_count; m++)
+        if (strcmp(r->metrics[m], cw_gate_launches) == 0)
+            return r->values[((size_t)m * r->kernel_count + kernel) * r->runs];
+    return 1;
 }
 
 /* What the summary has to say of the metric at hand. */
@@ -216,15 +300,11 @@ static void add_up(struct learning *l)
         if (l->noise[k] > 0 && isfinite(l->noise[k]))
             l->all[to->noisy++] = l->noise[k];
         if (l->time)
-            cw_gate_add_slowdown(&to->slowdown, k, &(struct cw_gate_kernel){"", l->noise[k], l->floor[k]},
-                                 l->samples[k].mean);
+            l->shown[k] = cw_gate_shown_of(&(struct cw_gate_kernel){"", l->noise[k], l->floor[k]}, l->samples[k].mean,
+                                           l->samples[k].mean * launches_of(l->runs, k));
     }
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    if (l->time)
+        to->slowdown = cw_gate_slowdown_of(l->shown, l->runs->kernel_count);
 }
 
 static void finish_summary(struct learning *l)
@@ -232,7 +312,7 @@ static void finish_summary(struct learning *l)
     struct cw_gate_summary *to = l->summary;
     if (!to->noisy)
         return;
-    qsort(l->all, to->noisy, sizeof *l->all, by_size);
+    cw_values_sort(l->all, to->noisy);
     to->least = l->all[0];
     to->median = l->all[to->noisy / 2];
     to->greatest = l->all[to->noisy - 1];
@@ -246,16 +326,18 @@ static bool learn_metric(struct learning *l, uint32_t m, struct cw_gate_metric *
     bool known = false;
     l->exact = is_exact(r, m);
     l->time = strcmp(r->metrics[m], cw_gate_time) == 0;
-    l->tail = false_alarms / 2 / r->kernel_count *
-              (l->time ? time_share : (1 - time_share) / fmax(1, (double)r->metric_count - 1));
+    l->tail = false_alarms / 2 / r->kernel_count * (1 - time_share) / fmax(1, (double)r->metric_count - 1);
     for (uint32_t k = 0; k < r->kernel_count; k++) {
         l->samples[k] = sample_of(r, m, k);
         greatest = fmax(greatest, isfinite(l->samples[k].mean) ? fabs(l->samples[k].mean) : 0);
     }
-    l->least_floor = l->time ? clock_steps_ns : least_part * greatest;
+    l->least_floor = least_part * greatest;
     l->mostly_same = find_mostly_same(l);
+    if (l->time)
+        find_time_limits(l);
     for (uint32_t k = 0; k < r->kernel_count; k++) {
-        find_limit(l, k);
+        if (!l->time)
+            find_limit(l, k);
         known = known || isfinite(l->noise[k]);
         if (l->first[k] != k) { /* a label has one limit */
             l->noise[l->first[k]] = fmax(l->noise[l->first[k]], l->noise[k]);
@@ -277,7 +359,7 @@ enum cw_status cw_gate_learn(struct cw_gate_rules *rules, struct cw_gate_summary
 {
     if (runs->runs < 3)
         return cw_error_set(err, CW_ERR_USAGE, "found %u runs to learn from, expected at least 3", runs->runs);
-    *summary = (struct cw_gate_summary){.slowdown = {.least = NAN, .most = NAN}};
+    *summary = (struct cw_gate_summary){.slowdown = {.least = NAN, .half = NAN, .most = NAN}};
     struct learning l = {.runs = runs,
                          .summary = summary,
                          .all = cw_arena_alloc(arena, (size_t)runs->metric_count * runs->kernel_count, sizeof *l.all),
@@ -285,11 +367,14 @@ enum cw_status cw_gate_learn(struct cw_gate_rules *rules, struct cw_gate_summary
                          .steady = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.steady),
                          .kernels = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.kernels),
                          .samples = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.samples),
+                         .shown = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.shown),
+                         .time_samples = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.time_samples),
+                         .variances = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.variances),
                          .noise = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.noise),
                          .floor = cw_arena_alloc(arena, runs->kernel_count, sizeof *l.floor)};
     struct cw_gate_metric *metrics = cw_arena_alloc(arena, runs->metric_count, sizeof *metrics);
-    bool enough = l.first && l.steady && l.kernels && l.samples && l.noise && l.floor && l.all && metrics &&
-                  find_first(&l, arena);
+    bool enough = l.shown && l.time_samples && l.variances && l.first && l.steady && l.kernels && l.samples &&
+                  l.noise && l.floor && l.all && metrics && find_first(&l, arena);
     rules->runs = runs->runs;
     rules->metric_count = 0;
     if (enough)
@@ -300,5 +385,10 @@ enum cw_status cw_gate_learn(struct cw_gate_rules *rules, struct cw_gate_summary
     if (enough)
         finish_summary(&l);
     rules->metrics = metrics;
-    return enough ? CW_OK : cw_error_nomem(err);
+    if (!enough)
+        return cw_error_nomem(err);
+    return rules->metric_count ? CW_OK
+                               : cw_error_set(err, CW_ERR_INCOMPARABLE,
+                                              "found no value that all runs have, expected the time of a kernel, its "
+                                              "launches, or a metric");
 }

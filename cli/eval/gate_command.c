@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -9,13 +10,26 @@
 #include "cli/eval/run.h"
 #include "eval/better.h"
 #include "eval/output/gate_output.h"
+#include "eval/status.h"
 
 struct gate_options {
     struct cw_eval_request eval; /* metrics and chip, of all captures */
     struct cw_eval_sides sides;  /* to learn from: those of A */
-    const char *rules, *output;
+    const char *rules, *output, *need;
+    double need_part;
     bool learn, json;
 };
+
+/* "5%", or the number alone. */
+static bool read_percent(const char *text, double *part)
+{
+    char *end;
+    const double percent = strtod(text, &end);
+    end += strspn(end, " ");
+    end += *end == '%';
+    *part = percent / 100;
+    return end != text && !*end && percent > 0 && percent < 100;
+}
 
 static void check_options(void *options, struct argp_state *state)
 {
@@ -23,7 +37,9 @@ static void check_options(void *options, struct argp_state *state)
     if (o->learn && !o->sides.a_count) /* "--" alone ends the options */
         o->sides = (struct cw_eval_sides){.a = o->sides.b, .a_count = o->sides.b_count};
     const size_t a = o->sides.a_count, b = o->sides.b_count;
-    if (o->learn && (a < 3 || b || !o->output || o->rules || o->json))
+    if (o->need && !read_percent(o->need, &o->need_part))
+        cw_usage_error(state, "found --need %s, expected a percentage above 0 and below 100, such as 5%%", o->need);
+    if (o->learn && (a < 3 || b || !o->output || o->rules || o->json || o->need))
         cw_usage_error(state, "found %zu capture%s, expected --learn with at least 3 and -o gate.yaml", a + b,
                        a + b == 1 ? "" : "s");
     if (!o->learn && (!cw_eval_has_sides(&o->sides) || !o->rules || o->output))
@@ -41,6 +57,8 @@ static const struct cw_option option_list[] = {
     {"format", 0, "text|json", "how to print (default: text)", CW_OPTION_CHOICE(struct gate_options, json)},
     {"learn", 0, NULL, "write rules from runs of one program, at least 3, better 10 or more",
      CW_OPTION_FLAG(struct gate_options, learn)},
+    {"need", 0, "PERCENT", "ambiguous where a slow-down of a kernel by so much, such as 5%, would not show",
+     CW_OPTION_TEXT(struct gate_options, need)},
     {"output", 'o', "gate.yaml", "where to write the rules; - is standard output",
      CW_OPTION_TEXT(struct gate_options, output)},
     {"rules", 0, "gate.yaml", "how far values may be from each other", CW_OPTION_TEXT(struct gate_options, rules)},
@@ -62,6 +80,7 @@ struct learning {
     struct cw_gate_runs runs;
     enum cw_metric_class *classes;
     double *values;
+    struct cw_gate_time *times;
     struct cw_arena *arena;
     struct cw_error *err;
 };
@@ -79,7 +98,11 @@ static enum cw_status make_room(struct learning *l, const struct cw_comparison *
     r->classes = l->classes = cw_arena_alloc(l->arena, r->metric_count, sizeof *l->classes);
     r->values = l->values =
         cw_arena_alloc(l->arena, (size_t)r->metric_count * r->kernel_count, r->runs * sizeof *l->values);
-    if (!names || !kernels || !l->classes || !l->values)
+    r->times = l->times = cw_arena_alloc(l->arena, r->kernel_count, r->runs * sizeof *l->times);
+    if (!r->kernel_count)
+        return cw_error_set(l->err, CW_ERR_INCOMPARABLE, "%s: found no range, expected launches to learn from",
+                            l->o->sides.a[0]);
+    if (!names || !kernels || !l->classes || !l->values || !l->times)
         return cw_error_nomem(l->err);
     names[TIME] = cw_gate_time;
     names[LAUNCHES] = cw_gate_launches;
@@ -96,28 +119,55 @@ static enum cw_status make_room(struct learning *l, const struct cw_comparison *
     return CW_OK;
 }
 
+/* Sets the value of a metric in a kernel's group; an implausible one is as unknown as one that is missing. */
+static enum cw_status take_metric(struct learning *l, uint32_t run, const struct cw_side *side, uint32_t metric,
+                                  uint32_t from, double *to)
+{
+    const size_t at = (size_t)(metric - FIRST_METRIC) * side->means.row_count + from;
+    const int status = side->means.statuses[at];
+    if (cw_value_is_lost(status))
+        return cw_error_set(l->err, CW_ERR_INCOMPARABLE, "%s: found %s of %.200s: %s, expected values to learn from",
+                            l->o->sides.a[run], side->means.names[metric - FIRST_METRIC], side->groups.items[from].name,
+                            cw_value_status_text((enum cw_value_status)status));
+    *to = status == CW_VALUE_IMPLAUSIBLE || !isfinite(side->means.values[at]) ? NAN : side->means.values[at];
+    return CW_OK;
+}
+
 /* The values of group `from` are those of kernel `to` in the run. */
-static void take_values(struct learning *l, uint32_t run, const struct cw_side *side, uint32_t from, uint32_t to)
+static enum cw_status take_values(struct learning *l, uint32_t run, const struct cw_side *side,
+                                  const struct cw_gate_time *times, uint32_t from, uint32_t to)
 {
     const struct cw_gate_runs *r = &l->runs;
     const struct cw_group *group = &side->groups.items[from];
-    for (uint32_t m = 0; m < r->metric_count; m++) {
-        const double value = m == TIME ? (group->timed ? group->mean : NAN)
-                             : m == LAUNCHES
-                                 ? group->count
-                                 : side->means.values[(size_t)(m - FIRST_METRIC) * side->means.row_count + from];
-        l->values[((size_t)m * r->kernel_count + to) * r->runs + run] = isfinite(value) ? value : NAN;
+    enum cw_status status = CW_OK;
+    if (group->timed && group->timed < group->count && !group->multiplexed)
+        return cw_error_set(l->err, CW_ERR_INCOMPARABLE,
+                            "%s: found no time of %" PRIu32 " of %" PRIu32
+                            " launches of %.200s, expected all: its counter overflowed or is incomplete",
+                            l->o->sides.a[run], group->count - group->timed, group->count, group->name);
+    l->times[(size_t)to * r->runs + run] = times[from];
+    for (uint32_t m = 0; m < r->metric_count && status == CW_OK; m++) {
+        double *value = &l->values[((size_t)m * r->kernel_count + to) * r->runs + run];
+        if (m == TIME)
+            *value = group->timed ? group->mean : NAN;
+        else if (m == LAUNCHES)
+            *value = group->count;
+        else
+            status = take_metric(l, run, side, m, from, value);
     }
+    return status;
 }
 
-static enum cw_status take_run(struct learning *l, uint32_t run, const struct cw_comparison *c)
+static enum cw_status take_run(struct learning *l, uint32_t run, const struct cw_comparison *c, struct cw_arena *arena)
 {
     const char *name = l->o->sides.a[run];
+    struct cw_gate_time *times;
+    enum cw_status status = cw_gate_times_make(&times, &c->b, arena, l->err);
     for (uint32_t i = 0; i < c->difference_count; i++)
         if (c->differences[i].other)
             return cw_error_set(l->err, CW_ERR_INCOMPARABLE, "%s: found %s as %s, expected %s as in %s", name,
                                 c->differences[i].what, c->differences[i].b, c->differences[i].a, l->o->sides.a[0]);
-    for (uint32_t i = 0; i < c->match_count; i++) {
+    for (uint32_t i = 0; i < c->match_count && status == CW_OK; i++) {
         const struct cw_match *m = &c->matches[i];
         if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || m->reshaped)
             return cw_error_set(l->err, CW_ERR_INCOMPARABLE,
@@ -125,9 +175,9 @@ static enum cw_status take_run(struct learning *l, uint32_t run, const struct cw
                                 "program",
                                 name, l->o->sides.a[0],
                                 m->a == CW_NO_GROUP ? c->b.groups.items[m->b].name : c->a.groups.items[m->a].name);
-        take_values(l, run, &c->b, m->b, m->a);
+        status = take_values(l, run, &c->b, times, m->b, m->a);
     }
-    return CW_OK;
+    return status;
 }
 
 static enum cw_status learn_run(struct learning *l, uint32_t run, struct cw_eval_run *first)
@@ -146,7 +196,7 @@ static enum cw_status learn_run(struct learning *l, uint32_t run, struct cw_eval
     if (status == CW_OK && !run)
         status = make_room(l, &c);
     if (status == CW_OK)
-        status = take_run(l, run, &c);
+        status = take_run(l, run, &c, arena);
     cw_eval_close(&other);
     cw_arena_destroy(arena);
     return status;
@@ -250,6 +300,9 @@ static enum cw_status tell(const struct gate_options *o, const struct cw_gate_ou
     enum cw_status status = (o->json ? cw_gate_write_json : cw_gate_print)(stdout, output, err);
     if (status != CW_OK || codes[verdict] == CW_OK)
         return status;
+    if (verdict == CW_AMBIGUOUS && output->judgement->needed)
+        return cw_error_set(err, codes[verdict], "%s and %s: found too little to show slow-downs of %s",
+                            o->sides.a[0], o->sides.b[0], o->need);
     return cw_error_set(err, codes[verdict], "%s and %s are %s%s", o->sides.a[0], o->sides.b[0],
                         verdict == CW_INCOMPARABLE ? "" : "not the same: the second is ", cw_verdict_names[verdict]);
 }
@@ -272,9 +325,9 @@ static enum cw_status judge(const struct gate_options *o, const struct cw_gate_r
     if (status == CW_OK)
         status = cw_compare(&c, &a.result, &b.result, runs, CW_BY_KERNEL, false, &o->eval.eval, arena, err);
     if (status == CW_OK)
-        status = cw_gate_judge(&judgement, rules, &c, arena, err);
+        status = cw_gate_judge(&judgement, rules, &c, o->need_part, arena, err);
     if (status == CW_OK)
-        status = tell(o, &(struct cw_gate_output){rules, &c, &judgement}, err);
+        status = tell(o, &(struct cw_gate_output){rules, &c, &judgement, o->need_part}, err);
     cw_eval_close(&a);
     cw_eval_close(&b);
     return status;

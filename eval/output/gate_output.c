@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "eval/output/json_put.h"
 #include "eval/output/terminal.h"
+#include "eval/status.h"
 
 static const char *unit_of(const struct cw_gate_output *o, const char *metric)
 {
@@ -30,14 +31,25 @@ static void put_value(FILE *out, double value, const char *unit)
     cw_text_print(out, "%s%s%s", cw_terminal_number(value / factor, number), plain ? "" : " ", plain ? "" : shown);
 }
 
+static void put_side(FILE *out, double value, const char *unit, int status)
+{
+    if (isnan(value))
+        fputs("unknown", out);
+    else
+        put_value(out, value, unit);
+    if (status != CW_VALUE_OK && status != CW_VALUE_MULTIPLEXED && status != CW_VALUE_MIXED_PASSES)
+        cw_text_print(out, " (%s)", cw_value_status_text((enum cw_value_status)status));
+}
+
 static void put_finding(const struct cw_gate_output *o, const struct cw_gate_finding *f, FILE *out)
 {
     const char *name = o->rules->metrics[f->metric].name, *unit = unit_of(o, name);
+    const bool counts = f->verdict != CW_INCOMPARABLE;
     cw_text_print(out, "    %-12s %s\n        ", cw_verdict_names[f->verdict], name);
-    put_value(out, f->a, unit);
+    put_side(out, f->a, unit, f->a_status);
     fputs(" -> ", out);
-    put_value(out, f->b, unit);
-    if (isfinite(f->a) && isfinite(f->b) && f->a != 0)
+    put_side(out, f->b, unit, f->b_status);
+    if (counts && isfinite(f->a) && isfinite(f->b) && f->a != 0)
         cw_text_print(out, "  %+.3g %%", 100 * (f->b - f->a) / fabs(f->a));
     if (f->allowed > 1e-9 * fabs(f->a)) {
         fputs(", allowed ", out);
@@ -53,7 +65,7 @@ static const char *percent_text(double part, char text[CW_NUMBER_SIZE])
     return text;
 }
 
-enum { LABEL_SHOWN = 84, SLOWDOWN_LABEL_SHOWN = 52 }; /* in lines of 100 columns */
+enum { LABEL_SHOWN = 84, SLOWDOWN_LABEL_SHOWN = 52, NEEDED_SHOWN = 3 }; /* in lines of 100 columns */
 
 /* "name (4, 1, 1)x(128, 1, 1)" in so many columns: the name is shortened. */
 static const char *shorten_label(const char *label, size_t width, char text[CW_SHORT_SIZE])
@@ -74,19 +86,23 @@ static const char *shorten_label(const char *label, size_t width, char text[CW_S
     return text;
 }
 
+/* What "same" means: smaller changes do not show. */
 static void put_slowdown(FILE *out, const struct cw_gate_slowdown *s, const char *of_least, const char *of_most)
 {
-    const bool one = s->least_at == s->most_at;
     char text[CW_NUMBER_SIZE], label[CW_SHORT_SIZE];
     if (isnan(s->least)) {
-        fputs("  no slowdown is told: time is not judged\n", out);
+        fputs("  no slow-down would show: time is not judged\n", out);
         return;
     }
-    cw_text_print(out, "  smallest slowdown told%s  %7s  %s\n", one ? "" : ", best kernel ",
-                  percent_text(s->least, text), shorten_label(of_least, SLOWDOWN_LABEL_SHOWN, label));
-    if (!one)
-        cw_text_print(out, "                          worst kernel  %7s  %s\n", percent_text(s->most, text),
-                      shorten_label(of_most, SLOWDOWN_LABEL_SHOWN, label));
+    cw_text_print(out, "  slow-downs would show above %7s  in %s\n", percent_text(s->least, text),
+                  shorten_label(of_least, SLOWDOWN_LABEL_SHOWN, label));
+    if (s->least_at == s->most_at)
+        return;
+    if (!isnan(s->half) && s->half < s->most)
+        cw_text_print(out, "                              %7s  in kernels with half of the time\n",
+                      percent_text(s->half, text));
+    cw_text_print(out, "                              %7s  in %s\n", percent_text(s->most, text),
+                  shorten_label(of_most, SLOWDOWN_LABEL_SHOWN, label));
 }
 
 void cw_gate_print_summary(FILE *out, const struct cw_gate_learned *learned)
@@ -114,6 +130,34 @@ static const char *label_of(const struct cw_gate_output *o, uint32_t match, stru
     return cw_group_label(&c->a.groups, c->matches[match].a, 0, arena);
 }
 
+/* Kernels in which less shows than is needed. */
+static enum cw_status put_needed(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    const struct cw_judgement *j = o->judgement;
+    char need[CW_NUMBER_SIZE], shown[CW_NUMBER_SIZE], text[CW_SHORT_SIZE];
+    uint32_t told = 0;
+    if (!j->needed)
+        return CW_OK;
+    cw_text_print(
+        out, "  not enough: slow-downs of %s would not show in %" PRIu32 " kernel%s; compare several runs of each\n",
+        percent_text(o->need, need), j->needed, j->needed == 1 ? "" : "s");
+    for (uint32_t i = 0; i < o->comparison->match_count && told < NEEDED_SHOWN; i++) {
+        const struct cw_match *m = &o->comparison->matches[i];
+        if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || j->verdicts[i] != CW_AMBIGUOUS || j->shown[i] <= o->need)
+            continue;
+        const char *label = label_of(o, i, arena);
+        if (!label)
+            return cw_error_nomem(err);
+        cw_text_print(out, "    %s  in %s\n", isnan(j->shown[i]) ? "none" : percent_text(j->shown[i], shown),
+                      shorten_label(label, SLOWDOWN_LABEL_SHOWN, text));
+        told++;
+    }
+    if (j->needed > told)
+        cw_text_print(out, "    and in %" PRIu32 " more\n", j->needed - told);
+    return CW_OK;
+}
+
 static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_judgement *j = o->judgement;
@@ -125,11 +169,12 @@ static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw
                   cw_groups_are_of_launches(&o->comparison->a.groups) ? "kernel" : "range", j->kernels == 1 ? "" : "s",
                   j->finding_count - missing);
     if (missing)
-        cw_text_print(out, "; %" PRIu32 " more are in one alone", missing);
+        cw_text_print(out, "; %" PRIu32 " more cannot be compared", missing);
     putc('\n', out);
     if (j->unjudged)
-        cw_text_print(out, "  not judged: %" PRIu64 " more value%s, whose noise is unknown or 100 %% and more\n",
-                      j->unjudged, j->unjudged == 1 ? "" : "s");
+        cw_text_print(
+            out, "  not judged: %" PRIu64 " more value%s, implausible or of a noise that is unknown, or 100 %% and more\n",
+            j->unjudged, j->unjudged == 1 ? "" : "s");
     for (uint32_t i = 0; i < j->reason_count; i++)
         cw_text_print(out, "  incomparable: %s\n", j->reasons[i]);
     if (j->reasons_left)
@@ -140,6 +185,9 @@ static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw
     if (!of_least || !of_most)
         return cw_error_nomem(err);
     put_slowdown(out, &j->slowdown, of_least, of_most);
+    enum cw_status status = put_needed(out, o, arena, err);
+    if (status != CW_OK)
+        return status;
     for (uint32_t i = 0, match = UINT32_MAX; i < j->finding_count; i++) {
         const struct cw_gate_finding *f = &j->findings[i];
         const char *label = f->match != match ? label_of(o, f->match, arena) : "";
@@ -175,7 +223,9 @@ static void put_match(const struct cw_gate_output *o, uint32_t match, uint32_t *
     cw_json_put_text(out, ", \"kernel\": ", r->kernel);
     fputs(", ", out);
     cw_json_put_shape(out, r);
-    cw_text_print(out, ", \"verdict\": \"%s\", \"findings\": [", cw_verdict_names[j->verdicts[match]]);
+    cw_text_print(out, ", \"verdict\": \"%s\"", cw_verdict_names[j->verdicts[match]]);
+    cw_json_put_number(out, ", \"slowdown_shown\": ", j->shown[match]);
+    fputs(", \"findings\": [", out);
     for (; *finding < j->finding_count && j->findings[*finding].match == match; ++*finding) {
         const struct cw_gate_finding *f = &j->findings[*finding];
         cw_json_put_text(
@@ -183,6 +233,9 @@ static void put_match(const struct cw_gate_output *o, uint32_t match, uint32_t *
         cw_json_put_number(out, ", \"a\": ", f->a);
         cw_json_put_number(out, ", \"b\": ", f->b);
         cw_json_put_number(out, ", \"allowed\": ", f->allowed);
+        cw_text_print(out, ", \"a_status\": \"%s\", \"b_status\": \"%s\"",
+                      cw_value_status_text((enum cw_value_status)f->a_status),
+                      cw_value_status_text((enum cw_value_status)f->b_status));
         cw_text_print(out, ", \"verdict\": \"%s\"}", cw_verdict_names[f->verdict]);
     }
     fputs("]}", out);
@@ -197,7 +250,9 @@ enum cw_status cw_gate_write_json(FILE *out, const void *output, struct cw_error
     cw_text_print(out, "{\"schema\": 1, \"verdict\": \"%s\", \"compared\": %" PRIu64 ", \"not_judged\": %" PRIu64,
                   cw_verdict_names[j->verdict], j->compared, j->unjudged);
     cw_json_put_number(out, ", \"least_slowdown\": ", j->slowdown.least);
+    cw_json_put_number(out, ", \"half_slowdown\": ", j->slowdown.half);
     cw_json_put_number(out, ", \"most_slowdown\": ", j->slowdown.most);
+    cw_text_print(out, ", \"needed_in\": %" PRIu32, j->needed);
     fputs(", \"reasons\": [", out);
     for (uint32_t i = 0; i < j->reason_count; i++)
         cw_json_put_text(out, i ? ", " : "", j->reasons[i]);

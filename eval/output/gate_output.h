@@ -8,6 +8,7 @@ struct cw_gate_output {
     const struct cw_gate_rules *rules;
     const struct cw_comparison *comparison;
     const struct cw_judgement *judgement;
+    double need; /* as it was judged with */
 };
 
 struct cw_gate_learned {
@@ -15,7 +16,7 @@ struct cw_gate_learned {
     const struct cw_gate_runs *runs;
     const struct cw_gate_summary *summary;
 };
-/* For people: of how much the rules are, what noise they have, and what change of time they tell. */
+/* For people: what the rules hold, their noise, and the slow-downs that would show. */
 void cw_gate_print_summary(FILE *out, const struct cw_gate_learned *learned);
 
 /* `output` is a struct cw_gate_output: these are cw_file_render (base/file.h). CW_ERR_NOMEM alone. */

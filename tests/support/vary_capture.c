@@ -112,11 +112,16 @@ static bool put(const struct launch *l, const struct cw_schema *schema, const ch
     const uint32_t columns = cw_schema_columns(schema);
     struct cw_value *values = calloc(columns, sizeof *values);
     struct cw_range range = *range_of(l);
+    const bool times = strcmp(counter, "gpu__time_duration") == 0; /* which time the passes as well */
+    double *durations = calloc(schema->pass_count + (size_t)1, sizeof *durations);
     bool found = false;
     double facts[CW_FACTS_MAX];
     for (uint32_t f = 0; f < d->schema.fact_count; f++)
         facts[f] = d->facts[(size_t)f * d->range_count + l->range];
     range.facts = facts;
+    for (uint32_t p = 0; durations && p < schema->pass_count; p++)
+        durations[p] = range.durations[p] * (times ? factor : 1);
+    range.durations = durations ? durations : range.durations;
     range.device = d->devices[range.device].index;
     for (uint32_t c = 0; values && c < columns; c++) {
         const size_t at = (size_t)c * d->range_count + l->range;
@@ -130,6 +135,7 @@ static bool put(const struct launch *l, const struct cw_schema *schema, const ch
     }
     cw_counter_data_write_range(schema, &range, values, out);
     free(values);
+    free(durations);
     return found;
 }
 

@@ -2,6 +2,9 @@
 #include "tests/unit/eval_sample.h"
 
 #include "eval/gate.h"
+#include "eval/prior.h"
+#include "eval/quantile.h"
+#include "eval/status.h"
 
 TestSuite(eval_gate, .init = set_up, .fini = tear_down);
 
@@ -24,22 +27,34 @@ static const struct cw_gate_metric *learned(const char *name)
     return NULL;
 }
 
+/* Mean, median and least of each kernel and run are the value of metric 0. */
+static const struct cw_gate_time *times_of(const double *values, size_t count)
+{
+    static struct cw_gate_time times[64];
+    cr_assert(count <= 64);
+    for (size_t i = 0; i < count; i++)
+        times[i] = (struct cw_gate_time){values[i], values[i], values[i]};
+    return times;
+}
+
 static void learn(const double values[METRICS][KERNELS][RUNS])
 {
     static const char *const kernels[] = {"a", "b"};
     static const char *const metrics[] = {"time", "smsp__inst_executed.sum", "dram__bytes.sum", "lts__d_sectors.sum"};
     static const enum cw_metric_class classes[METRICS] = {[1] = CW_CLASS_EXACT};
-    const struct cw_gate_runs runs = {RUNS, KERNELS, METRICS, kernels, metrics, classes, &values[0][0][0]};
+    const struct cw_gate_runs runs = {RUNS,    KERNELS, METRICS,          kernels,
+                                      metrics, classes, &values[0][0][0], times_of(&values[0][0][0], RUNS * KERNELS)};
     rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
     cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK, "%s", err.message);
 }
 
 Test(eval_gate, counts_are_exact_and_the_rest_has_noise)
 {
-    static const double values[METRICS][KERNELS][RUNS] = {{{100, 101, 102, 99, 98}, {1000, 1001, 999, 1000, 1000}},
-                                                          {{64, 64, 64, 64, 64}, {70, 71, 70, 70, 70}},
-                                                          {{5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}},
-                                                          {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};
+    static const double values[METRICS][KERNELS][RUNS] = {
+        {{1e4, 1.01e4, 1.02e4, 9.9e3, 9.8e3}, {1e5, 1.001e5, 9.99e4, 1e5, 1e5}},
+        {{64, 64, 64, 64, 64}, {70, 71, 70, 70, 70}},
+        {{5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}},
+        {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};
     learn(values);
     cr_assert(rules.metric_count == 3, "nothing is known of a value that is 0 everywhere and no count");
     cr_expect(rules.runs == RUNS);
@@ -49,7 +64,7 @@ Test(eval_gate, counts_are_exact_and_the_rest_has_noise)
     cr_assert(time->kernel_count == 1, "the longer kernel is far less noisy");
     cr_expect_str_eq(time->kernels[0].label, "b");
     cr_expect(time->kernels[0].noise < 0.75 * time->noise);
-    cr_expect(time->floor > 0);
+    cr_expect(time->noise > 48 / 1e4);
     cr_expect(inst->noise > 0 || inst->kernel_count == 1);
     cr_expect(learned("dram__bytes.sum")->noise == 0.005, "no run of five differed, though it is no exact count");
 }
@@ -58,8 +73,10 @@ Test(eval_gate, few_runs_that_do_not_differ_say_nothing)
 {
     static const char *const kernels[] = {"a", "b"}, *const metrics[] = {"time", "dram__bytes.sum"};
     static const enum cw_metric_class classes[2] = {0};
-    static const double values[2][2][4] = {{{100, 101, 102, 99}, {100, 101, 102, 99}}, {{5, 5, 5, 5}, {6, 6, 6, 6}}};
-    const struct cw_gate_runs runs = {4, 2, 2, kernels, metrics, classes, &values[0][0][0]};
+    static const double values[2][2][4] = {{{1e4, 1.01e4, 1.02e4, 9.9e3}, {1e4, 1.01e4, 1.02e4, 9.9e3}},
+                                           {{5, 5, 5, 5}, {6, 6, 6, 6}}};
+    const struct cw_gate_runs runs = {
+        4, 2, 2, kernels, metrics, classes, &values[0][0][0], times_of(&values[0][0][0], 8)};
     cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
     cr_expect(learned("time") && !learned("dram__bytes.sum"));
 }
@@ -70,7 +87,8 @@ Test(eval_gate, kernels_that_differ_say_how_much_others_may)
     static const enum cw_metric_class classes[2] = {0};
     static const double values[2][3][4] = {{{9e4, 9e4, 9e4, 9e4}, {9e4, 9e4, 9e4, 9e4}, {9e4, 9e4, 9e4, 9e4}},
                                            {{5e5, 5e5, 5e5, 5e5}, {6e5, 6.06e5, 5.94e5, 6e5}, {0, 0, 0, 0}}};
-    const struct cw_gate_runs runs = {4, 3, 2, kernels, metrics, classes, &values[0][0][0]};
+    const struct cw_gate_runs runs = {
+        4, 3, 2, kernels, metrics, classes, &values[0][0][0], times_of(&values[0][0][0], 12)};
     char *text = NULL;
     size_t size;
     rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
@@ -93,8 +111,8 @@ Test(eval_gate, more_runs_say_more)
     static const enum cw_metric_class classes[1] = {0};
     double few, many, values[40];
     for (int i = 0; i < 40; i++)
-        values[i] = 100 + i % 2;
-    struct cw_gate_runs runs = {4, 1, 1, kernels, metrics, classes, values};
+        values[i] = 1e4 + 100 * (i % 2);
+    struct cw_gate_runs runs = {4, 1, 1, kernels, metrics, classes, values, times_of(values, 40)};
     cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
     few = rules.metrics[0].noise;
     runs.runs = 40;
@@ -107,10 +125,11 @@ Test(eval_gate, more_runs_say_more)
 
 Test(eval_gate, what_is_written_reads_the_same)
 {
-    static const double values[METRICS][KERNELS][RUNS] = {{{100, 101, 102, 99, 98}, {1000, 1001, 999, 1000, 1000}},
-                                                          {{64, 64, 64, 64, 64}, {64, 64, 64, 64, 64}},
-                                                          {{5, NAN, 5, 5, 5}, {NAN, NAN, NAN, NAN, NAN}},
-                                                          {{1, 2, 3, 4, 5}, {0, 0, 0, 0, 0}}};
+    static const double values[METRICS][KERNELS][RUNS] = {
+        {{1e4, 1.01e4, 1.02e4, 9.9e3, 9.8e3}, {1e5, 1.001e5, 9.99e4, 1e5, 1e5}},
+        {{64, 64, 64, 64, 64}, {64, 64, 64, 64, 64}},
+        {{5, NAN, 5, 5, 5}, {NAN, NAN, NAN, NAN, NAN}},
+        {{1, 2, 3, 4, 5}, {0, 0, 0, 0, 0}}};
     char *text[2] = {NULL, NULL};
     size_t size;
     learn(values);
@@ -132,7 +151,7 @@ Test(eval_gate, kernels_of_one_label_have_one_limit)
     static const char *const kernels[] = {"b", "a", "b"}, *const metrics[] = {"time"};
     static const enum cw_metric_class classes[1] = {0};
     static const double values[3][4] = {{1e6, 1e6 + 1, 1e6, 1e6}, {9e9, 9e9, 9e9, 9e9}, {1e4, 1.02e4, 1.01e4, 1e4}};
-    const struct cw_gate_runs runs = {4, 3, 1, kernels, metrics, classes, &values[0][0]};
+    const struct cw_gate_runs runs = {4, 3, 1, kernels, metrics, classes, &values[0][0], times_of(&values[0][0], 12)};
     char *text = NULL;
     size_t size;
     rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
@@ -151,10 +170,38 @@ Test(eval_gate, nothing_is_learned_of_a_metric_without_values)
 {
     static const char *const kernels[] = {"a"}, *const metrics[] = {"time", "sm__inst.sum", "sm__hits.sum"};
     static const enum cw_metric_class classes[] = {0, CW_CLASS_EXACT, CW_CLASS_EXACT};
-    static const double values[3][3] = {{100, 101, 100}, {NAN, NAN, NAN}, {INFINITY, INFINITY, INFINITY}};
-    const struct cw_gate_runs runs = {3, 1, 3, kernels, metrics, classes, &values[0][0]};
+    static const double values[3][3] = {{1e4, 1.01e4, 1e4}, {NAN, NAN, NAN}, {INFINITY, INFINITY, INFINITY}};
+    const struct cw_gate_runs runs = {3, 1, 3, kernels, metrics, classes, &values[0][0], times_of(&values[0][0], 3)};
     cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
     cr_expect(rules.metric_count == 1 && learned("time"));
+    const struct cw_gate_runs nothing = {
+        3, 1, 2, kernels, metrics + 1, classes + 1, &values[1][0], times_of(&values[1][0], 3)};
+    cr_expect(cw_gate_learn(&rules, &summary, &nothing, arena, &err) == CW_ERR_INCOMPARABLE);
+}
+
+/* A kernel whose five times lie within 1 %, beside others that vary far more. */
+Test(eval_gate, a_steady_kernel_shows_3_percent)
+{
+    enum { COUNT = 8 };
+    static const char *const kernels[] = {"a", "b", "c", "d", "e", "f", "g", "h"}, *const metrics[] = {"time"};
+    static const enum cw_metric_class classes[1] = {0};
+    double values[COUNT][RUNS];
+    for (int k = 0; k < COUNT; k++)
+        for (int i = 0; i < RUNS; i++)
+            values[k][i] = 5e4 * (1 + (k ? 0.02 : 0.0015) * ((i * 7 + k) % 5 - 2));
+    const struct cw_gate_runs runs = {
+        RUNS, COUNT, 1, kernels, metrics, classes, &values[0][0], times_of(&values[0][0], RUNS * COUNT)};
+    rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
+    cr_expect(summary.slowdown.least < 0.03 && summary.slowdown.least_at == 0, "%g", summary.slowdown.least);
+    cr_expect(summary.slowdown.half > 0.1 && summary.slowdown.most >= summary.slowdown.half);
+    /* a mean, a median and a least time that differ as much as they do here are judged by the widest */
+    struct cw_gate_time *times = (struct cw_gate_time *)runs.times;
+    for (int i = 0; i < RUNS; i++)
+        times[i].median = times[i].least = 5e4;
+    const double before = rules.metrics[0].kernels[0].noise;
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
+    cr_expect(rules.metrics[0].kernels[0].noise == before, "the mean is the widest");
 }
 
 /* ---- judging ---------------------------------------------------------------------------------------------------- */
@@ -182,7 +229,7 @@ static enum cw_verdict judge(const char *text, int counter, int range, double fa
     b.data = &other;
     data.complete = other.complete = true;
     cr_assert(cw_compare(&comparison, &a, &b, NULL, CW_BY_KERNEL, false, &options, arena, &err) == CW_OK);
-    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, arena, &err) == CW_OK);
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, 0, arena, &err) == CW_OK);
     return judgement.verdict;
 }
 
@@ -211,10 +258,10 @@ Test(eval_gate, the_mean_of_several_runs_has_less_noise)
               CW_SAME);
     const double a = comparison.a.groups.count ? comparison.a.means.values[comparison.matches[0].a] : 0;
     comparison.b.means.values[comparison.matches[0].b] = a * 1.08;
-    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, arena, &err) == CW_OK);
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, 0, arena, &err) == CW_OK);
     cr_expect(judgement.verdict == CW_SAME);
     comparison.a.runs = comparison.b.runs = 4;
-    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, arena, &err) == CW_OK);
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, 0, arena, &err) == CW_OK);
     cr_expect(judgement.verdict == CW_WORSE, "8 %% of two means, of which 5 %% is allowed");
 }
 
@@ -226,6 +273,50 @@ Test(eval_gate, infinity_is_beyond_all_noise)
                     INFINITY) == CW_INCOMPARABLE &&
                   !judgement.compared && judgement.unjudged > 0,
               "no noise is below 100 %%, so nothing was judged");
+}
+
+/* Statuses of both sides' value of the metric in the first match. */
+static enum cw_verdict judge_statuses(int a, int b)
+{
+    judge(noisy, INST, 2, 1);
+    comparison.a.means.statuses[comparison.matches[0].a] = (int8_t)a;
+    comparison.b.means.statuses[comparison.matches[0].b] = (int8_t)b;
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, 0, arena, &err) == CW_OK);
+    return judgement.verdict;
+}
+
+Test(eval_gate, what_overflowed_or_is_incomplete_is_incomparable)
+{
+    cr_expect(judge_statuses(CW_VALUE_OK, CW_VALUE_MIXED_PASSES) == CW_SAME);
+    const uint64_t compared = judgement.compared;
+    cr_expect(judge_statuses(CW_VALUE_OK, CW_VALUE_OVERFLOW) == CW_INCOMPARABLE);
+    cr_expect(judgement.finding_count == 1 && judgement.findings[0].b_status == CW_VALUE_OVERFLOW);
+    cr_expect(judge_statuses(CW_VALUE_INCOMPLETE, CW_VALUE_OK) == CW_INCOMPARABLE);
+    cr_expect(judge_statuses(CW_VALUE_OVERFLOW, CW_VALUE_OVERFLOW) == CW_INCOMPARABLE, "equal numbers say nothing");
+    cr_expect(judge_statuses(CW_VALUE_IMPLAUSIBLE, CW_VALUE_OK) == CW_SAME);
+    cr_expect(judgement.unjudged == 1 && judgement.compared == compared - 1, "it is left out");
+}
+
+Test(eval_gate, some_launches_without_a_time_are_incomparable)
+{
+    judge(timed, INST, 2, 1);
+    struct cw_group *group = (struct cw_group *)&comparison.b.groups.items[comparison.matches[0].b];
+    cr_assert(group->timed == group->count && group->count > 1);
+    group->timed--;
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, 0, arena, &err) == CW_OK);
+    cr_expect(judgement.verdict == CW_INCOMPARABLE);
+}
+
+Test(eval_gate, what_is_needed_and_would_not_show_is_ambiguous)
+{
+    judge(timed, INST, 2, 1);
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, 0.2, arena, &err) == CW_OK);
+    cr_expect(judgement.verdict == CW_SAME && !judgement.needed);
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, 0.05, arena, &err) == CW_OK);
+    cr_expect(judgement.verdict == CW_AMBIGUOUS && judgement.needed == judgement.kernels, "10 %% of noise");
+    judge(timed, TIME, 2, 2);
+    cr_assert(cw_gate_judge(&judgement, &rules, &comparison, 0.05, arena, &err) == CW_OK);
+    cr_expect(judgement.verdict == CW_WORSE, "that shows");
 }
 
 Test(eval_gate, a_noise_of_one_judges_nothing)
@@ -240,10 +331,11 @@ Test(eval_gate, a_noise_of_one_judges_nothing)
 
 Test(eval_gate, what_is_mostly_noise_has_a_floor)
 {
-    static const double values[METRICS][KERNELS][RUNS] = {{{100, 101, 102, 99, 98}, {1000, 1001, 999, 1000, 1000}},
-                                                          {{64, 64, 64, 64, 64}, {70, 70, 70, 70, 70}},
-                                                          {{50, 990, 3, 200, 10}, {7000, 1, 70, 9000, 3000}},
-                                                          {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};
+    static const double values[METRICS][KERNELS][RUNS] = {
+        {{1e4, 1.01e4, 1.02e4, 9.9e3, 9.8e3}, {1e5, 1.001e5, 9.99e4, 1e5, 1e5}},
+        {{64, 64, 64, 64, 64}, {70, 70, 70, 70, 70}},
+        {{50, 990, 3, 200, 10}, {7000, 1, 70, 9000, 3000}},
+        {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}};
     learn(values);
     const struct cw_gate_metric *of = learned("dram__bytes.sum");
     cr_assert(of && of->kernel_count == 2);
@@ -283,4 +375,29 @@ Test(eval_gate, hostile_rules)
         cr_expect(err.line > 0, "%s", texts[i]);
         cr_expect(rules.metric_count == 0);
     }
+}
+
+/* ---- statistics ------------------------------------------------------------------------------------------------- */
+
+Test(eval_gate, quantiles)
+{
+    double values[] = {4, 1, 3, 2};
+    cr_expect(cw_median(values, 4) == 2.5 && values[0] == 1 && values[3] == 4);
+    cr_expect(cw_quantile(values, 4, 0) == 1 && cw_quantile(values, 4, 1) == 4 && cw_quantile(values, 1, 0.3) == 1);
+}
+
+Test(eval_gate, variances_that_are_alike_count_for_more)
+{
+    double alike[20], apart[20];
+    for (int i = 0; i < 20; i++) {
+        alike[i] = 1e-4 * (1 + 0.2 * (i % 5 - 2));
+        apart[i] = 1e-4 * pow(10, i % 5 - 2);
+    }
+    const struct cw_prior a = cw_prior_fit(alike, 20, 4), b = cw_prior_fit(apart, 20, 4);
+    cr_expect(a.freedom == 100 && a.variance > 0.9e-4 && a.variance < 1.4e-4, "%g %g", a.freedom, a.variance);
+    cr_expect(b.freedom > 0 && b.freedom < 2, "%g", b.freedom);
+    alike[0] = 1e3;
+    const struct cw_prior c = cw_prior_fit(alike, 20, 4);
+    cr_expect(c.freedom == 100 && c.variance < 1.4e-4, "one far off is left out: %g %g", c.freedom, c.variance);
+    cr_expect(cw_prior_fit(alike, CW_PRIOR_LEAST - 1, 4).freedom == 0);
 }

@@ -85,3 +85,12 @@ done
 echo == what is not in both
 metric-eval gate --learn "$SOURCE"/data/captures/runs_[1-5].cwd -o runs.yaml >/dev/null
 metric-eval gate "$SOURCE/data/captures/runs_1.cwd" "$SOURCE/data/captures/stream.cwd" --rules runs.yaml 2>&1 | sed -n '1p;/more reasons/p'
+echo "== how small a slow-down shows"
+metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml; echo "exit $?"
+metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml --need 5%; echo "exit $?"
+metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml --need 60 | head -n 1
+for need in 0% 100% 5%% five; do metric-eval gate a.cwd b.cwd --rules gate.yaml --need "$need" 2>&1 | head -n 1; done
+$vary slower.cwd 1 same gpu__time_duration 1.03 7 "$C/runs_6.cwd"
+judge "gemm takes 3 % longer" "$C/runs_1.cwd" slower.cwd runs.yaml; grep -A 2 worse: out.txt
+echo "== nothing to learn from"
+metric-eval gate --learn none.cwd none.cwd none.cwd -o nothing.yaml; echo "exit $?"; ls nothing.yaml 2>&1
