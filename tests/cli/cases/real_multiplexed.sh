@@ -6,3 +6,4 @@ grep -o ',[a-z ]*,[0-9]*,[0-9.a-z+-]*$' rows.csv | cut -d , -f 2 | sort | uniq -
 metric-eval "$SOURCE/data/captures/multiplexed.cwd" --kernel softmax -m smsp__inst_executed.sum | tail -n 8
 metric-eval show "$SOURCE/data/captures/pm_windows.cwd" | grep -E '^(windows|samples|overflows|launches)'
 metric-eval "$SOURCE/data/captures/pm_windows.cwd" | head -n 3
+metric-eval "$SOURCE/data/captures/pm_ranges.cwd" | grep -v '::'
