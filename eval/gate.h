@@ -31,6 +31,7 @@ extern const char cw_gate_time[], cw_gate_launches[];
  * moves all three. Something that delayed a pass, as other work on the memory's bus does, moves the mean alone. */
 struct cw_gate_time {
     double mean, median, least;
+    uint32_t count; /* of passes of launches */
 };
 /* [group] of the side, in `arena`. Reads all ranges once. CW_ERR_IO, CW_ERR_NOMEM. */
 enum cw_status cw_gate_times_make(struct cw_gate_time **times, const struct cw_side *side, struct cw_arena *arena,
@@ -85,10 +86,11 @@ struct cw_gate_slowdown cw_gate_slowdown_of(struct cw_gate_shown *shown, uint32_
  * Of time, a limit is made of each of the three numbers of struct cw_gate_time, and the greatest serves: the change has
  * to be beyond it by all three. s^2 is the mean of the own variance, weighed by its degrees of freedom, and the usual
  * one of kernels whose times are within a factor of 4 of it, else of all kernels (eval/prior.h), whose freedom counts
- * as 8 at most. t has the freedom of both, and a tail of 5 in a thousand over the number of kernels, at most 1 in a
- * thousand: three numbers that agree are rarer than one. A kernel whose mean times (of one pass each) lay within 1 % of
- * each other in 5 runs or more has a noise of at most 2.9 %. The noise is at least 1.5 steps of the GPU's clock (48
- * ns).
+ * as 8 at most. t has the freedom of both. Its tail is 5 in a thousand over the number of kernels, at most 1 in a
+ * thousand, of a kernel that each run timed three times or more: three numbers that agree are rarer than one. Else it
+ * is a quarter of one in a thousand over twice the number of kernels. A kernel that was timed so often, and whose mean
+ * times (of one pass each) lay within 1 % of each other in 5 runs or more, has a noise of at most 2.9 %. The noise is
+ * at least 1.5 steps of the GPU's clock (48 ns).
  *
  * Of other metrics, s^2 is the mean of the own variance, which weighs as much as its degrees of freedom, and of the
  * usual one, which weighs as much as 2: the geometric mean of kernels of similar size in which runs differ, or of all

@@ -13,7 +13,7 @@ static const double similar = 4, least_part = 0.01, most_noise = 0.5;
 /* of time */
 static const double time_tail = 5e-3, most_tail = 1e-3, clock_ns = 32, clock_part = 0.15, clock_steps = 1.5;
 static const double steady_spread = 0.01, steady_noise = 0.029;
-enum { USUAL_FREEDOM = 2, MOST_PRIOR_FREEDOM = 8, ENOUGH_RUNS = 5, TIMES = 3, SIZES = 64 };
+enum { USUAL_FREEDOM = 2, MOST_PRIOR_FREEDOM = 8, ENOUGH_RUNS = 5, ENOUGH_TIMES = 3, TIMES = 3, SIZES = 64 };
 
 /* A metric in a kernel. */
 struct sample {
@@ -204,6 +204,15 @@ static double time_interval(const struct learning *l, struct number *n, uint32_t
     return M_SQRT2 * cw_student_quantile((unsigned)(freedom + own), tail) * sqrt(variance);
 }
 
+/* Whether each run timed the kernel so often that mean, median and least are three numbers. */
+static bool is_timed_often(const struct cw_gate_runs *r, uint32_t kernel)
+{
+    bool often = true;
+    for (uint32_t i = 0; i < r->runs; i++)
+        often = often && r->times[(size_t)kernel * r->runs + i].count >= ENOUGH_TIMES;
+    return often;
+}
+
 static void find_time_limits(struct learning *l)
 {
     const struct cw_gate_runs *r = l->runs;
@@ -213,7 +222,8 @@ static void find_time_limits(struct learning *l)
         l->floor[k] = 0;
         l->noise[k] = l->samples[k].variance >= 0 ? least_noise : NAN;
     }
-    const double tail = fmin(most_tail, time_tail / fmax(known, 1));
+    const double few = false_alarms * time_share / 2 / fmax(known, 1);
+    const double often = fmin(most_tail, time_tail / fmax(known, 1));
     for (int which = 0; which < TIMES; which++) {
         struct number n = {.which = which, .samples = l->time_samples};
         for (uint32_t k = 0; k < r->kernel_count; k++)
@@ -221,11 +231,11 @@ static void find_time_limits(struct learning *l)
         n.whole = fit_prior(l, &n, 1, INFINITY);
         for (uint32_t k = 0; k < r->kernel_count; k++)
             if (!isnan(l->noise[k]))
-                l->noise[k] = fmax(l->noise[k], time_interval(l, &n, k, tail));
+                l->noise[k] = fmax(l->noise[k], time_interval(l, &n, k, is_timed_often(r, k) ? often : few));
     }
     for (uint32_t k = 0; k < r->kernel_count; k++) {
         const struct sample *shown = &l->samples[k];
-        if (r->runs >= ENOUGH_RUNS && shown->greatest < steady_spread * shown->mean)
+        if (r->runs >= ENOUGH_RUNS && shown->greatest < steady_spread * shown->mean && is_timed_often(r, k))
             l->noise[k] = fmin(l->noise[k], steady_noise);
         if (shown->mean > 0)
             l->noise[k] = fmax(l->noise[k], clock_steps * clock_ns / shown->mean);

@@ -8,6 +8,7 @@
 
 struct launch_times {
     double *mean, *median, *least; /* [range] of the capture, of the passes that timed it */
+    double *count;                 /* of these */
 };
 
 /* Passes are timed by the counter of time, so that one of them has the launch's time; where none has, something else
@@ -25,9 +26,11 @@ static void take_range(struct launch_times *to, uint32_t at, const struct cw_ran
             counted = counted || range->durations[p] == known;
         }
     to->mean[at] = to->median[at] = to->least[at] = known;
+    to->count[at] = 1;
     if (!counted)
         return;
     to->mean[at] = sum / count;
+    to->count[at] = count;
     to->median[at] = cw_median(scratch, count);
     to->least[at] = scratch[0];
 }
@@ -51,16 +54,19 @@ static enum cw_status take_ranges(struct launch_times *to, const struct cw_side 
 static struct cw_gate_time time_of(const struct launch_times *t, const uint32_t *ranges, uint32_t count,
                                    double *scratch)
 {
-    struct cw_gate_time time = {0, NAN, NAN};
+    struct cw_gate_time time = {0, NAN, NAN, 0};
+    double times = 0;
     uint32_t known = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (isnan(t->mean[ranges[i]]))
             continue;
         time.mean += t->mean[ranges[i]];
         time.least = fmin(time.least, t->least[ranges[i]]);
+        times += t->count[ranges[i]];
         scratch[known++] = t->median[ranges[i]];
     }
     time.mean = known ? time.mean / known : NAN;
+    time.count = (uint32_t)fmin(times, UINT32_MAX);
     time.median = known ? cw_median(scratch, known) : NAN;
     return time;
 }
@@ -77,6 +83,7 @@ static struct cw_gate_time mean_run(const struct launch_times *t, const struct c
         mean.mean += time.mean / parts;
         mean.median += time.median / parts;
         mean.least += time.least / parts;
+        mean.count = r && mean.count < time.count ? mean.count : time.count;
     }
     return mean;
 }
@@ -86,16 +93,16 @@ enum cw_status cw_gate_times_make(struct cw_gate_time **times, const struct cw_s
 {
     const struct cw_groups *groups = &side->groups;
     const size_t ranges = side->data->range_count, passes = side->data->schema.pass_count;
-    double *room = malloc((3 * ranges + (ranges > passes ? ranges : passes) + 1) * sizeof *room);
+    double *room = malloc((4 * ranges + (ranges > passes ? ranges : passes) + 1) * sizeof *room);
     *times = cw_arena_alloc(arena, groups->count, sizeof **times);
     if (!*times || !room) {
         free(room);
         return cw_error_nomem(err);
     }
-    struct launch_times launches = {room, room + ranges, room + 2 * ranges};
-    enum cw_status status = take_ranges(&launches, side, room + 3 * ranges, arena, err);
+    struct launch_times launches = {room, room + ranges, room + 2 * ranges, room + 3 * ranges};
+    enum cw_status status = take_ranges(&launches, side, room + 4 * ranges, arena, err);
     for (uint32_t k = 0; status == CW_OK && k < groups->count; k++)
-        (*times)[k] = mean_run(&launches, &groups->items[k], side->runs, room + 3 * ranges);
+        (*times)[k] = mean_run(&launches, &groups->items[k], side->runs, room + 4 * ranges);
     free(room);
     return status;
 }

@@ -33,7 +33,7 @@ static const struct cw_gate_time *times_of(const double *values, size_t count)
     static struct cw_gate_time times[64];
     cr_assert(count <= 64);
     for (size_t i = 0; i < count; i++)
-        times[i] = (struct cw_gate_time){values[i], values[i], values[i]};
+        times[i] = (struct cw_gate_time){values[i], values[i], values[i], 3};
     return times;
 }
 
@@ -199,9 +199,15 @@ Test(eval_gate, a_steady_kernel_shows_3_percent)
     struct cw_gate_time *times = (struct cw_gate_time *)runs.times;
     for (int i = 0; i < RUNS; i++)
         times[i].median = times[i].least = 5e4;
+    cr_expect(rules.metrics[0].kernels[0].noise > 0.028);
     const double before = rules.metrics[0].kernels[0].noise;
     cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
     cr_expect(rules.metrics[0].kernels[0].noise == before, "the mean is the widest");
+    /* one time a run, as good as it looks, is no proof */
+    for (int i = 0; i < RUNS; i++)
+        times[i].count = 1;
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
+    cr_expect(rules.metrics[0].kernels[0].noise > before);
 }
 
 /* ---- judging ---------------------------------------------------------------------------------------------------- */
