@@ -32,6 +32,13 @@ static void check_arguments(void *arguments, struct argp_state *state)
         cw_usage_error(state, "no program: give one after --");
     if (a->capture.options.argv && a->options.attach)
         cw_usage_error(state, "found --attach and a program, expected one of them");
+    if (a->options.latency && a->options.hes)
+        cw_usage_error(state,
+                       "found --latency and --hes, expected one of them: CUPTI has no time of the queue with times "
+                       "of the hardware");
+    if (a->options.latency && a->options.attach)
+        cw_usage_error(state, "found --latency and --attach, expected a program: CUPTI wants to know of it before CUDA "
+                              "begins");
     if (w->every_ns && !w->length_ns)
         cw_usage_error(state, "found --every without --window, expected how long to trace at a time");
     if (w->every_ns && w->every_ns < w->length_ns)
@@ -89,7 +96,7 @@ static const struct cw_option trace_options[] = {
     {"list-kinds", 0, NULL, "print all kinds and groups", CW_OPTION_FLAG(struct trace_arguments, list)},
     {"calls", 0, "LIST",
      "which calls of the runtime and driver, as 'cudaMalloc*,cuLaunchKernel', or -cudaGetDevice for all but that "
-     "(default: those that launch, copy, set, wait, allocate, load code or record an event)",
+     "(default: those that launch, copy, set, wait, ask, allocate, load code or record an event)",
      CW_OPTION_TEXT(struct trace_arguments, options.calls)},
     {"graphs", 0, "nodes|whole",
      "of the launch of a CUDA graph, record each of its kernels and copies (default), or the whole, which costs less",
@@ -100,7 +107,7 @@ static const struct cw_option trace_options[] = {
      CW_OPTION_NUMBER(struct trace_arguments, options.attach, 1, INT32_MAX)},
     {"latency", 0, NULL, "record when launches were queued and submitted, too",
      CW_OPTION_FLAG(struct trace_arguments, options.latency)},
-    {"launch-attributes", 0, NULL, "record attributes of launches, as priorities and cluster policies, too",
+    {"launch-attributes", 0, NULL, "record attributes of launches, as cluster policies, too",
      CW_OPTION_FLAG(struct trace_arguments, options.attributes)},
     {"hes", 0, NULL, "take times from the hardware event system, on chips that have it",
      CW_OPTION_FLAG(struct trace_arguments, options.hes)},

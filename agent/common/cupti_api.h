@@ -123,6 +123,7 @@
 #define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \
     X(cuDeviceGetCount)                                                                                                \
     X(cuDevicePrimaryCtxGetState)                                                                                      \
+    X(cuCtxGetExecAffinity)                                                                                            \
     X(cuLaunchKernelEx)                                                                                                \
     X(cuFuncGetParamInfo)                                                                                              \
     X(cuFuncGetAttribute)                                                                                              \

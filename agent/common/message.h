@@ -16,6 +16,9 @@
 /* Beside the socket: what processes lock while they have a GPU's counters (counters.h). */
 #define CW_AGENT_COUNTERS_FILE "counters"
 #define CW_AGENT_CUPTI_VARIABLE "COUNTERWORKS_CUPTI"
+/* Of a trace, what has to be known before the agent is asked: kinds (CW_TRACE_BIT) and flags (enum cw_trace_flag) in
+ * hexadecimal. */
+#define CW_AGENT_TRACE_VARIABLE "COUNTERWORKS_TRACE"
 /* Seconds that the program waits for an agent that does not read or answer, such as one that is stopped. */
 #define CW_AGENT_PATIENCE_VARIABLE "COUNTERWORKS_PATIENCE"
 enum { CW_AGENT_PATIENCE = 120, CW_AGENT_MOST_PATIENCE = 86400 };

@@ -332,6 +332,8 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     bool unloaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
     if (loaded && mode && mode->module_loaded && !cw_inject->over)
         mode->module_loaded(data->resourceDescriptor);
+    if ((loaded || unloaded) && mode && mode->module_changed && !cw_inject->over)
+        mode->module_changed(data->context, data->resourceDescriptor, loaded);
     if (unloaded) {
         cw_kernel_forget();
         cw_kernel_facts_forget();
@@ -465,6 +467,7 @@ static void forked(void)
     cw_user_ranges_forget();
     cw_trace_forget();
     cw_trace_nvtx_forget();
+    cw_trace_openmp_forget();
     cw_trace_buffers_renew();
     cw_attach_leave();
     cw_pinned_forget();
@@ -484,9 +487,10 @@ __attribute__((constructor)) static void begin(void)
 
 static void begin_capture(const char *cupti)
 {
-    if (cw_cupti_load(&cw_inject->api, cupti))
+    if (cw_cupti_load(&cw_inject->api, cupti)) {
+        cw_trace_early_ask();
         subscribe();
-    else
+    } else
         cw_inject_fail(CW_ERR_UNSUPPORTED, "%s", cw_inject->api.missing);
 }
 

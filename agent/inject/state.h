@@ -73,6 +73,8 @@
     X(struct cw_trace_cupti, trace_cupti)                                                                              \
     X(struct cw_trace_calls, trace_calls)                                                                              \
     X(struct cw_trace_ranges, trace_ranges)                                                                            \
+    X(struct cw_trace_early, trace_early)                                                                              \
+    X(struct cw_openmp, openmp)                                                                                        \
     X(struct cw_tracing, tracing)                                                                                      \
     X(struct cw_nvtx_names, nvtx_names)                                                                                \
     X(struct cw_attach, attach)

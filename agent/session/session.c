@@ -82,9 +82,21 @@ static enum cw_status find_injection(char *path, size_t size, struct cw_error *e
                         program);
 }
 
+/* Behind those that the user names there, who may need them more. */
+static void add_library(char *variable, size_t size, const char *name, char separator, const char *library)
+{
+    const char *others = getenv(name);
+    const bool any = others && *others;
+    const int length = snprintf(variable, size, "%s=%s%.*s%s", name, any ? others : "", any, &separator, library);
+    if (length >= (int)size) /* then theirs alone */
+        snprintf(variable, size, "%s=%s", name, others);
+}
+
 static enum cw_status start_program(struct cw_session *s, char *const *argv, struct cw_error *err)
 {
-    char library[1024], cupti[1024], variables[4][1200];
+    enum { MOST_VARIABLES = 7, LONGEST = 8192 };
+    char library[1024], cupti[1024], variables[MOST_VARIABLES][LONGEST], *environment[MOST_VARIABLES + 1] = {NULL};
+    uint32_t count = 4;
     if (getenv("CUDA_INJECTION64_PATH"))
         return cw_error_set(err, CW_ERR_DEVICE, "CUDA_INJECTION64_PATH is set to %s: another tool profiles already",
                             getenv("CUDA_INJECTION64_PATH"));
@@ -100,7 +112,14 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
     snprintf(variables[1], sizeof variables[1], "%s=%s", CW_AGENT_SOCKET_VARIABLE, s->socket_path);
     snprintf(variables[2], sizeof variables[2], "%s=%s", CW_AGENT_CUPTI_VARIABLE, cw_cupti_path(cupti, sizeof cupti));
     snprintf(variables[3], sizeof variables[3], "NVTX_INJECTION64_PATH=%s", library);
-    char *const environment[] = {variables[0], variables[1], variables[2], variables[3], NULL};
+    if (*s->trace)
+        snprintf(variables[count++], LONGEST, "%s=%s", CW_AGENT_TRACE_VARIABLE, s->trace);
+    if (s->openmp)
+        add_library(variables[count++], LONGEST, "OMP_TOOL_LIBRARIES", ':', library);
+    if (s->openacc)
+        add_library(variables[count++], LONGEST, "ACC_PROFLIB", ';', library);
+    for (uint32_t i = 0; i < count; i++)
+        environment[i] = variables[i];
     return cw_program_start(&s->program, argv, environment, err);
 }
 

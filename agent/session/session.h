@@ -39,6 +39,8 @@ struct cw_session {
     void *user;
     bool may_be_cut; /* a process that ends within a message is no trouble: the caller counts what was in it */
     struct cw_clock_log *clocks; /* of the GPUs that are collected on; NULL: not wanted */
+    char trace[48];              /* what is wanted of a trace (CW_AGENT_TRACE_VARIABLE); "": it is none */
+    bool openmp, openacc;        /* the runtimes of these are to tell the injection library what the program does */
 
     struct cw_program program;
     struct cw_error trouble; /* the first thing that went wrong while the program ran */

@@ -97,6 +97,13 @@ static CUresult load_function(CUfunction function)
     return CUDA_SUCCESS;
 }
 
+static CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    (void)device;
+    *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? 132 : 0;
+    return CUDA_SUCCESS;
+}
+
 static CUptiResult version(uint32_t *number)
 {
     *number = fake_profiler.version;
@@ -516,6 +523,7 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
     api->cuCtxGetCurrent = current_context;
     api->cuCtxPushCurrent_v2 = push_context;
     api->cuCtxPopCurrent_v2 = pop_context;
+    api->cuDeviceGetAttribute = device_attribute;
     api->cuStreamQuery = stream_query;
     api->cuFuncLoad = load_function;
     api->cuptiGetVersion = version;

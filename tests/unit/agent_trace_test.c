@@ -200,6 +200,7 @@ static const char *text(enum cw_trace_kind kind, enum cw_trace_field field)
      CW_TRACE_BIT(CW_TRACE_NAME))
 
 static const char *wanted_range;
+static uint32_t flags;
 static struct cw_trace_window_options windows;
 static void prepare(void)
 {
@@ -227,7 +228,7 @@ static void start(uint64_t kinds)
     cw_writer_init(&setup);
     cw_inject->mode = mode;
     cw_write_u64(&setup, kinds);
-    cw_write_u32(&setup, 0);
+    cw_write_u32(&setup, flags);
     cw_write_u64(&setup, 0);
     cw_write_u64(&setup, 500000000);
     cw_write_u64(&setup, 1 << 20);
@@ -435,6 +436,268 @@ Test(trace, calls_of_the_program_and_what_they_wait_for)
     cr_expect_eq(heard.last[CW_TRACE_SYNC][CW_FIELD_CORRELATION], 71);
     cr_expect_str_eq(text(CW_TRACE_SYNC, CW_FIELD_TYPE), "stream");
     cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 2);
+}
+
+static void ask_within(void)
+{
+    static const cuEventQuery_params of_event = {0};
+    static const cuStreamQuery_params of_stream = {.hStream = (CUstream)0x20};
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuEventQuery, CUDA_ERROR_NOT_READY, 11, &of_event, NULL);
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamQuery, CUDA_SUCCESS, 12, &of_stream, NULL);
+}
+
+/* A question whether something is done is a record, too. */
+Test(trace, what_the_program_asks)
+{
+    begin(CW_TRACE_BIT(CW_TRACE_SYNC), NULL);
+    cr_expect(mode->wants(CUPTI_DRIVER_TRACE_CBID_cuEventQuery) && mode->wants(CUPTI_DRIVER_TRACE_CBID_cuStreamQuery));
+    ask_within();
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_SYNC], 2);
+    cr_expect_eq(heard.first[CW_TRACE_SYNC][CW_FIELD_RESULT], CUDA_ERROR_NOT_READY);
+    cr_expect_str_eq(heard.texts[heard.first[CW_TRACE_SYNC][CW_FIELD_TYPE]], "event_query");
+    cr_expect_str_eq(text(CW_TRACE_SYNC, CW_FIELD_TYPE), "stream_query");
+    cr_expect_neq(heard.last[CW_TRACE_SYNC][CW_FIELD_STREAM], CW_TRACE_UNKNOWN);
+}
+
+static void record_wait(CUpti_ActivitySynchronizationType type, uint32_t correlation, uint32_t event)
+{
+    const CUpti_ActivitySynchronization2 wait = {.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                                 .type = type,
+                                                 .start = 100,
+                                                 .end = 200,
+                                                 .correlationId = correlation,
+                                                 .contextId = 1,
+                                                 .streamId = CUPTI_SYNCHRONIZATION_INVALID_VALUE,
+                                                 .cudaEventId = event,
+                                                 .cudaEventSyncId = event == CUPTI_SYNCHRONIZATION_INVALID_VALUE
+                                                                        ? CUPTI_SYNCHRONIZATION_INVALID_VALUE
+                                                                        : 40u + event};
+    record(&wait, sizeof wait, 1);
+}
+
+/* Where events are recorded CUPTI's own records of waits say which one it is. They come once, and know no questions. */
+Test(trace, waits_know_the_events_that_are_recorded)
+{
+    begin(CW_TRACE_BIT(CW_TRACE_SYNC) | CW_TRACE_BIT(CW_TRACE_EVENT) | CW_TRACE_BIT(CW_TRACE_RUNTIME), NULL);
+    cr_expect(enabled >> CUPTI_ACTIVITY_KIND_SYNCHRONIZATION & 1);
+    call(CUPTI_CB_DOMAIN_RUNTIME_API, 3, CUDA_SUCCESS, 70, NULL, wait_within);
+    call(CUPTI_CB_DOMAIN_RUNTIME_API, 3, CUDA_SUCCESS, 71, NULL, ask_within);
+    record_wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, 69, 3);
+    record_wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, 71, 4);
+    const uint64_t before = heard.rows[CW_TRACE_SYNC];
+    end();
+    cr_expect_eq(before, 0);
+    cr_expect_eq(heard.rows[CW_TRACE_SYNC], 2);
+    cr_expect_str_eq(heard.texts[heard.first[CW_TRACE_SYNC][CW_FIELD_TYPE]], "event");
+    cr_expect_eq(heard.first[CW_TRACE_SYNC][CW_FIELD_EVENT], 3);
+    cr_expect_eq(heard.first[CW_TRACE_SYNC][CW_FIELD_ID], 43);
+    cr_expect_eq(heard.first[CW_TRACE_SYNC][CW_FIELD_STREAM], CW_TRACE_UNKNOWN);
+    cr_expect_str_eq(text(CW_TRACE_SYNC, CW_FIELD_TYPE), "event_query");
+    cr_expect_eq(heard.last[CW_TRACE_SYNC][CW_FIELD_EVENT], 4);
+}
+
+/* Where only waits are wanted CUPTI is not asked for them, which costs every call of the program. */
+Test(trace, waits_alone_cost_no_other_call)
+{
+    begin(CW_TRACE_BIT(CW_TRACE_SYNC), NULL);
+    cr_expect_eq(enabled, 0);
+    wait_within();
+    record_wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, 70, CUPTI_SYNCHRONIZATION_INVALID_VALUE);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_SYNC], 2);
+    cr_expect_eq(heard.last[CW_TRACE_SYNC][CW_FIELD_EVENT], CW_TRACE_UNKNOWN);
+    cr_expect_eq(heard.last[CW_TRACE_SYNC][CW_FIELD_ID], CW_TRACE_UNKNOWN);
+}
+
+static uint64_t first(enum cw_trace_kind kind, enum cw_trace_field field)
+{
+    return heard.first[kind][field];
+}
+
+static uint64_t last(enum cw_trace_kind kind, enum cw_trace_field field)
+{
+    return heard.last[kind][field];
+}
+
+static void record_unified(CUpti_ActivityUnifiedMemoryCounterKind kind)
+{
+    const CUpti_ActivityUnifiedMemoryCounter2 u = {
+        .kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, .counterKind = kind, .start = 10, .end = 20, .value = 4096};
+    record(&u, sizeof u, 1);
+}
+
+/* CUPTI says 0 of the end that is the CPU's, which is no device. */
+Test(trace, memory_of_the_cpu_is_of_no_device)
+{
+    static const struct {
+        CUpti_ActivityUnifiedMemoryCounterKind kind;
+        uint64_t source, target;
+    } cases[] = {{CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, CW_TRACE_UNKNOWN, 0},
+                 {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, 0, CW_TRACE_UNKNOWN},
+                 {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD, 0, 0},
+                 {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, 0, CW_TRACE_UNKNOWN},
+                 {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN},
+                 {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN}};
+    prepare();
+    cw_inject->api.cuptiActivityConfigureUnifiedMemoryCounter = NULL;
+    start(CW_TRACE_BIT(CW_TRACE_UNIFIED));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        record_unified(cases[i].kind);
+        cw_trace_rows_lock();
+        cw_trace_rows_send();
+        cw_trace_rows_unlock();
+        drain();
+        cr_expect_eq(last(CW_TRACE_UNIFIED, CW_FIELD_SOURCE_DEVICE), cases[i].source, "%zu", i);
+        cr_expect_eq(last(CW_TRACE_UNIFIED, CW_FIELD_TARGET_DEVICE), cases[i].target, "%zu", i);
+    }
+    end();
+}
+
+/* Records of CUPTI 13 have more behind those of 12. */
+Test(trace, fields_of_newer_records)
+{
+    const CUpti_ActivityJit2 jit = {.kind = CUPTI_ACTIVITY_KIND_JIT, .start = 10, .end = 20, .threadId = 77};
+    const CUpti_ActivityMemset4 set = {
+        .kind = CUPTI_ACTIVITY_KIND_MEMSET, .start = 10, .end = 20, .isDeviceLaunched = 1};
+    const CUpti_ActivityContext3 plain = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT, .contextId = 1},
+                                 green = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
+                                          .contextId = 2,
+                                          .nullStreamId = 21,
+                                          .parentContextId = 1,
+                                          .isGreenContext = 1,
+                                          .numMultiprocessors = 16};
+    begin(CW_TRACE_BIT(CW_TRACE_JIT) | CW_TRACE_BIT(CW_TRACE_MEMSET) | CW_TRACE_BIT(CW_TRACE_CONTEXT), NULL);
+    record(&jit, sizeof jit, 1);
+    record(&set, sizeof set, 1);
+    record(&plain, sizeof plain, 1);
+    record(&green, sizeof green, 1);
+    end();
+    cr_expect_eq(last(CW_TRACE_JIT, CW_FIELD_THREAD), 77);
+    cr_expect_eq(last(CW_TRACE_MEMSET, CW_FIELD_DEVICE_LAUNCHED), 1);
+    cr_expect_eq(heard.rows[CW_TRACE_CONTEXT], 2, "the program's, once, and what it made of it");
+    cr_expect_str_eq(heard.texts[first(CW_TRACE_CONTEXT, CW_FIELD_TYPE)], "cuda");
+    cr_expect_neq(first(CW_TRACE_CONTEXT, CW_FIELD_MULTIPROCESSORS), CW_TRACE_UNKNOWN);
+    cr_expect_eq(first(CW_TRACE_CONTEXT, CW_FIELD_PARENT), CW_TRACE_UNKNOWN);
+    cr_expect_str_eq(text(CW_TRACE_CONTEXT, CW_FIELD_TYPE), "green");
+    cr_expect_eq(last(CW_TRACE_CONTEXT, CW_FIELD_PARENT), 1);
+    cr_expect_eq(last(CW_TRACE_CONTEXT, CW_FIELD_MULTIPROCESSORS), 16);
+}
+
+/* Code comes and goes in a context, which is asked for beforehand: the driver has a lock of its own then. */
+Test(trace, code_is_loaded_and_unloaded)
+{
+    const CUpti_ModuleResourceData module = {.moduleId = 5, .cubinSize = 1000};
+    begin(CW_TRACE_BIT(CW_TRACE_MODULE), NULL);
+    const uint64_t id = cw_inject_context_id(context);
+    mode->module_changed(context, &module, true);
+    mode->module_changed((CUcontext)0x99, &module, true);
+    mode->module_changed(context, &module, false);
+    mode->context_destroyed(context);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_MODULE], 3);
+    cr_expect_str_eq(heard.texts[first(CW_TRACE_MODULE, CW_FIELD_TYPE)], "load");
+    cr_expect_str_eq(text(CW_TRACE_MODULE, CW_FIELD_TYPE), "unload");
+    cr_expect_eq(first(CW_TRACE_MODULE, CW_FIELD_CONTEXT), id);
+    cr_expect_eq(last(CW_TRACE_MODULE, CW_FIELD_CONTEXT), id);
+    cr_expect_eq(last(CW_TRACE_MODULE, CW_FIELD_ID), 5);
+    cr_expect_eq(cw_trace_context_find(context), CW_TRACE_UNKNOWN);
+}
+
+static unsigned asked; /* before CUDA began, and behind it */
+static CUptiResult answer;
+
+static CUptiResult ask_latency(uint8_t on)
+{
+    asked += on;
+    return answer;
+}
+
+static CUptiResult ask_device_graphs(uint8_t on)
+{
+    asked += 10 * on;
+    return answer;
+}
+
+static void begin_early(uint64_t kinds, uint32_t with, bool told)
+{
+    char wish[64];
+    prepare();
+    flags = with;
+    cw_inject->api.cuptiActivityEnableLatencyTimestamps = ask_latency;
+    cw_inject->api.cuptiActivityEnableDeviceGraph = ask_device_graphs;
+    snprintf(wish, sizeof wish, "%llx %x", (unsigned long long)kinds, with);
+    if (told)
+        setenv(CW_AGENT_TRACE_VARIABLE, wish, 1);
+    cw_trace_early_ask();
+    start(kinds);
+}
+
+static const char *note(void)
+{
+    cw_trace_rows_lock();
+    cw_trace_rows_send();
+    cw_trace_rows_unlock();
+    drain();
+    return heard.rows[CW_TRACE_ACCOUNT] ? text(CW_TRACE_ACCOUNT, CW_FIELD_NOTE) : "";
+}
+
+/* CUPTI takes these before CUDA begins alone. */
+Test(trace, what_is_asked_before_cuda_begins)
+{
+    begin_early(GPU | CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH), CW_TRACE_LATENCY, true);
+    cr_expect_eq(asked, 11);
+    cr_expect_str_eq(note(), "");
+    cr_expect(enabled >> CUPTI_ACTIVITY_KIND_GRAPH_TRACE & 1);
+    cr_expect_not(enabled >> CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE & 1, "it comes with the other");
+    const CUpti_ActivityDeviceGraphTrace graph = {.kind = CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE,
+                                                  .start = 10,
+                                                  .end = 20,
+                                                  .graphId = 5,
+                                                  .launcherGraphId = 4,
+                                                  .deviceLaunchMode = CUPTI_DEVICE_GRAPH_LAUNCH_MODE_TAIL};
+    record(&graph, sizeof graph, 1);
+    end();
+    cr_expect_eq(asked, 11);
+    cr_expect_eq(heard.rows[CW_TRACE_DEVICE_GRAPH], 1);
+    cr_expect_eq(last(CW_TRACE_DEVICE_GRAPH, CW_FIELD_PARENT), 4);
+    cr_expect_str_eq(text(CW_TRACE_DEVICE_GRAPH, CW_FIELD_TYPE), "tail");
+}
+
+/* Launches by the GPU alone need CUPTI's records of others, which are no rows. */
+Test(trace, launches_of_the_gpu_alone)
+{
+    const CUpti_ActivityGraphTrace2 graph = {.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE, .start = 10, .end = 20};
+    begin_early(CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH), 0, true);
+    cr_expect(enabled >> CUPTI_ACTIVITY_KIND_GRAPH_TRACE & 1);
+    record(&graph, sizeof graph, 1);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_GRAPH], 0);
+}
+
+Test(trace, graphs_node_by_node_have_no_launches_by_the_gpu)
+{
+    begin_early(CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH), CW_TRACE_GRAPH_NODES, true);
+    cr_expect_eq(asked, 0);
+    cr_expect_eq(enabled, 0);
+    cr_expect_str_eq(note(), "it is recorded with --graphs whole alone");
+    end();
+}
+
+Test(trace, an_agent_that_comes_late_says_what_it_cannot_ask)
+{
+    begin_early(CW_TRACE_BIT(CW_TRACE_KERNEL), CW_TRACE_LATENCY, false);
+    cr_expect_eq(asked, 0);
+    cr_expect_str_eq(note(), "CUDA had begun: when launches were queued is not known");
+    end();
+}
+
+Test(trace, what_cupti_refuses_before_cuda_begins_is_noted)
+{
+    answer = CUPTI_ERROR_NOT_SUPPORTED;
+    begin_early(CW_TRACE_BIT(CW_TRACE_KERNEL), CW_TRACE_LATENCY, true);
+    cr_expect_str_eq(note(), "CUPTI does not say here when launches were queued");
+    end();
 }
 
 static uint32_t configured[4], configured_late;

@@ -230,7 +230,7 @@ Test(trace_data, what_makes_no_sense_is_refused)
     refused(TREC, 12, P "\377\0\0\0" ONE, "found rows of kind 255, expected one of");
     refused(TREC, 12, P P P, "found 0 rows of 14 fields in 12 bytes, expected 1 to 65536 rows");
     refused(TREC, 12, P P "\377\377\0\0", "found 65535 rows of 14 fields in 12 bytes");
-    /* the rows of an OpenMP region: start, end, type, thread */
+    /* the rows of an OpenMP region: start, end, type, thread, count */
     const char head[] = {0, 0, 0, 0, CW_TRACE_OPENMP, 0, 0, 0, 2, 0, 0, 0};
     static const struct {
         const char *columns, *message;
@@ -246,7 +246,7 @@ Test(trace_data, what_makes_no_sense_is_refused)
         {"\4\1\5\0\1", "found value 1 of 1", 5},
         {"\6\1\2\3", "found 3 bytes, expected 2 numbers of 8 bytes", 4},
         {"\0\1\0\1\0\11", "found text 9, expected one of the 4 of its process", 6},
-        {"\0\1\0\1\0\1\0\1\0", "found 1 bytes after", 9},
+        {"\0\1\0\1\0\1\0\1\0\1\0", "found 1 bytes after", 11},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char payload[64];

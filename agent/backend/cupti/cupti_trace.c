@@ -149,6 +149,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->look_ms = (uint32_t)(c->options->environment_ns / 2000000) + 1;
     s->user = c;
     s->clocks = &c->clocks;
+    cw_trace_tell_early(s, c->options);
     c->out.clocks = &c->clocks;
     if (status == CW_OK)
         status = cw_trace_capture_open(&c->out, c->options, chip, c->arena, err);

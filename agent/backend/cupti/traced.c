@@ -2,6 +2,8 @@
 #include "agent/backend/cupti/traced.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,14 +12,26 @@
 static const char clock_text[] =
     "the wall clock as the program began, then CLOCK_BOOTTIME; CUPTI makes it of the GPU's";
 
+static uint32_t flags_of(const struct cw_trace_options *o)
+{
+    return (o->whole_graphs ? 0 : CW_TRACE_GRAPH_NODES) | (o->latency ? CW_TRACE_LATENCY : 0) |
+           (o->attributes ? CW_TRACE_ATTRIBUTES : 0) | (o->hes ? CW_TRACE_HARDWARE : 0) |
+           (o->kinds & CW_TRACE_BIT(CW_TRACE_ALLOCATION) ? CW_TRACE_CALLERS : 0);
+}
+
+void cw_trace_tell_early(struct cw_session *s, const struct cw_trace_options *o)
+{
+    snprintf(s->trace, sizeof s->trace, "%" PRIx64 " %" PRIx32, o->kinds, flags_of(o));
+    s->openmp = o->kinds & CW_TRACE_BIT(CW_TRACE_OPENMP);
+    s->openacc = o->kinds & CW_TRACE_BIT(CW_TRACE_OPENACC);
+}
+
 enum cw_status cw_trace_write_setup(struct cw_writer *setup, enum cw_mode mode, const struct cw_trace_options *o,
                                     struct cw_error *err)
 {
     cw_write_u32(setup, mode);
     cw_write_u64(setup, o->kinds);
-    cw_write_u32(setup, (o->whole_graphs ? 0 : CW_TRACE_GRAPH_NODES) | (o->latency ? CW_TRACE_LATENCY : 0) |
-                            (o->attributes ? CW_TRACE_ATTRIBUTES : 0) | (o->hes ? CW_TRACE_HARDWARE : 0) |
-                            (o->kinds & CW_TRACE_BIT(CW_TRACE_ALLOCATION) ? CW_TRACE_CALLERS : 0));
+    cw_write_u32(setup, flags_of(o));
     cw_write_u64(setup, cw_clock_log_now_ns());
     cw_write_u64(setup, o->flush_ns);
     cw_write_u64(setup, o->buffer_bytes);

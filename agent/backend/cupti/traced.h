@@ -26,6 +26,9 @@ struct cw_traced {
 enum cw_status cw_trace_write_setup(struct cw_writer *setup, enum cw_mode mode, const struct cw_trace_options *options,
                                     struct cw_error *err);
 
+/* What of it has to be known before, in the environment of the program that the session will start. */
+void cw_trace_tell_early(struct cw_session *session, const struct cw_trace_options *options);
+
 /* Takes a message of the session's. */
 enum cw_status cw_traced_take(struct cw_traced *traced, const struct cw_process *process, enum cw_message_type type,
                               struct cw_reader *in, struct cw_error *err);

@@ -242,7 +242,7 @@ void cw_sim_copy(struct cw_sim_process *p, const char *direction, uint64_t bytes
             V(COUNT, 1), V(DIRECTION, cw_sim_text(p, copies[c].direction)), V(SOURCE, cw_sim_text(p, copies[c].source)),
             V(TARGET, cw_sim_text(p, copies[c].target)), V(SOURCE_DEVICE, peer ? p->device : CW_TRACE_UNKNOWN),
             V(TARGET_DEVICE, peer ? 1 - p->device % 2 : CW_TRACE_UNKNOWN), V(ASYNC, async), V(CHANNEL, 2),
-            V(CHANNEL_TYPE, cw_sim_text(p, "asynchronous_copy")), V(DEVICE_LAUNCHED, 0));
+            V(CHANNEL_TYPE, cw_sim_text(p, "async_memcpy")), V(DEVICE_LAUNCHED, 0));
 }
 
 void cw_sim_memset(struct cw_sim_process *p, uint64_t bytes)
@@ -301,6 +301,7 @@ void cw_sim_synchronize(struct cw_sim_process *p)
 void cw_sim_wait_for_stream(struct cw_sim_process *p, uint32_t number)
 {
     const uint64_t there = cw_sim_find_stream(p, number)->busy_ns;
+    const bool events = p->world->options->kinds & CW_TRACE_BIT(CW_TRACE_EVENT); /* else CUPTI does not tell of them */
     struct cw_sim_stream *here = cw_sim_find_stream(p, p->stream);
     const struct call record = begin_call(p);
     end_call(p, record, 1200 + cw_sim_draw(p, 300), "cudaEventRecord_v3020", "cuEventRecord");
@@ -311,7 +312,8 @@ void cw_sim_wait_for_stream(struct cw_sim_process *p, uint32_t number)
     end_call(p, wait, 1100 + cw_sim_draw(p, 300), "cudaStreamWaitEvent_v3020", "cuStreamWaitEvent");
     PUT(p, SYNC, V(START, wait.start + 200), V(END, cw_sim_now(p) - 200), V(TYPE, cw_sim_text(p, "stream_wait_event")),
         V(CONTEXT, CONTEXT + p->device), V(STREAM, p->stream), V(CORRELATION, wait.correlation),
-        V(EVENT, 1 + p->event % 8), V(RESULT, 0));
+        V(EVENT, events ? 1 + p->event % 8 : CW_TRACE_UNKNOWN), V(ID, events ? p->event : CW_TRACE_UNKNOWN),
+        V(RESULT, 0));
     here->busy_ns = there > here->busy_ns ? there : here->busy_ns;
 }
 
@@ -382,11 +384,10 @@ static void odds_of_memory(struct cw_sim_process *p, uint64_t at)
         V(COUNT, 1), V(PCIE_GENERATION, 5), V(PCIE_WIDTH, 16), V(BANDWIDTH, 63015385));
     PUT(p, POOL, V(TIME, at), V(TYPE, cw_sim_text(p, "create")), V(POOL, 0x7000), V(POOL_BYTES, 64 << 20),
         V(POOL_USED, 0), V(POOL_THRESHOLD, 0), V(DEVICE, p->device), V(CORRELATION, p->correlation));
-    PUT(p, UNIFIED, V(START, at + 2000), V(END, at + 19000), V(TYPE, cw_sim_text(p, "bytes_host_to_device")),
-        V(VALUE, 2 << 20), V(ADDRESS, UINT64_C(0x7e0000000000)), V(TARGET_DEVICE, p->device), V(STREAM, p->stream),
-        V(CAUSE, cw_sim_text(p, "prefetch")));
+    PUT(p, UNIFIED, V(START, at + 2000), V(END, at + 19000), V(TYPE, cw_sim_text(p, "bytes_htod")), V(VALUE, 2 << 20),
+        V(ADDRESS, UINT64_C(0x7e0000000000)), V(TARGET_DEVICE, p->device), V(CAUSE, cw_sim_text(p, "prefetch")));
     PUT(p, UNIFIED, V(START, at + 21000), V(END, at + 21500), V(TYPE, cw_sim_text(p, "gpu_page_faults")), V(VALUE, 12),
-        V(ADDRESS, UINT64_C(0x7e0000200000)), V(TARGET_DEVICE, p->device), V(CAUSE, cw_sim_text(p, "read")));
+        V(ADDRESS, UINT64_C(0x7e0000200000)), V(SOURCE_DEVICE, p->device), V(CAUSE, cw_sim_text(p, "read")));
     PUT(p, DECOMPRESS, V(START, at + 22000), V(END, at + 24000), V(DEVICE, p->device), V(CONTEXT, CONTEXT + p->device),
         V(STREAM, p->stream), V(CORRELATION, p->correlation), V(COUNT, 1), V(BYTES, 1 << 20), V(CHANNEL, 3),
         V(CHANNEL_TYPE, cw_sim_text(p, "decompression")));
@@ -397,22 +398,24 @@ static void odds_of_code(struct cw_sim_process *p, uint64_t at)
 {
     PUT(p, MODULE, V(TIME, at), V(TYPE, cw_sim_text(p, "load")), V(ID, 1), V(CONTEXT, CONTEXT + p->device),
         V(BYTES, 184320));
-    PUT(p, JIT, V(START, at + 1000), V(END, at + 901000), V(TYPE, cw_sim_text(p, "ptx_to_cubin")),
+    PUT(p, JIT, V(START, at + 1000), V(END, at + 901000), V(TYPE, cw_sim_text(p, "ptx_compile")),
         V(THREAD, cw_sim_thread_id(p)), V(DEVICE, p->device), V(CORRELATION, p->correlation), V(BYTES, 184320),
         V(FILE, cw_sim_text(p, "/home/user/.nv/ComputeCache/0/1")));
     PUT(p, OVERHEAD, V(START, at + 1000), V(END, at + 901000), V(TYPE, cw_sim_text(p, "driver_compiler")),
         V(THREAD, cw_sim_thread_id(p)));
     PUT(p, INTERNAL, V(START, at + 902000), V(END, at + 903000), V(THREAD, cw_sim_thread_id(p)),
-        V(CORRELATION, ++p->correlation), V(NAME, cw_sim_text(p, "cuLaunchKernel")), V(RESULT, 0));
+        V(CORRELATION, ++p->correlation), V(NAME, cw_sim_text(p, "a launch of the driver's own")), V(RESULT, 0));
     PUT(p, EXTERNAL, V(CORRELATION, p->correlation), V(TYPE, cw_sim_text(p, "custom0")), V(ID, 42));
     PUT(p, DEVICE_GRAPH, V(START, at + 910000), V(END, at + 918000), V(DEVICE, p->device),
         V(CONTEXT, CONTEXT + p->device), V(STREAM, p->stream), V(GRAPH, 900), V(PARENT, 901),
         V(TYPE, cw_sim_text(p, "fire_and_forget")));
     PUT(p, OPENACC, V(START, at + 920000), V(END, at + 930000), V(TYPE, cw_sim_text(p, "compute_construct")),
-        V(THREAD, cw_sim_thread_id(p)), V(NAME, cw_sim_text(p, "saxpy")), V(FILE, cw_sim_text(p, "saxpy.c")),
-        V(LINE, 12), V(DEVICE, p->device), V(CONTEXT, CONTEXT + p->device), V(STREAM, p->stream), V(ID, 1));
+        V(THREAD, cw_sim_thread_id(p)), V(DEVICE, p->device), V(CONTEXT, CONTEXT + p->device));
+    PUT(p, OPENACC, V(START, at + 922000), V(END, at + 925000), V(TYPE, cw_sim_text(p, "enqueue_launch")),
+        V(THREAD, cw_sim_thread_id(p)), V(NAME, cw_sim_text(p, "saxpy")), V(DEVICE, p->device),
+        V(CONTEXT, CONTEXT + p->device));
     PUT(p, OPENMP, V(START, at + 931000), V(END, at + 940000), V(TYPE, cw_sim_text(p, "parallel")),
-        V(THREAD, cw_sim_thread_id(p)));
+        V(THREAD, cw_sim_thread_id(p)), V(COUNT, 4));
 }
 
 void cw_sim_odds_and_ends(struct cw_sim_process *p)

@@ -285,7 +285,7 @@ static void introduce_device(struct cw_sim_process *p, uint32_t number, const ch
     if (p->wanted && p->world->trouble.code == CW_OK)
         cw_trace_output_add_device(&p->world->out, p->index, &device, &p->world->trouble);
     PUT(p, CONTEXT, V(CONTEXT, CONTEXT + number), V(DEVICE, number), V(NULL_STREAM, DEFAULT_STREAM),
-        V(TYPE, cw_sim_text(p, "CUDA")), V(MULTIPROCESSORS, 132));
+        V(TYPE, cw_sim_text(p, "cuda")), V(MULTIPROCESSORS, 132));
 }
 
 void cw_sim_use_device(struct cw_sim_process *p, uint32_t number, const char *pci)

@@ -122,13 +122,25 @@ static void *run_thread(void *user)
 #define MAY(name, ...)                                                                                                 \
     (cw_inject->api.name ? cw_inject->api.name(__VA_ARGS__) : CUPTI_ERROR_NOT_SUPPORTED) /* where it can be had */
 
+/* What CUPTI, or a runtime, had to know before. */
+static void note_lacking(void)
+{
+    for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++) {
+        const char *why =
+            cw_trace_recording->kinds & CW_TRACE_BIT(k) ? cw_trace_early_lacks(k, cw_trace_recording->flags) : NULL;
+        cw_trace_rows_lock();
+        if (why)
+            cw_trace_accounts_note(k, why);
+        cw_trace_rows_unlock();
+    }
+}
+
 /* What is asked for and cannot be had is noted. Calls of CUPTI are not made with the rows' lock: it may hand over
  * records in them, and other threads have locks of the driver's when they come for the rows'. */
 static void set_options(void)
 {
     MAY(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-    if (cw_trace_recording->flags & CW_TRACE_LATENCY)
-        MAY(cuptiActivityEnableLatencyTimestamps, 1);
+    note_lacking();
     if (cw_trace_recording->flags & CW_TRACE_ATTRIBUTES)
         MAY(cuptiActivityEnableLaunchAttributes, 1);
 #if CUDA_VERSION >= 12080
@@ -141,8 +153,6 @@ static void set_options(void)
     cw_trace_rows_unlock();
     if (cw_trace_recording->flags & CW_TRACE_CALLERS)
         MAY(cuptiActivityEnableAllocationSource, 1);
-    if (cw_trace_recording->kinds & CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH))
-        MAY(cuptiActivityEnableDeviceGraph, 1);
     if (cw_trace_recording->kinds & CW_TRACE_BIT(CW_TRACE_EVENT))
         MAY(cuptiActivityEnableCudaEventDeviceTimestamps, 1);
 #endif
@@ -184,19 +194,40 @@ static void start(void)
     }
 }
 
+static int attribute(CUdevice_attribute which, uint32_t device)
+{
+    int value = 0;
+    return cw_inject->api.cuDeviceGetAttribute(&value, which, (CUdevice)device) == CUDA_SUCCESS ? value : 0;
+}
+
+/* Of the current context. Through MPS it may have fewer than the device. */
+static uint64_t multiprocessors_of(uint32_t device, bool mps)
+{
+    CUexecAffinityParam affinity = {0};
+    const int all = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+    if (mps && cw_inject->api.cuCtxGetExecAffinity &&
+        cw_inject->api.cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT) == CUDA_SUCCESS)
+        return affinity.param.smCount.val;
+    return all > 0 ? (uint64_t)all : CW_TRACE_UNKNOWN;
+}
+
 /* CUPTI records a context as it begins to be made, which is before anything is known of a trace. */
 static void put_context(CUcontext context, uint32_t device)
 {
     uint32_t null_stream = 0;
     const uint64_t id = cw_inject_context_id(context);
+    const bool mps = attribute(CU_DEVICE_ATTRIBUTE_MPS_ENABLED, device);
+    const uint64_t multiprocessors = multiprocessors_of(device, mps);
     cw_inject->api.cuptiGetStreamIdEx(context, NULL, 0, &null_stream);
     cw_trace_rows_lock();
-    const uint32_t type = cw_trace_text_number("cuda");
+    const uint32_t type = cw_trace_text_number(mps ? "mps" : "cuda");
+    cw_trace_context_add(context, id);
     if (cw_trace_row(CW_TRACE_CONTEXT)) {
         cw_trace_put(CW_FIELD_CONTEXT, id);
         cw_trace_put(CW_FIELD_DEVICE, device);
         cw_trace_put(CW_FIELD_NULL_STREAM, null_stream);
         cw_trace_put(CW_FIELD_TYPE, type);
+        cw_trace_put(CW_FIELD_MULTIPROCESSORS, multiprocessors);
     }
     cw_trace_rows_unlock();
 }
@@ -211,9 +242,12 @@ static void context_created(CUcontext context, uint32_t device)
 
 static void context_destroyed(CUcontext context)
 {
-    (void)context;
-    if (self->started)
-        cw_inject->api.cuptiActivityFlushAll(0);
+    if (!self->started)
+        return;
+    cw_inject->api.cuptiActivityFlushAll(0);
+    cw_trace_rows_lock();
+    cw_trace_context_remove(context);
+    cw_trace_rows_unlock();
 }
 
 /* CUPTI's own end follows: the thread must not be in it any more. */
@@ -229,6 +263,7 @@ static void finish(void)
     cw_trace_rows_lock();
     cw_trace_queue_drain();
     cw_trace_nvtx_finish();
+    cw_trace_openmp_finish();
     cw_trace_accounts_put();
     cw_trace_rows_send();
     cw_trace_rows_close();
@@ -361,14 +396,16 @@ void counterworks_correlate_pop(void)
 
 /* ---- the mode --------------------------------------------------------------------------------------------------- */
 
-static void put_module(const char *type, uint64_t id, uint64_t bytes)
+static void put_module(CUcontext context, const char *type, uint64_t id, uint64_t bytes)
 {
     cw_trace_rows_lock();
     const uint32_t text = cw_trace_text_number(type);
+    const uint64_t context_id = cw_trace_context_find(context);
     if (cw_trace_row(CW_TRACE_MODULE)) {
         cw_trace_put(CW_FIELD_TIME, cw_inject_now_ns());
         cw_trace_put(CW_FIELD_TYPE, text);
         cw_trace_put(CW_FIELD_ID, id);
+        cw_trace_put(CW_FIELD_CONTEXT, context_id);
         cw_trace_put(CW_FIELD_BYTES, bytes);
     }
     cw_trace_rows_unlock();
@@ -384,10 +421,10 @@ static void range_closing(const struct cw_open_range *range)
     cw_trace_recording_range(range, false);
 }
 
-static void module_loaded(const CUpti_ModuleResourceData *module)
+static void module_changed(CUcontext context, const CUpti_ModuleResourceData *module, bool loaded)
 {
     if (self->started && atomic_load(&cw_trace_recording->open) && module)
-        put_module("load", module->moduleId, module->cubinSize);
+        put_module(context, loaded ? "load" : "unload", module->moduleId, module->cubinSize);
 }
 
 const struct cw_inject_mode cw_inject_trace = {.traces = true,
@@ -401,4 +438,4 @@ const struct cw_inject_mode cw_inject_trace = {.traces = true,
                                                .glance = glance,
                                                .range_opened = range_opened,
                                                .range_closing = range_closing,
-                                               .module_loaded = module_loaded};
+                                               .module_changed = module_changed};

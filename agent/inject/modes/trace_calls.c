@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include "agent/common/filter.h"
+#include "agent/inject/modes/trace_fields.h"
 
 #define self cw_trace_calls
 #define put cw_trace_put
@@ -11,14 +12,14 @@
 
 /* ---- which calls ------------------------------------------------------------------------------------------------ */
 
-/* Calls that start work, wait for it, or give memory: what a timeline is read for. Programs make ten times as many
- * others, such as cudaGetDevice. */
+/* Calls that start work, wait for it or ask whether it is done, or give memory: what a timeline is read for. Programs
+ * make ten times as many others, such as cudaGetDevice. */
 static bool is_of_interest(const char *name)
 {
-    static const char *const words[] = {"Launch",      "Memcpy",       "Memset",      "Malloc",
-                                        "Alloc",       "Free",         "Module",      "LibraryLoad",
-                                        "Synchronize", "Instantiate",  "WaitEvent",   "WaitValue",
-                                        "EventRecord", "HostRegister", "MemPrefetch", "HostUnregister"};
+    static const char *const words[] = {"Launch",       "Memcpy",      "Memset",        "Malloc",      "Alloc",
+                                        "Free",         "Module",      "LibraryLoad",   "WaitEvent",   "WaitValue",
+                                        "Synchronize",  "Instantiate", "EventQuery",    "StreamQuery", "EventRecord",
+                                        "HostRegister", "MemPrefetch", "HostUnregister"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(name, words[i]))
             return true;
@@ -31,7 +32,7 @@ static bool is_our_own(const char *name)
     static const char *const names[] = {"cuStreamIsCapturing", "cuStreamIsCapturing_ptsz", "cuCtxGetCurrent",
                                         "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",       "cuCtxGetDevice",
                                         "cuDeviceGetName",     "cuDeviceGetPCIBusId",      "cuDeviceGetAttribute",
-                                        "cuDriverGetVersion",  "cuDeviceGetCount"};
+                                        "cuDriverGetVersion",  "cuDeviceGetCount",         "cuCtxGetExecAffinity"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -53,30 +54,48 @@ static bool is_wanted(CUpti_CallbackDomain domain, CUpti_CallbackId id, enum cw_
 
 /* ---- waits ------------------------------------------------------------------------------------------------------ */
 
-struct wait {         /* for what a call of the driver waits */
+struct wait {         /* for what a call of the driver waits, or what it asks whether it is done */
     const char *type; /* NULL: for nothing */
     CUstream stream;
-    bool of_stream;
+    bool of_stream, asks;
 };
 
 static struct wait wait_of(CUpti_CallbackId id, const void *parameters)
 {
     switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize:
-        return (struct wait){"context", NULL, false};
+        return (struct wait){.type = "context"};
     case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize:
     case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz:
         return (struct wait){"stream", parameters ? ((const cuStreamSynchronize_params *)parameters)->hStream : NULL,
-                             true};
+                             true, false};
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamQuery:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamQuery_ptsz:
+        return (struct wait){CW_TRACE_STREAM_QUERY,
+                             parameters ? ((const cuStreamQuery_params *)parameters)->hStream : NULL, true, true};
     case CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize:
-        return (struct wait){"event", NULL, false};
+        return (struct wait){.type = "event"};
+    case CUPTI_DRIVER_TRACE_CBID_cuEventQuery:
+        return (struct wait){.type = CW_TRACE_EVENT_QUERY, .asks = true};
     case CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent:
     case CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent_ptsz:
         return (struct wait){"stream_wait_event",
-                             parameters ? ((const cuStreamWaitEvent_params *)parameters)->hStream : NULL, true};
+                             parameters ? ((const cuStreamWaitEvent_params *)parameters)->hStream : NULL, true, false};
     default:
-        return (struct wait){NULL, NULL, false};
+        return (struct wait){0};
     }
+}
+
+/* CUPTI's records say of a query what they say of a wait. */
+static void note_query(uint32_t correlation)
+{
+    if (correlation)
+        self->queries[correlation % CW_TRACE_QUERIES] = correlation;
+}
+
+bool cw_trace_calls_asked(uint32_t correlation)
+{
+    return correlation && self->queries[correlation % CW_TRACE_QUERIES] == correlation;
 }
 
 bool cw_trace_calls_want_driver(CUpti_CallbackId id)
@@ -160,17 +179,22 @@ static void returned(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
     const uint64_t end = cw_inject_now_ns();
     const bool driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
     const uint32_t outer = driver ? cw_own_calls.call : 0;
-    const struct wait wait = driver && self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) ? wait_of(id, call->functionParams)
-                                                                                 : (struct wait){NULL, NULL, false};
-    const uint64_t stream = wait.of_stream ? cw_inject_stream_id(id, call->context, wait.stream) : 0;
+    const struct wait wait =
+        driver && self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) ? wait_of(id, call->functionParams) : (struct wait){0};
+    const bool put = wait.type && !cw_trace_cupti->waits;
+    const uint64_t stream = put && wait.of_stream ? cw_inject_stream_id(id, call->context, wait.stream) : 0;
     const bool recorded = !driver || (!outer && id < CUPTI_DRIVER_TRACE_CBID_SIZE && self->driver_wanted[id]);
     if (!recorded && !wait.type)
         return;
     cw_trace_rows_lock();
     if (recorded)
         put_call(domain, id, call, start, end);
-    if (wait.type)
+    if (put)
         put_wait(&wait, call, stream, outer ? outer : call->correlationId, start, end);
+    else if (wait.asks) {
+        note_query(outer);
+        note_query(call->correlationId);
+    }
     cw_trace_rows_unlock();
 }
 

@@ -1,5 +1,38 @@
 #include "agent/inject/modes/trace_fields.h"
 
+#define self cw_trace_cupti
+
+/* Its place, or that of a free one where it is NULL; behind the last: there is none. */
+static uint32_t place_of(CUcontext context)
+{
+    uint32_t i = 0;
+    while (i < CW_MOST_CONTEXTS && self->contexts[i].context != context)
+        i++;
+    return i;
+}
+
+void cw_trace_context_add(CUcontext context, uint64_t id)
+{
+    const uint32_t known = place_of(context), place = known < CW_MOST_CONTEXTS ? known : place_of(NULL);
+    if (place == CW_MOST_CONTEXTS)
+        return;
+    self->contexts[place].context = context;
+    self->contexts[place].id = id;
+}
+
+void cw_trace_context_remove(CUcontext context)
+{
+    const uint32_t place = place_of(context);
+    if (place < CW_MOST_CONTEXTS)
+        self->contexts[place].context = NULL;
+}
+
+uint64_t cw_trace_context_find(CUcontext context)
+{
+    const uint32_t place = context ? place_of(context) : CW_MOST_CONTEXTS;
+    return place < CW_MOST_CONTEXTS ? self->contexts[place].id : CW_TRACE_UNKNOWN;
+}
+
 void cw_trace_put_word(enum cw_trace_field field, struct cw_trace_words words, uint32_t value)
 {
     cw_trace_put_text(field, value < words.count && words.items[value] ? words.items[value] : "unknown");

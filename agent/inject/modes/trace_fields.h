@@ -10,7 +10,12 @@ enum { CW_CUPTI_OF_12_8 = 26 };
 
 struct cw_trace_cupti {
     uint32_t version;
-    bool unified; /* CUPTI knows what to count of unified memory */
+    bool unified;       /* CUPTI knows what to count of unified memory */
+    _Atomic bool waits; /* it records synchronization */
+    struct {            /* contexts that there are; with the rows' lock */
+        CUcontext context;
+        uint64_t id;
+    } contexts[CW_MOST_CONTEXTS];
 };
 extern struct cw_trace_cupti *const cw_trace_cupti;
 
@@ -23,6 +28,11 @@ struct cw_trace_words {
     {                                                                                                                  \
         (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)                \
     }
+
+/* CUPTI's number of a context, by a handle, which is used again. Those beyond what there is room for are not known. */
+void cw_trace_context_add(CUcontext context, uint64_t id);
+void cw_trace_context_remove(CUcontext context);
+uint64_t cw_trace_context_find(CUcontext context); /* CW_TRACE_UNKNOWN: it is not known */
 
 /* The word for a value; "unknown" for one that is not in the list, or has none there. */
 void cw_trace_put_word(enum cw_trace_field field, struct cw_trace_words words, uint32_t value);

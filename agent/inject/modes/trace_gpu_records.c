@@ -175,6 +175,10 @@ void cw_trace_take_set(const CUpti_Activity *record)
     put(CW_FIELD_ASYNC, m->flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC ? 1 : 0);
     cw_trace_put_graph(m->graphId, m->graphNodeId);
     cw_trace_put_channel(m->channelID, m->channelType);
+#if CUDA_VERSION >= 13000
+    if (self->version >= CW_CUPTI_OF_CUDA_13)
+        put(CW_FIELD_DEVICE_LAUNCHED, m->isDeviceLaunched);
+#endif
 }
 
 void cw_trace_take_decompression(const CUpti_Activity *record)

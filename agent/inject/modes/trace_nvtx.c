@@ -7,25 +7,6 @@
 #define self cw_trace_ranges
 #define put cw_trace_put
 
-/* Whether rows may be kept, with their lock held then. Without an agent nothing ever is. */
-static bool enter(void)
-{
-    if (!cw_inject_enter())
-        return false;
-    cw_trace_rows_lock();
-    if (cw_trace_rows_await())
-        return true;
-    cw_trace_rows_unlock();
-    cw_inject_leave();
-    return false;
-}
-
-static void leave(void)
-{
-    cw_trace_rows_unlock();
-    cw_inject_leave();
-}
-
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
 static struct cw_trace_category *find_category(uint64_t domain, uint32_t category)
@@ -145,7 +126,7 @@ static bool keep_open(uint64_t domain, uint64_t id, const struct cw_trace_label 
 
 void cw_trace_nvtx_open(uint64_t domain, uint64_t id, const struct cw_trace_label *label)
 {
-    if (!enter())
+    if (!cw_trace_rows_enter())
         return;
     if (!keep_open(domain, id, label)) {
         if (!id)
@@ -153,16 +134,16 @@ void cw_trace_nvtx_open(uint64_t domain, uint64_t id, const struct cw_trace_labe
         if (!self->shut)
             cw_trace_row_lost(CW_TRACE_NVTX_RANGE);
     }
-    leave();
+    cw_trace_rows_leave();
 }
 
 void cw_trace_nvtx_lost(void)
 {
-    if (!enter())
+    if (!cw_trace_rows_enter())
         return;
     if (!self->shut)
         cw_trace_row_lost(CW_TRACE_NVTX_RANGE);
-    leave();
+    cw_trace_rows_leave();
 }
 
 /* The range that ends: the one of that number, or the innermost that the thread has pushed in the domain. */
@@ -181,7 +162,7 @@ static struct cw_trace_open *find(uint64_t domain, uint64_t id)
 
 void cw_trace_nvtx_close(uint64_t domain, uint64_t id)
 {
-    if (!enter())
+    if (!cw_trace_rows_enter())
         return;
     struct cw_trace_open *found = find(domain, id);
     if (found) {
@@ -191,7 +172,7 @@ void cw_trace_nvtx_close(uint64_t domain, uint64_t id)
             put_range(&o, cw_inject_now_ns(), cw_inject_thread());
         drop_copy(&o);
     }
-    leave();
+    cw_trace_rows_leave();
 }
 
 void cw_trace_nvtx_finish(void)
@@ -221,7 +202,7 @@ void cw_trace_nvtx_reset(void)
 
 void cw_trace_nvtx_mark(uint64_t domain, const struct cw_trace_label *label)
 {
-    if (!enter())
+    if (!cw_trace_rows_enter())
         return;
     struct cw_trace_open mark = describe(domain, 0, label);
     if (!self->shut)
@@ -230,26 +211,26 @@ void cw_trace_nvtx_mark(uint64_t domain, const struct cw_trace_label *label)
         put_label(&mark);
         put(CW_FIELD_TIME, mark.start_ns);
     }
-    leave();
+    cw_trace_rows_leave();
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
 void cw_trace_nvtx_category(uint64_t domain, uint32_t category, const char *name)
 {
-    if (!enter())
+    if (!cw_trace_rows_enter())
         return;
     struct cw_trace_category *known = find_category(domain, category);
     if (!known && self->category_count < CW_TRACE_MOST_CATEGORIES)
         known = &self->categories[self->category_count++];
     if (known)
         *known = (struct cw_trace_category){domain, category, cw_trace_text_number(name)};
-    leave();
+    cw_trace_rows_leave();
 }
 
 void cw_trace_nvtx_name(const char *type, uint64_t id, uint64_t context, const char *name)
 {
-    if (!enter())
+    if (!cw_trace_rows_enter())
         return;
     const uint32_t type_text = cw_trace_text_number(type), name_text = cw_trace_text_number(name);
     if (cw_trace_row(CW_TRACE_NAME)) {
@@ -259,5 +240,5 @@ void cw_trace_nvtx_name(const char *type, uint64_t id, uint64_t context, const c
         put(CW_FIELD_CONTEXT, context);
         put(CW_FIELD_NAME, name_text);
     }
-    leave();
+    cw_trace_rows_leave();
 }

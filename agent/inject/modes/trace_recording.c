@@ -14,7 +14,7 @@
 
 static bool is_made_whole(enum cw_trace_kind kind)
 {
-    return kind != CW_TRACE_GRAPH || !(self->flags & CW_TRACE_GRAPH_NODES);
+    return (kind != CW_TRACE_GRAPH && kind != CW_TRACE_DEVICE_GRAPH) || !(self->flags & CW_TRACE_GRAPH_NODES);
 }
 
 /* Why a kind is not there. */
@@ -51,8 +51,15 @@ static bool has_windows(void)
 
 uint64_t cw_trace_recording_kept(void)
 {
-    const uint64_t in_windows = CW_TRACE_BIT(CW_TRACE_NVTX_RANGE) | CW_TRACE_BIT(CW_TRACE_NVTX_MARK);
+    const uint64_t in_windows = CW_TRACE_BIT(CW_TRACE_NVTX_RANGE) | CW_TRACE_BIT(CW_TRACE_NVTX_MARK) |
+                                CW_TRACE_BIT(CW_TRACE_OPENMP) | CW_TRACE_BIT(CW_TRACE_OPENACC);
     return has_windows() ? ~in_windows : UINT64_MAX;
+}
+
+bool cw_trace_recording_takes(void)
+{
+    return !cw_inject->over && !cw_trace_sheets->closed &&
+           (atomic_load_explicit(&self->open, memory_order_relaxed) || !atomic_load(&self->begun));
 }
 
 static void tell_nvtx(bool open, uint64_t now_ns)
@@ -65,11 +72,13 @@ static void tell_nvtx(bool open, uint64_t now_ns)
 static void put_window(uint64_t end_ns)
 {
     cw_trace_rows_lock();
+    const uint32_t range = cw_trace_text_number(self->options.range);
     cw_trace_nvtx_window(false, end_ns);
     atomic_store(&cw_trace_sheets->page->opened_ns, 0);
     if (cw_trace_row(CW_TRACE_WINDOW)) {
         cw_trace_put(CW_FIELD_START, self->opened_ns);
         cw_trace_put(CW_FIELD_END, end_ns);
+        cw_trace_put(CW_FIELD_NAME, range);
     }
     cw_trace_rows_unlock();
 }

@@ -19,15 +19,19 @@ struct cw_trace_recording {
     uint64_t refused;     /* kinds that CUPTI does not give */
     _Atomic bool open;    /* the window */
     pthread_mutex_t lock; /* of what follows; taken before the rows' lock */
-    bool begun, finished; /* before and after, the window is not opened */
+    _Atomic bool begun;   /* before, and once it is finished, the window is not opened */
+    bool finished;
     struct cw_trace_window window;
     uint64_t opened_ns;
     uint32_t toggles;
 };
 extern struct cw_trace_recording *const cw_trace_recording;
 
-/* Kinds of which rows are kept that were there before the trace began: of NVTX those in windows are wanted. */
+/* Kinds of which rows are kept that were there before the trace began: of what the program
+ * says those in windows are wanted. */
 uint64_t cw_trace_recording_kept(void);
+/* Whether what the program does now is recorded, or may be: it is not known yet what is wanted. Needs no lock. */
+bool cw_trace_recording_takes(void);
 /* None of what follows is called with the rows' lock. */
 void cw_trace_recording_begin(void);
 /* Nothing is recorded from here on. With `leave` CUPTI is told so, and a window ends now; else by

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "agent/inject/modes/trace_calls.h"
 #include "agent/inject/modes/trace_gpu_records.h"
 
 #define self cw_trace_cupti
@@ -18,8 +19,53 @@ static void take_internal(const CUpti_Activity *record)
     cw_trace_put_times(CW_TRACE_INTERNAL, a->start, a->end);
     put(CW_FIELD_THREAD, a->threadId);
     put(CW_FIELD_CORRELATION, a->correlationId);
-    put_text(CW_FIELD_NAME, cw_inject_call_name(a->cbid));
+    put_text(CW_FIELD_NAME, "a launch of the driver's own"); /* CUPTI names no call */
     put(CW_FIELD_RESULT, a->returnValue);
+}
+
+/* What the program's query finds that is not done. */
+static const char *wait_type(CUpti_ActivitySynchronizationType type, bool asked)
+{
+    switch (type) {
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
+        return asked ? CW_TRACE_EVENT_QUERY : "event";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
+        return asked ? CW_TRACE_STREAM_QUERY : "stream";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT:
+        return "stream_wait_event";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
+        return "context";
+    default:
+        return "unknown";
+    }
+}
+
+static uint64_t or_unknown(uint32_t value)
+{
+    return value == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? CW_TRACE_UNKNOWN : value;
+}
+
+static void take_wait(const CUpti_Activity *record)
+{
+    const CUpti_ActivitySynchronization *s = (const void *)record;
+    bool asked = cw_trace_calls_asked(s->correlationId);
+    if (!cw_trace_row(CW_TRACE_SYNC))
+        return;
+    cw_trace_put_times(CW_TRACE_SYNC, s->start, s->end);
+    put(CW_FIELD_CONTEXT, s->contextId);
+    put(CW_FIELD_STREAM, or_unknown(s->streamId));
+    put(CW_FIELD_CORRELATION, s->correlationId);
+    put(CW_FIELD_EVENT, or_unknown(s->cudaEventId));
+#if CUDA_VERSION >= 12080
+    const CUpti_ActivitySynchronization2 *newer = (const void *)record;
+    if (self->version >= CW_CUPTI_OF_12_8) {
+        put(CW_FIELD_ID,
+            newer->cudaEventSyncId > UINT32_MAX ? CW_TRACE_UNKNOWN : or_unknown((uint32_t)newer->cudaEventSyncId));
+        put(CW_FIELD_RESULT, newer->returnValue);
+        asked = asked || newer->returnValue == CUDA_ERROR_NOT_READY;
+    }
+#endif
+    put_text(CW_FIELD_TYPE, wait_type(s->type, asked));
 }
 
 static void take_event(const CUpti_Activity *record)
@@ -55,20 +101,25 @@ static void take_stream(const CUpti_Activity *record)
     put(CW_FIELD_CORRELATION, s->correlationId);
 }
 
-/* ---- overhead and compiling ------------------------------------------------------------------------------------- */
-
-static void put_object(CUpti_ActivityObjectKind kind, const CUpti_ActivityObjectKindId *id)
+/* Of those that are part of another: the program's other contexts are told of as they are made. */
+static void take_context(const CUpti_Activity *record)
 {
-    if (kind == CUPTI_ACTIVITY_OBJECT_THREAD)
-        put(CW_FIELD_THREAD, id->pt.threadId);
-    if (kind < CUPTI_ACTIVITY_OBJECT_DEVICE)
+#if CUDA_VERSION >= 12080
+    const CUpti_ActivityContext3 *c = (const void *)record;
+    if (self->version < CW_CUPTI_OF_12_8 || !c->isGreenContext || !cw_trace_row(CW_TRACE_CONTEXT))
         return;
-    put(CW_FIELD_DEVICE, id->dcs.deviceId);
-    if (kind >= CUPTI_ACTIVITY_OBJECT_CONTEXT)
-        put(CW_FIELD_CONTEXT, id->dcs.contextId);
-    if (kind >= CUPTI_ACTIVITY_OBJECT_STREAM)
-        put(CW_FIELD_STREAM, id->dcs.streamId);
+    put(CW_FIELD_CONTEXT, c->contextId);
+    put(CW_FIELD_DEVICE, c->deviceId);
+    put(CW_FIELD_NULL_STREAM, c->nullStreamId);
+    put(CW_FIELD_PARENT, c->parentContextId ? c->parentContextId : CW_TRACE_UNKNOWN);
+    put(CW_FIELD_MULTIPROCESSORS, c->numMultiprocessors);
+    put_text(CW_FIELD_TYPE, "green");
+#else
+    (void)record;
+#endif
 }
+
+/* ---- overhead and compiling ------------------------------------------------------------------------------------- */
 
 static void take_overhead(const CUpti_Activity *record)
 {
@@ -84,7 +135,8 @@ static void take_overhead(const CUpti_Activity *record)
                                          "module_loading", "lazy_function_loading", "command_buffer_full",
                                          "activity_buffer_request", "uvm_init"),
                           (uint32_t)o->overheadKind >> 16);
-    put_object(o->objectKind, &o->objectId);
+    if (o->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
+        put(CW_FIELD_THREAD, o->objectId.pt.threadId);
     put(CW_FIELD_CORRELATION, o->correlationId ? o->correlationId : CW_TRACE_UNKNOWN);
 }
 
@@ -103,6 +155,10 @@ static void take_jit(const CUpti_Activity *record)
     put(CW_FIELD_CORRELATION, j->correlationId);
     put(CW_FIELD_BYTES, j->cacheSize);
     put_text(CW_FIELD_FILE, j->cachePath);
+#if CUDA_VERSION >= 13000
+    if (self->version >= CW_CUPTI_OF_CUDA_13)
+        put(CW_FIELD_THREAD, ((const CUpti_ActivityJit2 *)j)->threadId);
+#endif
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
@@ -152,9 +208,30 @@ static void take_pool(const CUpti_Activity *record)
     put(CW_FIELD_CORRELATION, p->correlationId);
 }
 
-static void put_processor(enum cw_trace_field field, uint32_t id)
+/* Which of the two ends of what is counted is a GPU: of the others CUPTI says nothing, or 0. */
+static void put_ends(const CUpti_ActivityUnifiedMemoryCounter2 *u)
 {
-    put(field, id == (uint32_t)CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID ? CW_TRACE_UNKNOWN : id);
+    bool source = false, target = false;
+    switch (u->counterKind) {
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD:
+        target = true;
+        break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH:
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT:
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING:
+        source = true;
+        break;
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD:
+    case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP:
+        source = target = true;
+        break;
+    default: /* of the CPU, or of several */
+        break;
+    }
+    if (source && u->srcId != CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID)
+        put(CW_FIELD_SOURCE_DEVICE, u->srcId);
+    if (target && u->dstId != CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID)
+        put(CW_FIELD_TARGET_DEVICE, u->dstId);
 }
 
 static void take_unified(const CUpti_Activity *record)
@@ -176,9 +253,7 @@ static void take_unified(const CUpti_Activity *record)
                       u->counterKind);
     put(CW_FIELD_VALUE, of_cpu ? 1 : u->value); /* of a fault of the CPU CUPTI says where the program was */
     put(CW_FIELD_ADDRESS, u->address);
-    put_processor(CW_FIELD_SOURCE_DEVICE, u->srcId);
-    put_processor(CW_FIELD_TARGET_DEVICE, u->dstId);
-    put(CW_FIELD_STREAM, u->streamId);
+    put_ends(u);
     if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT)
         cw_trace_put_word(CW_FIELD_CAUSE, accesses, u->flags);
     else if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP)
@@ -231,7 +306,7 @@ static void take_pcie(const CUpti_Activity *record)
     put(CW_FIELD_PCIE_WIDTH, p->linkWidth);
 }
 
-/* ---- what programs and other models say ------------------------------------------------------------------------- */
+/* ---- what programs say ------------------------------------------------------------------------------------------ */
 
 static void take_external(const CUpti_Activity *record)
 {
@@ -242,41 +317,6 @@ static void take_external(const CUpti_Activity *record)
     cw_trace_put_word(CW_FIELD_TYPE, CW_TRACE_WORDS("invalid", "unknown", "openacc", "custom0", "custom1", "custom2"),
                       e->externalKind);
     put(CW_FIELD_ID, e->externalId);
-}
-
-static void take_openacc(const CUpti_Activity *record)
-{
-    const CUpti_ActivityOpenAcc *a = (const void *)record; /* all three begin alike */
-    if (!cw_trace_row(CW_TRACE_OPENACC))
-        return;
-    cw_trace_put_times(CW_TRACE_OPENACC, a->start, a->end);
-    cw_trace_put_word(CW_FIELD_TYPE,
-                      CW_TRACE_WORDS("invalid", "device_init", "device_shutdown", "runtime_shutdown", "enqueue_launch",
-                                     "enqueue_upload", "enqueue_download", "wait", "implicit_wait", "compute_construct",
-                                     "update", "enter_data", "exit_data", "create", "delete", "alloc", "free"),
-                      a->eventKind);
-    put(CW_FIELD_THREAD, a->cuThreadId);
-    put_text(CW_FIELD_NAME, a->funcName);
-    put_text(CW_FIELD_FILE, a->srcFile);
-    put(CW_FIELD_LINE, a->lineNo);
-    put(CW_FIELD_DEVICE, a->cuDeviceId);
-    put(CW_FIELD_CONTEXT, a->cuContextId);
-    put(CW_FIELD_STREAM, a->cuStreamId);
-    put(CW_FIELD_ID, a->externalId);
-    if (a->kind == CUPTI_ACTIVITY_KIND_OPENACC_DATA)
-        put(CW_FIELD_BYTES, ((const CUpti_ActivityOpenAccData *)a)->bytes);
-}
-
-static void take_openmp(const CUpti_Activity *record)
-{
-    const CUpti_ActivityOpenMp *o = (const void *)record;
-    if (!cw_trace_row(CW_TRACE_OPENMP))
-        return;
-    cw_trace_put_times(CW_TRACE_OPENMP, o->start, o->end);
-    cw_trace_put_word(CW_FIELD_TYPE,
-                      CW_TRACE_WORDS("invalid", "parallel", "task", "thread", "idle", "wait_barrier", "wait_taskwait"),
-                      o->eventKind);
-    put(CW_FIELD_THREAD, o->cuThreadId);
 }
 
 /* ---- which records ---------------------------------------------------------------------------------------------- */
@@ -293,24 +333,23 @@ static const struct source {
     {CW_TRACE_INTERNAL, CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API, take_internal},
     {CW_TRACE_EVENT, CUPTI_ACTIVITY_KIND_CUDA_EVENT, take_event},
     /* CUPTI 13.0 tells of events only where waits are recorded, and of numbers only where calls are */
-    {CW_TRACE_EVENT, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, NULL},
+    {CW_TRACE_EVENT, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, take_wait},
     {CW_TRACE_EXTERNAL, CUPTI_ACTIVITY_KIND_RUNTIME, NULL},
     {CW_TRACE_EXTERNAL, CUPTI_ACTIVITY_KIND_DRIVER, NULL},
     {CW_TRACE_STREAM, CUPTI_ACTIVITY_KIND_STREAM, take_stream},
+    {CW_TRACE_CONTEXT, CUPTI_ACTIVITY_KIND_CONTEXT, take_context},
     {CW_TRACE_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD, take_overhead},
     {CW_TRACE_ALLOCATION, CUPTI_ACTIVITY_KIND_MEMORY2, take_allocation},
     {CW_TRACE_POOL, CUPTI_ACTIVITY_KIND_MEMORY_POOL, take_pool},
     {CW_TRACE_UNIFIED, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, take_unified},
     {CW_TRACE_GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, cw_trace_take_graph},
+    {CW_TRACE_DEVICE_GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, cw_trace_take_graph},
+    /* which cannot be enabled by themselves: they come with those of whole graphs */
     {CW_TRACE_DEVICE_GRAPH, CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, cw_trace_take_device_graph},
     {CW_TRACE_JIT, CUPTI_ACTIVITY_KIND_JIT, take_jit},
     {CW_TRACE_EXTERNAL, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, take_external},
     {CW_TRACE_LINK, CUPTI_ACTIVITY_KIND_NVLINK, take_nvlink},
     {CW_TRACE_LINK, CUPTI_ACTIVITY_KIND_PCIE, take_pcie},
-    {CW_TRACE_OPENACC, CUPTI_ACTIVITY_KIND_OPENACC_DATA, take_openacc},
-    {CW_TRACE_OPENACC, CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH, take_openacc},
-    {CW_TRACE_OPENACC, CUPTI_ACTIVITY_KIND_OPENACC_OTHER, take_openacc},
-    {CW_TRACE_OPENMP, CUPTI_ACTIVITY_KIND_OPENMP, take_openmp},
 #if CUDA_VERSION >= 12080
     {CW_TRACE_DECOMPRESS, CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS, cw_trace_take_decompression},
 #endif
@@ -376,11 +415,13 @@ CUptiResult cw_trace_records_set(enum cw_trace_kind kind, bool enable)
     if (result != CUPTI_SUCCESS)
         return result;
     for (size_t i = 0; i < SOURCES; i++) {
-        if (sources[i].kind != kind)
+        if (sources[i].kind != kind || sources[i].cupti == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE)
             continue;
         const CUptiResult r = enable ? cw_inject->api.cuptiActivityEnable(sources[i].cupti)
                                      : cw_inject->api.cuptiActivityDisable(sources[i].cupti);
         any = any || r == CUPTI_SUCCESS;
+        if (sources[i].take == take_wait && enable && r == CUPTI_SUCCESS)
+            self->waits = true;
         result = r == CUPTI_SUCCESS ? result : r;
     }
     return any ? CUPTI_SUCCESS : result; /* of several sources one is enough */

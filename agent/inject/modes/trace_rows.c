@@ -101,6 +101,24 @@ void cw_trace_rows_unlock(void)
     pthread_mutex_unlock(&cw_trace_queue->lock);
 }
 
+bool cw_trace_rows_enter(void)
+{
+    if (!cw_inject_enter())
+        return false;
+    cw_trace_rows_lock();
+    if (cw_trace_rows_await())
+        return true;
+    cw_trace_rows_unlock();
+    cw_inject_leave();
+    return false;
+}
+
+void cw_trace_rows_leave(void)
+{
+    cw_trace_rows_unlock();
+    cw_inject_leave();
+}
+
 void cw_trace_rows_close(void)
 {
     self->closed = true;

@@ -52,6 +52,11 @@ bool cw_trace_rows_begin(uint64_t kinds, uint64_t early, int *page);
 /* Whether rows may be kept, be it until it is known what is wanted. With the lock. */
 bool cw_trace_rows_await(void);
 
+/* Both of the program's thread, without the library's lock: whether rows may be kept, with their lock held then.
+ * Without an agent nothing ever is. */
+bool cw_trace_rows_enter(void);
+void cw_trace_rows_leave(void);
+
 /* Around what follows. */
 void cw_trace_rows_lock(void);
 void cw_trace_rows_unlock(void);

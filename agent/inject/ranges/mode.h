@@ -42,6 +42,8 @@ struct cw_inject_mode {
     /* the code of the program; NULL: not wanted. Where it is loaded, the lock is not held: the driver holds one that
      * calls of ours take as well. */
     void (*module_loaded)(const CUpti_ModuleResourceData *module);
+    /* the same, where code is loaded or is about to be unloaded, and in which context */
+    void (*module_changed)(CUcontext context, const CUpti_ModuleResourceData *module, bool loaded);
     void (*module_unloading)(CUcontext context);
 };
 

@@ -108,6 +108,8 @@ fail capture-agent trace -- true
 fail capture-agent trace -o run.cwd
 fail capture-agent trace -o run.cwd --every 1s -- true
 fail capture-agent trace -o run.cwd --window 2s --every 1s -- true
+fail capture-agent trace -o run.cwd --latency --hes -- true
+fail capture-agent trace -o run.cwd --latency --attach 1
 fail capture-agent trace -o run.cwd --delay 0 -- true
 fail capture-agent trace -o run.cwd --range '[' -- true
 fail capture-agent trace -o - -- true
