@@ -1,6 +1,7 @@
 // Everything that a trace records and this GPU has: kernels of all forms, copies in every direction, sets, graphs, pools,
-// managed memory, events, waits, code that is compiled as it runs, threads, NVTX in full, numbers from
-// counterworks/annotate.h. Prints what it did, and at the end a line that depends on nothing else. tests/gpu/kinds [REPEATS]
+// managed memory, events, waits, questions, code that is compiled as it runs, threads, NVTX in full, numbers from
+// counterworks/annotate.h. Prints what it did, and at the end a line that depends on nothing else. With `all` also graphs
+// that the GPU launches, a green context, and work between two GPUs where there are. tests/gpu/kinds [REPEATS [all]]
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstdlib>
@@ -53,10 +54,24 @@ __global__ void __cluster_dims__(2, 1, 1) clusters(float *a)
 
 __global__ void parent(float *a, int n)
 {
+    cudaMemsetAsync(a, 0, 1024);
+    cudaMemcpyAsync(a + 1024, a, 1024, cudaMemcpyDeviceToDevice);
     add<<<(n + 255) / 256, 256>>>(a, n, 1);
 }
 
+__global__ void carved(float *a)
+{
+    a[threadIdx.x] += 2;
+}
+
+__global__ void launch_graphs(cudaGraphExec_t besides, cudaGraphExec_t behind)
+{
+    cudaGraphLaunch(besides, cudaStreamGraphFireAndForget);
+    cudaGraphLaunch(behind, cudaStreamGraphTailLaunch);
+}
+
 enum { N = 1 << 18 };
+static int questions; // whether something is done
 static const size_t bytes = N * sizeof(float);
 
 static void named(const char *message, const char *category, uint32_t number, double payload)
@@ -75,6 +90,20 @@ static void named(const char *message, const char *category, uint32_t number, do
     event.message.ascii = message;
     nvtxDomainMarkEx(domain, &event);
     nvtxDomainRangePushEx(domain, &event);
+}
+
+static void numbered(const char *message, nvtxPayloadType_t type, uint64_t number)
+{
+    nvtxEventAttributes_t event = {};
+    event.version = NVTX_VERSION;
+    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event.payloadType = type;
+    event.payload.ullValue = number;
+    event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    event.message.ascii = message;
+    nvtxMarkEx(&event);
+    nvtxRangePushEx(&event);
+    nvtxRangePop();
 }
 
 static void end_named()
@@ -118,6 +147,9 @@ static void kernels(float *device, cudaStream_t stream)
     cudaEvent_t begin, end;
     CHECK(cudaEventCreate(&begin));
     CHECK(cudaEventCreate(&end));
+    CHECK(cudaFuncSetAttribute(carved, cudaFuncAttributePreferredSharedMemoryCarveout, 50));
+    numbered("signed", NVTX_PAYLOAD_TYPE_INT64, static_cast<uint64_t>(-5));
+    numbered("unsigned", NVTX_PAYLOAD_TYPE_UNSIGNED_INT64, UINT64_MAX - 5);
     named("kernels", "compute", 3, 2.5);
     CHECK(cudaEventRecord(begin, stream));
     for (int i = 0; i < 20; i++)
@@ -127,7 +159,14 @@ static void kernels(float *device, cudaStream_t stream)
     CHECK(cudaLaunchCooperativeKernel((void *)whole_grid, dim3(8), dim3(128), arguments, 0, stream));
     clusters<<<8, 64, 0, stream>>>(device);
     parent<<<1, 1, 0, stream>>>(device, N);
+    carved<<<1, 32, 0, stream>>>(device);
     CHECK(cudaEventRecord(end, stream));
+    do
+        questions++;
+    while (cudaEventQuery(end) == cudaErrorNotReady);
+    CHECK(cudaStreamQuery(stream));
+    questions++;
+    (void)cudaGetLastError();
     CHECK(cudaStreamWaitEvent(0, end, 0));
     add<<<1, 32>>>(device, 32, 1);
     CHECK(cudaEventSynchronize(end));
@@ -146,6 +185,7 @@ static void graphs(float *device, cudaStream_t stream)
     for (int i = 0; i < 5; i++)
         add<<<N / 256, 256, 0, stream>>>(device, N, 1);
     CHECK(cudaMemsetAsync(device, 0, 1024, stream));
+    CHECK(cudaMemcpyAsync(device + 1024, device, 1024, cudaMemcpyDeviceToDevice, stream));
     CHECK(cudaStreamEndCapture(stream, &graph));
     CHECK(cudaGraphInstantiate(&runs, graph, 0));
     for (int i = 0; i < 4; i++)
@@ -219,9 +259,92 @@ static void work(float *device, int number)
     CHECK(cudaStreamDestroy(stream));
 }
 
+static cudaGraphExec_t device_graph(float *device, cudaStream_t stream)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t runs;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    add<<<N / 256, 256, 0, stream>>>(device, N, 1);
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&runs, graph, cudaGraphInstantiateFlagDeviceLaunch));
+    CHECK(cudaGraphUpload(runs, stream));
+    CHECK(cudaGraphDestroy(graph));
+    return runs;
+}
+
+// Graphs that a kernel launches, which is itself in one.
+static void graphs_of_gpu(float *device, cudaStream_t stream)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t runs, besides = device_graph(device, stream), behind = device_graph(device, stream);
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch_graphs<<<1, 1, 0, stream>>>(besides, behind);
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&runs, graph, 0));
+    CHECK(cudaGraphLaunch(runs, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaGraphExecDestroy(runs));
+    CHECK(cudaGraphExecDestroy(besides));
+    CHECK(cudaGraphExecDestroy(behind));
+    CHECK(cudaGraphDestroy(graph));
+}
+
+#if CUDA_VERSION >= 12050
+static void green_context(float *device)
+{
+    CUdevResource all, part, rest;
+    CUdevResourceDesc description;
+    CUgreenCtx context;
+    CUstream stream;
+    unsigned groups = 1;
+    CHECK(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
+    CHECK(cuDevSmResourceSplitByCount(&part, &groups, &all, &rest, 0, 16));
+    CHECK(cuDevResourceGenerateDesc(&description, &part, 1));
+    CHECK(cuGreenCtxCreate(&context, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    CHECK(cuGreenCtxStreamCreate(&stream, context, CU_STREAM_NON_BLOCKING, 0));
+    add<<<N / 256, 256, 0, stream>>>(device, N, 1);
+    CHECK(cudaGetLastError());
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuStreamDestroy(stream));
+    CHECK(cuGreenCtxDestroy(context));
+    std::printf("a green context of %u of %u multiprocessors\n", part.sm.smCount, all.sm.smCount);
+}
+#endif
+
+static void between_gpus(float *device)
+{
+    float *other;
+    CHECK(cudaSetDevice(1));
+    CHECK(cudaMalloc(&other, bytes));
+    CHECK(cudaMemcpyPeer(other, 1, device, 0, bytes));
+    CHECK(cudaSetDevice(0));
+    CHECK(cudaMemcpyPeer(device, 0, other, 1, bytes));
+    CHECK(cudaDeviceSynchronize());
+}
+
+static void rest(float *device, cudaStream_t stream)
+{
+    int devices, priority, least;
+    cudaStream_t urgent;
+    CHECK(cudaDeviceGetStreamPriorityRange(&least, &priority));
+    CHECK(cudaStreamCreateWithPriority(&urgent, cudaStreamNonBlocking, priority));
+    add<<<N / 256, 256, 0, urgent>>>(device, N, 1);
+    CHECK(cudaStreamSynchronize(urgent));
+    CHECK(cudaStreamDestroy(urgent));
+    graphs_of_gpu(device, stream);
+#if CUDA_VERSION >= 12050
+    green_context(device);
+#endif
+    CHECK(cudaGetDeviceCount(&devices));
+    if (devices > 1)
+        between_gpus(device);
+    std::printf("the GPU launched 2 graphs; %d GPUs\n", devices);
+}
+
 int main(int argc, char **argv)
 {
     const int repeats = argc > 1 ? std::atoi(argv[1]) : 1;
+    const bool all = argc > 2 && std::strcmp(argv[2], "all") == 0;
     float *device, *other;
     cudaStream_t stream;
     nvtxRangePushA("before CUDA"); // nothing has said yet what is to be collected
@@ -246,8 +369,12 @@ int main(int argc, char **argv)
             t.join();
         nvtxRangePop();
     }
+    if (all)
+        rest(device, stream);
     CHECK(cudaDeviceSynchronize());
-    std::printf("direct kernels %d, graph launches %d\n", repeats * (20 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 30), repeats * 4);
+    std::printf("questions %d\n", questions);
+    std::printf("direct kernels %d, graph launches %d\n", repeats * (20 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 30) + 2 * all,
+                repeats * 4 + all);
     std::printf("done\n");
     return 0;
 }
