@@ -79,10 +79,11 @@ Test(sim_trace, has_every_kind)
     must_capture();
     const uint64_t nodes = timeline.rows[CW_TRACE_KERNEL];
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
-        cr_expect(timeline.rows[k] || k == CW_TRACE_GRAPH, "%s", cw_trace_kinds[k].name);
+        cr_expect(timeline.rows[k] || k == CW_TRACE_GRAPH || k == CW_TRACE_DEVICE_GRAPH, "%s", cw_trace_kinds[k].name);
     options.whole_graphs = true;
     must_capture();
-    cr_expect(timeline.rows[CW_TRACE_GRAPH] == 2 * 6 && timeline.rows[CW_TRACE_KERNEL] == nodes - 2 * 6 * 8);
+    cr_expect(timeline.rows[CW_TRACE_GRAPH] == 2 * 6 && timeline.rows[CW_TRACE_DEVICE_GRAPH] &&
+              timeline.rows[CW_TRACE_KERNEL] == nodes - 2 * 6 * 8);
     cr_expect(data.device_count == 2 && trace.process_count == 2 && data.complete);
     cr_expect_str_eq(cw_timeline_attribute(&timeline, 1, "rank"), "1");
     cr_expect_str_eq(cw_device_attribute(&data.devices[0], "simulated"), "yes");

@@ -406,9 +406,10 @@ static void odds_of_code(struct cw_sim_process *p, uint64_t at)
     PUT(p, INTERNAL, V(START, at + 902000), V(END, at + 903000), V(THREAD, cw_sim_thread_id(p)),
         V(CORRELATION, ++p->correlation), V(NAME, cw_sim_text(p, "a launch of the driver's own")), V(RESULT, 0));
     PUT(p, EXTERNAL, V(CORRELATION, p->correlation), V(TYPE, cw_sim_text(p, "custom0")), V(ID, 42));
-    PUT(p, DEVICE_GRAPH, V(START, at + 910000), V(END, at + 918000), V(DEVICE, p->device),
-        V(CONTEXT, CONTEXT + p->device), V(STREAM, p->stream), V(GRAPH, 900), V(PARENT, 901),
-        V(TYPE, cw_sim_text(p, "fire_and_forget")));
+    if (p->world->options->whole_graphs) /* CUPTI does not record it with the nodes of others */
+        PUT(p, DEVICE_GRAPH, V(START, at + 910000), V(END, at + 918000), V(DEVICE, p->device),
+            V(CONTEXT, CONTEXT + p->device), V(STREAM, p->stream), V(GRAPH, 900), V(PARENT, 901),
+            V(TYPE, cw_sim_text(p, "fire_and_forget")));
     PUT(p, OPENACC, V(START, at + 920000), V(END, at + 930000), V(TYPE, cw_sim_text(p, "compute_construct")),
         V(THREAD, cw_sim_thread_id(p)), V(DEVICE, p->device), V(CONTEXT, CONTEXT + p->device));
     PUT(p, OPENACC, V(START, at + 922000), V(END, at + 925000), V(TYPE, cw_sim_text(p, "enqueue_launch")),
