@@ -45,7 +45,7 @@ static void print_rows(const struct reading *r, const struct cw_trace *trace, co
             if (cw_trace_fields[f].type == CW_TRACE_TEXT)
                 cw_text_print(r->to, "%s ", cw_trace_text(trace, rows->process, value));
             else
-                fprintf(r->to, "%" PRIu64 " ", value);
+                fprintf(r->to, cw_trace_fields[f].type == CW_TRACE_SIGNED ? "%" PRId64 " " : "%" PRIu64 " ", value);
         }
         fputc('\n', r->to);
     }

@@ -557,7 +557,8 @@ Test(trace, memory_of_the_cpu_is_of_no_device)
 /* Records of CUPTI 13 have more behind those of 12. */
 Test(trace, fields_of_newer_records)
 {
-    const CUpti_ActivityJit2 jit = {.kind = CUPTI_ACTIVITY_KIND_JIT, .start = 10, .end = 20, .threadId = 77};
+    const CUpti_ActivityJit2 jit = {
+        .kind = CUPTI_ACTIVITY_KIND_JIT, .start = 10, .end = 20, .cacheSize = 1 << 30, .threadId = 77};
     const CUpti_ActivityMemset4 set = {
         .kind = CUPTI_ACTIVITY_KIND_MEMSET, .start = 10, .end = 20, .isDeviceLaunched = 1};
     const CUpti_ActivityContext3 plain = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT, .contextId = 1},
@@ -574,6 +575,7 @@ Test(trace, fields_of_newer_records)
     record(&green, sizeof green, 1);
     end();
     cr_expect_eq(last(CW_TRACE_JIT, CW_FIELD_THREAD), 77);
+    cr_expect_eq(last(CW_TRACE_JIT, CW_FIELD_BYTES), CW_TRACE_UNKNOWN, "the room of the cache is no size of the code");
     cr_expect_eq(last(CW_TRACE_MEMSET, CW_FIELD_DEVICE_LAUNCHED), 1);
     cr_expect_eq(heard.rows[CW_TRACE_CONTEXT], 2, "the program's, once, and what it made of it");
     cr_expect_str_eq(heard.texts[first(CW_TRACE_CONTEXT, CW_FIELD_TYPE)], "cuda");
@@ -655,6 +657,7 @@ Test(trace, what_is_asked_before_cuda_begins)
                                                   .end = 20,
                                                   .graphId = 5,
                                                   .launcherGraphId = 4,
+                                                  .streamId = UINT64_C(1) << 56,
                                                   .deviceLaunchMode = CUPTI_DEVICE_GRAPH_LAUNCH_MODE_TAIL};
     record(&graph, sizeof graph, 1);
     end();
@@ -662,6 +665,7 @@ Test(trace, what_is_asked_before_cuda_begins)
     cr_expect_eq(heard.rows[CW_TRACE_DEVICE_GRAPH], 1);
     cr_expect_eq(last(CW_TRACE_DEVICE_GRAPH, CW_FIELD_PARENT), 4);
     cr_expect_str_eq(text(CW_TRACE_DEVICE_GRAPH, CW_FIELD_TYPE), "tail");
+    cr_expect_eq(last(CW_TRACE_DEVICE_GRAPH, CW_FIELD_STREAM), CW_TRACE_UNKNOWN, "the mode is no stream");
 }
 
 /* Launches by the GPU alone need CUPTI's records of others, which are no rows. */

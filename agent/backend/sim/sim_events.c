@@ -399,7 +399,7 @@ static void odds_of_code(struct cw_sim_process *p, uint64_t at)
     PUT(p, MODULE, V(TIME, at), V(TYPE, cw_sim_text(p, "load")), V(ID, 1), V(CONTEXT, CONTEXT + p->device),
         V(BYTES, 184320));
     PUT(p, JIT, V(START, at + 1000), V(END, at + 901000), V(TYPE, cw_sim_text(p, "ptx_compile")),
-        V(THREAD, cw_sim_thread_id(p)), V(DEVICE, p->device), V(CORRELATION, p->correlation), V(BYTES, 184320),
+        V(THREAD, cw_sim_thread_id(p)), V(DEVICE, p->device), V(CORRELATION, p->correlation),
         V(FILE, cw_sim_text(p, "/home/user/.nv/ComputeCache/0/1")));
     PUT(p, OVERHEAD, V(START, at + 1000), V(END, at + 901000), V(TYPE, cw_sim_text(p, "driver_compiler")),
         V(THREAD, cw_sim_thread_id(p)));
@@ -408,8 +408,7 @@ static void odds_of_code(struct cw_sim_process *p, uint64_t at)
     PUT(p, EXTERNAL, V(CORRELATION, p->correlation), V(TYPE, cw_sim_text(p, "custom0")), V(ID, 42));
     if (p->world->options->whole_graphs) /* CUPTI does not record it with the nodes of others */
         PUT(p, DEVICE_GRAPH, V(START, at + 910000), V(END, at + 918000), V(DEVICE, p->device),
-            V(CONTEXT, CONTEXT + p->device), V(STREAM, p->stream), V(GRAPH, 900), V(PARENT, 901),
-            V(TYPE, cw_sim_text(p, "fire_and_forget")));
+            V(CONTEXT, CONTEXT + p->device), V(GRAPH, 900), V(PARENT, 901), V(TYPE, cw_sim_text(p, "fire_and_forget")));
     PUT(p, OPENACC, V(START, at + 920000), V(END, at + 930000), V(TYPE, cw_sim_text(p, "compute_construct")),
         V(THREAD, cw_sim_thread_id(p)), V(DEVICE, p->device), V(CONTEXT, CONTEXT + p->device));
     PUT(p, OPENACC, V(START, at + 922000), V(END, at + 925000), V(TYPE, cw_sim_text(p, "enqueue_launch")),

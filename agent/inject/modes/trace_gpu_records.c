@@ -210,6 +210,7 @@ void cw_trace_take_graph(const CUpti_Activity *record)
     put(CW_FIELD_GRAPH, g->graphId);
 }
 
+/* Its streamId is no stream of the program's: it is the mode once more, in the uppermost byte. */
 void cw_trace_take_device_graph(const CUpti_Activity *record)
 {
     const CUpti_ActivityDeviceGraphTrace *g = (const void *)record;
@@ -218,7 +219,6 @@ void cw_trace_take_device_graph(const CUpti_Activity *record)
     cw_trace_put_times(CW_TRACE_DEVICE_GRAPH, g->start, g->end);
     put(CW_FIELD_DEVICE, g->deviceId);
     put(CW_FIELD_CONTEXT, g->contextId);
-    put(CW_FIELD_STREAM, g->streamId);
     put(CW_FIELD_GRAPH, g->graphId);
     put(CW_FIELD_PARENT, g->launcherGraphId);
     cw_trace_put_word(CW_FIELD_TYPE, CW_TRACE_WORDS("unknown", "fire_and_forget", "tail", "sibling"),

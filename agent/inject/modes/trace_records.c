@@ -140,6 +140,7 @@ static void take_overhead(const CUpti_Activity *record)
     put(CW_FIELD_CORRELATION, o->correlationId ? o->correlationId : CW_TRACE_UNKNOWN);
 }
 
+/* Its cacheSize is how large the driver's cache may grow, and says nothing of the code. */
 static void take_jit(const CUpti_Activity *record)
 {
     const CUpti_ActivityJit *j = (const void *)record;
@@ -153,7 +154,6 @@ static void take_jit(const CUpti_Activity *record)
                       j->jitOperationType);
     put(CW_FIELD_DEVICE, j->deviceId);
     put(CW_FIELD_CORRELATION, j->correlationId);
-    put(CW_FIELD_BYTES, j->cacheSize);
     put_text(CW_FIELD_FILE, j->cachePath);
 #if CUDA_VERSION >= 13000
     if (self->version >= CW_CUPTI_OF_CUDA_13)

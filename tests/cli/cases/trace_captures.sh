@@ -1,6 +1,6 @@
-# traces of an H100: every kind that it has, and a training of PyTorch with NVTX and a CUDA graph
+# traces of an H100: every kind that it has, and a training of PyTorch with NVTX and a CUDA graph; graphs node by node, models
 captures=$SOURCE/data/captures
-for name in kinds train; do
+for name in kinds nodes window openmp openacc train; do
     echo "== $name"
     metric-eval show "$captures/trace_$name.cwd" | sed -nE 's/^  ([a-z_]+): ([0-9,]+) rows.*/\1 \2/p; /launched,|ran before|ended before/p'
 done
@@ -19,3 +19,10 @@ for columns in 80 100; do
     cmp <(tr -s ' \n' '\n' <shown) <(metric-eval show "$captures/trace_kinds.cwd" | tr -s ' \n' '\n') && echo same
 done
 grep -A 2 '^  launch_shape: ' shown
+echo "== of every kind: what is signed, graphs that the GPU launched, code from the driver's cache"
+metric-eval "$captures/trace_kinds.cwd" --kind stream --csv - | cut -d, -f 3,4 | sort | uniq -c
+for kind in device_graph_launch jit; do metric-eval "$captures/trace_kinds.cwd" --kind $kind --csv -; done
+metric-eval "$captures/trace_kinds.cwd" --json kinds.json -o kinds.h5 >/dev/null
+python3 -c 'import json; print(min(s["priority"] for s in json.load(open("kinds.json"))["stream"]))'
+h5dump -d /timeline/stream/priority kinds.h5 | grep -m 2 -E 'DATATYPE|-5' | tr -s ' '
+print_trace_fields --rows stream "$captures/trace_kinds.cwd" | grep -o 'priority=-.*'
