@@ -69,6 +69,8 @@ struct cw_timeline_gpu {
     bool in_graph : 1, other_thread : 1; /* other_thread: path is of another thread than the call's */
 };
 
+enum { CW_TIMELINE_NOT_READY = 600 }; /* a result: the answer to a question whether something is done, no failure */
+
 /* A call of the driver or the runtime, or one that the driver makes itself (internal_launch). */
 struct cw_timeline_call {
     uint64_t start, end;

@@ -134,7 +134,7 @@ void cw_timeline_group_add(struct cw_timeline_groups *all, struct cw_timeline_gr
     group->least = group->least < 0 || time < group->least ? time : group->least;
     group->greatest = time > group->greatest ? time : group->greatest;
     if (call)
-        group->failed += t->calls[item].result != 0;
+        group->failed += t->calls[item].result != 0 && t->calls[item].result != CW_TIMELINE_NOT_READY;
     else if (t->gpu[item].bytes != CW_TRACE_UNKNOWN)
         group->bytes += (double)t->gpu[item].bytes;
     group->other_thread += !call && t->gpu[item].other_thread;

@@ -22,7 +22,7 @@ function factsOf(trace, item) {
   if ((kind === "copy" || kind === "memset") && level.value[i] >= 0) rows.push(["Bytes", `${count(level.value[i])}, ${rateText(level.value[i], length)}`]);
   if (w.note !== undefined) rows.push(["Memory", trace.names[w.note]]);
   if (w.domain) rows.push(["Domain", trace.names[w.domain]]);
-  if (w.result) rows.push(["Returned", `error ${w.result}`]);
+  if (w.result) rows.push(["Returned", w.result === 600 ? "not done yet" : `error ${w.result}`]);
   if (kind === "kernel" && level.value[i] >= 0) rows.push(["CUDA graph", count(level.value[i])]);
   if (w.count > 1) rows.push(["All like it", `${count(w.count)}, ${formatTime(w.time)}`]);
   const known = kind === "kernel" && kernels.find(k => k.name === name || k.function === name);

@@ -26,3 +26,5 @@ metric-eval "$captures/trace_kinds.cwd" --json kinds.json -o kinds.h5 >/dev/null
 python3 -c 'import json; print(min(s["priority"] for s in json.load(open("kinds.json"))["stream"]))'
 h5dump -d /timeline/stream/priority kinds.h5 | grep -m 2 -E 'DATATYPE|-5' | tr -s ' '
 print_trace_fields --rows stream "$captures/trace_kinds.cwd" | grep -o 'priority=-.*'
+echo "== what a question finds not to be done has not failed"
+metric-eval "$captures/trace_kinds.cwd" --by call --csv - | cut -d, -f 1,2,9 | grep -E '^(name|cudaEventQuery)'
