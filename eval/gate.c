@@ -14,6 +14,7 @@ struct judging {
     struct cw_gate_time *times[2]; /* of A and B, [group] */
     double need;
     double *shown;        /* [match] */
+    bool *lacking;        /* [match] */
     const uint32_t *rows; /* of each metric of the rules: that of the comparison, or NO_ROW */
     struct cw_arena *arena;
     struct cw_judgement *to;
@@ -88,11 +89,9 @@ struct value {
     struct cw_gate_time time;
 };
 
-/* The means leave out launches whose time is not known because its counter overflowed or is incomplete. */
 static struct value time_of(const struct cw_side *side, const struct cw_gate_time *times, uint32_t group)
 {
-    const struct cw_group *g = &side->groups.items[group];
-    const bool partly = g->timed && g->timed < g->count && !g->multiplexed;
+    const bool partly = cw_group_is_partly_timed(&side->groups.items[group]);
     return (struct value){times[group].mean, partly ? CW_VALUE_INCOMPLETE : CW_VALUE_OK, times[group]};
 }
 
@@ -252,6 +251,7 @@ static enum cw_verdict judge_match(struct judging *j, uint32_t match)
     }
     const bool fine = !(seen[CW_INCOMPARABLE] || seen[CW_WORSE] || seen[CW_AMBIGUOUS] || time == CW_BETTER);
     const bool needed = j->need > 0 && fine && !(j->shown[match] <= j->need);
+    j->lacking[match] = needed;
     j->to->needed += needed;
     return seen[CW_INCOMPARABLE]                   ? CW_INCOMPARABLE
            : time == CW_WORSE                      ? CW_WORSE
@@ -294,10 +294,11 @@ static enum cw_status make_room(struct judging *j, enum cw_verdict **verdicts, s
     const uint32_t matches = j->c->match_count;
     *verdicts = cw_arena_alloc(j->arena, matches, sizeof **verdicts);
     j->shown = cw_arena_alloc(j->arena, matches, sizeof *j->shown);
+    j->lacking = cw_arena_alloc(j->arena, matches, sizeof *j->lacking);
     j->rows = find_rows(j);
     j->reasons = cw_arena_alloc(j->arena, MOST_REASONS, sizeof *j->reasons);
     j->known = cw_arena_alloc(j->arena, j->rules->metric_count, sizeof *j->known);
-    if (!*verdicts || !j->shown || !j->rows || !j->reasons || !j->known)
+    if (!*verdicts || !j->shown || !j->lacking || !j->rows || !j->reasons || !j->known)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < matches; i++)
         j->shown[i] = NAN;
@@ -330,5 +331,6 @@ enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gat
     judgement->reasons = j.reasons;
     judgement->findings = j.findings;
     judgement->shown = j.shown;
+    judgement->lacking = j.lacking;
     return j.enough && find_slowdown(&j) ? CW_OK : cw_error_nomem(err);
 }

@@ -129,7 +129,8 @@ struct cw_judgement {
     const enum cw_verdict *verdicts;        /* of each match */
     struct cw_gate_slowdown slowdown;
     const double *shown;         /* [match]: the smallest slow-down that would show, NaN unknown */
-    uint32_t needed;             /* kernels in which a slow-down of `need` would not show */
+    const bool *lacking;         /* [match]: a slow-down of `need` would not show, and nothing else does */
+    uint32_t needed;             /* how many of these there are */
     uint64_t compared, unjudged; /* values that were judged; in both captures, but with a noise of 1 or implausible */
 };
 /* Judges a comparison of the rules' metrics (cw_gate_time and cw_gate_launches are no metrics) by kernel. The noise is

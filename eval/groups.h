@@ -145,6 +145,9 @@ double cw_group_spread(const struct cw_group *group);
 /* Which GPU each device is: captures that were merged may describe one in several ways, such as with other filters. One
  * without an address is like no other. In `arena`; NULL when out of memory. */
 uint32_t *cw_groups_find_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena);
+/* Whether the mean time leaves out launches, whose counter of time overflowed or is incomplete. Of what was multiplexed
+ * a launch without a time is nothing amiss. */
+bool cw_group_is_partly_timed(const struct cw_group *group);
 /* Whether these are of launches, and not of user ranges, which have no kernel but a name. */
 bool cw_groups_are_of_launches(const struct cw_groups *groups);
 /* Whether the groups take less than the whole time. */

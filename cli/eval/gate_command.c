@@ -140,7 +140,7 @@ static enum cw_status take_values(struct learning *l, uint32_t run, const struct
     const struct cw_gate_runs *r = &l->runs;
     const struct cw_group *group = &side->groups.items[from];
     enum cw_status status = CW_OK;
-    if (group->timed && group->timed < group->count && !group->multiplexed)
+    if (cw_group_is_partly_timed(group))
         return cw_error_set(l->err, CW_ERR_INCOMPARABLE,
                             "%s: found no time of %" PRIu32 " of %" PRIu32
                             " launches of %.200s, expected all: its counter overflowed or is incomplete",
@@ -301,8 +301,8 @@ static enum cw_status tell(const struct gate_options *o, const struct cw_gate_ou
     if (status != CW_OK || codes[verdict] == CW_OK)
         return status;
     if (verdict == CW_AMBIGUOUS && output->judgement->needed)
-        return cw_error_set(err, codes[verdict], "%s and %s: found too little to show slow-downs of %s",
-                            o->sides.a[0], o->sides.b[0], o->need);
+        return cw_error_set(err, codes[verdict], "%s and %s: found too little to show slow-downs of %s", o->sides.a[0],
+                            o->sides.b[0], o->need);
     return cw_error_set(err, codes[verdict], "%s and %s are %s%s", o->sides.a[0], o->sides.b[0],
                         verdict == CW_INCOMPARABLE ? "" : "not the same: the second is ", cw_verdict_names[verdict]);
 }

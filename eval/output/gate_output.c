@@ -143,8 +143,7 @@ static enum cw_status put_needed(FILE *out, const struct cw_gate_output *o, stru
         out, "  not enough: slow-downs of %s would not show in %" PRIu32 " kernel%s; compare several runs of each\n",
         percent_text(o->need, need), j->needed, j->needed == 1 ? "" : "s");
     for (uint32_t i = 0; i < o->comparison->match_count && told < NEEDED_SHOWN; i++) {
-        const struct cw_match *m = &o->comparison->matches[i];
-        if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || j->verdicts[i] != CW_AMBIGUOUS || j->shown[i] <= o->need)
+        if (!j->lacking[i])
             continue;
         const char *label = label_of(o, i, arena);
         if (!label)
@@ -172,9 +171,10 @@ static enum cw_status print(FILE *out, const struct cw_gate_output *o, struct cw
         cw_text_print(out, "; %" PRIu32 " more cannot be compared", missing);
     putc('\n', out);
     if (j->unjudged)
-        cw_text_print(
-            out, "  not judged: %" PRIu64 " more value%s, implausible or of a noise that is unknown, or 100 %% and more\n",
-            j->unjudged, j->unjudged == 1 ? "" : "s");
+        cw_text_print(out,
+                      "  not judged: %" PRIu64
+                      " more value%s, implausible or of a noise that is unknown, or 100 %% and more\n",
+                      j->unjudged, j->unjudged == 1 ? "" : "s");
     for (uint32_t i = 0; i < j->reason_count; i++)
         cw_text_print(out, "  incomparable: %s\n", j->reasons[i]);
     if (j->reasons_left)

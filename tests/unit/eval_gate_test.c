@@ -323,6 +323,12 @@ Test(eval_gate, what_is_needed_and_would_not_show_is_ambiguous)
     judge(timed, TIME, 2, 2);
     cr_assert(cw_gate_judge(&judgement, &rules, &comparison, 0.05, arena, &err) == CW_OK);
     cr_expect(judgement.verdict == CW_WORSE, "that shows");
+    uint32_t lacking = 0;
+    for (uint32_t i = 0; i < comparison.match_count; i++) {
+        lacking += judgement.lacking[i];
+        cr_expect(!judgement.lacking[i] || judgement.verdicts[i] == CW_AMBIGUOUS);
+    }
+    cr_expect(lacking == judgement.needed, "those that are listed are those that are counted");
 }
 
 Test(eval_gate, a_noise_of_one_judges_nothing)
