@@ -25,7 +25,7 @@ enum cw_value_form {
     CW_FORM_INSTANCES,
     CW_FORM_INCOMPLETE,
     CW_FORM__COUNT,                       /* of those in files */
-    CW_FORM_MULTIPLEXED = CW_FORM__COUNT, /* the mean of ranges that were multiplexed (eval/fold.h) */
+    CW_FORM_MULTIPLEXED = CW_FORM__COUNT, /* the mean of ranges that were multiplexed (eval/ranges/fold.h) */
     CW_FORM__ALL
 };
 

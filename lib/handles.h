@@ -114,7 +114,7 @@ enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const c
 enum cw_status cw_lib_select(struct cw_result *result, const struct counterworks_capture *capture,
                              const struct counterworks_chip *chip, const char *const *names, size_t count,
                              struct cw_arena *arena, struct cw_error *err);
-/* Selects and evaluates; the listener is told of metrics without a formula as well. `groups`: what eval/groups.h made
+/* Selects and evaluates; the listener is told of metrics without a formula as well. `groups`: what eval/ranges/groups.h made
  * of the capture, whose rows are evaluated then, or NULL. */
 enum cw_status cw_lib_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
                                const struct cw_counter_data *groups, const struct counterworks_chip *chip,

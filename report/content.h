@@ -2,11 +2,11 @@
 #ifndef CW_REPORT_CONTENT_H
 #define CW_REPORT_CONTENT_H
 
-#include "eval/advice.h"
-#include "eval/instructions.h"
+#include "eval/advice/advice.h"
 #include "eval/output/ranks_output.h"
 #include "eval/result.h"
-#include "eval/timeline.h"
+#include "eval/samples/instructions.h"
+#include "eval/timeline/timeline.h"
 
 struct cw_report_capture {
     const char *source; /* the file's name, for people */

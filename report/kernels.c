@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/shorten.h"
-#include "eval/spread.h"
+#include "eval/ranges/spread.h"
 #include "metricdb/glossary.h"
 #include "metricdb/term.h"
 #include "metricdb/term_text.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "eval/output/output.h"
-#include "eval/source.h"
-#include "eval/texts.h"
+#include "eval/samples/source.h"
+#include "eval/samples/texts.h"
 #include "report/put.h"
 
 /* What a page holds at most: lines with counts, bytes of a line, lines around one that counts. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "eval/keys.h"
-#include "eval/timeline.h"
+#include "eval/timeline/timeline.h"
 
 /* Kinds of the page: those of rows, and one of its own. */
 enum { CW_REPORT_IDLE = CW_TRACE_KIND__COUNT, CW_REPORT_KINDS };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/timeline_memory.h"
+#include "eval/timeline/memory.h"
 #include "report/put.h"
 #include "report/series.h"
 
@@ -30,7 +30,7 @@ enum { MEASURED = sizeof measured / sizeof *measured };
 
 struct point {
     uint64_t time;
-    uint32_t group, use; /* use: of memory (eval/timeline_memory.h), which has only the first value; NOT_MEMORY */
+    uint32_t group, use; /* use: of memory (eval/timeline/memory.h), which has only the first value; NOT_MEMORY */
     uint32_t memory;     /* a name */
     size_t number;       /* as they came */
     double values[MEASURED];

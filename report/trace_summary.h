@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "eval/timeline.h"
+#include "eval/timeline/timeline.h"
 
 /* Prints a member "summary": how busy devices were and why they were idle, the longest gaps, lists of kernels, copies,
  * NVTX ranges and calls by time, and what was lost. CW_ERR_NOMEM alone. */

@@ -1,8 +1,8 @@
 /* metric-eval explain: how a value came about. */
 #include "cli/eval/run.h"
-#include "eval/explain.h"
-#include "eval/fold.h"
-#include "eval/groups.h"
+#include "eval/ranges/explain.h"
+#include "eval/ranges/fold.h"
+#include "eval/ranges/groups.h"
 #include "metricdb/rules.h"
 
 struct explain {

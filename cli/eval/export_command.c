@@ -9,7 +9,7 @@
 #include "eval/output/perfetto.h"
 #include "eval/output/prometheus.h"
 #include "eval/output/stacks.h"
-#include "eval/spread.h"
+#include "eval/ranges/spread.h"
 
 enum format { CHROME, CSV, FOLDED, NDJSON, PERFETTO, PROMETHEUS, SPEEDSCOPE };
 #define FORMATS "chrome, csv, folded, ndjson, perfetto, prometheus or speedscope"

@@ -9,7 +9,7 @@
 #include "eval/output/perfetto.h"
 #include "eval/output/pm_lanes.h"
 #include "eval/output/timeline_lanes.h"
-#include "eval/timeline.h"
+#include "eval/timeline/timeline.h"
 
 struct job {
     const struct cw_eval_run *run;

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
-#include "eval/better.h"
+#include "eval/compare/better.h"
 #include "eval/output/gate_output.h"
 #include "eval/status.h"
 

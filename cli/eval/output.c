@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "base/usage.h"
 #include "cli/eval/run.h"
-#include "eval/advice.h"
-#include "eval/spread.h"
+#include "eval/advice/advice.h"
+#include "eval/ranges/spread.h"
 #include "metricdb/glossary.h"
 
 enum { INSTRUCTIONS_TOP = 10 };

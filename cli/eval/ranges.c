@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pattern.h"
 #include "base/apart.h"
+#include "base/pattern.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/eval/run.h"
-#include "image/rank_index.h"
-#include "eval/fold.h"
-#include "eval/groups.h"
 #include "eval/output/row_names.h"
+#include "eval/ranges/fold.h"
+#include "eval/ranges/groups.h"
+#include "image/rank_index.h"
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 

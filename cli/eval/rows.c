@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
-#include "eval/timeline_groups.h"
+#include "eval/timeline/groups.h"
 #include "metricdb/expr.h"
 
 /* What a name in --filter and --sort stands for beside a metric. */

@@ -7,7 +7,7 @@
 #include "cli/common/chip.h"
 #include "cli/common/metric_list.h"
 #include "eval/output/output.h"
-#include "eval/timeline.h"
+#include "eval/timeline/timeline.h"
 #include "json/json_tree.h"
 #include "lib/handles.h"
 

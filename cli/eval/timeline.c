@@ -7,7 +7,7 @@
 #include "cli/common/cli.h"
 #include "cli/eval/run.h"
 #include "eval/output/pm_range_table.h"
-#include "eval/timeline.h"
+#include "eval/timeline/timeline.h"
 #include "image/rank_index.h"
 
 /* Leaves the processes of --rank. */

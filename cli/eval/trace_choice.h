@@ -3,7 +3,7 @@
 #define CW_CLI_EVAL_TRACE_CHOICE_H
 
 #include "cli/eval/run.h"
-#include "eval/timeline_groups.h"
+#include "eval/timeline/groups.h"
 
 struct cw_eval_trace_choice {
     struct cw_timeline_keep keep;

@@ -1,7 +1,7 @@
 #include "cli/eval/trace_diff.h"
 
 #include "cli/eval/trace_choice.h"
-#include "eval/timeline_as_ranges.h"
+#include "eval/compare/timeline_as_ranges.h"
 
 struct cw_eval_trace_side {
     struct cw_eval_run *run;

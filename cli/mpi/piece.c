@@ -4,7 +4,7 @@
 
 #include "base/search.h"
 #include "cli/common/cli.h"
-#include "eval/fold.h"
+#include "eval/ranges/fold.h"
 
 enum { BATCH = 32 << 20 }; /* bytes of files that are joined, and beyond which one is read in parts */
 static const uint64_t largest_capture = (uint64_t)1 << 40;

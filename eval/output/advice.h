@@ -1,8 +1,8 @@
-/* Advice (eval/advice.h) for people and for programs. */
+/* Advice (eval/advice/advice.h) for people and for programs. */
 #ifndef CW_EVAL_OUTPUT_ADVICE_H
 #define CW_EVAL_OUTPUT_ADVICE_H
 
-#include "eval/advice.h"
+#include "eval/advice/advice.h"
 #include "eval/output/output.h"
 
 /* The sentence of a finding, with its numbers; not escaped. NULL when out of memory. */

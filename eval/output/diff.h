@@ -2,8 +2,8 @@
 #ifndef CW_EVAL_OUTPUT_DIFF_H
 #define CW_EVAL_OUTPUT_DIFF_H
 
-#include "eval/compare.h"
-#include "eval/timeline_usage.h"
+#include "eval/compare/compare.h"
+#include "eval/timeline/usage.h"
 
 /* What two traces have beside what ran on the GPUs. */
 struct cw_diff_trace {

@@ -2,7 +2,7 @@
 #ifndef CW_EVAL_OUTPUT_GATE_OUTPUT_H
 #define CW_EVAL_OUTPUT_GATE_OUTPUT_H
 
-#include "eval/gate.h"
+#include "eval/compare/gate.h"
 
 struct cw_gate_output {
     const struct cw_gate_rules *rules;

@@ -8,7 +8,7 @@
 #include "eval/output/capture.h"
 #include "eval/output/output.h"
 #include "eval/output/terminal.h"
-#include "eval/texts.h"
+#include "eval/samples/texts.h"
 
 static double percent(uint64_t part, uint64_t whole)
 {

@@ -2,8 +2,8 @@
 #ifndef CW_EVAL_OUTPUT_JOINED_H
 #define CW_EVAL_OUTPUT_JOINED_H
 
-#include "eval/joined.h"
-#include "eval/joined_samples.h"
+#include "eval/join/joined.h"
+#include "eval/join/joined_samples.h"
 #include "eval/output/output.h"
 #include "eval/output/terminal.h"
 

@@ -4,7 +4,7 @@
 
 #include "eval/keys.h"
 #include "eval/output/lanes.h"
-#include "eval/timeline.h"
+#include "eval/timeline/timeline.h"
 
 struct cw_lane_places {
     const struct cw_timeline *timeline;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "eval/order.h"
-#include "eval/timeline_memory.h"
+#include "eval/timeline/memory.h"
 
 struct cw_lane_point {
     uint64_t time;

@@ -3,12 +3,12 @@
 #ifndef CW_EVAL_OUTPUT_OUTPUT_H
 #define CW_EVAL_OUTPUT_OUTPUT_H
 
-#include "eval/groups.h"
-#include "eval/instructions.h"
 #include "eval/output/table.h"
+#include "eval/ranges/groups.h"
 #include "eval/result.h"
+#include "eval/samples/instructions.h"
+#include "eval/samples/source.h"
 #include "eval/sections.h"
-#include "eval/source.h"
 
 enum cw_terminal_bars { CW_BARS_NONE, CW_BARS_ASCII, CW_BARS_BLOCKS };
 

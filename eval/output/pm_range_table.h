@@ -2,8 +2,8 @@
 #ifndef CW_EVAL_OUTPUT_PM_RANGE_TABLE_H
 #define CW_EVAL_OUTPUT_PM_RANGE_TABLE_H
 
+#include "eval/join/pm_ranges.h"
 #include "eval/output/output.h"
-#include "eval/pm_ranges.h"
 
 struct cw_pm_ranges_output {
     const struct cw_result *result; /* of the samples */

@@ -2,7 +2,7 @@
 #ifndef CW_EVAL_OUTPUT_PROMETHEUS_H
 #define CW_EVAL_OUTPUT_PROMETHEUS_H
 
-#include "eval/compare.h"
+#include "eval/compare/compare.h"
 
 /* `side` is a struct cw_side by kernel: a cw_file_render (base/file.h). The text format 0.0.4: a gauge for each metric,
  * of the kernel's mean launch, besides counterworks_launches and counterworks_time_seconds; labels are kernel, function

@@ -2,8 +2,8 @@
 #ifndef CW_EVAL_OUTPUT_RANKS_OUTPUT_H
 #define CW_EVAL_OUTPUT_RANKS_OUTPUT_H
 
+#include "eval/compare/ranks.h"
 #include "eval/output/output.h"
-#include "eval/ranks.h"
 #include "image/job_ranks.h"
 
 struct cw_ranks_view {

@@ -7,7 +7,7 @@
 
 #include "base/shorten.h"
 #include "base/text.h"
-#include "eval/advice.h"
+#include "eval/advice/advice.h"
 #include "eval/output/capture.h"
 #include "eval/output/rows_text.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "eval/advice.h"
+#include "eval/advice/advice.h"
 #include "eval/output/capture.h"
 #include "eval/output/joined.h"
 #include "eval/output/row_names.h"

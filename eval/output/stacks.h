@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "eval/groups.h"
-#include "eval/instructions.h"
+#include "eval/ranges/groups.h"
+#include "eval/samples/instructions.h"
 
 /* One of both. */
 struct cw_stacks_output {

@@ -4,7 +4,7 @@
 #define CW_EVAL_OUTPUT_TIMELINE_LANES_H
 
 #include "eval/output/lane_places.h"
-#include "eval/timeline.h"
+#include "eval/timeline/timeline.h"
 
 struct cw_timeline_lanes_told {
     uint64_t crowded; /* events that are instants, as too many others were at their time */

@@ -3,9 +3,9 @@
 #define CW_EVAL_OUTPUT_TIMELINE_OUTPUT_H
 
 #include "eval/output/output.h"
-#include "eval/timeline_extra.h"
-#include "eval/timeline_groups.h"
-#include "eval/timeline_usage.h"
+#include "eval/timeline/extra.h"
+#include "eval/timeline/groups.h"
+#include "eval/timeline/usage.h"
 #include "json/json_tree.h"
 
 /* Some groups, in the order in which they are shown. */

@@ -1,8 +1,8 @@
 /* What metric-eval does with a capture of any kind, up to its last line of output. */
 #include <string.h>
 
-#include "eval/explain.h"
 #include "eval/output/output.h"
+#include "eval/ranges/explain.h"
 #include "metricdb/chip_load.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/no_child.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/gate.h"
+#include "eval/compare/gate.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Rules that were read write to a text that reads and writes again to itself. */

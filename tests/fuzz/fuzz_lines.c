@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "eval/lines.h"
+#include "eval/samples/lines.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The code of a module comes from the capture's file as it is. */

@@ -3,12 +3,12 @@
 
 #include <jansson.h>
 
+#include "eval/compare/timeline_as_ranges.h"
 #include "eval/output/chrome.h"
 #include "eval/output/diff.h"
 #include "eval/output/perfetto.h"
 #include "eval/output/timeline_lanes.h"
 #include "eval/output/timeline_output.h"
-#include "eval/timeline_as_ranges.h"
 #include "image/chunk.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/no_child.h"

@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 #include "base/file.h"
-#include "eval/advice.h"
-#include "eval/compare.h"
+#include "eval/advice/advice.h"
+#include "eval/compare/compare.h"
 #include "eval/output/chrome.h"
 #include "eval/output/joined.h"
 #include "eval/output/output.h"
@@ -20,7 +20,7 @@
 #include "eval/output/prometheus.h"
 #include "eval/output/stacks.h"
 #include "eval/output/timeline_output.h"
-#include "eval/spread.h"
+#include "eval/ranges/spread.h"
 #include "image/chunk.h"
 #include "image/data_chunks.h"
 #include "metricdb/chip_load.h"

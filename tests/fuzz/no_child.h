@@ -1,9 +1,9 @@
-/* For targets that evaluate instructions: what a child process would hand over (eval/confined.h) is the input instead,
+/* For targets that evaluate instructions: what a child process would hand over (eval/samples/confined.h) is the input instead,
  * which is quicker than a child and as hostile as one can be. Links with --wrap=cw_confined_run. */
 #ifndef CW_TESTS_FUZZ_NO_CHILD_H
 #define CW_TESTS_FUZZ_NO_CHILD_H
 
-#include "eval/confined.h"
+#include "eval/samples/confined.h"
 
 static const uint8_t *cw_fuzz_answer;
 static size_t cw_fuzz_answer_size;

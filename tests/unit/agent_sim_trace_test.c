@@ -10,7 +10,7 @@
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/trace_capture.h"
 #include "base/file.h"
-#include "eval/timeline.h"
+#include "eval/timeline/timeline.h"
 
 static char folder[] = "/tmp/sim_trace.XXXXXX", path[64];
 static char word[] = "true", *program[] = {word, NULL};

@@ -1,6 +1,6 @@
 #include "tests/unit/eval_sample.h"
 
-#include "eval/advice.h"
+#include "eval/advice/advice.h"
 
 TestSuite(eval_advice, .init = set_up, .fini = tear_down);
 

@@ -1,6 +1,6 @@
 #include <criterion/criterion.h>
 
-#include "eval/better.h"
+#include "eval/compare/better.h"
 
 Test(eval_better, which_way)
 {

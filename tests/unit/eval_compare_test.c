@@ -1,6 +1,6 @@
 #include "tests/unit/eval_sample.h"
 
-#include "eval/compare.h"
+#include "eval/compare/compare.h"
 
 TestSuite(eval_compare, .init = set_up, .fini = tear_down);
 

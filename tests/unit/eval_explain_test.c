@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "eval/explain.h"
+#include "eval/ranges/explain.h"
 #include "metricdb/formula_load.h"
 
 TestSuite(explain, .init = set_up, .fini = tear_down);

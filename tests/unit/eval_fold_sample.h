@@ -4,7 +4,7 @@
 
 #include "tests/unit/eval_sample.h"
 
-#include "eval/groups.h"
+#include "eval/ranges/groups.h"
 
 enum { MOST = 40000 };
 static struct cw_groups groups;

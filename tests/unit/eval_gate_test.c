@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "tests/unit/eval_sample.h"
 
-#include "eval/gate.h"
-#include "eval/prior.h"
-#include "eval/quantile.h"
+#include "eval/compare/gate.h"
+#include "eval/compare/prior.h"
+#include "eval/compare/quantile.h"
 #include "eval/status.h"
 
 TestSuite(eval_gate, .init = set_up, .fini = tear_down);

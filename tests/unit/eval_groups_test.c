@@ -1,7 +1,7 @@
 #include "tests/support/seconds.h"
 #include "tests/unit/eval_sample.h"
 
-#include "eval/groups.h"
+#include "eval/ranges/groups.h"
 
 TestSuite(eval_groups, .init = set_up, .fini = tear_down);
 

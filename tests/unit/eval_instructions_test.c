@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "eval/lines.h"
 #include "eval/output/output.h"
+#include "eval/samples/lines.h"
 #include "tests/support/image_samples.h"
 #include "tests/support/seconds.h"
 

@@ -1,4 +1,4 @@
-#include "eval/join.h"
+#include "eval/join/join.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-#include "eval/joined.h"
+#include "eval/join/joined.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
-#include "eval/timeline_as_ranges.h"
+#include "eval/compare/timeline_as_ranges.h"
 #include "image/data_chunks.h"
 #include "tests/support/add_rows.h"
 #include "tests/support/alloc_fail.h"

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "eval/check.h"
-#include "eval/compare.h"
+#include "eval/compare/compare.h"
 #include "eval/output/prometheus.h"
 #include "eval/output/stacks.h"
 #include "eval/output/terminal.h"

@@ -6,9 +6,9 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
-#include "eval/confined.h"
-#include "eval/places.h"
-#include "eval/texts.h"
+#include "eval/samples/confined.h"
+#include "eval/samples/places.h"
+#include "eval/samples/texts.h"
 
 static struct cw_arena *arena;
 static struct cw_bytes cubin; /* of tests/support/lines.cu */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "eval/pm_ranges.h"
+#include "eval/join/pm_ranges.h"
 
 /* Two devices with four samples of 10 ns each, from 100 on; those of the second come first in the file. */
 enum { SAMPLES = 8, A = 1, B = 2, OF_A, OF_B, INNER, PATHS };

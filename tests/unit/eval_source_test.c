@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "eval/source.h"
+#include "eval/samples/source.h"
 
 static char folder[64], below[80];
 static const char *const folders[] = {below};

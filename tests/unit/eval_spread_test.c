@@ -1,7 +1,7 @@
 /* How many ranges a value is of, and how much they differ. */
 #include "tests/unit/eval_fold_sample.h"
 
-#include "eval/spread.h"
+#include "eval/ranges/spread.h"
 
 TestSuite(eval_spread, .init = set_up, .fini = tear_down);
 

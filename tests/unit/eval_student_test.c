@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "eval/student.h"
+#include "eval/compare/student.h"
 
 /* Percentage points as tables of Student's t have them (Abramowitz and Stegun, table 26.10). */
 Test(eval_student, quantiles_of_tables)

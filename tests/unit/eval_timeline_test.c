@@ -1,9 +1,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "eval/timeline_groups.h"
-#include "eval/timeline_memory.h"
-#include "eval/timeline_usage.h"
+#include "eval/timeline/groups.h"
+#include "eval/timeline/memory.h"
+#include "eval/timeline/usage.h"
 #include "image/data_chunks.h"
 #include "tests/support/add_rows.h"
 #include "tests/support/alloc_fail.h"

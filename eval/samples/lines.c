@@ -1,0 +1,319 @@
+#include "eval/samples/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+
+#include "base/bytes.h"
+#include "base/search.h"
+
+/* Functions of a module lie in sections of their own that all start at 0. For the line tables to tell them apart, each
+ * section gets a base of its own, and the relocations of the tables are applied with it. */
+enum { BASE_SHIFT = 40 };
+static const uint32_t relocation_64 = 2; /* the address of a symbol, in 8 bytes */
+
+struct function {
+    const char *name;
+    uint64_t address;
+};
+
+struct row {
+    uint64_t address;
+    uint32_t file, line; /* line 0: past the end of a sequence */
+    size_t order;
+};
+
+struct cw_lines {
+    size_t function_count, row_count;
+    uint32_t file_count;
+    struct function *functions; /* sorted by name */
+    struct row *rows;           /* sorted by address */
+    const char **files;
+};
+
+struct image {
+    uint8_t *bytes; /* a copy in the arena, relocated, and a NUL */
+    size_t size;
+    Elf *elf;
+    struct cw_arena *arena;
+    struct cw_lines *lines;
+    size_t row_room, file_room;
+    bool nomem;
+};
+
+/* ---- functions -------------------------------------------------------------------------------------------------- */
+
+static uint64_t address_of(const GElf_Sym *symbol)
+{
+    return ((uint64_t)symbol->st_shndx << BASE_SHIFT) + (symbol->st_value & ((UINT64_C(1) << BASE_SHIFT) - 1));
+}
+
+static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *header)
+{
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return NULL;
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
+        const char *text = gelf_getshdr(section, header) ? elf_strptr(elf, names, header->sh_name) : NULL;
+        if (text && strcmp(text, name) == 0)
+            return section;
+    }
+    return NULL;
+}
+
+static int compare_functions(const void *left, const void *right)
+{
+    const char *a = ((const struct function *)left)->name, *b = ((const struct function *)right)->name;
+    return a == b ? 0 : strcmp(a, b);
+}
+
+/* A text of the image: any number of symbols may share one, so it is not copied. NULL for one that is elsewhere. */
+static const char *text_at(const struct image *m, size_t section, size_t offset)
+{
+    const char *text = elf_strptr(m->elf, section, offset), *bytes = (const char *)m->bytes;
+    return text && text >= bytes && text < bytes + m->size ? text : NULL;
+}
+
+static bool read_functions(struct image *m)
+{
+    GElf_Shdr header;
+    GElf_Sym symbol;
+    Elf_Scn *section = find_section(m->elf, ".symtab", &header);
+    Elf_Data *data = section && header.sh_entsize ? elf_getdata(section, NULL) : NULL;
+    size_t count = data ? data->d_size / header.sh_entsize : 0;
+    m->lines->functions = cw_arena_alloc(m->arena, count, sizeof *m->lines->functions);
+    m->nomem = !m->lines->functions;
+    for (size_t i = 0; m->lines->functions && i < count; i++) {
+        if (!gelf_getsym(data, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+            continue;
+        const char *name = text_at(m, header.sh_link, symbol.st_name);
+        if (name)
+            m->lines->functions[m->lines->function_count++] = (struct function){name, address_of(&symbol)};
+    }
+    if (m->lines->function_count)
+        qsort(m->lines->functions, m->lines->function_count, sizeof *m->lines->functions, compare_functions);
+    return m->lines->function_count > 0;
+}
+
+/* ---- relocation ------------------------------------------------------------------------------------------------- */
+
+/* Where the bytes of the line table lie in the image; false where they do not. */
+static bool place_table(const struct image *m, const char *name, GElf_Shdr *header)
+{
+    return find_section(m->elf, name, header) && header->sh_type == SHT_PROGBITS && header->sh_offset <= m->size &&
+           header->sh_size <= m->size - header->sh_offset;
+}
+
+static void relocate(struct image *m)
+{
+    GElf_Shdr table, header, symbol_header;
+    Elf_Scn *section = find_section(m->elf, ".rela.debug_line", &header);
+    Elf_Scn *symbol_section = find_section(m->elf, ".symtab", &symbol_header);
+    Elf_Data *data = section && header.sh_type == SHT_RELA && header.sh_entsize ? elf_getdata(section, NULL) : NULL;
+    Elf_Data *symbols = symbol_section ? elf_getdata(symbol_section, NULL) : NULL;
+    if (!data || !symbols || !place_table(m, ".debug_line", &table))
+        return;
+    for (size_t i = 0; i < data->d_size / header.sh_entsize; i++) {
+        GElf_Rela rela;
+        GElf_Sym symbol;
+        if (!gelf_getrela(data, (int)i, &rela) || GELF_R_TYPE(rela.r_info) != relocation_64 || table.sh_size < 8 ||
+            rela.r_offset > table.sh_size - 8 || !gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &symbol))
+            continue;
+        cw_store_u64(m->bytes + table.sh_offset + rela.r_offset, address_of(&symbol) + (uint64_t)rela.r_addend);
+    }
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
+
+/* Room for `more` items behind `count`; NULL, with the list as it was, when out of memory. */
+static void *make_room(struct image *m, void *list, size_t count, size_t more, size_t size, size_t *room)
+{
+    size_t wanted = count + more > 2 * *room ? count + more : 2 * *room;
+    if (list && count + more <= *room)
+        return list;
+    void *grown = realloc(list, (wanted + 1) * size);
+    m->nomem = m->nomem || !grown;
+    *room = grown ? wanted : *room;
+    return grown;
+}
+
+/* The number that all modules' files have of a unit's; `own` holds it, once it was needed. */
+static bool number_file(struct image *m, Dwarf_Files *files, size_t index, uint32_t *own)
+{
+    struct cw_lines *out = m->lines;
+    const char *text = *own ? NULL : dwarf_filesrc(files, index, NULL, NULL);
+    if (*own || !text)
+        return *own;
+    const char **grown = make_room(m, out->files, out->file_count, 1, sizeof *grown, &m->file_room);
+    const char *copy = grown ? cw_arena_strdup(m->arena, text) : NULL;
+    m->nomem = m->nomem || !copy;
+    if (grown)
+        out->files = grown;
+    if (copy)
+        out->files[out->file_count] = copy;
+    *own = copy ? ++out->file_count : 0;
+    return copy != NULL;
+}
+
+static void add_row(struct image *m, Dwarf_Line *line, uint32_t *numbers, size_t file_count)
+{
+    struct cw_lines *out = m->lines;
+    Dwarf_Addr address;
+    Dwarf_Files *files;
+    size_t file;
+    int number;
+    bool end;
+    if (!line || dwarf_line_file(line, &files, &file) != 0 || file >= file_count ||
+        dwarf_lineaddr(line, &address) != 0 || dwarf_lineno(line, &number) != 0 ||
+        dwarf_lineendsequence(line, &end) != 0 || !number_file(m, files, file, &numbers[file]))
+        return;
+    const size_t at = out->row_count++;
+    out->rows[at] = (struct row){address, numbers[file] - 1, end || number < 0 ? 0 : (uint32_t)number, at};
+}
+
+static bool add_rows(struct image *m, Dwarf_Lines *lines, size_t count, size_t file_count)
+{
+    struct row *grown = make_room(m, m->lines->rows, m->lines->row_count, count, sizeof *grown, &m->row_room);
+    uint32_t *numbers = calloc(file_count + 1, sizeof *numbers);
+    if (grown)
+        m->lines->rows = grown;
+    m->nomem = m->nomem || !numbers;
+    for (size_t i = 0; !m->nomem && i < count; i++)
+        add_row(m, dwarf_onesrcline(lines, i), numbers, file_count);
+    free(numbers);
+    return !m->nomem;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    int order = (a->address > b->address) - (a->address < b->address);
+    return order ? order : (a->order > b->order) - (a->order < b->order);
+}
+
+/* A list in memory of the arena instead of its own. */
+static void *keep(struct image *m, void *list, size_t count, size_t size)
+{
+    void *own = cw_arena_alloc(m->arena, count, size);
+    if (own && count)
+        memcpy(own, list, count * size);
+    m->nomem = m->nomem || !own;
+    free(list);
+    return own;
+}
+
+static void keep_rows(struct image *m)
+{
+    struct cw_lines *l = m->lines;
+    l->files = keep(m, l->files, l->file_count, sizeof *l->files);
+    l->rows = keep(m, l->rows, l->row_count, sizeof *l->rows);
+    if (!m->nomem && l->row_count)
+        qsort(l->rows, l->row_count, sizeof *l->rows, compare_rows);
+}
+
+/* libdw's own would say so and end the process in the ordinary way. */
+static void __attribute__((noreturn)) end_without_memory(void)
+{
+    _exit(CW_ERR_NOMEM);
+}
+
+static void read_tables(struct image *m)
+{
+    Dwarf *dwarf = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
+    Dwarf_Off at = 0, next;
+    Dwarf_CU *unit = NULL;
+    Dwarf_Files *files;
+    Dwarf_Lines *lines;
+    size_t count, file_count;
+    bool good = dwarf != NULL;
+    if (dwarf)
+        dwarf_new_oom_handler(dwarf, end_without_memory);
+    while (good && dwarf_next_lines(dwarf, at, &next, &unit, &files, &file_count, &lines, &count) == 0 && next > at) {
+        good = add_rows(m, lines, count, file_count);
+        at = next;
+    }
+    if (dwarf)
+        dwarf_end(dwarf);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+/* No compiler of device code makes compressed sections, and they may be of any size. */
+static bool has_compressed(Elf *elf)
+{
+    GElf_Shdr header;
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
+        bool known = gelf_getshdr(section, &header) != NULL;
+        if (known && (header.sh_flags & SHF_COMPRESSED)) /* before a name: the names may be in it */
+            return true;
+    }
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name && strncmp(name, ".zdebug", 7) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum cw_status read_image(struct image *m)
+{
+    GElf_Ehdr header;
+    m->elf = elf_memory((char *)m->bytes, m->size);
+    if (!m->elf || elf_kind(m->elf) != ELF_K_ELF || !gelf_getehdr(m->elf, &header) ||
+        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_ident[EI_CLASS] != ELFCLASS64)
+        return CW_OK;
+    if (has_compressed(m->elf))
+        return CW_ERR_UNSUPPORTED;
+    if (!read_functions(m))
+        return m->nomem ? CW_ERR_NOMEM : CW_OK;
+    relocate(m);
+    elf_end(m->elf); /* what it has read by now is from before the relocation */
+    m->elf = elf_memory((char *)m->bytes, m->size);
+    if (m->elf)
+        read_tables(m);
+    keep_rows(m);
+    return m->nomem ? CW_ERR_NOMEM : CW_OK;
+}
+
+enum cw_status cw_lines_read(const struct cw_lines **lines, const void *code, size_t size, struct cw_arena *arena)
+{
+    struct image m = {.bytes = cw_arena_alloc(arena, size + 1, 1), .size = size, .arena = arena};
+    m.lines = cw_arena_alloc(arena, 1, sizeof *m.lines);
+    enum cw_status status = m.bytes && m.lines ? CW_OK : CW_ERR_NOMEM;
+    if (status == CW_OK && size && elf_version(EV_CURRENT) != EV_NONE) {
+        memcpy(m.bytes, code, size);
+        status = read_image(&m);
+    }
+    if (m.elf)
+        elf_end(m.elf);
+    *lines = status == CW_OK && m.lines->row_count ? m.lines : NULL;
+    return status;
+}
+
+uint32_t cw_lines_file_count(const struct cw_lines *l)
+{
+    return l ? l->file_count : 0;
+}
+
+bool cw_lines_find(const struct cw_lines *l, const char *function, uint64_t pc, struct cw_line *found)
+{
+    struct function key = {.name = function};
+    const struct function *f = l ? bsearch(&key, l->functions, l->function_count, sizeof key, compare_functions) : NULL;
+    if (!f || pc >> BASE_SHIFT)
+        return false;
+    uint64_t address = f->address + pc;
+    struct cw_search s = {0, l->row_count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, l->rows[cw_search_middle(&s)].address <= address);
+    const struct row *r = s.low ? &l->rows[s.low - 1] : NULL;
+    if (!r || !r->line || r->address < f->address)
+        return false;
+    *found = (struct cw_line){l->files[r->file], r->file, r->line};
+    return true;
+}

@@ -1,0 +1,313 @@
+#define _GNU_SOURCE
+#include "eval/samples/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/demangle.h"
+#include "base/elide.h"
+#include "eval/samples/confined.h"
+#include "eval/samples/lines.h"
+#include "eval/samples/texts.h"
+
+/* A child that ends before its work does is followed by another for what is left, so many times. */
+enum { MOST_CHILDREN = 4, MEMORY_AT_LEAST = 64 << 20, MEMORY_FACTOR = 64, TIME_AT_LEAST = 500, BYTES_A_MS = 10000 };
+
+static struct cw_confines confines_for(size_t input)
+{
+    uint64_t ms = TIME_AT_LEAST + (uint64_t)input / BYTES_A_MS;
+    return (struct cw_confines){MEMORY_AT_LEAST + MEMORY_FACTOR * input, ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX};
+}
+
+/* Pieces of work, one after another: a child sends an answer to each, of which those that it gave before it ended are
+ * taken. */
+struct work {
+    size_t count, done, bytes;                                              /* bytes: of the input */
+    uint32_t *left;                                                         /* counts those that were not done */
+    cw_confined_work *send;                                                 /* all from `done` on */
+    bool (*take)(void *work, struct cw_reader *in, struct cw_arena *arena); /* false where the next is not all there */
+};
+
+static enum cw_status do_confined(struct work *w, struct cw_arena *arena)
+{
+    struct cw_confines confines = confines_for(w->bytes);
+    enum cw_status status = CW_OK;
+    for (int i = 0; i < MOST_CHILDREN && w->done < w->count && status == CW_OK; i++) {
+        struct cw_writer sent;
+        struct cw_reader in;
+        cw_writer_init(&sent);
+        cw_confined_run(&confines, w->send, w, &sent);
+        cw_reader_init(&in, sent.data, sent.size, "", 0, NULL);
+        while (w->done < w->count && w->take(w, &in, arena))
+            w->done++;
+        status = in.status == CW_ERR_NOMEM ? CW_ERR_NOMEM : sent.status;
+        cw_writer_free(&sent);
+        *w->left += w->done < w->count; /* the one that it ended at */
+        w->done += w->done < w->count;
+    }
+    *w->left += (uint32_t)(w->count - w->done);
+    return status;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+enum answer { AS_IT_IS, READABLE, LEFT };
+
+struct names {
+    struct work work;
+    const char **mangled, **readable;
+};
+
+/* Readable names are longer than mangled ones, within reason. */
+static bool fits(const char *readable, const char *mangled)
+{
+    size_t length = strlen(readable);
+    return length <= 1024 || length / 16 <= strlen(mangled);
+}
+
+static void send_names(void *context, int to)
+{
+    const struct names *n = context;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    for (size_t i = n->work.done; i < n->work.count; i++) {
+        char *text;
+        enum cw_status status = cw_demangle_into(&text, n->mangled[i]);
+        enum answer answer = text && fits(text, n->mangled[i]) ? READABLE
+                             : text || status == CW_ERR_NOMEM  ? LEFT
+                                                               : AS_IT_IS;
+        cw_write_u8(&out, (uint8_t)answer);
+        if (answer == READABLE)
+            cw_write_string(&out, text);
+        free(text);
+        cw_confined_send(&out, to);
+    }
+    cw_writer_free(&out);
+}
+
+static bool take_name(void *work, struct cw_reader *in, struct cw_arena *arena)
+{
+    struct names *n = work;
+    enum answer answer = (enum answer)cw_read_u8(in);
+    const char *text = answer == READABLE ? cw_read_string(in, arena) : NULL;
+    if (in->status != CW_OK)
+        return false;
+    if (text)
+        n->readable[n->work.done] = text;
+    *n->work.left += answer == LEFT;
+    return true;
+}
+
+static int by_function(const void *left, const void *right)
+{
+    const struct cw_place *a = *(struct cw_place *const *)left, *b = *(struct cw_place *const *)right;
+    return cw_text_compare(a->function, b->function);
+}
+
+static bool is_mangled(const char *name)
+{
+    return strncmp(name, "_Z", 2) == 0;
+}
+
+/* Rows repeat names: each function's is made short once. Places of a function follow one another. */
+static bool elide_names(struct cw_place **places, size_t count, struct cw_arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *name = places[i]->name;
+        if (i && places[i - 1]->function == places[i]->function) {
+            places[i]->name = places[i - 1]->name;
+        } else if (strnlen(name, CW_ELIDED_SIZE) == CW_ELIDED_SIZE) {
+            char text[CW_ELIDED_SIZE];
+            places[i]->name = cw_arena_strdup(arena, cw_elide(name, text, sizeof text));
+        }
+        if (!places[i]->name)
+            return false;
+    }
+    return true;
+}
+
+static enum cw_status name_places(struct cw_place **places, size_t count, struct cw_places_left *left,
+                                  struct cw_arena *arena)
+{
+    struct names n = {.work = {.left = &left->names, .send = send_names, .take = take_name},
+                      .mangled = calloc(count + 1, sizeof *n.mangled),
+                      .readable = calloc(count + 1, sizeof *n.readable)};
+    enum cw_status status = n.mangled && n.readable ? CW_OK : CW_ERR_NOMEM;
+    if (count)
+        qsort(places, count, sizeof *places, by_function);
+    for (size_t i = 0; i < count && status == CW_OK; i++) {
+        const char *function = places[i]->name = places[i]->function;
+        if (is_mangled(function) && (!n.work.count || n.mangled[n.work.count - 1] != function)) {
+            n.readable[n.work.count] = n.mangled[n.work.count] = function;
+            n.work.count++;
+            n.work.bytes += strlen(function);
+        }
+    }
+    if (status == CW_OK)
+        status = do_confined(&n.work, arena);
+    for (size_t i = 0, k = 0; i < count && status == CW_OK; i++) {
+        while (k < n.work.count && n.mangled[k] != places[i]->function && is_mangled(places[i]->function))
+            k++;
+        if (is_mangled(places[i]->function))
+            places[i]->name = n.readable[k];
+    }
+    if (status == CW_OK && !elide_names(places, count, arena))
+        status = CW_ERR_NOMEM;
+    free(n.mangled);
+    free(n.readable);
+    return status;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
+
+struct group { /* the places of a module */
+    const struct cw_module *module;
+    struct cw_place **places;
+    size_t count;
+};
+
+struct groups {
+    struct work work;
+    struct group *items;
+};
+
+/* For each place its line, 0 where none is known, and else the number of its file, from 0; where that is one more than
+ * were sent, the file's name. */
+static void write_lines(const struct group *g, const struct cw_lines *lines, uint32_t *numbers, struct cw_writer *out)
+{
+    uint32_t sent = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        struct cw_line found = {0};
+        cw_lines_find(lines, g->places[i]->function, g->places[i]->offset, &found);
+        cw_write_u32(out, found.line);
+        if (!found.line)
+            continue;
+        bool is_new = !numbers[found.number];
+        if (is_new)
+            numbers[found.number] = ++sent;
+        cw_write_u32(out, numbers[found.number] - 1);
+        if (is_new)
+            cw_write_string(out, found.file);
+    }
+}
+
+static void send_lines(void *context, int to)
+{
+    const struct groups *all = context;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    for (size_t i = all->work.done; i < all->work.count; i++) {
+        const struct group *g = &all->items[i];
+        const struct cw_lines *lines = NULL;
+        struct cw_arena *arena = cw_arena_create();
+        enum cw_status status = arena ? cw_lines_read(&lines, g->module->code, g->module->size, arena) : CW_ERR_NOMEM;
+        uint32_t *numbers = calloc((size_t)cw_lines_file_count(lines) + 1, sizeof *numbers);
+        cw_write_u8(&out, status == CW_OK && numbers ? READABLE : LEFT);
+        if (status == CW_OK && numbers)
+            write_lines(g, lines, numbers, &out);
+        cw_confined_send(&out, to);
+        free(numbers);
+        cw_arena_destroy(arena);
+    }
+    cw_writer_free(&out);
+}
+
+static void take_line(struct cw_place *at, const char **files, uint32_t *file_count, struct cw_reader *in,
+                      struct cw_arena *arena)
+{
+    uint32_t line = cw_read_u32(in), file = line ? cw_read_count_up_to(in, 0, *file_count, "files") : 0;
+    if (line && in->status == CW_OK && file == *file_count)
+        files[(*file_count)++] = cw_read_string(in, arena);
+    if (!line || in->status != CW_OK)
+        return;
+    at->line = line;
+    at->file = files[file];
+}
+
+static bool take_group(void *work, struct cw_reader *in, struct cw_arena *arena)
+{
+    struct groups *all = work;
+    const struct group *g = &all->items[all->work.done];
+    const char **files = calloc(g->count + 1, sizeof *files);
+    uint32_t file_count = 0;
+    if (!files)
+        in->status = CW_ERR_NOMEM;
+    enum answer answer = (enum answer)cw_read_u8(in);
+    for (size_t i = 0; i < g->count && answer == READABLE && in->status == CW_OK; i++)
+        take_line(g->places[i], files, &file_count, in, arena);
+    free(files);
+    *all->work.left += in->status == CW_OK && answer == LEFT;
+    return in->status == CW_OK;
+}
+
+static uint32_t half(uint64_t number)
+{
+    return (uint32_t)number;
+}
+
+static int by_module(const void *left, const void *right)
+{
+    const struct cw_place *a = *(struct cw_place *const *)left, *b = *(struct cw_place *const *)right;
+    return (half(a->module) > half(b->module)) - (half(a->module) < half(b->module));
+}
+
+/* Of those with the same number the first of the file, which lies before the others. */
+static int by_number(const void *left, const void *right)
+{
+    const struct cw_module *a = *(const struct cw_module *const *)left, *b = *(const struct cw_module *const *)right;
+    int order = (half(a->crc) > half(b->crc)) - (half(a->crc) < half(b->crc));
+    return order ? order : (a > b) - (a < b);
+}
+
+static void group_places(struct groups *all, struct cw_place **places, size_t count, const struct cw_module **modules,
+                         uint32_t module_count)
+{
+    size_t first = 0;
+    for (uint32_t m = 0; m < module_count; m++) {
+        if (m && half(modules[m]->crc) == half(modules[m - 1]->crc))
+            continue;
+        while (first < count && half(places[first]->module) < half(modules[m]->crc))
+            first++;
+        size_t end = first;
+        while (end < count && half(places[end]->module) == half(modules[m]->crc))
+            end++;
+        if (end == first)
+            continue;
+        all->items[all->work.count++] = (struct group){modules[m], places + first, end - first};
+        all->work.bytes += modules[m]->size;
+        first = end;
+    }
+}
+
+static enum cw_status place_lines(struct cw_place **places, size_t count, const struct cw_module *modules,
+                                  uint32_t module_count, struct cw_places_left *left, struct cw_arena *arena)
+{
+    const struct cw_module **order = calloc((size_t)module_count + 1, sizeof *order);
+    struct groups all = {.work = {.left = &left->modules, .send = send_lines, .take = take_group},
+                         .items = calloc((size_t)module_count + 1, sizeof *all.items)};
+    enum cw_status status = order && all.items ? CW_OK : CW_ERR_NOMEM;
+    for (uint32_t m = 0; m < module_count && status == CW_OK; m++)
+        order[m] = &modules[m];
+    if (status == CW_OK && count && module_count) {
+        qsort(order, module_count, sizeof *order, by_number);
+        qsort(places, count, sizeof *places, by_module);
+        group_places(&all, places, count, order, module_count);
+        status = do_confined(&all.work, arena);
+    }
+    free(order);
+    free(all.items);
+    return status;
+}
+
+enum cw_status cw_places_resolve(struct cw_place **places, size_t count, const struct cw_module *modules,
+                                 uint32_t module_count, struct cw_places_left *left, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    *left = (struct cw_places_left){0};
+    for (size_t i = 0; i < count; i++)
+        places[i]->file = "";
+    enum cw_status status = name_places(places, count, left, arena);
+    if (status == CW_OK)
+        status = place_lines(places, count, modules, module_count, left, arena);
+    return status == CW_OK ? CW_OK : cw_error_nomem(err);
+}

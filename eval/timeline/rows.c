@@ -1,0 +1,356 @@
+/* The rows of a trace as items of a timeline, in the order of the file. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/timeline/parts.h"
+
+static uint64_t get(const struct cw_trace_rows *rows, enum cw_trace_field field, uint32_t row)
+{
+    return cw_trace_get(rows, field, row);
+}
+
+/* A number that has 32 bits; others, and what is not known, are `otherwise`. */
+static uint32_t get32(const struct cw_trace_rows *rows, enum cw_trace_field field, uint32_t row, uint32_t otherwise)
+{
+    const uint64_t value = get(rows, field, row);
+    return value < UINT32_MAX ? (uint32_t)value : otherwise;
+}
+
+static uint32_t get_name(const struct cw_timeline_work *w, const struct cw_trace_rows *rows, enum cw_trace_field field,
+                         uint32_t row)
+{
+    return cw_timeline_name(w->t, rows->process, get(rows, field, row));
+}
+
+/* Also notes how long the trace is. */
+static bool has_time(struct cw_timeline *t, uint64_t start, uint64_t end)
+{
+    if (!start || end < start)
+        return false;
+    t->start = !t->start || start < t->start ? start : t->start;
+    t->end = end > t->end ? end : t->end;
+    return true;
+}
+
+static struct cw_key stream_key(const struct cw_trace_rows *rows, uint32_t row)
+{
+    return (struct cw_key){{rows->process, get(rows, CW_FIELD_DEVICE, row), get(rows, CW_FIELD_CONTEXT, row),
+                            get(rows, CW_FIELD_STREAM, row)}};
+}
+
+static bool find_thread(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t row, uint32_t *thread)
+{
+    *thread = cw_keys_add(&w->threads, (struct cw_key){{rows->process, get(rows, CW_FIELD_THREAD, row), 0, 0}});
+    return *thread != CW_NO_KEY;
+}
+
+/* ---- by kind ---------------------------------------------------------------------------------------------------- */
+
+/* Takes a row; false when out of memory. */
+typedef bool take_row(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t row, uint32_t block);
+
+static bool take_gpu(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+{
+    struct cw_timeline *t = w->t;
+    const enum cw_trace_kind kind = t->trace->kinds[rows->kind].kind;
+    const uint64_t start = get(rows, CW_FIELD_START, i), end = get(rows, CW_FIELD_END, i);
+    if (!has_time(t, start, end)) {
+        t->untimed[kind]++;
+        return true;
+    }
+    const uint32_t stream = cw_keys_add(&w->streams, stream_key(rows, i));
+    const uint32_t shape =
+        kind == CW_TRACE_KERNEL && get(rows, CW_FIELD_SHAPE, i) != CW_TRACE_UNKNOWN
+            ? cw_keys_find(&w->shapes, (struct cw_key){{rows->process, get(rows, CW_FIELD_SHAPE, i), 0, 0}})
+            : CW_NO_KEY;
+    const uint32_t own_name = get_name(w, rows, CW_FIELD_NAME, i);
+    t->gpu[t->gpu_count++] = (struct cw_timeline_gpu){
+        .start = start,
+        .end = end,
+        .stream = stream,
+        .correlation = get32(rows, CW_FIELD_CORRELATION, i, CW_TIMELINE_NONE),
+        .bytes = get(rows, CW_FIELD_BYTES, i),
+        .name = kind == CW_TRACE_COPY     ? get_name(w, rows, CW_FIELD_DIRECTION, i)
+                : kind == CW_TRACE_MEMSET ? get_name(w, rows, CW_FIELD_MEMORY, i)
+                : shape != CW_NO_KEY      ? t->shapes[shape].name
+                                          : own_name,
+        .call = CW_TIMELINE_NONE,
+        .shape = shape,
+        .from = get_name(w, rows, CW_FIELD_SOURCE, i),
+        .to = get_name(w, rows, CW_FIELD_TARGET, i),
+        .block = block,
+        .row = (uint16_t)i,
+        .kind = (uint8_t)kind,
+        .in_graph = kind != CW_TRACE_GRAPH && get32(rows, CW_FIELD_GRAPH, i, 0) != 0,
+    };
+    return stream != CW_NO_KEY;
+}
+
+static bool take_call(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+{
+    struct cw_timeline *t = w->t;
+    const enum cw_trace_kind kind = t->trace->kinds[rows->kind].kind;
+    const uint64_t start = get(rows, CW_FIELD_START, i), end = get(rows, CW_FIELD_END, i);
+    uint32_t thread;
+    if (!has_time(t, start, end)) {
+        t->untimed[kind]++;
+        return true;
+    }
+    if (!find_thread(w, rows, i, &thread))
+        return false;
+    t->calls[t->call_count++] =
+        (struct cw_timeline_call){.start = start,
+                                  .end = end,
+                                  .thread = thread,
+                                  .correlation = get32(rows, CW_FIELD_CORRELATION, i, CW_TIMELINE_NONE),
+                                  .name = get_name(w, rows, CW_FIELD_NAME, i),
+                                  .result = get32(rows, CW_FIELD_RESULT, i, 0),
+                                  .block = block,
+                                  .row = (uint16_t)i,
+                                  .kind = (uint8_t)kind};
+    return true;
+}
+
+static bool take_wait(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+{
+    struct cw_timeline *t = w->t;
+    const enum cw_trace_kind kind = t->trace->kinds[rows->kind].kind;
+    const uint64_t start = get(rows, CW_FIELD_START, i), end = get(rows, CW_FIELD_END, i);
+    uint32_t thread = CW_TIMELINE_NONE;
+    if (!has_time(t, start, end)) {
+        t->untimed[kind]++;
+        return true;
+    }
+    if (get(rows, CW_FIELD_THREAD, i) != CW_TRACE_UNKNOWN && !find_thread(w, rows, i, &thread))
+        return false;
+    t->waits[t->wait_count++] =
+        (struct cw_timeline_wait){.start = start,
+                                  .end = end,
+                                  .process = rows->process,
+                                  .correlation = get32(rows, CW_FIELD_CORRELATION, i, CW_TIMELINE_NONE),
+                                  .type = get_name(w, rows, CW_FIELD_TYPE, i),
+                                  .call = CW_TIMELINE_NONE,
+                                  .thread = thread,
+                                  .stream = CW_TIMELINE_NONE,
+                                  .context = get(rows, CW_FIELD_CONTEXT, i),
+                                  .event = get(rows, CW_FIELD_EVENT, i),
+                                  .stream_number = get(rows, CW_FIELD_STREAM, i),
+                                  .block = block,
+                                  .row = (uint16_t)i,
+                                  .kind = (uint8_t)kind};
+    return true;
+}
+
+static bool take_range(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+{
+    struct cw_timeline *t = w->t;
+    const uint64_t start = get(rows, CW_FIELD_START, i), end = get(rows, CW_FIELD_END, i);
+    const char *type = cw_trace_text(t->trace, rows->process, get(rows, CW_FIELD_TYPE, i));
+    uint32_t thread;
+    if (!has_time(t, start, end ? end : start)) {
+        t->untimed[CW_TRACE_NVTX_RANGE]++;
+        return true;
+    }
+    if (!find_thread(w, rows, i, &thread))
+        return false;
+    t->ranges[t->range_count++] = (struct cw_timeline_range){.start = start,
+                                                             .end = end,
+                                                             .thread = thread,
+                                                             .domain = get_name(w, rows, CW_FIELD_DOMAIN, i),
+                                                             .name = get_name(w, rows, CW_FIELD_NAME, i),
+                                                             .color = get32(rows, CW_FIELD_COLOR, i, 0),
+                                                             .block = block,
+                                                             .row = (uint16_t)i,
+                                                             .pushed = type[0] != 's',
+                                                             .open = !end};
+    return true;
+}
+
+static bool take_mark(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+{
+    struct cw_timeline *t = w->t;
+    const uint64_t time = get(rows, CW_FIELD_TIME, i);
+    uint32_t thread;
+    if (!has_time(t, time, time)) {
+        t->untimed[CW_TRACE_NVTX_MARK]++;
+        return true;
+    }
+    if (!find_thread(w, rows, i, &thread))
+        return false;
+    t->marks[t->mark_count++] = (struct cw_timeline_mark){.start = time,
+                                                          .end = time,
+                                                          .thread = thread,
+                                                          .domain = get_name(w, rows, CW_FIELD_DOMAIN, i),
+                                                          .name = get_name(w, rows, CW_FIELD_NAME, i),
+                                                          .color = get32(rows, CW_FIELD_COLOR, i, 0),
+                                                          .block = block,
+                                                          .row = (uint16_t)i};
+    return true;
+}
+
+static bool take_shape(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+{
+    struct cw_timeline *t = w->t;
+    const uint64_t id = get(rows, CW_FIELD_ID, i);
+    const uint32_t at = cw_keys_add(&w->shapes, (struct cw_key){{rows->process, id, 0, 0}});
+    (void)block;
+    if (at == CW_NO_KEY || at < t->shape_count) /* told again: it is the same */
+        return at != CW_NO_KEY;
+    struct cw_timeline_shape *shape = &t->shapes[t->shape_count++];
+    *shape = (struct cw_timeline_shape){
+        .process = rows->process,
+        .name = get_name(w, rows, CW_FIELD_NAME, i),
+        .id = id,
+        .registers = get32(rows, CW_FIELD_REGISTERS, i, 0),
+        .static_shared = get(rows, CW_FIELD_STATIC_SHARED, i) + 1 ? get(rows, CW_FIELD_STATIC_SHARED, i) : 0,
+        .dynamic_shared = get(rows, CW_FIELD_DYNAMIC_SHARED, i) + 1 ? get(rows, CW_FIELD_DYNAMIC_SHARED, i) : 0,
+        .local_per_thread = get(rows, CW_FIELD_LOCAL_PER_THREAD, i) + 1 ? get(rows, CW_FIELD_LOCAL_PER_THREAD, i) : 0};
+    for (int a = 0; a < 3; a++) {
+        shape->grid[a] = get32(rows, CW_FIELD_GRID_X + a, i, 0);
+        shape->block[a] = get32(rows, CW_FIELD_BLOCK_X + a, i, 0);
+        shape->cluster[a] = get32(rows, CW_FIELD_CLUSTER_X + a, i, 0);
+    }
+    return true;
+}
+
+static bool take_window(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+{
+    struct cw_timeline *t = w->t;
+    const uint64_t start = get(rows, CW_FIELD_START, i), end = get(rows, CW_FIELD_END, i);
+    (void)block;
+    if (start)
+        t->windows[t->window_count++] = (struct cw_timeline_window){start, end > start ? end : UINT64_MAX};
+    return true;
+}
+
+/* The last row of a process and kind counts. */
+static bool take_account(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+{
+    struct cw_timeline *t = w->t;
+    (void)block;
+    const uint32_t at =
+        cw_keys_add(&w->accounts, (struct cw_key){{rows->process, get_name(w, rows, CW_FIELD_TYPE, i), 0, 0}});
+    if (at == CW_NO_KEY)
+        return false;
+    t->account_count = w->accounts.count;
+    t->cut[rows->process] =
+        t->cut[rows->process] ||
+        strcmp(cw_trace_text(t->trace, rows->process, get(rows, CW_FIELD_NOTE, i)), CW_TRACE_CUT) == 0;
+    t->accounts[at] = (struct cw_timeline_account){
+        .process = rows->process,
+        .kind = cw_trace_text(t->trace, rows->process, get(rows, CW_FIELD_TYPE, i)),
+        .note = cw_trace_text(t->trace, rows->process, get(rows, CW_FIELD_NOTE, i)),
+        .launched = get(rows, CW_FIELD_LAUNCHED, i),
+        .recorded = get(rows, CW_FIELD_RECORDED, i),
+        .dropped = get(rows, CW_FIELD_DROPPED, i),
+        .untimed = get(rows, CW_FIELD_UNTIMED, i),
+    };
+    return true;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+/* What a row may take of memory at most, with a lane and a path of its own and what sorting needs. */
+enum { KEY = 2 * (sizeof(struct cw_key) + 2 * sizeof(uint32_t)), SORTING = 2 * sizeof(uint32_t) };
+enum { OF_STREAM = KEY + sizeof(struct cw_timeline_stream), OF_THREAD = KEY + sizeof(struct cw_timeline_thread) };
+enum { OF_PATH = KEY + sizeof(struct cw_timeline_path) };
+
+static const struct taken_kind {
+    take_row *take;
+    size_t cost;
+} taken_kinds[CW_TRACE_KIND__COUNT] = {
+    [CW_TRACE_KERNEL] = {take_gpu, sizeof(struct cw_timeline_gpu) + SORTING + OF_STREAM},
+    [CW_TRACE_COPY] = {take_gpu, sizeof(struct cw_timeline_gpu) + SORTING + OF_STREAM},
+    [CW_TRACE_MEMSET] = {take_gpu, sizeof(struct cw_timeline_gpu) + SORTING + OF_STREAM},
+    [CW_TRACE_GRAPH] = {take_gpu, sizeof(struct cw_timeline_gpu) + SORTING + OF_STREAM},
+    [CW_TRACE_DRIVER] = {take_call, sizeof(struct cw_timeline_call) + 2 * SORTING + OF_THREAD},
+    [CW_TRACE_RUNTIME] = {take_call, sizeof(struct cw_timeline_call) + 2 * SORTING + OF_THREAD},
+    [CW_TRACE_INTERNAL] = {take_call, sizeof(struct cw_timeline_call) + 2 * SORTING + OF_THREAD},
+    [CW_TRACE_SYNC] = {take_wait, sizeof(struct cw_timeline_wait) + SORTING},
+    [CW_TRACE_OVERHEAD] = {take_wait, sizeof(struct cw_timeline_wait) + SORTING + OF_THREAD},
+    [CW_TRACE_JIT] = {take_wait, sizeof(struct cw_timeline_wait) + SORTING + OF_THREAD},
+    [CW_TRACE_NVTX_RANGE] = {take_range, sizeof(struct cw_timeline_range) + SORTING + OF_THREAD + OF_PATH},
+    [CW_TRACE_NVTX_MARK] = {take_mark, sizeof(struct cw_timeline_mark) + SORTING + OF_THREAD},
+    [CW_TRACE_SHAPE] = {take_shape, sizeof(struct cw_timeline_shape) + KEY},
+    [CW_TRACE_WINDOW] = {take_window, sizeof(struct cw_timeline_window)},
+    [CW_TRACE_ACCOUNT] = {take_account, sizeof(struct cw_timeline_account) + KEY},
+};
+
+/* A row of a kind may take hardly a byte of its file, but what people capture takes several. */
+enum { BYTES_A_BYTE = 40, BYTES_FREE = 32 << 20 };
+
+static enum cw_status count_rows(struct cw_timeline_work *w, size_t file_size)
+{
+    struct cw_timeline *t = w->t;
+    double cost = 0;
+    uint64_t all = 0;
+    for (uint32_t k = 0; k < t->trace->kind_count; k++) {
+        const struct cw_trace_kind_read *kind = &t->trace->kinds[k];
+        if (kind->kind == CW_TRACE_KIND__COUNT)
+            continue;
+        t->rows[kind->kind] += kind->rows;
+        cost += (double)kind->rows * (double)taken_kinds[kind->kind].cost;
+        all += kind->rows;
+    }
+    if (all >= CW_TIMELINE_NONE || cost > (double)BYTES_A_BYTE * (double)file_size + BYTES_FREE)
+        return cw_error_set(w->err, CW_ERR_INPUT,
+                            "%s: found %" PRIu64 " rows in %zu bytes, expected fewer in a file of this size",
+                            t->trace->source, all, file_size);
+    return CW_OK;
+}
+
+static bool make_room(struct cw_timeline *t)
+{
+    const uint64_t *rows = t->rows;
+    const uint64_t gpu = rows[CW_TRACE_KERNEL] + rows[CW_TRACE_COPY] + rows[CW_TRACE_MEMSET] + rows[CW_TRACE_GRAPH];
+    const uint64_t calls = rows[CW_TRACE_DRIVER] + rows[CW_TRACE_RUNTIME] + rows[CW_TRACE_INTERNAL];
+    const uint64_t waits = rows[CW_TRACE_SYNC] + rows[CW_TRACE_OVERHEAD] + rows[CW_TRACE_JIT];
+    t->gpu = calloc(gpu + 1, sizeof *t->gpu);
+    t->calls = calloc(calls + 1, sizeof *t->calls);
+    t->waits = calloc(waits + 1, sizeof *t->waits);
+    t->ranges = calloc(rows[CW_TRACE_NVTX_RANGE] + 1, sizeof *t->ranges);
+    t->marks = calloc(rows[CW_TRACE_NVTX_MARK] + 1, sizeof *t->marks);
+    t->shapes = calloc(rows[CW_TRACE_SHAPE] + 1, sizeof *t->shapes);
+    t->windows = calloc(rows[CW_TRACE_WINDOW] + 1, sizeof *t->windows);
+    t->accounts = calloc(rows[CW_TRACE_ACCOUNT] + 1, sizeof *t->accounts);
+    t->cut = calloc((size_t)t->trace->process_count + 1, sizeof *t->cut);
+    return t->cut && t->gpu && t->calls && t->waits && t->ranges && t->marks && t->shapes && t->windows && t->accounts;
+}
+
+/* All blocks whose kind is a shape, then all others: a kernel finds its shape wherever that stands. */
+static enum cw_status read_blocks(struct cw_timeline_work *w, bool shapes, struct cw_trace_buffer *buffer)
+{
+    const struct cw_trace *trace = w->t->trace;
+    enum cw_status status = CW_OK;
+    for (size_t b = 0; b < trace->block_count && status == CW_OK; b++) {
+        const enum cw_trace_kind kind = trace->kinds[trace->blocks[b].kind].kind;
+        struct cw_trace_rows rows;
+        if (kind == CW_TRACE_KIND__COUNT || !taken_kinds[kind].take || (kind == CW_TRACE_SHAPE) != shapes)
+            continue;
+        status = cw_trace_read_rows(&rows, trace, b, buffer, w->err);
+        for (uint32_t i = 0; status == CW_OK && i < rows.count; i++)
+            if (!taken_kinds[kind].take(w, &rows, i, (uint32_t)b))
+                status = cw_error_nomem(w->err);
+    }
+    return status;
+}
+
+enum cw_status cw_timeline_read_rows(struct cw_timeline_work *w, size_t file_size)
+{
+    struct cw_trace_buffer buffer = {0};
+    enum cw_status status = count_rows(w, file_size);
+    if (status == CW_OK && !make_room(w->t))
+        status = cw_error_nomem(w->err);
+    if (status == CW_OK)
+        status = read_blocks(w, true, &buffer);
+    if (status == CW_OK)
+        status = read_blocks(w, false, &buffer);
+    cw_trace_buffer_free(&buffer);
+    for (uint32_t p = 0; status == CW_OK && p < w->t->trace->process_count && !w->t->data->complete; p++)
+        w->t->cut[p] = true;
+    for (uint32_t i = 0; i < w->t->range_count; i++) /* those that were open */
+        if (w->t->ranges[i].open)
+            w->t->ranges[i].end = w->t->end;
+    return status;
+}

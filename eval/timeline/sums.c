@@ -1,0 +1,180 @@
+/* What ran, added up by what it has in common. */
+#define _GNU_SOURCE
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shorten.h"
+#include "eval/keys.h"
+#include "eval/labels.h"
+#include "eval/timeline/group_parts.h"
+
+/* ---- what belongs together -------------------------------------------------------------------------------------- */
+
+struct grouping {
+    struct cw_timeline_groups *groups;
+    const uint32_t *family_of, *rank_of; /* by name, and by process: numbers of their own */
+    struct cw_keys keys;
+};
+
+/* Families of the names that kernels have. */
+static bool find_families(struct grouping *g, struct cw_arena *arena)
+{
+    const struct cw_timeline *t = g->groups->t;
+    char text[CW_SHORT_SIZE];
+    const char **families = cw_arena_alloc(arena, t->name_count, sizeof *families);
+    struct cw_label *labels = calloc((size_t)t->name_count + 1, sizeof *labels);
+    bool good = families && labels;
+    for (uint32_t i = 0; good && i < t->name_count; i++)
+        labels[i] = (struct cw_label){"", i};
+    for (uint32_t i = 0; good && i < t->gpu_count; i++) {
+        const uint32_t name = t->gpu[i].name;
+        if (families[name] || t->gpu[i].kind != CW_TRACE_KERNEL)
+            continue;
+        families[name] = cw_arena_strdup(arena, cw_shorten_to_family(t->names[name].shown, text));
+        good = families[name];
+        labels[name].text = good ? families[name] : "";
+    }
+    g->groups->families = families;
+    g->family_of = good ? cw_label_number(labels, t->name_count, arena) : NULL;
+    free(labels);
+    return g->family_of;
+}
+
+static const char *rank_of(const struct cw_timeline *t, uint32_t process)
+{
+    const char *rank = cw_timeline_attribute(t, process, "rank");
+    return rank ? rank : "";
+}
+
+static bool find_ranks(struct grouping *g, struct cw_arena *arena)
+{
+    const struct cw_timeline *t = g->groups->t;
+    const uint32_t count = t->trace->process_count;
+    struct cw_label *labels = calloc((size_t)count + 1, sizeof *labels);
+    for (uint32_t i = 0; labels && i < count; i++)
+        labels[i] = (struct cw_label){rank_of(t, i), i};
+    g->rank_of = labels ? cw_label_number(labels, count, arena) : NULL;
+    free(labels);
+    return g->rank_of;
+}
+
+static bool is_kernel(const struct cw_timeline_gpu *g)
+{
+    return g->kind == CW_TRACE_KERNEL || g->kind == CW_TRACE_GRAPH;
+}
+
+/* What all items of a group have in common. False for what is in none. */
+static bool find_key(const struct grouping *g, uint32_t item, struct cw_key *key)
+{
+    const struct cw_timeline *t = g->groups->t;
+    *key = (struct cw_key){{0}};
+    if (g->groups->by == CW_TIMELINE_BY_CALL) {
+        key->part[0] = t->calls[item].name;
+        return true;
+    }
+    const struct cw_timeline_gpu *gpu = &t->gpu[item];
+    const struct cw_timeline_stream *s = &t->streams[gpu->stream];
+    switch (g->groups->by) {
+    case CW_TIMELINE_BY_KERNEL:
+        *key = (struct cw_key){{gpu->kind, gpu->name}};
+        return is_kernel(gpu);
+    case CW_TIMELINE_BY_FAMILY:
+        *key = (struct cw_key){{gpu->kind, g->family_of[gpu->name]}};
+        return is_kernel(gpu);
+    case CW_TIMELINE_BY_COPY:
+        *key = (struct cw_key){{gpu->kind, gpu->name, gpu->from, gpu->to}};
+        return !is_kernel(gpu);
+    case CW_TIMELINE_BY_STREAM:
+        key->part[0] = gpu->stream;
+        return true;
+    case CW_TIMELINE_BY_DEVICE:
+        key->part[0] = s->device;
+        return true;
+    case CW_TIMELINE_BY_PROCESS:
+        key->part[0] = s->process;
+        return true;
+    default:
+        key->part[0] = g->rank_of[s->process];
+        return true;
+    }
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------------- */
+
+static struct cw_timeline_group *find_group(struct grouping *g, uint32_t item, struct cw_timeline_group **groups,
+                                            uint32_t *room)
+{
+    struct cw_key key;
+    if (!find_key(g, item, &key))
+        return NULL;
+    const uint32_t before = g->keys.count, at = cw_keys_add(&g->keys, key);
+    if (at == CW_NO_KEY)
+        return NULL;
+    if (at == *room) {
+        struct cw_timeline_group *grown = realloc(*groups, (2 * (size_t)*room + 16) * sizeof *grown);
+        if (!grown)
+            return NULL;
+        *groups = grown;
+        *room = 2 * *room + 16;
+    }
+    if (at == before)
+        (*groups)[at] = (struct cw_timeline_group){.first = item, .least = -1};
+    return &(*groups)[at];
+}
+
+void cw_timeline_group_add(struct cw_timeline_groups *all, struct cw_timeline_group *group, uint32_t item)
+{
+    const struct cw_timeline *t = all->t;
+    const bool call = all->by == CW_TIMELINE_BY_CALL;
+    const double time =
+        call ? (double)(t->calls[item].end - t->calls[item].start) : (double)(t->gpu[item].end - t->gpu[item].start);
+    group->count++;
+    group->total += time;
+    group->least = group->least < 0 || time < group->least ? time : group->least;
+    group->greatest = time > group->greatest ? time : group->greatest;
+    if (call)
+        group->failed += t->calls[item].result != 0 && t->calls[item].result != CW_TIMELINE_NOT_READY;
+    else if (t->gpu[item].bytes != CW_TRACE_UNKNOWN)
+        group->bytes += (double)t->gpu[item].bytes;
+    group->other_thread += !call && t->gpu[item].other_thread;
+    all->other_thread += !call && t->gpu[item].other_thread;
+    all->total += time;
+    all->item_count++;
+}
+
+static bool add_up(struct grouping *g, const struct cw_timeline_keep *of, struct cw_arena *arena)
+{
+    struct cw_timeline_groups *all = g->groups;
+    struct cw_timeline_group *groups = NULL;
+    const bool *keep = all->by == CW_TIMELINE_BY_CALL ? of->calls : of->gpu;
+    const uint32_t count = all->by == CW_TIMELINE_BY_CALL ? all->t->call_count : all->t->gpu_count;
+    uint32_t room = 0;
+    bool good = true;
+    for (uint32_t i = 0; i < count && good; i++) {
+        struct cw_key none;
+        if (keep && !keep[i])
+            continue;
+        struct cw_timeline_group *group = find_group(g, i, &groups, &room);
+        if (group)
+            cw_timeline_group_add(all, group, i);
+        else
+            good = !find_key(g, i, &none);
+    }
+    all->count = g->keys.count;
+    all->items = good ? cw_arena_alloc(arena, all->count, sizeof *all->items) : NULL;
+    if (all->items && all->count)
+        memcpy(all->items, groups, all->count * sizeof *groups);
+    free(groups);
+    return all->items;
+}
+
+bool cw_timeline_group_items(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,
+                             struct cw_arena *arena)
+{
+    struct grouping g = {.groups = all};
+    const bool good = (all->by != CW_TIMELINE_BY_FAMILY || find_families(&g, arena)) &&
+                      (all->by != CW_TIMELINE_BY_RANK || find_ranks(&g, arena)) && add_up(&g, keep, arena);
+    cw_keys_free(&g.keys);
+    return good;
+}
