@@ -1,211 +1,47 @@
 /* Captures, and values from them. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/progress.h"
 #include "base/search.h"
-#include "base/utf8.h"
-#include "image/merge.h"
 #include "lib/handles.h"
+#include "view/metrics.h"
+#include "view/source.h"
 
-static const size_t largest_capture = (size_t)1 << 40;
-
-/* `ranks` as cw_lib_open_ranks has it. Where there are none, or a device of these is described among others, all is
- * read. */
-static enum cw_status open_data(struct counterworks_capture *made, const char *ranks, struct cw_error *err)
+static enum counterworks_status finish_opening(struct counterworks_capture **capture, enum cw_status status,
+                                               struct cw_lib_call *call, struct counterworks_error *error)
 {
-    const char *kept = ranks ? cw_arena_strdup(made->arena, ranks) : NULL;
-    if (ranks && !kept)
-        return cw_error_nomem(err);
-    if (ranks && cw_counter_data_open_ranks(&made->data, &made->file, kept, made->arena, NULL) == CW_OK &&
-        made->data.range_count)
-        return CW_OK;
-    return cw_counter_data_open(&made->data, &made->file, made->arena, err);
-}
-
-static enum cw_status read_capture(struct counterworks_capture *made, const char *name, const char *ranks,
-                                   struct cw_error *err)
-{
-    const char *slash = strrchr(name, '/');
-    char *source = cw_arena_strdup(made->arena, slash ? slash + 1 : name);
-    made->name = made->file.name = cw_arena_strdup(made->arena, name);
-    if (!source || !made->name)
-        return cw_error_nomem(err);
-    cw_utf8_force(source, strlen(source));
-    made->source = source;
-    return open_data(made, ranks, err);
-}
-
-static enum counterworks_status finish_opening(struct counterworks_capture **capture, struct counterworks_capture *made,
-                                               enum cw_status status, const struct cw_lib_call *call,
-                                               struct counterworks_error *error)
-{
-    if (status != CW_OK)
-        counterworks_capture_close(made);
-    *capture = status == CW_OK ? made : NULL;
-    return cw_lib_finish(call, status, error);
-}
-
-enum cw_status cw_lib_open(struct counterworks_capture **capture, const char *path, struct cw_error *err)
-{
-    return cw_lib_open_ranks(capture, path, NULL, err);
-}
-
-enum cw_status cw_lib_open_ranks(struct counterworks_capture **capture, const char *path, const char *ranks,
-                                 struct cw_error *err)
-{
-    struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    enum cw_status status = made ? cw_input_open(&made->file, path, largest_capture, err) : cw_error_nomem(err);
     if (status == CW_OK)
-        status = read_capture(made, path, ranks, err);
-    if (status != CW_OK)
-        counterworks_capture_close(made);
-    *capture = status == CW_OK ? made : NULL;
-    return status;
-}
-
-enum cw_status cw_lib_load(struct counterworks_capture *capture, struct cw_error *err)
-{
-    return cw_counter_data_load(&capture->data, capture->arena, err);
+        status = cw_source_load(*capture, &call->err);
+    if (status != CW_OK) {
+        cw_source_close(*capture);
+        *capture = NULL;
+    }
+    return cw_lib_finish(call, status, error);
 }
 
 enum counterworks_status counterworks_capture_open(struct counterworks_capture **capture, const char *path,
                                                    struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    enum cw_status status = made ? cw_input_open(&made->file, path, largest_capture, &call.err) : CW_ERR_NOMEM;
-    if (status == CW_OK)
-        status = read_capture(made, path, NULL, &call.err);
-    if (status == CW_OK)
-        status = cw_lib_load(made, &call.err);
-    return finish_opening(capture, made, status, &call, error);
+    return finish_opening(capture, cw_source_join(capture, &path, 1, path, &call.err), &call, error);
 }
 
 enum counterworks_status counterworks_capture_read(struct counterworks_capture **capture, const void *data, size_t size,
                                                    const char *source, struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    if (made)
-        made->file = cw_input_of(data, size, source);
-    enum cw_status status = made ? read_capture(made, source, NULL, &call.err) : CW_ERR_NOMEM;
-    if (status == CW_OK)
-        status = cw_lib_load(made, &call.err);
-    return finish_opening(capture, made, status, &call, error);
+    return finish_opening(capture, cw_source_read(capture, data, size, source, &call.err), &call, error);
 }
 
 void counterworks_capture_close(struct counterworks_capture *capture)
 {
-    if (capture)
-        cw_input_close(&capture->file);
-    cw_lib_drop(capture);
-}
-
-/* ---- several as one --------------------------------------------------------------------------------------------- */
-
-struct joining {
-    const char *const *paths;
-    size_t count, opened;     /* opened: each file twice */
-    struct cw_input standard; /* standard input, which can be read once */
-    FILE *out;
-    const char *output;
-    bool *incomplete;         /* see struct cw_merge_files */
-    struct cw_job_ranks *job; /* the same */
-    struct cw_spool spool; /* instead of them */
-};
-
-static enum cw_status open_input(void *joining, size_t i, struct cw_input *input, struct cw_error *err)
-{
-    struct joining *j = joining;
-    const bool standard = cw_file_is_standard(j->paths[i]);
-    enum cw_status status = CW_OK;
-    cw_progress_at(j->opened++ < j->count ? 0 : i, j->count);
-    *input = j->standard;
-    if (!standard || !input->name)
-        status = cw_input_open(input, j->paths[i], largest_capture, err);
-    if (standard && status == CW_OK)
-        j->standard = *input;
-    if (status != CW_OK)
-        cw_input_close(input);
-    return status;
-}
-
-static void close_input(void *joining, struct cw_input *input)
-{
-    if (cw_file_is_standard(input->name))
-        ((struct joining *)joining)->standard = *input; /* may have been loaded meanwhile */
-    else
-        cw_input_close(input);
-}
-
-static enum cw_status put_output(void *joining, const void *data, size_t size, struct cw_error *err)
-{
-    const struct joining *j = joining;
-    if (fwrite(data, 1, size, j->out) == size && fflush(j->out) == 0)
-        return CW_OK;
-    return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", j->output, strerror(errno));
-}
-
-/* A cw_file_render of a struct joining. */
-static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
-{
-    struct joining j = *(const struct joining *)joining;
-    const struct cw_merge_files files = {.count = j.count,
-                                         .open = open_input,
-                                         .close = close_input,
-                                         .put = put_output,
-                                         .user = &j,
-                                         .sparse = true,
-                                         .incomplete = j.incomplete,
-                                         .job = j.job};
-    j.out = out;
-    enum cw_status status = cw_counter_data_merge_files(&files, err);
-    cw_input_close(&j.standard);
-    return status;
-}
-
-enum cw_status cw_lib_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
-                            struct cw_job_ranks *job, struct cw_error *err)
-{
-    const struct joining joining = {
-        .paths = paths, .count = count, .output = output, .incomplete = incomplete, .job = job};
-    return cw_file_print(output, join, &joining, err);
+    cw_source_close(capture);
 }
 
 enum counterworks_status counterworks_capture_merge(const char *output, const char *const *paths, size_t count,
                                                     struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    return cw_lib_finish(&call, cw_lib_merge(output, paths, count, NULL, NULL, &call.err), error);
-}
-
-static enum cw_status put_joined(void *joining, const void *data, size_t size, struct cw_error *err)
-{
-    return cw_spool_put(&((struct joining *)joining)->spool, data, size, err);
-}
-
-enum cw_status cw_lib_open_joined(struct counterworks_capture **capture, const char *const *paths, size_t count,
-                                  const char *name, struct cw_error *err)
-{
-    struct counterworks_capture *made = cw_lib_handle(sizeof *made);
-    struct joining j = {.paths = paths, .count = count};
-    const struct cw_merge_files files = {
-        .count = count, .open = open_input, .close = close_input, .put = put_joined, .user = &j};
-    enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
-    cw_input_close(&j.standard);
-    if (status == CW_OK) {
-        made->file = cw_spool_finish(&j.spool, name);
-        status = read_capture(made, name, NULL, err);
-    } else {
-        cw_spool_free(&j.spool);
-    }
-    if (status != CW_OK)
-        counterworks_capture_close(made);
-    *capture = status == CW_OK ? made : NULL;
-    return status;
+    return cw_lib_finish(&call, cw_source_merge(output, paths, count, NULL, NULL, &call.err), error);
 }
 
 /* ---- what is in it ---------------------------------------------------------------------------------------------- */
@@ -289,12 +125,10 @@ enum counterworks_status counterworks_capture_metric_each(const struct counterwo
 {
     struct cw_lib_call call = cw_lib_enter();
     struct cw_result held = {0};
-    struct counterworks_chip silent = *chip; /* evaluation tells what is worth telling */
     char name[CW_METRIC_NAME_MAX];
     struct cw_arena *arena = cw_arena_create();
-    silent.tell = NULL;
     enum cw_status status =
-        arena ? cw_lib_select(&held, capture, &silent, NULL, 0, arena, &call.err) : cw_error_nomem(&call.err);
+        arena ? cw_view_select(&held, capture, chip, NULL, 0, NULL, arena, &call.err) : cw_error_nomem(&call.err);
     for (uint32_t i = 0; status == CW_OK && i < held.metric_count; i++)
         if (!take(user, cw_metric_name(held.chip, &held.metrics[i], name)))
             break;
@@ -312,9 +146,11 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
     const struct cw_eval_options spans = cw_lib_spans(options);
     struct cw_result result = {.values = values, .statuses = statuses};
     struct cw_arena *arena = cw_arena_create();
-    enum cw_status status =
-        arena ? cw_lib_evaluate(&result, capture, NULL, chip, count ? names : &none, count, &spans, arena, &call.err)
-              : cw_error_nomem(&call.err);
+    struct cw_notices notices = {.arena = arena};
+    enum cw_status status = arena ? cw_view_evaluate(&result, capture, NULL, chip, count ? names : &none, count, &spans,
+                                                     &notices, arena, &call.err)
+                                  : cw_error_nomem(&call.err);
+    cw_lib_tell_notices(chip, &notices);
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
 }

@@ -8,6 +8,7 @@
 #include "metricdb/formula_load.h"
 #include "metricdb/node.h"
 #include "metricdb/set.h"
+#include "view/metrics.h"
 
 static int by_name(const void *a, const void *b)
 {
@@ -148,6 +149,13 @@ enum counterworks_status counterworks_chip_add_metrics(struct counterworks_chip 
     return cw_lib_finish(&call, status, error);
 }
 
+enum counterworks_status counterworks_chip_add_legacy(struct counterworks_chip *chip, const char *const *names,
+                                                      size_t count, struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    return cw_lib_finish(&call, cw_view_add_legacy(chip, names, count, &call.err), error);
+}
+
 void counterworks_chip_close(struct counterworks_chip *chip)
 {
     if (chip && chip->share) {
@@ -170,6 +178,12 @@ void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line)
     if (chip->tell && line->status == CW_OK)
         chip->tell(chip->user, (const char *)line->data);
     cw_writer_free(line);
+}
+
+void cw_lib_tell_notices(const struct counterworks_chip *chip, const struct cw_notices *notices)
+{
+    for (const struct cw_notice *n = notices->first; n && chip->tell; n = n->next)
+        chip->tell(chip->user, n->text);
 }
 
 /* ---- sets ------------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/handles.h"
+#include "view/metrics.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
 #include "metricdb/rules.h"
@@ -252,7 +253,7 @@ enum counterworks_status counterworks_metric_find(struct counterworks_metric **m
     if (base)
         m = cw_metric_usual(chip->chip, type, index);
     enum cw_status status = base ? CW_OK : cw_metric_parse(&m, chip->chip, name, &call.err);
-    cw_lib_hint(&call.err, chip, &name, 1);
+    cw_view_hint(&call.err, chip, &name, 1);
     if (status == CW_OK && (!d || !(d->arena = cw_arena_create())))
         status = cw_error_nomem(&call.err);
     if (status == CW_OK)

@@ -6,6 +6,7 @@
 
 #include "host/nvperf/lower.h"
 #include "lib/handles.h"
+#include "view/metrics.h"
 
 enum { MOST_NAMED = 8 };
 
@@ -25,7 +26,7 @@ static enum cw_status check_together(const struct cw_plan_options *o, const stru
 {
     for (size_t i = 0; i < o->together_count; i++)
         for (size_t k = 0; k < o->together[i].count; k++)
-            if (!cw_lib_has_name(metrics->names, metrics->count, o->together[i].items[k]))
+            if (!cw_view_has_name(metrics->names, metrics->count, o->together[i].items[k]))
                 return cw_error_set(err, CW_ERR_USAGE,
                                     "found '%.200s' to be kept together, expected a metric of the plan",
                                     o->together[i].items[k]);
@@ -204,7 +205,7 @@ static enum cw_status make(struct counterworks_plan *plan, const struct counterw
     if (status == CW_OK)
         status = make_within(plan, chip, metrics, most, o->drop, err);
     if (status == CW_ERR_USAGE)
-        cw_lib_hint(err, chip, metrics->names, metrics->count);
+        cw_view_hint(err, chip, metrics->names, metrics->count);
     return status == CW_OK && o->native ? prove(plan, chip, o->native_library, err) : status;
 }
 

@@ -1,271 +1,38 @@
-/* metric-eval index: which file of a folder has which rank; and --rank, which asks for it. */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <search.h>
-#include <stdlib.h>
-#include <string.h>
+/* metric-eval index: finds the ranks of a job faster. */
 #include <sys/stat.h>
 
-#include "base/decimal.h"
-#include "base/file.h"
 #include "base/progress.h"
 #include "cli/common/cli.h"
-#include "cli/eval/run.h"
+#include "cli/eval/session.h"
 #include "image/rank_index.h"
-#include "image/trace_data.h"
 
-static const size_t largest_index = (size_t)1 << 30;
-static const uint64_t largest_capture = (uint64_t)1 << 40;
-
-static uint64_t time_of(const struct stat *st)
+static void check_options(void *line, struct argp_state *state)
 {
-    return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
-}
-
-/* The folder without a slash at its end. */
-static char *path_of(const char *folder, const char *name, struct cw_arena *arena)
-{
-    size_t size = strlen(folder);
-    while (size > 1 && folder[size - 1] == '/')
-        size--;
-    return cw_arena_printf(arena, "%.*s/%s", (int)size, folder, name);
-}
-
-/* ---- what is asked of it ---------------------------------------------------------------------------------------- */
-
-/* Whether nothing was added to the folder, or taken from it, since. */
-static bool is_of_folder(const char *folder, const struct stat *index)
-{
+    const struct cw_eval_line *o = line;
     struct stat st;
-    return stat(folder, &st) == 0 && time_of(&st) <= time_of(index);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-static void leave(void *path)
-{
-    (void)path;
-}
-
-/* Whether the entry's file is still what was looked at. */
-static bool is_as_before(const char *path, const struct cw_rank_entry *e)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == e->size && time_of(&st) == e->time_ns;
-}
-
-/* The files that have the ranks, each once; none where one is another by now: the index is of no use. */
-static enum cw_status choose_files(struct cw_file_list *list, const char *folder, const struct cw_rank_index *index,
-                                   const char *ranks, struct cw_arena *arena, struct cw_error *err)
-{
-    void *met = NULL; /* a tree of their paths */
-    char **paths = cw_arena_alloc(arena, index->count, sizeof *paths);
-    enum cw_status status = paths ? CW_OK : cw_error_nomem(err);
-    bool good = true;
-    for (size_t i = 0; status == CW_OK && good && i < index->count; i++) {
-        const struct cw_rank_entry *e = &index->entries[i];
-        if (!cw_rank_list_has(ranks, e->rank))
-            continue;
-        char *path = path_of(folder, e->name, arena), **found = path ? tsearch(path, &met, by_text) : NULL;
-        if (!found)
-            status = cw_error_nomem(err);
-        else if (*found == path)
-            paths[list->count++] = path;
-        good = status == CW_OK && is_as_before(path, e);
-    }
-    tdestroy(met, leave);
-    *list = (struct cw_file_list){paths, status == CW_OK && good ? list->count : 0};
-    return status;
-}
-
-enum cw_status cw_eval_find_ranks(struct cw_file_list *list, const char *folder, const char *ranks,
-                                  struct cw_arena *arena, struct cw_error *err)
-{
-    struct cw_rank_index index;
-    struct cw_bytes text = {0};
-    struct stat st;
-    char *path = path_of(folder, CW_RANK_INDEX_NAME, arena);
-    *list = (struct cw_file_list){0};
-    if (!path)
-        return cw_error_nomem(err);
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !is_of_folder(folder, &st) ||
-        cw_file_read(&text, path, largest_index, NULL) != CW_OK)
-        return CW_OK;
-    char *kept = cw_arena_strndup(arena, (const char *)text.data, text.size);
-    const size_t size = text.size;
-    cw_bytes_free(&text);
-    if (!kept || strlen(kept) != size || cw_rank_index_read(&index, kept, size, path, arena, NULL) != CW_OK)
-        return CW_OK;
-    return choose_files(list, folder, &index, ranks, arena, err);
-}
-
-/* ---- how it is made --------------------------------------------------------------------------------------------- */
-
-struct growing {
-    struct cw_rank_index index; /* entries are to be freed */
-    size_t room;
-    uint64_t unranked; /* files without any rank */
-};
-
-static enum cw_status add(struct growing *g, const struct cw_rank_entry *entry, struct cw_error *err)
-{
-    struct cw_rank_entry *more = cw_grown(g->index.entries, &g->room, g->index.count, sizeof *more);
-    if (!more)
-        return cw_error_nomem(err);
-    g->index.entries = more;
-    g->index.entries[g->index.count++] = *entry;
-    return CW_OK;
-}
-
-static enum cw_status add_rank(struct growing *g, const char *rank, const struct stat *st, const char *name,
-                               struct cw_error *err)
-{
-    uint32_t number;
-    if (!rank || !cw_decimal_read_u32(rank, &number))
-        return CW_OK;
-    return add(g, &(struct cw_rank_entry){number, (uint64_t)st->st_size, time_of(st), name}, err);
-}
-
-/* Those of a trace: each process tells its own. */
-static enum cw_status add_processes(struct growing *g, struct cw_input *input, const struct cw_counter_data *data,
-                                    const struct stat *st, const char *name, struct cw_arena *arena,
-                                    struct cw_error *err)
-{
-    struct cw_trace trace = {0};
-    enum cw_status status = cw_input_load(input, err);
-    if (status == CW_OK)
-        status = cw_trace_read(&trace, data->devices, data->device_count, input->bytes, (size_t)input->size, name,
-                               arena, err);
-    for (uint32_t p = 0; status == CW_OK && p < trace.process_count; p++)
-        status = add_rank(g, cw_trace_attribute(&trace.processes[p], "rank"), st, name, err);
-    return status;
-}
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct cw_rank_entry *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-/* Of the entries from `first` on, which are of one file, each rank once. */
-static void drop_repeats(struct growing *g, size_t first)
-{
-    struct cw_rank_entry *entries = g->index.entries;
-    const size_t count = g->index.count;
-    if (count > first)
-        qsort(entries + first, count - first, sizeof *entries, by_rank);
-    g->index.count = first;
-    for (size_t i = first; i < count; i++)
-        if (i == first || entries[i].rank != entries[g->index.count - 1].rank)
-            entries[g->index.count++] = entries[i];
-}
-
-/* The ranks of a file: each launch tells its own. */
-static enum cw_status add_file(struct growing *g, const char *path, const char *name, struct cw_error *err)
-{
-    struct cw_counter_data data;
-    struct cw_input input;
-    struct stat st = {0};
-    struct cw_arena *arena = cw_arena_create();
-    const size_t before = g->index.count;
-    enum cw_status status = arena ? cw_input_open(&input, path, largest_capture, err) : cw_error_nomem(err);
-    if (status == CW_OK)
-        status = fstat(input.fd, &st) == 0 ? cw_counter_data_open(&data, &input, arena, err)
-                                           : cw_error_set(err, CW_ERR_IO, "%s: cannot look at it", path);
-    for (uint32_t i = 0; status == CW_OK && i < cw_launch_count(&data); i++)
-        status = add_rank(g, cw_range_attribute(cw_launch(&data, i), "rank"), &st, name, err);
-    if (status == CW_OK && data.schema.profiler == CW_PROFILER_TRACE)
-        status = add_processes(g, &input, &data, &st, name, arena, err);
-    drop_repeats(g, before);
-    g->unranked += g->index.count == before;
-    if (arena)
-        cw_input_close(&input);
-    cw_arena_destroy(arena);
-    return status;
-}
-
-static enum cw_status write_index(struct growing *g, const char *path, struct cw_error *err)
-{
-    struct cw_writer out;
-    cw_writer_init(&out);
-    cw_rank_index_write(&g->index, &out);
-    enum cw_status status = out.status == CW_OK ? cw_file_write(path, out.data, out.size, err) : cw_error_nomem(err);
-    cw_writer_free(&out);
-    if (status == CW_OK) /* it is later than its folder, in which it was put just now */
-        utimensat(AT_FDCWD, path, NULL, 0);
-    return status;
-}
-
-struct index_options {
-    char *const *folders;
-    size_t count;
-    bool quiet, force;
-};
-
-static enum cw_status make_index(const char *folder, const struct index_options *o, struct cw_arena *arena,
-                                 struct cw_error *err)
-{
-    static const struct cw_file_kind kind = {"an index", false, {CW_RANK_INDEX_HEAD}};
-    struct cw_file_list files;
-    struct growing g = {0};
-    char *const words[] = {(char *)folder};
-    char *path = path_of(folder, CW_RANK_INDEX_NAME, arena);
-    enum cw_status status = path ? cw_file_may_replace(path, &kind, o->force, err) : cw_error_nomem(err);
-    if (status == CW_OK && !cw_file_list_is(folder))
-        status = cw_error_set(err, CW_ERR_IO, "%s: found no folder of that name", folder);
-    if (status == CW_OK)
-        status = cw_file_list_expand(&files, words, 1, CW_EVAL_SUFFIX, arena, err);
-    if (status == CW_OK)
-        cw_file_list_tell(&files);
-    cw_progress_begin(o->quiet, false, "reading %s", folder);
-    for (size_t i = 0; status == CW_OK && i < files.count; i++) {
-        const char *name = strrchr(files.paths[i], '/') + 1;
-        cw_progress_at(i, files.count);
-        if (strchr(name, '\n'))
-            status = cw_error_set(err, CW_ERR_INPUT, "%s: found an end of line in the name of a file, expected none",
-                                  files.paths[i]);
-        else
-            status = add_file(&g, files.paths[i], name, err);
-    }
-    cw_progress_end();
-    if (status == CW_OK)
-        status = write_index(&g, path, err);
-    if (status == CW_OK && g.unranked && !o->quiet)
-        fprintf(stderr, "%llu of the files tell no rank\n", (unsigned long long)g.unranked);
-    free(g.index.entries);
-    return status;
-}
-
-static void check_options(void *options, struct argp_state *state)
-{
-    const struct index_options *o = options;
-    struct stat st;
-    if (!o->count)
+    if (!o->word_count)
         cw_usage_error(state, "found no folder, expected one at least");
-    for (size_t i = 0; i < o->count; i++)
-        if (stat(o->folders[i], &st) == 0 && !S_ISDIR(st.st_mode))
-            cw_usage_error(state, "found the file %s, expected a folder", o->folders[i]);
+    for (size_t i = 0; i < o->word_count; i++)
+        if (stat(o->words[i], &st) == 0 && !S_ISDIR(st.st_mode))
+            cw_usage_error(state, "found the file %s, expected a folder", o->words[i]);
 }
 
 static const struct cw_option option_list[] = {
-    {"quiet", 'q', NULL, "no notices", CW_OPTION_FLAG(struct index_options, quiet)},
-    {CW_OPTION_GROUP(struct index_options, force, cw_cli_force_options)},
-    {CW_OPTION_WORDS(struct index_options, folders, count)},
+    {"quiet", 'q', NULL, "no notices", CW_OPTION_FLAG(struct cw_eval_line, quiet)},
+    {CW_OPTION_GROUP(struct cw_eval_line, force, cw_cli_force_options)},
+    {CW_OPTION_WORDS(struct cw_eval_line, words, word_count)},
     {CW_OPTION_CHECK(check_options)},
     {0},
 };
 
-static enum cw_status make_all(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
-                               struct cw_error *err)
+static enum cw_status make_all(struct cw_eval_session *s)
 {
-    const struct index_options *o = options;
     enum cw_status status = CW_OK;
-    (void)chip;
-    for (size_t i = 0; i < o->count && status == CW_OK; i++)
-        status = make_index(o->folders[i], o, arena, err);
+    for (size_t i = 0; i < s->o->word_count && status == CW_OK; i++) {
+        cw_progress_begin(s->o->quiet, false, "reading %s", s->o->words[i]);
+        status = cw_rank_files_index(s->o->words[i], s->o->force, s->o->quiet ? NULL : &s->notices, s->arena, s->err);
+        cw_progress_end();
+    }
     return status;
 }
 
@@ -276,6 +43,6 @@ int cw_eval_index(int argc, char **argv)
         "Writes FOLDER/" CW_RANK_INDEX_NAME ": which file has which rank of a job. --rank reads only these files then. "
         "An index is never needed, and one that is older than its folder or files is not used.\v"
         "Example:\n  metric-eval index job/\n  metric-eval job/ --rank 713 --kernel gemm -m dram__bytes.sum"};
-    struct index_options options = {0};
-    return cw_cli_run(&usage, argc, argv, &options, NULL, make_all);
+    struct cw_eval_line line = {.run = make_all};
+    return cw_eval_command(&usage, argc, argv, &line);
 }

@@ -5,6 +5,9 @@
 #include "base/search.h"
 #include "cli/common/cli.h"
 #include "eval/ranges/fold.h"
+#include "view/metrics.h"
+#include "view/source.h"
+#include "view/tables.h"
 
 enum { BATCH = 32 << 20 }; /* bytes of files that are joined, and beyond which one is read in parts */
 static const uint64_t largest_capture = (uint64_t)1 << 40;
@@ -48,9 +51,9 @@ static enum cw_status open_small(struct cw_mpi_piece *p, const struct cw_mpi_job
     while (end < j->list.count && (end == first || (bytes < BATCH && j->files[end].first < j->end)))
         bytes += j->files[end++].bytes;
     enum cw_status status =
-        cw_lib_open_joined(&p->capture, (const char *const *)j->list.paths + first, end - first, j->list.paths[first], j->err);
+        cw_source_join(&p->capture, (const char *const *)j->list.paths + first, end - first, j->list.paths[first], j->err);
     if (status == CW_OK)
-        status = cw_lib_load(p->capture, j->err);
+        status = cw_source_load(p->capture, j->err);
     if (status != CW_OK)
         return status;
     const uint64_t start = j->files[first].first, stop = start + p->capture->data.range_count;
@@ -63,7 +66,7 @@ static enum cw_status open_small(struct cw_mpi_piece *p, const struct cw_mpi_job
 
 static enum cw_status open_large(struct cw_mpi_maker *m, size_t index)
 {
-    struct counterworks_capture *made = cw_lib_handle(sizeof *made);
+    struct counterworks_capture *made = cw_source_create();
     const struct cw_mpi_job *j = m->job;
     cw_mpi_maker_free(m);
     m->large.index = index + 1;
@@ -170,6 +173,7 @@ static enum cw_status evaluate(struct cw_mpi_piece *p, struct cw_mpi_maker *m)
     const struct cw_mpi_job *j = m->job;
     const struct cw_eval_options usual = {0};
     const bool first = m->has_names;
+    struct cw_notices notices = {.arena = p->arena};
     uint32_t *numbers = cw_arena_alloc(p->arena, p->data.range_count, sizeof *numbers);
     enum cw_status status = numbers ? CW_OK : cw_error_nomem(j->err);
     for (uint32_t i = 0; status == CW_OK && i < p->data.range_count; i++)
@@ -177,13 +181,14 @@ static enum cw_status evaluate(struct cw_mpi_piece *p, struct cw_mpi_maker *m)
     if (status == CW_OK && !m->has_names)
         status = find_names(m, p);
     if (status == CW_OK)
-        status = cw_lib_select(&p->result, p->capture, m->chip, m->names, m->name_count, p->arena, j->err);
+        status = cw_view_select(&p->result, p->capture, m->chip, m->names, m->name_count, &notices, p->arena, j->err);
+    cw_lib_tell_notices(m->chip, &notices);
     p->result.data = &p->data;
     p->result.numbers = numbers;
     if (status == CW_OK)
         status = cw_result_make(&p->result, &usual, p->arena, j->err);
     if (status == CW_OK)
-        status = cw_lib_output(&p->output, &p->result, first ? NULL : m->chip, p->arena, j->err);
+        status = cw_tables_make(&p->output, &p->result, first ? NULL : m->chip, p->arena, j->err);
     counterworks_chip_tell(m->chip, NULL, NULL);
     return status;
 }

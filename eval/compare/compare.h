@@ -14,7 +14,7 @@ struct cw_side {
     const struct cw_counter_data *data; /* the capture */
 };
 
-/* Groups what `wanted` was selected for (cw_lib_select) and evaluates it. All lives in `arena`. */
+/* Groups what `wanted` was selected for (cw_view_select) and evaluates it. All lives in `arena`. */
 enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted, enum cw_group_by by,
                             const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
@@ -66,7 +66,7 @@ struct cw_comparison {
     const struct cw_match *matches;
     const struct cw_compare_spread *spreads; /* [match][metric]; NULL: are not wanted */
 };
-/* `a` was selected (cw_lib_select); `b` has a capture and a chip (cw_lib_begin). Compared are the metrics of `a` that
+/* `a` was selected (cw_view_select); `b` has a capture and a chip (cw_view_begin). Compared are the metrics of `a` that
  * both chips have. `runs`: of each side; NULL: one. All lives in `arena`. */
 enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, const struct cw_result *b,
                           const uint32_t runs[2], enum cw_group_by by, bool with_spread,

@@ -151,8 +151,9 @@ struct counterworks_plan;
 enum counterworks_profiler {
     COUNTERWORKS_RANGES = 0,     /* around launches or ranges, in passes */
     COUNTERWORKS_SAMPLES = 1,    /* over time, in one pass */
-    COUNTERWORKS_PC_SAMPLES = 2, /* captures alone: there is no plan for the last two */
-    COUNTERWORKS_INSTRUCTIONS = 3
+    COUNTERWORKS_PC_SAMPLES = 2, /* captures alone: there is no plan for the last three */
+    COUNTERWORKS_INSTRUCTIONS = 3,
+    COUNTERWORKS_TRACE = 4
 };
 
 enum counterworks_preference {
@@ -229,7 +230,7 @@ struct counterworks_capture_info {
     const char *chip;
     enum counterworks_profiler profiler;
     bool complete;      /* the capture came to its end; else it has what was whole */
-    uint64_t row_count; /* ranges, or samples over time; 0 for the other two profilers */
+    uint64_t row_count; /* ranges, or samples over time; 0 for the other profilers */
     uint64_t dropped;   /* ranges or samples that were lost */
     uint32_t device_count, pass_count;
     uint32_t metric_count; /* that the plan names */
@@ -284,7 +285,7 @@ struct counterworks_evaluate_options {
  * those of metric m and row r. A missing value is NaN. A ratio over zero is zero, and so is zero over zero; anything
  * else over zero is NaN. Counters that the capture lacks are no error: their metrics read "not collected", as
  * those of other passes do of a range that was multiplexed. NULL options are the usual ones. COUNTERWORKS_USAGE for an
- * unknown name, COUNTERWORKS_INPUT for a capture of another chip, COUNTERWORKS_UNSUPPORTED for one of instructions.
+ * unknown name, COUNTERWORKS_INPUT for a capture of another chip, COUNTERWORKS_UNSUPPORTED for one without metrics.
  * Whoever listens to the chip (counterworks_chip_tell) is told of an incomplete capture, of one that was planned with
  * another version of the database, and of metrics without a formula.
  */
@@ -292,6 +293,48 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
                                                const struct counterworks_chip *chip, const char *const *names,
                                                size_t count, const struct counterworks_evaluate_options *options,
                                                double *values, int8_t *statuses, struct counterworks_error *error);
+
+/* ---- requests --------------------------------------------------------------------------------------------------- */
+
+enum counterworks_form {
+    COUNTERWORKS_TABLE, /* rows for programs; ranges by themselves unless `by` groups them */
+    COUNTERWORKS_LIST,  /* rows for people, kernels unless `by` says otherwise, with limiter and first finding */
+    COUNTERWORKS_STACKS, /* time or samples by stack, for flame graphs */
+    COUNTERWORKS_MONITOR, /* the kernels' metrics, for a monitor */
+    COUNTERWORKS_TIMELINE /* lanes over time, for viewers */
+};
+
+/* Which part of a capture is wanted, and how. Plain data of the caller's; a member that is zero asks for nothing.
+ * Which members a capture takes depends on its profiler; COUNTERWORKS_USAGE for others. */
+struct counterworks_request {
+    size_t size; /* of this struct */
+    enum counterworks_form form;
+    /* Which launches: ranks of a job as in "0-7,12"; ranges by numbers as in "0-9,12" or by name; kernels by name,
+     * which may be repeated. A name is a whole name or its form in a table, else a part of names, else a regular
+     * expression. In a trace, ranges are NVTX ranges with all in them. */
+    const char *ranks, *ranges;
+    struct counterworks_names kernels, excluded;
+    /* Rows: "kernel", "family", "range", "fold", "nvtx", "device", "rank" or "stream"; of a trace also "process",
+     * "copy", "call", "graph" or "nvtx-each". */
+    const char *by;
+    const char *sort; /* a column or a metric; ":asc" or ":desc" behind it */
+    struct counterworks_names filters; /* formulas over columns and metrics, all of which are to be true */
+    uint32_t top;                      /* at most so many rows; 0: as many as suit the form */
+    const char *kinds;                 /* of a trace: kinds of rows, separated by commas */
+    /* Metrics by full name; none: those of the plan. `every`: all whose counters the capture has. */
+    bool every;
+    struct counterworks_names metrics;
+    double frame_ns, region_ns; /* durations of the user's frame and region, 0 for none */
+    bool single;                /* one table alone, as CSV has */
+    /* Advice: rules of one's own beside the shipped ones, a YAML file or a folder of them, or NULL; findings that would
+     * save less of a kernel's time than `least_gain`, 0 to 1, are left out. */
+    const char *rules;
+    double least_gain;
+    bool full;                  /* all that HDF5 keeps: metrics have descriptions, and a join all of its tables */
+    bool wide;                  /* of a list: each row in full */
+    bool quiet;                 /* of a list: nothing but the data */
+    bool values;                /* of a list: a file has all metrics, so that it shows those that are named alone */
+};
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* Which rows of a capture are shown, and in which order: --by, --range, --kernel, --exclude, --filter, --sort and
- * --top. */
 #define _GNU_SOURCE
+#include "view/rows.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +8,13 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cli/common/cli.h"
-#include "cli/eval/run.h"
-#include "eval/timeline/groups.h"
+#include "eval/output/joined.h"
+#include "eval/ranges/fold.h"
+#include "eval/ranges/spread.h"
+#include "eval/status.h"
 #include "metricdb/expr.h"
+#include "metricdb/rules.h"
+#include "view/selection.h"
 
 /* What a name in --filter and --sort stands for beside a metric. */
 enum column { LAUNCHES, TOTAL, SHARE, MEAN, LEAST, GREATEST, SPREAD, NAME, COLUMN__COUNT };
@@ -73,49 +76,49 @@ static void tell_columns(struct cw_error *err, const char *option, const char *c
 }
 
 /* The value of each name for each group, [name][group]: of columns and of metrics; their statuses, NULL of a column.
- * Prints no notices. */
-static enum cw_status find_values(struct cw_eval_run *r, const struct cw_eval_rows *rows, const char *option,
+ * Adds no notices. */
+static enum cw_status find_values(const struct cw_view_input *in, const struct cw_rows *rows, const char *option,
                                   const char *const *names, uint32_t count, const double ***values,
                                   const int8_t ***statuses)
 {
     const uint32_t groups = rows->groups.count;
-    const char **metrics = cw_arena_alloc(r->arena, count, sizeof *metrics);
-    const double **list = *values = cw_arena_alloc(r->arena, count, sizeof *list);
-    const int8_t **list_statuses = *statuses = cw_arena_alloc(r->arena, count, sizeof *list_statuses);
+    const char **metrics = cw_arena_alloc(in->arena, count, sizeof *metrics);
+    const double **list = *values = cw_arena_alloc(in->arena, count, sizeof *list);
+    const int8_t **list_statuses = *statuses = cw_arena_alloc(in->arena, count, sizeof *list_statuses);
     uint32_t metric_count = 0;
     if (!metrics || !list || !list_statuses)
-        return cw_error_nomem(r->err);
+        return cw_error_nomem(in->err);
     for (uint32_t i = 0; i < count; i++) {
         const enum column column = find_column(names[i], strlen(names[i]));
         if (column >= NAME) {
             metrics[metric_count++] = names[i];
             continue;
         }
-        double *own = cw_arena_alloc(r->arena, groups, sizeof *own);
+        double *own = cw_arena_alloc(in->arena, groups, sizeof *own);
         if (!own)
-            return cw_error_nomem(r->err);
+            return cw_error_nomem(in->err);
         for (uint32_t k = 0; k < groups; k++)
             own[k] = column_value(&rows->groups, k, column);
         list[i] = own;
     }
     if (!metric_count)
         return CW_OK;
-    struct cw_eval_run of = *r;
-    of.groups = &rows->groups;
-    counterworks_chip_tell(r->chip, NULL, NULL);
-    const enum cw_status status = cw_eval_names(&of, metrics, metric_count);
-    counterworks_chip_tell(r->chip, r->o->quiet ? NULL : cw_cli_tell, NULL);
+    struct cw_result of = {0};
+    struct cw_view_input silent = *in;
+    silent.notices = NULL;
+    const enum cw_status status =
+        cw_view_evaluate_names(&of, &silent, &rows->groups.data, metrics, metric_count);
     if (status == CW_ERR_USAGE)
-        tell_columns(r->err, option, metrics, metric_count);
+        tell_columns(in->err, option, metrics, metric_count);
     for (uint32_t i = 0, m = 0; status == CW_OK && i < count; i++)
         if (!list[i]) {
-            list[i] = of.result.values + (size_t)m * groups;
-            list_statuses[i] = of.result.statuses + (size_t)m++ * groups;
+            list[i] = of.values + (size_t)m * groups;
+            list_statuses[i] = of.statuses + (size_t)m++ * groups;
         }
     return status;
 }
 
-double cw_eval_expression(const struct cw_expr *expr, const double *const *values, uint32_t group)
+double cw_rows_expression(const struct cw_expr *expr, const double *const *values, uint32_t group)
 {
     double stack[CW_EXPR_STACK_MAX + 1];
     uint32_t top = 0;
@@ -139,20 +142,20 @@ static bool known(const struct cw_expr *expr, const double *const *values, uint3
     return true;
 }
 
-static enum cw_status filter(struct cw_eval_run *r, struct cw_eval_rows *rows, const char *text)
+static enum cw_status filter(const struct cw_view_input *in, struct cw_rows *rows, const char *text)
 {
     struct cw_expr expr;
     const double **values = NULL;
     const int8_t **statuses;
     uint32_t kept = 0, unknown = 0;
-    enum cw_status status = cw_expr_parse_condition(&expr, text, "--filter", r->arena, r->err);
+    enum cw_status status = cw_expr_parse_condition(&expr, text, "--filter", in->arena, in->err);
     if (status == CW_ERR_INPUT) /* of the command line */
-        r->err->code = status = CW_ERR_USAGE;
+        in->err->code = status = CW_ERR_USAGE;
     if (status == CW_OK)
-        status = find_values(r, rows, "--filter", expr.names, expr.name_count, &values, &statuses);
+        status = find_values(in, rows, "--filter", expr.names, expr.name_count, &values, &statuses);
     for (uint32_t i = 0; status == CW_OK && i < rows->count; i++) {
         const bool has = known(&expr, values, rows->rows[i]);
-        const double value = has ? cw_eval_expression(&expr, values, rows->rows[i]) : 0;
+        const double value = has ? cw_rows_expression(&expr, values, rows->rows[i]) : 0;
         unknown += !has;
         if (value != 0 && !isnan(value))
             rows->rows[kept++] = rows->rows[i];
@@ -195,22 +198,22 @@ static int compare(const void *a, const void *b, void *order)
 }
 
 /* "METRIC", "METRIC:asc", "METRIC:desc": numbers descend and names ascend, unless it says otherwise. */
-static enum cw_status sort(struct cw_eval_run *r, struct cw_eval_rows *rows, const char *text)
+static enum cw_status sort(const struct cw_view_input *in, struct cw_rows *rows, const char *text)
 {
     const double **values = NULL;
     const int8_t **statuses = NULL;
     enum cw_status status = CW_OK;
     size_t length = strcspn(text, ":");
     struct order order = {.groups = &rows->groups, .ascending = find_column(text, length) == NAME};
-    const char *name = cw_arena_strndup(r->arena, text, length);
+    const char *name = cw_arena_strndup(in->arena, text, length);
     if (!name)
-        return cw_error_nomem(r->err);
+        return cw_error_nomem(in->err);
     if (text[length] && strcmp(text + length, ":asc") != 0 && strcmp(text + length, ":desc") != 0)
-        return cw_error_set(r->err, CW_ERR_USAGE,
+        return cw_error_set(in->err, CW_ERR_USAGE,
                             "found --sort '%s', expected a column or a metric, and :asc or :desc behind it", text);
     order.ascending = text[length] ? text[length + 1] == 'a' : order.ascending;
     if (find_column(text, length) != NAME)
-        status = find_values(r, rows, "--sort", &name, 1, &values, &statuses);
+        status = find_values(in, rows, "--sort", &name, 1, &values, &statuses);
     order.values = values ? *values : NULL;
     order.statuses = statuses ? *statuses : NULL;
     if (status == CW_OK)
@@ -220,63 +223,49 @@ static enum cw_status sort(struct cw_eval_run *r, struct cw_eval_rows *rows, con
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
-static bool take_by(struct cw_eval_request *o, const char *text)
+enum cw_group_by cw_rows_find_by(const char *name)
 {
-    for (o->by = 0; o->by < CW_BY__COUNT && strcmp(cw_group_by_names[o->by], text) != 0;)
-        o->by++;
-    o->grouped = true;
-    o->by_name = text;
-    return o->by < CW_BY__COUNT;
-}
-
-void cw_eval_take_by(void *request, char *text, struct argp_state *state)
-{
-    if (!take_by(request, text))
-        cw_usage_error(state, "found --by '%s', expected " CW_EVAL_BY_WORDS, text);
-}
-
-void cw_eval_take_any_by(void *request, char *text, struct argp_state *state)
-{
-    enum cw_timeline_by by = 0;
-    while (by < CW_TIMELINE_BY__COUNT && strcmp(cw_timeline_by_names[by], text) != 0)
+    enum cw_group_by by = 0;
+    while (by < CW_BY__COUNT && strcmp(cw_group_by_names[by], name) != 0)
         by++;
-    if (!take_by(request, text) && by == CW_TIMELINE_BY__COUNT)
-        cw_usage_error(state,
-                       "found --by '%s', expected " CW_EVAL_BY_WORDS "; of a trace also process, "
-                       "copy, call, graph or nvtx-each",
-                       text);
+    return by;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+enum cw_group_by cw_rows_by(const struct cw_view_input *in, enum cw_group_by otherwise)
+{
+    const enum cw_group_by by = in->request->by ? cw_rows_find_by(in->request->by) : otherwise;
+    return by == CW_BY_FOLD && !cw_fold_has(&in->capture->data) ? CW_BY_RANGE : by;
+}
 
-/* Ranges by themselves keep their numbers: those that --range leaves out are rows that are not shown. `keep`: room, or
- * NULL for all; `times`: of more groups than advice is made of, their times are enough. */
-static enum cw_status group(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, bool *keep,
+/* Ranges by themselves keep their numbers: those that the request leaves out are rows that are not shown. */
+static enum cw_status group(const struct cw_view_input *in, struct cw_rows *rows, enum cw_group_by by, const bool *keep,
                             bool times)
 {
-    const struct cw_counter_data *data = &r->capture->data;
-    enum cw_status status = keep ? cw_eval_match_ranges(keep, r, &r->o->ranges) : CW_OK;
+    const struct cw_counter_data *data = &in->capture->data;
+    const struct cw_chip *chip = in->chip->chip;
     const bool *of_groups = by == CW_BY_RANGE ? NULL : keep;
-    if (status == CW_OK && times)
-        status = cw_groups_make_times(&rows->groups, by, data, r->chip->chip, of_groups, r->arena, r->err);
-    if (status == CW_OK && (!times || rows->groups.count <= CW_EVAL_MOST_KERNELS))
-        status = cw_groups_make(&rows->groups, by, data, r->chip->chip, of_groups, r->arena, r->err);
-    if (status == CW_OK && !(rows->rows = cw_arena_alloc(r->arena, rows->groups.count, sizeof *rows->rows)))
-        status = cw_error_nomem(r->err);
+    enum cw_status status = CW_OK;
+    if (times)
+        status = cw_groups_make_times(&rows->groups, by, data, chip, of_groups, in->arena, in->err);
+    if (status == CW_OK && (!times || rows->groups.count <= CW_VIEW_MOST_KERNELS))
+        status = cw_groups_make(&rows->groups, by, data, chip, of_groups, in->arena, in->err);
+    if (status == CW_OK && !(rows->rows = cw_arena_alloc(in->arena, rows->groups.count, sizeof *rows->rows)))
+        status = cw_error_nomem(in->err);
     for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
         if (by != CW_BY_RANGE || !keep || keep[i])
             rows->rows[rows->count++] = i;
     return status;
 }
 
-enum cw_status cw_eval_choose_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, const char *order, size_t top)
+enum cw_status cw_rows_choose(struct cw_rows *rows, const struct cw_view_input *in, const char *order, size_t top)
 {
+    const struct counterworks_names *filters = &in->request->filters;
     enum cw_status status = CW_OK;
-    order = r->o->sort ? r->o->sort : order;
-    for (size_t i = 0; status == CW_OK && i < r->o->filter_count; i++)
-        status = filter(r, rows, r->o->filters[i]);
+    order = in->request->sort ? in->request->sort : order;
+    for (size_t i = 0; status == CW_OK && i < filters->count; i++)
+        status = filter(in, rows, filters->names[i]);
     if (status == CW_OK && order)
-        status = sort(r, rows, order);
+        status = sort(in, rows, order);
     if (status == CW_OK && top && rows->count > top) {
         rows->left = rows->count - (uint32_t)top;
         rows->count = (uint32_t)top;
@@ -284,28 +273,66 @@ enum cw_status cw_eval_choose_rows(struct cw_eval_run *r, struct cw_eval_rows *r
     return status;
 }
 
-static enum cw_status make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top,
-                                bool times)
+enum cw_status cw_rows_make(struct cw_rows *rows, const struct cw_view_input *in, enum cw_group_by by, size_t top,
+                            bool times)
 {
-    const uint32_t count = r->capture->data.range_count;
-    const bool some = cw_eval_ranges_option(&r->o->ranges) != NULL;
-    bool *keep = some ? cw_arena_alloc(r->arena, count, sizeof *keep) : NULL;
-    *rows = (struct cw_eval_rows){0};
-    if (some && !keep)
-        return cw_error_nomem(r->err);
-    enum cw_status status = group(r, rows, by, keep, times);
+    const bool many = cw_launch_count(&in->capture->data) > CW_VIEW_MOST_KERNELS;
+    const bool *keep;
+    *rows = (struct cw_rows){0};
+    enum cw_status status = cw_view_keep(&keep, in);
+    if (status == CW_OK)
+        status = group(in, rows, by, keep, times && many && !in->request->sort && !in->request->filters.count);
     const bool untimed = status == CW_OK && by != CW_BY_RANGE && by != CW_BY_FOLD && !(rows->groups.total > 0);
-    return status == CW_OK ? cw_eval_choose_rows(r, rows, untimed ? column_names[LAUNCHES] : NULL, top) : status;
+    return status == CW_OK ? cw_rows_choose(rows, in, untimed ? column_names[LAUNCHES] : NULL, top) : status;
 }
 
-enum cw_status cw_eval_make_rows(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by, size_t top)
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+enum cw_status cw_rows_evaluate(struct cw_result *result, const struct cw_rows *rows, const struct cw_view_input *in,
+                                cw_rows_evaluation *evaluate)
 {
-    return make_rows(r, rows, by, top, false);
+    const struct cw_groups *groups = &rows->groups, *counted = rows->counted ? rows->counted : groups;
+    enum cw_status status = evaluate(result, in, &groups->data);
+    if (status == CW_OK && counted->folds.kinds && groups->by != CW_BY_RANGE)
+        status = cw_spread_find(result, counted, &in->capture->data, in->arena, in->err);
+    return status == CW_OK ? cw_result_select(result, rows->rows, rows->count, in->err) : status;
 }
 
-enum cw_status cw_eval_make_rows_of_times(struct cw_eval_run *r, struct cw_eval_rows *rows, enum cw_group_by by,
-                                          size_t top)
+enum cw_status cw_rows_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_rows *rows,
+                              const struct cw_result *result, struct cw_output_rows *shown)
 {
-    const bool many = cw_launch_count(&r->capture->data) > CW_EVAL_MOST_KERNELS;
-    return make_rows(r, rows, by, top, many && !r->o->sort && !r->o->filter_count);
+    shown->data = &in->capture->data;
+    shown->groups = &rows->groups;
+    shown->rows = rows->rows;
+    shown->count = rows->count;
+    shown->left = rows->left;
+    shown->dropped = rows->dropped;
+    shown->unknown = rows->unknown;
+    shown->result = result;
+    shown->words = in->capture->word;
+    shown->wide = in->request->wide;
+    return cw_view_output_groups(output, in, shown);
+}
+
+enum cw_status cw_rows_advise(const struct cw_advice **advice, const struct cw_view_input *in,
+                              const struct cw_chip *chip, const struct cw_groups *groups)
+{
+    struct cw_advice *made = cw_arena_alloc(in->arena, 1, sizeof *made);
+    struct cw_error wrong = CW_ERROR_INIT;
+    const struct cw_rules *rules;
+    char text[1200];
+    *advice = NULL;
+    if (groups->count > CW_VIEW_MOST_KERNELS)
+        return CW_OK;
+    enum cw_status status = made ? cw_rules_load(&rules, chip, in->chip->folder, NULL, in->arena, &wrong)
+                                 : cw_error_nomem(&wrong);
+    if (status == CW_OK)
+        status = cw_advise(made, rules, groups, CW_ADVICE_LEAST_GAIN, in->arena, &wrong);
+    if (status == CW_ERR_NOMEM)
+        return cw_error_nomem(in->err);
+    if (status == CW_OK)
+        *advice = made;
+    else
+        cw_notice(in->notices, "%s", cw_error_format(&wrong, text, sizeof text));
+    return CW_OK;
 }

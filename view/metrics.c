@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/handles.h"
 #include "eval/eval_facts.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/fact.h"
 #include "metricdb/meaning.h"
+#include "view/metrics.h"
 
 /* ---- what is worth telling -------------------------------------------------------------------------------------- */
 
@@ -18,7 +18,7 @@ static void tell_damage(struct cw_writer *line, const struct cw_damage *damage)
         cw_write_format(line, " with %" PRIu64 " range%s", damage->ranges, damage->ranges == 1 ? "" : "s");
 }
 
-void cw_lib_tell_incomplete(const struct counterworks_capture *capture, const struct counterworks_chip *to)
+void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_notices *to)
 {
     const struct cw_counter_data *d = &capture->data;
     const bool samples = d->schema.profiler == CW_PROFILER_PM;
@@ -35,11 +35,11 @@ void cw_lib_tell_incomplete(const struct counterworks_capture *capture, const st
     if (d->schema.profiler < CW_PROFILER__PLANNED)
         cw_write_format(&line, "; it holds %" PRIu32 " whole %s%s", count, samples ? "sample" : "range",
                         count == 1 ? "" : "s");
-    cw_lib_tell(to, &line);
+    cw_notice_take(to, &line);
 }
 
 /* Counters go by their names, so a capture of another version of the database is read as far as both know them. */
-static void tell_unknown_counters(const struct counterworks_capture *capture, const struct counterworks_chip *to,
+static void tell_unknown_counters(const struct counterworks_capture *capture, struct cw_notices *to,
                                   const struct cw_chip *chip)
 {
     const struct cw_schema *schema = &capture->data.schema;
@@ -64,7 +64,7 @@ static void tell_unknown_counters(const struct counterworks_capture *capture, co
                     "%s: planned with another version of the %s database; this one does not know %" PRIu32
                     " of its counters: %s%s",
                     capture->name, chip->name, unknown, first, unknown > 1 ? ", ..." : "");
-    cw_lib_tell(to, &line);
+    cw_notice_take(to, &line);
 }
 
 /* Which base names the metrics are computed from, or all where none is named: marks[type][base]. False when out of
@@ -102,7 +102,7 @@ static const char *difference(const struct cw_chip *chip, const struct cw_meanin
                                                  : "other raw counters";
 }
 
-static void tell_other_meanings(const struct counterworks_capture *capture, const struct counterworks_chip *to,
+static void tell_other_meanings(const struct counterworks_capture *capture, struct cw_notices *to,
                                 const struct cw_result *wanted, struct cw_arena *arena)
 {
     enum { MOST_NAMED = 4 };
@@ -126,16 +126,16 @@ static void tell_other_meanings(const struct counterworks_capture *capture, cons
             cw_write_format(&line, "%s %s (%s)", named++ ? "," : "", schema->meanings[i].name, what);
     }
     cw_write_format(&line, "%s", count > named ? ", ..." : "");
-    cw_lib_tell(to, &line);
+    cw_notice_take(to, &line);
 }
 
 /* Their values will read "not collected", which another capture would not mend. */
-static void tell_without_formula(const struct counterworks_chip *to, const struct cw_result *r)
+static void tell_without_formula(struct cw_notices *to, const struct cw_result *r)
 {
     struct cw_error first = CW_ERROR_INIT;
     struct cw_writer line;
     uint32_t count = 0;
-    for (uint32_t i = 0; to->tell && i < r->metric_count; i++)
+    for (uint32_t i = 0; to && i < r->metric_count; i++)
         count += cw_metric_needs(&(struct cw_needs){.chip = r->chip}, &r->metrics[i], &first) == CW_ERR_UNSUPPORTED;
     if (!count)
         return;
@@ -143,13 +143,13 @@ static void tell_without_formula(const struct counterworks_chip *to, const struc
     cw_write_format(&line, "%s", first.message);
     if (count > 1)
         cw_write_format(&line, ", nor for %" PRIu32 " more of the metrics asked for", count - 1);
-    cw_lib_tell(to, &line);
+    cw_notice_take(to, &line);
 }
 
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
 
-enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_capture *capture,
-                            const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_view_begin(struct cw_result *wanted, const struct counterworks_capture *capture,
+                             const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_schema *schema = &capture->data.schema;
     wanted->chip = chip->chip;
@@ -158,11 +158,12 @@ enum cw_status cw_lib_begin(struct cw_result *wanted, const struct counterworks_
     wanted->metric_count = 0;
     if (schema->profiler >= CW_PROFILER__PLANNED)
         return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                            "found a capture of instructions, expected one of ranges or samples");
+                            "found a capture of %s, expected one of ranges or samples",
+                            cw_profiler_texts[schema->profiler]);
     return cw_chip_rename(&wanted->chip, schema->chip, arena, err);
 }
 
-bool cw_lib_has_name(const char *const *names, size_t count, const char *name)
+bool cw_view_has_name(const char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
@@ -177,14 +178,14 @@ static enum cw_status parse(struct cw_metric *metric, const struct cw_result *wa
     enum cw_status status = cw_metric_parse(metric, wanted->chip, name, NULL);
     if (status == CW_OK)
         return status;
-    if (cw_lib_has_name(capture->data.schema.metrics, capture->data.schema.metric_count,
+    if (cw_view_has_name(capture->data.schema.metrics, capture->data.schema.metric_count,
                         name)) /* users' own formulas are in no capture */
         return cw_error_set(err, CW_ERR_USAGE,
                             "%s: found the metric '%.200s' in the plan, which %s does not have: give the file with its "
                             "formula by --metrics-db",
                             capture->name, name, wanted->chip->name);
     status = cw_metric_parse(metric, wanted->chip, name, err);
-    cw_lib_hint(err, chip, &name, 1);
+    cw_view_hint(err, chip, &name, 1);
     return status;
 }
 
@@ -257,31 +258,29 @@ static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena
     return CW_OK;
 }
 
-enum cw_status cw_lib_select(struct cw_result *wanted, const struct counterworks_capture *capture,
-                             const struct counterworks_chip *chip, const char *const *names, size_t count,
-                             struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_view_select(struct cw_result *wanted, const struct counterworks_capture *capture,
+                              const struct counterworks_chip *chip, const char *const *names, size_t count,
+                              struct cw_notices *notices, struct cw_arena *arena, struct cw_error *err)
 {
-    enum cw_status status = cw_lib_begin(wanted, capture, chip, arena, err);
+    enum cw_status status = cw_view_begin(wanted, capture, chip, arena, err);
     if (status != CW_OK)
         return status;
-    if (chip->tell) {
-        cw_lib_tell_incomplete(capture, chip);
-        tell_unknown_counters(capture, chip, wanted->chip);
-    }
+    cw_tell_incomplete(capture, notices);
+    tell_unknown_counters(capture, notices, wanted->chip);
     status = names ? take_named(wanted, capture, chip, names, count, arena, err) : take_held(wanted, arena, err);
-    if (status == CW_OK && chip->tell)
-        tell_other_meanings(capture, chip, wanted, arena);
+    if (status == CW_OK && notices)
+        tell_other_meanings(capture, notices, wanted, arena);
     return status;
 }
 
-enum cw_status cw_lib_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
-                               const struct cw_counter_data *groups, const struct counterworks_chip *chip,
-                               const char *const *names, size_t count, const struct cw_eval_options *options,
-                               struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_view_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
+                                const struct cw_counter_data *groups, const struct counterworks_chip *chip,
+                                const char *const *names, size_t count, const struct cw_eval_options *options,
+                                struct cw_notices *notices, struct cw_arena *arena, struct cw_error *err)
 {
-    enum cw_status status = cw_lib_select(result, capture, chip, names, count, arena, err);
+    enum cw_status status = cw_view_select(result, capture, chip, names, count, notices, arena, err);
     if (status == CW_OK && names)
-        tell_without_formula(chip, result);
+        tell_without_formula(notices, result);
     result->data = groups ? groups : result->data;
     return status == CW_OK ? cw_result_make(result, options, arena, err) : status;
 }

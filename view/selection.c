@@ -1,5 +1,6 @@
-/* Which ranges of a capture are wanted: --range, --kernel and --exclude. */
 #define _GNU_SOURCE
+#include "view/selection.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,6 @@
 #include "base/pattern.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cli/eval/run.h"
 #include "eval/output/row_names.h"
 #include "eval/ranges/fold.h"
 #include "eval/ranges/groups.h"
@@ -33,22 +33,15 @@ static uint64_t read_number(const char **at)
     return number;
 }
 
-/* The file, for people. */
-static const char *place_of(const struct cw_eval_run *r)
-{
-    const char *name = cw_eval_name_files(r);
-    return name ? name : r->o->capture;
-}
-
 /* What the ranges that fit are for. */
 enum purpose { RANGES, KERNELS, EXCLUDED };
 static const char *const option_names[] = {"--range", "--kernel", "--exclude"};
 
 /* Marks those ranges whose number is in "0-9,12". The last of a span may be beyond the last range. */
-static enum cw_status find_numbers(bool *found, const struct cw_eval_run *r, const char *text, enum purpose purpose,
+static enum cw_status find_numbers(bool *found, const struct cw_selecting *s, const char *text, enum purpose purpose,
                                    bool or_none)
 {
-    const uint32_t count = r->capture->data.range_count;
+    const uint32_t count = s->data->range_count;
     const char *at = text;
     enum cw_status status = CW_OK;
     while (status == CW_OK) {
@@ -59,11 +52,11 @@ static enum cw_status find_numbers(bool *found, const struct cw_eval_run *r, con
             last = read_number(&at);
         }
         if (last == UINT64_MAX || last < first || (*at && *at != ','))
-            status = cw_error_set(r->err, CW_ERR_USAGE, "found %s '%.200s', expected numbers as in 0-9,12",
+            status = cw_error_set(s->err, CW_ERR_USAGE, "found %s '%.200s', expected numbers as in 0-9,12",
                                   option_names[purpose], text);
         else if (first >= count && !or_none)
-            status = cw_error_set(r->err, CW_ERR_USAGE, "%s: found %s %" PRIu64 ", expected numbers from 0 to %" PRIu32,
-                                  place_of(r), option_names[purpose], first, count ? count - 1 : 0);
+            status = cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s %" PRIu64 ", expected numbers from 0 to %" PRIu32,
+                                  s->place, option_names[purpose], first, count ? count - 1 : 0);
         for (uint64_t i = first; status == CW_OK && i <= last && i < count; i++)
             found[i] = true;
         if (!*at++)
@@ -154,7 +147,7 @@ static uint32_t find_names(const struct names *n, enum way way, bool *found)
 }
 
 /* Says that a whole name is not all that has it in its name. */
-static void tell_whole(const struct names *n, const bool *found, uint32_t count, const struct counterworks_chip *chip)
+static void tell_whole(const struct names *n, const bool *found, uint32_t count, struct cw_notices *notices)
 {
     const bool plain = !n->text[strcspn(n->text, "^.[]$()|*+?{}\\")];
     uint32_t others = 0;
@@ -169,7 +162,7 @@ static void tell_whole(const struct names *n, const bool *found, uint32_t count,
                     ", which %s; '%s.*' takes them, too",
                     n->text, count, count == 1 ? "" : "s", others, n->purpose == EXCLUDED ? "stay" : "are left out",
                     n->text);
-    cw_lib_tell(chip, &line);
+    cw_notice_take(notices, &line);
 }
 
 static bool is_near_already(const struct cw_suggest *near, const char *name)
@@ -207,30 +200,29 @@ static void find_near(const struct names *n, struct cw_suggest *near, struct cw_
 }
 
 /* What is not there cannot be shown, and is left out without more. */
-static enum cw_status tell_none(const struct names *n, const char *why, const struct cw_eval_run *r)
+static enum cw_status tell_none(const struct names *n, const char *why, const struct cw_selecting *s)
 {
     struct cw_suggest near;
     struct cw_writer line;
     char text[CW_SUGGEST_MAX * 80 + 80];
-    find_near(n, &near, r->arena);
+    find_near(n, &near, s->arena);
     cw_suggest_text(&near, text, sizeof text);
     if (!n->is_regex)
-        return cw_error_set(r->err, CW_ERR_USAGE, "found %s '%.200s', expected a name or a regular expression: %s%s",
+        return cw_error_set(s->err, CW_ERR_USAGE, "found %s '%.200s', expected a name or a regular expression: %s%s",
                             option_names[n->purpose], n->text, why, text);
     if (n->purpose != EXCLUDED)
-        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found no %s that matches '%.200s'%s", place_of(r),
+        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no %s that matches '%.200s'%s", s->place,
                             n->purpose == RANGES ? "range" : "kernel", n->text, text);
     cw_writer_init(&line);
     cw_write_format(&line, "found no kernel that matches '%.200s', so --exclude leaves none out%s", n->text, text);
-    cw_lib_tell(r->chip, &line);
+    cw_notice_take(s->notices, &line);
     return CW_OK;
 }
 
 /* Marks those ranges that a text stands for: of their kernels, and of their names where these are asked for. */
-static enum cw_status find_named(bool *found, const struct cw_eval_run *r, const char *text, enum purpose purpose,
-                                 const struct cw_eval_ranges *wanted)
+static enum cw_status find_named(bool *found, const struct cw_selecting *s, const char *text, enum purpose purpose)
 {
-    struct names n = {.data = &r->capture->data, .text = text, .purpose = purpose, .parents = wanted->parents};
+    struct names n = {.data = s->data, .text = text, .purpose = purpose, .parents = s->parents};
     char why[CW_PATTERN_WHY_SIZE] = "";
     uint32_t count = 0;
     const bool compiled = cw_pattern_compile(&n.regex, text, 0, why);
@@ -238,9 +230,9 @@ static enum cw_status find_named(bool *found, const struct cw_eval_run *r, const
     for (enum way way = WHOLE; way < WAYS && !count; way++) {
         count = find_names(&n, way, found);
         if (count && way == WHOLE)
-            tell_whole(&n, found, count, r->chip);
+            tell_whole(&n, found, count, s->notices);
     }
-    const enum cw_status status = count || (wanted->or_none && n.is_regex) ? CW_OK : tell_none(&n, why, r);
+    const enum cw_status status = count || (s->or_none && n.is_regex) ? CW_OK : tell_none(&n, why, s);
     if (compiled)
         regfree(&n.regex);
     if (n.is_regex)
@@ -250,25 +242,24 @@ static enum cw_status find_named(bool *found, const struct cw_eval_run *r, const
 
 /* ---- both ------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status find(bool *found, const struct cw_eval_run *r, const char *text, enum purpose purpose,
-                           const struct cw_eval_ranges *wanted)
+static enum cw_status find(bool *found, const struct cw_selecting *s, const char *text, enum purpose purpose)
 {
-    memset(found, false, r->capture->data.range_count * sizeof *found);
+    memset(found, false, s->data->range_count * sizeof *found);
     if (are_numbers(text, purpose != RANGES))
-        return find_numbers(found, r, text, purpose, wanted->or_none);
-    return find_named(found, r, text, purpose, wanted);
+        return find_numbers(found, s, text, purpose, s->or_none);
+    return find_named(found, s, text, purpose);
 }
 
 /* Marks what any of the texts stands for. */
-static enum cw_status find_any(bool *any, const struct cw_eval_run *r, const char *const *texts, size_t count,
-                               enum purpose purpose, const struct cw_eval_ranges *wanted)
+static enum cw_status find_any(bool *any, const struct cw_selecting *s, const char *const *texts, size_t count,
+                               enum purpose purpose)
 {
-    const uint32_t ranges = r->capture->data.range_count;
-    bool *found = cw_arena_alloc(r->arena, ranges, sizeof *found);
-    enum cw_status status = found ? CW_OK : cw_error_nomem(r->err);
+    const uint32_t ranges = s->data->range_count;
+    bool *found = cw_arena_alloc(s->arena, ranges, sizeof *found);
+    enum cw_status status = found ? CW_OK : cw_error_nomem(s->err);
     memset(any, false, ranges * sizeof *any);
     for (size_t t = 0; t < count && status == CW_OK; t++) {
-        status = find(found, r, texts[t], purpose, wanted);
+        status = find(found, s, texts[t], purpose);
         for (uint32_t i = 0; i < ranges; i++)
             any[i] = any[i] || found[i];
     }
@@ -276,187 +267,55 @@ static enum cw_status find_any(bool *any, const struct cw_eval_run *r, const cha
 }
 
 /* Says that nothing is left, where each of the options by itself leaves something. */
-static enum cw_status check_kept(const bool *keep, const struct cw_eval_run *r, const struct cw_eval_ranges *wanted)
+static enum cw_status check_kept(const bool *keep, const struct cw_selecting *s, const struct counterworks_request *wanted)
 {
-    const uint32_t count = r->capture->data.range_count;
-    if (!count || wanted->or_none || !cw_eval_ranges_option(wanted) || memchr(keep, true, count))
+    const uint32_t count = s->data->range_count;
+    if (!count || s->or_none || !cw_selection_option(wanted) || memchr(keep, true, count))
         return CW_OK;
     if (wanted->ranks)
         return cw_error_set(
-            r->err, CW_ERR_USAGE, "%s: found no launch of the ranks %.200s%s", place_of(r), wanted->ranks,
-            wanted->ranges || wanted->kernel_count || wanted->excluded_count ? " that fits the other options, too"
+            s->err, CW_ERR_USAGE, "%s: found no launch of the ranks %.200s%s", s->place, wanted->ranks,
+            wanted->ranges || wanted->kernels.count || wanted->excluded.count ? " that fits the other options, too"
                                                                              : "");
-    if (wanted->excluded_count)
-        return cw_error_set(r->err, CW_ERR_USAGE, "%s: found no range beside those that --exclude leaves out",
-                            place_of(r));
-    return cw_error_set(r->err, CW_ERR_USAGE, "%s: found no kernel that matches '%.200s'%s in the ranges '%.200s'",
-                        place_of(r), wanted->kernels[0], wanted->kernel_count > 1 ? " or others" : "", wanted->ranges);
+    if (wanted->excluded.count)
+        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no range beside those that --exclude leaves out",
+                            s->place);
+    return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no kernel that matches '%.200s'%s in the ranges '%.200s'",
+                        s->place, wanted->kernels.names[0], wanted->kernels.count > 1 ? " or others" : "", wanted->ranges);
 }
 
-const char *cw_eval_ranges_option(const struct cw_eval_ranges *wanted)
+const char *cw_selection_option(const struct counterworks_request *wanted)
 {
     return wanted->ranks            ? "--rank"
            : wanted->ranges         ? "--range"
-           : wanted->kernel_count   ? "--kernel"
-           : wanted->excluded_count ? "--exclude"
+           : wanted->kernels.count  ? "--kernel"
+           : wanted->excluded.count ? "--exclude"
                                     : NULL;
 }
 
-enum cw_status cw_eval_match_ranges(bool *keep, const struct cw_eval_run *r, const struct cw_eval_ranges *wanted)
+enum cw_status cw_select_ranges(bool *keep, const struct cw_selecting *s, const struct counterworks_request *wanted)
 {
-    const uint32_t count = r->capture->data.range_count;
+    const uint32_t count = s->data->range_count;
     const struct {
         const char *const *texts;
         size_t count;
         enum purpose purpose;
     } parts[] = {{&wanted->ranges, wanted->ranges != NULL, RANGES},
-                 {wanted->kernels, wanted->kernel_count, KERNELS},
-                 {wanted->excluded, wanted->excluded_count, EXCLUDED}};
-    const bool named = wanted->ranges || wanted->kernel_count || wanted->excluded_count;
-    bool *any = named ? cw_arena_alloc(r->arena, count, sizeof *any) : NULL;
-    enum cw_status status = any || !named ? CW_OK : cw_error_nomem(r->err);
+                 {wanted->kernels.names, wanted->kernels.count, KERNELS},
+                 {wanted->excluded.names, wanted->excluded.count, EXCLUDED}};
+    const bool named = wanted->ranges || wanted->kernels.count || wanted->excluded.count;
+    bool *any = named ? cw_arena_alloc(s->arena, count, sizeof *any) : NULL;
+    enum cw_status status = any || !named ? CW_OK : cw_error_nomem(s->err);
     for (uint32_t i = 0; i < count && status == CW_OK; i++) {
-        const char *rank = wanted->ranks ? cw_range_attribute(cw_launch_of(&r->capture->data, i), "rank") : NULL;
+        const char *rank = wanted->ranks ? cw_range_attribute(cw_launch_of(s->data, i), "rank") : NULL;
         keep[i] = !wanted->ranks || (rank && cw_rank_list_has(wanted->ranks, strtoull(rank, NULL, 10)));
     }
     for (size_t p = 0; p < sizeof parts / sizeof *parts && status == CW_OK; p++) {
         if (!parts[p].count)
             continue;
-        status = find_any(any, r, parts[p].texts, parts[p].count, parts[p].purpose, wanted);
+        status = find_any(any, s, parts[p].texts, parts[p].count, parts[p].purpose);
         for (uint32_t i = 0; i < count; i++)
             keep[i] = keep[i] && any[i] != (parts[p].purpose == EXCLUDED);
     }
-    return status == CW_OK ? check_kept(keep, r, wanted) : status;
+    return status == CW_OK ? check_kept(keep, s, wanted) : status;
 }
-
-/* `count` is how many are left. */
-static enum cw_status keep_ranges(struct cw_eval_run *r, uint32_t *count)
-{
-    const struct cw_counter_data *data = &r->capture->data;
-    struct cw_eval_ranges wanted = r->o->ranges;
-    if (r->result.data != data) { /* that is done */
-        *count += r->result.data->range_count;
-        return CW_OK;
-    }
-    bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
-    struct cw_groups *kept = cw_arena_alloc(r->arena, 1, sizeof *kept);
-    wanted.or_none = true;
-    enum cw_status status = keep && kept ? cw_eval_match_ranges(keep, r, &wanted) : cw_error_nomem(r->err);
-    if (status == CW_OK)
-        status = cw_groups_make(kept, CW_BY_RANGE, data, r->result.chip, keep, r->arena, r->err);
-    if (status == CW_OK)
-        r->result.data = &kept->data;
-    *count += status == CW_OK ? kept->count : 0;
-    return status;
-}
-
-enum cw_status cw_eval_keep_ranges(struct cw_eval_run *a, struct cw_eval_run *b)
-{
-    uint32_t count = 0;
-    if (!cw_eval_ranges_option(&a->o->ranges))
-        return CW_OK;
-    enum cw_status status = keep_ranges(a, &count);
-    if (status == CW_OK)
-        status = keep_ranges(b, &count);
-    if (status != CW_OK || count)
-        return status;
-    bool *none = cw_arena_alloc(a->arena, a->capture->data.range_count, sizeof *none);
-    return none ? cw_eval_match_ranges(none, a, &a->o->ranges) : cw_error_nomem(a->err); /* which says why */
-}
-
-/* ---- one range -------------------------------------------------------------------------------------------------- */
-
-/* Whether it is of the same name; of user ranges that were multiplexed, but for the numbers in it. */
-static bool is_called(const struct cw_range *range, const char *name)
-{
-    return strcmp(name, range->name) == 0 ||
-           (!*range->kernel && cw_fold_is_of(range) && cw_fold_compare_names(name, range->name) == 0);
-}
-
-/* Says what else is wanted beside the first range: launches of its kernel are nothing to be asked about, other kernels
- * are, unless nothing was asked for. */
-static enum cw_status tell_others(const struct cw_eval_run *r, const bool *keep, uint32_t first)
-{
-    enum { LISTED = 5, SHOWN = 48 };
-    const struct cw_counter_data *data = &r->capture->data;
-    const bool asked = cw_eval_ranges_option(&r->o->ranges) != NULL;
-    const char *names[LISTED + 1] = {cw_launch_of(data, first)->name};
-    uint32_t kept = 0, listed = 1;
-    char list[LISTED * (SHOWN * 4 + 16)], shown[CW_SHORT_SIZE];
-    size_t used = (size_t)snprintf(list, sizeof list, "#%" PRIu32 " %s", first, cw_shorten(*names, SHOWN, shown));
-    for (uint32_t i = first; i < data->range_count; i++) {
-        bool known = !keep[i];
-        kept += keep[i];
-        for (uint32_t k = 0; k < listed && !known; k++)
-            known = is_called(cw_launch_of(data, i), names[k]);
-        if (known || listed > LISTED)
-            continue;
-        names[listed] = cw_launch_of(data, i)->name;
-        used += (size_t)snprintf(list + used, sizeof list - used, listed < LISTED ? ", #%" PRIu32 " %s" : ", ...", i,
-                                 cw_shorten(cw_launch_of(data, i)->name, SHOWN, shown));
-        listed++;
-    }
-    if (asked && listed > 1)
-        return cw_error_set(r->err, CW_ERR_USAGE, "found several kernels or ranges, expected one: %s", list);
-    struct cw_writer line;
-    if (listed == 1 && cw_fold_is_of(cw_launch_of(data, first))) /* it stands for all of them */
-        return CW_OK;
-    cw_writer_init(&line);
-    cw_write_format(&line, "this is the first of %" PRIu32 " ranges; --range N explains another", kept);
-    if (kept > 1)
-        cw_lib_tell(r->chip, &line);
-    else
-        cw_writer_free(&line);
-    return CW_OK;
-}
-
-enum cw_status cw_eval_choose_range(struct cw_eval_run *r, uint32_t *range)
-{
-    const struct cw_counter_data *data = &r->capture->data;
-    bool *keep = cw_arena_alloc(r->arena, data->range_count, sizeof *keep);
-    if (!keep)
-        return cw_error_nomem(r->err);
-    if (!data->range_count)
-        return cw_error_set(r->err, CW_ERR_INPUT, "%s: found no range in the capture", r->o->capture);
-    enum cw_status status = cw_eval_match_ranges(keep, r, &r->o->ranges);
-    for (*range = 0; status == CW_OK && !keep[*range];)
-        ++*range;
-    return status == CW_OK ? tell_others(r, keep, *range) : status;
-}
-
-static void read_ranks(void *ranks, char *text, struct argp_state *state)
-{
-    if (!cw_rank_list_is(text))
-        cw_usage_error(state, "found --rank '%s', expected numbers, as in 0-7,12", text);
-    *(const char **)ranks = text;
-}
-
-/* An empty text is a part of each name: it comes of a variable of the shell that is not set. */
-static void check_names(void *options, struct argp_state *state)
-{
-    const struct cw_eval_ranges *o = options;
-    bool kernel = false, excluded = false;
-    for (size_t i = 0; i < o->kernel_count; i++)
-        kernel = kernel || !*o->kernels[i];
-    for (size_t i = 0; i < o->excluded_count; i++)
-        excluded = excluded || !*o->excluded[i];
-    if (kernel || excluded || (o->ranges && !*o->ranges))
-        cw_usage_error(state, "found --%s '', expected a name", kernel ? "kernel" : excluded ? "exclude" : "range");
-}
-
-const struct cw_option cw_eval_ranges_options[] = {
-    {"rank", 0, "RANKS", "only launches of these ranks of a parallel job: numbers, as in 0-7,12",
-     CW_OPTION_READ(struct cw_eval_ranges, ranks, read_ranks)},
-    {"range", 0, "RANGE",
-     "only these ranges: numbers, as in 0-9,12 or #3, or by name: all of a name or of what a table shows of it, else a "
-     "part of names, else a regular expression that matches them; of a trace NVTX ranges, with all that lies in them",
-     CW_OPTION_TEXT(struct cw_eval_ranges, ranges)},
-    {"kernel", 0, "NAME",
-     "only launches of kernels of this name, which may be the same as for --range; may be repeated",
-     CW_OPTION_LIST(struct cw_eval_ranges, kernels, kernel_count)},
-    {"exclude", 0, "NAME",
-     "no launches of kernels of this name, which may be the same as for --kernel; may be repeated",
-     CW_OPTION_LIST(struct cw_eval_ranges, excluded, excluded_count)},
-    {CW_OPTION_CHECK(check_names)},
-    {0},
-};

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/suggest.h"
-#include "lib/handles.h"
+#include "view/metrics.h"
 #include "metricdb/formula_load.h"
 #include "metricdb/legacy.h"
 #include "metricdb/metric.h"
@@ -71,8 +71,8 @@ static enum cw_status adopt(struct cw_writer *text, const struct cw_legacy *lega
     return CW_OK;
 }
 
-static enum cw_status adopt_all(struct counterworks_chip *to, const char *const *names, size_t count,
-                                struct cw_error *err)
+enum cw_status cw_view_add_legacy(struct counterworks_chip *to, const char *const *names, size_t count,
+                                  struct cw_error *err)
 {
     const struct cw_chip **chip = &to->chip;
     struct cw_arena *arena = to->arena;
@@ -106,11 +106,4 @@ static enum cw_status adopt_all(struct counterworks_chip *to, const char *const 
         status = cw_formulas_parse(chip, text.data, text.size, legacy->path, arena, err);
     cw_writer_free(&text);
     return status;
-}
-
-enum counterworks_status counterworks_chip_add_legacy(struct counterworks_chip *chip, const char *const *names,
-                                                      size_t count, struct counterworks_error *error)
-{
-    struct cw_lib_call call = cw_lib_enter();
-    return cw_lib_finish(&call, adopt_all(chip, names, count, &call.err), error);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "lib/handles.h"
+#include "view/metrics.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/metric.h"
@@ -127,7 +127,7 @@ static void add_alike(struct cw_error *err, const struct cw_chip *chip, const ch
         add(err, "%s%s", i ? ", " : "; the most alike here: ", best[i]);
 }
 
-void cw_lib_hint(struct cw_error *err, const struct counterworks_chip *of, const char *const *names, size_t count)
+void cw_view_hint(struct cw_error *err, const struct counterworks_chip *of, const char *const *names, size_t count)
 {
     const struct cw_chip *chip = of->chip;
     struct cw_metric m;

@@ -1,0 +1,290 @@
+/* How the commands of metric-eval open captures and write views. */
+#define _GNU_SOURCE
+#include "cli/eval/session.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/progress.h"
+#include "base/text.h"
+#include "cli/common/cli.h"
+#include "view/metrics.h"
+
+/* ---- captures --------------------------------------------------------------------------------------------------- */
+
+static struct cw_notices *listener(struct cw_eval_session *s)
+{
+    return s->o->quiet ? NULL : &s->notices;
+}
+
+enum cw_status cw_eval_expand(struct cw_eval_session *s)
+{
+    const struct cw_source_files of = cw_eval_files(s, false);
+    return s->found.count ? CW_OK : cw_source_expand(&s->found, &of, listener(s), s->arena, s->err);
+}
+
+struct cw_source_files cw_eval_files(const struct cw_eval_session *s, bool numbered)
+{
+    return (struct cw_source_files){(const char *const *)s->o->words, s->o->word_count, s->request.ranks,
+                                    numbered || s->request.ranges, s->found.count ? &s->found : NULL};
+}
+
+enum cw_status cw_eval_open_files(struct cw_eval_session *s, struct cw_eval_opened *opened,
+                                  const struct cw_source_files *files)
+{
+    cw_progress_begin(s->o->quiet, false, "reading %s", *files->words);
+    const enum cw_status status = cw_source_open(&opened->capture, files, listener(s), s->err);
+    cw_progress_end();
+    return status;
+}
+
+enum cw_status cw_eval_open_capture(struct cw_eval_session *s, struct cw_eval_opened *opened, char *const *words,
+                                    size_t count, bool numbered)
+{
+    const struct cw_source_files files = {(const char *const *)words, count, s->request.ranks,
+                                          numbered || s->request.ranges, NULL};
+    return cw_eval_open_files(s, opened, &files);
+}
+
+enum cw_status cw_eval_open_chip(struct cw_eval_session *s, struct cw_eval_opened *opened)
+{
+    struct cw_cli_chip from = s->o->chip;
+    struct cw_result of;
+    if (opened->capture->data.schema.profiler >= CW_PROFILER__PLANNED)
+        return CW_OK;
+    from.name = opened->capture->data.schema.chip;
+    enum cw_status status = cw_cli_chip_open(&opened->chip, &from, s->err);
+    if (status == CW_OK && s->o->quiet)
+        counterworks_chip_tell(opened->chip, NULL, NULL);
+    if (status == CW_OK) /* is it of this chip? */
+        status = cw_view_begin(&of, opened->capture, opened->chip, s->arena, s->err);
+    return status == CW_OK ? cw_cli_chip_add(opened->chip, &from, s->err) : status;
+}
+
+enum cw_status cw_eval_open(struct cw_eval_session *s, struct cw_eval_opened *opened, char *const *words, size_t count)
+{
+    const enum cw_status status = cw_eval_open_capture(s, opened, words, count, false);
+    return status == CW_OK ? cw_eval_open_chip(s, opened) : status;
+}
+
+void cw_eval_close(struct cw_eval_opened *opened)
+{
+    counterworks_chip_close(opened->chip);
+    counterworks_capture_close(opened->capture);
+    *opened = (struct cw_eval_opened){0};
+}
+
+enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterworks_chip *chip)
+{
+    struct cw_metric_list list = {0};
+    if (!s->o->sources.count)
+        return CW_OK;
+    static const char *const some[] = {"metrics"};
+    if (!chip) { /* the view says that the capture has none */
+        s->request.metrics = (struct counterworks_names){1, some};
+        return CW_OK;
+    }
+    enum cw_status status = cw_metric_list_gather(&list, &s->o->sources, chip, s->arena, s->err);
+    if (status == CW_OK && !list.count)
+        status = cw_error_set(s->err, CW_ERR_USAGE,
+                              "found no metric in what was asked for, expected at least one");
+    const char **names = cw_arena_alloc(s->arena, list.count, sizeof *names);
+    if (status == CW_OK && !names)
+        status = cw_error_nomem(s->err);
+    if (status == CW_OK)
+        memcpy(names, list.names, list.count * sizeof *names);
+    s->request.metrics = (struct counterworks_names){list.count, names};
+    cw_metric_list_free(&list);
+    return status;
+}
+
+enum cw_status cw_eval_open_main(struct cw_eval_session *s)
+{
+    const struct cw_source_files files = cw_eval_files(s, false);
+    enum cw_status status = cw_eval_open_files(s, &s->main, &files);
+    if (status == CW_OK)
+        status = cw_eval_open_chip(s, &s->main);
+    return status == CW_OK ? cw_eval_gather(s, s->main.chip) : status;
+}
+
+struct cw_view_input cw_eval_input(struct cw_eval_session *s, const struct cw_eval_opened *opened,
+                                   const struct counterworks_request *request)
+{
+    return (struct cw_view_input){opened->capture, opened->chip, request, listener(s), s->arena, s->err};
+}
+
+enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eval_sides *sides,
+                                  struct cw_eval_opened *second, struct cw_view_other *other)
+{
+    enum cw_status status = cw_eval_open(s, &s->main, sides->a, sides->a_count);
+    if (status == CW_OK)
+        status = cw_eval_gather(s, s->main.chip);
+    if (status == CW_OK)
+        status = cw_eval_open(s, second, sides->b, sides->b_count);
+    *other = (struct cw_view_other){
+        second->capture, second->chip, {(uint32_t)sides->a_count, (uint32_t)sides->b_count}};
+    return status;
+}
+
+/* ---- outputs ---------------------------------------------------------------------------------------------------- */
+
+void cw_eval_tell(struct cw_eval_session *s)
+{
+    const struct cw_notice *n = s->told ? s->told->next : s->notices.first;
+    for (; n; n = n->next) {
+        cw_progress_clear();
+        cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, n->text);
+        s->told = n;
+    }
+}
+
+bool cw_eval_writes(const struct cw_eval_line *o)
+{
+    return o->hdf5 || o->csv || o->json;
+}
+
+bool cw_eval_prints(const struct cw_eval_line *o)
+{
+    const char *const files[] = {o->hdf5, o->csv, o->json, o->page};
+    bool taken = o->page && !cw_eval_writes(o);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        taken = taken || (files[i] && cw_file_is_standard(files[i]));
+    return !taken;
+}
+
+/* Bold and bars are for a terminal, whose width is respected; NO_COLOR is for those who want no escapes. */
+struct cw_terminal_style cw_eval_style(const struct cw_eval_line *o)
+{
+    enum { INSTRUCTIONS = 10 };
+    struct cw_terminal_style style = {.top = o->request.top ? o->request.top : INSTRUCTIONS, .quiet = o->quiet};
+    const char *columns = getenv("COLUMNS"), *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (!isatty(STDOUT_FILENO))
+        return style;
+    style.bold = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+    setlocale(LC_CTYPE, "");
+    style.bars = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? CW_BARS_BLOCKS : CW_BARS_ASCII;
+    setlocale(LC_CTYPE, "C");
+    style.width = cw_text_width(STDOUT_FILENO);
+    if (!style.width && columns)
+        style.width = (unsigned)strtoul(columns, NULL, 10);
+    return style;
+}
+
+static enum cw_status is_input(struct cw_eval_session *s, const char *output)
+{
+    return cw_error_set(s->err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each", output);
+}
+
+/* Whether it is one of the captures that stand beside the first on a page. */
+static bool stands_beside(const struct cw_eval_line *o, const char *path)
+{
+    bool beside = o->baseline && cw_file_is_same(o->baseline, path);
+    for (size_t i = 0; i < o->with.count && !beside; i++)
+        beside = cw_file_is_same(o->with.items[i], path);
+    return beside;
+}
+
+enum cw_status cw_eval_check_outputs(struct cw_eval_session *s)
+{
+    const struct cw_eval_line *o = s->o;
+    const char *const outputs[] = {o->hdf5, o->csv, o->json, o->page};
+    const struct cw_file_kind *const kinds[] = {&cw_file_hdf5, &cw_file_csv, &cw_file_json, &cw_file_report};
+    enum cw_status status = cw_eval_expand(s);
+    for (size_t i = 0; status == CW_OK && i < sizeof outputs / sizeof *outputs; i++) {
+        const char *output = outputs[i];
+        if (!output)
+            continue;
+        for (size_t k = 0; k < i; k++)
+            if (outputs[k] && cw_file_is_same(outputs[k], output))
+                return cw_error_set(s->err, CW_ERR_USAGE, "found %s as two outputs, expected another file for each",
+                                    output);
+        for (size_t k = 0; k < s->found.count && !cw_file_is_standard(output); k++)
+            if (cw_file_is_same(s->found.paths[k], output))
+                return is_input(s, output);
+        if (!cw_file_is_standard(output) && (cw_file_is_same(*o->words, output) || stands_beside(o, output)))
+            return is_input(s, output);
+        status = cw_file_may_replace(output, kinds[i], o->force, s->err);
+    }
+    return status;
+}
+
+/* Standard output may be the terminal, where progress would stand in it. Other files take their places before it: its
+ * reader may leave, which ends the process. */
+static enum cw_status write_form(struct cw_eval_session *s, const struct counterworks_view *view,
+                                 enum cw_view_format format, const char *path)
+{
+    const bool standard = cw_file_is_standard(path);
+    enum cw_status status = standard ? cw_new_files_close(&s->files, true, s->err) : CW_OK;
+    if (!standard)
+        cw_progress_begin(s->o->quiet, false, "writing %s", path);
+    if (status == CW_OK)
+        status = cw_view_write(view, format, path, &s->files, s->err);
+    cw_progress_end();
+    return status;
+}
+
+enum cw_status cw_eval_write(struct cw_eval_session *s, const struct counterworks_view *view, enum cw_eval_part part)
+{
+    const struct {
+        const char *path;
+        enum cw_view_format format;
+        enum cw_eval_part part;
+    } outputs[] = {{s->o->hdf5, CW_VIEW_HDF5, CW_EVAL_HDF5},
+                   {s->o->csv, CW_VIEW_CSV, CW_EVAL_TEXT},
+                   {s->o->json, CW_VIEW_JSON, CW_EVAL_TEXT}};
+    enum cw_status status = CW_OK;
+    cw_eval_tell(s);
+    for (int standard = 0; standard < 2; standard++)
+        for (size_t i = 0; i < sizeof outputs / sizeof *outputs && status == CW_OK; i++)
+            if (outputs[i].path && (part == CW_EVAL_ALL || part == outputs[i].part) &&
+                cw_file_is_standard(outputs[i].path) == standard)
+                status = write_form(s, view, outputs[i].format, outputs[i].path);
+    return status;
+}
+
+enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterworks_view *view,
+                                enum cw_view_format format, const char *path)
+{
+    cw_eval_tell(s);
+    return write_form(s, view, format, path);
+}
+
+enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view)
+{
+    struct cw_source source = {.folders = s->o->folders.items, .folder_count = s->o->folders.count};
+    struct cw_terminal_style style = cw_eval_style(s->o);
+    cw_eval_tell(s);
+    enum cw_status status = cw_new_files_close(&s->files, true, s->err);
+    style.source = &source;
+    if (status == CW_OK)
+        status = s->o->as_json ? cw_view_write(view, CW_VIEW_JSON, "-", &s->files, s->err)
+                               : cw_view_print(view, &style, stdout, s->err);
+    cw_source_finish(&source);
+    return status;
+}
+
+/* ---- commands --------------------------------------------------------------------------------------------------- */
+
+static enum cw_status run(const void *line, struct counterworks_chip *chip, struct cw_arena *arena,
+                          struct cw_error *err)
+{
+    const struct cw_eval_line *o = line;
+    struct cw_eval_session s = {.o = o, .request = o->request, .notices.arena = arena, .arena = arena, .err = err};
+    (void)chip;
+    s.request.quiet = o->quiet;
+    cw_hdf5_begin();
+    enum cw_status status = o->run(&s);
+    const enum cw_status closing = cw_new_files_close(&s.files, status == CW_OK, err);
+    cw_eval_tell(&s);
+    cw_eval_close(&s.main);
+    return status == CW_OK ? closing : status;
+}
+
+int cw_eval_command(const struct cw_usage *usage, int argc, char **argv, struct cw_eval_line *line)
+{
+    return cw_cli_run(usage, argc, argv, line, NULL, run);
+}

@@ -1,0 +1,144 @@
+/* Shared by the commands of metric-eval: options, and how a command opens captures and writes views. */
+#ifndef CW_CLI_EVAL_SESSION_H
+#define CW_CLI_EVAL_SESSION_H
+
+#include "base/file.h"
+#include "base/file_list.h"
+#include "cli/common/chip.h"
+#include "cli/common/metric_list.h"
+#include "view/compare.h"
+#include "view/source.h"
+#include "view/view.h"
+
+enum { CW_EVAL_REPEATED_MAX = 16 };
+
+/* A list that grows by one each time that its option stands on the command line. */
+struct cw_eval_list {
+    const char *items[CW_EVAL_REPEATED_MAX];
+    size_t count;
+};
+
+struct cw_eval_session;
+struct cw_eval_line {
+    struct counterworks_request request;
+    struct cw_eval_list kernels, excluded, filters; /* of the request */
+    struct cw_metric_sources sources;
+    struct cw_cli_chip chip; /* without a name or file: that of the capture */
+    char *const *words;      /* captures, which are taken as one */
+    size_t word_count;
+    const char *hdf5, *csv, *json; /* outputs */
+    const char *page;              /* --report */
+    struct cw_eval_list with;      /* captures beside the first */
+    const char *baseline;
+    struct cw_eval_list folders; /* of source files */
+    bool force, as_json, quiet;
+    enum cw_status (*run)(struct cw_eval_session *s);
+};
+
+/* Rows of options that commands share: the words RUN.cwd..., values beside a capture, which ranges, --format
+ * text|json, -o, --csv and --json, --sort, --filter and --top of a list, and --quiet. */
+extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[], cw_eval_ranges_options[],
+    cw_eval_format_options[], cw_eval_file_options[], cw_eval_row_options[], cw_eval_quiet_options[];
+
+/* Takes the word of --by of ranges, or of traces as well. */
+#define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank|stream"
+#define CW_EVAL_BY_ALL CW_EVAL_BY "|process|copy|call|graph|nvtx-each"
+void cw_eval_take_by(void *options, char *text, struct argp_state *state);
+void cw_eval_take_any_by(void *options, char *text, struct argp_state *state);
+/* An option on the command line that is about ranges or rows, or NULL. */
+const char *cw_eval_option_of_ranges(const struct cw_eval_line *o);
+
+/* ---- a session ------------------------------------------------------------------------------------------------------ */
+
+struct cw_eval_opened {
+    struct counterworks_capture *capture;
+    struct counterworks_chip *chip; /* NULL where the capture has no metrics */
+};
+
+/* A command as it runs: all that lasts from its options to its end. */
+struct cw_eval_session {
+    const struct cw_eval_line *o;
+    struct counterworks_request request; /* with the names of metrics, once they are gathered */
+    struct cw_notices notices;
+    const struct cw_notice *told;  /* the last that was printed */
+    struct cw_new_files files;     /* that take their places together */
+    struct cw_file_list found;     /* the files of the line's words, once they were expanded */
+    struct cw_eval_opened main;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+/* Reads the command line into `line`, which may be the beginning of a command's own struct, and calls line->run.
+ * Returns the exit code. */
+int cw_eval_command(const struct cw_usage *usage, int argc, char **argv, struct cw_eval_line *line);
+
+/* Finds the files of the line's words. */
+enum cw_status cw_eval_expand(struct cw_eval_session *s);
+/* The files of the line's words, for a capture. */
+struct cw_source_files cw_eval_files(const struct cw_eval_session *s, bool numbered);
+/* Opens files as one capture, and its chip where it has metrics; to be closed in any case. */
+enum cw_status cw_eval_open_files(struct cw_eval_session *s, struct cw_eval_opened *opened,
+                                  const struct cw_source_files *files);
+enum cw_status cw_eval_open(struct cw_eval_session *s, struct cw_eval_opened *opened, char *const *words, size_t count);
+enum cw_status cw_eval_open_capture(struct cw_eval_session *s, struct cw_eval_opened *opened, char *const *words,
+                                    size_t count, bool numbered);
+enum cw_status cw_eval_open_chip(struct cw_eval_session *s, struct cw_eval_opened *opened);
+void cw_eval_close(struct cw_eval_opened *opened);
+/* Opens the capture that the options name, and gathers the names of metrics into the session's request. */
+enum cw_status cw_eval_open_main(struct cw_eval_session *s);
+enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterworks_chip *chip);
+/* The input of a view in a form; a session that is quiet has no notices. */
+struct cw_view_input cw_eval_input(struct cw_eval_session *s, const struct cw_eval_opened *opened,
+                                   const struct counterworks_request *request);
+
+/* The captures of A and of B: "A.cwd B.cwd", or several a side, "A.cwd... -- B.cwd...". */
+struct cw_eval_sides {
+    char *const *a, *const *b;
+    size_t a_count, b_count;
+};
+/* Takes "--" and the words behind it from the command line; the words before it are read by CW_OPTION_WORDS of `a`.
+ * Returns the new argc. */
+int cw_eval_split_sides(struct cw_eval_sides *sides, int argc, char **argv);
+/* To be called when all was read: false where there is no capture on one of the sides. */
+bool cw_eval_has_sides(struct cw_eval_sides *sides);
+/* Opens both sides, with the names of metrics for the first. */
+enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eval_sides *sides,
+                                  struct cw_eval_opened *second, struct cw_view_other *other);
+
+/* ---- outputs ---------------------------------------------------------------------------------------------------- */
+
+/* Refuses outputs that would replace each other, the captures, or a file that somebody else has made. */
+enum cw_status cw_eval_check_outputs(struct cw_eval_session *s);
+/* Prints notices that are not printed yet. */
+void cw_eval_tell(struct cw_eval_session *s);
+/* How standard output shows a view for people. */
+struct cw_terminal_style cw_eval_style(const struct cw_eval_line *o);
+/* Whether files are asked for; whether a table is, as no file takes standard output and --report is not alone. */
+bool cw_eval_writes(const struct cw_eval_line *o);
+bool cw_eval_prints(const struct cw_eval_line *o);
+/* Writes a view into the files that are asked for: -o alone, or all others; files first, as the reader of standard
+ * output may leave, which ends the process. */
+enum cw_eval_part { CW_EVAL_ALL, CW_EVAL_HDF5, CW_EVAL_TEXT };
+enum cw_status cw_eval_write(struct cw_eval_session *s, const struct counterworks_view *view, enum cw_eval_part part);
+/* Writes one form to a path. */
+enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterworks_view *view,
+                                enum cw_view_format format, const char *path);
+/* Prints a view for people, or as JSON by --format json. */
+enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view);
+/* The page of --report, which takes its place with the other files. */
+enum cw_status cw_eval_page(struct cw_eval_session *s);
+
+/* ---- commands, for the table in metric_eval.c: argv[0] is the command's name for messages; they return the exit code */
+
+int cw_eval_show(int argc, char **argv);
+int cw_eval_explain(int argc, char **argv);
+int cw_eval_merge(int argc, char **argv);
+int cw_eval_ranks(int argc, char **argv);
+int cw_eval_index(int argc, char **argv);
+int cw_eval_advise(int argc, char **argv);
+int cw_eval_diff(int argc, char **argv);
+int cw_eval_gate(int argc, char **argv);
+int cw_eval_join(int argc, char **argv);
+int cw_eval_export(int argc, char **argv);
+
+#endif

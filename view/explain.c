@@ -1,0 +1,175 @@
+/* Views of how a value came about. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/shorten.h"
+#include "eval/ranges/explain.h"
+#include "eval/ranges/fold.h"
+#include "eval/ranges/groups.h"
+#include "json/json_tree.h"
+#include "metricdb/rules.h"
+#include "view/compare.h"
+#include "view/metrics.h"
+#include "view/selection.h"
+
+struct explain {
+    struct cw_result result;
+    const struct cw_counter_data *data;
+    struct cw_groups groups;
+    const struct cw_groups *fold; /* or NULL */
+    uint32_t range;
+    struct cw_eval_options spans;
+    struct cw_arena *arena;
+};
+
+/* ---- the range -------------------------------------------------------------------------------------------------- */
+
+/* Whether it is of the same name; of user ranges that were multiplexed, but for the numbers in it. */
+static bool is_called(const struct cw_range *range, const char *name)
+{
+    return strcmp(name, range->name) == 0 ||
+           (!*range->kernel && cw_fold_is_of(range) && cw_fold_compare_names(name, range->name) == 0);
+}
+
+/* Says what else is wanted beside the first range: launches of its kernel are nothing to be asked about, other kernels
+ * are, unless nothing was asked for. */
+static enum cw_status tell_others(const struct cw_view_input *in, const bool *keep, uint32_t first)
+{
+    enum { LISTED = 5, SHOWN = 48 };
+    const struct cw_counter_data *data = &in->capture->data;
+    const bool asked = cw_selection_option(in->request) != NULL;
+    const char *names[LISTED + 1] = {cw_launch_of(data, first)->name};
+    uint32_t kept = 0, listed = 1;
+    char list[LISTED * (SHOWN * 4 + 16)], shown[CW_SHORT_SIZE];
+    size_t used = (size_t)snprintf(list, sizeof list, "#%" PRIu32 " %s", first, cw_shorten(*names, SHOWN, shown));
+    for (uint32_t i = first; i < data->range_count; i++) {
+        bool known = keep && !keep[i];
+        kept += !keep || keep[i];
+        for (uint32_t k = 0; k < listed && !known; k++)
+            known = is_called(cw_launch_of(data, i), names[k]);
+        if (known || listed > LISTED)
+            continue;
+        names[listed] = cw_launch_of(data, i)->name;
+        used += (size_t)snprintf(list + used, sizeof list - used, listed < LISTED ? ", #%" PRIu32 " %s" : ", ...", i,
+                                 cw_shorten(cw_launch_of(data, i)->name, SHOWN, shown));
+        listed++;
+    }
+    if (asked && listed > 1)
+        return cw_error_set(in->err, CW_ERR_USAGE, "found several kernels or ranges, expected one: %s", list);
+    struct cw_writer line;
+    if (listed == 1 && cw_fold_is_of(cw_launch_of(data, first))) /* it stands for all of them */
+        return CW_OK;
+    cw_writer_init(&line);
+    cw_write_format(&line, "this is the first of %" PRIu32 " ranges; --range N explains another", kept);
+    if (kept > 1)
+        cw_notice_take(in->notices, &line);
+    else
+        cw_writer_free(&line);
+    return CW_OK;
+}
+
+static enum cw_status choose_range(const struct cw_view_input *in, uint32_t *range)
+{
+    const struct cw_counter_data *data = &in->capture->data;
+    const bool *keep;
+    if (!data->range_count)
+        return cw_error_set(in->err, CW_ERR_INPUT, "%s: found no range in the capture", in->capture->asked);
+    const enum cw_status status = cw_view_keep(&keep, in);
+    for (*range = 0; status == CW_OK && keep && !keep[*range];)
+        ++*range;
+    return status == CW_OK ? tell_others(in, keep, *range) : status;
+}
+
+/* ---- the value -------------------------------------------------------------------------------------------------- */
+
+/* A name that is no metric may be a value of the rules, which advice shows as evidence. */
+static enum cw_status find_value(struct explain *of, const struct cw_view_input *in, const char *name,
+                                 struct cw_error *err)
+{
+    struct cw_metric *metric = cw_arena_alloc(in->arena, 1, sizeof *metric);
+    struct cw_result *result = &of->result;
+    const struct cw_rules *rules = NULL;
+    enum cw_status status = metric ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_view_select(result, in->capture, in->chip, (const char *[1]){NULL}, 0, in->notices, in->arena, err);
+    if (status == CW_OK)
+        status = cw_rules_load(&rules, result->chip, in->chip->folder, in->request->rules, in->arena, err);
+    if (status == CW_OK)
+        status = cw_rules_find(metric, rules, name, err);
+    if (status != CW_OK)
+        return status;
+    result->chip = rules->chip;
+    result->metrics = metric;
+    return CW_OK;
+}
+
+static enum cw_status find_metric(struct explain *of, const struct cw_view_input *in, const char *name)
+{
+    struct cw_error other = CW_ERROR_INIT;
+    enum cw_status status = cw_view_select_names(&of->result, in, &name, 1);
+    if (status == CW_OK)
+        return CW_OK;
+    const enum cw_status found = find_value(of, in, name, &other);
+    const bool none = found == CW_ERR_UNSUPPORTED || !in->request->rules;
+    if (found == CW_ERR_USAGE || !none) /* the value of several rules, or rules that cannot be read */
+        *in->err = other;
+    return found == CW_OK || found == CW_ERR_USAGE || !none ? found : status;
+}
+
+/* Explains with a range all that were multiplexed and are alike. */
+static enum cw_status find_fold(struct explain *of, const struct cw_view_input *in)
+{
+    of->data = of->result.data;
+    if (!cw_fold_is_of(cw_launch_of(of->data, of->range)))
+        return CW_OK;
+    const enum cw_status status =
+        cw_groups_make(&of->groups, CW_BY_FOLD, of->data, in->chip->chip, NULL, in->arena, in->err);
+    of->fold = &of->groups;
+    of->data = &of->groups.data;
+    of->range = status == CW_OK ? cw_groups_find(&of->groups, of->range) : 0;
+    return status;
+}
+
+static enum cw_status print(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                            struct cw_error *err)
+{
+    const struct explain *of = output->result;
+    (void)style;
+    return cw_explain(out, of->result.chip, of->data, of->result.metrics, of->range, of->fold, &of->spans, of->arena,
+                      err);
+}
+
+static enum cw_status write_json(FILE *out, const void *explain, struct cw_error *err)
+{
+    const struct explain *of = explain;
+    json_t *tree;
+    enum cw_status status = cw_explain_json(&tree, of->result.chip, of->data, of->result.metrics, of->range, of->fold,
+                                            &of->spans, of->arena, err);
+    if (status == CW_OK)
+        status = cw_json_print(tree, JSON_INDENT(1), out, err);
+    fputc('\n', out);
+    return status;
+}
+
+enum cw_status cw_view_explain(struct counterworks_view *view, const struct cw_view_input *in, const char *metric)
+{
+    struct explain *of = cw_arena_alloc(in->arena, 1, sizeof *of);
+    *view = (struct counterworks_view){.arena = in->arena};
+    enum cw_status status =
+        of ? cw_view_need_ranges(in->capture, " for ", "explain", in->err) : cw_error_nomem(in->err);
+    if (status == CW_OK)
+        status = find_metric(of, in, metric);
+    if (status == CW_OK)
+        status = choose_range(in, &of->range);
+    if (status == CW_OK)
+        status = find_fold(of, in);
+    if (status != CW_OK)
+        return status;
+    of->spans = cw_view_spans(in->request);
+    of->arena = in->arena;
+    view->output.print = print;
+    view->output.result = view->content = of;
+    view->renders[CW_VIEW_JSON] = write_json;
+    return CW_OK;
+}

@@ -1,0 +1,320 @@
+/* Views that judge whether a run is worse than another, and rules that are learnt from runs of one program. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/compare/better.h"
+#include "eval/compare/gate.h"
+#include "eval/output/gate_output.h"
+#include "eval/status.h"
+#include "view/metrics.h"
+#include "view/sides.h"
+
+/* ---- learning --------------------------------------------------------------------------------------------------- */
+
+enum { TIME, LAUNCHES, FIRST_METRIC };
+
+struct cw_view_learning {
+    struct cw_view_input in; /* of the first run */
+    struct cw_result wanted; /* its metrics */
+    const char *first;       /* its name */
+    struct cw_gate_runs runs;
+    struct cw_gate_rules rules;
+    struct cw_gate_summary summary;
+    struct cw_gate_learned learned;
+    enum cw_metric_class *classes;
+    double *values;
+    struct cw_gate_time *times;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
+static enum cw_status make_room(struct cw_view_learning *l, const struct cw_comparison *c)
+{
+    const struct cw_side *side = &c->a;
+    struct cw_gate_runs *r = &l->runs;
+    const char **names, **kernels;
+    r->kernel_count = side->groups.count;
+    r->metric_count = FIRST_METRIC + side->means.metric_count;
+    r->metrics = names = cw_arena_alloc(l->arena, r->metric_count, sizeof *names);
+    r->kernels = kernels = cw_arena_alloc(l->arena, r->kernel_count, sizeof *kernels);
+    r->classes = l->classes = cw_arena_alloc(l->arena, r->metric_count, sizeof *l->classes);
+    r->values = l->values =
+        cw_arena_alloc(l->arena, (size_t)r->metric_count * r->kernel_count, r->runs * sizeof *l->values);
+    r->times = l->times = cw_arena_alloc(l->arena, r->kernel_count, r->runs * sizeof *l->times);
+    if (!r->kernel_count)
+        return cw_error_set(l->err, CW_ERR_INCOMPARABLE, "%s: found no range, expected launches to learn from",
+                            l->first);
+    if (!names || !kernels || !l->classes || !l->values || !l->times)
+        return cw_error_nomem(l->err);
+    names[TIME] = cw_gate_time;
+    names[LAUNCHES] = cw_gate_launches;
+    for (uint32_t i = FIRST_METRIC; i < r->metric_count; i++) { /* the comparison's live as long as its run */
+        names[i] = cw_arena_strdup(l->arena, side->means.names[i - FIRST_METRIC]);
+        l->classes[i] = c->classes[i - FIRST_METRIC];
+    }
+    for (uint32_t i = 0; i < r->metric_count; i++)
+        if (!names[i])
+            return cw_error_nomem(l->err);
+    for (uint32_t k = 0; k < r->kernel_count; k++)
+        if (!(kernels[k] = cw_group_label(&side->groups, k, 0, l->arena)))
+            return cw_error_nomem(l->err);
+    return CW_OK;
+}
+
+/* Sets the value of a metric in a kernel's group; an implausible one is as unknown as one that is missing. */
+static enum cw_status take_metric(struct cw_view_learning *l, const char *name, const struct cw_side *side, uint32_t metric,
+                                  uint32_t from, double *to)
+{
+    const size_t at = (size_t)(metric - FIRST_METRIC) * side->means.row_count + from;
+    const int status = side->means.statuses[at];
+    if (cw_value_is_lost(status))
+        return cw_error_set(l->err, CW_ERR_INCOMPARABLE, "%s: found %s of %.200s: %s, expected values to learn from",
+                            name, side->means.names[metric - FIRST_METRIC], side->groups.items[from].name,
+                            cw_value_status_text((enum cw_value_status)status));
+    *to = status == CW_VALUE_IMPLAUSIBLE || !isfinite(side->means.values[at]) ? NAN : side->means.values[at];
+    return CW_OK;
+}
+
+/* The values of group `from` are those of kernel `to` in the run. */
+static enum cw_status take_values(struct cw_view_learning *l, uint32_t run, const char *name, const struct cw_side *side,
+                                  const struct cw_gate_time *times, uint32_t from, uint32_t to)
+{
+    const struct cw_gate_runs *r = &l->runs;
+    const struct cw_group *group = &side->groups.items[from];
+    enum cw_status status = CW_OK;
+    if (cw_group_is_partly_timed(group))
+        return cw_error_set(l->err, CW_ERR_INCOMPARABLE,
+                            "%s: found no time of %" PRIu32 " of %" PRIu32
+                            " launches of %.200s, expected all: its counter overflowed or is incomplete",
+                            name, group->count - group->timed, group->count, group->name);
+    l->times[(size_t)to * r->runs + run] = times[from];
+    for (uint32_t m = 0; m < r->metric_count && status == CW_OK; m++) {
+        double *value = &l->values[((size_t)m * r->kernel_count + to) * r->runs + run];
+        if (m == TIME)
+            *value = group->timed ? group->mean : NAN;
+        else if (m == LAUNCHES)
+            *value = group->count;
+        else
+            status = take_metric(l, name, side, m, from, value);
+    }
+    return status;
+}
+
+static enum cw_status take_run(struct cw_view_learning *l, uint32_t run, const char *name, const struct cw_comparison *c,
+                               struct cw_arena *arena)
+{
+    struct cw_gate_time *times;
+    enum cw_status status = cw_gate_times_make(&times, &c->b, arena, l->err);
+    for (uint32_t i = 0; i < c->difference_count; i++)
+        if (c->differences[i].other)
+            return cw_error_set(l->err, CW_ERR_INCOMPARABLE, "%s: found %s as %s, expected %s as in %s", name,
+                                c->differences[i].what, c->differences[i].b, c->differences[i].a, l->first);
+    for (uint32_t i = 0; i < c->match_count && status == CW_OK; i++) {
+        const struct cw_match *m = &c->matches[i];
+        if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || m->reshaped)
+            return cw_error_set(l->err, CW_ERR_INCOMPARABLE,
+                                "%s: found other kernels or shapes than in %s, such as %.200s: expected runs of one "
+                                "program",
+                                name, l->first,
+                                m->a == CW_NO_GROUP ? c->b.groups.items[m->b].name : c->a.groups.items[m->a].name);
+        status = take_values(l, run, name, &c->b, times, m->b, m->a);
+    }
+    return status;
+}
+
+static ssize_t count_bytes(void *total, const char *data, size_t size)
+{
+    (void)data;
+    *(uint64_t *)total += size;
+    return (ssize_t)size;
+}
+
+/* Whether gate would read what is to be written. */
+static enum cw_status check_size(const struct cw_view_learning *l)
+{
+    const struct cw_gate_rules *rules = &l->rules;
+    uint64_t size = 0;
+    FILE *out = fopencookie(&size, "w", (cookie_io_functions_t){.write = count_bytes});
+    enum cw_status status = out ? cw_gate_write(out, rules, l->err) : cw_error_nomem(l->err);
+    if (out && fclose(out) != 0 && status == CW_OK)
+        status = cw_error_nomem(l->err);
+    if (status != CW_OK || size <= CW_GATE_RULES_MAX)
+        return status;
+    return cw_error_set(l->err, CW_ERR_USAGE,
+                        "found rules of %" PRIu64 " MB for %" PRIu32 " metrics of %" PRIu32
+                        " kernels, expected at most %d MB, which is what gate reads: name fewer metrics by -m or --set",
+                        (size >> 20) + 1, rules->metric_count, l->runs.kernel_count, CW_GATE_RULES_MAX >> 20);
+}
+
+/* Of the plan's metrics those that tell of a change best, where it has any; or the metrics of the request. */
+static enum cw_status select_metrics_to_learn(struct cw_result *result, const struct cw_view_input *in)
+{
+    const struct cw_schema *plan = &in->capture->data.schema;
+    enum cw_metric_class *classes;
+    size_t count = 0;
+    if (in->request->every || in->request->metrics.count)
+        return cw_view_select_wanted(result, in);
+    const char **names = cw_arena_alloc(in->arena, plan->metric_count, sizeof *names);
+    enum cw_status status =
+        names ? cw_metric_classes(&classes, plan->metrics, plan->metric_count, NULL, in->arena, in->err)
+              : cw_error_nomem(in->err);
+    for (size_t i = 0; status == CW_OK && i < plan->metric_count; i++)
+        if (classes[i] != CW_CLASS_OTHER)
+            names[count++] = plan->metrics[i];
+    return status != CW_OK ? status
+           : count         ? cw_view_select_names(result, in, names, count)
+                           : cw_view_select_wanted(result, in);
+}
+
+enum cw_status cw_view_learn_begin(struct cw_view_learning **learning, const struct cw_view_input *in, uint32_t runs)
+{
+    struct cw_view_learning *l = *learning = cw_arena_alloc(in->arena, 1, sizeof *l);
+    if (!l)
+        return cw_error_nomem(in->err);
+    l->in = *in;
+    l->first = in->capture->name;
+    l->arena = in->arena;
+    l->err = in->err;
+    l->runs.runs = runs;
+    const enum cw_status status = cw_view_need_ranges(in->capture, "", "", in->err);
+    return status == CW_OK ? select_metrics_to_learn(&l->wanted, in) : status;
+}
+
+enum cw_status cw_view_learn_add(struct cw_view_learning *l, uint32_t run, const char *name,
+                                 struct counterworks_capture *capture, const struct counterworks_chip *chip)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_view_input in = l->in;
+    struct cw_view_sides sides = {.a = l->wanted};
+    const struct cw_eval_options spans = cw_view_spans(in.request);
+    struct cw_comparison c;
+    if (!arena)
+        return cw_error_nomem(l->err);
+    in.arena = arena;
+    enum cw_status status = cw_view_other_side(&sides, &in, &(struct cw_view_other){capture, chip, {1, 1}});
+    if (status == CW_OK)
+        status = cw_view_leave_sides(&sides, &in);
+    if (status == CW_OK)
+        status = cw_compare(&c, &sides.a, &sides.b, NULL, CW_BY_KERNEL, false, &spans, arena, l->err);
+    if (status == CW_OK && !run)
+        status = make_room(l, &c);
+    if (status == CW_OK)
+        status = take_run(l, run, name, &c, arena);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+static enum cw_status print_learned(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                                    struct cw_error *err)
+{
+    (void)style;
+    (void)err;
+    cw_gate_print_summary(out, output->result);
+    return CW_OK;
+}
+
+enum cw_status cw_view_learn_finish(struct counterworks_view *view, struct cw_view_learning *l, const char *path)
+{
+    const struct cw_counter_data *d = &l->in.capture->data;
+    const char *name = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
+    *view = (struct counterworks_view){.arena = l->arena};
+    l->rules.chip = d->schema.chip;
+    l->rules.device = name ? name : "";
+    enum cw_status status = cw_gate_learn(&l->rules, &l->summary, &l->runs, l->arena, l->err);
+    if (status == CW_OK)
+        status = check_size(l);
+    l->learned = (struct cw_gate_learned){path, &l->runs, &l->summary};
+    view->renders[CW_VIEW_YAML] = cw_gate_write;
+    view->content = &l->rules;
+    view->output.print = print_learned;
+    view->output.result = &l->learned;
+    return status;
+}
+
+/* ---- judging ---------------------------------------------------------------------------------------------------- */
+
+struct gate {
+    struct cw_view_sides sides;
+    struct cw_bytes file;
+    struct cw_gate_rules rules;
+    struct cw_comparison of;
+    struct cw_judgement judgement;
+    struct cw_gate_output shown;
+};
+
+static enum cw_status select_metrics(struct cw_result *result, const struct cw_view_input *in,
+                                     const struct cw_gate_rules *rules)
+{
+    const char **names = cw_arena_alloc(in->arena, rules->metric_count + (size_t)1, sizeof *names);
+    size_t count = 0;
+    if (!names)
+        return cw_error_nomem(in->err);
+    for (uint32_t i = 0; i < rules->metric_count; i++)
+        if (strcmp(rules->metrics[i].name, cw_gate_time) != 0 && strcmp(rules->metrics[i].name, cw_gate_launches) != 0)
+            names[count++] = rules->metrics[i].name;
+    return cw_view_select_names(result, in, names, count);
+}
+
+static void set_verdict(struct counterworks_view *view, const struct gate *g, const struct cw_view_input *in,
+                        const struct cw_view_other *other, double need)
+{
+    static const enum cw_status codes[CW_VERDICT__COUNT] = {
+        [CW_AMBIGUOUS] = CW_ERR_AMBIGUOUS, [CW_WORSE] = CW_ERR_DIFFERS, [CW_INCOMPARABLE] = CW_ERR_INCOMPARABLE};
+    const enum cw_verdict verdict = g->judgement.verdict;
+    const char *a = in->capture->asked, *b = other->capture->asked;
+    if (codes[verdict] == CW_OK)
+        return;
+    if (verdict == CW_AMBIGUOUS && g->judgement.needed)
+        cw_error_set(&view->verdict, codes[verdict], "%s and %s: found too little to show slow-downs of %g%%", a, b,
+                     100 * need);
+    else
+        cw_error_set(&view->verdict, codes[verdict], "%s and %s are %s%s", a, b,
+                     verdict == CW_INCOMPARABLE ? "" : "not the same: the second is ", cw_verdict_names[verdict]);
+}
+
+static enum cw_status print_judgement(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                                      struct cw_error *err)
+{
+    (void)style;
+    return cw_gate_print(out, output->result, err);
+}
+
+static void free_gate(void *owned)
+{
+    cw_bytes_free(&((struct gate *)owned)->file);
+}
+
+enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view_input *in,
+                            const struct cw_view_other *other, const char *rules, double need)
+{
+    const struct cw_eval_options spans = cw_view_spans(in->request);
+    struct gate *g = cw_arena_alloc(in->arena, 1, sizeof *g);
+    *view = (struct counterworks_view){.arena = in->arena, .free = g ? free_gate : NULL, .owned = g};
+    enum cw_status status = g ? cw_file_read(&g->file, rules, CW_GATE_RULES_MAX, in->err) : cw_error_nomem(in->err);
+    if (status == CW_OK)
+        status = cw_gate_parse(&g->rules, g->file.data, g->file.size, rules, in->arena, in->err);
+    if (status == CW_OK)
+        status = cw_view_need_ranges(in->capture, "", "", in->err);
+    if (status == CW_OK)
+        status = select_metrics(&g->sides.a, in, &g->rules);
+    if (status == CW_OK)
+        status = cw_view_other_side(&g->sides, in, other);
+    if (status == CW_OK)
+        status = cw_view_leave_sides(&g->sides, in);
+    if (status == CW_OK)
+        status = cw_compare(&g->of, &g->sides.a, &g->sides.b, other->runs, CW_BY_KERNEL, false, &spans, in->arena,
+                            in->err);
+    if (status == CW_OK)
+        status = cw_gate_judge(&g->judgement, &g->rules, &g->of, need, in->arena, in->err);
+    if (status != CW_OK)
+        return status;
+    set_verdict(view, g, in, other, need);
+    g->shown = (struct cw_gate_output){&g->rules, &g->of, &g->judgement, need};
+    view->output.print = print_judgement;
+    view->output.result = view->content = &g->shown;
+    view->renders[CW_VIEW_JSON] = cw_gate_write_json;
+    return CW_OK;
+}

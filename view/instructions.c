@@ -1,0 +1,92 @@
+/* Views of captures of PC samples and SASS metrics. */
+#include "view/instructions.h"
+
+#include <inttypes.h>
+
+#include "eval/output/stacks.h"
+#include "view/kind.h"
+#include "view/metrics.h"
+#include "view/selection.h"
+
+struct instructions {
+    struct cw_instructions in;
+    struct cw_pc_data raw;
+    struct cw_stacks_output stacks;
+};
+
+enum cw_status cw_view_load_instructions(struct cw_instructions *in, struct cw_pc_data *raw,
+                                         struct counterworks_capture *capture, struct cw_notices *notices,
+                                         struct cw_arena *arena, struct cw_error *err)
+{
+    enum cw_status status = cw_input_load(&capture->file, err);
+    if (status == CW_OK)
+        status = cw_pc_data_read(raw, capture->file.bytes, (size_t)capture->file.size, capture->asked, arena, err);
+    if (status == CW_OK)
+        status = cw_instructions_make(in, &capture->data, raw, capture->source, arena, err);
+    if (status == CW_OK && (in->left.names || in->left.modules))
+        cw_notice(notices,
+                  "%s: %" PRIu32 " mangled names and the lines of %" PRIu32
+                  " modules are left out: to read them takes more memory or time than their size allows",
+                  capture->asked, in->left.names, in->left.modules);
+    return status;
+}
+
+/* The first member of the request that is about ranges or metrics. */
+static const char *option_of_ranges(const struct counterworks_request *o)
+{
+    const char *option = cw_selection_option(o);
+    return option             ? option
+           : o->by            ? "--by"
+           : o->filters.count ? "--filter"
+           : o->sort          ? "--sort"
+           : o->every         ? "--all"
+           : o->metrics.count ? "metrics"
+                              : NULL;
+}
+
+static enum cw_status other_capture(const struct cw_view_input *in, const char *expected)
+{
+    return cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture of another kind, expected one of %s",
+                        in->capture->asked, expected);
+}
+
+static enum cw_status check(const struct cw_view_input *in)
+{
+    const struct counterworks_request *o = in->request;
+    const enum cw_profiler profiler = in->capture->data.schema.profiler;
+    const char *option = option_of_ranges(o);
+    if (o->form == COUNTERWORKS_MONITOR)
+        return other_capture(in, "ranges");
+    if (o->form == COUNTERWORKS_STACKS && profiler != CW_PROFILER_PC)
+        return other_capture(in, "ranges or PC samples");
+    if (o->form == COUNTERWORKS_TIMELINE)
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no trace, expected what capture-agent trace records, or pm",
+                            in->capture->asked);
+    if (o->kinds)
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone", in->capture->asked);
+    if (option)
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s",
+                            in->capture->asked, option, cw_profiler_texts[profiler]);
+    return CW_OK;
+}
+
+static enum cw_status make(struct counterworks_view *view, const struct cw_view_input *in)
+{
+    struct instructions *of = cw_arena_alloc(in->arena, 1, sizeof *of);
+    enum cw_status status = of ? CW_OK : cw_error_nomem(in->err);
+    cw_tell_incomplete(in->capture, in->notices);
+    if (status == CW_OK)
+        status = cw_view_load_instructions(&of->in, &of->raw, in->capture, in->notices, in->arena, in->err);
+    if (status != CW_OK)
+        return status;
+    cw_output_instructions(&view->output, &of->in);
+    if (in->request->form == COUNTERWORKS_STACKS) {
+        of->stacks = (struct cw_stacks_output){.source = in->capture->source, .samples = &of->in};
+        view->content = &of->stacks;
+        view->renders[CW_VIEW_FOLDED] = cw_folded_write;
+        view->renders[CW_VIEW_SPEEDSCOPE] = cw_speedscope_write;
+    }
+    return CW_OK;
+}
+
+const struct cw_kind cw_view_instructions = {.check = check, .make = make};

@@ -1,0 +1,180 @@
+/* Views of the ranks of a parallel job. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/compare/ranks.h"
+#include "eval/output/ranks_output.h"
+#include "image/schema.h"
+#include "metricdb/metric.h"
+#include "report/report.h"
+#include "view/compare.h"
+#include "view/metrics.h"
+#include "view/selection.h"
+
+enum { TOP = 10 };
+
+/* All captures have to be of the plan of the first. */
+struct cw_view_job {
+    struct cw_view_input in; /* of the first */
+    enum cw_group_by by;
+    struct cw_ranks ranks;
+    struct cw_job_ranks job;
+    struct cw_result first;
+    bool begun, complete;
+    uint32_t asked, cause[CW_CAUSE__COUNT];
+    /* of the view: */
+    struct cw_error lost;
+    struct cw_result metrics;
+    struct cw_counter_data shared;
+    struct cw_ranks_view shown;
+    struct cw_report_capture capture;
+    struct cw_report page;
+};
+
+/* Behind the metrics that were asked for, those that tell why a rank is slow, where the chip has them. */
+static enum cw_status add_causes(struct cw_view_job *w, struct cw_result *wanted, struct cw_arena *arena)
+{
+    struct cw_metric *all = cw_arena_alloc(arena, wanted->metric_count + CW_CAUSE__COUNT, sizeof *all);
+    if (!all)
+        return cw_error_nomem(w->in.err);
+    w->asked = wanted->metric_count;
+    if (w->asked)
+        memcpy(all, wanted->metrics, w->asked * sizeof *all);
+    for (int c = 0; c < CW_CAUSE__COUNT; c++) {
+        w->cause[c] = CW_NO_CAUSE;
+        for (int i = 0; i < 3 && cw_rank_causes[c][i] && w->cause[c] == CW_NO_CAUSE; i++) {
+            struct cw_metric *m = &all[wanted->metric_count];
+            if (cw_metric_parse(m, wanted->chip, cw_rank_causes[c][i], NULL) == CW_OK)
+                w->cause[c] = wanted->metric_count++;
+        }
+    }
+    wanted->metrics = all;
+    return CW_OK;
+}
+
+static enum cw_status check_plan(const struct cw_view_job *w, const struct counterworks_capture *capture,
+                                 struct cw_arena *arena)
+{
+    const char *difference = cw_schema_difference(&capture->data.schema, &w->in.capture->data.schema, arena);
+    if (!difference)
+        return cw_error_nomem(w->in.err);
+    return !*difference ? CW_OK
+                        : cw_error_set(w->in.err, CW_ERR_USAGE,
+                                       "%s: found a capture of another plan than %s, expected the same: %s",
+                                       capture->first, w->in.capture->first, difference);
+}
+
+static enum cw_status evaluate(struct cw_view_job *w, const struct cw_view_input *in, struct cw_result *result)
+{
+    const struct cw_eval_options spans = cw_view_spans(in->request);
+    const struct cw_counter_data *data = &in->capture->data;
+    const struct cw_selecting from = {data, in->capture->name, NULL, true, in->notices, in->arena, in->err};
+    struct cw_groups *groups = cw_arena_alloc(in->arena, 1, sizeof *groups);
+    bool *keep = cw_arena_alloc(in->arena, data->range_count, sizeof *keep);
+    enum cw_status status = groups && keep ? cw_view_select_wanted(result, in) : cw_error_nomem(in->err);
+    if (status == CW_OK)
+        status = add_causes(w, result, in->arena);
+    if (status == CW_OK)
+        status = cw_select_ranges(keep, &from, in->request);
+    if (status == CW_OK)
+        status = cw_groups_make_of_ranks(groups, w->by, data, result->chip, keep, in->arena, in->err);
+    if (status != CW_OK)
+        return status;
+    result->data = &groups->data;
+    status = cw_result_make(result, &spans, in->arena, in->err);
+    return status == CW_OK ? cw_ranks_add(&w->ranks, groups, data, result, w->asked, w->cause, in->err) : status;
+}
+
+enum cw_status cw_view_job_begin(struct cw_view_job **job, const struct cw_view_input *in)
+{
+    struct cw_view_job *w = *job = cw_arena_alloc(in->arena, 1, sizeof *w);
+    const char *by = in->request->by;
+    if (!w)
+        return cw_error_nomem(in->err);
+    w->in = *in;
+    w->by = !by || *by == 'k' ? CW_BY_KERNEL : *by == 'f' ? CW_BY_FAMILY : CW_BY_NVTX;
+    w->complete = true;
+    return cw_ranks_begin(&w->ranks, w->by, in->err);
+}
+
+enum cw_status cw_view_job_add(struct cw_view_job *w, struct counterworks_capture *capture, struct cw_arena *arena)
+{
+    struct cw_view_input in = w->in;
+    struct cw_result result = {0};
+    const bool first = !w->begun;
+    in.capture = capture;
+    in.arena = first ? w->in.arena : arena;
+    in.notices = first ? w->in.notices : NULL; /* the others lack the same metrics */
+    w->begun = true;
+    enum cw_status status = cw_view_need_ranges(capture, "", "", in.err);
+    if (status == CW_OK && !first)
+        status = check_plan(w, capture, arena);
+    if (status == CW_OK)
+        status = evaluate(w, &in, &result);
+    if (status == CW_OK && !in.request->ranks) /* of some ranks alone none is missing */
+        status = cw_job_ranks_add(&w->job, &capture->data, in.err);
+    w->complete = w->complete && status == CW_OK && capture->data.complete;
+    if (status == CW_OK && !first)
+        cw_tell_incomplete(capture, w->in.notices);
+    if (first)
+        w->first = result;
+    return status;
+}
+
+static enum cw_status print(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                            struct cw_error *err)
+{
+    const struct cw_view_job *w = (const struct cw_view_job *)output->result;
+    const struct cw_error *lost = &w->lost;
+    struct cw_output shown = *output;
+    shown.result = &w->shown;
+    const enum cw_status status = cw_ranks_print(&shown, style, out, err);
+    if (status == CW_OK && lost->code != CW_OK)
+        *err = *lost;
+    return status == CW_OK ? lost->code : status;
+}
+
+enum cw_status cw_view_job_finish(struct counterworks_view *view, struct cw_view_job *w, const char *source,
+                                  const char *hdf5)
+{
+    const struct cw_view_input *in = &w->in;
+    *view = (struct counterworks_view){.arena = in->arena};
+    enum cw_status status = cw_ranks_compare(&w->ranks, in->err);
+    if (status != CW_OK)
+        return status;
+    cw_job_ranks_sort(&w->job);
+    w->shared = in->capture->data;
+    w->shared.device_count = w->shared.device_count > 0;
+    w->shared.range_count = w->shared.clocks_count = 0;
+    w->shared.complete = w->complete;
+    w->metrics = w->first;
+    w->metrics.metric_count = w->asked;
+    w->shown = (struct cw_ranks_view){.ranks = &w->ranks,
+                                      .metrics = &w->metrics,
+                                      .data = &w->shared,
+                                      .job = &w->job,
+                                      .source = source,
+                                      .top = in->request->top,
+                                      .err = &w->lost};
+    w->capture = (struct cw_report_capture){.source = source, .data = &w->shared};
+    w->page = (struct cw_report){.captures = &w->capture,
+                                 .capture_count = 1,
+                                 .job = &w->shown,
+                                 .data_folder = in->chip->folder,
+                                 .hdf5 = hdf5,
+                                 .arena = in->arena};
+    status = cw_output_ranks(&view->output, &w->shown, in->arena, in->err);
+    view->output.print = print;
+    view->output.result = w;
+    view->renders[CW_VIEW_HTML] = cw_report_write;
+    view->content = &w->page;
+    return status;
+}
+
+void cw_view_job_free(struct cw_view_job *w)
+{
+    if (!w)
+        return;
+    cw_ranks_finish(&w->ranks);
+    cw_job_ranks_free(&w->job);
+}

@@ -1,0 +1,239 @@
+/* Views of a trace with the metrics of its launches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/advice/advice.h"
+#include "eval/join/joined.h"
+#include "eval/join/joined_samples.h"
+#include "eval/output/joined.h"
+#include "eval/output/pm_range_table.h"
+#include "image/schema.h"
+#include "metricdb/glossary.h"
+#include "view/compare.h"
+#include "view/instructions.h"
+#include "view/metrics.h"
+#include "view/rows.h"
+#include "view/source.h"
+#include "view/timeline.h"
+
+enum { LIST_TOP = 30 };
+
+struct join {
+    struct counterworks_capture *trace, *samples; /* samples: of PCs, or NULL */
+    struct cw_timeline timeline;
+    enum cw_group_by by;
+    bool by_launch;
+    struct cw_joined joined;
+    struct cw_joined_rows made;
+    struct cw_rows rows;
+    struct cw_result result, each; /* of the rows; of all ranges by themselves */
+    struct cw_joined_output of;
+    struct cw_sections sections;
+    struct cw_output_rows shown;
+    struct cw_instructions instructions;
+    struct cw_pc_data raw;
+    struct cw_joined_samples hot;
+    struct cw_output ranges;
+    struct cw_pm_ranges kernels;
+    struct cw_pm_ranges_output shown_kernels;
+};
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+/* How many rows there may be: each costs memory for every counter. */
+static uint32_t most_rows(const struct join *j, const struct cw_view_input *in)
+{
+    enum { LEAST = 1000 };
+    const uint64_t bytes = j->trace->file.size + in->capture->file.size + 1000000;
+    const uint64_t most = 4 * bytes / (cw_schema_columns(&in->capture->data.schema) + 1);
+    return most < LEAST ? LEAST : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
+static enum cw_status make_rows(struct join *j, const struct cw_view_input *in, size_t top)
+{
+    enum cw_status status = cw_joined_rows_make(&j->made, &j->joined, j->by, most_rows(j, in), in->arena, in->err);
+    j->rows = (struct cw_rows){.groups = j->made.groups, .counted = &j->made.counted};
+    j->rows.rows = cw_arena_alloc(in->arena, j->made.groups.count, sizeof *j->rows.rows);
+    if (status == CW_OK && !j->rows.rows)
+        status = cw_error_nomem(in->err);
+    for (uint32_t k = 0; status == CW_OK && k < j->made.groups.count; k++)
+        j->rows.rows[j->rows.count++] = k;
+    if (status == CW_OK)
+        status = cw_joined_output_make(&j->of, &j->joined, &j->made, in->arena, in->err);
+    j->of.trace = j->trace->source;
+    j->of.samples_source = j->samples ? j->samples->source : NULL;
+    j->of.samples = j->hot;
+    j->shown = (struct cw_output_rows){.sections = &j->sections, .joined = &j->of};
+    return status == CW_OK ? cw_rows_choose(&j->rows, in, NULL, top) : status;
+}
+
+/* What limits the kernels, with the times of the trace; of other rows, the sum of that. */
+static enum cw_status add_advice(struct join *j, const struct cw_view_input *in)
+{
+    const struct cw_advice *advice = NULL;
+    if (j->by == CW_BY_KERNEL)
+        return cw_rows_advise(&j->shown.advice, in, j->result.chip, &j->rows.groups);
+    struct cw_joined_rows *kernels = cw_arena_alloc(in->arena, 1, sizeof *kernels);
+    struct cw_advice_groups *added = cw_arena_alloc(in->arena, 1, sizeof *added);
+    if (!kernels || !added)
+        return cw_error_nomem(in->err);
+    enum cw_status status =
+        cw_joined_rows_make(kernels, &j->joined, CW_BY_KERNEL, most_rows(j, in), in->arena, in->err);
+    if (status == CW_OK)
+        status = cw_rows_advise(&advice, in, j->result.chip, &kernels->groups);
+    if (status == CW_OK && advice)
+        status = cw_advise_groups(added, advice, &j->rows.groups, in->arena, in->err);
+    j->shown.advice_groups = status == CW_OK && advice ? added : NULL;
+    return status;
+}
+
+/* ---- forms ------------------------------------------------------------------------------------------------------ */
+
+/* All ranges by themselves, which launches refer to; streamed: they are written one after another. */
+static enum cw_status evaluate_ranges(struct join *j, const struct cw_view_input *in, bool streamed)
+{
+    struct cw_view_input silent = *in; /* the rows have told it all */
+    silent.notices = NULL;
+    j->each.streamed = streamed;
+    return cw_view_evaluate_wanted(&j->each, &silent, NULL);
+}
+
+static enum cw_status put_launches(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
+{
+    const enum cw_status status = evaluate_ranges(j, in, false);
+    return status == CW_OK
+               ? cw_output_joined_launches(&view->output, &j->shown, &j->each, NULL, in->arena, in->err)
+               : status;
+}
+
+static enum cw_status add_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
+{
+    enum cw_status status = evaluate_ranges(j, in, true);
+    if (status == CW_OK)
+        status = cw_view_output(&j->ranges, in, &j->each);
+    if (status == CW_OK)
+        view->output.tables[view->output.table_count++] = j->ranges.tables[0];
+    return status;
+}
+
+static enum cw_status make_table(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
+{
+    const bool full = in->request->full;
+    enum cw_status status = make_rows(j, in, in->request->top);
+    if (status == CW_OK)
+        status = cw_rows_evaluate(&j->result, &j->rows, in, cw_view_evaluate_wanted);
+    if (status == CW_OK)
+        status = cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown);
+    if (status == CW_OK && j->by_launch && !full)
+        status = put_launches(view, j, in);
+    if (status == CW_OK && full)
+        status = add_ranges(view, j, in);
+    return status == CW_OK ? cw_joined_add_tables(&view->output, &j->shown, full, in->arena, in->err) : status;
+}
+
+/* Limiters and findings need no metrics to be named; those that are stand beside them. */
+static enum cw_status make_list(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
+{
+    const struct counterworks_request *o = in->request;
+    const bool named = o->every || o->metrics.count;
+    enum cw_status status = make_rows(j, in, o->top ? o->top : LIST_TOP);
+    if (status == CW_OK)
+        status = cw_sections_load(&j->sections, in->chip->folder, "sections", in->arena, in->err);
+    if (status == CW_OK)
+        status = add_advice(j, in);
+    if (status == CW_OK && named) {
+        status = cw_rows_evaluate(&j->result, &j->rows, in, cw_view_evaluate_wanted);
+        j->shown.asked = j->result.metric_count;
+    } else if (status == CW_OK) {
+        j->result.data = &j->rows.groups.data;
+        j->result.metric_count = 0;
+    }
+    return status == CW_OK ? cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown) : status;
+}
+
+static enum cw_status join_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
+{
+    enum cw_status status = cw_view_begin(&j->result, in->capture, in->chip, in->arena, in->err);
+    if (status == CW_OK)
+        status = cw_joined_make(&j->joined, &j->timeline, &in->capture->data, in->chip->chip, in->arena, in->err);
+    if (status == CW_OK && j->samples)
+        status = cw_view_load_instructions(&j->instructions, &j->raw, j->samples, in->notices, in->arena, in->err);
+    if (status == CW_OK && j->samples)
+        status = cw_joined_samples_make(&j->hot, &j->joined, &j->instructions, in->arena, in->err);
+    if (status != CW_OK)
+        return status;
+    return in->request->form == COUNTERWORKS_LIST ? make_list(view, j, in) : make_table(view, j, in);
+}
+
+/* ---- PM samples of another run ---------------------------------------------------------------------------------- */
+
+/* Kernels have the time of the trace, and the metrics of the samples that fall into their launches of the other run. */
+static enum cw_status join_samples(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
+{
+    const uint32_t top = in->request->top ? in->request->top : LIST_TOP;
+    const struct cw_eval_options spans = cw_view_spans(in->request);
+    enum cw_status status = cw_source_load(in->capture, in->err);
+    if (status == CW_OK)
+        status = cw_view_select_wanted(&j->result, in);
+    if (status == CW_OK)
+        status = cw_result_make(&j->result, &spans, in->arena, in->err);
+    if (status == CW_OK && !in->capture->data.pm.launch_count)
+        status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found samples without launches, expected some",
+                              in->capture->asked);
+    if (status == CW_OK)
+        status = cw_pm_kernels_make(&j->kernels, &j->result, &j->timeline, in->arena, in->err);
+    j->shown_kernels = (struct cw_pm_ranges_output){
+        &j->result, &j->kernels, j->kernels.count < top ? j->kernels.count : top, j->trace->source};
+    return status == CW_OK ? cw_output_pm_ranges(&view->output, &j->shown_kernels, in->arena, in->err) : status;
+}
+
+static enum cw_status check_samples(const struct cw_view_input *in)
+{
+    const struct counterworks_request *o = in->request;
+    const char *option = o->by && strcmp(o->by, "kernel") != 0 ? "--by"
+                         : o->filters.count                    ? "--filter"
+                         : o->sort                             ? "--sort"
+                                                               : NULL;
+    return option ? cw_error_set(in->err, CW_ERR_USAGE,
+                                 "%s: found %s, expected none with PM samples, which are joined by kernel",
+                                 in->capture->asked, option)
+                  : CW_OK;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static void free_join(void *owned)
+{
+    cw_timeline_free(&((struct join *)owned)->timeline);
+}
+
+enum cw_status cw_view_join(struct counterworks_view *view, const struct cw_view_input *in,
+                            struct counterworks_capture *trace, struct counterworks_capture *samples)
+{
+    struct join *j = cw_arena_alloc(in->arena, 1, sizeof *j);
+    struct cw_view_input of_trace = *in;
+    const char *by = in->request->by;
+    const bool pm = in->capture->data.schema.profiler == CW_PROFILER_PM;
+    *view = (struct counterworks_view){.arena = in->arena};
+    if (!j)
+        return cw_error_nomem(in->err);
+    view->free = free_join;
+    view->owned = j;
+    j->trace = trace;
+    j->samples = samples;
+    j->by_launch = by && strcmp(by, "launch") == 0;
+    j->by = by && !j->by_launch ? cw_rows_find_by(by) : CW_BY_KERNEL;
+    of_trace.capture = trace;
+    enum cw_status status = pm ? check_samples(in) : CW_OK;
+    if (status == CW_OK && !pm)
+        cw_tell_incomplete(trace, in->notices);
+    if (status == CW_OK && !pm)
+        cw_tell_incomplete(in->capture, in->notices);
+    if (status == CW_OK)
+        status = cw_view_timeline(&j->timeline, &of_trace);
+    if (status == CW_OK)
+        status = cw_view_need_rows(&j->timeline, &of_trace);
+    if (status == CW_OK)
+        status = pm ? join_samples(view, j, in) : join_ranges(view, j, in);
+    return status;
+}

@@ -1,0 +1,23 @@
+#include "view/kind.h"
+
+const struct cw_kind *cw_kind_of(const struct counterworks_capture *capture)
+{
+    static const struct cw_kind *const kinds[CW_PROFILER__COUNT] = {[CW_PROFILER_RANGE] = &cw_view_ranges,
+                                                                    [CW_PROFILER_PM] = &cw_view_samples,
+                                                                    [CW_PROFILER_PC] = &cw_view_instructions,
+                                                                    [CW_PROFILER_SASS] = &cw_view_instructions,
+                                                                    [CW_PROFILER_TRACE] = &cw_view_trace};
+    return kinds[capture->data.schema.profiler];
+}
+
+enum cw_status cw_view_check(const struct cw_view_input *in)
+{
+    return cw_kind_of(in->capture)->check(in);
+}
+
+enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view_input *in)
+{
+    *view = (struct counterworks_view){.arena = in->arena};
+    const enum cw_status status = cw_view_check(in);
+    return status == CW_OK ? cw_kind_of(in->capture)->make(view, in) : status;
+}

@@ -1,0 +1,19 @@
+/* The kinds of captures, as a table: what differs between them when a view is made. */
+#ifndef CW_VIEW_KIND_H
+#define CW_VIEW_KIND_H
+
+#include "view/view.h"
+
+struct cw_kind {
+    /* Checks the members of a request that captures of this kind do not take. */
+    enum cw_status (*check)(const struct cw_view_input *in);
+    /* Makes a view, whose arena is set. */
+    enum cw_status (*make)(struct counterworks_view *view, const struct cw_view_input *in);
+    bool has_metrics; /* of a chip */
+};
+
+/* By enum cw_profiler. */
+extern const struct cw_kind cw_view_ranges, cw_view_samples, cw_view_instructions, cw_view_trace;
+const struct cw_kind *cw_kind_of(const struct counterworks_capture *capture);
+
+#endif

@@ -1,0 +1,38 @@
+/* The one way from names of metrics to values. */
+#ifndef CW_VIEW_METRICS_H
+#define CW_VIEW_METRICS_H
+
+#include "eval/result.h"
+#include "view/handles.h"
+#include "view/notices.h"
+
+/* Begins a result with the capture's rows and the chip, under its name in the capture. CW_ERR_INPUT for another chip,
+ * CW_ERR_UNSUPPORTED for a capture without metrics. */
+enum cw_status cw_view_begin(struct cw_result *result, const struct counterworks_capture *capture,
+                             const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err);
+/* Begins a result, and selects its metrics by name; NULL: every metric whose counters the capture has. `notices` has
+ * what the capture lacks, and what the chip's database knows otherwise than the plan did. */
+enum cw_status cw_view_select(struct cw_result *result, const struct counterworks_capture *capture,
+                              const struct counterworks_chip *chip, const char *const *names, size_t count,
+                              struct cw_notices *notices, struct cw_arena *arena, struct cw_error *err);
+/* Selects, and evaluates on the capture's rows, or on `groups` of them (eval/ranges/groups.h). `notices` has metrics
+ * without a formula as well. */
+enum cw_status cw_view_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
+                                const struct cw_counter_data *groups, const struct counterworks_chip *chip,
+                                const char *const *names, size_t count, const struct cw_eval_options *options,
+                                struct cw_notices *notices, struct cw_arena *arena, struct cw_error *err);
+/* Says what a capture that is incomplete holds. */
+void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_notices *notices);
+
+/* Whether a name is among others. */
+bool cw_view_has_name(const char *const *names, size_t count, const char *name);
+/* Where `err` is about a name that is no metric of the chip, adds to its message which chips of the data folder have it
+ * and, if no spelling is near, the metrics of this chip whose names are most alike. `names` are those that were asked
+ * for. */
+void cw_view_hint(struct cw_error *err, const struct counterworks_chip *chip, const char *const *names, size_t count);
+/* Adds the legacy CUPTI names among `names` to the chip, as formulas. CW_ERR_UNSUPPORTED for one without an equivalent
+ * on this chip. */
+enum cw_status cw_view_add_legacy(struct counterworks_chip *chip, const char *const *names, size_t count,
+                                  struct cw_error *err);
+
+#endif

@@ -1,0 +1,306 @@
+#define _GNU_SOURCE
+#include "view/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/progress.h"
+#include "base/search.h"
+#include "base/utf8.h"
+#include "image/merge.h"
+#include "image/rank_index.h"
+
+static const size_t largest_capture = (size_t)1 << 40;
+
+/* `ranks` as struct cw_source_files has them. Where there are none, or a device of these is described among others, all is
+ * read. */
+static enum cw_status open_data(struct counterworks_capture *made, const char *ranks, struct cw_error *err)
+{
+    const char *kept = ranks ? cw_arena_strdup(made->arena, ranks) : NULL;
+    if (ranks && !kept)
+        return cw_error_nomem(err);
+    if (ranks && cw_counter_data_open_ranks(&made->data, &made->file, kept, made->arena, NULL) == CW_OK &&
+        made->data.range_count)
+        return CW_OK;
+    return cw_counter_data_open(&made->data, &made->file, made->arena, err);
+}
+
+static enum cw_status read_capture(struct counterworks_capture *made, const char *name, const char *ranks,
+                                   struct cw_error *err)
+{
+    const char *slash = strrchr(name, '/');
+    char *source = cw_arena_strdup(made->arena, slash ? slash + 1 : name);
+    made->name = made->file.name = cw_arena_strdup(made->arena, name);
+    if (!source || !made->name)
+        return cw_error_nomem(err);
+    cw_utf8_force(source, strlen(source));
+    made->source = source;
+    made->asked = made->first = made->word = made->name;
+    return open_data(made, ranks, err);
+}
+
+struct counterworks_capture *cw_source_create(void)
+{
+    struct counterworks_capture *made = calloc(1, sizeof *made);
+    if (made && !(made->arena = cw_arena_create())) {
+        free(made);
+        return NULL;
+    }
+    return made;
+}
+
+void cw_source_close(struct counterworks_capture *capture)
+{
+    if (!capture)
+        return;
+    cw_input_close(&capture->file);
+    cw_arena_destroy(capture->arena);
+    free(capture);
+}
+
+static enum cw_status finish(struct counterworks_capture **capture, struct counterworks_capture *made,
+                             enum cw_status status)
+{
+    if (status != CW_OK)
+        cw_source_close(made);
+    *capture = status == CW_OK ? made : NULL;
+    return status;
+}
+
+static enum cw_status open_file(struct counterworks_capture **capture, const char *path, const char *ranks,
+                                struct cw_error *err)
+{
+    struct counterworks_capture *made = cw_source_create();
+    enum cw_status status = made ? cw_input_open(&made->file, path, largest_capture, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = read_capture(made, path, ranks, err);
+    return finish(capture, made, status);
+}
+
+enum cw_status cw_source_read(struct counterworks_capture **capture, const void *data, size_t size, const char *name,
+                              struct cw_error *err)
+{
+    struct counterworks_capture *made = cw_source_create();
+    if (made)
+        made->file = cw_input_of(data, size, name);
+    return finish(capture, made, made ? read_capture(made, name, NULL, err) : cw_error_nomem(err));
+}
+
+enum cw_status cw_source_load(struct counterworks_capture *capture, struct cw_error *err)
+{
+    return cw_counter_data_load(&capture->data, capture->arena, err);
+}
+
+/* ---- several as one --------------------------------------------------------------------------------------------- */
+
+struct joining {
+    const char *const *paths;
+    size_t count, opened;     /* opened: each file twice */
+    struct cw_input standard; /* standard input, which can be read once */
+    FILE *out;
+    const char *output;
+    bool *incomplete;         /* see struct cw_merge_files */
+    struct cw_job_ranks *job; /* the same */
+    struct cw_spool spool; /* instead of them */
+};
+
+static enum cw_status open_input(void *joining, size_t i, struct cw_input *input, struct cw_error *err)
+{
+    struct joining *j = joining;
+    const bool standard = cw_file_is_standard(j->paths[i]);
+    enum cw_status status = CW_OK;
+    cw_progress_at(j->opened++ < j->count ? 0 : i, j->count);
+    *input = j->standard;
+    if (!standard || !input->name)
+        status = cw_input_open(input, j->paths[i], largest_capture, err);
+    if (standard && status == CW_OK)
+        j->standard = *input;
+    if (status != CW_OK)
+        cw_input_close(input);
+    return status;
+}
+
+static void close_input(void *joining, struct cw_input *input)
+{
+    if (cw_file_is_standard(input->name))
+        ((struct joining *)joining)->standard = *input; /* may have been loaded meanwhile */
+    else
+        cw_input_close(input);
+}
+
+static enum cw_status put_output(void *joining, const void *data, size_t size, struct cw_error *err)
+{
+    const struct joining *j = joining;
+    if (fwrite(data, 1, size, j->out) == size && fflush(j->out) == 0)
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", j->output, strerror(errno));
+}
+
+/* A cw_file_render of a struct joining. */
+static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
+{
+    struct joining j = *(const struct joining *)joining;
+    const struct cw_merge_files files = {.count = j.count,
+                                         .open = open_input,
+                                         .close = close_input,
+                                         .put = put_output,
+                                         .user = &j,
+                                         .sparse = true,
+                                         .incomplete = j.incomplete,
+                                         .job = j.job};
+    j.out = out;
+    enum cw_status status = cw_counter_data_merge_files(&files, err);
+    cw_input_close(&j.standard);
+    return status;
+}
+
+enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
+                            struct cw_job_ranks *job, struct cw_error *err)
+{
+    const struct joining joining = {
+        .paths = paths, .count = count, .output = output, .incomplete = incomplete, .job = job};
+    return cw_file_print(output, join, &joining, err);
+}
+
+static enum cw_status put_joined(void *joining, const void *data, size_t size, struct cw_error *err)
+{
+    return cw_spool_put(&((struct joining *)joining)->spool, data, size, err);
+}
+
+enum cw_status cw_source_join(struct counterworks_capture **capture, const char *const *paths, size_t count,
+                                  const char *name, struct cw_error *err)
+{
+    if (count == 1)
+        return open_file(capture, *paths, NULL, err);
+    struct counterworks_capture *made = cw_source_create();
+    struct joining j = {.paths = paths, .count = count};
+    const struct cw_merge_files files = {
+        .count = count, .open = open_input, .close = close_input, .put = put_joined, .user = &j};
+    enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
+    cw_input_close(&j.standard);
+    if (status == CW_OK) {
+        made->file = cw_spool_finish(&j.spool, name);
+        status = read_capture(made, name, NULL, err);
+    } else {
+        cw_spool_free(&j.spool);
+    }
+    return finish(capture, made, status);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------ */
+
+enum cw_status cw_source_expand(struct cw_file_list *files, const struct cw_source_files *of,
+                                struct cw_notices *notices, struct cw_arena *arena, struct cw_error *err)
+{
+    char *const *words = (char *const *)of->words;
+    enum cw_status status = CW_OK;
+    *files = (struct cw_file_list){0};
+    if (of->ranks && of->count == 1 && **words != '@' && cw_file_list_is(*words))
+        status = cw_rank_files_find(files, *words, of->ranks, arena, err);
+    if (status == CW_OK && !files->count)
+        status = cw_file_list_expand(files, words, of->count, CW_SOURCE_SUFFIX, arena, err);
+    for (size_t i = 0; status == CW_OK && i < files->left_out_count; i++)
+        cw_notice(notices, "%s", files->left_out[i]);
+    return status;
+}
+
+const char *cw_source_name(const struct cw_file_list *files, const struct cw_source_files *of, struct cw_arena *arena)
+{
+    const char *first = files->paths[0], *word = *of->words;
+    size_t size = strlen(word);
+    while (size > 1 && word[size - 1] == '/')
+        size--;
+    if (files->count == 1)
+        return first;
+    return cw_file_list_is(word) && of->count == 1 ? cw_arena_printf(arena, "%.*s", (int)size, word)
+                                                   : cw_arena_printf(arena, "%s and %zu more", first, files->count - 1);
+}
+
+/* NULL when out of memory. */
+static const char *quote(const char *word, struct cw_arena *arena)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    const char *folder = *word == '-' && word[1] ? "./" : "";
+    if (!word[strspn(word, plain)])
+        return cw_arena_printf(arena, "%s%s", folder, word);
+    char *quoted = cw_arena_alloc(arena, 4 * strlen(word) + sizeof "./''", 1), *end;
+    if (!quoted)
+        return NULL;
+    end = stpcpy(stpcpy(quoted, folder), "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            end = stpcpy(end, "'\\''");
+        else
+            *end++ = *word;
+    strcpy(end, "'");
+    return quoted;
+}
+
+struct identity {
+    dev_t device;
+    ino_t number;
+    const char *path;
+};
+
+static int by_identity(const void *left, const void *right)
+{
+    const struct identity *a = left, *b = right;
+    return a->device != b->device ? (a->device > b->device) - (a->device < b->device)
+                                  : (a->number > b->number) - (a->number < b->number);
+}
+
+static enum cw_status tell_same(const struct cw_file_list *list, struct cw_notices *notices, struct cw_error *err)
+{
+    struct identity *files = calloc(list->count + 1, sizeof *files);
+    size_t count = 0;
+    struct stat st;
+    if (!files)
+        return cw_error_nomem(err);
+    for (size_t i = 0; i < list->count; i++)
+        if (stat(list->paths[i], &st) == 0 && S_ISREG(st.st_mode))
+            files[count++] = (struct identity){st.st_dev, st.st_ino, list->paths[i]};
+    qsort(files, count, sizeof *files, by_identity);
+    for (size_t i = 1; i < count; i++)
+        if (by_identity(&files[i - 1], &files[i]) == 0)
+            cw_notice(notices, "%s: found the same file more than once: all in it is counted as often", files[i].path);
+    free(files);
+    return CW_OK;
+}
+
+static enum cw_status open_files(struct counterworks_capture **capture, const struct cw_file_list *files,
+                                 const struct cw_source_files *of, struct cw_arena *arena, struct cw_error *err)
+{
+    const char *name = cw_source_name(files, of, arena);
+    if (files->count == 1)
+        return open_file(capture, files->paths[0], of->numbered ? NULL : of->ranks, err);
+    return name ? cw_source_join(capture, (const char *const *)files->paths, files->count, name, err)
+                : cw_error_nomem(err);
+}
+
+enum cw_status cw_source_open(struct counterworks_capture **capture, const struct cw_source_files *of,
+                              struct cw_notices *notices, struct cw_error *err)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_file_list files = of->found ? *of->found : (struct cw_file_list){0};
+    *capture = NULL;
+    enum cw_status status = arena ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK && !of->found)
+        status = cw_source_expand(&files, of, notices, arena, err);
+    if (status == CW_OK)
+        status = open_files(capture, &files, of, arena, err);
+    /* processes of traces tell themselves */
+    if (status == CW_OK && files.count > 1 && (*capture)->data.schema.profiler != CW_PROFILER_TRACE)
+        status = tell_same(&files, notices, err);
+    if (status == CW_OK) {
+        (*capture)->word = of->count > 1 ? "FILES" : quote(*of->words, (*capture)->arena);
+        (*capture)->asked = cw_arena_strdup((*capture)->arena, *of->words);
+        (*capture)->first = cw_arena_strdup((*capture)->arena, files.paths[0]);
+        status = (*capture)->word && (*capture)->asked && (*capture)->first ? CW_OK : cw_error_nomem(err);
+    }
+    cw_arena_destroy(arena);
+    return finish(capture, *capture, status);
+}

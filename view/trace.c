@@ -1,0 +1,415 @@
+/* Views of traces: added up in groups, or row by row. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/output/timeline_output.h"
+#include "metricdb/expr.h"
+#include "view/kind.h"
+#include "view/lanes.h"
+#include "view/metrics.h"
+#include "view/rows.h"
+#include "view/timeline.h"
+
+enum { LIST_TOP = 30, SECTION_TOP = 10 };
+
+struct trace {
+    const struct cw_view_input *in; /* while the view is made */
+    struct cw_timeline t;
+    struct cw_trace_choice choice;
+    struct cw_timeline_rows list;
+    struct cw_timeline_sections sections;
+    struct cw_timeline_output shown;
+    struct cw_timeline_tables *tables;
+};
+
+/* ---- which rows, and in which order ----------------------------------------------------------------------------- */
+
+enum column {
+    LAUNCHES,
+    TOTAL,
+    SHARE,
+    MEAN,
+    LEAST,
+    GREATEST,
+    BYTES,
+    FAILED,
+    SELF,
+    RANGES,
+    WALL,
+    MEDIAN,
+    FASTEST,
+    SLOWEST,
+    NODES,
+    NAME,
+    COLUMN__COUNT
+};
+static const char *const column_names[COLUMN__COUNT] = {"launches", "total",   "share", "mean",   "least", "greatest",
+                                                        "bytes",    "failed",  "self",  "ranges", "wall",  "median",
+                                                        "fastest",  "slowest", "nodes", "name"};
+
+/* Whether rows have anything in a column. */
+static bool has_column(enum cw_timeline_by by, enum column column)
+{
+    const bool ranges = cw_timeline_by_ranges(by), graphs = by == CW_TIMELINE_BY_GRAPH;
+    switch (column) {
+    case BYTES:
+        return by != CW_TIMELINE_BY_CALL && by != CW_TIMELINE_BY_KERNEL && by != CW_TIMELINE_BY_FAMILY;
+    case FAILED:
+        return by == CW_TIMELINE_BY_CALL;
+    case SELF:
+        return ranges;
+    case RANGES:
+    case WALL:
+    case MEDIAN:
+    case FASTEST:
+    case SLOWEST:
+        return ranges || graphs;
+    case NODES:
+        return graphs;
+    default:
+        return true;
+    }
+}
+
+static enum column find_column(enum cw_timeline_by by, const char *name, size_t length)
+{
+    enum column c = 0;
+    while (c < COLUMN__COUNT &&
+           (strncmp(column_names[c], name, length) != 0 || column_names[c][length] || !has_column(by, c)))
+        c++;
+    return c;
+}
+
+static double value_of(const struct cw_timeline_groups *groups, uint32_t group, enum column column)
+{
+    const struct cw_timeline_group *g = &groups->items[group];
+    const double values[] = {(double)g->count,
+                             g->total,
+                             groups->total > 0 ? g->total / groups->total : 0,
+                             cw_timeline_group_mean(g),
+                             g->least,
+                             g->greatest,
+                             g->bytes,
+                             (double)g->failed,
+                             g->own,
+                             (double)g->ranges,
+                             g->wall,
+                             g->median,
+                             g->fastest,
+                             g->longest,
+                             (double)g->nodes};
+    return values[column];
+}
+
+static enum cw_status check_column(enum column column, enum cw_timeline_by by, const char *option, const char *name,
+                                   struct cw_error *err)
+{
+    char names[200] = "";
+    size_t used = 0;
+    if (column < COLUMN__COUNT)
+        return CW_OK;
+    for (enum column c = 0; c < NAME; c++)
+        if (has_column(by, c))
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s, ", column_names[c]);
+    return cw_error_set(err, CW_ERR_USAGE, "found %s '%.200s', expected of a trace by %s one of %sname", option, name,
+                        cw_timeline_by_names[by], names);
+}
+
+static enum cw_status filter(const struct cw_view_input *in, struct cw_timeline_rows *rows, const char *text)
+{
+    struct cw_expr expr;
+    uint32_t kept = 0;
+    enum cw_status status = cw_expr_parse_condition(&expr, text, "--filter", in->arena, in->err);
+    if (status == CW_ERR_INPUT) /* of the command line */
+        in->err->code = status = CW_ERR_USAGE;
+    const double **values = status == CW_OK ? cw_arena_alloc(in->arena, expr.name_count, sizeof *values) : NULL;
+    if (status == CW_OK && !values)
+        status = cw_error_nomem(in->err);
+    for (uint32_t n = 0; status == CW_OK && n < expr.name_count; n++) {
+        enum column column = find_column(rows->groups.by, expr.names[n], strlen(expr.names[n]));
+        column = column == NAME ? COLUMN__COUNT : column;
+        double *own = cw_arena_alloc(in->arena, rows->groups.count, sizeof *own);
+        status =
+            !own ? cw_error_nomem(in->err) : check_column(column, rows->groups.by, "--filter", expr.names[n], in->err);
+        for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
+            own[i] = value_of(&rows->groups, i, column);
+        values[n] = own;
+    }
+    for (uint32_t i = 0; status == CW_OK && i < rows->count; i++)
+        if (cw_rows_expression(&expr, values, rows->rows[i]) > 0)
+            rows->rows[kept++] = rows->rows[i];
+    if (status == CW_OK) {
+        rows->dropped += rows->count - kept;
+        rows->count = kept;
+    }
+    return status;
+}
+
+struct order {
+    const struct cw_timeline_groups *groups;
+    enum column column;
+    bool ascending;
+    const char *const *names; /* by group; NULL: by a number */
+};
+
+static int compare(const void *left, const void *right, void *order)
+{
+    const struct order *o = order;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int found;
+    if (o->names) {
+        found = strcmp(o->names[a], o->names[b]);
+    } else {
+        const double x = value_of(o->groups, a, o->column), y = value_of(o->groups, b, o->column);
+        found = (x > y) - (x < y);
+    }
+    found = o->ascending ? found : -found;
+    return found ? found : (a > b) - (a < b);
+}
+
+static const char *const *list_names(const struct cw_timeline_groups *groups, struct cw_arena *arena)
+{
+    const char **names = cw_arena_alloc(arena, groups->count, sizeof *names);
+    char text[CW_TIMELINE_NAME_SIZE];
+    for (uint32_t g = 0; names && g < groups->count; g++)
+        if (!(names[g] = cw_arena_strdup(arena, cw_timeline_group_name(groups, g, text))))
+            return NULL;
+    return names;
+}
+
+static enum cw_status sort(const struct cw_view_input *in, struct cw_timeline_rows *rows, const char *text)
+{
+    const size_t length = strcspn(text, ":");
+    struct order order = {&rows->groups, find_column(rows->groups.by, text, length), false, NULL};
+    if (text[length] && strcmp(text + length, ":asc") != 0 && strcmp(text + length, ":desc") != 0)
+        order.column = COLUMN__COUNT;
+    const enum cw_status status = check_column(order.column, rows->groups.by, "--sort", text, in->err);
+    if (status != CW_OK)
+        return status;
+    order.ascending = text[length] ? text[length + 1] == 'a' : order.column == NAME;
+    if (order.column == NAME && !(order.names = list_names(&rows->groups, in->arena)))
+        return cw_error_nomem(in->err);
+    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare, &order);
+    return CW_OK;
+}
+
+static enum cw_status make_list(struct trace *v, struct cw_timeline_rows *rows, enum cw_timeline_by by, size_t top)
+{
+    const struct counterworks_request *o = v->in->request;
+    enum cw_status status = cw_timeline_rows_make(rows, &v->t, by, &v->choice.keep, 0, v->in->arena, v->in->err);
+    for (size_t i = 0; status == CW_OK && i < o->filters.count; i++)
+        status = filter(v->in, rows, o->filters.names[i]);
+    if (status == CW_OK && o->sort)
+        status = sort(v->in, rows, o->sort);
+    if (top && rows->count > top) {
+        rows->left = rows->count - (uint32_t)top;
+        rows->count = (uint32_t)top;
+    }
+    return status;
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------------- */
+
+static enum cw_status find_by(const struct cw_view_input *in, enum cw_timeline_by *by)
+{
+    for (*by = 0; in->request->by && *by < CW_TIMELINE_BY__COUNT;)
+        if (strcmp(cw_timeline_by_names[*by], in->request->by) == 0)
+            return CW_OK;
+        else
+            ++*by;
+    return *by < CW_TIMELINE_BY__COUNT
+               ? CW_OK
+               : cw_error_set(in->err, CW_ERR_USAGE,
+                              "%s: found --by %s, expected of a trace kernel, family, nvtx, device, rank, stream, "
+                              "process, copy, call, graph or nvtx-each",
+                              in->capture->asked, in->request->by);
+}
+
+static enum cw_status print(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                            struct cw_error *err)
+{
+    (void)err;
+    cw_timeline_print(output->result, style, out);
+    return CW_OK;
+}
+
+static enum cw_status make_rows(struct counterworks_view *view, struct trace *v)
+{
+    const struct cw_view_input *in = v->in;
+    const struct counterworks_request *o = in->request;
+    const bool alone = o->by || o->sort || o->filters.count || (v->choice.keep.gpu && !v->choice.within) ||
+                       o->kernels.count || o->excluded.count;
+    const size_t top = o->top ? o->top : o->wide ? 0 : alone ? LIST_TOP : SECTION_TOP;
+    enum cw_timeline_by by;
+    enum cw_status status = find_by(in, &by);
+    if (status == CW_OK)
+        status = make_list(v, &v->list, by, top);
+    if (status == CW_OK && !alone)
+        status = cw_timeline_sections_make(&v->sections, &v->t, &v->choice.keep, v->choice.within,
+                                           v->choice.within_count, top, in->arena, in->err);
+    v->shown = (struct cw_timeline_output){.t = &v->t,
+                                           .source = in->capture->source,
+                                           .words = in->capture->word,
+                                           .list = &v->list,
+                                           .sections = alone ? NULL : &v->sections,
+                                           .wide = o->wide,
+                                           .within = v->choice.within,
+                                           .within_count = v->choice.within_count,
+                                           .keep = &v->choice.keep};
+    view->output.print = print;
+    view->output.result = &v->shown;
+    return status;
+}
+
+/* ---- for programs ----------------------------------------------------------------------------------------------- */
+
+static bool is_grouped(const struct counterworks_request *o)
+{
+    return o->by || o->sort || o->filters.count;
+}
+
+enum { KINDS_SIZE = 24 * CW_TRACE_KIND__COUNT };
+
+/* "kernel, copy" */
+static const char *list_kinds(uint64_t kinds, char text[KINDS_SIZE])
+{
+    size_t used = 0;
+    *text = 0;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        if (kinds & CW_TRACE_BIT(k))
+            used += (size_t)snprintf(text + used, KINDS_SIZE - used, "%s%s", used ? ", " : "", cw_trace_kinds[k].name);
+    return text;
+}
+
+/* The kinds of --kind, which are separated by commas; one that the trace does not have is a table without rows. */
+static enum cw_status read_kinds(const struct trace *v, uint64_t there, uint64_t *kinds)
+{
+    const char *option = v->in->request->kinds;
+    char text[KINDS_SIZE];
+    for (const char *at = option; *at;) {
+        const size_t length = strcspn(at, ",");
+        int k = 0;
+        while (k < CW_TRACE_KIND__COUNT &&
+               (strlen(cw_trace_kinds[k].name) != length || strncmp(cw_trace_kinds[k].name, at, length) != 0))
+            k++;
+        if (k == CW_TRACE_KIND__COUNT)
+            return cw_error_set(v->in->err, CW_ERR_USAGE,
+                                "%s: found --kind %.200s, expected kinds of rows; the trace has %s", v->in->capture->asked,
+                                option, there ? list_kinds(there, text) : "none");
+        *kinds |= CW_TRACE_BIT(k);
+        at += length + (at[length] == ',');
+    }
+    return CW_OK;
+}
+
+/* Which kinds files have. A table of CSV has the columns of one. */
+static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
+{
+    const struct counterworks_request *o = v->in->request;
+    const uint64_t chosen = v->choice.keep.kinds;
+    const char *option = o->kernels.count ? "--kernel" : "--range";
+    char text[KINDS_SIZE];
+    uint64_t there = 0;
+    *kinds = 0;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        there |= v->t.rows[k] ? CW_TRACE_BIT(k) : 0;
+    const enum cw_status status = o->kinds ? read_kinds(v, there, kinds) : CW_OK;
+    if (status != CW_OK)
+        return status;
+    if (!o->kinds)
+        *kinds = there;
+    if (o->single && (!o->kinds || *kinds & (*kinds - 1)))
+        return cw_error_set(v->in->err, CW_ERR_USAGE,
+                            "%s: found --csv %s, expected --kind with one kind, or --by; kinds: %s", v->in->capture->asked,
+                            o->kinds ? "of several kinds" : "alone", list_kinds(there, text));
+    if (chosen && o->kinds && *kinds & ~chosen)
+        return cw_error_set(v->in->err, CW_ERR_USAGE,
+                            "%s: found --kind %s with %s, expected kinds whose rows it chooses: %s", v->in->capture->asked,
+                            o->kinds, option, list_kinds(there & chosen, text));
+    if (chosen && *kinds & ~chosen)
+        cw_notice(v->in->notices, "%s: %s says nothing of these kinds, which are left out: %s", v->in->capture->asked,
+                  option, list_kinds(*kinds & ~chosen, text));
+    return CW_OK;
+}
+
+static enum cw_status make_tables(struct counterworks_view *view, struct trace *v)
+{
+    const struct cw_view_input *in = v->in;
+    struct cw_output *output = &view->output;
+    enum cw_timeline_by by;
+    uint64_t kinds = 0;
+    if (!is_grouped(in->request)) {
+        const enum cw_status status = choose_kinds(v, &kinds);
+        return status == CW_OK ? cw_timeline_tables_make(&v->tables, output, &v->t, &v->choice.keep, kinds, in->arena,
+                                                         in->err)
+                               : status;
+    }
+    enum cw_status status = find_by(in, &by);
+    if (status == CW_OK)
+        status = make_list(v, &v->list, by, in->request->top);
+    return status == CW_OK ? cw_timeline_rows_table(output, &v->list, in->arena, in->err) : status;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status check(const struct cw_view_input *in)
+{
+    const struct counterworks_request *o = in->request;
+    const char *option = o->metrics.count ? "metrics"
+                         : o->every       ? "--all"
+                         : o->frame_ns    ? "--frame-ns"
+                         : o->region_ns   ? "--region-ns"
+                                          : NULL;
+    if (option)
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
+                            in->capture->asked, option);
+    if (o->form == COUNTERWORKS_STACKS || o->form == COUNTERWORKS_MONITOR)
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found a trace, expected --format perfetto or chrome for it",
+                            in->capture->asked);
+    if (o->kinds && is_grouped(o))
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind with %s, expected one of them", in->capture->asked,
+                            o->by     ? "--by"
+                            : o->sort ? "--sort"
+                                      : "--filter");
+    if (o->kinds && o->form == COUNTERWORKS_LIST)
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected --csv, --json or -o with it",
+                            in->capture->asked);
+    return CW_OK;
+}
+
+static void free_trace(void *owned)
+{
+    struct trace *v = owned;
+    cw_timeline_tables_free(v->tables);
+    cw_timeline_free(&v->t);
+}
+
+static enum cw_status make(struct counterworks_view *view, const struct cw_view_input *in)
+{
+    struct trace *v = cw_arena_alloc(in->arena, 1, sizeof *v);
+    if (!v)
+        return cw_error_nomem(in->err);
+    v->in = in;
+    view->output.data = &in->capture->data;
+    view->output.source = in->capture->source;
+    view->free = free_trace;
+    view->owned = v;
+    if (in->request->form == COUNTERWORKS_TIMELINE)
+        cw_tell_incomplete(in->capture, in->notices);
+    enum cw_status status = cw_view_timeline(&v->t, in);
+    if (status == CW_OK)
+        status = cw_view_need_rows(&v->t, in);
+    if (status == CW_OK && in->request->form == COUNTERWORKS_TABLE)
+        cw_tell_incomplete(in->capture, in->notices);
+    if (status == CW_OK && in->request->form == COUNTERWORKS_TIMELINE)
+        return cw_view_lanes(view, in, &v->t, NULL);
+    if (status == CW_OK)
+        status = cw_trace_choose(&v->choice, in, &v->t, false);
+    if (status == CW_OK)
+        status = in->request->form == COUNTERWORKS_LIST ? make_rows(view, v) : make_tables(view, v);
+    return status;
+}
+
+const struct cw_kind cw_view_trace = {.check = check, .make = make};

@@ -1,0 +1,104 @@
+/* Views: what a request makes of a capture, as rows by columns, or in another form that a file takes. A view is made by
+ * one call and is constant after that; writers take nothing else.
+ *
+ *     source (view/source.h)      an open capture
+ *     request (counterworks.h)    which part of it is wanted, in which rows and form; plain data
+ *     view                        rows by columns with values and statuses
+ *     notices (view/notices.h)    lines for the caller to print
+ *
+ * view/kind.c has what differs between captures of ranges, samples, instructions and traces. */
+#ifndef CW_VIEW_VIEW_H
+#define CW_VIEW_VIEW_H
+
+#include "base/file.h"
+#include "eval/output/output.h"
+#include "view/handles.h"
+#include "view/notices.h"
+
+/* What a view is made from; constant while it is made. */
+struct cw_view_input {
+    struct counterworks_capture *capture;
+    const struct counterworks_chip *chip; /* NULL where the capture has no metrics */
+    const struct counterworks_request *request;
+    struct cw_notices *notices; /* NULL: nobody listens */
+    struct cw_arena *arena;     /* that the view lives in */
+    struct cw_error *err;       /* the caller's; it has to stay where rows come from a file one after another */
+};
+
+enum cw_view_format {
+    CW_VIEW_CSV,
+    CW_VIEW_JSON,
+    CW_VIEW_HDF5,
+    CW_VIEW_TIDY, /* CSV with a line for each value */
+    CW_VIEW_NDJSON,
+    CW_VIEW_FOLDED,
+    CW_VIEW_SPEEDSCOPE,
+    CW_VIEW_PROMETHEUS,
+    CW_VIEW_PERFETTO,
+    CW_VIEW_CHROME,
+    CW_VIEW_HTML,
+    CW_VIEW_YAML,
+    CW_VIEW__COUNT
+};
+
+struct counterworks_view {
+    struct cw_arena *arena;
+    struct cw_output output; /* tables, and how they are printed; without tables: the other forms alone */
+    /* Other forms than those that all tables have, each a cw_file_render of `content`; NULL: there is none. */
+    cw_file_render *renders[CW_VIEW__COUNT];
+    const void *content;
+    void (*free)(void *owned); /* what is not in the arena; NULL: nothing */
+    void *owned;
+    struct cw_error verdict; /* of a gate: CW_OK, or the exit status and the line that says why */
+};
+
+/* Makes the view in `in->arena`; to be freed by cw_view_free in any case. */
+enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view_input *in);
+void cw_view_free(struct counterworks_view *view);
+/* Checks the members of the request that the capture does not take; the first call of cw_view_make. CW_ERR_USAGE. */
+enum cw_status cw_view_check(const struct cw_view_input *in);
+
+/* Whether a view has a form. */
+bool cw_view_has(const struct counterworks_view *view, enum cw_view_format format);
+/* Writes a form into one of `files`, which take their places together; standard output is written at once. */
+enum cw_status cw_view_write(const struct counterworks_view *view, enum cw_view_format format, const char *path,
+                             struct cw_new_files *files, struct cw_error *err);
+/* Prints the view for people. */
+enum cw_status cw_view_print(const struct counterworks_view *view, const struct cw_terminal_style *style, FILE *out,
+                             struct cw_error *err);
+
+/* ---- parts of views, for the files of this folder ---------------------------------------------------------------- */
+
+enum { CW_VIEW_MOST_KERNELS = 10000 }; /* of more there is no advice */
+
+/* CW_ERR_USAGE where the capture is not one of ranges; the message ends with `why` and `what`. */
+enum cw_status cw_view_need_ranges(const struct counterworks_capture *capture, const char *why, const char *what,
+                                   struct cw_error *err);
+struct cw_eval_options cw_view_spans(const struct counterworks_request *request);
+/* Finds which ranges are wanted; *keep NULL: all. */
+enum cw_status cw_view_keep(const bool **keep, const struct cw_view_input *in);
+
+/* Leaves the ranges that are wanted in the data of a result that was selected; it may be that none is, unless `some`.
+ * *count: how many are left. */
+enum cw_status cw_view_leave(struct cw_result *result, const struct cw_view_input *in, bool some, uint32_t *count);
+
+/* Selects the request's metrics (view/metrics.h), and evaluates them on the capture's rows or on groups. */
+enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_view_input *in);
+enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw_view_input *in,
+                                       const struct cw_counter_data *groups);
+/* The same of the plan's metrics, and behind them what the plan does not have of the set "launch": its facts cost
+ * nothing. */
+enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
+                                        const struct cw_counter_data *groups);
+/* The same of some names. */
+enum cw_status cw_view_evaluate_names(struct cw_result *result, const struct cw_view_input *in,
+                                      const struct cw_counter_data *groups, const char *const *names, size_t count);
+enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_view_input *in, const char *const *names,
+                                    size_t count);
+
+/* Tables of a result, with descriptions where the request wants them. */
+enum cw_status cw_view_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_result *result);
+enum cw_status cw_view_output_groups(struct cw_output *output, const struct cw_view_input *in,
+                                     const struct cw_output_rows *rows);
+
+#endif
