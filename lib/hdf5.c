@@ -16,9 +16,9 @@ enum counterworks_status counterworks_hdf5_write(const struct counterworks_captu
     struct cw_output output;
     struct cw_arena *arena = cw_arena_create();
     struct cw_notices notices = {.arena = arena};
-    enum cw_status status = arena ? cw_view_evaluate(&result, capture, NULL, chip, names, count, &spans, &notices, arena,
-                                                     &call.err)
-                                  : cw_error_nomem(&call.err);
+    enum cw_status status =
+        arena ? cw_view_evaluate(&result, capture, NULL, chip, names, count, &spans, &notices, arena, &call.err)
+              : cw_error_nomem(&call.err);
     cw_lib_tell_notices(chip, &notices);
     if (status == CW_OK)
         status = cw_tables_make(&output, &result, chip, arena, &call.err);

@@ -45,8 +45,8 @@ static enum cw_status keep_longest(const struct cw_view_input *in, const struct 
 
 /* The kernels, or ranges, that are kept, or the longest of them. Where there may be too many, their times alone tell
  * which these are. */
-static enum cw_status make_kernels(struct cw_groups *kernels, const struct cw_view_input *in, const struct cw_chip *chip,
-                                   const bool *keep)
+static enum cw_status make_kernels(struct cw_groups *kernels, const struct cw_view_input *in,
+                                   const struct cw_chip *chip, const bool *keep)
 {
     const struct cw_counter_data *data = &in->capture->data;
     const enum cw_group_by by = is_grouped(in->request) ? CW_BY_KERNEL : cw_rows_by(in, CW_BY_KERNEL);
@@ -119,8 +119,8 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
     struct advise *of = cw_arena_alloc(in->arena, 1, sizeof *of);
     const bool pc = in->capture->data.schema.profiler == CW_PROFILER_PC;
     *view = (struct counterworks_view){.arena = in->arena};
-    enum cw_status status = of ? cw_view_need_ranges(in->capture, "", pc ? ", and these by --with" : "", in->err)
-                               : cw_error_nomem(in->err);
+    enum cw_status status =
+        of ? cw_view_need_ranges(in->capture, "", pc ? ", and these by --with" : "", in->err) : cw_error_nomem(in->err);
     if (status == CW_OK)
         status = cw_view_select(&of->result, in->capture, in->chip, (const char *[1]){NULL}, 0, in->notices, in->arena,
                                 in->err);

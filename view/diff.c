@@ -110,12 +110,10 @@ static enum cw_status compare_traces(struct cw_comparison *c, const struct diff 
 {
     const struct side *a = &d->traces[0], *b = &d->traces[1];
     const struct cw_eval_options spans = {0};
-    const struct cw_result x = {.chip = &cw_timeline_no_chip,
-                                .data = nvtx ? &a->nvtx : &a->gpu,
-                                .source = a->in.capture->source};
-    const struct cw_result y = {.chip = &cw_timeline_no_chip,
-                                .data = nvtx ? &b->nvtx : &b->gpu,
-                                .source = b->in.capture->source};
+    const struct cw_result x = {
+        .chip = &cw_timeline_no_chip, .data = nvtx ? &a->nvtx : &a->gpu, .source = a->in.capture->source};
+    const struct cw_result y = {
+        .chip = &cw_timeline_no_chip, .data = nvtx ? &b->nvtx : &b->gpu, .source = b->in.capture->source};
     return cw_compare(c, &x, &y, runs, by, true, &spans, a->in.arena, a->in.err);
 }
 

@@ -65,8 +65,8 @@ static enum cw_status make_room(struct cw_view_learning *l, const struct cw_comp
 }
 
 /* Sets the value of a metric in a kernel's group; an implausible one is as unknown as one that is missing. */
-static enum cw_status take_metric(struct cw_view_learning *l, const char *name, const struct cw_side *side, uint32_t metric,
-                                  uint32_t from, double *to)
+static enum cw_status take_metric(struct cw_view_learning *l, const char *name, const struct cw_side *side,
+                                  uint32_t metric, uint32_t from, double *to)
 {
     const size_t at = (size_t)(metric - FIRST_METRIC) * side->means.row_count + from;
     const int status = side->means.statuses[at];
@@ -79,8 +79,9 @@ static enum cw_status take_metric(struct cw_view_learning *l, const char *name, 
 }
 
 /* The values of group `from` are those of kernel `to` in the run. */
-static enum cw_status take_values(struct cw_view_learning *l, uint32_t run, const char *name, const struct cw_side *side,
-                                  const struct cw_gate_time *times, uint32_t from, uint32_t to)
+static enum cw_status take_values(struct cw_view_learning *l, uint32_t run, const char *name,
+                                  const struct cw_side *side, const struct cw_gate_time *times, uint32_t from,
+                                  uint32_t to)
 {
     const struct cw_gate_runs *r = &l->runs;
     const struct cw_group *group = &side->groups.items[from];
@@ -103,8 +104,8 @@ static enum cw_status take_values(struct cw_view_learning *l, uint32_t run, cons
     return status;
 }
 
-static enum cw_status take_run(struct cw_view_learning *l, uint32_t run, const char *name, const struct cw_comparison *c,
-                               struct cw_arena *arena)
+static enum cw_status take_run(struct cw_view_learning *l, uint32_t run, const char *name,
+                               const struct cw_comparison *c, struct cw_arena *arena)
 {
     struct cw_gate_time *times;
     enum cw_status status = cw_gate_times_make(&times, &c->b, arena, l->err);
@@ -305,8 +306,8 @@ enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view
     if (status == CW_OK)
         status = cw_view_leave_sides(&g->sides, in);
     if (status == CW_OK)
-        status = cw_compare(&g->of, &g->sides.a, &g->sides.b, other->runs, CW_BY_KERNEL, false, &spans, in->arena,
-                            in->err);
+        status =
+            cw_compare(&g->of, &g->sides.a, &g->sides.b, other->runs, CW_BY_KERNEL, false, &spans, in->arena, in->err);
     if (status == CW_OK)
         status = cw_gate_judge(&g->judgement, &g->rules, &g->of, need, in->arena, in->err);
     if (status != CW_OK)

@@ -60,10 +60,11 @@ static enum cw_status check(const struct cw_view_input *in)
     if (o->form == COUNTERWORKS_STACKS && profiler != CW_PROFILER_PC)
         return other_capture(in, "ranges or PC samples");
     if (o->form == COUNTERWORKS_TIMELINE)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no trace, expected what capture-agent trace records, or pm",
-                            in->capture->asked);
+        return cw_error_set(in->err, CW_ERR_USAGE,
+                            "%s: found no trace, expected what capture-agent trace records, or pm", in->capture->asked);
     if (o->kinds)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone", in->capture->asked);
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone",
+                            in->capture->asked);
     if (option)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s",
                             in->capture->asked, option, cw_profiler_texts[profiler]);

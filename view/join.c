@@ -101,9 +101,8 @@ static enum cw_status evaluate_ranges(struct join *j, const struct cw_view_input
 static enum cw_status put_launches(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
     const enum cw_status status = evaluate_ranges(j, in, false);
-    return status == CW_OK
-               ? cw_output_joined_launches(&view->output, &j->shown, &j->each, NULL, in->arena, in->err)
-               : status;
+    return status == CW_OK ? cw_output_joined_launches(&view->output, &j->shown, &j->each, NULL, in->arena, in->err)
+                           : status;
 }
 
 static enum cw_status add_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
@@ -182,8 +181,8 @@ static enum cw_status join_samples(struct counterworks_view *view, struct join *
                               in->capture->asked);
     if (status == CW_OK)
         status = cw_pm_kernels_make(&j->kernels, &j->result, &j->timeline, in->arena, in->err);
-    j->shown_kernels = (struct cw_pm_ranges_output){
-        &j->result, &j->kernels, j->kernels.count < top ? j->kernels.count : top, j->trace->source};
+    j->shown_kernels = (struct cw_pm_ranges_output){&j->result, &j->kernels,
+                                                    j->kernels.count < top ? j->kernels.count : top, j->trace->source};
     return status == CW_OK ? cw_output_pm_ranges(&view->output, &j->shown_kernels, in->arena, in->err) : status;
 }
 

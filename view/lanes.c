@@ -30,9 +30,9 @@ static enum cw_status write_lanes(const struct lanes *l, const struct cw_lane_fo
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
         return cw_error_nomem(err);
-    const enum cw_status status =
-        l->samples ? cw_pm_write_lanes(l->samples, l->timeline, format, state, &told, arena, err)
-                   : cw_timeline_write_lanes(l->timeline, NULL, format, state, &told, arena, err);
+    const enum cw_status status = l->samples
+                                      ? cw_pm_write_lanes(l->samples, l->timeline, format, state, &told, arena, err)
+                                      : cw_timeline_write_lanes(l->timeline, NULL, format, state, &told, arena, err);
     if (status == CW_OK)
         tell(l, &told);
     cw_arena_destroy(arena);

@@ -12,7 +12,8 @@
 
 static void tell_damage(struct cw_writer *line, const struct cw_damage *damage)
 {
-    cw_write_format(line, "found %" PRIu64 " damaged place%s, the first at offset %" PRIu64 ": %" PRIu64 " bytes are lost",
+    cw_write_format(line,
+                    "found %" PRIu64 " damaged place%s, the first at offset %" PRIu64 ": %" PRIu64 " bytes are lost",
                     damage->places, damage->places == 1 ? "" : "s", damage->first, damage->bytes);
     if (damage->counted)
         cw_write_format(line, " with %" PRIu64 " range%s", damage->ranges, damage->ranges == 1 ? "" : "s");
@@ -157,8 +158,7 @@ enum cw_status cw_view_begin(struct cw_result *wanted, const struct counterworks
     wanted->source = capture->source;
     wanted->metric_count = 0;
     if (schema->profiler >= CW_PROFILER__PLANNED)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                            "found a capture of %s, expected one of ranges or samples",
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a capture of %s, expected one of ranges or samples",
                             cw_profiler_texts[schema->profiler]);
     return cw_chip_rename(&wanted->chip, schema->chip, arena, err);
 }
@@ -179,7 +179,7 @@ static enum cw_status parse(struct cw_metric *metric, const struct cw_result *wa
     if (status == CW_OK)
         return status;
     if (cw_view_has_name(capture->data.schema.metrics, capture->data.schema.metric_count,
-                        name)) /* users' own formulas are in no capture */
+                         name)) /* users' own formulas are in no capture */
         return cw_error_set(err, CW_ERR_USAGE,
                             "%s: found the metric '%.200s' in the plan, which %s does not have: give the file with its "
                             "formula by --metrics-db",

@@ -20,7 +20,8 @@ struct page {
     struct cw_timeline timelines[MOST_CAPTURES];
 };
 
-static enum cw_status take_samples(struct cw_report_capture *c, struct cw_result *result, const struct cw_view_input *in)
+static enum cw_status take_samples(struct cw_report_capture *c, struct cw_result *result,
+                                   const struct cw_view_input *in)
 {
     const struct cw_schema *plan = &in->capture->data.schema;
     const uint32_t count = plan->metric_count < MOST_SERIES ? plan->metric_count : MOST_SERIES;
@@ -122,7 +123,6 @@ static enum cw_status take_metrics(struct page *p, const struct cw_view_input *i
     p->report.metric_count = named->count;
     return cw_view_select_names(&named_result, in, named->names, named->count);
 }
-
 
 static enum cw_status check(const struct cw_view_input *in)
 {

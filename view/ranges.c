@@ -76,8 +76,9 @@ static enum cw_status make_table(struct counterworks_view *view, const struct cw
         status = cw_rows_evaluate(&of->result, &of->rows, in, cw_view_evaluate_wanted);
     if (status != CW_OK)
         return status;
-    return by == CW_BY_RANGE || by == CW_BY_FOLD ? put_ranges(view, in, of)
-                                                 : cw_rows_output(&view->output, in, &of->rows, &of->result, &of->shown);
+    return by == CW_BY_RANGE || by == CW_BY_FOLD
+               ? put_ranges(view, in, of)
+               : cw_rows_output(&view->output, in, &of->rows, &of->result, &of->shown);
 }
 
 /* ---- rows for people -------------------------------------------------------------------------------------------- */
@@ -112,8 +113,8 @@ static enum cw_status add_readings(struct ranges *of, const struct cw_view_input
     const struct cw_glossary *glossary;
     const char **list = cw_arena_alloc(in->arena, r->metric_count, sizeof *list);
     struct cw_error wrong = CW_ERROR_INIT;
-    const enum cw_status status = list ? cw_glossary_load_about(&glossary, in->chip->folder, NULL, in->arena, &wrong)
-                                       : cw_error_nomem(&wrong);
+    const enum cw_status status =
+        list ? cw_glossary_load_about(&glossary, in->chip->folder, NULL, in->arena, &wrong) : cw_error_nomem(&wrong);
     if (status == CW_ERR_NOMEM)
         return cw_error_nomem(in->err);
     for (uint32_t m = 0; status == CW_OK && m < r->metric_count; m++) {
@@ -143,7 +144,8 @@ static enum cw_status make_list(struct counterworks_view *view, const struct cw_
     if (status == CW_OK && !named)
         status = add_advice(of, in);
     if (status == CW_OK && (named || o->wide || one)) {
-        status = cw_rows_evaluate(&of->result, &of->rows, in, named ? cw_view_evaluate_wanted : cw_view_evaluate_planned);
+        status =
+            cw_rows_evaluate(&of->result, &of->rows, in, named ? cw_view_evaluate_wanted : cw_view_evaluate_planned);
         of->shown.asked = named ? of->result.metric_count : in->capture->data.schema.metric_count;
     } else if (status == CW_OK) {
         of->result.data = &of->rows.groups.data;
@@ -196,10 +198,11 @@ static enum cw_status check(const struct cw_view_input *in)
 {
     const struct counterworks_request *o = in->request;
     if (o->form == COUNTERWORKS_TIMELINE)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no trace, expected what capture-agent trace records, or pm",
-                            in->capture->asked);
+        return cw_error_set(in->err, CW_ERR_USAGE,
+                            "%s: found no trace, expected what capture-agent trace records, or pm", in->capture->asked);
     if (o->kinds)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone", in->capture->asked);
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone",
+                            in->capture->asked);
     if (o->by && cw_rows_find_by(o->by) == CW_BY__COUNT)
         return cw_error_set(in->err, CW_ERR_USAGE,
                             "%s: found --by %s, expected of ranges kernel, family, range, fold, nvtx, device, rank or "

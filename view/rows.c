@@ -106,8 +106,7 @@ static enum cw_status find_values(const struct cw_view_input *in, const struct c
     struct cw_result of = {0};
     struct cw_view_input silent = *in;
     silent.notices = NULL;
-    const enum cw_status status =
-        cw_view_evaluate_names(&of, &silent, &rows->groups.data, metrics, metric_count);
+    const enum cw_status status = cw_view_evaluate_names(&of, &silent, &rows->groups.data, metrics, metric_count);
     if (status == CW_ERR_USAGE)
         tell_columns(in->err, option, metrics, metric_count);
     for (uint32_t i = 0, m = 0; status == CW_OK && i < count; i++)
@@ -324,8 +323,8 @@ enum cw_status cw_rows_advise(const struct cw_advice **advice, const struct cw_v
     *advice = NULL;
     if (groups->count > CW_VIEW_MOST_KERNELS)
         return CW_OK;
-    enum cw_status status = made ? cw_rules_load(&rules, chip, in->chip->folder, NULL, in->arena, &wrong)
-                                 : cw_error_nomem(&wrong);
+    enum cw_status status =
+        made ? cw_rules_load(&rules, chip, in->chip->folder, NULL, in->arena, &wrong) : cw_error_nomem(&wrong);
     if (status == CW_OK)
         status = cw_advise(made, rules, groups, CW_ADVICE_LEAST_GAIN, in->arena, &wrong);
     if (status == CW_ERR_NOMEM)

@@ -55,7 +55,8 @@ static enum cw_status check(const struct cw_view_input *in)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture of another kind, expected one of %s",
                             in->capture->asked, o->form == COUNTERWORKS_STACKS ? "ranges or PC samples" : "ranges");
     if (o->kinds)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone", in->capture->asked);
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone",
+                            in->capture->asked);
     if (o->by && strcmp(o->by, "nvtx") != 0)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --by %s, expected of samples nvtx", in->capture->asked,
                             o->by);

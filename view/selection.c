@@ -267,21 +267,23 @@ static enum cw_status find_any(bool *any, const struct cw_selecting *s, const ch
 }
 
 /* Says that nothing is left, where each of the options by itself leaves something. */
-static enum cw_status check_kept(const bool *keep, const struct cw_selecting *s, const struct counterworks_request *wanted)
+static enum cw_status check_kept(const bool *keep, const struct cw_selecting *s,
+                                 const struct counterworks_request *wanted)
 {
     const uint32_t count = s->data->range_count;
     if (!count || s->or_none || !cw_selection_option(wanted) || memchr(keep, true, count))
         return CW_OK;
     if (wanted->ranks)
-        return cw_error_set(
-            s->err, CW_ERR_USAGE, "%s: found no launch of the ranks %.200s%s", s->place, wanted->ranks,
-            wanted->ranges || wanted->kernels.count || wanted->excluded.count ? " that fits the other options, too"
-                                                                             : "");
+        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no launch of the ranks %.200s%s", s->place, wanted->ranks,
+                            wanted->ranges || wanted->kernels.count || wanted->excluded.count
+                                ? " that fits the other options, too"
+                                : "");
     if (wanted->excluded.count)
         return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no range beside those that --exclude leaves out",
                             s->place);
     return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no kernel that matches '%.200s'%s in the ranges '%.200s'",
-                        s->place, wanted->kernels.names[0], wanted->kernels.count > 1 ? " or others" : "", wanted->ranges);
+                        s->place, wanted->kernels.names[0], wanted->kernels.count > 1 ? " or others" : "",
+                        wanted->ranges);
 }
 
 const char *cw_selection_option(const struct counterworks_request *wanted)

@@ -59,8 +59,7 @@ static json_t *about_instructions(const struct show *of)
     for (uint32_t i = 0; i < of->raw.module_count; i++) {
         char crc[17];
         snprintf(crc, sizeof crc, "%016" PRIx64, of->raw.modules[i].crc);
-        cw_json_append(&modules,
-                       json_pack("{s:s, s:I}", "crc", crc, "bytes", (json_int_t)of->raw.modules[i].size));
+        cw_json_append(&modules, json_pack("{s:s, s:I}", "crc", crc, "bytes", (json_int_t)of->raw.modules[i].size));
     }
     return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "modules", modules, "samples", (json_int_t)in->total, "records",
                      (json_int_t)in->pc_count, "batches", (json_int_t)in->batch_count, "sass_records",

@@ -16,8 +16,8 @@
 
 static const size_t largest_capture = (size_t)1 << 40;
 
-/* `ranks` as struct cw_source_files has them. Where there are none, or a device of these is described among others, all is
- * read. */
+/* `ranks` as struct cw_source_files has them. Where there are none, or a device of these is described among others, all
+ * is read. */
 static enum cw_status open_data(struct counterworks_capture *made, const char *ranks, struct cw_error *err)
 {
     const char *kept = ranks ? cw_arena_strdup(made->arena, ranks) : NULL;
@@ -105,7 +105,7 @@ struct joining {
     const char *output;
     bool *incomplete;         /* see struct cw_merge_files */
     struct cw_job_ranks *job; /* the same */
-    struct cw_spool spool; /* instead of them */
+    struct cw_spool spool;    /* instead of them */
 };
 
 static enum cw_status open_input(void *joining, size_t i, struct cw_input *input, struct cw_error *err)
@@ -159,7 +159,7 @@ static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
 }
 
 enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
-                            struct cw_job_ranks *job, struct cw_error *err)
+                               struct cw_job_ranks *job, struct cw_error *err)
 {
     const struct joining joining = {
         .paths = paths, .count = count, .output = output, .incomplete = incomplete, .job = job};
@@ -172,7 +172,7 @@ static enum cw_status put_joined(void *joining, const void *data, size_t size, s
 }
 
 enum cw_status cw_source_join(struct counterworks_capture **capture, const char *const *paths, size_t count,
-                                  const char *name, struct cw_error *err)
+                              const char *name, struct cw_error *err)
 {
     if (count == 1)
         return open_file(capture, *paths, NULL, err);

@@ -13,10 +13,11 @@
 struct cw_source_files {
     const char *const *words; /* files, folders and @lists (base/file_list.h) */
     size_t count;
-    const char *ranks; /* only launches of these ranks are wanted (image/rank_index.h); NULL: all. Others may be left out
-                          where that is faster, and ranges are numbered without them */
+    const char *ranks; /* only launches of these ranks are wanted (image/rank_index.h); NULL: all. Others may be left
+                          out where that is faster, and ranges are numbered without them */
     bool numbered;     /* ranges keep their numbers in the file */
-    const struct cw_file_list *found; /* the files, or some of them, where the words were expanded; NULL: they were not */
+    const struct cw_file_list
+        *found; /* the files, or some of them, where the words were expanded; NULL: they were not */
 };
 
 /* Finds the files that words stand for, in `arena`; those alone that a folder's index has for the ranks, where it has

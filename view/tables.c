@@ -23,8 +23,7 @@ enum cw_status cw_tables_make(struct cw_output *output, const struct cw_result *
 }
 
 enum cw_status cw_tables_make_groups(struct cw_output *output, const struct cw_output_rows *rows,
-                                     const struct counterworks_chip *chip, struct cw_arena *arena,
-                                     struct cw_error *err)
+                                     const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err)
 {
     const char *const *texts;
     const enum cw_status status = describe(&texts, rows->result, chip, arena, err);

@@ -19,7 +19,8 @@ static enum cw_status keep_ranks(const struct cw_view_input *in, struct cw_trace
         kept += keep[p];
     }
     if (keep && !kept)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no process of the ranks %.200s", in->capture->asked, wanted);
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no process of the ranks %.200s", in->capture->asked,
+                            wanted);
     return keep && cw_trace_keep(trace, keep, in->arena) ? CW_OK : cw_error_nomem(in->err);
 }
 
@@ -99,8 +100,8 @@ enum cw_status cw_view_timeline(struct cw_timeline *timeline, const struct cw_vi
     *timeline = (struct cw_timeline){0};
     enum cw_status status = trace ? cw_input_load(&in->capture->file, in->err) : cw_error_nomem(in->err);
     if (status == CW_OK)
-        status = cw_trace_read(trace, data->devices, data->device_count, file->bytes, (size_t)file->size, in->capture->asked,
-                               in->arena, in->err);
+        status = cw_trace_read(trace, data->devices, data->device_count, file->bytes, (size_t)file->size,
+                               in->capture->asked, in->arena, in->err);
     if (status == CW_OK && in->request->ranks)
         status = keep_ranks(in, trace);
     if (status == CW_OK)

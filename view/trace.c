@@ -296,8 +296,8 @@ static enum cw_status read_kinds(const struct trace *v, uint64_t there, uint64_t
             k++;
         if (k == CW_TRACE_KIND__COUNT)
             return cw_error_set(v->in->err, CW_ERR_USAGE,
-                                "%s: found --kind %.200s, expected kinds of rows; the trace has %s", v->in->capture->asked,
-                                option, there ? list_kinds(there, text) : "none");
+                                "%s: found --kind %.200s, expected kinds of rows; the trace has %s",
+                                v->in->capture->asked, option, there ? list_kinds(there, text) : "none");
         *kinds |= CW_TRACE_BIT(k);
         at += length + (at[length] == ',');
     }
@@ -322,12 +322,12 @@ static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
         *kinds = there;
     if (o->single && (!o->kinds || *kinds & (*kinds - 1)))
         return cw_error_set(v->in->err, CW_ERR_USAGE,
-                            "%s: found --csv %s, expected --kind with one kind, or --by; kinds: %s", v->in->capture->asked,
-                            o->kinds ? "of several kinds" : "alone", list_kinds(there, text));
+                            "%s: found --csv %s, expected --kind with one kind, or --by; kinds: %s",
+                            v->in->capture->asked, o->kinds ? "of several kinds" : "alone", list_kinds(there, text));
     if (chosen && o->kinds && *kinds & ~chosen)
         return cw_error_set(v->in->err, CW_ERR_USAGE,
-                            "%s: found --kind %s with %s, expected kinds whose rows it chooses: %s", v->in->capture->asked,
-                            o->kinds, option, list_kinds(there & chosen, text));
+                            "%s: found --kind %s with %s, expected kinds whose rows it chooses: %s",
+                            v->in->capture->asked, o->kinds, option, list_kinds(there & chosen, text));
     if (chosen && *kinds & ~chosen)
         cw_notice(v->in->notices, "%s: %s says nothing of these kinds, which are left out: %s", v->in->capture->asked,
                   option, list_kinds(*kinds & ~chosen, text));
@@ -342,9 +342,9 @@ static enum cw_status make_tables(struct counterworks_view *view, struct trace *
     uint64_t kinds = 0;
     if (!is_grouped(in->request)) {
         const enum cw_status status = choose_kinds(v, &kinds);
-        return status == CW_OK ? cw_timeline_tables_make(&v->tables, output, &v->t, &v->choice.keep, kinds, in->arena,
-                                                         in->err)
-                               : status;
+        return status == CW_OK
+                   ? cw_timeline_tables_make(&v->tables, output, &v->t, &v->choice.keep, kinds, in->arena, in->err)
+                   : status;
     }
     enum cw_status status = find_by(in, &by);
     if (status == CW_OK)

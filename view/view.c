@@ -184,7 +184,7 @@ enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct c
     struct names names = {plan, in->arena, cw_arena_alloc(in->arena, planned + MOST, sizeof *names.list), planned,
                           planned + MOST};
     struct cw_set set;
-    const enum cw_status status = !names.list                       ? cw_error_nomem(in->err)
+    const enum cw_status status = !names.list                      ? cw_error_nomem(in->err)
                                   : planned || !in->request->every ? check_planned(in, groups)
                                                                    : CW_OK;
     if (status != CW_OK)
@@ -233,9 +233,8 @@ enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_vi
     struct counterworks_chip chip;
     const char **once = each_once(names, &count, in->arena);
     enum cw_status status = once ? add_legacy(&chip, in, once, count) : cw_error_nomem(in->err);
-    return status == CW_OK
-               ? cw_view_select(result, in->capture, &chip, once, count, in->notices, in->arena, in->err)
-               : status;
+    return status == CW_OK ? cw_view_select(result, in->capture, &chip, once, count, in->notices, in->arena, in->err)
+                           : status;
 }
 
 enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_view_input *in)

@@ -27,7 +27,8 @@ static const struct format {
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 #define FORMATS "chrome, csv, folded, ndjson, perfetto, prometheus or speedscope"
 
-struct export {
+struct export
+{
     struct cw_eval_line line; /* first: it is what runs */
     const char *output;
     const struct format *format;
@@ -79,7 +80,8 @@ static void check_options(void *options, struct argp_state *state)
 }
 
 static const struct cw_option option_list[] = {
-    {"all", 0, NULL, "every metric whose counters the capture holds", CW_OPTION_FLAG(struct export, line.request.every)},
+    {"all", 0, NULL, "every metric whose counters the capture holds",
+     CW_OPTION_FLAG(struct export, line.request.every)},
     {"format", 0, "FORMAT", FORMATS, CW_OPTION_TAKE(read_format)},
     {"output", 'o', "FILE", "where to write (default: standard output)", CW_OPTION_TAKE(take_output)},
     {"perfetto", 0, "FILE", "the same as --format perfetto -o FILE", CW_OPTION_TAKE(take_perfetto)},
@@ -116,24 +118,17 @@ static enum cw_status check_trace(struct cw_eval_session *s, const struct format
                               s->main.capture->asked);
 }
 
-static enum cw_status export(struct cw_eval_session *s)
-{
-    const struct export *o = (const struct export *)s->o;
-    const char *output = o->output ? o->output : "-";
+static enum cw_status export(struct cw_eval_session *s) {
+    const struct export *o = (const struct export *)s->o; const char *output = o->output ? o->output : "-";
     struct counterworks_view view = {0};
     s->request.form = o->format->form;
     enum cw_status status = cw_file_may_replace(output, &o->format->kind, o->line.force, s->err);
-    if (status == CW_OK)
-        status = check_output(s, output);
-    if (status == CW_OK)
-        status = cw_eval_open_main(s);
-    if (status == CW_OK)
-        status = check_trace(s, o->format);
+    if (status == CW_OK) status = check_output(s, output);
+    if (status == CW_OK) status = cw_eval_open_main(s);
+    if (status == CW_OK) status = check_trace(s, o->format);
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
-    if (status == CW_OK)
-        status = cw_view_make(&view, &in);
-    if (status == CW_OK)
-        status = cw_eval_write_to(s, &view, o->format->format, output);
+    if (status == CW_OK) status = cw_view_make(&view, &in);
+    if (status == CW_OK) status = cw_eval_write_to(s, &view, o->format->format, output);
     cw_view_free(&view);
     return status;
 }

@@ -57,7 +57,8 @@ int cw_eval_merge(int argc, char **argv)
     static const struct cw_usage usage = {
         option_list, "A.cwd|FOLDER|@LIST...",
         "Joins several captures into one, such as those of the processes of a parallel job. They have to be of one "
-        "plan, of one kind of samples, or traces. One is open at a time, so there may be any number of them. Says which "
+        "plan, of one kind of samples, or traces. One is open at a time, so there may be any number of them. Says "
+        "which "
         "ranks of the job are missing.\v"
         "Example:\n  metric-eval merge run.*.cwd -o all.cwd\n  metric-eval merge ranks/ -o all.cwd"};
     struct merge options = {.line.run = merge};

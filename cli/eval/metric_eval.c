@@ -7,7 +7,7 @@
 #include "cli/eval/session.h"
 
 struct evaluate {
-    struct cw_eval_line line;    /* first: it is what runs */
+    struct cw_eval_line line;   /* first: it is what runs */
     const char *check, *native; /* to compare with */
 };
 
@@ -164,8 +164,8 @@ static enum cw_status check_capture(struct cw_eval_session *s)
     if (alone)
         return CW_OK;
     if (profiler == CW_PROFILER_TRACE && (compared || database))
-        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics", asked,
-                            compared ? compared : database);
+        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
+                            asked, compared ? compared : database);
     if (profiler == CW_PROFILER_TRACE && o->folders.count)
         return cw_error_set(s->err, CW_ERR_USAGE, "%s: found --source-path, expected none for a trace", asked);
     if (profiler == CW_PROFILER_PM && compared)

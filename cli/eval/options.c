@@ -169,9 +169,9 @@ const struct cw_option cw_eval_row_options[] = {
 const char *cw_eval_option_of_ranges(const struct cw_eval_line *o)
 {
     const struct counterworks_request *r = &o->request;
-    return r->ranks           ? "--rank"
-           : r->ranges        ? "--range"
-           : o->kernels.count ? "--kernel"
+    return r->ranks            ? "--rank"
+           : r->ranges         ? "--range"
+           : o->kernels.count  ? "--kernel"
            : o->excluded.count ? "--exclude"
            : r->by             ? "--by"
            : o->filters.count  ? "--filter"

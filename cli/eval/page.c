@@ -28,8 +28,8 @@ enum cw_status cw_eval_page(struct cw_eval_session *s)
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     enum cw_status status = CW_OK;
     if (s->request.kinds && !cw_eval_writes(o))
-        status = cw_error_set(s->err, CW_ERR_USAGE,
-                              "found --kind with --report, expected --csv, --json or -o beside it");
+        status =
+            cw_error_set(s->err, CW_ERR_USAGE, "found --kind with --report, expected --csv, --json or -o beside it");
     for (size_t i = 0; i < o->with.count && status == CW_OK; i++)
         status = open_beside(s, &beside, i, o->with.items[i]);
     if (status == CW_OK && o->baseline)

@@ -40,7 +40,8 @@ static const struct cw_option option_list[] = {
 };
 
 /* The first batch stays open: all others have to be of its plan. */
-static enum cw_status take_first(struct cw_eval_session *s, struct cw_view_job **job, const struct cw_source_files *files)
+static enum cw_status take_first(struct cw_eval_session *s, struct cw_view_job **job,
+                                 const struct cw_source_files *files)
 {
     enum cw_status status = cw_eval_open_files(s, &s->main, files);
     if (status == CW_OK)
@@ -53,12 +54,12 @@ static enum cw_status take_first(struct cw_eval_session *s, struct cw_view_job *
     return status == CW_OK ? cw_view_job_add(*job, s->main.capture, s->arena) : status;
 }
 
-static enum cw_status take_batch(struct cw_eval_session *s, struct cw_view_job *job, const struct cw_source_files *files)
+static enum cw_status take_batch(struct cw_eval_session *s, struct cw_view_job *job,
+                                 const struct cw_source_files *files)
 {
     struct cw_eval_opened opened = {0};
     struct cw_arena *arena = cw_arena_create();
-    enum cw_status status =
-        arena ? cw_eval_open_files(s, &opened, files) : cw_error_nomem(s->err);
+    enum cw_status status = arena ? cw_eval_open_files(s, &opened, files) : cw_error_nomem(s->err);
     if (status == CW_OK)
         status = cw_view_job_add(job, opened.capture, arena);
     cw_eval_close(&opened);

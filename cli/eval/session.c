@@ -90,8 +90,7 @@ enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterwor
     }
     enum cw_status status = cw_metric_list_gather(&list, &s->o->sources, chip, s->arena, s->err);
     if (status == CW_OK && !list.count)
-        status = cw_error_set(s->err, CW_ERR_USAGE,
-                              "found no metric in what was asked for, expected at least one");
+        status = cw_error_set(s->err, CW_ERR_USAGE, "found no metric in what was asked for, expected at least one");
     const char **names = cw_arena_alloc(s->arena, list.count, sizeof *names);
     if (status == CW_OK && !names)
         status = cw_error_nomem(s->err);
@@ -125,8 +124,8 @@ enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eva
         status = cw_eval_gather(s, s->main.chip);
     if (status == CW_OK)
         status = cw_eval_open(s, second, sides->b, sides->b_count);
-    *other = (struct cw_view_other){
-        second->capture, second->chip, {(uint32_t)sides->a_count, (uint32_t)sides->b_count}};
+    *other =
+        (struct cw_view_other){second->capture, second->chip, {(uint32_t)sides->a_count, (uint32_t)sides->b_count}};
     return status;
 }
 

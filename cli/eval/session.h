@@ -48,7 +48,8 @@ void cw_eval_take_any_by(void *options, char *text, struct argp_state *state);
 /* An option on the command line that is about ranges or rows, or NULL. */
 const char *cw_eval_option_of_ranges(const struct cw_eval_line *o);
 
-/* ---- a session ------------------------------------------------------------------------------------------------------ */
+/* ---- a session ------------------------------------------------------------------------------------------------------
+ */
 
 struct cw_eval_opened {
     struct counterworks_capture *capture;
@@ -60,9 +61,9 @@ struct cw_eval_session {
     const struct cw_eval_line *o;
     struct counterworks_request request; /* with the names of metrics, once they are gathered */
     struct cw_notices notices;
-    const struct cw_notice *told;  /* the last that was printed */
-    struct cw_new_files files;     /* that take their places together */
-    struct cw_file_list found;     /* the files of the line's words, once they were expanded */
+    const struct cw_notice *told; /* the last that was printed */
+    struct cw_new_files files;    /* that take their places together */
+    struct cw_file_list found;    /* the files of the line's words, once they were expanded */
     struct cw_eval_opened main;
     struct cw_arena *arena;
     struct cw_error *err;
@@ -128,7 +129,8 @@ enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterwork
 /* The page of --report, which takes its place with the other files. */
 enum cw_status cw_eval_page(struct cw_eval_session *s);
 
-/* ---- commands, for the table in metric_eval.c: argv[0] is the command's name for messages; they return the exit code */
+/* ---- commands, for the table in metric_eval.c: argv[0] is the command's name for messages; they return the exit code
+ */
 
 int cw_eval_show(int argc, char **argv);
 int cw_eval_explain(int argc, char **argv);

@@ -297,9 +297,9 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
 /* ---- requests --------------------------------------------------------------------------------------------------- */
 
 enum counterworks_form {
-    COUNTERWORKS_TABLE, /* rows for programs; ranges by themselves unless `by` groups them */
-    COUNTERWORKS_LIST,  /* rows for people, kernels unless `by` says otherwise, with limiter and first finding */
-    COUNTERWORKS_STACKS, /* time or samples by stack, for flame graphs */
+    COUNTERWORKS_TABLE,   /* rows for programs; ranges by themselves unless `by` groups them */
+    COUNTERWORKS_LIST,    /* rows for people, kernels unless `by` says otherwise, with limiter and first finding */
+    COUNTERWORKS_STACKS,  /* time or samples by stack, for flame graphs */
     COUNTERWORKS_MONITOR, /* the kernels' metrics, for a monitor */
     COUNTERWORKS_TIMELINE /* lanes over time, for viewers */
 };
@@ -317,7 +317,7 @@ struct counterworks_request {
     /* Rows: "kernel", "family", "range", "fold", "nvtx", "device", "rank" or "stream"; of a trace also "process",
      * "copy", "call", "graph" or "nvtx-each". */
     const char *by;
-    const char *sort; /* a column or a metric; ":asc" or ":desc" behind it */
+    const char *sort;                  /* a column or a metric; ":asc" or ":desc" behind it */
     struct counterworks_names filters; /* formulas over columns and metrics, all of which are to be true */
     uint32_t top;                      /* at most so many rows; 0: as many as suit the form */
     const char *kinds;                 /* of a trace: kinds of rows, separated by commas */
@@ -330,10 +330,10 @@ struct counterworks_request {
      * save less of a kernel's time than `least_gain`, 0 to 1, are left out. */
     const char *rules;
     double least_gain;
-    bool full;                  /* all that HDF5 keeps: metrics have descriptions, and a join all of its tables */
-    bool wide;                  /* of a list: each row in full */
-    bool quiet;                 /* of a list: nothing but the data */
-    bool values;                /* of a list: a file has all metrics, so that it shows those that are named alone */
+    bool full;   /* all that HDF5 keeps: metrics have descriptions, and a join all of its tables */
+    bool wide;   /* of a list: each row in full */
+    bool quiet;  /* of a list: nothing but the data */
+    bool values; /* of a list: a file has all metrics, so that it shows those that are named alone */
 };
 
 #pragma GCC visibility pop
