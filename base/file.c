@@ -149,7 +149,7 @@ enum cw_status cw_file_may_replace(const char *path, const struct cw_file_kind *
     return status;
 }
 
-/* ---- what is written -------------------------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
 
 int cw_file_open_write(const char *path, int flags)
 {
@@ -194,7 +194,7 @@ enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err)
     return status;
 }
 
-/* ---- what stands at a path -------------------------------------------------------------------------------------- */
+/* ---- files at a path -------------------------------------------------------------------------------------------- */
 
 static bool is_special(const char *path) /* /dev/stdout, wherever it leads, or a pipe */
 {

@@ -76,7 +76,7 @@ enum cw_status cw_input_open(struct cw_input *s, const char *path, uint64_t limi
     return s->size > limit ? refuse_size(path, limit, err) : CW_OK;
 }
 
-/* ---- what comes piece by piece ---------------------------------------------------------------------------------- */
+/* ---- spools ----------------------------------------------------------------------------------------------------- */
 
 static enum cw_status write_file(struct cw_spool *s, const uint8_t *data, size_t size, struct cw_error *err)
 {

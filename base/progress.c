@@ -17,7 +17,7 @@
 
 enum { FIRST_MS = 1000, EVERY_MS = 250, FIRST_SHARED_MS = 2000, EVERY_SHARED_MS = 10000 };
 
-/* ---- when and what ---------------------------------------------------------------------------------------------- */
+/* ---- times and texts -------------------------------------------------------------------------------------------- */
 
 void cw_progress_start(struct cw_progress *p, bool shared, uint64_t now_ms)
 {

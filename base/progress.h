@@ -23,7 +23,7 @@ void cw_progress_clear(void);
 /* Ends the work. Does nothing if none has begun. */
 void cw_progress_end(void);
 
-/* ---- when and what ---------------------------------------------------------------------------------------------- */
+/* ---- times and texts -------------------------------------------------------------------------------------------- */
 
 enum { CW_PROGRESS_SIZE = 256 };
 
