@@ -11,7 +11,7 @@
 enum { LEAST_WIDTH = 16, MOST_WIDTH = 400, WORD_MOST = 12, SECOND = 32 };
 
 struct item {
-    uint64_t shown; /* a hash of how it reads */
+    uint64_t shown; /* hash of the shortened name */
     const char *name;
     size_t index;
 };
@@ -31,7 +31,8 @@ static uint64_t hash(const char *text)
     return h;
 }
 
-/* Where two names that read the same differ, behind the first byte; 0: they read otherwise, or are the same. */
+/* Offset of the first byte that differs in two names that read the same, plus one. 0: they read differently, or are
+ * equal. */
 static size_t find_difference(const struct item *a, const struct item *b)
 {
     size_t i = 0;
@@ -42,14 +43,14 @@ static size_t find_difference(const struct item *a, const struct item *b)
     return a->name[i] || b->name[i] ? i + !i : 0;
 }
 
-/* Two places where a name differs from others, the second one 0 where one is enough. */
+/* Packs two places where a name differs from others; `second` is 0 where one place is enough. */
 static size_t both_places(size_t first, size_t second)
 {
     return first | second << SECOND;
 }
 
-/* Gives names that read alike the place where each differs from its neighbours, or another one beside the place that it
- * has. Returns whether some did. */
+/* Gives each name that reads like a neighbour the place where the two differ, beside the place that it has already.
+ * Returns whether any name got one. */
 static bool part_alike(struct item *items, size_t count, size_t *found)
 {
     bool any = false;
@@ -69,7 +70,7 @@ static bool part_alike(struct item *items, size_t count, size_t *found)
 size_t *cw_find_alike(const char *const *names, size_t count, size_t width,
                       const char *(*shorten)(const char *name, size_t width, char text[CW_SHORT_SIZE]))
 {
-    enum { ROUNDS = 3 }; /* what tells a name from some may make it read as another one does */
+    enum { ROUNDS = 3 }; /* a place that tells a name from one neighbour may make it read like another */
     char text[CW_SHORT_SIZE];
     struct item *items = count ? calloc(count, sizeof *items) : NULL;
     size_t *found = items ? calloc(count, sizeof *found) : NULL;
@@ -85,7 +86,7 @@ size_t *cw_find_alike(const char *const *names, size_t count, size_t width,
     return found;
 }
 
-/* From the beginning of the word, where there is room for it up to what differs. */
+/* Moves the place back to the beginning of its word, if the room still reaches the difference. */
 static size_t find_word(const char *name, size_t at, size_t room)
 {
     if (at == 1)
@@ -108,7 +109,7 @@ static size_t bytes_of(const char *text, size_t columns)
     return (size_t)(at - text);
 }
 
-/* What stands at a place of the name, in so many columns. */
+/* Writes the part of the name that begins at `at`, in `room` columns. */
 static void put_place(const char *name, size_t at, size_t room, char text[CW_SHORT_SIZE])
 {
     char behind[CW_SHORT_SIZE];
@@ -136,7 +137,7 @@ const char *cw_show_apart(const char *name, size_t at, size_t width, char text[C
     return text;
 }
 
-/* The parts of a text between the marks stand in the name in this order, the last one at its end. */
+/* Checks that the parts of the text between the marks stand in the name in this order, the last one at its end. */
 bool cw_is_shown_apart(const char *name, const char *shown, const char *text)
 {
     char whole[CW_SHORT_SIZE];
@@ -150,7 +151,7 @@ bool cw_is_shown_apart(const char *name, const char *shown, const char *text)
             return false;
         at = found + (next - part);
         mark = next;
-        if (!next[2]) /* its end is cut off */
+        if (!next[2]) /* the end of the text is cut off */
             return true;
     }
     const size_t length = strlen(mark + 2), left = strlen(at);

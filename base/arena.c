@@ -87,7 +87,7 @@ void *cw_arena_alloc(struct cw_arena *arena, size_t count, size_t size)
         if (!b)
             return NULL;
         b->size = room;
-        /* a large block goes behind the current one, whose free space stays in use */
+        /* Put a large block behind the current one, so that the current one's free space stays in use. */
         if (arena->blocks && room > BLOCK) {
             b->next = arena->blocks->next;
             arena->blocks->next = b;

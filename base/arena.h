@@ -28,13 +28,13 @@ void cw_arena_destroy(struct cw_arena *arena);
 
 /* NULL when out of memory or when count * size overflows; a zero size yields a valid pointer. */
 void *cw_arena_alloc(struct cw_arena *arena, size_t count, size_t size);
-/* Frees `memory`, which malloc or realloc gave, with all else; NULL is allowed. False when out of memory; then it is
- * freed at once. */
+/* Takes over `memory` of malloc or realloc and frees it with the arena; NULL is allowed. Returns false when out of
+ * memory, and has freed `memory` then. */
 bool cw_arena_adopt(struct cw_arena *arena, void *memory);
-/* Calls `finish` before all is freed. False when out of memory; then it is called at once. */
+/* Calls `finish` before the arena frees anything. Returns false when out of memory, and has called it then. */
 bool cw_arena_at_end(struct cw_arena *arena, void (*finish)(void *), void *of);
-/* Room for one more item behind `count` of them in memory of malloc's, whose room is *room items: `items`, or where they
- * had to be moved. NULL when out of memory; then `items` is as it was. */
+/* Makes room for one more item behind `count` items in malloc memory with room for *room items. Returns the items,
+ * which may have moved, or NULL when out of memory; `items` stays valid then. */
 void *cw_grown(void *items, size_t *room, size_t count, size_t size);
 char *cw_arena_strdup(struct cw_arena *arena, const char *text);
 char *cw_arena_strndup(struct cw_arena *arena, const char *text, size_t length);

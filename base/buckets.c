@@ -7,7 +7,7 @@ static uint32_t bucket_of(const uint32_t *of, size_t stride, uint32_t i)
     return *(const uint32_t *)(const void *)((const char *)of + stride * i);
 }
 
-/* While `order` is filled, first[b + 1] is where the next thing of b goes. */
+/* While `order` is filled, first[b + 1] is the place for the next item of bucket b. */
 void cw_buckets_sort(uint32_t *first, uint32_t bucket_count, uint32_t *order, const uint32_t *of, size_t stride,
                      uint32_t count)
 {

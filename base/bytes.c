@@ -56,7 +56,7 @@ const uint8_t *cw_read_bytes(struct cw_reader *reader, size_t size)
     return at;
 }
 
-/* Written out so that the compiler makes one load of it. */
+/* Written out in full: compilers make a single load of this form. */
 static uint32_t load_u32(const uint8_t *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -240,7 +240,7 @@ void cw_write_f64(struct cw_writer *writer, double value)
 void cw_write_string(struct cw_writer *writer, const char *text)
 {
     size_t length = strlen(text);
-    if (length > CW_TEXT_MAX) /* before a whole character */
+    if (length > CW_TEXT_MAX) /* cut in front of a whole character */
         for (length = CW_TEXT_MAX; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
             length--;
     cw_write_u32(writer, (uint32_t)length);

@@ -1,7 +1,7 @@
-/* Bounds-checked little-endian reading and writing of byte sequences.
+/* Reads and writes little-endian byte sequences, with bounds checks.
  *
- * Both are sticky: after the first failure every further call does nothing (reads yield zero), so a caller
- * checks once at the end. A reader's failure is recorded in its error with the byte offset. */
+ * Readers and writers are sticky: after the first failure every further call does nothing (reads yield zero), so a
+ * caller checks once at the end. A reader records the failure and its byte offset in its error. */
 #ifndef CW_BASE_BYTES_H
 #define CW_BASE_BYTES_H
 
@@ -17,7 +17,7 @@ struct cw_reader {
     const uint8_t *data;
     size_t size, pos;
     uint64_t base;  /* offset of data[0] in the file, for messages */
-    bool elsewhere; /* the data is not in the file as it is here: `base` alone is told */
+    bool elsewhere; /* the file has this data in another form, so messages name `base` alone */
     const char *source;
     struct cw_error *err; /* may be NULL */
     enum cw_status status;
@@ -32,18 +32,18 @@ uint64_t cw_read_u64(struct cw_reader *reader);
 double cw_read_f64(struct cw_reader *reader);
 /* `count` doubles with one check; all zero after a failure. */
 void cw_read_f64s(struct cw_reader *reader, double *values, size_t count);
-/* A u32 count of items of at least `item_size` (> 0) encoded bytes each: fails where the rest of the data could not
+/* Reads a u32 count of items of at least `item_size` (> 0) encoded bytes each. Fails if the rest of the data cannot
  * hold them, so that a hostile count never becomes a large allocation. */
 uint32_t cw_read_count(struct cw_reader *reader, size_t item_size, const char *what);
-/* The same with a limit of its own; `item_size` is 0 where the data has none of the items. */
+/* As cw_read_count, with an upper limit; `item_size` is 0 if the data does not hold the items themselves. */
 uint32_t cw_read_count_up_to(struct cw_reader *reader, size_t item_size, uint32_t most, const char *what);
-/* A u32 length and that many bytes of UTF-8 without NUL, at most CW_TEXT_MAX; copied into `arena`. "" after a failure,
- * never NULL. */
+/* Reads a u32 length and a text of that many bytes, at most CW_TEXT_MAX, UTF-8 without NUL. Copies it into `arena`. ""
+ * after a failure, never NULL. */
 enum { CW_TEXT_MAX = 1 << 16 };
 const char *cw_read_string(struct cw_reader *reader, struct cw_arena *arena);
 /* `size` bytes in place; NULL after a failure. */
 const uint8_t *cw_read_bytes(struct cw_reader *reader, size_t size);
-/* Fails with a message about the current position, or another one. */
+/* Fails with a message about the current position, or about `pos`. */
 enum cw_status cw_reader_fail(struct cw_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 enum cw_status cw_reader_fail_at(struct cw_reader *reader, size_t pos, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -63,16 +63,16 @@ void cw_write_u16(struct cw_writer *writer, uint16_t value);
 void cw_write_u32(struct cw_writer *writer, uint32_t value);
 void cw_write_u64(struct cw_writer *writer, uint64_t value);
 void cw_write_f64(struct cw_writer *writer, double value);
-/* What is longer than CW_TEXT_MAX is cut. */
+/* Cuts text longer than CW_TEXT_MAX. */
 void cw_write_string(struct cw_writer *writer, const char *text);
 void cw_write_bytes(struct cw_writer *writer, const void *data, size_t size);
-/* Room for `size` bytes at the end, to be filled in before the next write; NULL after a failure. */
+/* Makes room for `size` bytes at the end, which the caller fills in before the next write; NULL after a failure. */
 uint8_t *cw_write_room(struct cw_writer *writer, size_t size);
-/* Text as printf would make it, of any length, without a terminating NUL. */
+/* Writes text as printf would, of any length, without a terminating NUL. */
 void cw_write_format(struct cw_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cw_write_vformat(struct cw_writer *writer, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* Unaligned little-endian access for headers that are patched in place, and for what is read out of order. */
+/* Unaligned little-endian access: to patch headers in place, and to read out of order. */
 uint64_t cw_load_u64(const uint8_t *at);
 void cw_store_u32(uint8_t *at, uint32_t value);
 void cw_store_u64(uint8_t *at, uint64_t value);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The shortest decimal in the interval of all that is read as the number, and of these the nearest, by the Schubfach
- * algorithm: R. Giulietti, The Schubfach way to render doubles, 2020. Variables have the names of that paper. */
+/* Finds the shortest decimal that reads back as the number, and the nearest one if several are as short: the Schubfach
+ * algorithm of R. Giulietti, The Schubfach way to render doubles, 2020. Variables have the names of that paper. */
 
 /* ---- powers of ten ---------------------------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static int bit_length(const struct natural *n)
     return 64 * (i + 1) - __builtin_clzll(n->word[i]);
 }
 
-/* Rounds down, so that dividing k times gives the same as by 10^k. */
+/* Rounds down: k divisions by ten give the same result as one by 10^k. */
 static void divide_by_ten(struct natural *n)
 {
     uint64_t rest = 0;
@@ -54,7 +54,7 @@ static void divide_by_ten(struct natural *n)
     }
 }
 
-/* The 64 bits in front of bit `end`, of which those below bit 0 are 0. */
+/* The 64 bits in front of bit `end`; bits below bit 0 read as 0. */
 static uint64_t bits_before(const struct natural *n, int end)
 {
     const int top = (end - 1) / 64, used = end - 64 * top;
@@ -63,7 +63,7 @@ static uint64_t bits_before(const struct natural *n, int end)
     return used == 64 ? n->word[top] : n->word[top] << (64 - used) | (top ? n->word[top - 1] >> used : 0);
 }
 
-/* The 128 bits in front; `more`: what the number stands for has others, too. */
+/* The leading 128 bits; `more`: the number itself has further bits. */
 static struct power front(const struct natural *n, bool more)
 {
     const int length = bit_length(n);
@@ -107,13 +107,13 @@ static int floor_log2_of_power(int k)
     return (k * 1741647) >> 19;
 }
 
-/* `closer`: the number below is nearer than the one above. */
+/* `closer`: the neighbour below is nearer than the one above. */
 static int floor_log10_of_power_of_2(int q, bool closer)
 {
     return (q * 1262611 - (closer ? 524031 : 0)) >> 22;
 }
 
-/* Of c * 2^q, which is no whole number below 2^53. */
+/* Shortest decimal of c * 2^q, for numbers other than whole ones below 2^53. */
 static struct decimal shortest(uint64_t c, int q, bool closer)
 {
     const bool even = c % 2 == 0;
@@ -132,7 +132,7 @@ static struct decimal shortest(uint64_t c, int q, bool closer)
     return (struct decimal){s + (vb > middle || (vb == middle && s % 2)), k};
 }
 
-/* A positive number of full precision. */
+/* Digits of a positive normal number. */
 static struct decimal digits_of(uint64_t bits)
 {
     const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1), c = fraction | (uint64_t)1 << 52;
@@ -169,7 +169,7 @@ size_t cw_decimal_u64(uint64_t value, char text[CW_DECIMAL_SIZE])
     return sizeof reversed - at;
 }
 
-/* As %.*g prints it. */
+/* Prints as %.*g does. */
 static size_t print(struct decimal d, char *text)
 {
     char digits[CW_DECIMAL_SIZE];
@@ -196,7 +196,7 @@ static size_t print(struct decimal d, char *text)
     return (size_t)(at - text);
 }
 
-/* Numbers below those of full precision, and powers of two with many digits, are few. */
+/* For subnormal numbers and for powers of two with many digits: both are rare. */
 static size_t print_slowly(double value, char *text)
 {
     for (int digits = 15; digits <= 17; digits++) {
@@ -224,7 +224,8 @@ size_t cw_decimal_text(double value, char text[CW_DECIMAL_SIZE])
         return print_slowly(value, text);
     pthread_once(&once, make_powers);
     const struct decimal d = digits_of(bits);
-    /* below a power of two numbers are closer, and the nearest decimal of 16 digits may be read as another number */
+    /* Below a power of two, numbers lie closer together: the nearest decimal of 16 digits may read back as another
+     * number. */
     const bool power = !(bits & (((uint64_t)1 << 52) - 1)), is_long = d.digits >= 1000000000000000;
     return power && is_long ? print_slowly(value, text) : minus + print(d, text + minus);
 }

@@ -1,5 +1,5 @@
-/* Numbers as the shortest decimals that read back the same, quickly: what snprintf with 15, 16 or 17 digits prints,
- * whichever is the first that does. */
+/* Prints numbers quickly as the shortest decimals that read back the same: snprintf's text with 15, 16 or 17 digits,
+ * the first of them that reads back. */
 #ifndef CW_BASE_DECIMAL_H
 #define CW_BASE_DECIMAL_H
 
@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 enum { CW_DECIMAL_SIZE = 32 };
-/* "1.5", "1e+20", "inf", "-inf", "nan"; returns the length of `text`, which ends with a NUL. */
+/* Writes "1.5", "1e+20", "inf", "-inf" or "nan", with a NUL at the end. Returns the length of `text`. */
 size_t cw_decimal_text(double value, char text[CW_DECIMAL_SIZE]);
-/* The same of a whole number. */
+/* Writes a whole number in the same way. */
 size_t cw_decimal_u64(uint64_t value, char text[CW_DECIMAL_SIZE]);
-/* Reads digits alone: no sign, blank or other character, and no number that is too large. */
+/* Reads a number written in digits alone. False for a sign, a blank or any other character, and for a number that is
+ * too large. */
 bool cw_decimal_read_u32(const char *text, uint32_t *value);
 
 #endif

@@ -10,8 +10,8 @@
 
 /* ---- hashes ----------------------------------------------------------------------------------------------------- */
 
-/* A polynomial of the bytes modulo a prime: the hash of a path follows from those of its names, which a hostile file
- * repeats in a million paths. */
+/* The hash is a polynomial of the bytes modulo a prime, so that the hash of a path follows from the hashes of its
+ * names: a hostile file repeats the same names in a million paths. */
 #define PRIME (((uint64_t)1 << 61) - 1)
 #define BASE UINT64_C(0x0a9d3c5f17e86b24)
 
@@ -58,7 +58,8 @@ void cw_elided_begin(struct cw_elided *e, struct cw_text_sum sum, char *text, si
     *text = 0;
 }
 
-/* Copies the part of a piece within a window of the whole text, which begins at `from` and lies at `to`. */
+/* Copies the bytes of a piece that fall into a window of the whole text. The window begins at `from` and goes to
+ * `to`. */
 static void copy(const struct cw_elided *e, const char *piece, size_t length, size_t from, size_t window, char *to)
 {
     const size_t end = from + window, first = e->at > from ? e->at : from;
@@ -83,7 +84,7 @@ static bool is_within(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Without a character at the end that is cut. */
+/* Length without an incomplete character at the end. */
 static size_t whole_length(const char *text, size_t length)
 {
     size_t last = length;

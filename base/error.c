@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* Only the first is recorded; `at` is all of it but its texts. */
+/* Records the first error only; `at` is the error without its texts. */
 static void set(struct cw_error *err, struct cw_error at, const char *source, const char *format, va_list args)
 {
     if (!err || err->code != CW_OK)

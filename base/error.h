@@ -1,9 +1,9 @@
 /* Status and error reporting shared by every module.
  *
- * Functions that can fail return `enum cw_status`. Those that have something to say to a person also take
- * a caller-owned `struct cw_error *`, which may be NULL. The first error wins: a later cw_error_set on an
- * error that is already set changes nothing. No library function prints, exits or aborts. Message and source are
- * escaped as base/text.h does it, wherever their text came from. */
+ * Functions that can fail return `enum cw_status`. Functions with a message for a person also take a `struct cw_error
+ * *` of the caller, which may be NULL. The first error wins: a later cw_error_set on an error that is already set
+ * changes nothing. No library function prints, exits or aborts. Message and source are escaped as in base/text.h,
+ * whatever the origin of their text. */
 #ifndef CW_BASE_ERROR_H
 #define CW_BASE_ERROR_H
 
@@ -22,8 +22,8 @@ enum cw_status {
     CW_ERR_APP = 7,         /* the profiled application failed or launched nothing to measure */
     CW_ERR_NOMEM = 8,
     CW_ERR_DIFFERS = 9,       /* a comparison found differences */
-    CW_ERR_AMBIGUOUS = 10,    /* a comparison found differences of which nobody knows whether they are for the better */
-    CW_ERR_INCOMPARABLE = 11, /* what was to be compared is of different things */
+    CW_ERR_AMBIGUOUS = 10,    /* a comparison found differences that are neither clearly better nor clearly worse */
+    CW_ERR_INCOMPARABLE = 11, /* the things to compare are of different kinds */
 };
 
 struct cw_error {

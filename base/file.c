@@ -98,13 +98,13 @@ const struct cw_file_kind cw_file_csv = {
     false,
     {"range,name,kernel,", "sample,time_start,", "device,process,", "group,kernel,", "rank,host,kernel,",
      "range,device,ranges,", "launch,kernel,nvtx,", "kernel,device,traced,", "name,launches,total_ns,",
-     /* kinds of rows of a trace */
+     /* headers of each kind of trace row */
      "start_ns,end_ns,", "time_ns,", "context,device,null_stream,", "correlation,type,id,", "id,device,context,",
      "id,name,grid_x,", "stream,context,priority,", "type,source,target,"}};
 const struct cw_file_kind cw_file_json = {"JSON of metric-eval", false, {"{\"capture\": "}};
 const struct cw_file_kind cw_file_report = {"a page of metric-eval", false, {"<!doctype html><!-- counterworks "}};
 
-/* The descriptor of standard output or error where that is the file, -1 otherwise. */
+/* Returns the descriptor of standard output or error if that is the file, -1 otherwise. */
 static int standard(const struct stat *st)
 {
     struct stat of;
@@ -149,7 +149,7 @@ enum cw_status cw_file_may_replace(const char *path, const struct cw_file_kind *
     return status;
 }
 
-/* ---- what is written -------------------------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
 
 int cw_file_open_write(const char *path, int flags)
 {
@@ -167,7 +167,7 @@ enum cw_status cw_file_cannot_open(const char *path, int reason, struct cw_error
                         pipe ? "nobody reads this pipe" : strerror(reason));
 }
 
-/* A stream keeps no reason where it failed before it was flushed: errno is 0 then. */
+/* A stream that failed before it was flushed keeps no reason: errno is 0 then. */
 static enum cw_status cannot_write(const char *path, struct cw_error *err)
 {
     const int reason = errno;
@@ -175,7 +175,7 @@ static enum cw_status cannot_write(const char *path, struct cw_error *err)
                         reason ? strerror(reason) : "");
 }
 
-/* Pipes and devices keep nothing. */
+/* Pipes and devices store nothing, so there is nothing to sync. */
 enum cw_status cw_file_sync(int fd, const char *path, struct cw_error *err)
 {
     int result;
@@ -189,20 +189,20 @@ enum cw_status cw_file_sync(int fd, const char *path, struct cw_error *err)
 enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err)
 {
     enum cw_status status = cw_file_sync(fd, path, err);
-    if (close(fd) != 0 && errno != EINTR && status == CW_OK) /* after EINTR it is closed, too */
+    if (close(fd) != 0 && errno != EINTR && status == CW_OK) /* EINTR: the descriptor is closed all the same */
         status = cannot_write(path, err);
     return status;
 }
 
-/* ---- what stands at a path -------------------------------------------------------------------------------------- */
+/* ---- files at a path -------------------------------------------------------------------------------------------- */
 
-static bool is_special(const char *path) /* /dev/stdout, wherever that leads, or a pipe */
+static bool is_special(const char *path) /* /dev/stdout, wherever it leads, or a pipe */
 {
     struct stat st;
     return stat(path, &st) == 0 && (!S_ISREG(st.st_mode) || standard(&st) >= 0);
 }
 
-/* umask() cannot be asked without being set, which other threads would see. */
+/* Reads /proc: umask() returns the mask only by setting it, and other threads would see that. */
 static mode_t read_umask(void)
 {
     unsigned mask = 077;
@@ -215,14 +215,14 @@ static mode_t read_umask(void)
     return mask;
 }
 
-/* That of the file which it replaces, or the usual. */
+/* Mode of the file that the new one replaces, or the default mode. */
 static mode_t mode_of(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~read_umask();
 }
 
-/* The start of the name of a file that is there for a while. NULL when out of memory. */
+/* Start of a temporary file's name. NULL when out of memory. */
 static char *temporary_start(void)
 {
     const char *folder = getenv("TMPDIR");
@@ -251,7 +251,8 @@ enum cw_status cw_file_open_nameless(int *fd, struct cw_error *err)
 
 /* ---- files of processes that were killed ------------------------------------------------------------------------ */
 
-/* Where numbers of processes mean the same: this boot of this host, and this namespace of processes. 0: not known. */
+/* Identifies the scope within which process numbers are unique: this boot of this host, and this process namespace. 0:
+ * unknown. */
 static uint64_t numbering(void)
 {
     char boot[48] = "";
@@ -268,7 +269,7 @@ static uint64_t numbering(void)
     return ((hash ^ names.st_ino) * 0x100000001b3) >> 16;
 }
 
-/* Whether that is the temporary file for `name` of a process that has ended. */
+/* Whether `file` is the temporary file for `name` of a process that has ended. */
 static bool is_left(const char *file, const char *name, const char *owner)
 {
     enum { RANDOM = 6 };
@@ -283,7 +284,7 @@ static bool is_left(const char *file, const char *name, const char *owner)
            strlen(end + 1) == RANDOM && kill((pid_t)process, 0) != 0 && errno == ESRCH;
 }
 
-/* Removes them. A folder of very many files is not gone through to its end: each of as many processes would do that. */
+/* Removes such files. Stops early in a folder of very many files: each of many processes would read all of it. */
 static void remove_left(const char *start, const char *owner)
 {
     enum { MOST = 10000 };
@@ -299,9 +300,9 @@ static void remove_left(const char *start, const char *owner)
     free(folder);
 }
 
-/* Opens a file with a name that begins with `start`; *name is NULL when out of memory. -1 after a failure. The name
- * says which process writes it: a shared folder has files of other hosts and containers as well, of which nobody here
- * can tell whether their process is still there. */
+/* Opens a file whose name begins with `start`; *name is NULL when out of memory. -1 after a failure. The name
+ * identifies the process that writes the file: a shared folder also has files of other hosts and containers, and nobody
+ * here can tell whether their processes still run. */
 static int open_temporary(const char *start, char **name)
 {
     const uint64_t numbers = numbering();
@@ -327,7 +328,7 @@ static int open_temporary(const char *start, char **name)
 enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct cw_error *err)
 {
     bool printed = cw_file_is_standard(path);
-    char *target = printed ? NULL : realpath(path, NULL); /* a link stays one */
+    char *target = printed ? NULL : realpath(path, NULL); /* a symbolic link stays a link */
     *f = (struct cw_new_file){.path = path, .fd = -1, .target = target || printed ? target : strdup(path)};
     if (!printed && is_special(path))
         return cw_error_set(err, CW_ERR_IO,
@@ -360,11 +361,11 @@ static enum cw_status write_all(int fd, const char *path, const uint8_t *data, s
     return CW_OK;
 }
 
-/* Standard output gets all of it, and what was printed there before comes first. */
+/* Copies the whole file to standard output, behind any output printed there before. */
 static enum cw_status copy_to_standard(const char *from, struct cw_error *err)
 {
     uint8_t part[64 * 1024];
-    int fd = open(from, O_RDONLY | O_CLOEXEC); /* the file's own descriptor may be at any place */
+    int fd = open(from, O_RDONLY | O_CLOEXEC); /* the file's own descriptor may stand at any position */
     enum cw_status status = fd >= 0 ? cw_file_flush(err) : cw_error_set(err, CW_ERR_IO, "%s: cannot open", from);
     ssize_t n = 0;
     while (status == CW_OK && ((n = read(fd, part, sizeof part)) > 0 || (n < 0 && errno == EINTR)))
@@ -399,14 +400,14 @@ enum cw_status cw_new_file_close(struct cw_new_file *f, bool keep, struct cw_err
     return status;
 }
 
-/* What a writer makes of an open file. */
+/* The content of a new file. */
 struct content {
     const void *data;
     size_t size;
-    cw_file_render *render; /* NULL: the data as it is */
+    cw_file_render *render; /* NULL: writes `data` as it is */
 };
 
-/* Where a stream writes to. It would not keep why it could not: `err` does. */
+/* Target of a stream. `err` keeps the reason of a failure, which the stream itself would lose. */
 struct printed {
     int fd;
     const char *path;
@@ -427,7 +428,7 @@ static enum cw_status print_all(int fd, const char *path, const struct content *
     FILE *out = fopencookie(&to, "w", (cookie_io_functions_t){.write = write_printed});
     if (!out)
         return cw_error_nomem(err);
-    char *buffer = malloc(PRINT_BUFFER); /* the library's own would be a page */
+    char *buffer = malloc(PRINT_BUFFER); /* the C library's own buffer would be one page */
     if (buffer)
         setvbuf(out, buffer, _IOFBF, PRINT_BUFFER);
     enum cw_status status = c->render(out, c->data, err);
@@ -449,7 +450,7 @@ static enum cw_status fill_special(const char *path, const struct content *c, st
 {
     struct stat st;
     int own = stat(path, &st) == 0 ? standard(&st) : -1;
-    int fd = own >= 0 ? dup(own) : cw_file_open_write(path, 0); /* what stands in it stays */
+    int fd = own >= 0 ? dup(own) : cw_file_open_write(path, 0); /* keeps the content of the file */
     if (fd < 0)
         return cw_file_cannot_open(path, errno, err);
     enum cw_status status = CW_OK;
@@ -461,7 +462,7 @@ static enum cw_status fill_special(const char *path, const struct content *c, st
     return status == CW_OK ? finishing : status;
 }
 
-/* `together`: where the file waits for others; NULL: it takes its place at once. */
+/* `together`: the group of files that this one waits for; NULL: it takes its place at once. */
 static enum cw_status make(struct cw_new_files *together, const char *path, const struct content *c,
                            struct cw_error *err)
 {

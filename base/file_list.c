@@ -13,7 +13,7 @@
 enum { LARGEST_LIST = 1 << 28 };
 
 struct growing {
-    char **paths; /* to be freed; its texts are the arena's */
+    char **paths; /* malloc memory; the texts belong to the arena */
     size_t count, room;
     const char **left_out; /* the same */
     size_t left_out_count, left_out_room;
@@ -44,7 +44,7 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* What is there and no file: folders, and pipes and devices, at which a reader could wait for ever. */
+/* Whether a path leads to anything but a file: folders, and pipes and devices, where a reader could wait for ever. */
 static bool is_no_file(const char *path)
 {
     struct stat st;
@@ -62,7 +62,7 @@ static int as_people_count(const void *a, const void *b)
     return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Leaves a file of a folder out where there is nothing to read; *left_out: whether it did. */
+/* Leaves out a file of a folder that has nothing to read; *left_out says whether it did. */
 static enum cw_status leave_out(struct growing *g, const char *path, bool *left_out)
 {
     struct stat st;
@@ -114,7 +114,7 @@ static enum cw_status add_lines(struct growing *g, const char *list, char *text,
     enum cw_status status = CW_OK;
     if (memchr(text, 0, size))
         return cw_error_set(g->err, CW_ERR_INPUT, "%s: found a NUL byte, expected a path in each line", list);
-    const size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of Windows, as CRLF is */
+    const size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
     for (char *line = text + mark, *end; status == CW_OK && line < text + size; line = end + 1) {
         end = line + strcspn(line, "\n");
         *end = 0;

@@ -5,7 +5,7 @@
 
 enum { LEAST = 64 };
 
-/* Each slot from the one of a hash on, until a free one; `size` is above 0. */
+/* Looks from the hash's slot on, until a free one; `size` is above 0. */
 static struct cw_hash_slot *slot_of(const struct cw_hash_table *t, uint32_t hash, cw_hash_is *is, const void *items,
                                     const void *key)
 {

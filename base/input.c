@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether it is a regular file that says how large it is; those of /proc do not. */
+/* Whether it is a regular file with a known size; files of /proc report none. */
 static bool is_regular(struct cw_input *s, bool standard)
 {
     struct stat st;
@@ -18,7 +18,7 @@ static bool is_regular(struct cw_input *s, bool standard)
         (standard && lseek(s->fd, 0, SEEK_CUR) != 0))
         return false;
     s->size = (uint64_t)st.st_size;
-    if (standard) /* can be read once, as a pipe can */
+    if (standard) /* standard input can be read once, as a pipe can */
         lseek(s->fd, 0, SEEK_END);
     return s->is_open = true;
 }
@@ -28,7 +28,7 @@ static enum cw_status refuse_size(const char *path, uint64_t limit, struct cw_er
     return cw_error_set(err, CW_ERR_INPUT, "%s: found more than %" PRIu64 " bytes, expected at most that", path, limit);
 }
 
-/* Whether it may be a capture or a plan, by its first bytes. */
+/* Whether the first bytes may be those of a capture or a plan. */
 static bool may_be_wanted(const uint8_t *head, size_t size)
 {
     enum { HEAD = sizeof CW_FILE_HEAD_CAPTURE - 1 };
@@ -36,7 +36,7 @@ static bool may_be_wanted(const uint8_t *head, size_t size)
     return memcmp(head, CW_FILE_HEAD_CAPTURE, n) == 0 || memcmp(head, CW_FILE_HEAD_PLAN, n) == 0;
 }
 
-/* All that a pipe gives; what is neither a capture nor a plan may have no end. */
+/* Reads a pipe to its end; a pipe with neither a capture nor a plan may have no end. */
 static enum cw_status read_pipe(struct cw_input *s, const char *path, uint64_t limit, struct cw_error *err)
 {
     enum { PIECE = 1 << 16 };
@@ -76,7 +76,7 @@ enum cw_status cw_input_open(struct cw_input *s, const char *path, uint64_t limi
     return s->size > limit ? refuse_size(path, limit, err) : CW_OK;
 }
 
-/* ---- what comes piece by piece ---------------------------------------------------------------------------------- */
+/* ---- spools ----------------------------------------------------------------------------------------------------- */
 
 static enum cw_status write_file(struct cw_spool *s, const uint8_t *data, size_t size, struct cw_error *err)
 {

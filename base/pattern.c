@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "(?!" and its like, which other libraries know. */
+/* Whether the text has "(?!" or another look-around, which other regular expression libraries have. */
 static bool looks_around(const char *text)
 {
     static const char *const ways[] = {"(?!", "(?=", "(?<!", "(?<="};

@@ -8,8 +8,8 @@
 
 enum { CW_PATTERN_WHY_SIZE = 200 };
 
-/* Compiles an expression that is only asked whether it matches; `flags` are added, such as REG_ICASE. Where it is none,
- * `why` says so. To be freed by regfree where it is. */
+/* Compiles an expression for matching alone; adds `flags` such as REG_ICASE. Returns false and says why in `why` if the
+ * text is no expression. Free the regex with regfree after success. */
 bool cw_pattern_compile(regex_t *regex, const char *text, int flags, char why[CW_PATTERN_WHY_SIZE]);
 
 #endif

@@ -17,7 +17,7 @@
 
 enum { FIRST_MS = 1000, EVERY_MS = 250, FIRST_SHARED_MS = 2000, EVERY_SHARED_MS = 10000 };
 
-/* ---- when and what ---------------------------------------------------------------------------------------------- */
+/* ---- times and texts -------------------------------------------------------------------------------------------- */
 
 void cw_progress_start(struct cw_progress *p, bool shared, uint64_t now_ms)
 {
@@ -62,12 +62,12 @@ size_t cw_progress_text(struct cw_progress *p, uint64_t now_ms, char *text, size
 
 static struct {
     pthread_t thread;
-    bool on;         /* the thread is there */
-    unsigned within; /* pieces of work that have begun within the first */
-    /* what both use, under the lock */
+    bool on;         /* the thread runs */
+    unsigned within; /* number of nested pieces of work */
+    /* shared by both threads, under the lock */
     pthread_mutex_t lock;
     pthread_cond_t ends;
-    bool over, drawn; /* drawn: the line is there */
+    bool over, drawn; /* drawn: the line is on the terminal */
     struct cw_progress work;
 } shown = {.lock = PTHREAD_MUTEX_INITIALIZER, .ends = PTHREAD_COND_INITIALIZER};
 
@@ -85,7 +85,7 @@ static void print(const char *before, const char *text, const char *after)
     (void)!write(STDERR_FILENO, line, (size_t)size);
 }
 
-/* In the background a job is not to draw. A line that the terminal would wrap could not be rewritten. */
+/* A job in the background must not draw. A line that the terminal would wrap could not be rewritten. */
 static void draw(void)
 {
     char text[CW_PROGRESS_SIZE];
@@ -140,7 +140,7 @@ void cw_progress_begin(bool quiet, bool shared, const char *format, ...)
     va_start(args, format);
     cw_text_vformat(shown.work.what, sizeof shown.work.what, format, args);
     va_end(args);
-    sigfillset(&all); /* signals are for the thread that works */
+    sigfillset(&all); /* signals go to the thread that works */
     pthread_sigmask(SIG_BLOCK, &all, &before);
     shown.on = pthread_create(&shown.thread, NULL, print_until_over, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,10 +1,10 @@
-/* Binary search by a caller who compares. For the first of things in order that does not come before a key:
+/* Binary search with the caller's own comparison. Finds the first of sorted things that does not come before a key:
  *
  *     struct cw_search s = {0, count};
  *     while (s.low < s.high)
  *         cw_search_narrow(&s, things[cw_search_middle(&s)] < key);
  *
- * It is s.low then: `count` where all of them come before it. Inline, as it is asked for often. */
+ * The result is s.low: `count` if all things come before the key. Inline, as it is called often. */
 #ifndef CW_BASE_SEARCH_H
 #define CW_BASE_SEARCH_H
 
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 struct cw_search {
-    size_t low, high; /* what is looked for is not before low and not behind high */
+    size_t low, high; /* the result lies between `low` and `high`, both included */
 };
 
 static inline size_t cw_search_middle(const struct cw_search *s)

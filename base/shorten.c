@@ -16,7 +16,8 @@ static bool closes(char c)
     return c == '>' || c == ')' || c == '}' || c == ']';
 }
 
-/* "operator<", "operator()" and "operator->" are names, in which nothing opens. Returns how many bytes to skip. */
+/* Recognizes "operator<", "operator()" and "operator->": their brackets open nothing. Returns the number of bytes to
+ * skip. */
 static size_t operator_at(const char *text, const char *start)
 {
     static const char word[] = "operator";
@@ -29,8 +30,8 @@ static size_t operator_at(const char *text, const char *start)
     return sizeof word - 1 + signs;
 }
 
-/* Where the parameters begin: a '(' that stands in nothing else, behind a name, and not those of a function around this
- * one. NULL where there are none. */
+/* Finds the '(' of the function's own parameters: outside all brackets, behind a name, and not of an enclosing
+ * function. NULL if there are none. */
 static char *find_parameters(char *text)
 {
     char *found = NULL;
@@ -50,8 +51,8 @@ static char *find_parameters(char *text)
     return found;
 }
 
-/* Without the parameters, and without the returned type, which a blank ends. What has no parameters is no function,
- * unless its end is cut off. */
+/* Removes the parameters and the returned type, which ends at a blank. A text without parameters is no function, unless
+ * its end is cut off. */
 static void drop_signature(char *text, bool is_cut)
 {
     char *end = find_parameters(text), *start = text;
@@ -68,11 +69,11 @@ static void drop_signature(char *text, bool is_cut)
     memmove(text, start, strlen(start) + 1);
 }
 
-/* Without namespaces: of each "a::b::c" the c stays. */
+/* Removes namespaces: of each "a::b::c" the c stays. */
 static void drop_namespaces(char *text)
 {
     enum { DEPTH = 64 };
-    char *to = text, *begins[DEPTH] = {text}; /* where the name that is being copied begins, in each bracket */
+    char *to = text, *begins[DEPTH] = {text}; /* start of the name being copied, for each depth of brackets */
     int depth = 0;
     for (const char *at = text; *at;) {
         const size_t skip = operator_at(at, text), bytes = skip ? skip : 1;
@@ -94,7 +95,7 @@ static void drop_namespaces(char *text)
     *to = 0;
 }
 
-/* Bytes of the first so many columns of escaped text. */
+/* Number of bytes in the first `columns` columns of escaped text. */
 static size_t bytes_of(const char *text, size_t columns)
 {
     size_t i = 0;
@@ -104,7 +105,7 @@ static size_t bytes_of(const char *text, size_t columns)
     return i;
 }
 
-/* A lambda reads as the function that it stands in: of "f(int)::{lambda(float)#1}::operator()() const" the f stays. */
+/* Replaces a lambda by its enclosing function: of "f(int)::{lambda(float)#1}::operator()() const" the f stays. */
 static void drop_lambdas(char *text)
 {
     for (char *lambda; (lambda = strstr(text, "::{lambda"));) {
@@ -126,8 +127,8 @@ static bool is_word(char c)
     return c == '_' || isalnum((unsigned char)c);
 }
 
-/* Which identifier within template arguments tells kernels of one name apart: what they do for each element, which is
- * called a functor, an operation or, where it was a lambda, the kernel that this stood in. NULL: none. */
+/* Finds the identifier among the template arguments that tells kernels of one name apart: the operation on each
+ * element, called a functor or an operation, or the kernel that a lambda stood in. NULL: none. */
 static const char *find_subject(const char *arguments, size_t *length)
 {
     static const char *const parts[] = {"unctor", "ernel", "Op"};
@@ -145,7 +146,6 @@ static const char *find_subject(const char *arguments, size_t *length)
     return NULL;
 }
 
-/* Leaves out the middle. */
 static void cut_middle(char *text, size_t width)
 {
     char tail[CW_SHORT_SIZE];
@@ -158,14 +158,13 @@ static void cut_middle(char *text, size_t width)
     strcat(text, tail);
 }
 
-/* Leaves out the end. */
 static void cut_end(char *text, size_t width)
 {
     if (cw_text_columns(text) > width)
         strcpy(text + bytes_of(text, width - 2), "..");
 }
 
-/* Without what stands in brackets, up to the bracket that closes what is around it. */
+/* Removes the content of brackets, up to the closing bracket of the enclosing pair. */
 static void drop_nested(char *text)
 {
     char *to = text;
@@ -181,7 +180,7 @@ static void drop_nested(char *text)
     *to = 0;
 }
 
-/* "name<..Subject..>": the subject takes up to half of the width where both are too long. */
+/* "name<..Subject..>": the subject takes up to half of the width if name and subject are both too long. */
 static void cut_around(char *text, size_t width, const char *subject, size_t length)
 {
     char name[CW_SHORT_SIZE], behind[CW_SHORT_SIZE];
@@ -203,7 +202,7 @@ static void cut_around(char *text, size_t width, const char *subject, size_t len
     strcat(text, ">");
 }
 
-/* Cut to the width: within the template arguments, or else in the middle of the name. */
+/* Cuts the text to the width: within the template arguments, or else in the middle of the name. */
 static void cut(char *text, size_t width)
 {
     enum { WITH_SUBJECT = 20 };
@@ -224,7 +223,7 @@ static void cut(char *text, size_t width)
 
 const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE])
 {
-    enum { ROOM = CW_SHORT_SIZE - 8, LONGEST = 16 }; /* of what a character is escaped to */
+    enum { ROOM = CW_SHORT_SIZE - 8, LONGEST = 16 }; /* bytes of the longest escape of a character */
     const size_t used = cw_text_format(text, ROOM, "%s", name);
     if (!width || cw_text_columns(text) <= width)
         return text;
@@ -240,7 +239,7 @@ const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE])
 
 /* ---- families --------------------------------------------------------------------------------------------------- */
 
-/* Where the template arguments of a function begin, or its name ends. */
+/* Finds the start of a function's template arguments, or the end of its name. */
 static char *find_arguments(char *text)
 {
     char *at = text;
@@ -251,8 +250,8 @@ static char *find_arguments(char *text)
     return at;
 }
 
-/* Leaves the first template argument of a wrapper, which alone says what runs, where that is a class: it has capital
- * letters or '_'. */
+/* Replaces a wrapper by its first template argument if that is a class (with capital letters or '_'): it alone says
+ * which code runs. */
 static void open_wrapper(char *text)
 {
     static const char *const wrappers[] = {"Kernel", "Kernel2", "device_kernel", "_kernel_agent"};
@@ -274,7 +273,7 @@ static void open_wrapper(char *text)
     }
 }
 
-/* "64x128" is in "tilesize64x128x32". */
+/* Whether the text has a size: "tilesize64x128x32" has "64x128". */
 static bool has_size(const char *text, size_t length)
 {
     for (size_t i = 1; i + 1 < length; i++)
@@ -283,7 +282,7 @@ static bool has_size(const char *text, size_t length)
     return false;
 }
 
-/* Without the parts of "a_b_64x128_c_0" from the first that has a size, and without numbers at the end. */
+/* Removes the parts of "a_b_64x128_c_0" from the first one with a size on, and numbers at the end. */
 static void drop_sizes(char *text)
 {
     size_t length = strlen(text);

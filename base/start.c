@@ -7,7 +7,7 @@
 void cw_start(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0) /* the other way round, so that its use goes on to fail */
+        if (fcntl(fd, F_GETFD) < 0) /* opened for the opposite direction, so that its use still fails */
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     signal(SIGXFSZ, SIG_IGN);
 }

@@ -4,10 +4,11 @@
 
 #include <stddef.h>
 
-/* Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`, or `limit` + 1 where it is more. */
+/* Number of edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`, or `limit` + 1 if there are
+ * more. */
 unsigned cw_edit_distance(const char *a, const char *b, unsigned limit);
 
-/* Collects the few nearest candidates offered one by one. */
+/* Collects the nearest few of the candidates offered one by one. */
 enum { CW_SUGGEST_MAX = 3 };
 struct cw_suggest {
     const char *wanted;
@@ -17,7 +18,7 @@ struct cw_suggest {
 };
 void cw_suggest_init(struct cw_suggest *suggest, const char *wanted);
 void cw_suggest_offer(struct cw_suggest *suggest, const char *candidate);
-/* "; did you mean a, b or c?" or "" when nothing is near. Returns `buffer`. */
+/* Writes "; did you mean a, b or c?", or "" if no candidate is near. Returns `buffer`. */
 const char *cw_suggest_text(const struct cw_suggest *suggest, char *buffer, size_t size);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { ESCAPE_SIZE = 16, NUMBER_SIZE = 512, HELD_SIZE = 1024 };
 
-/* Where text goes: a buffer that ends in NUL, or a stream through a buffer, so that a message is one write. */
+/* Target of text: a buffer that ends in NUL, or a stream through a buffer, so that a message is a single write. */
 struct sink {
     FILE *file; /* NULL: the buffer */
     char *buffer;
@@ -50,7 +50,7 @@ static void put_bytes(struct sink *to, const char *bytes, size_t n)
     to->used += n;
 }
 
-/* All of it or nothing, and then nothing after it. */
+/* Puts all bytes or none; once bytes did not fit, nothing more is put. */
 static void put_whole(struct sink *to, const char *bytes, size_t n)
 {
     if (!to->file && to->used + n >= to->size)
@@ -68,7 +68,7 @@ static uint32_t decode(const uint8_t *s, size_t length)
     return c;
 }
 
-/* Control characters, and those that are not seen but change what is: separators of lines, direction, marks. */
+/* Control characters, and invisible ones that change the text: line separators, direction, marks. */
 static bool is_unseen(uint32_t c)
 {
     static const struct {
@@ -82,7 +82,7 @@ static bool is_unseen(uint32_t c)
     return found;
 }
 
-/* One character, or one byte that is none. */
+/* One character, or one byte that is not part of any. */
 struct character {
     size_t length; /* bytes in the text */
     uint32_t code;
@@ -98,7 +98,7 @@ static struct character next_character(const char *text, size_t n)
     return (struct character){length, code, true, is_unseen(code)};
 }
 
-/* How many bytes stand for themselves, whatever the kind. */
+/* Number of bytes that need no escape in any kind of text. */
 static size_t plain_span(const char *text, size_t n)
 {
     size_t i = 0;
@@ -107,7 +107,7 @@ static size_t plain_span(const char *text, size_t n)
     return i;
 }
 
-/* Puts the bytes that stand for themselves, up to the first character that may not; false where there is none. */
+/* Puts the bytes that need no escape and reads the first character that may need one; false at the end of the text. */
 static bool put_plain(struct sink *to, const char **text, size_t *n, struct character *c)
 {
     size_t plain = plain_span(*text, *n);
@@ -123,7 +123,7 @@ static bool put_plain(struct sink *to, const char **text, size_t *n, struct char
 
 static size_t escape_for_line(const struct character *c, char text[ESCAPE_SIZE])
 {
-    static const char letters[] = "abtnvfr"; /* of 7 to 13 */
+    static const char letters[] = "abtnvfr"; /* for codes 7 to 13 */
     const char *format = !c->valid || c->code < 0x80 ? "\\x%02" PRIx32
                          : c->code > 0xffff          ? "\\U%08" PRIx32
                                                      : "\\u%04" PRIx32;
@@ -168,7 +168,7 @@ size_t cw_text_columns(const char *text)
 
 /* ---- cells ------------------------------------------------------------------------------------------------------ */
 
-/* Whether a spreadsheet would take it for a formula; some take the wide forms of the signs too. */
+/* Whether a spreadsheet would read the cell as a formula; some also accept the wide forms of the signs. */
 static bool is_formula(const char *text)
 {
     static const char *const begins[] = {"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"};
@@ -238,7 +238,7 @@ static size_t escape_for_json(const struct character *c, char text[ESCAPE_SIZE])
                             0xdc00 + (code & 0x3ff));
 }
 
-/* `made`: it is JSON already, whose quotes, backslashes and ends of lines are its own. */
+/* `made`: the text is JSON already; its quotes, backslashes and ends of lines stay. */
 static void put_json(struct sink *to, const char *text, size_t n, bool made)
 {
     for (struct character c; put_plain(to, &text, &n, &c); text += c.length, n -= c.length) {
@@ -404,7 +404,7 @@ static void put_spaces(struct sink *to, size_t n)
         put_bytes(to, " ", 1);
 }
 
-/* The bytes of a text that a precision leaves, without a part of a character at their end. */
+/* Number of bytes that a precision keeps, without an incomplete character at the end. */
 static size_t cut(const char *text, int precision)
 {
     if (precision < 0)

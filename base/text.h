@@ -1,9 +1,9 @@
-/* Text on its way to people. Names, file names and descriptions come from files and command lines, so they may hold
- * anything: terminal escapes, ends of lines, characters that reverse what follows, formulas for spreadsheets, bytes
- * that are no UTF-8. Whatever prints such text prints it through here.
+/* Prints text for people. Names, file names and descriptions come from files and command lines, so they may hold
+ * anything: terminal escapes, ends of lines, characters that reverse the following text, formulas for spreadsheets,
+ * invalid UTF-8. All such text is printed through this module.
  *
- * Shown as escapes are control characters (\n, \t, \x1b, \u009b), line separators, characters that change the direction
- * of text or cannot be seen (\u202e), and bytes that are not UTF-8 (\xff). A backslash stays one, so that text may be
+ * Escapes replace control characters (\n, \t, \x1b, \u009b), line separators, characters that change the direction of
+ * text or are invisible (\u202e), and bytes that are not UTF-8 (\xff). A backslash is not escaped, so that text may be
  * escaped twice. */
 #ifndef CW_BASE_TEXT_H
 #define CW_BASE_TEXT_H
@@ -14,37 +14,37 @@
 
 enum cw_text_kind {
     CW_TEXT_LINE,  /* part of a line for a terminal or a message */
-    CW_TEXT_CELL,  /* a whole CSV cell: escaped as in a line, in quotes where it must be (RFC 4180), and with an
-                      apostrophe in front where a spreadsheet would take it for a formula */
+    CW_TEXT_CELL,  /* a whole CSV cell: escaped as in a line, in quotes if needed (RFC 4180), and with an apostrophe in
+                      front if a spreadsheet would read it as a formula */
     CW_TEXT_FRAME, /* part of a folded stack: as in a line, and ; as \x3b */
-    CW_TEXT_LABEL, /* a whole label's value of Prometheus with its quotes: as in a line, then \ and " behind a \ */
-    CW_TEXT_JSON,  /* a whole JSON string with its quotes; escapes are \u001b, what is not UTF-8 is U+FFFD */
+    CW_TEXT_LABEL, /* a whole Prometheus label value with its quotes: as in a line, then \ and " behind a \ */
+    CW_TEXT_JSON,  /* a whole JSON string with its quotes; escapes are \u001b, invalid UTF-8 is U+FFFD */
 };
 
-/* Write errors stay in the stream (ferror), here and below. */
+/* Write errors stay in the stream (ferror), for all functions that take a FILE. */
 void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text);
 
-/* A paragraph as CW_TEXT_LINE whose line has come to `column`, where the next ones begin: words that would go beyond
- * `width` columns begin one, unless it is 0. No end of a line behind it. */
+/* Writes a paragraph as CW_TEXT_LINE at `column` of the current line. A word that would go beyond `width` columns
+ * begins a new line, indented to `column`; width 0: one line. Writes no end of line behind the paragraph. */
 void cw_text_put_words(FILE *out, const char *text, size_t length, unsigned column, unsigned width);
-/* The columns of the terminal that a descriptor leads to; 0: of none, and where they are not known. */
+/* Columns of the terminal behind a descriptor; 0: no terminal, or unknown. */
 unsigned cw_text_width(int fd);
 
-/* As fprintf, with the text of every %s and %c escaped; widths count the columns of what is printed, one for each
- * character. The format itself is ours and is printed as it is. It takes d i u o x X c s and those of doubles. */
+/* Prints as fprintf does, with the text of every %s and %c escaped. Widths count columns of the printed text, one for
+ * each character. The format itself is printed as it is. It takes d i u o x X c s and the conversions of doubles. */
 void cw_text_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* As snprintf, and all of it escaped: always one line. What is cut off is cut between characters. Returns the length of
- * what is there. */
+/* Writes as snprintf does, with everything escaped: always one line. Cuts only between characters. Returns the length
+ * of the text written. */
 size_t cw_text_format(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 size_t cw_text_vformat(char *buffer, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* The columns of a text as CW_TEXT_LINE. */
+/* Number of columns of a text printed as CW_TEXT_LINE. */
 size_t cw_text_columns(const char *text);
 
-/* Writes JSON that is complete but for the escapes of characters in its strings; `out` is a FILE. Returns 0, or -1 for
- * a write error: what json_dump_callback of jansson calls. */
+/* Writes finished JSON and escapes the characters in its strings; `out` is a FILE. Returns 0, or -1 for a write error,
+ * as json_dump_callback of jansson expects. */
 int cw_text_put_json(const char *json, size_t size, void *out);
 
 #endif

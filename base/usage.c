@@ -15,7 +15,7 @@
 
 enum { LONGEST_MESSAGE = 1200 };
 
-/* Whether the name of an option is plain: "--name" up to its value, or one letter. */
+/* Whether the name of an option is plain text: "--name" up to its value, or one letter. */
 static bool is_plain(const char *argument, size_t length)
 {
     char shown[LONGEST_MESSAGE];
@@ -23,7 +23,7 @@ static bool is_plain(const char *argument, size_t length)
     return strlen(shown) == length && memcmp(shown, argument, length) == 0;
 }
 
-/* The C library's own messages about options would show the name as it is. */
+/* Checks options before argp does: the C library's own messages would show the name unescaped. */
 static void check_option(const struct argp *argp, char **argv, const char *argument)
 {
     size_t length = strncmp(argument, "--", 2) == 0 ? strcspn(argument, "=") : strnlen(argument, 2);
@@ -45,17 +45,17 @@ void cw_usage_error(const struct argp_state *state, const char *format, ...)
     argp_error(state, "%s", message);
 }
 
-/* ---- options that are bound to members --------------------------------------------------------------------------- */
+/* ---- options that set members ----------------------------------------------------------------------------------- */
 
 enum { FIRST_KEY = 256, MOST_OPTIONS = 64, MOST_CHECKS = 8 };
 
-/* The rows of a command and of its groups, each with the struct that it stores to. */
+/* The rows of a command and of its groups, each with the struct that it sets. */
 struct parsing {
     struct bound {
         const struct cw_option *option;
         unsigned char *base;
     } bound[MOST_OPTIONS], checks[MOST_CHECKS], words;
-    struct argp_option argp[MOST_OPTIONS + 1]; /* of the same place in `bound` */
+    struct argp_option argp[MOST_OPTIONS + 1]; /* each in the same place as its row in `bound` */
     int count, check_count;
 };
 
@@ -110,7 +110,7 @@ static uint64_t read_number(const struct cw_option *o, const char *text, const s
     return 0;
 }
 
-/* The place of the text among the words that `o->value` lists. */
+/* Index of the text among the words that `o->value` lists. */
 static uint64_t read_choice(const struct cw_option *o, const char *text, const struct argp_state *state)
 {
     char all[128] = "";
@@ -176,7 +176,7 @@ static error_t parse_word(const struct parsing *p, char *text, struct argp_state
     if (!words)
         cw_usage_error(state, "found '%s', expected only options", text);
     else if (words->kind == CW_OPTION__WORDS || words->kind == CW_OPTION__PROGRAM)
-        return ARGP_ERR_UNKNOWN; /* argp gives all of them with ARGP_KEY_ARGS then */
+        return ARGP_ERR_UNKNOWN; /* argp then passes all of them with ARGP_KEY_ARGS */
     else
         store(&p->words, text, state);
     return 0;
@@ -204,7 +204,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-/* The help with the list of sub-commands in it: memory of malloc, NULL for want of that. */
+/* Returns the help text with the list of sub-commands, in malloc memory, or NULL when out of memory. */
 static char *help_with_commands(const struct cw_usage *usage)
 {
     const char *after = strchr(usage->help, '\v');
@@ -230,7 +230,7 @@ void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *op
     struct parsing p = {0};
     char *help = usage->command_count ? help_with_commands(usage) : NULL;
     bind_rows(&p, usage->options, options);
-    /* Of an empty table argp's --help leaks a byte. */
+    /* With an empty table, argp's --help leaks a byte. */
     const struct argp argp = {
         p.count ? p.argp : NULL, parse, usage->words, help ? help : usage->help, NULL, NULL, NULL};
     bool program = p.words.option && p.words.option->kind == CW_OPTION__PROGRAM;
@@ -287,13 +287,13 @@ static const struct cw_usage_command *find_command(const char *wanted, const str
 
 static int run_command(const struct cw_usage_command *command, int argc, char **argv)
 {
-    static char name[256]; /* what argp calls the program in its messages */
+    static char name[256]; /* argp's name for the program in messages */
     snprintf(name, sizeof name, "%s %s", program_invocation_short_name, command->name);
     argv[1] = name;
     return command->run(argc - 1, argv + 1);
 }
 
-/* Whether a word that names no file is nearly the name of a command. */
+/* Whether a word that names no file is close to the name of a command. */
 static bool is_misspelt(const char *word, const struct cw_usage_command *table, size_t count)
 {
     struct cw_suggest near;

@@ -1,4 +1,4 @@
-/* Command lines. What they hold is shown as base/text.h does it. */
+/* Reads command lines by tables of options. Shows their text escaped as in base/text.h. */
 #ifndef CW_BASE_USAGE_H
 #define CW_BASE_USAGE_H
 
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-/* What an option stores in the options of its command. Rows are written with the macros below. */
+/* How an option is stored in the options of its command. Write rows with the macros below. */
 enum cw_option_kind {
     CW_OPTION__END, /* after the last row */
     CW_OPTION__TEXT,
@@ -24,16 +24,15 @@ enum cw_option_kind {
     CW_OPTION__CHECK
 };
 
-/* A row of a command's options: {"name", letter or 0, "VALUE" or NULL, "help", macro}. Rows without a name are {macro}:
- * more rows, what is made of words that are no options (without such a row there may be none), and what is checked in
- * the end. */
+/* A row of a command's options: {"name", letter or 0, "VALUE" or NULL, "help", macro}. A row without a name is {macro}:
+ * further rows, the words that are no options (without such a row a command takes none), or a check at the end. */
 struct cw_option {
     const char *name;
     int letter;
     const char *value, *help;
-    const char *called; /* in messages, where they do not say "--name": "the format", "files of metrics" */
+    const char *called; /* the name in messages that do not say "--name": "the format", "files of metrics" */
     enum cw_option_kind kind;
-    size_t at, size, count_at; /* the member in the command's options, and that of its count */
+    size_t at, size, count_at; /* offset and size of the member in the command's options, offset of its count */
     uint64_t least, most, unit;
     void (*take)(void *to, char *text, struct argp_state *state);
     void (*check)(void *options, struct argp_state *state);
@@ -50,31 +49,33 @@ struct cw_option {
 #define CW_OPTION_NUMBER(type, member, min, max) CW_OPTION_UNITS(type, member, min, max, 1)
 #define CW_OPTION_UNITS(type, member, min, max, one)                                                                   \
     .kind = CW_OPTION__NUMBER, CW_OPTION__AT(type, member), .least = (min), .most = (max), .unit = (one)
-/* An enum, an unsigned integer or a bool: the place, from 0, of the text among the words of "VALUE", as "yes|no". */
+/* An enum, an unsigned integer or a bool: the index, from 0, of the text among the words of "VALUE", as "yes|no". */
 #define CW_OPTION_CHOICE(type, member) .kind = CW_OPTION__CHOICE, CW_OPTION__AT(type, member)
-/* An array of const char *, and a size_t that counts them: may be repeated. For words, .called says what they are. */
+/* An array of const char *, and a size_t that counts them: the option may be repeated. For words, .called names
+ * them. */
 #define CW_OPTION_LIST(type, member, count)                                                                            \
     .kind = CW_OPTION__LIST, CW_OPTION__AT(type, member), .count_at = offsetof(type, count)
-/* Whatever the function makes of the text: it is given the member, or the command's options. */
+/* The function reads the text; it gets the member, or the command's options. */
 #define CW_OPTION_READ(type, member, function) .kind = CW_OPTION__TAKE, CW_OPTION__AT(type, member), .take = (function)
 #define CW_OPTION_TAKE(function) .kind = CW_OPTION__TAKE, .take = (function)
-/* The rows of a struct inside the command's options, or more rows of these. */
+/* The rows of a struct inside the command's options, or further rows of the same struct. */
 #define CW_OPTION_GROUP(type, member, rows) .kind = CW_OPTION__GROUP, CW_OPTION__AT(type, member), .group = (rows)
 #define CW_OPTION_ROWS(rows) .kind = CW_OPTION__GROUP, .group = (rows)
 /* A char *const *, and a size_t that counts them: all words that are no options. */
 #define CW_OPTION_WORDS(type, member, count)                                                                           \
     .kind = CW_OPTION__WORDS, CW_OPTION__AT(type, member), .count_at = offsetof(type, count)
-/* A char *const *: options end at the first word that is none; this and what follows is a program and its arguments. */
+/* A char *const *: options end at the first word that is none; that word and the rest are a program and its
+ * arguments. */
 #define CW_OPTION_PROGRAM(type, member) .kind = CW_OPTION__PROGRAM, CW_OPTION__AT(type, member)
 
 /* Called after the last word, in the order of the rows. */
 #define CW_OPTION_CHECK(function) .kind = CW_OPTION__CHECK, .check = (function)
 
 struct cw_usage {
-    const struct cw_option *options;         /* NULL: none */
-    const char *words;                       /* what may stand beside options, a line for each way, as "-- PROGRAM" */
-    const char *help;                        /* what the command does, "\v" and what --help shows after the options */
-    const struct cw_usage_command *commands; /* its sub-commands, which --help lists before what stands after "\v" */
+    const struct cw_option *options; /* NULL: none */
+    const char *words;               /* words beside options, a line for each form, as "-- PROGRAM" */
+    const char *help; /* purpose of the command, "\v", and the text that --help shows after the options */
+    const struct cw_usage_command *commands; /* its sub-commands; --help lists them before the text after "\v" */
     size_t command_count;
 };
 
@@ -84,24 +85,24 @@ struct cw_usage_command {
     int (*run)(int argc, char **argv); /* argv[0] is "command sub-command"; returns the exit status */
 };
 
-/* Stores what the command line says in `options`. A mistake, and an option whose name is no plain text, end the program
- * with a usage error. */
+/* Reads the command line into `options`. Ends the program with a usage error after a mistake, and after an option whose
+ * name is not plain text. */
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options);
 
-/* Runs the sub-command that argv names, and answers --help, --version and a misspelt name; `about` says what the
- * command is for and `example` is a line to type. Returns the exit status. Whether all was printed is for the caller to
- * ask. */
+/* Runs the sub-command that argv names, and answers --help, --version and a misspelt name; `about` is the purpose of
+ * the command and `example` a line to type. Returns the exit status. The caller checks whether all output was
+ * written. */
 int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, size_t count, const char *about,
                  const char *example);
-/* Runs the sub-command that argv names first, or `otherwise` where it names none; a word that is no file but nearly a
+/* Runs the sub-command that argv names first, or `otherwise` if it names none. A word that is no file but close to a
  * sub-command is an error of usage. Returns the exit status. */
 int cw_usage_run_or(int argc, char **argv, const struct cw_usage_command *table, size_t count,
                     int (*otherwise)(int argc, char **argv));
 
-/* Prints "program: message" in one line of standard error. Returns the error's code, which is the exit status. */
+/* Prints "program: message" as one line on standard error. Returns the error's code, which is the exit status. */
 int cw_usage_fail(const struct cw_error *err);
 
-/* argp_error: prints the message and how to get help, and ends the program with the usage status. */
+/* Prints the message and how to get help, as argp_error does, and ends the program with the usage status. */
 void cw_usage_error(const struct argp_state *state, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

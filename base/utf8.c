@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-/* No surrogates, no overlong forms. */
+/* Refuses surrogates and overlong forms. */
 size_t cw_utf8_length(const void *text, size_t length)
 {
     const uint8_t *s = text;

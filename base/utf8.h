@@ -1,15 +1,15 @@
-/* UTF-8 as our files and outputs have it: well formed, without NUL. */
+/* UTF-8 as files and outputs of the project use it: well formed, without NUL. */
 #ifndef CW_BASE_UTF8_H
 #define CW_BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The bytes of the character that a text begins with; 0 where that is NUL or not UTF-8, or where the text is empty. */
+/* Number of bytes of the first character; 0 if it is NUL or not UTF-8, or if the text is empty. */
 size_t cw_utf8_length(const void *text, size_t length);
-/* Whether it is well-formed UTF-8 without NUL. */
+/* Whether the text is well-formed UTF-8 without NUL. */
 bool cw_utf8_holds(const void *text, size_t length);
-/* Text without NUL that is not has a question mark for each byte beyond ASCII then. */
+/* Makes text without NUL valid: if it is not UTF-8, replaces each byte beyond ASCII by a question mark. */
 void cw_utf8_force(void *text, size_t length);
 
 #endif

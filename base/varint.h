@@ -1,5 +1,5 @@
-/* Numbers in as many bytes as they need, at most 10: 7 bits in each, the lowest first; bit 7 is set in all but the
- * last. They are many, so all of it is inline. */
+/* Varints: numbers in as few bytes as they need, at most 10, with 7 bits in each, the lowest first; bit 7 is set in all
+ * but the last. Inline, because files hold many. */
 #ifndef CW_BASE_VARINT_H
 #define CW_BASE_VARINT_H
 
@@ -30,7 +30,7 @@ static inline uint32_t cw_varint_size(uint64_t value)
     return value ? (uint32_t)(70 - __builtin_clzll(value)) / 7 : 1;
 }
 
-/* Returns where the next thing stands. */
+/* Returns the place behind the number. */
 static inline uint8_t *cw_varint_put(uint8_t *at, uint64_t value)
 {
     while (value >= 0x80) {

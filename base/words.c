@@ -34,8 +34,8 @@ static bool has_vowel(struct cw_word word)
     return false;
 }
 
-/* What all forms of a word begin with. The longest ending that leaves so many letters goes. "-ion" stands behind s or t
- * alone, "-ss" and "-eed" are no endings, and of "hitting" one t goes as well. */
+/* Stems a word: removes the longest ending that leaves enough letters. "-ion" counts behind s or t alone, "-ss" and
+ * "-eed" are no endings, and "hitting" loses one t as well. */
 static struct cw_word stem(struct cw_word word)
 {
     static const struct {

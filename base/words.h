@@ -1,4 +1,4 @@
-/* Words of names and of what people write: letters and digits of ASCII, in any case. */
+/* Splits names and text of people into words: ASCII letters and digits, in any case. */
 #ifndef CW_BASE_WORDS_H
 #define CW_BASE_WORDS_H
 
@@ -10,7 +10,7 @@ struct cw_word {
     size_t length;
 };
 
-/* The next word of a text, which is moved behind it; empty at its end. */
+/* Returns the next word and moves *text behind it; an empty word at the end. */
 struct cw_word cw_word_next(const char **text);
 bool cw_word_same(struct cw_word a, struct cw_word b);
 /* Whether they are forms of one word: "spill", "spills", "spilled" and "spilling" are. */

@@ -11,7 +11,7 @@
 #include "metricdb/term.h"
 #include "passes/copies.h"
 
-/* The chip's counters that a metric needs, and those of each value that it is computed from. */
+/* The chip's counters that a metric needs, and the counters of each value that it is computed from. */
 struct needed {
     struct cw_list counters, *values;
     uint32_t value_count;
@@ -27,9 +27,9 @@ struct planner {
     const char **names;
     struct cw_metric *metrics;
     struct needed *needed; /* for each metric */
-    /* for each counter, raw counter and domain of the chip: its index in the image + 1, or 0 */
+    /* by counter, raw counter and domain of the chip: index in the image + 1, or 0 */
     uint32_t *counter_index, *raw_index, *domain_index;
-    struct cw_config_image draft; /* the plan in the chip's numbers */
+    struct cw_config_image draft; /* the plan, in numbers of the chip */
 };
 
 static void *array(struct planner *p, size_t count, size_t size, enum cw_status *status)
@@ -42,7 +42,7 @@ static void *array(struct planner *p, size_t count, size_t size, enum cw_status 
 
 /* ---- metrics -> counters ---------------------------------------------------------------------------------------- */
 
-struct collect { /* counters, each once */
+struct collect { /* a set of counters */
     uint32_t *items, count;
     uint8_t *seen;
 };
@@ -62,7 +62,7 @@ static void mark_counter(void *context, uint32_t counter, unsigned rollups)
     ((bool *)context)[counter] = true;
 }
 
-/* Pointers to names: by text, then in their order. */
+/* Compares pointers to names: by text, then by position. */
 static int by_name(const void *a, const void *b)
 {
     const char *const *x = *(const char *const *const *)a, *const *y = *(const char *const *const *)b;
@@ -70,7 +70,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Which names stand before in the list. */
+/* Marks names that stand earlier in the list. */
 static const bool *find_repeats(struct planner *p, const char *const *names, size_t count, enum cw_status *status)
 {
     bool *repeats = array(p, count, sizeof *repeats, status);
@@ -84,7 +84,7 @@ static const bool *find_repeats(struct planner *p, const char *const *names, siz
     return repeats;
 }
 
-/* What was collected, and begins anew. */
+/* Returns the collected counters and empties the set. */
 static struct cw_list take(struct planner *p, struct collect *c, enum cw_status *status)
 {
     uint32_t count = c->count, *items = array(p, count, sizeof *items, status);
@@ -97,8 +97,8 @@ static struct cw_list take(struct planner *p, struct collect *c, enum cw_status 
     return (struct cw_list){items ? count : 0, items};
 }
 
-/* What one value is computed from belongs together: a term of a throughput, else all terms of the metric and of
- * everything in a user's formula. */
+/* Groups the counters of one value: one term of a throughput, else all terms of the metric and of everything in a
+ * user's formula. */
 static enum cw_status need_counters(struct planner *p, struct needed *out, const struct cw_metric *m,
                                     const struct cw_needs *needs, struct cw_terms *terms)
 {
@@ -142,7 +142,7 @@ static enum cw_status resolve(struct planner *p, const char *const *metrics, siz
             status = cw_metric_needs(&all, &m, p->err);
     }
     if (status == CW_OK && count && !memchr(recorded, true, p->chip->counter_count) && p->chip->time != CW_NONE)
-        collect_counter(&c, p->chip->time, 0); /* facts and numbers alone: a capture counts something */
+        collect_counter(&c, p->chip->time, 0); /* only facts and numbers: a capture counts something */
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         status = cw_metric_parse(&m, p->chip, metrics[i], p->err);
         if (status != CW_OK || repeats[i])
@@ -175,7 +175,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The raw counters of a list of counters, ascending, each once. */
+/* Lists the raw counters of some counters, ascending, each once. */
 static struct cw_list raws_of(struct planner *p, const struct cw_list *counters, enum cw_status *status)
 {
     uint32_t total = 0, n = 0;
@@ -197,7 +197,7 @@ static struct cw_list raws_of(struct planner *p, const struct cw_list *counters,
     return (struct cw_list){kept, items};
 }
 
-/* The raw counters of those of the names that are metrics of the plan. */
+/* Lists the raw counters of the names that are metrics of the plan. */
 static struct cw_list raws_of_metrics(struct planner *p, const struct cw_names *names, enum cw_status *status)
 {
     uint32_t total = 0, n = 0;
@@ -235,7 +235,7 @@ static enum cw_status make_groups(struct planner *p, struct cw_list **groups, si
     return status;
 }
 
-/* As single raw counters, for a schedule that has nothing to gather but what has to be kept together. */
+/* Splits all groups into single raw counters, except the ones to keep together, for a schedule without other groups. */
 static struct cw_list *only_together(struct planner *p, const struct cw_list *groups, size_t group_count, size_t *count,
                                      enum cw_status *status)
 {
@@ -257,7 +257,7 @@ static struct cw_config_counter as_counter(const struct cw_list *raws)
     return (struct cw_config_counter){.raw_count = raws->count, .raws = raws->items};
 }
 
-/* Schedules, and drafts the plan: the passes, and the counters that they are for. */
+/* Schedules, and drafts the plan: passes, and the counters of each. */
 static enum cw_status make_draft(struct planner *p, const struct cw_schedule_task *task)
 {
     const struct cw_chip *chip = p->chip;
@@ -294,7 +294,7 @@ static enum cw_status make_draft(struct planner *p, const struct cw_schedule_tas
     return status;
 }
 
-/* What of the metrics that are to be kept together no pass holds whole, or NULL. */
+/* Finds metrics to keep together that no single pass holds; NULL if there are none. */
 static const struct cw_names *find_apart(struct planner *p, const struct cw_list *together, enum cw_status *status)
 {
     struct cw_pass_index index;
@@ -314,8 +314,8 @@ static const struct cw_names *find_apart(struct planner *p, const struct cw_list
     return NULL;
 }
 
-/* What is to be kept together stands last among the groups; where it does not come together beside the others, they
- * have to yield. */
+/* Schedules with the groups to keep together last. If they do not come together beside the others, schedules again
+ * without the other groups. */
 static enum cw_status schedule(struct planner *p, const struct cw_list *groups, size_t group_count)
 {
     const struct cw_list *together = groups + group_count - p->options->together_count;
@@ -337,7 +337,8 @@ static enum cw_status schedule(struct planner *p, const struct cw_list *groups, 
     return status;
 }
 
-/* A plan that need not be whole takes no more passes in a capture than it says, unless for what is kept together. */
+/* Removes copies, so that a capture of the plan takes as many passes as the plan says, unless the plan is to be whole.
+ * Keeps the copies of groups that stay together. */
 static enum cw_status drop_copies(struct planner *p, const struct cw_list *groups, size_t group_count)
 {
     enum cw_status status = CW_OK;
@@ -362,7 +363,7 @@ static void mark_used(struct planner *p)
             p->domain_index[p->draft.passes[i].placements[k].domain] = 1;
 }
 
-/* Turns marks into numbers 1, 2, 3...; returns how many. */
+/* Replaces marks by numbers 1, 2, 3...; returns their count. */
 static uint32_t number(uint32_t *marks, uint32_t count)
 {
     uint32_t n = 0;
@@ -435,7 +436,7 @@ static uint32_t find_placement(const struct cw_chip *chip, struct cw_placement a
     return placement;
 }
 
-/* The profiler's limits as far as they speak of placements that the plan uses and could be broken by them. */
+/* Fills in the profiler's limits, as far as they concern placements of the plan and the plan could exceed them. */
 static enum cw_status fill_limits(struct planner *p)
 {
     const struct cw_limits own = cw_schedule_limits(p->chip, p->options->profiler);
@@ -473,7 +474,7 @@ static void mark_rollups(void *context, uint32_t counter, unsigned rollups)
     ((uint8_t *)context)[counter] |= (uint8_t)rollups;
 }
 
-/* What a sampler has to keep: the rollups that the metrics read from a capture of this plan. */
+/* Fills in the rollups that the metrics read, so that a sampler stores no others. */
 static enum cw_status fill_rollups(struct planner *p)
 {
     const uint32_t count = p->chip->counter_count;
@@ -495,7 +496,7 @@ static enum cw_status fill_rollups(struct planner *p)
     return status;
 }
 
-/* What the metrics' base names, and all that those are computed from, stand for. */
+/* Fills in the meanings of the metrics' base names and of everything they are computed from. */
 static enum cw_status fill_meanings(struct planner *p)
 {
     const struct cw_chip *chip = p->chip;
@@ -524,7 +525,7 @@ static enum cw_status fill_meanings(struct planner *p)
     return status;
 }
 
-/* What the plan tells whoever collects it. */
+/* Fills in parameters for the agent that collects the plan. */
 static enum cw_status fill_parameters(struct planner *p)
 {
     const struct cw_chip *chip = p->chip;
@@ -541,7 +542,7 @@ static enum cw_status fill_parameters(struct planner *p)
     return CW_OK;
 }
 
-/* The groups of raw counters that each metric is computed from, in the image's numbers. */
+/* Fills in the raw counters of each value of each metric, in numbers of the image. */
 static enum cw_status fill_metrics(struct planner *p, struct cw_list *groups)
 {
     enum cw_status status = CW_OK;

@@ -21,12 +21,12 @@ struct choosing {
     const char *const *metrics;
     uint32_t most;
     const struct cw_plan_options *options;
-    const char **names; /* of those kept, and those tried with them */
+    const char **names; /* kept metrics, then the metrics being tried */
     bool *kept;
     struct cw_error *err;
 };
 
-/* Keeps as many of the metrics from `first` on as it can: all of them, or each half for itself. */
+/* Keeps as many metrics from `first` on as it can: all of them, or else each half by itself. */
 static enum cw_status take(struct choosing *c, size_t first, size_t count, size_t *kept_count)
 {
     uint32_t passes;

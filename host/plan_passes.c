@@ -1,4 +1,4 @@
-/* What the passes of a plan are for: each metric, and each domain. */
+/* Explains the passes of a plan by metric and by domain. */
 #include <string.h>
 
 #include "host/plan.h"
@@ -35,7 +35,7 @@ enum cw_status cw_plan_explain(struct cw_plan *plan, struct cw_arena *arena, str
 {
     const uint32_t pass_count = plan->image.pass_count;
     struct cw_pass_index index;
-    uint32_t *marks = cw_arena_alloc(arena, pass_count, sizeof *marks); /* 1 + the last metric that a pass is for */
+    uint32_t *marks = cw_arena_alloc(arena, pass_count, sizeof *marks); /* by pass: 1 + the last metric that uses it */
     bool good = marks && cw_pass_index_make(&index, &plan->image, arena);
     for (uint32_t i = 0; i < plan->metric_count && good; i++) {
         struct cw_plan_metric *m = &plan->metrics[i];

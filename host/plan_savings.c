@@ -1,13 +1,13 @@
-/* What a plan would be without one of its metrics. */
+/* Estimates a plan's passes without one of its metrics. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/plan.h"
 #include "metricdb/metric.h"
 
-/* Planning once more for each metric would take far longer than planning did. So the plan itself is asked first: a pass
- * on which one metric alone relies goes with it. Then some metrics are left out in turn and the others planned anew: at
- * least one, and no more after this many steps, which take some milliseconds. */
+/* Planning again for each metric would take far longer than the plan did. So it first analyses the plan itself: a pass
+ * that only one metric relies on goes with that metric. Then it leaves out some metrics in turn and plans the others
+ * anew: at least one metric, and no more once FREE_STEPS are used, which take some milliseconds. */
 enum { FREE_STEPS = 30000, WHOLE_SHARE = 1 << 20, SEVERAL = UINT32_MAX - 1 };
 
 struct weighing {
@@ -17,11 +17,11 @@ struct weighing {
     struct cw_arena *arena;
     struct cw_error *err;
     struct cw_pass_index index;
-    uint32_t *user;   /* by raw counter: the metric that needs it, or SEVERAL */
-    uint32_t *stands; /* by raw counter: in how many passes */
-    uint32_t *only;   /* by pass: the metric that relies on it, SEVERAL or CW_NONE */
-    uint32_t *crowd;  /* by pass: how often something relies on it, */
-    uint64_t *share;  /* and by metric: how much of all that is for it alone; filled in when the other is known */
+    uint32_t *user;   /* by raw counter: the one metric that needs it, or SEVERAL */
+    uint32_t *stands; /* by raw counter: number of passes with it */
+    uint32_t *only;   /* by pass: the one metric that relies on it, SEVERAL or CW_NONE */
+    uint32_t *crowd;  /* by pass: number of reliances on it, */
+    uint64_t *share;  /* and by metric: its share of passes that serve it alone; computed once `crowd` is complete */
     struct cw_plan_savings *out;
 };
 
@@ -50,7 +50,7 @@ static void rely(struct weighing *w, uint32_t pass, uint32_t metric, bool shares
     w->only[pass] = joined(w->only[pass], metric);
 }
 
-/* The only pass that has all of some raw counters; CW_NONE where there are more, or none. */
+/* Returns the only pass with all of some raw counters; CW_NONE if there is none, or more than one. */
 static uint32_t only_pass(struct weighing *w, const struct cw_list *raws)
 {
     uint32_t some = cw_pass_index_find(&w->index, raws->items, raws->count), pass = CW_NONE;
@@ -83,8 +83,8 @@ static void find_users(struct weighing *w)
             }
 }
 
-/* A metric relies on a pass that has a raw counter of it that stands nowhere else, or where the plan is to be whole,
- * all raw counters of a value. What is kept together relies on its passes in any case. */
+/* A metric relies on a pass with a raw counter that stands nowhere else or, if the plan is to be whole, with all raw
+ * counters of a value. Metrics kept together always rely on their passes. */
 static void find_reliance(struct weighing *w, bool shares)
 {
     const struct cw_plan *plan = w->plan;
@@ -108,7 +108,7 @@ static void find_reliance(struct weighing *w, bool shares)
 
 /* ---- passes that go with a metric ------------------------------------------------------------------------------- */
 
-/* Whether all that the others need stands in a pass that stays, where those that rely on one metric alone go. */
+/* Whether the other metrics find all they need in passes that stay, if the passes that rely on `without` alone go. */
 static bool others_stay(struct weighing *w, uint32_t without)
 {
     const struct cw_plan *plan = w->plan;
@@ -135,7 +135,7 @@ static bool others_stay(struct weighing *w, uint32_t without)
     return true;
 }
 
-/* How many passes each metric saves that rely on it alone. */
+/* Counts for each metric the passes that rely on it alone. */
 static void find_sole(struct weighing *w, uint32_t *sole)
 {
     for (uint32_t p = 0; p < w->plan->image.pass_count; p++)
@@ -143,7 +143,7 @@ static void find_sole(struct weighing *w, uint32_t *sole)
             sole[w->only[p]]++;
     for (uint32_t i = 0; i < w->plan->metric_count; i++)
         if (sole[i] > 1 && !others_stay(w, i))
-            sole[i] = 1; /* what another metric needs may stand in two of them */
+            sole[i] = 1; /* two of these passes may share something that another metric needs */
 }
 
 /* ---- planning without ------------------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static int by_share(const void *a, const void *b)
     return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Those first for which most of the passes is. */
+/* Puts first the metrics with the largest share of the passes. */
 static void list_candidates(struct weighing *w, struct candidate *list)
 {
     for (uint32_t i = 0; i < w->plan->metric_count; i++)
@@ -169,7 +169,7 @@ static void list_candidates(struct weighing *w, struct candidate *list)
     qsort(list, w->plan->metric_count, sizeof *list, by_share);
 }
 
-/* What fewer passes are left without a metric goes to saved[metric]. */
+/* Plans without each candidate and puts the passes saved into saved[metric]. */
 static enum cw_status plan_without(struct weighing *w, const struct candidate *list, uint32_t *saved, bool *known)
 {
     const struct cw_config_image *image = &w->plan->image;

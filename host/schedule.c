@@ -10,21 +10,21 @@
 #include "host/schedule_search.h"
 
 enum {
-    LARGE_GROUP = 64, /* raw counters of a group that cannot be one value's */
-    STEPS_OF_RAW = 8, /* what it costs to set up the problem of a raw counter, in placements tried */
+    LARGE_GROUP = 64, /* a larger group cannot belong to one value */
+    STEPS_OF_RAW = 8, /* cost of setting up one raw counter's problem, in placements tried */
 };
 
 struct making {
     const struct cw_schedule_task *task;
     struct cw_problems problems;
     struct cw_packings packings;
-    struct cw_arena *arena; /* for what the schedule does not keep */
+    struct cw_arena *arena; /* for temporary data */
     struct cw_error *err;
 };
 
-/* ---- what is asked for ------------------------------------------------------------------------------------------ */
+/* ---- the request ------------------------------------------------------------------------------------------------ */
 
-/* The distinct raw counters of all groups, ascending. */
+/* Lists the distinct raw counters of all groups, ascending. */
 static enum cw_status list_raws(struct making *m, struct cw_list *raws)
 {
     const struct cw_chip *chip = m->task->chip;
@@ -57,7 +57,7 @@ static int by_size(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Whether a group has several counters, few enough to belong to one value, in one section. */
+/* Whether a group has several counters, few enough for one value, in one section. */
 static bool worth_gathering(const struct making *m, const struct cw_list *group)
 {
     bool worth = group->count > 1 && group->count <= LARGE_GROUP;
@@ -67,7 +67,7 @@ static bool worth_gathering(const struct making *m, const struct cw_list *group)
     return worth;
 }
 
-/* The groups to bring together, each once, small ones first. */
+/* Chooses the groups to bring together, without duplicates, small ones first. */
 static enum cw_status choose_groups(struct making *m)
 {
     const struct cw_list **chosen = cw_arena_alloc(m->arena, m->task->group_count, sizeof *chosen);
@@ -91,7 +91,7 @@ static enum cw_status choose_groups(struct making *m)
 
 /* ---- the steps -------------------------------------------------------------------------------------------------- */
 
-/* How many passes each section needs at least, and all together. */
+/* Computes lower bounds on the passes of each section and of the schedule. */
 static enum cw_status find_bounds(struct making *m, uint32_t *by_section, uint32_t *bound)
 {
     uint32_t rules = 0;
@@ -110,7 +110,8 @@ static enum cw_status find_bounds(struct making *m, uint32_t *by_section, uint32
     return CW_OK;
 }
 
-/* Packs every problem. The one with most passes decides for its section, so the others need not be better. */
+/* Packs every problem. The problem with most passes decides for its section, so the others need no better packing than
+ * that. */
 static enum cw_status search(struct making *m, struct cw_search_result *found, uint32_t *pass_counts)
 {
     bool quick = m->task->flags & CW_SCHEDULE_QUICK;
@@ -151,7 +152,7 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* What one problem has in a pass; returns how many. */
+/* Lists the placements of one problem in a pass; returns their number. */
 static uint32_t list_placements(const struct cw_packing *packing, uint32_t pass, uint32_t *placements)
 {
     const struct cw_packing_pass *from = &packing->passes[pass];
@@ -162,7 +163,7 @@ static uint32_t list_placements(const struct cw_packing *packing, uint32_t pass,
     return from->count;
 }
 
-/* Pass `number` of a section has what that pass of each of the section's problems has. */
+/* Makes pass `number` of a section from that pass of each of the section's problems. */
 static bool make_pass(const struct making *m, uint32_t section, uint32_t number, struct cw_pass *pass,
                       struct cw_arena *arena)
 {
@@ -175,13 +176,13 @@ static bool make_pass(const struct making *m, uint32_t section, uint32_t number,
     for (uint32_t p = 0; p < m->problems.count; p++)
         if (m->problems.items[p].section == section)
             n += list_placements(m->packings.items[p], number, placements + n);
-    /* the placements of a chip are in the order of its raw counters */
+    /* a chip's placements are sorted by raw counter */
     qsort(placements, n, sizeof *placements, by_number);
     *pass = (struct cw_pass){n, placements};
     return true;
 }
 
-/* Passes that nothing is left in are gone. */
+/* Joins the passes of all sections and drops empty ones. */
 static enum cw_status combine(const struct making *m, struct cw_schedule *schedule, struct cw_arena *arena)
 {
     uint32_t total = 0;
@@ -237,7 +238,8 @@ enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_sc
     enum cw_status status = scratch ? make(&m, schedule, arena) : cw_error_nomem(&reason);
     cw_arena_destroy(scratch);
     if (status == CW_ERR_UNSUPPORTED && task->flags & CW_SCHEDULE_WHOLE) {
-        /* what no pass can hold is refused again, with its reason */
+        /* Schedule again without WHOLE, which may be impossible. A raw counter that no pass can hold is refused again,
+         * with its reason. */
         struct cw_schedule_task loose = *task;
         loose.flags &= ~(unsigned)CW_SCHEDULE_WHOLE;
         return cw_schedule_make(schedule, &loose, arena, err);

@@ -1,7 +1,7 @@
-/* From raw counters to passes, by the limits of the chip's database alone (no NVIDIA software needed).
+/* Schedules raw counters into passes by the limits in the chip's database alone (no NVIDIA software needed).
  *
- * A group is a set of raw counters that should be collected together because one value is computed from them. Every
- * raw counter of every group stands in a pass; groups are kept in one pass where the limits allow. */
+ * A group is a set of raw counters to collect together, because one value is computed from them. The schedule puts
+ * every raw counter of every group into a pass and keeps groups in one pass if the limits allow. */
 #ifndef CW_HOST_SCHEDULE_H
 #define CW_HOST_SCHEDULE_H
 
@@ -14,34 +14,34 @@ struct cw_pass {
 };
 
 struct cw_schedule {
-    uint32_t bound; /* no schedule of these raw counters has fewer passes */
+    uint32_t bound; /* lower bound: no schedule of these raw counters has fewer passes */
     uint32_t pass_count;
     const struct cw_pass *passes;
-    uint64_t steps; /* placements tried, about: what it cost to make */
+    uint64_t steps; /* cost of making it: placements tried, roughly */
 };
 
-/* Without flags (--prefer passes) a schedule has the fewest passes, and raw counters stand in several of them where
- * that keeps more groups together. */
+/* Without flags (--prefer passes) a schedule has the fewest passes; raw counters stand in several passes if that keeps
+ * more groups together. */
 enum cw_schedule_flags {
-    /* Each group that fits one pass has a pass with all of it, if need be by more passes. */
+    /* Gives each group that fits one pass a pass with all of it, with more passes if needed. */
     CW_SCHEDULE_WHOLE = 1,
-    /* The least time to set passes up and to read them, by the chip's pass costs, rather than the fewest passes; each
-     * raw counter stands in one, unless the schedule is WHOLE too. */
+    /* Minimizes the time to set up and read passes, by the chip's pass costs, rather than their number; each raw
+     * counter stands in one pass, unless the schedule is WHOLE too. */
     CW_SCHEDULE_QUICK = 2,
 };
 
 struct cw_schedule_task {
     const struct cw_chip *chip;
-    enum cw_profiler profiler; /* whose limits every pass keeps: of range profiling or of PM sampling */
+    enum cw_profiler profiler; /* every pass keeps its limits: range profiling or PM sampling */
     size_t group_count;
-    const struct cw_list *groups; /* of raw counters; they may overlap */
-    unsigned flags;               /* a sum of the above */
+    const struct cw_list *groups; /* groups of raw counters; they may overlap */
+    unsigned flags;               /* sum of cw_schedule_flags */
 };
 
-/* The limits that a pass of a profiler keeps. */
+/* Returns the limits on a pass of a profiler. */
 struct cw_limits cw_schedule_limits(const struct cw_chip *chip, enum cw_profiler profiler);
 
-/* Deterministic. CW_ERR_UNSUPPORTED for a raw counter that no domain collects. `schedule` lives in `arena`. */
+/* Makes a schedule, deterministically, in `arena`. CW_ERR_UNSUPPORTED for a raw counter that no domain collects. */
 enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_schedule_task *task,
                                 struct cw_arena *arena, struct cw_error *err);
 

@@ -7,19 +7,19 @@ enum { STEPS = 5000, MOST_TOGETHER = 64, MOST_REHOMED = 4096 };
 struct reduction {
     struct cw_packings *all;
     const struct cw_chip *chip;
-    uint32_t *first, *of_raw; /* the groups of raw counter r are of_raw[first[r]] up to of_raw[first[r + 1]] */
-    uint32_t *home;           /* by group: the pass that has all of it, or CW_NONE */
+    uint32_t *first, *of_raw; /* groups of raw counter r are of_raw[first[r]] up to of_raw[first[r + 1]] */
+    uint32_t *home;           /* by group: the pass with all of it, or CW_NONE */
     uint32_t section, width;
-    uint32_t *tally; /* [pass * costs + cost]: counters in the pass that bring it */
-    uint64_t total;  /* of all passes of the section */
+    uint32_t *tally; /* [pass * costs + cost]: counters in the pass that cause the cost */
+    uint64_t total;  /* cost of all passes of the section */
     uint32_t *together, count;
-    struct rehomed { /* groups that moved, to take it back */
+    struct rehomed { /* groups that moved, for taking the move back */
         uint32_t group, from;
     } * rehomed;
     uint32_t rehomed_count;
 };
 
-/* ---- what passes cost ------------------------------------------------------------------------------------------- */
+/* ---- costs of passes -------------------------------------------------------------------------------------------- */
 
 static uint32_t *tally(const struct reduction *r, uint32_t pass, uint32_t cost)
 {
@@ -31,7 +31,7 @@ static uint64_t costs_of(const struct reduction *r, struct cw_item_id id, uint32
     return r->all->problems->items[id.problem].items[id.item].choices[has - 1].costs;
 }
 
-/* Counts what a counter's way `from` in a pass brings no longer, and `to` brings; 0: it did or does not stand there. */
+/* Updates the tally when a counter in a pass is collected in way `to` instead of way `from`; 0: not in the pass. */
 static void recount(struct reduction *r, struct cw_item_id id, uint32_t pass, uint32_t from, uint32_t to)
 {
     for (uint64_t bits = from ? costs_of(r, id, from) : 0; bits; bits &= bits - 1) {
@@ -56,7 +56,7 @@ static void count_section(struct reduction *r)
             }
 }
 
-/* ---- what stays together ---------------------------------------------------------------------------------------- */
+/* ---- groups that stay together ---------------------------------------------------------------------------------- */
 
 static void find_homes(struct reduction *r)
 {
@@ -86,7 +86,7 @@ static bool join(struct reduction *r, uint32_t raw)
     return true;
 }
 
-/* A counter and all that whole groups tie to it in a pass. False where that is too many. */
+/* Collects a counter and all counters that whole groups tie to it in a pass. False if there are too many. */
 static bool tie(struct reduction *r, uint32_t raw, uint32_t pass)
 {
     r->count = 0;
@@ -106,7 +106,7 @@ static void rehome(struct reduction *r, uint32_t group, uint32_t to)
     r->home[group] = to;
 }
 
-/* The groups of what is tied together. */
+/* Sets the new home of the groups of the tied counters. */
 static void rehome_tied(struct reduction *r, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; i < r->count; i++)
@@ -140,7 +140,7 @@ static void take_back(struct reduction *r, uint32_t mark, uint32_t rehomed)
     cw_packings_undo(r->all, mark);
 }
 
-/* Collects a counter in another way in the same pass. */
+/* Collects a counter in another way within the same pass. */
 static bool recollect(struct reduction *r, struct cw_item_id id, uint32_t pass, uint32_t cost)
 {
     const struct cw_item *item = &r->all->problems->items[id.problem].items[id.item];
@@ -158,8 +158,8 @@ static bool recollect(struct reduction *r, struct cw_item_id id, uint32_t pass, 
     return false;
 }
 
-/* Moves what is tied together to another pass, at worst in the place of counters that no group needs there and that
- * fit elsewhere. */
+/* Moves the tied counters to another pass; with `pressing`, in place of counters that no group needs there and that fit
+ * elsewhere. */
 static bool move_tied(struct reduction *r, uint32_t from, uint32_t to, bool pressing)
 {
     const struct cw_list list = {r->count, r->together};
@@ -182,8 +182,8 @@ static bool move_tied(struct reduction *r, uint32_t from, uint32_t to, bool pres
     return done;
 }
 
-/* Moves what is tied together to where it does not bring the cost: it is there already, or other ways to collect are
- * free. */
+/* Moves the tied counters to a pass where they do not add the cost: it has the cost already, or they can be collected
+ * otherwise. */
 static bool move_away(struct reduction *r, uint32_t from, uint32_t cost)
 {
     for (int pressing = 0; pressing < 2; pressing++)
@@ -199,7 +199,7 @@ static bool move_away(struct reduction *r, uint32_t from, uint32_t cost)
     return false;
 }
 
-/* A counter of a pass that brings a cost, or CW_NONE. */
+/* Finds a counter of a pass that causes a cost; CW_NONE if there is none. */
 static uint32_t find(const struct reduction *r, uint32_t pass, uint32_t cost)
 {
     for (uint32_t p = 0; p < r->all->problems->count; p++) {
@@ -213,7 +213,7 @@ static uint32_t find(const struct reduction *r, uint32_t pass, uint32_t cost)
     return CW_NONE;
 }
 
-/* Rids a pass of all that brings a cost, if the passes together become cheaper by it. */
+/* Removes from a pass all counters that cause a cost, if the passes together become cheaper. */
 static bool rid(struct reduction *r, uint32_t pass, uint32_t cost)
 {
     uint64_t before = r->total;
@@ -228,7 +228,7 @@ static bool rid(struct reduction *r, uint32_t pass, uint32_t cost)
     return false;
 }
 
-/* The passes that few counters bring the cost to first. */
+/* Tries first the passes where few counters cause the cost. */
 static bool rid_some(struct reduction *r, uint32_t cost)
 {
     bool changed = false;

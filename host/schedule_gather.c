@@ -4,12 +4,12 @@
 #include <string.h>
 
 enum {
-    EXCHANGE_STEPS = 400000, /* placements tried, about */
+    EXCHANGE_STEPS = 400000, /* placements tried, roughly */
     TARGETS = 12,            /* passes tried for each group */
-    STEPS_EACH = 256,        /* with copies: for each group before a pass is added, */
-    LEAST_STEPS = 48000,     /* and at least */
-    STEPS = 12000,           /* where none may be added, in all */
-    PRESSED = 32,            /* passes tried for a group where counters have to give way */
+    STEPS_EACH = 256,        /* with copies: steps for each group before a pass is added, */
+    LEAST_STEPS = 48000,     /* but at least this many in all */
+    STEPS = 12000,           /* steps in all if no pass may be added */
+    PRESSED = 32,            /* passes tried for a group that displaces counters */
 };
 
 static uint32_t section_of(const struct cw_packings *all, const struct cw_list *group)
@@ -17,12 +17,12 @@ static uint32_t section_of(const struct cw_packings *all, const struct cw_list *
     return cw_problems_section(all->problems, group->items[0]);
 }
 
-/* A group that was seated in a pass stays there, if what had to go for it finds a pass; else all changes from the
- * `mark`-th on are taken back. */
+/* Keeps a group that was seated in a pass if all displaced counters find another pass; else takes back all changes from
+ * the `mark`-th on. */
 static bool stay(struct cw_packings *all, const struct cw_list *group, uint32_t pass, bool seated, uint32_t mark)
 {
     if (seated) {
-        cw_packings_lock(all, group, pass, 1); /* else it would give way to what looks for a pass */
+        cw_packings_lock(all, group, pass, 1); /* otherwise displaced counters could displace the group again */
         if (cw_packings_settle(all, mark, pass))
             return true;
         cw_packings_lock(all, group, pass, -1);
@@ -31,15 +31,15 @@ static bool stay(struct cw_packings *all, const struct cw_list *group, uint32_t 
     return false;
 }
 
-/* ---- which passes become one ------------------------------------------------------------------------------------ */
+/* ---- aligning passes ------------------------------------------------------------------------------------------- */
 
-/* The passes of the problems are laid upon one another one problem after the other, the one with most passes first.
- * Each pass of a problem goes to the free pass with whose counters it has most groups in common. */
+/* Combines the passes of a section's problems, one problem after the other, the one with most passes first. Each pass
+ * of a problem joins the free pass of the section whose counters share the most groups with it. */
 struct aligning {
     struct cw_packings *all;
     const struct cw_search_result *found;
     struct cw_arena *arena;
-    uint32_t **maps; /* by problem: the passes found in the section's */
+    uint32_t **maps; /* by problem and pass found: the pass of the section */
     bool failed;
 };
 
@@ -50,7 +50,7 @@ static void *array(struct aligning *a, size_t count, size_t size)
     return p;
 }
 
-/* near[pass of the problem * width + pass of the section]: pairs of counters in one group. */
+/* near[pass of the problem * width + pass of the section]: number of pairs of counters in one group. */
 static void count_near(const struct aligning *a, uint32_t problem, uint32_t width, uint32_t *near)
 {
     for (uint32_t i = 0; i < a->all->group_count; i++) {
@@ -69,7 +69,7 @@ static void count_near(const struct aligning *a, uint32_t problem, uint32_t widt
     }
 }
 
-/* The pass of the section that each of `passes` becomes. */
+/* Chooses a pass of the section for each of `passes`. */
 static void match(uint32_t *map, uint32_t passes, const uint32_t *near, uint32_t width, bool *taken)
 {
     memset(map, 0xff, passes * sizeof *map);
@@ -115,7 +115,7 @@ static void align(struct aligning *a, uint32_t problem)
     a->failed |= !packing;
 }
 
-/* The problem with most passes first: it leaves no room to choose. */
+/* Starts with the problem with most passes, because it leaves no choice. */
 enum cw_status cw_gather_align(struct cw_packings *all, const struct cw_search_result *found, struct cw_arena *arena,
                                struct cw_error *err)
 {
@@ -133,7 +133,7 @@ enum cw_status cw_gather_align(struct cw_packings *all, const struct cw_search_r
 
 /* ---- by exchange ------------------------------------------------------------------------------------------------ */
 
-/* Takes an item from the pass where no group needs it. False where it stands for groups only. */
+/* Takes an item out of a pass where no group needs it. False if groups need it in each of its passes. */
 static bool detach(struct cw_packings *all, struct cw_item_id id)
 {
     struct cw_packing *p = all->items[id.problem];
@@ -155,7 +155,7 @@ static bool gather_in(struct cw_packings *all, const struct cw_list *group, uint
     return stay(all, group, to, free && cw_packings_seat(all, group, to), 0);
 }
 
-/* Tries the passes that have most of the group already. */
+/* Tries the passes that already have most of the group. */
 static void gather(struct cw_packings *all, const struct cw_list *group, uint32_t *scratch)
 {
     uint32_t width = all->pass_counts[section_of(all, group)];
@@ -172,7 +172,7 @@ static void gather(struct cw_packings *all, const struct cw_list *group, uint32_
     }
 }
 
-/* Large groups first. */
+/* Gathers large groups first. */
 enum cw_status cw_gather_exchange(struct cw_packings *all, struct cw_arena *arena, struct cw_error *err)
 {
     uint32_t most = 0;
@@ -194,8 +194,8 @@ struct copying {
     const struct cw_list *groups;
     struct cw_arena *arena;
     struct cw_error *err;
-    uint32_t *home;    /* by group: the pass that has all of it, or CW_NONE */
-    uint32_t *penalty; /* by group: how often no pass had room for it */
+    uint32_t *home;    /* by group: the pass with all of it, or CW_NONE */
+    uint32_t *penalty; /* by group: number of times that no pass had room for it */
     uint32_t *waiting, waiting_count;
     struct candidate {
         uint32_t rank, tie, index;
@@ -216,8 +216,7 @@ static uint32_t group_section(const struct copying *c, uint32_t group)
     return section_of(c->all, &c->groups[group]);
 }
 
-/* Puts a group into a pass; with `pressing` in the place of counters that no group needs there and that fit elsewhere.
- */
+/* Puts a group into a pass; with `pressing`, in place of counters that no group needs there and that fit elsewhere. */
 static bool put(struct copying *c, uint32_t group, uint32_t pass, bool pressing)
 {
     const struct cw_list *list = &c->groups[group];
@@ -230,7 +229,7 @@ static bool put(struct copying *c, uint32_t group, uint32_t pass, bool pressing)
     return seated;
 }
 
-/* Makes candidates of a section's passes, those first that have most of some groups already; returns how many. */
+/* Makes candidates of a section's passes, first the ones that already have most of a group; returns their number. */
 static uint32_t rank_passes(struct copying *c, const uint32_t *groups, uint32_t count)
 {
     uint32_t width = c->all->pass_counts[group_section(c, groups[0])];
@@ -265,7 +264,7 @@ static bool share_a_problem(const struct copying *c, const struct cw_list *a, co
     return false;
 }
 
-/* Takes the place of another group, which then waits: of one that was seldom without room. */
+/* Takes the place of another group, one that seldom lacked room; that group then waits. */
 static bool replace(struct copying *c, uint32_t group)
 {
     uint32_t n = 0;
@@ -291,7 +290,7 @@ static bool replace(struct copying *c, uint32_t group)
     return false;
 }
 
-/* A group's key is the counter that fewest groups have: of quotients with few divisors, the dividend. */
+/* A group's key is the counter with the fewest groups: of quotients with few divisors, the dividend. */
 static uint32_t key_of(const struct copying *c, const uint32_t *degree, uint32_t group)
 {
     const struct cw_list *list = &c->groups[group];
@@ -302,7 +301,7 @@ static uint32_t key_of(const struct copying *c, const uint32_t *degree, uint32_t
     return key;
 }
 
-/* All groups of a cluster in one pass, or none. */
+/* Puts all groups of a cluster into one pass, or none. */
 static bool put_all(struct copying *c, const uint32_t *groups, uint32_t count, uint32_t pass)
 {
     uint32_t n = 0;
@@ -327,8 +326,8 @@ static bool insert_cluster(struct copying *c, const uint32_t *groups, uint32_t c
     return false;
 }
 
-/* Groups of one key are a cluster: they take least room together. Those that find no pass so go on waiting, each for
- * itself. */
+/* Inserts clusters: groups of one key, which take least room together. Groups of a cluster that fits no pass stay in
+ * the queue, each by itself. */
 static enum cw_status insert_clusters(struct copying *c)
 {
     uint32_t n = c->waiting_count;
@@ -340,7 +339,7 @@ static enum cw_status insert_clusters(struct copying *c)
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < c->groups[c->waiting[i]].count; k++)
             degree[c->groups[c->waiting[i]].items[k]]++;
-    for (uint32_t i = 0; i < n; i++) { /* keys of many groups first */
+    for (uint32_t i = 0; i < n; i++) { /* keys with many groups first */
         uint32_t key = key_of(c, degree, c->waiting[i]);
         order[i] = (struct candidate){UINT32_MAX - degree[key], key, c->waiting[i]};
     }
@@ -369,7 +368,7 @@ static enum cw_status open_pass(struct copying *c, uint32_t section)
     return CW_OK;
 }
 
-/* Copies that no group needs. */
+/* Removes copies that no group needs. */
 static void drop_copies(struct copying *c)
 {
     for (uint32_t p = 0; p < c->all->problems->count; p++) {
@@ -381,7 +380,7 @@ static void drop_copies(struct copying *c)
     }
 }
 
-/* The groups that fit an empty pass wait, large ones last: they are taken first. */
+/* Queues the groups that fit an empty pass. Large groups come last, because the queue is emptied from its end. */
 static enum cw_status list_waiting(struct copying *c)
 {
     struct cw_packings alone = *c->all;
@@ -399,7 +398,7 @@ static enum cw_status list_waiting(struct copying *c)
     return good ? CW_OK : cw_error_nomem(c->err);
 }
 
-/* Each group that waits: a pass with room for it, the place of another, or one more pass. */
+/* Gives each waiting group a pass with room for it, the place of another group, or a new pass. */
 static enum cw_status insert_waiting(struct copying *c, bool grow, uint32_t budget)
 {
     enum cw_status status = CW_OK;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum {
-    SEATINGS = 256, /* ways to collect its counters tried for a group in a pass */
+    SEATINGS = 256, /* combinations of ways to collect a group's counters to try in a pass */
     MOST_TOGETHER = 256,
     MOST_CHANGES = 1 << 14,
 };
@@ -230,7 +230,7 @@ bool cw_packings_clear(struct cw_packings *all, const struct cw_list *group, uin
     return true;
 }
 
-/* From its k-th counter on, `tries` ways to collect them at most. */
+/* Seats the group's counters from the k-th on; tries at most `tries` combinations. */
 static bool seat_from(struct cw_packings *all, const struct cw_list *group, uint32_t k, uint32_t pass, uint32_t *tries)
 {
     if (k == group->count)
@@ -264,7 +264,7 @@ static uint32_t choices_of(const struct cw_packings *all, uint32_t raw)
     return all->problems->items[id.problem].items[id.item].choice_count;
 }
 
-/* Adds to what is seated together what changes from `first` on took out. */
+/* Adds to `together` the items that changes from `first` on took out. */
 static uint32_t list_taken(struct cw_packings *all, uint32_t first, uint32_t n)
 {
     for (uint32_t k = first; k < all->change_count; k++) {
@@ -294,7 +294,7 @@ bool cw_packings_reseat(struct cw_packings *all, const struct cw_list *group, ui
         }
     }
     n = list_taken(all, first, n);
-    /* the fewer ways there are to collect it, the earlier */
+    /* counters with few ways to collect them first */
     for (uint32_t i = 1; i < n; i++)
         for (uint32_t k = i; k && choices_of(all, all->together[k - 1]) > choices_of(all, all->together[k]); k--) {
             uint32_t moved = all->together[k];
@@ -307,7 +307,7 @@ bool cw_packings_reseat(struct cw_packings *all, const struct cw_list *group, ui
     return done;
 }
 
-/* Finds a pass for an item that stands nowhere, at worst in the place of another that fits elsewhere. */
+/* Finds a pass for an item that stands nowhere, if need be in place of another item that fits elsewhere. */
 static bool settle_one(struct cw_packings *all, struct cw_item_id id, uint32_t near)
 {
     struct cw_packing *p = all->items[id.problem];

@@ -6,24 +6,24 @@
 
 #include "base/buckets.h"
 
-/* A limit reduced to the requested placements. */
+/* A limit, reduced to the requested placements. */
 struct reduced {
-    uint32_t max, first, count; /* a run of `members` */
-    uint32_t groups;            /* groups with several members, numbered from 0 */
+    uint32_t max, first, count; /* members[first], `count` of them */
+    uint32_t groups;            /* number of groups with several members, numbered from 0 */
     bool apart;                 /* its groups are sections */
 };
 
 struct member {
-    uint32_t placement, group; /* local numbers; group CW_NONE: alone in it */
+    uint32_t placement, group; /* local numbers; group CW_NONE: the only member of its group */
 };
 
 struct build {
     const struct cw_chip *chip;
     const struct cw_limits *asked;
-    const uint32_t *raws; /* item -> raw counter of the chip */
+    const uint32_t *raws; /* raw counter of the chip for each item */
     struct cw_arena *arena;
     uint32_t item_count, placement_count;
-    uint32_t *placements; /* local -> chip */
+    uint32_t *placements; /* local placement -> placement of the chip */
     uint32_t *item_of;    /* local placement -> item */
     uint32_t *first;      /* item -> its first local placement; one more at the end */
     uint32_t *local;      /* chip placement -> 1 + local */
@@ -32,7 +32,7 @@ struct build {
     struct member *members;
     uint32_t *parent;    /* union-find over items */
     struct cw_use *uses; /* by local placement, see use_first; `rule` is a reduced limit */
-    uint32_t *use_first; /* one more at the end */
+    uint32_t *use_first; /* with one more entry at the end */
     uint32_t *class_of;  /* local placement -> class in its problem */
     uint64_t *costs_of;  /* by domain */
     bool failed;
@@ -69,7 +69,7 @@ static void list_placements(struct build *b)
         b->first[b->item_count] = n;
 }
 
-/* Groups of one member need no number; the others are numbered anew. `alone` is by group. */
+/* Renumbers the groups with several members; groups of one member get no number. `alone` is by group. */
 static void settle_groups(struct member *members, struct reduced *limit, uint32_t *alone)
 {
     uint32_t n = 0;
@@ -80,12 +80,12 @@ static void settle_groups(struct member *members, struct reduced *limit, uint32_
     limit->groups = n;
 }
 
-/* Numbers the groups that are left from 0 and drops the limit if its maximum cannot be exceeded. */
+/* Numbers the remaining groups from 0, and drops a limit whose maximum cannot be exceeded. */
 static void reduce_limits(struct build *b)
 {
     size_t total = 0;
     uint32_t most_groups = 0;
-    uint32_t *used = array(b, b->asked->count, sizeof *used); /* members that are asked for */
+    uint32_t *used = array(b, b->asked->count, sizeof *used); /* requested members */
     for (uint32_t i = 0; !b->failed && i < b->asked->count; i++) {
         const struct cw_limit *limit = &b->asked->items[i];
         const uint32_t *local = b->local, *members = limit->members;
@@ -93,7 +93,7 @@ static void reduce_limits(struct build *b)
         for (uint32_t k = 0; k < limit->count; k++)
             n += local[members[k]] != 0;
         used[i] = n;
-        if (n <= cw_limits_max(b->asked, i)) /* too few to break it */
+        if (n <= cw_limits_max(b->asked, i)) /* too few to exceed it */
             continue;
         total += n;
         for (uint32_t k = 0; k < limit->count; k++)
@@ -102,7 +102,7 @@ static void reduce_limits(struct build *b)
     b->limits = array(b, b->asked->count, sizeof *b->limits);
     b->members = array(b, total, sizeof *b->members);
     uint32_t *number = array(b, most_groups, sizeof *number);
-    uint32_t *alone = array(b, total, sizeof *alone); /* by local group: 1 + the only member */
+    uint32_t *alone = array(b, total, sizeof *alone); /* by local group: 1 + its only member */
     uint32_t n = 0;
     for (uint32_t i = 0; !b->failed && i < b->asked->count; i++) {
         const struct cw_limit *limit = &b->asked->items[i];
@@ -141,7 +141,7 @@ static void collect_uses(struct build *b)
     b->uses = array(b, total, sizeof *b->uses);
     if (b->failed)
         return;
-    /* counting sort: while filling, use_first[p + 1] is where the next use of p goes */
+    /* counting sort: while filling, use_first[p + 1] is the place for the next use of p */
     for (size_t k = 0; k < total; k++)
         b->use_first[b->members[k].placement + 2]++;
     for (uint32_t p = 2; p < b->placement_count + 2; p++)
@@ -153,7 +153,7 @@ static void collect_uses(struct build *b)
         }
 }
 
-/* ---- cutting into problems -------------------------------------------------------------------------------------- */
+/* ---- division into problems ------------------------------------------------------------------------------------- */
 
 static uint32_t root_of(struct build *b, uint32_t item)
 {
@@ -176,8 +176,8 @@ static void unite(struct build *b, const struct reduced *limit)
     }
 }
 
-/* Whether every item lies, with all its placements, in one group of a limit that allows only one: then the groups can
- * be scheduled apart, as one of them is a pass of its own. `group_of` is by item. */
+/* Whether every item lies, with all its placements, in one group of a limit that allows only one. If so, the groups can
+ * be scheduled separately, because no pass can have two of them. `group_of` is by item. */
 static bool separates(const struct build *b, const struct reduced *limit, uint32_t *group_of)
 {
     if (limit->max != 1 || limit->count != b->placement_count)
@@ -200,7 +200,7 @@ static bool separates(const struct build *b, const struct reduced *limit, uint32
 /* Splits each section by a further grouping of the items. */
 static void refine(struct build *b, const uint32_t *group_of, uint32_t *section, uint32_t *sections)
 {
-    uint32_t *key = array(b, b->item_count, sizeof *key); /* of each new section: an item */
+    uint32_t *key = array(b, b->item_count, sizeof *key); /* by new section: one of its items */
     uint32_t *fresh = array(b, b->item_count, sizeof *fresh), n = 0;
     for (uint32_t i = 0; !b->failed && i < b->item_count; i++) {
         uint32_t s = 0;
@@ -216,7 +216,7 @@ static void refine(struct build *b, const uint32_t *group_of, uint32_t *section,
     *sections = n;
 }
 
-/* Numbers the problems: *problem_of by item, *section by item. */
+/* Numbers the problems and sections: *problem_of and *section are by item. */
 static uint32_t cut(struct build *b, uint32_t *problem_of, uint32_t *section, uint32_t *sections)
 {
     uint32_t *group_of = array(b, b->item_count, sizeof *group_of), count = 0;
@@ -231,7 +231,7 @@ static uint32_t cut(struct build *b, uint32_t *problem_of, uint32_t *section, ui
         } else {
             unite(b, &b->limits[i]);
         }
-    bool mixed = false; /* a problem in several sections: then sections are of no use */
+    bool mixed = false; /* one problem spans several sections, so sections are of no use */
     for (uint32_t i = 0; !b->failed && i < b->item_count; i++)
         mixed |= section[root_of(b, i)] != section[i];
     for (uint32_t i = 0; mixed && i < b->limit_count; i++) {
@@ -252,7 +252,7 @@ static uint32_t cut(struct build *b, uint32_t *problem_of, uint32_t *section, ui
 struct making { /* one problem being made */
     struct build *b;
     struct cw_problem *problem;
-    const uint32_t *items; /* of the build */
+    const uint32_t *items; /* items, by number of the build */
     uint32_t *rule_of;     /* reduced limit -> 1 + rule */
     uint32_t *group_base;  /* reduced limit -> its first group */
     struct cw_problem_class *classes;
@@ -267,7 +267,7 @@ static int by_rule_and_group(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* Sorts the uses of a placement and drops repeated ones. */
+/* Sorts the uses of a placement and removes duplicates. */
 static uint32_t tidy_uses(struct cw_use *uses, uint32_t count)
 {
     uint32_t n = 0;
@@ -317,7 +317,7 @@ static void make_classes(struct making *m)
     m->problem->classes = m->classes;
 }
 
-/* A class alone must not need more groups than a limit allows. */
+/* Marks a class as impossible if it alone needs more groups than a limit allows. */
 static void judge_classes(struct making *m)
 {
     for (uint32_t c = 0; !m->b->failed && c < m->problem->class_count; c++) {
@@ -340,7 +340,8 @@ static bool get_bit(const uint64_t *bits, uint32_t bit)
     return bits[bit / 64] >> bit % 64 & 1;
 }
 
-/* Every two groups of a limit that allows one conflict. `masks` has room for a bitset for each group and two more. */
+/* Marks every two groups of a limit that allows one as conflicting. `masks` has room for a bitset for each group and
+ * two more. */
 static void add_conflicts(struct making *m, const struct reduced *limit, uint64_t *conflicts, uint64_t *masks)
 {
     const struct build *b = m->b;
@@ -357,7 +358,7 @@ static void add_conflicts(struct making *m, const struct reduced *limit, uint64_
     for (uint32_t k = 0; k < limit->count; k++) {
         uint32_t c = b->class_of[members[k].placement];
         if (get_bit(done, c))
-            continue; /* a class in several groups is impossible anyway */
+            continue; /* a class in several groups is impossible in any case */
         set_bit(done, c);
         for (uint32_t w = 0; w < words; w++)
             conflicts[c * (size_t)words + w] |=
@@ -381,7 +382,7 @@ static void make_conflicts(struct making *m, const uint32_t *limits, uint32_t li
         m->classes[c].conflicts = conflicts + c * (size_t)words;
 }
 
-/* Numbers rules and groups within the problem; uses of limits that became conflicts are dropped. */
+/* Numbers rules and groups within the problem; drops uses of limits that became conflicts. */
 static void make_rules(struct making *m, const uint32_t *limits, uint32_t limit_count)
 {
     struct build *b = m->b;

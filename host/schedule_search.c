@@ -6,13 +6,13 @@
 #include "host/schedule_packing.h"
 
 enum {
-    ORDER_STEPS = 40000, /* placements tried in all orders together, about */
-    CHEAP_STEPS = 8000,  /* and where cheap ways to collect come first */
+    ORDER_STEPS = 40000, /* placements tried in all orders together, roughly */
+    CHEAP_STEPS = 8000,  /* the same, with cheap ways to collect first */
     MOST_ORDERS = 32,
     CHAIN_STEPS = 60000, /* placements tried in ejection chains for one eliminated pass */
     CHAIN_DEPTH = 2,
-    CHOICE_STEPS = 2000, /* placements tried while the items of one pass choose anew */
-    MOST_CHOOSING = 16,  /* items that may be collected otherwise */
+    CHOICE_STEPS = 2000, /* placements tried while the items of one pass are collected anew */
+    MOST_CHOOSING = 16,  /* items that may change the way they are collected */
 };
 
 struct search {
@@ -21,10 +21,10 @@ struct search {
     struct cw_packing_pass *passes;
     uint32_t pass_count, room;     /* `room` passes have memory */
     uint32_t *pass_of, *choice_of; /* by item */
-    uint32_t *order, *start;       /* items; by class: passes before it have no room */
-    double *weight;                /* by class: how much of what is asked for it excludes */
-    uint64_t *brought, least;      /* by pass: costs; what the best packing costs */
-    bool quick, cheap;             /* of the ways to collect an item that fit, the one that adds least cost */
+    uint32_t *order, *start;       /* order: items; start: by class, the first pass that may have room */
+    double *weight;                /* by class: share of the requested items that it excludes */
+    uint64_t *brought, least;      /* brought: by pass, its costs; least: cost of the best packing */
+    bool quick, cheap;             /* cheap: choose the way to collect an item that adds the least cost */
     uint64_t random;
     uint32_t steps;
     bool failed;
@@ -72,7 +72,7 @@ static uint32_t open_pass(struct search *s)
 
 /* ---- first fit -------------------------------------------------------------------------------------------------- */
 
-/* The way to collect an item in a pass, or the number of its ways where none fits. */
+/* Chooses the way to collect an item in a pass; returns the number of its ways if none fits. */
 static uint32_t way_in(struct search *s, uint32_t item, uint32_t to)
 {
     const struct cw_item *it = &s->problem->items[item];
@@ -88,7 +88,7 @@ static uint32_t way_in(struct search *s, uint32_t item, uint32_t to)
             best = cost < least ? k : best;
             least = cost < least ? cost : least;
         } else if (s->start[class_] == to) {
-            /* a pass only fills up, so what does not fit now never will */
+            /* passes only fill up, so it will never fit here */
             s->start[class_] = to + 1;
         }
     }
@@ -100,7 +100,7 @@ static uint64_t added(const struct search *s, uint32_t item, uint32_t to, uint32
     return cw_problem_cost(s->problem, s->problem->items[item].choices[way].costs & ~s->brought[to]);
 }
 
-/* The first pass that has room for an item; where a quick packing is looked for the one that costs least more, which
+/* Puts an item into the first pass with room or, for a quick packing, into the pass where it adds the least cost, which
  * may be a new one. */
 static void put_first(struct search *s, uint32_t item)
 {
@@ -145,7 +145,7 @@ uint64_t cw_search_random(uint64_t *state)
     return *state;
 }
 
-/* What a class excludes: the items that conflict with it and its share of the rules it uses. */
+/* Weighs each class by its exclusions: the items that conflict with it, and its share of the rules that it uses. */
 static void weigh(struct search *s)
 {
     const struct cw_problem *pr = s->problem;
@@ -169,7 +169,7 @@ static void weigh(struct search *s)
     }
 }
 
-/* The choices of an item, the least excluding first; the database's order decides between equals. */
+/* Sorts the choices of an item, the least exclusive first; the database's order decides between equals. */
 static void sort_choices(struct search *s)
 {
     for (uint32_t i = 0; i < s->problem->item_count; i++) {
@@ -197,7 +197,8 @@ static int by_key(const void *a, const void *b)
     return (x->item > y->item) - (x->item < y->item);
 }
 
-/* Difficult items first: the two plain orders (by weight; by few choices, then weight), then disturbed ones. */
+/* Orders items, difficult ones first: two plain orders (by weight; by few choices, then weight), then perturbed
+ * ones. */
 static void make_order(struct search *s, struct ranked *ranked, uint32_t attempt)
 {
     const struct cw_problem *pr = s->problem;
@@ -221,7 +222,7 @@ static void make_order(struct search *s, struct ranked *ranked, uint32_t attempt
 
 static bool insert(struct search *s, uint32_t item, int depth, const uint32_t *banned, int banned_count);
 
-struct choosing { /* items of one pass, the first one is new */
+struct choosing { /* items of one pass; the first one is new */
     uint32_t count, items[MOST_CHOOSING], steps;
 };
 
@@ -241,7 +242,7 @@ static bool choose(struct search *s, struct choosing *c, uint32_t to, uint32_t a
     return false;
 }
 
-/* Puts an item into a pass of which others are collected otherwise than before. */
+/* Puts an item into a pass by changing how other items there are collected. */
 static bool choose_anew(struct search *s, uint32_t item, uint32_t to)
 {
     struct choosing c = {.count = 1, .items = {item}};
@@ -270,7 +271,7 @@ static bool is_banned(uint32_t pass, const uint32_t *banned, int count)
     return false;
 }
 
-/* Puts an item in the place of one other, if that one finds a place elsewhere. */
+/* Puts an item in place of another one, if that finds a place elsewhere. */
 static bool swap_in(struct search *s, uint32_t item, uint32_t choice, uint32_t to, int depth, const uint32_t *banned,
                     int banned_count)
 {
@@ -289,7 +290,7 @@ static bool swap_in(struct search *s, uint32_t item, uint32_t choice, uint32_t t
                 return true;
             take(s, item);
         }
-        put(s, to, victim, old); /* goes to the end of the list: count the others from the start again */
+        put(s, to, victim, old); /* appended at the end of the list, so restart the count of the others */
         uint32_t *items = s->passes[to].items, last = s->passes[to].count - 1;
         memmove(items + k + 1, items + k, (last - k) * sizeof *items);
         items[k] = victim;
@@ -323,7 +324,7 @@ static bool insert(struct search *s, uint32_t item, int depth, const uint32_t *b
 
 /* ---- the search ------------------------------------------------------------------------------------------------- */
 
-/* What all passes cost that first fit made. */
+/* Total cost of the passes that first fit made. */
 static uint64_t cost(const struct search *s)
 {
     uint64_t sum = 0;
@@ -348,7 +349,7 @@ static void restore(struct search *s, const struct cw_search_result *best)
         put(s, best->pass_of[i], i, best->choice_of[i]);
 }
 
-/* Empties the last pass into the others. */
+/* Moves all items of a pass into the others. */
 static bool eliminate(struct search *s, uint32_t victim)
 {
     uint32_t last = s->pass_count - 1;
@@ -383,7 +384,7 @@ static void remove_passes(struct search *s, struct cw_search_result *best, uint3
     }
 }
 
-/* Whether it matters how items are collected. */
+/* Whether the way to collect items makes a difference in cost. */
 static bool costs_differ(const struct cw_problem *problem)
 {
     for (uint32_t i = 0; i < problem->item_count; i++)
@@ -393,7 +394,7 @@ static bool costs_differ(const struct cw_problem *problem)
     return false;
 }
 
-/* Whether what was made is better than the best so far. */
+/* Whether the current packing is better than the best so far. */
 static bool is_better(const struct search *s, const struct cw_search_result *best)
 {
     uint64_t now = cost(s);

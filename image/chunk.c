@@ -49,7 +49,7 @@ void cw_chunk_end(struct cw_writer *out, size_t start)
     cw_store_u64(head + 16, checksum(head, head + CW_CHUNK_HEADER_SIZE, size));
 }
 
-/* The file is not of the kind: says what it is instead, as far as one can tell. */
+/* Refuses a file of another kind and names the kind that it seems to be. */
 static enum cw_status refuse_magic(struct cw_reader *file, const struct cw_chunk_kind *kind)
 {
     bool config = kind == &cw_config_image_kind;

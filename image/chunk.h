@@ -1,4 +1,4 @@
-/* The framing that both formats share: a file header and checksummed chunks. See docs/formats.md. */
+/* Framing shared by both formats: a file header and checksummed chunks. See docs/formats.md. */
 #ifndef CW_IMAGE_CHUNK_H
 #define CW_IMAGE_CHUNK_H
 
@@ -9,48 +9,48 @@ enum { CW_FILE_HEADER_SIZE = 16, CW_CHUNK_HEADER_SIZE = 24, CW_CHUNK_OPTIONAL = 
 
 struct cw_chunk_kind {
     const char *magic; /* 8 bytes */
-    uint16_t major, minor; /* that is written */
+    uint16_t major, minor; /* version to write */
     const char *what;      /* "a config image", for messages */
-    uint16_t newest;       /* major version that is read */
+    uint16_t newest;       /* newest major version that can be read */
 };
 extern const struct cw_chunk_kind cw_config_image_kind, cw_counter_data_kind;
 
 void cw_chunk_write_header(struct cw_writer *out, const struct cw_chunk_kind *kind);
 
-/* Starts a chunk in `out`; fields follow; cw_chunk_end fills in length and checksum. `start` is what begin returned. */
+/* Starts a chunk in `out` and returns its start. The caller writes the fields; cw_chunk_end fills in length and
+ * checksum. */
 size_t cw_chunk_begin(struct cw_writer *out, uint32_t type, uint32_t flags);
 void cw_chunk_end(struct cw_writer *out, size_t start);
 
-/* A place is an offset, and in the bits above it which record of a pack. */
+/* A place identifies a chunk: the offset in the file, and in the bits above it the record number within a pack. */
 enum { CW_PLACE_SHIFT = 48 };
 
 struct cw_chunk {
     uint32_t type, flags;
-    uint64_t offset; /* of the chunk header in the file; of one that is packed, that of the pack */
-    uint64_t place;  /* where a walk finds it again */
-    bool packed;     /* its bytes are not in the file */
+    uint64_t offset; /* offset of the chunk header in the file; for a packed chunk, of the pack's header */
+    uint64_t place;  /* place for cw_chunk_walk_seek */
+    bool packed;     /* the payload comes from a pack, so its bytes are not in the file */
     const uint8_t *payload;
     size_t size;
 };
 
 enum cw_status cw_chunk_check_header(struct cw_reader *file, const struct cw_chunk_kind *kind);
 
-/* Reads the chunk at the reader's position and verifies its checksum. At the end of the data `*found` is false. A
- * file that ends inside the chunk is an error, or, where `truncated` is not NULL, sets *truncated and *found = false.
- */
+/* Reads the chunk at the reader's position and verifies its checksum. At the end of the data `*found` is false. A file
+ * that ends inside the chunk is an error if `truncated` is NULL; else it sets *truncated and *found = false. */
 enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, bool *found, bool *truncated);
 
-/* A reader over the chunk's payload, and its end: success only if nothing failed and every byte was read. */
+/* Opens a reader over the chunk's payload, and finishes it: succeeds only if nothing failed and every byte was read. */
 void cw_chunk_open(const struct cw_reader *file, const struct cw_chunk *chunk, struct cw_reader *payload);
 enum cw_status cw_chunk_finish(struct cw_reader *payload, const struct cw_chunk *chunk);
 
-struct cw_chunk_list { /* begins as zeros; `items` is to be freed */
+struct cw_chunk_list { /* initialise with zeros; free `items` */
     struct cw_chunk *items;
     size_t count, capacity;
 };
 enum cw_status cw_chunk_list_add(struct cw_chunk_list *list, const struct cw_chunk *chunk, struct cw_reader *file);
 
-/* "PLAN" for a type, printable whatever the bytes. Returns `text` (5 bytes). */
+/* Writes "PLAN" for a type, printable for any bytes. Returns `text` (5 bytes). */
 const char *cw_chunk_type_text(uint32_t type, char text[5]);
 
 #endif

@@ -90,9 +90,9 @@ static bool is_plausible(const uint8_t *bytes, uint64_t left)
     return !(head.flags & ~(uint32_t)CW_CHUNK_OPTIONAL) && head.length <= left - CW_CHUNK_HEADER_SIZE;
 }
 
-/* Whether the chunk at `pos`, which the file has room for, is whole. It is read in pieces, for a length may be
- * anything. What is not whole counts against what may be tried: else each of many heads could claim the rest of the
- * file. */
+/* Whether the chunk at `pos`, which ends within the file, is whole. Reads it in pieces, because a damaged length may be
+ * anything. A chunk that is not whole uses up `tried`: otherwise each of many false heads could make us read the rest
+ * of the file. */
 static enum cw_status is_whole(struct cw_chunk_walk *w, uint64_t pos, bool *whole)
 {
     const struct cw_input *input = w->window.input;
@@ -121,7 +121,7 @@ static enum cw_status is_whole(struct cw_chunk_walk *w, uint64_t pos, bool *whol
     return status;
 }
 
-/* Where the first whole chunk from `from` on begins; the file's size where there is none. */
+/* Finds the first whole chunk at or behind `from`; *at is the file's size if there is none. */
 static enum cw_status find_whole(struct cw_chunk_walk *w, uint64_t from, uint64_t *at)
 {
     const uint64_t size = w->window.input->size;
@@ -143,7 +143,7 @@ static enum cw_status find_whole(struct cw_chunk_walk *w, uint64_t from, uint64_
     return status;
 }
 
-/* Where the chunk would end that begins at `pos`, by its head; 0 where that does not say so. */
+/* End of the chunk that begins at `pos`, according to its head; 0 if the head is implausible. */
 static enum cw_status end_by_head(const struct cw_chunk_walk *w, uint64_t pos, uint64_t *end, uint32_t *type)
 {
     const uint64_t size = w->window.input->size;
@@ -160,7 +160,8 @@ static enum cw_status end_by_head(const struct cw_chunk_walk *w, uint64_t pos, u
     return status;
 }
 
-/* Goes on to the next whole chunk, or to the end of the file; there, one that is cut off is not damaged. */
+/* Goes on to the next whole chunk, or to the end of the file. A chunk cut off at the end of the file counts as
+ * truncated, not as damaged. */
 static enum cw_status mend(struct cw_chunk_walk *w, bool *truncated)
 {
     const uint64_t size = w->window.input->size;
@@ -180,7 +181,7 @@ static enum cw_status mend(struct cw_chunk_walk *w, bool *truncated)
     return status;
 }
 
-/* Over a gap that begins here. */
+/* Skips a known gap that begins here. */
 static void skip_gap(struct cw_chunk_walk *w)
 {
     struct cw_search s = {0, w->gaps->count};
@@ -192,10 +193,10 @@ static void skip_gap(struct cw_chunk_walk *w)
 
 /* ---- the walk --------------------------------------------------------------------------------------------------- */
 
-/* Chunks above it are looked through before they are read: so nonsense for a length takes no memory. */
+/* Larger chunks are verified in pieces before they are read whole, so that a nonsense length takes no memory. */
 static const uint64_t large = 64 << 20;
 
-/* *damaged: there is something that is no whole chunk, where that is to be mended. */
+/* *damaged: no whole chunk begins here, and the walk is to mend that. */
 static enum cw_status take_next(struct cw_chunk_walk *walk, struct cw_chunk *chunk, bool *found, bool *truncated,
                                 bool *damaged)
 {
@@ -255,7 +256,7 @@ enum cw_status cw_chunk_gaps_drop(struct cw_chunk_gaps *gaps, uint64_t place, st
     return CW_OK;
 }
 
-/* In the order of the file. */
+/* Sorts in the order of the file. */
 static int by_place(const void *left, const void *right)
 {
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;

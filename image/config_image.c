@@ -147,7 +147,7 @@ static void read_raws(struct parse *p, struct cw_reader *in)
 {
     uint32_t count = cw_read_count(in, 8, "raw counters");
     uint64_t *raws = cw_field_array(in, p->arena, count, sizeof *raws);
-    uint64_t last = 0; /* id 0 does not occur */
+    uint64_t last = 0; /* no raw counter has id 0 */
     for (uint32_t i = 0; i < count && in->status == CW_OK; i++) {
         size_t pos = in->pos;
         raws[i] = cw_read_u64(in);
@@ -193,7 +193,7 @@ static void read_passes(struct parse *p, struct cw_reader *in)
     p->image->pass_count = count;
 }
 
-/* How often each raw counter is placed in any pass. */
+/* Counts in how many places each raw counter stands, over all passes. */
 static uint32_t *count_placements(struct parse *p, struct cw_reader *in)
 {
     const struct cw_config_image *image = p->image;
@@ -277,7 +277,7 @@ static void read_limits(struct parse *p, struct cw_reader *in)
     p->image->limit_count = count;
 }
 
-/* The agent copies the prefix without understanding it, so a wrong one would surface only in the evaluator. */
+/* Checks the prefix here: the agent copies it unread, so a wrong one would surface only in the evaluator. */
 static void read_prefix(struct parse *p, struct cw_reader *in)
 {
     struct cw_writer own;
@@ -357,7 +357,7 @@ void cw_config_image_write(const struct cw_config_image *image, struct cw_writer
     }
 }
 
-/* The part that a chunk of this type may be, where `next` is the next one: optional ones may be missing. */
+/* Index of the first part from `next` on that a chunk of this type may be: optional parts may be missing. */
 static int skip_missing(int next, uint32_t type)
 {
     int part = next;
@@ -374,7 +374,7 @@ static bool is_known(uint32_t type)
     return false;
 }
 
-/* Says what is wrong with a chunk that is not the next one. */
+/* Explains the fault of a chunk that is not the expected next one. */
 static enum cw_status refuse_chunk(struct cw_reader *file, const struct cw_chunk *chunk, int next)
 {
     char found[5], expected[5];
@@ -446,7 +446,7 @@ enum cw_status cw_config_image_read(struct cw_config_image *image, const void *d
     return status;
 }
 
-/* ---- looking at a plan ---- */
+/* ---- questions about a plan ---- */
 
 const char *cw_config_parameter(const struct cw_config_image *image, const char *key)
 {

@@ -1,4 +1,4 @@
-/* Which passes of a plan collect which counters. */
+/* Finds the passes of a plan that collect each counter. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ bool cw_copies_list(struct cw_copies *copies, const struct cw_config_image *plan
     for (uint32_t p = 0; p < plan->pass_count; p++)
         total += plan->passes[p].count;
     uint32_t *first = cw_arena_alloc(arena, (size_t)plan->raw_count + 2, sizeof *first);
-    /* in the pass of this number, from 1; in the second round, from one more than there are */
+    /* by raw counter: the last pass that had it, counted from 1; the second round counts on behind the first */
     uint32_t *seen = cw_arena_alloc(arena, plan->raw_count, sizeof *seen);
     uint32_t *pair_of = cw_arena_alloc(arena, plan->domain_count, sizeof *pair_of);
     struct cw_copy *items = cw_arena_alloc(arena, total, sizeof *items);
@@ -30,7 +30,7 @@ bool cw_copies_list(struct cw_copies *copies, const struct cw_config_image *plan
             const struct cw_placement *at = &plan->passes[p].placements[k];
             if (pair_of[at->domain] < before)
                 pair_of[at->domain] = ++copies->pair_count;
-            if (seen[at->raw] != plan->pass_count + p + 1) /* once, though it has several domains */
+            if (seen[at->raw] != plan->pass_count + p + 1) /* once per pass, even with several domains */
                 items[first[at->raw + 1]++] = (struct cw_copy){p, pair_of[at->domain] - 1, at};
             seen[at->raw] = plan->pass_count + p + 1;
         }
@@ -68,8 +68,8 @@ uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, u
     return some;
 }
 
-/* A counter without raw counters is whole and collected by every pass. What stands in several passes is recorded as a
- * mean, which is not whole. */
+/* A counter without raw counters is whole, and every pass collects it. A counter with raw counters in several passes is
+ * recorded as a mean and is not whole. */
 static bool describe(struct cw_schema_counter *out, const struct cw_config_counter *counter,
                      const struct cw_config_image *image, struct cw_pass_index *index, struct cw_arena *arena)
 {

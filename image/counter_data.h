@@ -1,12 +1,12 @@
-/* Counter data (.cwd): what a capture recorded. See docs/formats.md for the bytes.
+/* Counter data (.cwd): the result of a capture. See docs/formats.md for the bytes.
  *
- * A capture may be larger than memory. Opening one checks all of it and keeps where its ranges are; image/range_view.h
- * makes columns of some of them at a time, image/pm_view.h of samples.
+ * A capture may be larger than memory. Opening it checks the whole file and keeps the places of its ranges;
+ * image/range_view.h makes columns of some ranges at a time, image/pm_view.h of some samples.
  *
- * Ranges in memory are columns: for column c, rollup r and range i the value is rollups[r][c * range_count + i]. Each counter
- * is a column; a counter's values of further passes are more columns behind those of all counters. What is known of
- * launches without counting are facts: fact f of range i is facts[f * range_count + i], its name schema.fact_names[f].
- */
+ * Ranges in memory are columns: for column c, rollup r and range i the value is rollups[r][c * range_count + i]. Each
+ * counter is a column; a counter's values of further passes are more columns behind the columns of all counters. Facts
+ * are known about a launch without counting: fact f of range i is facts[f * range_count + i], its name
+ * schema.fact_names[f]. */
 #ifndef CW_IMAGE_COUNTER_DATA_H
 #define CW_IMAGE_COUNTER_DATA_H
 
@@ -14,7 +14,7 @@
 #include "image/gpu_clocks.h"
 #include "image/pm_data.h"
 
-/* How a value was recorded (docs/formats.md, "value"). */
+/* Form in which a value was recorded (docs/formats.md, "value"). */
 enum cw_value_form {
     CW_FORM_NOT_COLLECTED,
     CW_FORM_UNAVAILABLE,
@@ -24,8 +24,8 @@ enum cw_value_form {
     CW_FORM_OVERFLOW,
     CW_FORM_INSTANCES,
     CW_FORM_INCOMPLETE,
-    CW_FORM__COUNT,                       /* of those in files */
-    CW_FORM_MULTIPLEXED = CW_FORM__COUNT, /* the mean of ranges that were multiplexed (eval/ranges/fold.h) */
+    CW_FORM__COUNT,                       /* number of forms in files */
+    CW_FORM_MULTIPLEXED = CW_FORM__COUNT, /* mean of ranges that were multiplexed (eval/ranges/fold.h) */
     CW_FORM__ALL
 };
 
@@ -37,24 +37,24 @@ struct cw_range {
     uint64_t start_ns, end_ns;
     const double *durations; /* one for each pass, ns, NaN unknown */
     uint32_t attribute_count;
-    const struct cw_pair *attributes; /* what else is known, see docs/formats.md */
+    const struct cw_pair *attributes; /* further facts as text, see docs/formats.md */
     const double
-        *facts; /* to be written: one for each fact of the schema, NaN unknown, NULL for none; NULL once read */
+        *facts; /* only for writing: one for each fact of the schema, NaN unknown, NULL for none; NULL once read */
 };
 
 struct cw_value {
     enum cw_value_form form;
     double rollup[CW_ROLLUP_COUNT];
-    uint32_t instance_count; /* CW_FORM_INSTANCES */
+    uint32_t instance_count; /* for CW_FORM_INSTANCES */
     const double *instances;
 };
 
 enum cw_capture_end { CW_END_EXITED, CW_END_SIGNALLED, CW_END_NO_PROGRAM, CW_END__COUNT };
 
-/* What is lost of a file in which chunks are damaged. */
+/* Data lost in a file with damaged chunks. */
 struct cw_damage {
-    uint64_t places, first, bytes; /* how many, where the first begins, and all that is lost in them */
-    bool counted;                  /* `ranges` is known: the file has its end */
+    uint64_t places, first, bytes; /* number of damaged places, start of the first, bytes lost in all */
+    bool counted;                  /* `ranges` is known, because the file has its end chunk */
     uint64_t ranges;
 };
 
@@ -63,62 +63,62 @@ struct cw_directory;
 struct cw_counter_data {
     struct cw_schema schema;
     uint32_t device_count, range_count;
-    const struct cw_device *devices; /* by number */
-    const struct cw_input *input;   /* of a capture that was opened; where its samples and, with `directory`, ranges are */
-    const struct cw_directory *directory; /* or NULL: all that is about ranges is in memory */
+    const struct cw_device *devices;      /* sorted by number */
+    const struct cw_input *input;         /* an opened capture: its samples and, with `directory`, its ranges */
+    const struct cw_directory *directory; /* NULL: all data of ranges is in memory */
     /* without a directory: */
     const struct cw_range *ranges;
     double *rollups[CW_ROLLUP_COUNT]; /* [column][range] */
     uint8_t *forms;                   /* [column][range], enum cw_value_form */
     double *facts;                    /* [fact][range], NaN unknown */
     uint32_t clocks_count;
-    const struct cw_gpu_clocks *clocks; /* by device, then time; several of one where captures were merged */
+    const struct cw_gpu_clocks *clocks; /* by device, then time; merged captures have several entries per device */
     struct cw_pm_data pm;
-    bool complete;                      /* an end chunk was found, and no chunk is damaged */
+    bool complete; /* the file has an end chunk and no damaged chunk */
     struct cw_damage damage;
     enum cw_capture_end how;
     uint32_t code;
     uint64_t dropped;
 };
 
-/* Checks a capture, all of it, and finds what is in it; all but the input lives in `arena`, and the input must stay
- * open as long as the data is used. A chunk that is damaged costs what it holds, and of a range all of it; `damage` has
- * how much that is. */
+/* Opens a capture: checks all of it and finds its parts. Everything but the input lives in `arena`; keep the input open
+ * as long as the data is in use. A damaged chunk loses its content, and a range loses all of its chunks; `damage` says
+ * how much is lost. */
 enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct cw_input *input,
                                     struct cw_arena *arena, struct cw_error *err);
-/* The same, where of packed chunks (image/pack.h) those ranges alone are wanted that are of some ranks, as
- * image/rank_index.h lists them, or of none; other packs are left out with the devices in them. CW_ERR_INPUT also where a
- * range is of one of these. `ranks` has to stay; NULL: all. */
+/* Opens a capture for some ranks only: of packed chunks (image/pack.h) it keeps the ranges whose rank is in the list
+ * (image/rank_index.h) and the ranges without a rank; it skips other packs with their devices. CW_ERR_INPUT also if a
+ * range needs a skipped device. `ranks` must stay valid; NULL: all ranks. */
 enum cw_status cw_counter_data_open_ranks(struct cw_counter_data *data, const struct cw_input *input, const char *ranks,
                                           struct cw_arena *arena, struct cw_error *err);
-/* Brings all ranges, and the times of all samples, into memory. */
+/* Loads all ranges, and the times of all samples, into memory. */
 enum cw_status cw_counter_data_load(struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
-/* Both, of bytes in memory; blocks of samples stay in `bytes`. */
+/* Opens and loads a capture from bytes in memory; blocks of samples stay in `bytes`. */
 enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *bytes, size_t size, const char *source,
                                     struct cw_arena *arena, struct cw_error *err);
 
-/* What a range is of: all but its times, durations and facts. */
+/* Returns the launch of a range: everything but times, durations and facts. */
 const struct cw_range *cw_launch_of(const struct cw_counter_data *data, uint32_t range);
-/* Every launch that there is, in the order in which each came first: with a directory each once, else one a range. */
+/* All launches, in the order of their first ranges: with a directory each launch once, else one for each range. */
 uint32_t cw_launch_count(const struct cw_counter_data *data);
 const struct cw_range *cw_launch(const struct cw_counter_data *data, uint32_t launch);
-/* Which of these a range is of. */
+/* Index of a range's launch in that list. */
 uint32_t cw_launch_number(const struct cw_counter_data *data, uint32_t range);
-/* When the first range began; 0 where none says. */
+/* Time of the first range's start; 0 if no range has one. */
 uint64_t cw_ranges_begin(const struct cw_counter_data *data);
-/* Whether any range says a fact of the schema. */
+/* Whether any range has a value for a fact of the schema. */
 bool cw_fact_is_known(const struct cw_counter_data *data, uint32_t fact);
 
-/* The clocks of a device: *first of data->clocks and those behind it; returns how many. */
+/* Finds the clocks of a device: data->clocks from index *first on. Returns their number. */
 uint32_t cw_counter_data_clocks(const struct cw_counter_data *data, uint32_t device, uint32_t *first);
 
 /* The value of an attribute of a device, or NULL. */
 const char *cw_device_attribute(const struct cw_device *device, const char *key);
-/* The same of a range. */
+/* The value of an attribute of a range, or NULL. */
 const char *cw_range_attribute(const struct cw_range *range, const char *key);
 
-/* Chunks for appending to a file that starts with header and schema. `values` has one entry for each column. Forms are
- * chosen by the writer where the value allows a shorter one (zero, one value in every rollup). */
+/* Write chunks, to append to a file that starts with header and schema. `values` has one entry for each column. The
+ * writer chooses a shorter form if the value allows it (zero, one value in every rollup). */
 void cw_counter_data_write_device(const struct cw_schema *schema, const struct cw_device *device,
                                   struct cw_writer *out);
 void cw_counter_data_write_range(const struct cw_schema *schema, const struct cw_range *range,

@@ -1,4 +1,4 @@
-/* The chunks of counter data that reading, writing and merging share. See docs/formats.md. */
+/* Chunks of counter data that reading, writing and merging share. See docs/formats.md. */
 #ifndef CW_IMAGE_DATA_CHUNKS_H
 #define CW_IMAGE_DATA_CHUNKS_H
 
@@ -26,11 +26,11 @@
 #define CW_CHUNK_GPU_CLOCKS CW_CHUNK_TYPE('G', 'C', 'L', 'K')
 #define CW_CHUNK_END CW_CHUNK_TYPE('E', 'N', 'D', 'C')
 
-enum { CW_LAUNCH_SIZE = 4 + 4 + 4 * 8 }; /* bytes of a launch in LNCH: its name, its device, the rest */
+enum { CW_LAUNCH_SIZE = 4 + 4 + 4 * 8 }; /* bytes of a launch in LNCH: name, device, four numbers */
 
-/* Appends RFCT with the facts of the next range, unless all are NaN (unknown). */
+/* Appends RFCT with the facts of the next range, unless all facts are NaN (unknown). */
 void cw_facts_write(const double *facts, uint32_t count, struct cw_writer *out);
-/* Reads the payload of RFCT; all are NaN where it is empty. */
+/* Reads the payload of RFCT; all facts are NaN if it is empty. */
 enum cw_status cw_facts_read(const struct cw_reader *file, const struct cw_chunk *chunk, double *facts, uint32_t count);
 
 #endif

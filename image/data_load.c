@@ -1,4 +1,4 @@
-/* All of a capture in memory. */
+/* Loads a whole capture into memory. */
 #include <string.h>
 
 #include "image/pm_view.h"
@@ -21,7 +21,7 @@ static enum cw_status allocate(struct cw_counter_data *to, struct cw_range **ran
     return good ? CW_OK : cw_error_nomem(err);
 }
 
-/* The ranges of a view are those from `first` on. */
+/* Copies the columns of a view, whose ranges begin at `first`. */
 static void take_columns(struct cw_counter_data *to, const struct cw_counter_data *view, uint32_t first)
 {
     const uint32_t columns = cw_schema_columns(&to->schema), count = view->range_count;

@@ -14,7 +14,7 @@ struct located {
     uint64_t offset;
 };
 
-/* Opening walks over all chunks once. */
+/* State of the one walk over all chunks. */
 struct parse {
     struct cw_counter_data *data;
     struct cw_arena *arena;
@@ -25,12 +25,12 @@ struct parse {
     struct cw_gpu_clocks *clocks;
     uint64_t *clocks_at;
     size_t device_count, device_room, clocks_room, clocks_at_room;
-    void *numbers; /* a tree of the devices' */
+    void *numbers; /* a tree of the devices' numbers */
     struct cw_range_parts parts;
     struct cw_pm_reading pm;
-    bool ended;  /* by ENDC */
-    bool doubts; /* what belongs to the next range may be lost */
-    uint64_t dropped_to; /* where the last range that was dropped ends */
+    bool ended;          /* ENDC was read */
+    bool doubts;         /* parts of the next range may be lost */
+    uint64_t dropped_to; /* end of the last range that was dropped */
 };
 
 /* ---- the schema ------------------------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ static enum cw_status read_schema(struct parse *p)
     return cw_chunk_finish(&in, &chunk);
 }
 
-/* RPTS and FNAM. */
+/* Reads RPTS and FNAM. */
 static enum cw_status read_of_ranges(struct parse *p, const struct cw_chunk *chunk)
 {
     struct cw_schema *s = &p->data->schema;
@@ -88,7 +88,7 @@ static enum cw_status read_end(struct parse *p, const struct cw_chunk *chunk)
     cw_chunk_open(&p->file, chunk, &in);
     uint64_t ranges = cw_read_u64(&in);
     const uint64_t found = p->directory->count;
-    const bool some = p->directory->gaps.ranks != NULL; /* alone were wanted */
+    const bool some = p->directory->gaps.ranks != NULL; /* only some ranks were wanted */
     const bool lost = (p->directory->gaps.count || some) && ranges > found;
     p->data->damage.counted = !some;
     p->data->damage.ranges = lost && !some ? ranges - found : 0;
@@ -158,7 +158,7 @@ static int by_number(const void *left, const void *right)
     return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Devices are kept by number: a file has them as they were met. */
+/* Sorts devices by number: a file has them in the order of their first use. */
 static enum cw_status sort_devices(struct parse *p)
 {
     struct cw_device *devices = cw_field_array(&p->file, p->arena, p->device_count, sizeof *devices);
@@ -200,7 +200,7 @@ static int by_device_and_time(const void *left, const void *right)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Without those of a device whose description is lost. */
+/* Sorts clocks, and leaves out clocks of a device whose description is lost. */
 static enum cw_status sort_clocks(struct parse *p)
 {
     struct cw_counter_data *d = p->data;
@@ -233,7 +233,7 @@ static enum cw_status read_about(struct parse *p, struct cw_range *range)
     return cw_chunk_finish(&in, &p->parts.about);
 }
 
-/* The device stays its number until all are known. */
+/* Reads a launch. Its device keeps the number of the file until all devices are known. */
 static enum cw_status read_launch(struct parse *p, const struct cw_chunk *chunk, struct cw_range *range)
 {
     struct cw_reader in;
@@ -257,7 +257,7 @@ static enum cw_status check_facts(struct parse *p)
     return status;
 }
 
-/* What stands behind the launch. */
+/* Checks the values behind the launch. */
 static enum cw_status check_values(struct parse *p, const struct cw_chunk *chunk, size_t head)
 {
     const struct cw_schema *s = &p->data->schema;
@@ -300,7 +300,8 @@ static enum cw_status find_launch(struct parse *p, const struct cw_chunk *chunk,
     return status == CW_OK && !known ? read_launch(p, chunk, &p->directory->items[*launch]) : status;
 }
 
-/* Whether it is not known which launch the range is of, by what was lost before it. */
+/* Whether damage before the range may have lost one of its parts or its device's description, so that its launch is
+ * unknown. */
 static bool is_orphan(const struct parse *p, const struct cw_chunk *chunk, size_t head)
 {
     enum { DEVICE_TO_END = 4 + 4 + 8 + 8 + 12 + 12 };
@@ -312,7 +313,7 @@ static bool is_orphan(const struct parse *p, const struct cw_chunk *chunk, size_
     return !tfind(&device, &p->numbers, by_value);
 }
 
-/* A range is lost with its parts. */
+/* Drops a range with its parts. */
 static enum cw_status drop_range(struct parse *p, const struct cw_chunk *chunk)
 {
     const struct cw_chunk_gap gap = {p->parts.start, chunk->offset + CW_CHUNK_HEADER_SIZE + chunk->size, 0};
@@ -338,7 +339,7 @@ static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
     if (status == CW_OK && p->directory->count == UINT32_MAX)
         status = cw_reader_fail_at(&p->file, (size_t)chunk->offset,
                                    "found more than %" PRIu32 " ranges, expected no more", UINT32_MAX);
-    if (status == CW_OK && !head) /* which says why */
+    if (status == CW_OK && !head) /* this call gives the message */
         status = read_launch(p, chunk, &(struct cw_range){0});
     if (status == CW_OK)
         status = find_launch(p, chunk, head, &launch);
@@ -360,15 +361,16 @@ static void index_devices(struct parse *p)
 
 /* ---- all chunks ------------------------------------------------------------------------------------------------- */
 
-/* Before a chunk: where damage ends at it, parts of a range before that are lost as well. What follows may lack some,
- * unless the damage is one chunk that is none of them, or a range begins anew with its attributes. */
+/* Called before each chunk. If damage ends at this chunk, earlier parts of the next range are lost as well. The chunks
+ * that follow may lack parts, unless the damage is a single chunk of a type that is no such part, or a range begins
+ * anew with its attributes. */
 static enum cw_status take_gap(struct parse *p, const struct cw_chunk *chunk)
 {
     struct cw_chunk_gaps *gaps = &p->directory->gaps;
     if (gaps->count && gaps->items[gaps->count - 1].to == chunk->offset && chunk->offset != p->dropped_to) {
         const uint32_t type = gaps->items[gaps->count - 1].type;
         p->doubts = type != CW_CHUNK_RANGE && type != CW_CHUNK_DEVICE && type != CW_CHUNK_GPU_CLOCKS;
-        if (chunk->packed) { /* records are whole, and only the first follows the damage */
+        if (chunk->packed) { /* records are whole, so only the first one follows the damage */
             p->doubts = false;
             if (chunk->place != chunk->offset || (p->parts.any && p->parts.start == chunk->place))
                 return CW_OK;
@@ -450,7 +452,7 @@ static void leave(void *number)
     (void)number;
 }
 
-/* What the arena keeps of what was read. */
+/* Moves the lists that were read into the arena. */
 static enum cw_status keep(struct parse *p, enum cw_status status)
 {
     struct cw_directory *d = p->directory;

@@ -33,7 +33,7 @@ static bool all_bits(const double *values, uint32_t count, uint64_t bits)
     return true;
 }
 
-/* The form to write: the shortest that reads back as the same rollups, bit for bit. -0.0 is not zero here. */
+/* Chooses the shortest form that reads back as the same rollups, bit for bit. -0.0 is not zero here. */
 static enum cw_value_form choose_form(const struct cw_value *value)
 {
     switch (value->form) {

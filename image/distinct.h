@@ -1,4 +1,4 @@
-/* The different numbers of a column, as long as they are few. */
+/* Collects the distinct numbers of a column, as long as there are few. */
 #ifndef CW_IMAGE_DISTINCT_H
 #define CW_IMAGE_DISTINCT_H
 
@@ -9,12 +9,12 @@ enum { CW_DISTINCT_MAX = 256 };
 
 struct cw_distinct {
     uint32_t count; /* CW_DISTINCT_MAX + 1: too many */
-    size_t bytes;   /* of the values as varints */
+    size_t bytes;   /* size of the values as varints */
     uint64_t values[CW_DISTINCT_MAX];
     int16_t slots[2 * CW_DISTINCT_MAX]; /* -1 empty */
 };
 void cw_distinct_begin(struct cw_distinct *distinct);
-/* The value's number, in the order in which they came; `count` says when there are too many. */
+/* Returns the value's index, in the order of first use. Check `count` for too many values. */
 uint32_t cw_distinct_of(struct cw_distinct *distinct, uint64_t value);
 
 #endif

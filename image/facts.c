@@ -1,4 +1,4 @@
-/* The chunk RFCT: what is known of a launch without counting. */
+/* Reads and writes the chunk RFCT: facts known about a launch without counting. */
 #include <math.h>
 
 #include "image/data_chunks.h"

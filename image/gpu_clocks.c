@@ -62,7 +62,7 @@ bool cw_gpu_clocks_differ(const struct cw_gpu_clocks *a, const struct cw_gpu_clo
            are_apart(&a->readings[a->count - 1], &b->readings[b->count - 1]);
 }
 
-/* Bits that NVML names, but for an idle GPU and clocks that someone set, which are no limit. */
+/* Names NVML's bits, except for two that are no limits: an idle GPU, and clocks set by a user. */
 static void put_limits(uint64_t limits, char *text, size_t size)
 {
     static const struct {

@@ -23,7 +23,8 @@ size_t cw_job_ranks_sort(struct cw_job_ranks *job)
     return job->count = kept;
 }
 
-/* Launches of one rank mostly follow one another. Where the list is full, those that are in it twice go first. */
+/* Adds a rank. Consecutive launches mostly have the same rank, so it compares with the last one first. Removes
+ * duplicates when the list is full, before it grows. */
 static bool add_rank(struct cw_job_ranks *job, uint32_t rank)
 {
     if (job->count && job->ranks[job->count - 1] == rank)
@@ -78,7 +79,7 @@ void cw_job_ranks_free(struct cw_job_ranks *job)
     *job = (struct cw_job_ranks){0};
 }
 
-/* ---- those that are missing ------------------------------------------------------------------------------------- */
+/* ---- missing ranks ---------------------------------------------------------------------------------------------- */
 
 bool cw_job_ranks_missing(const struct cw_job_ranks *job, size_t *at, struct cw_rank_run *run)
 {
@@ -100,7 +101,7 @@ static int put_run(char *text, size_t size, const char *before, const struct cw_
 
 const char *cw_job_ranks_text(const struct cw_job_ranks *job, char text[CW_JOB_RANKS_TEXT])
 {
-    enum { MOST = 6 }; /* runs that are named */
+    enum { MOST = 6 }; /* runs to name */
     struct cw_rank_run run, runs[MOST];
     uint64_t missing = 0, more = 0;
     size_t count = 0;

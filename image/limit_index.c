@@ -13,7 +13,7 @@ static int by_group(const void *left, const void *right)
     return (a->group > b->group) - (a->group < b->group);
 }
 
-/* Numbers a limit's groups from *next on; numbers[member] is the member's. */
+/* Numbers a limit's groups from *next on; numbers[member] is the number of the member's group. */
 static void number_groups(const struct cw_config_limit *limit, struct numbered *sorted, uint32_t *numbers,
                           uint32_t *next)
 {

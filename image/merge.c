@@ -16,11 +16,11 @@
 #include "image/range_read.h"
 
 struct mapped {        /* a device of the current input */
-    uint32_t from, to; /* its number there and in the result */
-    bool is_new;       /* to the result */
+    uint32_t from, to; /* number in the input and in the result */
+    bool is_new;       /* the result did not have it yet */
 };
 
-/* What all inputs have to have alike. */
+/* A chunk that must be the same in all inputs. */
 struct shared {
     bool found;
     struct cw_likeness payload;
@@ -28,38 +28,38 @@ struct shared {
 
 struct merge {
     const struct cw_merge_files *files;
-    struct cw_writer out;     /* what was not put yet */
-    struct cw_packer *packer; /* of a sparse result of ranges, or NULL */
-    struct cw_schema shape;   /* for it: how many there are of everything */
+    struct cw_writer out;     /* output not yet put */
+    struct cw_packer *packer; /* for a sparse result of ranges, or NULL */
+    struct cw_schema shape;   /* for the packer: the counts of everything */
     struct cw_writer packed;
     struct cw_error *err;
     struct cw_arena *arena;
     bool is_first;                   /* the current input is the first */
-    const char *first;               /* its name */
+    const char *first;               /* name of the first input */
     enum cw_profiler profiler;       /* of the first input */
-    struct cw_merge_devices devices; /* of the result */
-    struct cw_merge_trace trace;     /* of the result */
-    void *modules;                   /* a tree of those that were written: several processes run the same code */
-    struct shared schema, repeats, meanings; /* of the first input */
+    struct cw_merge_devices devices; /* devices of the result */
+    struct cw_merge_trace trace;     /* trace of the result */
+    void *modules;                   /* a tree of the modules already written: several processes run the same code */
+    struct shared schema, repeats, meanings; /* chunks of the first input */
     uint32_t repeat_count, fact_count;
-    const char *fact_names[CW_FACTS_MAX]; /* of all inputs */
+    const char *fact_names[CW_FACTS_MAX]; /* fact names of all inputs */
     uint64_t ranges, dropped;
     bool complete;
     enum cw_capture_end how;
     uint32_t code;
-    /* of the current input: */
+    /* for the current input: */
     const struct cw_counter_data *data;
-    struct cw_arena *own;           /* it lives as long as the input is open */
+    struct cw_arena *own;           /* lives as long as the input is open */
     void *map;                      /* a tree of its devices */
-    bool has_rows;                  /* of a trace */
-    uint32_t fact_at[CW_FACTS_MAX]; /* where its facts stand in the result */
-    struct cw_range_parts parts;    /* what the next range is said to be */
+    bool has_rows;                  /* the input has rows of a trace */
+    uint32_t fact_at[CW_FACTS_MAX]; /* index of its facts in the result */
+    struct cw_range_parts parts;    /* parts of the next range */
 };
 
-/* What is kept of many inputs is written when so much has come together. */
+/* Output is put once this many bytes have been collected. */
 enum { PIECE = 1 << 20 };
 
-/* Nodes of trees are an arena's. */
+/* Adds a copy of a node, kept in the arena, to a tree. */
 static void *keep(struct cw_arena *arena, const void *node, size_t size, void **tree,
                   int (*compare)(const void *, const void *))
 {
@@ -94,8 +94,9 @@ static const struct mapped *find_mapped(const struct merge *m, uint32_t number)
     return found ? *found : NULL;
 }
 
-/* The number in the result for a device of the input. Samples have their device's own clock, and say of the device what
- * is true of one capture alone: theirs is never that of an earlier input. NULL when out of memory. */
+/* Returns the number in the result for a device of the input. Devices of samples never share a number with an earlier
+ * input: samples use their device's own clock, and the device's description holds for one capture alone. NULL when out
+ * of memory. */
 static const struct mapped *map_device(struct merge *m, const struct cw_merge_device *device)
 {
     struct mapped mapped = {.from = device->own};
@@ -105,7 +106,7 @@ static const struct mapped *map_device(struct merge *m, const struct cw_merge_de
                : NULL;
 }
 
-/* Of a chunk DEVC or GCLK. */
+/* Device number of a DEVC or GCLK chunk. */
 static uint32_t device_number(const struct cw_chunk *chunk)
 {
     struct cw_reader in;
@@ -113,7 +114,7 @@ static uint32_t device_number(const struct cw_chunk *chunk)
     return cw_read_u32(&in);
 }
 
-/* A reader without bytes, for messages. */
+/* Returns a reader without bytes, for messages. */
 static struct cw_reader reader_of(const struct merge *m, const struct cw_input *input)
 {
     struct cw_reader file;
@@ -139,7 +140,7 @@ static void skip_string(struct cw_reader *in)
     cw_read_bytes(in, cw_read_u32(in));
 }
 
-/* Where a chunk has numbers of devices: `count` of them, the first at `at`, each `step` bytes behind the one before. */
+/* Places of device numbers in a chunk: `count` numbers, the first at `at`, each `step` bytes behind the one before. */
 struct places {
     size_t at, step;
     uint32_t count;
@@ -151,7 +152,7 @@ static struct places find_numbers(const struct cw_chunk *chunk)
     cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
     if (chunk->type == CW_CHUNK_RANGE) {
         skip_string(&in); /* its name */
-        skip_string(&in); /* and kernel */
+        skip_string(&in); /* its kernel */
         return (struct places){in.pos, 0, 1};
     }
     if (chunk->type == CW_CHUNK_LAUNCHES) {
@@ -178,7 +179,7 @@ static struct places find_numbers(const struct cw_chunk *chunk)
     return (struct places){0, 0, first};
 }
 
-/* `end`: nothing comes behind it. */
+/* `end`: this is the last output. */
 static enum cw_status put(struct merge *m, bool end)
 {
     struct cw_writer *out = m->packer ? &m->packed : &m->out;
@@ -203,7 +204,7 @@ static enum cw_status copy_chunk(struct merge *m, struct cw_input *input, const 
         cw_reader_init(&in, chunk->payload + at, chunk->size - at, "", 0, NULL);
         uint32_t number = cw_read_u32(&in);
         const struct mapped *device = find_mapped(m, number);
-        /* a capture that died has launches of devices that it had not described yet */
+        /* A capture that died may have launches of a device that it had not described yet. */
         bool may_lack = chunk->type == CW_CHUNK_LAUNCHES;
         if (!device && may_lack && !(device = map_device(m, &(struct cw_merge_device){.own = number})))
             return cw_error_nomem(m->err);
@@ -234,7 +235,7 @@ static enum cw_status take_module(struct merge *m, struct cw_input *input, const
                                                                        : cw_error_nomem(m->err);
 }
 
-/* Where a name of the current input's facts stands in the result. */
+/* Index in the result of a fact of the current input. */
 static uint32_t fact_place(const struct merge *m, const char *name)
 {
     uint32_t at = 0;
@@ -243,7 +244,7 @@ static uint32_t fact_place(const struct merge *m, const char *name)
     return at;
 }
 
-/* Facts in the result's order: inputs may have different ones. */
+/* Writes facts in the result's order: inputs may have different facts. */
 static enum cw_status take_facts(struct merge *m, struct cw_input *input)
 {
     const struct cw_schema *schema = &m->data->schema;
@@ -271,7 +272,7 @@ static enum cw_status take_range(struct merge *m, struct cw_input *input, const 
     return status == CW_OK ? copy_chunk(m, input, chunk) : status;
 }
 
-/* The first input is opened again: how the others differ from it is asked once. */
+/* Refuses an input of another plan. Opens the first input again to say how the two differ. */
 static enum cw_status refuse(struct merge *m, struct cw_input *input, const struct cw_schema *schema)
 {
     bool planned = m->profiler == CW_PROFILER_RANGE || m->profiler == CW_PROFILER_PM;
@@ -291,7 +292,7 @@ static enum cw_status refuse(struct merge *m, struct cw_input *input, const stru
     return status;
 }
 
-/* What all inputs have to have alike, of which the result has the first's. */
+/* Takes a chunk that must be the same in all inputs. The result has the first input's. */
 static enum cw_status take_alike(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     struct shared *own = chunk->type == CW_CHUNK_SCHEMA    ? &m->schema
@@ -305,13 +306,13 @@ static enum cw_status take_alike(struct merge *m, struct cw_input *input, const 
             cw_schema_write_fact_names(m->fact_names, m->fact_count, &m->out);
         return status;
     }
-    const bool planned = m->profiler != CW_PROFILER_TRACE; /* what a trace holds, each file says by itself */
+    const bool planned = m->profiler != CW_PROFILER_TRACE; /* each file of a trace describes its own content */
     if (planned && (!own->found || cw_likeness_compare(&own->payload, &payload) != 0))
         return refuse(m, input, &m->data->schema);
     return CW_OK;
 }
 
-/* PM sampling traces what the program does beside its samples. */
+/* A PM sampling capture has rows of a trace beside its samples. */
 static bool has_rows(const struct merge *m)
 {
     return m->profiler == CW_PROFILER_TRACE || m->profiler == CW_PROFILER_PM;
@@ -326,7 +327,7 @@ static enum cw_status take_trace(struct merge *m, struct cw_input *input, const 
     return wanted ? copy_chunk(m, input, &renumbered) : CW_OK;
 }
 
-/* Not where its description is lost; launches of it may be there all the same. */
+/* Whether the input describes a device. The description may be lost and launches of the device still be there. */
 static bool is_described(const struct merge *m, uint32_t number)
 {
     uint32_t index;
@@ -364,12 +365,12 @@ static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const 
     case CW_CHUNK_TRACE_TEXTS:
     case CW_CHUNK_TRACE_ROWS:
         return has_rows(m) ? take_trace(m, input, chunk) : CW_OK;
-    default: /* the result has an end of its own */
+    default: /* the result gets its own end chunk */
         return CW_OK;
     }
 }
 
-/* Each whole chunk of an input that has been read and found good. */
+/* Takes each whole chunk of an input that was read and found valid. */
 static enum cw_status walk(struct merge *m, struct cw_input *input,
                            enum cw_status (*take)(struct merge *, struct cw_input *, const struct cw_chunk *))
 {
@@ -404,7 +405,7 @@ static enum cw_status check_kind(struct merge *m, struct cw_input *input, const 
     return data->schema.repeat_count == m->repeat_count ? CW_OK : refuse(m, input, &data->schema);
 }
 
-/* Rows are copied as they are: who reads them checks them. */
+/* Copies rows unchanged: their reader checks them. */
 static enum cw_status begin_trace(struct merge *m, struct cw_input *input)
 {
     struct cw_trace trace;
@@ -480,8 +481,8 @@ static enum cw_status add_fact_names(struct merge *m, const struct cw_schema *sc
     return CW_OK;
 }
 
-/* They stand before the ranges. What is wrong with an input, other than that it cannot be read, is told when it is read
- * in whole. */
+/* Collects the names of facts, which stand before the ranges. Reports only I/O errors; other faults of an input show
+ * when it is read as a whole. */
 static enum cw_status find_fact_names(struct merge *m, struct cw_input *input)
 {
     struct cw_chunk_walk walk;
@@ -511,7 +512,7 @@ static enum cw_status find_fact_names(struct merge *m, struct cw_input *input)
     return status == CW_ERR_INPUT ? CW_OK : status;
 }
 
-/* Does something with each input, one after another. */
+/* Opens each input in turn and calls `take`. */
 static enum cw_status each(struct merge *m, enum cw_status (*take)(struct merge *, struct cw_input *))
 {
     enum cw_status status = CW_OK;

@@ -57,7 +57,7 @@ static int by_number(const void *left, const void *right)
     return compare(a->number, b->number);
 }
 
-/* What is described alike is one device, but without an address only where its captures number it alike, too. */
+/* Devices with equal descriptions are one device; without an address their numbers must be equal, too. */
 static int by_likeness(const void *left, const void *right)
 {
     const struct joined *a = left, *b = right;

@@ -7,9 +7,9 @@
 #include "image/data_chunks.h"
 #include "image/merge_devices.h"
 
-struct list { /* of kinds: most inputs have the same */
+struct list { /* a list of kinds: most inputs have the same one */
     struct cw_likeness payload;
-    uint32_t first; /* of its kinds, in the result */
+    uint32_t first; /* index of its first kind in the result */
 };
 
 static int by_payload(const void *left, const void *right)

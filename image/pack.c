@@ -14,28 +14,28 @@
 struct field {
     uint8_t kind, form, width;
     bool whole;
-    uint32_t back; /* FOLLOWS: how many fields before it the other is; INDICES: how many numbers */
+    uint32_t back; /* FOLLOWS: distance to the earlier field; INDICES: count of numbers */
     uint64_t least, by;
-    const uint64_t *numbers; /* INDICES */
+    const uint64_t *numbers; /* for INDICES */
     const uint8_t *bits;
 };
 
 struct part {
-    uint32_t type, flags, end; /* end: of its fields */
+    uint32_t type, flags, end; /* end: behind its last field */
 };
 
 struct cw_pack_group {
     uint32_t rows, part_count, field_count;
-    uint64_t fixed; /* bytes of a row without texts' */
-    uint32_t rank;  /* the field with the rank of its ranges, and 1; 0: none */
+    uint64_t fixed; /* bytes of a row without its texts */
+    uint32_t rank;  /* the field with the rank of its ranges, plus 1; 0: none */
     struct part *parts;
     struct field *fields;
 };
 
-/* Behind the copy of the payload: bits are read 8 bytes at a time. */
+/* Room behind the copy of the payload: bits are read 8 bytes at a time. */
 enum { SLACK = 16 };
 
-enum { SHORTEST_TEXT = 4 }; /* its length alone */
+enum { SHORTEST_TEXT = 4 }; /* its length field alone */
 
 bool cw_pack_may_hold(uint32_t type)
 {
@@ -103,7 +103,7 @@ static void read_indices(struct field *f, struct cw_reader *in, uint32_t rows, s
     read_bits(f, in, rows);
 }
 
-/* `at` of the fields: what stands before it is known. */
+/* Reads FOLLOWS for the field at `at`; the fields before it are known. */
 static void read_follows(struct field *fields, uint32_t at, struct cw_reader *in)
 {
     struct field *f = &fields[at];
@@ -126,7 +126,7 @@ static bool is_number(uint8_t kind)
     return kind == CW_PACK_U8 || kind == CW_PACK_U32 || kind == CW_PACK_U64;
 }
 
-/* Whether a column of that field may have the form. */
+/* Whether the form is allowed for a column of this field. */
 static bool allows(const struct field *fields, uint32_t at)
 {
     const struct field *f = &fields[at];
@@ -159,7 +159,7 @@ static void read_column(struct field *fields, uint32_t at, struct cw_reader *in,
     }
 }
 
-/* The number of a row in a column that needs no other, as it is stored. False where it has none. */
+/* The stored number of a row in a column that needs no other column. False if the row has none. */
 static inline bool get_stored(const struct field *f, uint32_t row, uint64_t *number)
 {
     *number = f->least;
@@ -173,7 +173,7 @@ static inline bool get_stored(const struct field *f, uint32_t row, uint64_t *num
     return true;
 }
 
-/* The number of a row in any column, behind those of the fields before it. */
+/* The number of a row in any column; call it after the fields before it. */
 static inline bool get_number(const struct field *f, uint32_t row, uint64_t *number)
 {
     if (f->form == CW_PACK_FOLLOWS) {
@@ -191,15 +191,16 @@ static inline bool get_number(const struct field *f, uint32_t row, uint64_t *num
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
-static const uint8_t kind_sizes[CW_PACK__KINDS] = {1, 4, 8, 8, 0}; /* of texts: see their list */
+static const uint8_t kind_sizes[CW_PACK__KINDS] = {1, 4, 8, 8, 0}; /* texts: see their list */
 
-/* Runs of fields of one kind; `fields` NULL: only counts them. Returns how many there are, with the `before` ones. */
+/* Reads runs of fields of one kind; `fields` NULL: only counts them. Returns their number, with the `before` earlier
+ * ones. */
 static uint64_t read_kinds(struct cw_reader *in, struct field *fields, uint64_t before)
 {
     for (uint32_t runs = cw_read_count(in, 1, "kinds"); runs && in->status == CW_OK; runs--) {
         const size_t pos = in->pos;
         const uint64_t run = cw_read_varint(in), count = run >> 3;
-        /* each field has a column of two bytes at least */
+        /* Each field has a column of at least two bytes. */
         if (in->status == CW_OK && ((run & 7) >= CW_PACK__KINDS || before + count > (in->size - in->pos) / 2)) {
             cw_reader_fail_at(
                 in, pos, "found %" PRIu64 " fields of kind %d, expected a kind below %d and as many as fit the data",
@@ -251,8 +252,9 @@ static void read_group(struct cw_pack_group *g, struct cw_reader *in, struct cw_
     }
 }
 
-/* Texts in all records; stops behind `most`. One that is not there counts as the shortest: its record is refused only
- * when it is read, and there may be as many as the payload has bytes, in each of all records. */
+/* Sums the bytes of texts in all records; stops above `most`. A text index out of range counts as the shortest text:
+ * its record is refused only when it is read, and a payload may have as many of them as bytes, in each of all
+ * records. */
 static uint64_t text_bytes(const struct cw_pack *p, const struct cw_pack_group *g, uint64_t most)
 {
     uint64_t bytes = 0;
@@ -265,7 +267,7 @@ static uint64_t text_bytes(const struct cw_pack *p, const struct cw_pack_group *
     return bytes;
 }
 
-/* What is packed takes no more time and memory than as much would that is not. */
+/* Limits the unpacked size, so that packed data takes no more time and memory than the same data unpacked. */
 static void check_bytes(const struct cw_pack *p, struct cw_reader *in)
 {
     const uint64_t most = (uint64_t)CW_PACK_TIMES_MAX * in->size;
@@ -281,10 +283,10 @@ static void check_bytes(const struct cw_pack *p, struct cw_reader *in)
                        bytes, in->size, CW_PACK_TIMES_MAX);
 }
 
-/* ---- ranks that are wanted ------------------------------------------------------------------------------------------
- */
+/* ---- wanted ranks
+ * -------------------------------------------------------------------------------------------------- */
 
-/* A rank in digits, as of an attribute. */
+/* Whether a text is a rank in digits that is in the list, as the value of an attribute is. */
 static bool is_wanted(const struct cw_pack_text *text, const char *ranks)
 {
     uint64_t rank = 0;
@@ -298,7 +300,7 @@ static bool is_wanted(const struct cw_pack_text *text, const char *ranks)
     return cw_rank_list_has(ranks, rank);
 }
 
-/* Whether any text is a rank that is wanted. */
+/* Marks the texts that are wanted ranks; returns whether there are any. */
 static bool choose(struct cw_pack *p, const char *ranks, struct cw_reader *in)
 {
     bool any = false;
@@ -315,7 +317,7 @@ static bool is_key_of_rank(const struct cw_pack *p, const struct field *f)
            p->texts[f->least].size == sizeof rank && memcmp(p->texts[f->least].data, rank, sizeof rank) == 0;
 }
 
-/* Attributes are a count, and a key and a value for each. */
+/* Finds the field of the rank. Attributes are a count, then a key and a value for each. */
 static void find_rank(const struct cw_pack *p, struct cw_pack_group *g)
 {
     for (uint32_t i = 0, first = 0; i < g->part_count; first = g->parts[i++].end)
@@ -332,15 +334,15 @@ static bool has_range(const struct cw_pack_group *g)
     return has;
 }
 
-/* Whether a record in a row of the group is of a rank that is wanted, or of none. */
+/* Whether a record in a row of the group has a wanted rank, or none. */
 static bool row_is_wanted(const struct cw_pack *p, const struct cw_pack_group *g, uint32_t row)
 {
     uint64_t text;
     return !g->rank || !get_stored(&g->fields[g->rank - 1], row, &text) || text >= p->text_count || p->wanted[text];
 }
 
-/* Whether any record is of a rank that is wanted, or a range of none. A text that reads as a rank may stand for
- * something else, as "0" and "132" do of a device. */
+/* Whether any record has a wanted rank, or is a range without a rank. A text that reads as a rank may be another thing,
+ * as "0" and "132" of a device are. */
 static bool has_wanted(const struct cw_pack *p)
 {
     bool has = false;
@@ -388,7 +390,7 @@ static void read_groups(struct cw_pack *p, struct cw_reader *in)
     p->ends = cw_field_array(in, p->arena, (size_t)parts, sizeof *p->ends);
 }
 
-/* The group of each record, and which of its rows. */
+/* Reads the group and the row of each record. */
 static void read_order(struct cw_pack *p, struct cw_reader *in)
 {
     struct field order[1] = {{.kind = CW_PACK_U32}};
@@ -474,7 +476,7 @@ bool cw_pack_has_more(const struct cw_pack *p)
     return p->arena && p->record < p->record_count;
 }
 
-/* Bytes of the record's texts; false where it has no such text. */
+/* Measures the texts of a record; false if the record refers to a text that does not exist. */
 static bool measure_texts(const struct cw_pack *p, const struct cw_pack_group *g, uint32_t row, size_t *bytes)
 {
     *bytes = 0;
@@ -489,7 +491,7 @@ static bool measure_texts(const struct cw_pack *p, const struct cw_pack_group *g
     return true;
 }
 
-/* Puts a field where there is room for it. Returns where the next one stands. */
+/* Puts a field; the caller has made room. Returns the place of the next one. */
 static inline uint8_t *put_field(const struct cw_pack *p, const struct field *f, uint64_t number, uint8_t *to)
 {
     switch (f->kind) {

@@ -6,10 +6,10 @@
 #include "base/varint.h"
 #include "image/pack_columns.h"
 
-/* Launches of a kernel are told apart by how many of them came before where so many ranks have each. */
+/* A block tells the launches of a kernel apart by their occurrence if at least this many ranks have each. */
 enum { OCCURRENCES_APART = 16 };
 
-/* Runs of fields of one kind. */
+/* Writes runs of fields of one kind. */
 static void write_kinds(struct cw_writer *out, const uint8_t *kinds, uint32_t count)
 {
     const size_t at = out->size;
@@ -24,7 +24,7 @@ static void write_kinds(struct cw_writer *out, const uint8_t *kinds, uint32_t co
         cw_store_u32(out->data + at, runs);
 }
 
-/* Writes the chunks that a record of the group has, and leaves the kinds of all its fields in `kinds`. */
+/* Writes the chunks of a record of the group, and leaves the kinds of all its fields in `kinds`. */
 static void write_layout(struct cw_writer *out, const struct cw_pack_block *p, const struct cw_pack_alike *g,
                          struct cw_writer *kinds)
 {
@@ -46,17 +46,17 @@ static void write_layout(struct cw_writer *out, const struct cw_pack_block *p, c
         cw_store_u32(out->data + at, parts);
 }
 
-/* Where launches of a group are told apart by their occurrence, each is a group in the file. */
+/* Number of file groups that a group becomes: one for each occurrence if launches are told apart by it, else 1. */
 static uint32_t split_of(const struct cw_pack_alike *g)
 {
     return g->occurrences > 1 && g->rows / g->occurrences >= OCCURRENCES_APART ? g->occurrences : 1;
 }
 
-/* The groups of the file: of each its records, and for each record its group. */
+/* The groups of the file with their records, and the group of each record. */
 struct sorted {
-    uint32_t *base;  /* [group]: the first of the file's */
-    uint32_t *first; /* [group of the file]: in `firsts`; the last is the end */
-    size_t *firsts;  /* where the numbers of a record begin */
+    uint32_t *base;  /* [group]: index of its first group of the file */
+    uint32_t *first; /* [group of the file]: index into `firsts`; the last entry is the end */
+    size_t *firsts;  /* start of each record's numbers */
     uint64_t *order; /* [record]: its group of the file */
     uint32_t count;
 };
@@ -111,7 +111,7 @@ static bool write_groups(const struct cw_pack_block *p, const struct sorted *s, 
     return good && out->status == CW_OK;
 }
 
-/* No more is packed than a reader takes. */
+/* Pads the payload if it is too short: a reader refuses packs that unpack to too many bytes. */
 static void fill_up(struct cw_writer *out, size_t start, size_t dense)
 {
     const size_t size = out->size - start, least = dense / CW_PACK_TIMES_MAX + 1;

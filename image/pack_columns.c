@@ -14,11 +14,11 @@ struct columns {
     struct cw_writer *out;
     const struct cw_pack_rows *rows;
     const uint8_t *kinds;
-    uint64_t *own, *before, *other; /* columns: this one, the one before it, and one that it may follow */
+    uint64_t *own, *before, *other; /* columns: this one, the one before it, and a candidate that it may follow */
     float *shape;
-    struct seen { /* an f64 column that others may follow, by its shape */
+    struct seen { /* an f64 column that others may follow, by the hash of its shape */
         uint64_t hash;
-        uint32_t field; /* and 1; 0: none */
+        uint32_t field; /* its field plus 1; 0: none */
     } * seen;
     size_t seen_size; /* a power of two */
 };
@@ -38,7 +38,7 @@ static void gather(const struct cw_pack_rows *rows, uint32_t field, uint64_t *to
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
-/* What a column takes whose numbers lie above the least of them; `before` is another that is taken off, or NULL. */
+/* Least and greatest number of a column, or of its difference to `before` unless that is NULL. */
 struct span {
     uint64_t least, most;
 };
@@ -46,7 +46,7 @@ struct span {
 static struct span find_span(const uint64_t *v, const uint64_t *before, uint32_t count)
 {
     struct span s = {UINT64_MAX, 0};
-    /* differences are modulo 2^64: those below zero are large, so the first one is the origin */
+    /* Differences are modulo 2^64 and negative ones read as large numbers, so measure from the first one. */
     const uint64_t origin = before ? v[0] - before[0] - ((uint64_t)1 << 63) : 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t n = (before ? v[i] - before[i] : v[i]) - origin;
@@ -115,7 +115,7 @@ static uint64_t number_index(const void *of, uint32_t i)
     return cw_distinct_of(x->distinct, x->v[i]);
 }
 
-/* Bytes of a column of indices, SIZE_MAX where there are too many different numbers. */
+/* Bytes of a column of indices; SIZE_MAX if there are too many distinct numbers. */
 static size_t measure_indices(struct cw_distinct *x, const uint64_t *v, uint32_t count)
 {
     cw_distinct_begin(x);
@@ -134,7 +134,7 @@ static void put_indices(struct cw_writer *out, struct cw_distinct *x, const uint
     put_bits(out, count, cw_pack_width(x->count - 1), number_index, &indices);
 }
 
-/* The shortest of the forms; `before` may be NULL. */
+/* Writes the shortest form; `before` may be NULL. */
 static void put_column(struct cw_writer *out, const uint64_t *v, const uint64_t *before, uint32_t count, uint8_t whole)
 {
     struct cw_distinct distinct;
@@ -171,7 +171,7 @@ void cw_pack_write_numbers(struct cw_writer *out, const uint64_t *numbers, uint3
 
 /* ---- doubles ---------------------------------------------------------------------------------------------------- */
 
-/* Makes whole numbers of f64 that are. */
+/* Converts f64 values that are all whole numbers into integers. */
 static bool make_whole(uint64_t *v, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -184,7 +184,7 @@ static bool make_whole(uint64_t *v, uint32_t count)
     return true;
 }
 
-/* Whether a column is another, in each row times and by the same; `at` is a row where neither is zero. */
+/* Whether a column is another one times `times` divided by `by` in each row; `at` is a row where neither is zero. */
 static bool follows(const uint64_t *v, const uint64_t *other, uint32_t at, uint32_t count, uint64_t *times,
                     uint64_t *by)
 {
@@ -202,7 +202,8 @@ static bool follows(const uint64_t *v, const uint64_t *other, uint32_t at, uint3
     return true;
 }
 
-/* Columns that may follow one another are of one shape: each row by the largest. False where it has none. */
+/* Computes the shape of a column, each row divided by the largest: columns that follow one another have the same shape.
+ * False if the column has none. */
 static bool find_shape(struct columns *c, uint32_t *at, uint64_t *hash)
 {
     const uint32_t count = c->rows->count;
@@ -219,7 +220,7 @@ static bool find_shape(struct columns *c, uint32_t *at, uint64_t *hash)
         return false;
     largest = f64_of(c->own[*at]);
     for (uint32_t i = 0; i < count; i++)
-        c->shape[i] = (float)(f64_of(c->own[i]) / largest) + 0.0f; /* one zero */
+        c->shape[i] = (float)(f64_of(c->own[i]) / largest) + 0.0f; /* turns -0 into 0 */
     *hash = XXH3_64bits(c->shape, count * sizeof *c->shape);
     return true;
 }
@@ -237,7 +238,7 @@ static bool put_follows(struct columns *c, uint32_t field, uint32_t other, uint3
     return true;
 }
 
-/* A double that others may follow is kept by its shape, the first of each. */
+/* Whether the column follows an earlier one of its shape; remembers the first column of each shape. */
 static bool follows_any(struct columns *c, uint32_t field)
 {
     uint64_t hash;
@@ -266,7 +267,7 @@ static bool is_whole(uint64_t bits)
     return make_whole(&bits, 1);
 }
 
-/* An average follows its sum, also where all are equal. */
+/* An average follows its sum, even if all rows are equal. */
 static bool is_average(struct columns *c, uint32_t field)
 {
     return field && c->kinds[field - 1] == CW_PACK_F64 && !is_whole(c->own[0]) && put_follows(c, field, field - 1, 0);

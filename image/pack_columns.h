@@ -1,18 +1,18 @@
-/* The fields of records that are alike, as columns in few bytes: how a chunk PACK has them. */
+/* Writes the fields of similar records as short columns of a PACK chunk. */
 #ifndef CW_IMAGE_PACK_COLUMNS_H
 #define CW_IMAGE_PACK_COLUMNS_H
 
 #include "image/pack.h"
 
 struct cw_pack_rows {
-    const uint64_t *numbers; /* of all records: f64 as their bits, texts as their number */
-    const size_t *firsts;    /* where those of each row begin */
+    const uint64_t *numbers; /* numbers of all records: f64 as their bits, texts as their index */
+    const size_t *firsts;    /* start of each row's numbers */
     uint32_t count;
 };
 /* Appends a column for each field. False when out of memory. */
 bool cw_pack_write_columns(struct cw_writer *out, const struct cw_pack_rows *rows, const uint8_t *kinds,
                            uint32_t fields);
-/* Appends one of whole numbers that stand alone. */
+/* Appends a column of whole numbers that depends on no other. */
 void cw_pack_write_numbers(struct cw_writer *out, const uint64_t *numbers, uint32_t count);
 
 #endif

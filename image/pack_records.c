@@ -9,7 +9,7 @@
 #include "image/counter_data.h"
 #include "image/data_chunks.h"
 
-/* How many launches of a group a process has had. */
+/* Number of launches of a group in a process so far. */
 struct cw_pack_count {
     uint32_t group, device, process, met;
 };
@@ -27,7 +27,7 @@ static void *grown(struct cw_pack_block *p, void *items, size_t *room, size_t co
     return moved ? moved : items;
 }
 
-/* As cw_hash_table_add, and `failed` remembers that there is no memory. */
+/* As cw_hash_table_add; sets `failed` when out of memory. */
 static uint32_t find_item(struct cw_pack_block *p, struct cw_hash_table *t, uint64_t hash, const void *key,
                           cw_hash_is *is)
 {
@@ -67,7 +67,7 @@ static void take_f64s(struct cw_pack_block *p, struct cw_reader *in, uint32_t co
 }
 
 struct text {
-    const uint8_t *data; /* with its length before it */
+    const uint8_t *data; /* with its length in front */
     size_t size;
 };
 
@@ -85,7 +85,7 @@ static bool is_text(const void *block, uint32_t index, const void *key)
     return a->size == b.size && memcmp(a->data, b.data, b.size) == 0;
 }
 
-/* Texts are their number among those of the block. */
+/* Puts the text's index among the texts of the block. */
 static void take_text(struct cw_pack_block *p, struct cw_reader *in)
 {
     const uint8_t *start = in->data + in->pos;
@@ -156,7 +156,7 @@ static void take_facts(struct cw_pack_block *p, struct cw_reader *in)
     take_f64s(p, in, form ? p->schema->fact_count : 0);
 }
 
-/* Name, kernel, grid and block make a launch one of its group. */
+/* Name, kernel, grid and block determine the group of a launch. */
 static void take_range(struct cw_pack_block *p, struct cw_reader *in)
 {
     const size_t names = p->number_count;
@@ -204,7 +204,7 @@ static void take_fields(struct cw_pack_block *p, const struct cw_chunk *chunk, s
 
 /* ---- records ---------------------------------------------------------------------------------------------------- */
 
-/* What makes a group: the layout, and the key behind it. */
+/* Compares what identifies a group: the layout, and the key behind it. */
 static bool is_layout(const void *block, uint32_t index, const void *key)
 {
     const struct cw_pack_block *p = block;

@@ -5,21 +5,21 @@
 #include "image/data_chunks.h"
 #include "image/pack_block.h"
 
-/* Numbers that are held: from the first on, a block ends where the next rank begins; the second are never passed by
- * more than a record. */
+/* Numbers that a block holds: from NUMBERS_ENOUGH on, it ends where the next rank begins; it exceeds NUMBERS_MOST by at
+ * most one record. */
 enum { NUMBERS_ENOUGH = 4 << 20, NUMBERS_MOST = 8 << 20 };
 
 struct cw_packer {
-    struct cw_writer held;    /* what comes before the first block */
-    struct cw_writer pending; /* chunks of the record that comes together */
+    struct cw_writer held;    /* output before the first block */
+    struct cw_writer pending; /* chunks of the record being collected */
     struct cw_pack_block block;
-    bool begun, packs; /* the first block was written, and came out shorter */
+    bool begun, packs; /* the first block was written, and packing made it shorter */
     bool failed;       /* out of memory */
 };
 
 /* ---- blocks ----------------------------------------------------------------------------------------------------- */
 
-/* The chunks of the pack that stands at `start`, instead of it. */
+/* Replaces the pack at `start` by its chunks. */
 static bool unpack(struct cw_writer *out, size_t start)
 {
     struct cw_reader file;
@@ -39,7 +39,7 @@ static bool unpack(struct cw_writer *out, size_t start)
     return good && out->status == CW_OK;
 }
 
-/* The first block decides whether the file has packed chunks, which its version says. */
+/* Writes a block. The first block decides whether the file has packed chunks, which its version states. */
 static void write_block(struct cw_packer *p, struct cw_writer *out)
 {
     const size_t start = out->size;
@@ -54,7 +54,7 @@ static void write_block(struct cw_packer *p, struct cw_writer *out)
     cw_pack_block_empty(&p->block);
 }
 
-/* What was held back before the first block goes out with it. */
+/* Writes a block, and before the first one the output that was held back. */
 static void flush(struct cw_packer *p, struct cw_writer *out)
 {
     struct cw_writer block;
@@ -77,7 +77,7 @@ static void flush(struct cw_packer *p, struct cw_writer *out)
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
 
-/* The process of a launch. */
+/* Process of a launch. */
 static uint32_t process_of(const struct cw_chunk *range)
 {
     struct cw_reader in;
@@ -88,7 +88,7 @@ static uint32_t process_of(const struct cw_chunk *range)
     return cw_read_u32(&in);
 }
 
-/* Whether the record that a chunk ends is better the first of a block: the next rank begins with it. */
+/* Whether the block is full enough to end before the record that this chunk completes: a new rank begins with it. */
 static bool is_enough(const struct cw_packer *p, const struct cw_chunk *chunk)
 {
     const bool next =
@@ -102,7 +102,7 @@ static struct cw_writer *begin_of(struct cw_packer *p, struct cw_writer *out)
     return p->begun ? out : &p->held;
 }
 
-/* What cannot be packed goes out as it is, behind what came before it. */
+/* Writes chunks that cannot be packed unchanged, behind the earlier ones. */
 static void put_pending(struct cw_packer *p, struct cw_writer *out)
 {
     flush(p, out);
@@ -115,7 +115,7 @@ static void take_chunk(struct cw_packer *p, const struct cw_chunk *chunk, const 
     const bool holds = cw_pack_may_hold(chunk->type);
     const bool ends =
         chunk->type == CW_CHUNK_RANGE || chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_GPU_CLOCKS;
-    if (!holds || (ends && chunk->type != CW_CHUNK_RANGE)) /* parts of a range that has not come */
+    if (!holds || (ends && chunk->type != CW_CHUNK_RANGE)) /* parts of a range that did not follow */
         if (p->pending.size)
             put_pending(p, out);
     cw_write_bytes(&p->pending, bytes, CW_CHUNK_HEADER_SIZE + chunk->size);

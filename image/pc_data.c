@@ -14,7 +14,7 @@ const char *const cw_sass_level_names[CW_SASS_LEVEL__COUNT] = {"gpu", "sm", "sms
 
 enum { INSTRUCTION_SIZE = 8 + 8 + 4 + 4 };
 
-/* Consecutive records are mostly of one function, whose name is then written once. */
+/* Consecutive records are mostly of one function; its name is then written once. */
 static bool same_function(const struct cw_instruction *a, const struct cw_instruction *b)
 {
     return a->function == b->function || strcmp(a->function, b->function) == 0;
@@ -25,8 +25,8 @@ static const struct cw_instruction *instruction(const void *records, size_t size
     return (const void *)((const char *)records + size * i);
 }
 
-/* Writes the list of the functions; returns the index of each record's, to be freed. A change of function that returns
- * to an earlier one repeats its name, which costs bytes and nothing else. `at` is the first member of a record. */
+/* Writes the list of functions; returns the index of each record's function, for the caller to free. If records return
+ * to an earlier function, its name is repeated, which only costs bytes. `at` is the first member of a record. */
 static uint32_t *write_functions(const void *records, size_t size, uint32_t count, struct cw_writer *out)
 {
     uint32_t *indices = calloc((size_t)count + 1, sizeof *indices), n = 0;
@@ -259,7 +259,7 @@ static void read_module(struct cw_module *module, struct cw_reader *in)
     module->code = cw_read_bytes(in, module->size);
 }
 
-/* Lists the chunks, and counts them by kind. */
+/* Lists the chunks and counts each kind. */
 static enum cw_status list_chunks(struct cw_chunk_list *list, struct cw_pc_data *data, struct cw_reader *file)
 {
     const struct cw_input input = cw_input_of(file->data, file->size, file->source);

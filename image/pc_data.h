@@ -1,14 +1,14 @@
-/* The chunks of counter data that are about single instructions: PC samples, SASS metrics and the code that both point
- * into. See docs/formats.md for the bytes.
+/* Chunks of counter data about single instructions: PC samples, SASS metrics, and the code that both point into. See
+ * docs/formats.md for the bytes.
  *
- * A batch is what one process handed over for one device at one time; batches of a capture add up. */
+ * A batch comes from one process for one device at one time; batches of a capture add up. */
 #ifndef CW_IMAGE_PC_DATA_H
 #define CW_IMAGE_PC_DATA_H
 
 #include "base/bytes.h"
 
 struct cw_module { /* the code of a CUDA module, an ELF image */
-    uint64_t crc;  /* how samples name it */
+    uint64_t crc;  /* identifies the module in samples */
     const uint8_t *code;
     size_t size;
 };
@@ -16,7 +16,7 @@ struct cw_module { /* the code of a CUDA module, an ELF image */
 struct cw_instruction {
     uint64_t module;      /* crc */
     uint64_t pc;          /* bytes from the start of the function */
-    const char *function; /* as the driver names it (mangled) */
+    const char *function; /* mangled, as the driver has it */
     uint32_t symbol;      /* the function's index in the module's symbol table */
 };
 
@@ -29,7 +29,7 @@ struct cw_stall {
 
 struct cw_pc_record {
     struct cw_instruction at;
-    uint32_t launch; /* number of the kernel launch in its process, 0 unknown; serialized mode has it */
+    uint32_t launch; /* number of the kernel launch in its process, only in serialized mode; 0 unknown */
     uint32_t stall_count;
     const struct cw_stall *stalls;
 };
@@ -38,9 +38,9 @@ struct cw_pc_batch {
     uint32_t device, process;
     uint64_t start_ns, end_ns;
     enum cw_pc_mode mode;
-    uint8_t period;                 /* a sample each 2^period cycles; 0 unknown */
-    bool buffer_full;               /* the hardware's buffer was full: samples after that are lost uncounted */
-    uint64_t total, dropped, other; /* samples: all of them, those dropped by the hardware, those of no user's kernel */
+    uint8_t period;                 /* one sample every 2^period cycles; 0 unknown */
+    bool buffer_full;               /* the hardware's buffer was full: later samples are lost uncounted */
+    uint64_t total, dropped, other; /* samples: all, dropped by the hardware, and outside the program's kernels */
     uint32_t reason_count, record_count;
     const char *const *reasons;
     const struct cw_pc_record *records;
@@ -55,7 +55,7 @@ struct cw_sass_metric {
 
 struct cw_sass_record {
     struct cw_instruction at;
-    const uint32_t *counts;        /* of values, one for each metric of the batch */
+    const uint32_t *counts;        /* number of values for each metric of the batch */
     const uint64_t *const *values; /* [metric][instance] */
 };
 
@@ -75,26 +75,26 @@ struct cw_pc_data {
     const struct cw_sass_batch *sass;
 };
 
-/* Collects these chunks from the bytes of a counter data file that cw_counter_data_read has accepted. Lists and strings
- * live in `arena`, the code of modules in `bytes`. */
+/* Collects these chunks from a counter data file that cw_counter_data_read has accepted. Lists and strings live in
+ * `arena`, the code of modules stays in `bytes`. */
 enum cw_status cw_pc_data_read(struct cw_pc_data *data, const void *bytes, size_t size, const char *source,
                                struct cw_arena *arena, struct cw_error *err);
 
-/* Whole chunks. */
+/* Write whole chunks. */
 void cw_module_write(const struct cw_module *module, struct cw_writer *out);
 void cw_pc_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out);
 void cw_sass_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out);
 
-/* Their payloads alone. Reading does not check that every byte was read. */
+/* Write and read payloads alone. Reading does not check that every byte was read. */
 void cw_pc_batch_write(const struct cw_pc_batch *batch, struct cw_writer *out);
 void cw_pc_batch_read(struct cw_pc_batch *batch, struct cw_reader *in, struct cw_arena *arena);
 void cw_sass_batch_write(const struct cw_sass_batch *batch, struct cw_writer *out);
 void cw_sass_batch_read(struct cw_sass_batch *batch, struct cw_reader *in, struct cw_arena *arena);
 
-/* Whether `wanted` stands for the stall reason `name`: its full name, or short: "long_scoreboard" stands for
- * "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and for its twin "..._not_issued". */
+/* Whether `wanted` is the full or the short name of the stall reason `name`: "long_scoreboard" matches
+ * "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and its twin "..._not_issued". */
 bool cw_stall_reason_is(const char *name, const char *wanted);
-/* Whether it is such a twin, which counts some of another reason's samples again. */
+/* Whether the reason is such a twin, which counts some of another reason's samples again. */
 bool cw_stall_reason_is_twin(const char *name);
 
 /* "gpu", "sm", "smsp". */

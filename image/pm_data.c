@@ -138,7 +138,7 @@ static bool check_count(struct cw_reader *in, uint32_t count, uint32_t counters)
     return in->status == CW_OK;
 }
 
-/* Room for one more in a list of the reading's. */
+/* Makes room for one more item in a list of the reading. */
 static void *grown(void *items, size_t *room, size_t count, size_t size, struct cw_reader *in)
 {
     void *more = cw_grown(items, room, count, size);
@@ -147,7 +147,7 @@ static void *grown(void *items, size_t *room, size_t count, size_t size, struct 
     return more ? more : items;
 }
 
-/* A device's number, until devices are known. */
+/* Keeps the device's number until devices are known. */
 static void read_block(struct cw_pm_reading *r, struct cw_reader *in)
 {
     const uint32_t counters = r->schema->counter_count;
@@ -212,7 +212,7 @@ static void read_window(struct cw_pm_reading *r, struct cw_reader *in)
                           to->start_ns - to->end_ns);
 }
 
-/* `names` of the chunk are those from `first` on of the file. */
+/* `names` names of the chunk begin at index `first` of the file's names. */
 static void read_launch(struct cw_pm_reading *r, struct cw_reader *in, uint32_t process, uint32_t first, uint32_t names)
 {
     struct cw_pm_data *pm = r->pm;
@@ -267,8 +267,8 @@ enum cw_status cw_pm_reading_take(struct cw_pm_reading *r, const struct cw_chunk
 
 /* ---- times ------------------------------------------------------------------------------------------------------ */
 
-/* The wall clock's time for a device's: on the line through the first and the last pair of the device, parallel to the
- * axes' diagonal where there is one pair only. */
+/* Converts device time to wall time: on the line through the first and the last clock pair of the device, or with the
+ * offset alone if there is only one pair. */
 struct cw_clock_line {
     bool known;
     struct cw_clock_pair first, last;
@@ -283,7 +283,7 @@ static uint64_t to_wall(const struct cw_clock_line *l, uint64_t device_ns)
     double device_span = (double)(int64_t)(l->last.device_ns - l->first.device_ns);
     double wall_span = (double)(int64_t)(l->last.wall_ns - l->first.wall_ns);
     double drift = device_span > 0 ? wall_span / device_span - 1 : 0;
-    /* clocks that differ by more than a per mille are not what this is for: then only the offset is believed */
+    /* If the clocks differ by more than one per mille, the pairs are not credible as a line: use the offset alone. */
     double correction = fabs(drift) < 1e-3 ? since * drift : 0;
     correction = correction > 1e15 ? 1e15 : correction < -1e15 ? -1e15 : correction;
     return l->first.wall_ns + (device_ns - l->first.device_ns) + (uint64_t)(int64_t)llround(correction);
@@ -314,14 +314,14 @@ static enum cw_status find_lines(struct cw_pm_reading *r, uint32_t devices)
     return CW_OK;
 }
 
-/* ---- what needs all --------------------------------------------------------------------------------------------- */
+/* ---- steps that need all chunks --------------------------------------------------------------------------------- */
 
 struct devices {
     const struct cw_device *list;
     uint32_t count;
 };
 
-/* From its number to its index; `at` is where the number stands. */
+/* Replaces a device's number by its index; `at` is the number's place in the file. */
 static void find_device(struct cw_pm_reading *r, struct devices devices, uint32_t *device, uint64_t at)
 {
     const uint32_t number = *device;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values that are columns at a time: enough for whole cache lines, however large a block is. */
+/* Number of values held as columns at a time: enough for whole cache lines in any block. */
 enum { VIEW_VALUES = 1 << 18 };
 
-/* Bytes that are read at a time: blocks are mostly smaller, and of a large one parts are wanted. */
+/* Bytes to read at a time: most blocks are smaller, and of a large block only parts are needed. */
 enum { AHEAD = 1 << 18 };
 
 enum cw_status cw_pm_view_init(struct cw_pm_view *view, const struct cw_counter_data *data, struct cw_arena *arena,
@@ -39,7 +39,8 @@ static void fill(double *column, uint32_t count, double value)
         column[i] = value;
 }
 
-/* Sums alone: the average follows from the number of instances, least and greatest only where there is one instance. */
+/* Fills in rollups from sums alone: the average follows from the number of instances; least and greatest are known only
+ * for one instance. */
 static void spread_sums(double *const column[CW_ROLLUP_COUNT], uint32_t count, uint32_t instances)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -49,7 +50,7 @@ static void spread_sums(double *const column[CW_ROLLUP_COUNT], uint32_t count, u
             column[r][i] = instances == 1 ? column[CW_SUM][i] : NAN;
 }
 
-/* A reader over bytes of the file, which hold until the next one is opened. */
+/* Opens a reader over bytes of the file, valid until the next call. */
 static bool open_bytes(struct cw_pm_view *view, uint64_t at, size_t size, struct cw_reader *in)
 {
     const uint8_t *bytes = NULL;
@@ -73,7 +74,7 @@ static void load_sums(struct cw_pm_view *view, enum cw_column_form form, uint64_
             sums[i] = cw_read_u32(&in);
 }
 
-/* Of a column of `total` samples, which stands at *at, those from `first` on; leaves where the next column stands. */
+/* Loads samples from `first` on of a column of `total` samples at *at; moves *at to the next column. */
 static void load_column(struct cw_pm_view *view, uint32_t counter, uint32_t instances, uint64_t *at, uint32_t first,
                         uint32_t total)
 {

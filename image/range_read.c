@@ -52,7 +52,7 @@ void cw_range_parts_free(struct cw_range_parts *p)
     *p = (struct cw_range_parts){0};
 }
 
-/* ---- what is measured ------------------------------------------------------------------------------------------- */
+/* ---- launches --------------------------------------------------------------------------------------------------- */
 
 size_t cw_range_head_size(const struct cw_chunk *range)
 {
@@ -126,7 +126,7 @@ static enum cw_value_form read_value(struct cw_reader *in, double rollup[CW_ROLL
     return form;
 }
 
-/* Bytes of a value with its form, where the form alone says; else 0. */
+/* Bytes of a value with its form, if the form determines them; else 0. */
 static const uint8_t sizes[CW_FORM__COUNT] = {[CW_FORM_NOT_COLLECTED] = 1, [CW_FORM_UNAVAILABLE] = 1,
                                               [CW_FORM_ZERO] = 1,          [CW_FORM_ONE] = 9,
                                               [CW_FORM_ROLLUPS] = 33,      [CW_FORM_OVERFLOW] = 33,

@@ -5,7 +5,7 @@
 
 #include "image/directory.h"
 
-/* Values that are columns at a time: few enough for a cache of the second level. */
+/* Number of values held as columns at a time: few enough for a second-level cache. */
 enum { VIEW_VALUES = 1 << 14, LEAST_ROOM = 16, MOST_ROOM = 4096 };
 
 enum cw_status cw_range_view_init(struct cw_range_view *view, const struct cw_counter_data *data,
@@ -33,7 +33,7 @@ enum cw_status cw_range_view_init(struct cw_range_view *view, const struct cw_co
     return good ? CW_OK : cw_error_nomem(err);
 }
 
-/* The chunk of the next range of the file, whose parts are in `parts`. */
+/* Finds the chunk of the file's next range, and leaves its parts in `parts`. */
 static enum cw_status next_range(struct cw_range_view *v, struct cw_chunk *chunk)
 {
     cw_range_parts_clear(&v->parts);
@@ -76,7 +76,7 @@ static enum cw_status read_facts(struct cw_range_view *v, const struct cw_reader
     return status;
 }
 
-/* What is read was checked when the capture was opened. */
+/* Reads a range. Its bytes were checked when the capture was opened. */
 static enum cw_status read_range(struct cw_range_view *v, uint32_t i, const struct cw_chunk *chunk)
 {
     const struct cw_schema *s = &v->data.schema;
@@ -101,7 +101,7 @@ static enum cw_status read_range(struct cw_range_view *v, uint32_t i, const stru
     return read_facts(v, &file, i);
 }
 
-/* Of a capture in memory. */
+/* Copies a range of a capture in memory. */
 static void copy_range(struct cw_range_view *v, uint32_t i, uint32_t range)
 {
     const struct cw_counter_data *from = v->of, *to = &v->data;

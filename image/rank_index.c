@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number and the blank behind it. */
+/* Takes a number and the blank behind it. */
 static bool take_number(char **at, uint64_t most, uint64_t *number)
 {
     const char *start = *at;
@@ -73,7 +73,7 @@ void cw_rank_index_write(struct cw_rank_index *index, struct cw_writer *out)
     }
 }
 
-/* A part of a list, "7" or "0-7", from `*at` on, and the comma behind it. */
+/* Takes a part of a list, "7" or "0-7", from `*at` on, and the comma behind it. */
 static bool take_part(const char **at, uint64_t *from, uint64_t *to)
 {
     char *end;

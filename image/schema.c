@@ -18,7 +18,7 @@ uint32_t cw_schema_column_counter(const struct cw_schema *schema, uint32_t colum
     return column < schema->counter_count ? column : schema->repeats[column - schema->counter_count].counter;
 }
 
-/* The first repeat that is not before this one. */
+/* Index of the first repeat at or behind this one. */
 static uint32_t find_repeat(const struct cw_schema *schema, uint32_t counter, uint32_t pass)
 {
     struct cw_search s = {0, schema->repeat_count};
@@ -68,7 +68,7 @@ bool cw_device_find(const struct cw_device *devices, uint32_t count, uint32_t nu
 
 /* ---- writing ---- */
 
-/* A file has the lowest minor version that knows all its chunks, so that plans and captures of ranges stay what they
+/* Writes the lowest minor version that has all the file's chunks, so that plans and captures of ranges stay as they
  * were. */
 void cw_schema_write_header(const struct cw_schema *schema, struct cw_writer *out)
 {
@@ -176,7 +176,7 @@ void cw_schema_read(struct cw_schema *schema, struct cw_reader *in, struct cw_ar
     schema->producer = cw_read_string(in, arena);
     schema->pass_count = cw_read_count_up_to(in, 0, CW_PASSES_MAX, "passes");
     read_counters(schema, in, arena);
-    /* what a plan names is evaluated on every range */
+    /* the metrics of a plan are evaluated on every range */
     schema->metric_count = (schema->profiler < CW_PROFILER__PLANNED ? cw_field_read_names : cw_field_read_strings)(
         in, arena, &schema->metrics, "metrics");
 }

@@ -6,7 +6,7 @@
 
 #include "image/schema.h"
 
-/* A text that is cut off at the end of its room. */
+/* A text that is cut off when its room is full. */
 struct text {
     char at[600];
     size_t used;
@@ -36,7 +36,7 @@ static uint32_t count_of(const struct cw_schema *s, bool counters)
     return counters ? s->counter_count : s->metric_count;
 }
 
-/* "a, b, c and 7 more": what `b` has and `a` lacks. Returns how many that are. */
+/* Writes "a, b, c and 7 more": names that `b` has and `a` lacks. Returns their number. */
 static uint32_t say_missing(struct text *t, const struct cw_schema *a, const struct cw_schema *b, bool counters,
                             struct cw_arena *arena)
 {

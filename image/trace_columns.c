@@ -8,10 +8,10 @@
 enum form {
     ALL_EQUAL, /* a varint */
     VARINTS,
-    DELTAS,  /* each less the one before it, the first less 0, as zigzag varints */
-    BESIDE,  /* each less that of the column before, as zigzag varints */
-    INDICES, /* how many values there are, as a varint, the values as varints, then a byte for each row */
-    RUNS,    /* pairs of varints: how many rows (> 0) have the value */
+    DELTAS,  /* each minus the one before it, the first minus 0, as zigzag varints */
+    BESIDE,  /* each minus the number of the column before, as zigzag varints */
+    INDICES, /* number of distinct values as a varint, the values as varints, then a byte for each row */
+    RUNS,    /* pairs of varints: number of rows (> 0), and their value */
     WORDS,   /* 8 bytes each */
     FORMS
 };
@@ -28,7 +28,7 @@ static uint64_t unzigzag(uint64_t code)
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-/* Bytes of each form, SIZE_MAX where it cannot be. */
+/* Bytes of each form, SIZE_MAX if the form is impossible. */
 static void measure(size_t sizes[FORMS], struct cw_distinct *x, const uint64_t *values, uint32_t count,
                     const uint64_t *before)
 {

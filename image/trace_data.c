@@ -8,8 +8,8 @@
 #include "image/data_chunks.h"
 #include "image/trace_columns.h"
 
-/* How many values a block may have for each byte of its payload, and beside that: what is all the same costs nothing
- * to write, and must not cost a reader more than its share. */
+/* Limits the values of a block: VALUES_A_BYTE for each byte of its payload, and VALUES_FREE besides. A column of equal
+ * values costs nothing to write, and must not cost a reader more than its share. */
 enum { VALUES_A_BYTE = 64, VALUES_FREE = 256 };
 
 static bool is_dense(uint32_t fields, uint32_t count, size_t size)
@@ -121,14 +121,14 @@ static void check_texts(struct cw_reader *in, size_t pos, const uint64_t *values
         }
 }
 
-/* Of a payload there -1 was none; a priority was always known. */
+/* In old payloads -1 meant none; a priority was always known. */
 static void read_old_payload(uint64_t *values, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         values[i] = values[i] == CW_TRACE_UNKNOWN ? CW_TRACE_SIGNED_UNKNOWN : values[i];
 }
 
-/* The columns, behind the head. */
+/* Reads the columns behind the head. */
 static enum cw_status read_columns(struct cw_trace_rows *rows, const struct cw_trace_kind_field *fields,
                                    uint32_t field_count, uint32_t text_count, struct cw_reader *in,
                                    struct cw_trace_buffer *buffer)
@@ -146,14 +146,14 @@ static enum cw_status read_columns(struct cw_trace_rows *rows, const struct cw_t
             rows->column[fields[f].field] = values;
         buffer->columns[f] = before = values;
     }
-    for (uint32_t f = 0; f < field_count && in->status == CW_OK; f++) /* all are read: one may follow from the last */
+    for (uint32_t f = 0; f < field_count && in->status == CW_OK; f++) /* all columns: each may depend on the last */
         if (fields[f].field == CW_FIELD_PAYLOAD && fields[f].type == CW_TRACE_NUMBER)
             read_old_payload(buffer->values + (size_t)f * rows->count, rows->count);
     rows->columns = buffer->columns;
     return in->status;
 }
 
-/* Process, kind and count of a TREC. */
+/* Reads process, kind and count of a TREC. */
 static void read_head(struct cw_reader *in, uint32_t *process, uint32_t *kind, uint32_t *count)
 {
     *process = cw_read_u32(in);
@@ -226,14 +226,15 @@ uint32_t cw_trace_device(const struct cw_trace *trace, uint32_t process, uint64_
     return CW_NO_TRACE_DEVICE;
 }
 
-/* ---- reading: what a file has ----------------------------------------------------------------------------------- */
+/* ---- reading: the file
+ * --------------------------------------------------------------------------------------------- */
 
-struct growing { /* a list of malloc memory */
+struct growing { /* a list in malloc memory */
     void *items;
     uint32_t count, capacity;
 };
 
-struct texts { /* of a process, while they are collected */
+struct texts { /* texts of a process while they are collected */
     const char **items;
     uint32_t count, capacity;
 };
@@ -248,7 +249,7 @@ struct parse {
     struct cw_chunk_list blocks;
 };
 
-/* One more item, of zeros; NULL, with the reader failed, when out of memory. */
+/* Adds an item of zeros; NULL, with the reader failed, when out of memory. */
 static void *grow(struct parse *p, struct growing *list, size_t size)
 {
     if (list->count == list->capacity) {
@@ -264,7 +265,7 @@ static void *grow(struct parse *p, struct growing *list, size_t size)
     return memset((char *)list->items + size * list->count++, 0, size);
 }
 
-/* Files before the type SIGNED have NUMBER for it. */
+/* Files older than the type SIGNED have NUMBER in its place. */
 static bool is_old_signed(const struct cw_trace_kind_field *field)
 {
     return field->type == CW_TRACE_NUMBER && cw_trace_fields[field->field].type == CW_TRACE_SIGNED;
@@ -276,7 +277,7 @@ static void read_field(struct cw_reader *in, struct cw_arena *arena, struct cw_t
     field->type = (enum cw_trace_type)cw_field_read_enum(in, CW_TRACE_TYPE__COUNT, "type of a field", "one below 8");
     field->field = in->status == CW_OK ? cw_trace_field_find(field->name) : CW_FIELD__COUNT;
     if (field->field < CW_FIELD__COUNT && cw_trace_fields[field->field].type != field->type && !is_old_signed(field))
-        field->field = CW_FIELD__COUNT; /* it means something else there */
+        field->field = CW_FIELD__COUNT; /* it has another meaning in that file */
 }
 
 static void read_kinds(struct parse *p, struct cw_reader *in)
@@ -296,7 +297,7 @@ static void read_kinds(struct parse *p, struct cw_reader *in)
     }
 }
 
-/* The list is as long as the chunk has processes at most, for they are numbered in order. */
+/* The list is never longer than the processes in the chunks, because they are numbered in order. */
 static void read_process(struct parse *p, struct cw_reader *in)
 {
     const uint32_t index = cw_read_u32(in);
@@ -408,7 +409,7 @@ static void *keep(struct parse *p, const void *items, size_t count, size_t size)
     return kept;
 }
 
-/* From lists that grow into the arena. */
+/* Moves the growing lists into the arena. */
 static enum cw_status keep_all(struct parse *p)
 {
     struct cw_trace *trace = p->trace;

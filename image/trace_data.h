@@ -1,21 +1,21 @@
-/* Traces in counter data: what happened in a program and on its GPUs, and when. See docs/formats.md for the bytes.
+/* Traces in counter data: events of a program and its GPUs, with their times. See docs/formats.md for the bytes.
  *
- * Rows come in blocks, each of one process and one kind (image/trace_kinds.h), a column for each field. A file is read
- * block by block: what is kept in memory is where the blocks are, and the texts. */
+ * Rows come in blocks, each of one process and one kind (image/trace_kinds.h), with a column for each field. A file is
+ * read block by block; memory holds the places of the blocks and the texts. */
 #ifndef CW_IMAGE_TRACE_DATA_H
 #define CW_IMAGE_TRACE_DATA_H
 
 #include "image/schema.h"
 #include "image/trace_kinds.h"
 
-/* A block has at most this many rows, and fields times rows. */
+/* Limits of a block: rows, and fields times rows. */
 enum { CW_TRACE_ROWS_MAX = 1 << 16, CW_TRACE_VALUES_MAX = 1 << 22 };
-/* A process has at most so many devices. */
+/* Limit on the devices of a process. */
 enum { CW_TRACE_DEVICES_MAX = 256 };
 
-/* The device that a process has under a number of its own. */
+/* A device of a process, which numbers devices by itself. */
 struct cw_trace_device {
-    uint32_t number, device; /* device: its number of the file when written, an index into devices once read */
+    uint32_t number, device; /* device: its number in the file when written, an index into devices once read */
 };
 
 struct cw_trace_process {
@@ -25,24 +25,24 @@ struct cw_trace_process {
     const struct cw_trace_device *devices;
     const char *const *texts; /* texts[0] is "" */
 };
-/* The value of an attribute, or NULL; as cw_pair_find. */
+/* The value of an attribute, or NULL, as cw_pair_find finds it. */
 const char *cw_trace_attribute(const struct cw_trace_process *process, const char *key);
 
-/* The note in the accounts of a process that ended before it had sent all. */
+/* The note in the accounts of a process that ended before it had sent everything. */
 #define CW_TRACE_CUT "the process ended before it had sent all: what came last is lost"
 
 /* ---- writing ---- */
 
-/* Chunk TKND: every kind that is known here. Once, behind the schema. */
+/* Writes chunk TKND: every kind of this version. Write it once, behind the schema. */
 void cw_trace_write_kinds(struct cw_writer *out);
-/* Chunk TPRC: process `index` of the file, from 0 on without a gap; again with more devices as they come. Its texts are
- * not written. */
+/* Writes chunk TPRC: process `index` of the file, counted from 0 without a gap. Write it again when the process has
+ * more devices. Does not write the texts. */
 void cw_trace_write_process(uint32_t index, const struct cw_trace_process *process, struct cw_writer *out);
-/* Chunk TSTR: the process's texts number `first` and on, which begin at 1. */
+/* Writes chunk TSTR: texts of the process from index `first` on; the first text of a process has index 1. */
 void cw_trace_write_texts(uint32_t process, uint32_t first, const char *const *texts, uint32_t count,
                           struct cw_writer *out);
-/* Chunk TREC: 1 to CW_TRACE_ROWS_MAX rows of a kind: columns[i] is of the kind's field i. `plain` takes less time, and
- * more bytes. */
+/* Writes chunk TREC: 1 to CW_TRACE_ROWS_MAX rows of a kind; columns[i] is the kind's field i. `plain` takes less time
+ * and more bytes. */
 void cw_trace_write_rows(uint32_t process, enum cw_trace_kind kind, uint32_t count, const uint64_t *const *columns,
                          bool plain, struct cw_writer *out);
 
@@ -50,7 +50,7 @@ void cw_trace_write_rows(uint32_t process, enum cw_trace_kind kind, uint32_t cou
 
 struct cw_trace_rows {
     uint32_t process, kind, count; /* kind: index into the kinds of the file */
-    /* by field, NULL where the kind has none of it or where the field is not known here */
+    /* by field, NULL if the kind lacks the field or this version does not know it */
     const uint64_t *column[CW_FIELD__COUNT];
     const uint64_t *const *columns; /* by the kind's own fields */
 };
@@ -58,21 +58,21 @@ struct cw_trace_rows {
 struct cw_trace_kind_field {
     const char *name;
     enum cw_trace_type type;
-    enum cw_trace_field field; /* CW_FIELD__COUNT where it is not known here */
+    enum cw_trace_field field; /* CW_FIELD__COUNT if this version does not know it */
 };
 
 struct cw_trace_kind_read {
     const char *name;
-    enum cw_trace_kind kind; /* CW_TRACE_KIND__COUNT where it is not known here */
+    enum cw_trace_kind kind; /* CW_TRACE_KIND__COUNT if this version does not know it */
     uint32_t field_count;
     const struct cw_trace_kind_field *fields;
-    uint64_t rows; /* of the whole file */
+    uint64_t rows; /* in the whole file */
 };
 
-struct cw_trace_block { /* where rows are */
+struct cw_trace_block { /* place of some rows */
     const uint8_t *payload;
     size_t size;
-    uint64_t offset; /* of the chunk, for messages */
+    uint64_t offset; /* offset of the chunk, for messages */
     uint32_t process, kind, count;
 };
 
@@ -85,16 +85,16 @@ struct cw_trace {
     const struct cw_trace_block *blocks; /* in the order of the file */
 };
 
-/* Finds what a trace is made of in the bytes of a counter data file that cw_counter_data_read has accepted, whose
- * devices are by number. The lists and texts live in `arena`, rows stay in `bytes`. */
+/* Finds the parts of a trace in a counter data file that cw_counter_data_read has accepted; the devices are sorted by
+ * number. Lists and texts live in `arena`, rows stay in `bytes`. */
 enum cw_status cw_trace_read(struct cw_trace *trace, const struct cw_device *devices, uint32_t device_count,
                              const void *bytes, size_t size, const char *source, struct cw_arena *arena,
                              struct cw_error *err);
 
-/* Leaves the processes that are to be kept, numbered anew, and their blocks. False when out of memory. */
+/* Keeps the marked processes, renumbered, and their blocks. False when out of memory. */
 bool cw_trace_keep(struct cw_trace *trace, const bool *keep, struct cw_arena *arena);
 
-/* Memory for the rows of one block at a time; all zeros to begin with. */
+/* Memory for the rows of one block at a time. Initialise with zeros. */
 struct cw_trace_buffer {
     uint64_t *values;
     size_t capacity;
@@ -102,22 +102,21 @@ struct cw_trace_buffer {
 };
 void cw_trace_buffer_free(struct cw_trace_buffer *buffer);
 
-/* The rows of a block, in `buffer` until the next call. */
+/* Reads the rows of a block, valid in `buffer` until the next call. */
 enum cw_status cw_trace_read_rows(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
                                   struct cw_trace_buffer *buffer, struct cw_error *err);
 
-/* A field of a row; CW_TRACE_UNKNOWN (0 for a time or a text) where there is none. */
+/* A field of a row; CW_TRACE_UNKNOWN (0 for a time or a text) if there is none. */
 uint64_t cw_trace_get(const struct cw_trace_rows *rows, enum cw_trace_field field, uint32_t row);
 /* A text of a process, "" for none. */
 const char *cw_trace_text(const struct cw_trace *trace, uint32_t process, uint64_t text);
-/* The index of the device of the file that a process means by a number; CW_NO_TRACE_DEVICE where it did not say. */
+/* Index in the file's devices of a process's device number; CW_NO_TRACE_DEVICE if the process did not describe it. */
 #define CW_NO_TRACE_DEVICE UINT32_MAX
 uint32_t cw_trace_device(const struct cw_trace *trace, uint32_t process, uint64_t number);
 
-/* ---- from one process to another, of the same build ---- */
+/* ---- between processes of the same build ---- */
 
-/* Reads the payload of a TREC, whose kind is a number of enum cw_trace_kind. Text indices must be below `text_count`.
- */
+/* Reads the payload of a TREC whose kind is a number of enum cw_trace_kind. Text indices must be below `text_count`. */
 enum cw_status cw_trace_rows_decode(struct cw_trace_rows *rows, struct cw_reader *in, uint32_t text_count,
                                     struct cw_trace_buffer *buffer);
 

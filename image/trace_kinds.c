@@ -28,7 +28,7 @@ uint64_t cw_trace_unknown(enum cw_trace_type type)
 #define KIND(id, text, ...) [CW_TRACE_##id] = {text, COUNT_OF(__VA_ARGS__), {__VA_ARGS__}}
 #define F(id) CW_FIELD_##id
 
-/* Start and end, device, context, stream, correlation: of all that runs on a GPU. */
+/* Start and end, device, context, stream, correlation: fields of everything that runs on a GPU. */
 #define ON_GPU F(START), F(END), F(DEVICE), F(CONTEXT), F(STREAM), F(CORRELATION)
 #define OF_GRAPH F(GRAPH), F(GRAPH_NODE), F(CHANNEL), F(CHANNEL_TYPE), F(DEVICE_LAUNCHED)
 #define CALL F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT)

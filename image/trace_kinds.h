@@ -1,52 +1,52 @@
-/* What a trace records: kinds of events, and the fields of each. A file names its kinds and fields itself (TKND), so
- * one of a later version can be read, too; this is what is known here. See docs/formats.md. */
+/* Contents of a trace: kinds of events and their fields, as this version knows them. A file lists its own kinds and
+ * fields (TKND), so files of later versions can be read, too. See docs/formats.md. */
 #ifndef CW_IMAGE_TRACE_KINDS_H
 #define CW_IMAGE_TRACE_KINDS_H
 
 #include <stdint.h>
 
-/* What a number of 64 bits means. */
+/* Meaning of a 64-bit number. */
 enum cw_trace_type {
     CW_TRACE_NUMBER,
-    CW_TRACE_TIME, /* ns since 1970, wall clock; 0 not known */
+    CW_TRACE_TIME, /* ns since 1970, wall clock; 0 unknown */
     CW_TRACE_BYTES,
     CW_TRACE_TEXT,   /* index into the texts of the process, 0 none */
-    CW_TRACE_REAL,   /* the bits of a double */
-    CW_TRACE_DEVICE, /* the process's own number of a device */
+    CW_TRACE_REAL,   /* bits of a double */
+    CW_TRACE_DEVICE, /* the process's own device number */
     CW_TRACE_ADDRESS,
     CW_TRACE_SIGNED, /* two's complement */
     CW_TRACE_TYPE__COUNT
 };
 
-/* What a number is where it is not known: 0 for a time and a text, -2^63 for what is signed, else CW_TRACE_UNKNOWN. */
+/* The number for an unknown value: 0 for a time or a text, -2^63 for a signed number, else CW_TRACE_UNKNOWN. */
 uint64_t cw_trace_unknown(enum cw_trace_type type);
 #define CW_TRACE_UNKNOWN UINT64_MAX
 #define CW_TRACE_SIGNED_UNKNOWN ((uint64_t)INT64_MIN)
 
-/* Fields: of one name they mean the same in every kind. Numbers of contexts, streams, correlation and graphs are
- * CUPTI's, and unique within a process. */
+/* Fields. A field means the same in every kind. Numbers of contexts, streams, correlation and graphs are CUPTI's, and
+ * unique within a process. */
 #define CW_TRACE_FIELDS(X)                                                                                             \
     X(START, "start", TIME)                                                                                            \
     X(END, "end", TIME)                                                                                                \
     X(TIME, "time", TIME)                                                                                              \
-    X(QUEUED, "queued", TIME)       /* when the launch came into the command buffer */                                 \
-    X(SUBMITTED, "submitted", TIME) /* when that was given to the GPU */                                               \
+    X(QUEUED, "queued", TIME)       /* the launch entered the command buffer */                                        \
+    X(SUBMITTED, "submitted", TIME) /* the command buffer went to the GPU */                                           \
     X(DEVICE_TIME, "device_time", TIME)                                                                                \
     X(DEVICE, "device", DEVICE)                                                                                        \
     X(CONTEXT, "context", NUMBER)                                                                                      \
     X(STREAM, "stream", NUMBER)                                                                                        \
-    X(THREAD, "thread", NUMBER) /* as the system has it */                                                             \
+    X(THREAD, "thread", NUMBER) /* the system's number */                                                              \
     X(END_THREAD, "end_thread", NUMBER)                                                                                \
-    X(CORRELATION, "correlation", NUMBER) /* of a call of the driver or runtime and all that came of it */             \
+    X(CORRELATION, "correlation", NUMBER) /* of a driver or runtime call and everything it caused */                   \
     X(ID, "id", NUMBER)                                                                                                \
-    X(NAME, "name", TEXT)     /* of a kernel as the driver has it (mangled) */                                         \
-    X(TYPE, "type", TEXT)     /* which of several things the kind records, in words */                                 \
-    X(SHAPE, "shape", NUMBER) /* id of a launch_shape of the process */                                                \
+    X(NAME, "name", TEXT)     /* for a kernel, the mangled name */                                                     \
+    X(TYPE, "type", TEXT)     /* subtype within the kind, in words */                                                  \
+    X(SHAPE, "shape", NUMBER) /* id of the process's launch_shape */                                                   \
     X(GRAPH, "graph", NUMBER)                                                                                          \
     X(GRAPH_NODE, "graph_node", NUMBER)                                                                                \
     X(CHANNEL, "channel", NUMBER)                                                                                      \
     X(CHANNEL_TYPE, "channel_type", TEXT)                                                                              \
-    X(DEVICE_LAUNCHED, "device_launched", NUMBER) /* 1: from the GPU */                                                \
+    X(DEVICE_LAUNCHED, "device_launched", NUMBER) /* 1: launched from the GPU */                                       \
     X(GRID_X, "grid_x", NUMBER)                                                                                        \
     X(GRID_Y, "grid_y", NUMBER)                                                                                        \
     X(GRID_Z, "grid_z", NUMBER)                                                                                        \
@@ -62,12 +62,12 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(REGISTERS, "registers_per_thread", NUMBER)                                                                       \
     X(STATIC_SHARED, "static_shared", BYTES)                                                                           \
     X(DYNAMIC_SHARED, "dynamic_shared", BYTES)                                                                         \
-    X(SHARED, "shared", BYTES) /* that the driver set for the kernel */                                                \
+    X(SHARED, "shared", BYTES) /* set by the driver for the kernel */                                                  \
     X(LOCAL_PER_THREAD, "local_per_thread", BYTES)                                                                     \
     X(LOCAL_TOTAL, "local_total", BYTES)                                                                               \
     X(CACHE_REQUESTED, "cache_requested", TEXT)                                                                        \
     X(CACHE_EXECUTED, "cache_executed", TEXT)                                                                          \
-    X(CARVEOUT, "carveout", NUMBER) /* percent of shared memory that was asked for */                                  \
+    X(CARVEOUT, "carveout", NUMBER) /* requested percentage of shared memory */                                        \
     X(LAUNCH, "launch", TEXT)       /* regular, cooperative... */                                                      \
     X(BYTES, "bytes", BYTES)                                                                                           \
     X(COUNT, "count", NUMBER)                                                                                          \
@@ -79,7 +79,7 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(MEMORY, "memory", TEXT)                                                                                          \
     X(ASYNC, "async", NUMBER) /* 1: asynchronous */                                                                    \
     X(VALUE, "value", NUMBER)                                                                                          \
-    X(RESULT, "result", NUMBER) /* what the call returned, 0 success */                                                \
+    X(RESULT, "result", NUMBER) /* returned by the call, 0 success */                                                  \
     X(EVENT, "event", NUMBER)                                                                                          \
     X(PRIORITY, "priority", SIGNED)                                                                                    \
     X(NULL_STREAM, "null_stream", NUMBER)                                                                              \
@@ -87,20 +87,20 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(MULTIPROCESSORS, "multiprocessors", NUMBER)                                                                      \
     X(DOMAIN, "domain", TEXT)                                                                                          \
     X(CATEGORY, "category", TEXT)                                                                                      \
-    X(COLOR, "color", NUMBER)     /* 0xAARRGGBB */                                                                     \
+    X(COLOR, "color", NUMBER) /* 0xAARRGGBB */                                                                         \
     X(PAYLOAD, "payload", SIGNED)                                                                                      \
-    X(UNSIGNED_PAYLOAD, "unsigned_payload", NUMBER) /* what is too large for `payload` */                              \
+    X(UNSIGNED_PAYLOAD, "unsigned_payload", NUMBER) /* a value too large for `payload` */                              \
     X(REAL_PAYLOAD, "real_payload", REAL)                                                                              \
     X(ADDRESS, "address", ADDRESS)                                                                                     \
     X(POOL, "pool", ADDRESS)                                                                                           \
     X(POOL_BYTES, "pool_bytes", BYTES)                                                                                 \
     X(POOL_USED, "pool_used", BYTES)                                                                                   \
     X(POOL_THRESHOLD, "pool_threshold", BYTES)                                                                         \
-    X(CALLER, "caller", TEXT) /* what allocated */                                                                     \
+    X(CALLER, "caller", TEXT) /* the allocating code */                                                                \
     X(CAUSE, "cause", TEXT)                                                                                            \
     X(SM_CLOCK, "sm_clock", NUMBER) /* MHz */                                                                          \
     X(MEMORY_CLOCK, "memory_clock", NUMBER)                                                                            \
-    X(THROTTLE, "throttle", NUMBER)       /* bits, as the management library has them */                               \
+    X(THROTTLE, "throttle", NUMBER)       /* bits of the management library */                                         \
     X(TEMPERATURE, "temperature", NUMBER) /* degrees Celsius */                                                        \
     X(POWER, "power", NUMBER)             /* mW */                                                                     \
     X(POWER_LIMIT, "power_limit", NUMBER)                                                                              \
@@ -110,10 +110,10 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(BANDWIDTH, "bandwidth", NUMBER) /* kB/s */                                                                       \
     X(FILE, "file", TEXT)                                                                                              \
     X(LINE, "line", NUMBER)                                                                                            \
-    X(LAUNCHED, "launched", NUMBER) /* what the callbacks saw */                                                       \
+    X(LAUNCHED, "launched", NUMBER) /* counted by the callbacks */                                                     \
     X(RECORDED, "recorded", NUMBER)                                                                                    \
     X(DROPPED, "dropped", NUMBER)                                                                                      \
-    X(UNTIMED, "untimed", NUMBER) /* of those recorded: without times */                                               \
+    X(UNTIMED, "untimed", NUMBER) /* recorded, but without times */                                                    \
     X(NOTE, "note", TEXT)
 
 enum cw_trace_field {
@@ -128,17 +128,17 @@ struct cw_trace_field_info {
     enum cw_trace_type type;
 };
 extern const struct cw_trace_field_info cw_trace_fields[CW_FIELD__COUNT];
-/* The unit of measure, as UDUNITS has it; NULL: none, or a time. */
+/* Unit of measure in UDUNITS notation; NULL for none, and for a time. */
 const char *cw_trace_field_unit(enum cw_trace_field field);
 
 enum cw_trace_kind {
     CW_TRACE_KERNEL,
-    CW_TRACE_SHAPE, /* "launch_shape": what launches of a kernel have in common; before the first of them */
+    CW_TRACE_SHAPE, /* "launch_shape": common data of a kernel's launches; comes before the first of them */
     CW_TRACE_COPY,
     CW_TRACE_MEMSET,
-    CW_TRACE_DRIVER,   /* a call of the driver */
-    CW_TRACE_RUNTIME,  /* of the runtime */
-    CW_TRACE_INTERNAL, /* "internal_launch": a call that the driver makes itself */
+    CW_TRACE_DRIVER,   /* a driver call */
+    CW_TRACE_RUNTIME,  /* a runtime call */
+    CW_TRACE_INTERNAL, /* "internal_launch": a call by the driver itself */
     CW_TRACE_SYNC,     /* "synchronization" */
     CW_TRACE_EVENT,    /* "cuda_event": an event was recorded in a stream */
     CW_TRACE_STREAM,
@@ -146,10 +146,10 @@ enum cw_trace_kind {
     CW_TRACE_NVTX_RANGE, /* type: push or start */
     CW_TRACE_NVTX_MARK,
     CW_TRACE_NAME,       /* the program's name for a thread, device, context, stream or event: type and id */
-    CW_TRACE_OVERHEAD,   /* of CUPTI, of compiling and of loading */
+    CW_TRACE_OVERHEAD,   /* overhead of CUPTI, of compiling and of loading */
     CW_TRACE_ALLOCATION, /* "memory": type allocate or free */
     CW_TRACE_POOL,       /* "memory_pool" */
-    CW_TRACE_UNIFIED,    /* "unified_memory": type is the counter; value what it counted */
+    CW_TRACE_UNIFIED,    /* "unified_memory": type is the counter, value its count */
     CW_TRACE_ENVIRONMENT,
     CW_TRACE_GRAPH,        /* "graph_launch" */
     CW_TRACE_DEVICE_GRAPH, /* "device_graph_launch" */
@@ -160,14 +160,14 @@ enum cw_trace_kind {
     CW_TRACE_OPENACC,
     CW_TRACE_OPENMP,
     CW_TRACE_DECOMPRESS, /* "memory_decompression" */
-    CW_TRACE_WINDOW,     /* the program was traced from start to end; without one, all the time */
-    CW_TRACE_ACCOUNT,    /* of the kind in type, until time: what was launched, recorded and lost; the last counts */
+    CW_TRACE_WINDOW,     /* the program was traced from start to end; no window: all the time */
+    CW_TRACE_ACCOUNT, /* launched, recorded and lost events of the kind in `type`, up to `time`; the last row counts */
     CW_TRACE_KIND__COUNT
 };
-/* A set of kinds has a bit for each. */
+/* In a set of kinds each kind has a bit. */
 #define CW_TRACE_BIT(kind) (UINT64_C(1) << (kind))
 
-/* A kind's fields, in the order in which a file of ours has them. */
+/* A kind's fields, in the order in which we write them to a file. */
 enum { CW_TRACE_KIND_FIELDS_MAX = 32 };
 struct cw_trace_kind_info {
     const char *name;
@@ -176,7 +176,7 @@ struct cw_trace_kind_info {
 };
 extern const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT];
 
-/* CW_FIELD__COUNT and CW_TRACE_KIND__COUNT for a name that is not known. */
+/* Return CW_FIELD__COUNT and CW_TRACE_KIND__COUNT for an unknown name. */
 enum cw_trace_field cw_trace_field_find(const char *name);
 enum cw_trace_kind cw_trace_kind_find(const char *name);
 

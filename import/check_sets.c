@@ -7,7 +7,7 @@
 static const uint32_t sizes[] = {3, 5, 10, 20, 40, 80, 160, 300};
 enum {
     RANDOM_SETS = 12, /* of each size */
-    SETTLED = 1500,   /* it is over when one pass in so many is refused */
+    SETTLED = 1500,   /* checking ends when at most one pass in this many is refused */
 };
 
 /* ---- drawing ---------------------------------------------------------------------------------------------------- */
@@ -18,7 +18,8 @@ static void begin_set(struct cw_check_sets *c)
     memset(c->seen, 0, c->ask->chip->raw_count * sizeof *c->seen);
 }
 
-/* Some counters of some chips need two passes alone: no plan can have them. */
+/* Whether some pass can hold the counter: some counters of some chips need two passes alone, so no plan can have
+ * them. */
 static bool collectable(const struct cw_check_sets *c, uint32_t raw)
 {
     const struct cw_raw_counter *r = &c->ask->chip->raws[raw];
@@ -45,12 +46,12 @@ static void end_set(struct cw_check_sets *c)
     c->judge(c, &(struct cw_list){c->raw_count, c->raws});
 }
 
-struct base { /* what stands for a base name */
+struct base { /* data of a base name */
     uint32_t unit;
     const struct cw_list *raws;
 };
 
-/* The n-th: counters, ratios, throughputs. */
+/* The n-th base name: counters, then ratios, then throughputs. */
 static struct base nth_base(const struct cw_chip *chip, uint32_t n)
 {
     if (n < chip->counter_count)
@@ -62,7 +63,7 @@ static struct base nth_base(const struct cw_chip *chip, uint32_t n)
     return (struct base){chip->throughputs[n].unit, &chip->throughputs[n].raws};
 }
 
-/* All in round 0, at least so many percent in the others. */
+/* Draws a percentage: 100 in round 0, at least `least` in the others. */
 static uint32_t draw_share(struct cw_check_sets *c, uint32_t round, uint32_t least)
 {
     return round ? least + cw_ask_draw(&c->chance, 101 - least) : 100;
@@ -86,7 +87,7 @@ static void random_sets(struct cw_check_sets *c)
         }
 }
 
-/* Some share of the counters of a unit. */
+/* Draws a share of the counters of each unit. */
 static void unit_sets(struct cw_check_sets *c, uint32_t round)
 {
     const struct cw_chip *chip = c->ask->chip;
@@ -105,14 +106,14 @@ static void unit_sets(struct cw_check_sets *c, uint32_t round)
         }
 }
 
-/* Length of the part of a name that its relatives share: up to the second underscore after the unit. */
+/* Length of the part of a name that its family shares: up to the second underscore behind the unit. */
 static size_t family_length(const char *name)
 {
     const char *unit = strstr(name, "__"), *end = unit ? strchr(unit + 2, '_') : NULL;
     return end ? (size_t)(end - name) : strlen(name);
 }
 
-/* Some share of a family of names. */
+/* Draws a share of each family of names. */
 static void family_sets(struct cw_check_sets *c, uint32_t round)
 {
     const struct cw_chip *chip = c->ask->chip;

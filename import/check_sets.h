@@ -1,42 +1,42 @@
-/* Sets of metrics that people ask for, to be scheduled and judged. Internal to the importer. */
+/* Draws sets of metrics as people request them, for a judge to schedule and check. Internal to the importer. */
 #ifndef CW_IMPORT_CHECK_SETS_H
 #define CW_IMPORT_CHECK_SETS_H
 
 #include "import/ask.h"
 
-enum { CW_CHECK_WINDOW = 6 }; /* rounds that together decide whether it is over */
+enum { CW_CHECK_WINDOW = 6 }; /* rounds that together decide whether to stop */
 
 struct cw_check_count {
-    uint32_t sets, passes, refused; /* sets, our passes for them, and those that the library refuses */
+    uint32_t sets, passes, refused; /* sets, our passes for them, and passes that the library refuses */
 };
 
 struct cw_check_sets {
     struct cw_ask *ask;
     const bool *usable; /* by placement; raw counters without a usable one are left out */
-    uint32_t most;      /* placements of a pass that is judged */
-    /* Takes the distinct raw counters of a set, */
+    uint32_t most;      /* largest pass to judge, in placements */
+    /* Takes the distinct raw counters of a set. */
     void (*judge)(struct cw_check_sets *sets, const struct cw_list *raws);
-    /* and of a pass that the library refuses the placements; NULL where nothing is to be learned from it. */
+    /* Takes the placements of a pass that the library refuses; NULL: ignore refusals. */
     void (*refused)(struct cw_check_sets *sets, const uint32_t *placements, uint32_t count);
-    void *context;                         /* of both */
-    struct cw_check_count random, natural; /* of all rounds */
-    /* while drawing */
+    void *context;                         /* for both callbacks */
+    struct cw_check_count random, natural; /* totals of all rounds */
+    /* while drawing: */
     struct cw_check_count *count;
     bool *seen;
-    uint64_t chance; /* of its own, so that the sets do not depend on what was learned */
+    uint64_t chance; /* separate random state, so that the sets do not depend on earlier learning */
     uint32_t *raws, raw_count;
 };
 
-/* Judges the sets of a round. Round 0 has what people ask for as a whole: units, families of names, all ratios, all
- * throughputs; other rounds have random shares of those, and each round has random sets of its own. */
+/* Draws and judges the sets of a round. Round 0 has whole sets as people request them: units, families of names, all
+ * ratios, all throughputs. Other rounds have random shares of these. Each round also has random sets. */
 void cw_check_sets(struct cw_check_sets *sets, uint32_t round);
-/* For a judge: asks about each pass that our scheduler makes for groups of raw counters. */
+/* For a judge: asks the library about each pass that our scheduler makes for groups of raw counters. */
 void cw_check_passes(struct cw_check_sets *sets, const struct cw_list *groups, size_t count, unsigned flags);
-/* Random and natural sets together. */
+/* Sum of random and natural sets. */
 struct cw_check_count cw_check_total(const struct cw_check_sets *sets);
 
-/* Whether the last rounds, of which only few passes were refused, decide that there is no more to learn. Told each
- * round's passes once. */
+/* Decides from the last rounds, if few of their passes were refused, that there is no more to learn. Call
+ * cw_check_settled once with the counts of each round. */
 struct cw_check_window {
     struct cw_check_count recent[CW_CHECK_WINDOW];
     uint32_t rounds;

@@ -4,7 +4,7 @@
 
 #include "metricdb/chip_write.h"
 
-/* The text of a chip without its name. */
+/* Writes the text of a chip without its name. */
 static void write_nameless(const struct cw_facts *f, struct cw_writer *text)
 {
     static const char *const no_source[] = {NULL};
@@ -15,7 +15,7 @@ static void write_nameless(const struct cw_facts *f, struct cw_writer *text)
     cw_chip_write(&chip, no_source, text);
 }
 
-/* What the text does not say: the raw counters of the cycles that counters are divided by. */
+/* Compares data outside that text: raw counters of the cycles that counters are divided by. */
 static bool same_cycles(const struct cw_facts *a, const struct cw_facts *b)
 {
     for (uint32_t i = 0; i < a->chip.counter_count; i++)
@@ -25,7 +25,7 @@ static bool same_cycles(const struct cw_facts *a, const struct cw_facts *b)
     return true;
 }
 
-struct known { /* a kind and its text */
+struct known { /* a distinct chip and its text */
     struct cw_facts *facts;
     struct cw_writer *texts;
     size_t count;

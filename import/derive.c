@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MOST_RAWS: the bits of a set of raw counters. MOST_TRIES bounds the search for one counter. */
+/* MOST_RAWS: bits in a set of raw counters. MOST_TRIES bounds the search for one counter. */
 enum { MOST_RAWS = 64, MOST_TERMS = 6, MOST_TRIES = 20000 };
 
 struct derive {
@@ -14,12 +14,12 @@ struct derive {
     size_t ranges;
     uint32_t *order;
     bool *divides;   /* counters that others divide by */
-    uint32_t *basis; /* recorded counters that move, found so far, the preferred ones first */
+    uint32_t *basis; /* nonzero recorded counters found so far, the preferred ones first */
     uint32_t basis_count;
-    /* the counter that is being looked at */
+    /* for the current counter: */
     uint32_t counter;
-    uint32_t *parts; /* recorded counters within its raw counters, all of one unit */
-    uint64_t *masks; /* which of its raw counters each has */
+    uint32_t *parts; /* recorded counters of one unit whose raw counters are all among its own */
+    uint64_t *masks; /* by part: the raw counters of the counter that it has */
     uint32_t part_count;
     uint32_t terms[MOST_TERMS];
     uint32_t tries;
@@ -42,7 +42,7 @@ double cw_derive_quotient(double a, double b)
 
 /* ---- coefficients ----------------------------------------------------------------------------------------------- */
 
-/* Solves for the coefficients by elimination over all ranges. Only a unique solution counts. */
+/* Solves for the coefficients by elimination over all ranges. Accepts only a unique solution. */
 static bool solve(const struct derive *d, uint32_t count, double *coefficients)
 {
     double scale[MOST_TERMS + 1] = {0};
@@ -80,7 +80,7 @@ static bool solve(const struct derive *d, uint32_t count, double *coefficients)
     return unique;
 }
 
-/* Formulas count events and convert units: their coefficients are multiples of a power of two. */
+/* Rounds coefficients to multiples of a power of two: formulas count events and convert units. */
 static bool make_nice(uint32_t count, double *coefficients)
 {
     for (uint32_t k = 0; k < count; k++) {
@@ -104,7 +104,7 @@ static double combine(const struct derive *d, size_t range, const struct cw_coun
     return rollup == CW_AVG ? total * c->per : total;
 }
 
-/* On how many ranges the formula gives NVIDIA's values with a sum other than 0; 0 when one range contradicts. */
+/* Number of ranges with a nonzero sum on which the formula gives NVIDIA's values; 0 if any range contradicts. */
 static uint32_t prove(const struct derive *d, uint32_t counter)
 {
     const struct cw_counter *c = &d->facts->counters[counter];
@@ -119,7 +119,7 @@ static uint32_t prove(const struct derive *d, uint32_t counter)
     return confirmed;
 }
 
-/* Instances of the terms to one of the counter's own. */
+/* Instances of the terms for each of the counter's own. */
 static double instances_per(const struct derive *d, uint32_t count)
 {
     const struct cw_counter *all = d->facts->counters;
@@ -130,7 +130,7 @@ static double instances_per(const struct derive *d, uint32_t count)
     return own > 0 ? theirs / own : 0;
 }
 
-/* Makes the chosen terms the counter's formula if they are one. */
+/* Makes the chosen terms the counter's formula if they prove right. */
 static bool adopt(struct derive *d, uint32_t count)
 {
     struct cw_arena *arena = d->facts->arena;
@@ -158,7 +158,7 @@ static bool adopt(struct derive *d, uint32_t count)
 
 /* ---- terms ------------------------------------------------------------------------------------------------------ */
 
-/* The bits of the counter's raw counters that `of` has; 0 where it has any other. */
+/* Bits of the counter's raw counters in `of`; 0 if `of` has any other raw counter. */
 static uint64_t mask_of(const struct cw_list *own, const struct cw_list *of)
 {
     uint64_t mask = 0;
@@ -170,8 +170,8 @@ static uint64_t mask_of(const struct cw_list *own, const struct cw_list *of)
     return mask;
 }
 
-/* How much device memory moves in a cycle of its clock differs from device to device of a chip, and even between the
- * instances of one. So those cycles follow from such cycles alone, and nothing else from them. */
+/* Device memory moves a different amount per clock cycle on each device of a chip, and even on instances of one device.
+ * So dram_cycles are derived from dram_cycles alone, and nothing else is derived from them. */
 static bool alike(const struct cw_counter *a, const struct cw_counter *b)
 {
     return (strstr(a->dimension, "dram_cycles") != NULL) == (strstr(b->dimension, "dram_cycles") != NULL);
@@ -192,7 +192,7 @@ static void gather_parts(struct derive *d, uint32_t unit)
     }
 }
 
-/* Tries all ways to put the raw counters in `left` together from `room` more parts that have none in common. */
+/* Tries all ways to compose the raw counters in `left` from at most `room` more disjoint parts. */
 static bool cover(struct derive *d, uint64_t left, uint32_t chosen, uint32_t room)
 {
     if (!left)
@@ -247,8 +247,8 @@ static double magnitude(const struct derive *d, uint32_t counter)
     return total;
 }
 
-/* First what has to be recorded anyway, then what is simpler and finer, so that it is recorded and the rest follows
- * from it; sectors before bytes. */
+/* Puts first the counters that must be recorded anyway, then simpler and finer ones, so that these are recorded and the
+ * rest is derived; sectors before bytes. */
 static int by_simplicity(const void *x, const void *y, void *context)
 {
     const struct derive *d = context;

@@ -39,7 +39,7 @@ struct importing {
     struct cw_facts *f;
     struct cw_nvperf_evaluator *e;
     struct cw_error *err;
-    enum cw_status status; /* of the first failure; nothing is done after it */
+    enum cw_status status; /* status of the first failure; nothing is done after it */
 };
 
 static void *array(struct importing *in, size_t count, size_t size)
@@ -50,7 +50,7 @@ static void *array(struct importing *in, size_t count, size_t size)
     return items;
 }
 
-/* A copy of two texts, one after the other; "" after a failure. */
+/* Joins two texts into a new one; "" after a failure. */
 static const char *join(struct importing *in, const char *text, const char *end)
 {
     size_t length = strlen(text), tail = strlen(end);
@@ -79,8 +79,9 @@ static int by_id_and_preference(const void *a, const void *b)
     return (x->domain > y->domain) - (x->domain < y->domain);
 }
 
-/* The small dedicated domains are preferred: a counter that sm_c or sm_a can collect excludes nearly everything else on
- * sm_a, and cooperative groups pay in one domain and conflict in two. */
+/* Ranks domains, preferred ones with lower numbers: small dedicated domains first. A counter that sm_c or sm_a can
+ * collect excludes nearly everything else on sm_a, and a cooperative group takes room in one domain and conflicts in
+ * two. */
 static uint32_t preference(const struct cw_nvperf_domain *domain, size_t counters)
 {
     return (domain->cooperative ? 100000u : 0) + (uint32_t)counters;
@@ -105,7 +106,7 @@ static void gather(struct importing *in, const struct cw_nvperf_scheduler *sched
     }
 }
 
-/* Every raw counter that a metric needs: some are in no domain, since only sampling over time collects them. */
+/* Gathers every raw counter that a metric needs. Some are in no domain, because only PM sampling collects them. */
 static void gather_needed(struct importing *in, struct cw_writer *found)
 {
     size_t room = 0, n = 0, count = 0;
@@ -142,7 +143,7 @@ static void index_raws(struct importing *in, struct found *found, size_t count)
     chip->placements = placements;
 }
 
-/* Of some chips the library knows the metrics, but makes no passes: they have no domains. */
+/* Imports domains. For some chips the library knows the metrics but makes no passes: these have no domains. */
 static void import_domains(struct importing *in, const struct cw_nvperf *library)
 {
     struct cw_chip *chip = &in->f->chip;
@@ -181,7 +182,7 @@ static struct cw_list raw_list(struct importing *in, const char *metric)
     uint32_t *items = array(in, count, sizeof *items);
     for (size_t i = 0; items && i < count; i++) {
         uint32_t index = cw_chip_find_raw(&in->f->chip, raws[i]);
-        if (index != CW_NONE) /* optional ones are no facts of the metric */
+        if (index != CW_NONE) /* optional raw counters are left out */
             items[n++] = index;
     }
     free(raws);
@@ -198,7 +199,7 @@ static uint32_t unit_index(struct importing *in, const char *name)
     return f->chip.unit_count++;
 }
 
-/* What counters, ratios and throughputs share. */
+/* Members shared by counters, ratios and throughputs. */
 struct common {
     const char **name, **dimension;
     uint32_t *unit;
@@ -216,7 +217,7 @@ static void import_common(struct importing *in, enum cw_nvperf_type type, size_t
     if (in->status == CW_OK)
         in->status = cw_nvperf_dimension(in->e, metric, dimension, sizeof dimension, in->err);
     *c.raws = raw_list(in, metric);
-    /* a percentage is a plain number times 100, which the sub-metric says already */
+    /* A percentage is a plain number times 100; the sub-metric says that already. */
     *c.dimension = join(in, dimension, "");
 }
 
@@ -264,7 +265,8 @@ static uint32_t counter_named(const struct cw_facts *f, const char *prefix, size
     return CW_NONE;
 }
 
-/* The raw counters of `cycles` are among those of the divided counter, and explain what it needs beyond its own. */
+/* Whether the raw counters of `cycles` are among the divided counter's and explain the raw counters that it needs
+ * beyond its own. */
 static bool explains(const struct cw_facts *f, uint32_t counter, uint32_t cycles, const struct cw_list *needed)
 {
     const struct cw_list *clock = &f->counters[cycles].raws;
@@ -300,7 +302,7 @@ uint32_t cw_facts_cycle_candidates(const struct cw_facts *f, uint32_t counter, c
 
 /* ---- units ------------------------------------------------------------------------------------------------------ */
 
-/* The most frequent of the values, the first of equals. */
+/* Returns the most frequent value, the first of equally frequent ones. */
 static uint32_t mode(const uint32_t *values, uint32_t count, uint32_t otherwise)
 {
     uint32_t best = otherwise, most = 0;

@@ -1,37 +1,37 @@
-/* Facts about a chip as NVIDIA's host library tells them: names, units, dimensions, raw counters, domains, throughput
- * constituents. No GPU needed. What it does not tell is inferred here from names and dependencies, or fitted to
- * captures by import/fit.h. */
+/* Imports facts about a chip from NVIDIA's host library: names, units, dimensions, raw counters, domains, throughput
+ * constituents. No GPU needed. Further facts are inferred here from names and dependencies, or fitted to captures by
+ * import/fit.h. */
 #ifndef CW_IMPORT_FACTS_H
 #define CW_IMPORT_FACTS_H
 
 #include "host/nvperf/nvperf.h"
 #include "metricdb/chip.h"
 
-/* A chip whose arrays may still be changed, with what only the importer needs. All in one arena. */
+/* A chip whose arrays may still change, and data that only the importer needs. Everything lives in one arena. */
 struct cw_facts {
     struct cw_chip chip; /* its arrays are the mutable ones below */
     struct cw_unit *units;
     struct cw_counter *counters;
     struct cw_ratio *ratios;
     struct cw_throughput *throughputs;
-    struct cw_list *active_raws, *elapsed_raws; /* for each counter: raw counters of .sum.per_cycle_active, _elapsed */
+    struct cw_list *active_raws, *elapsed_raws; /* by counter: raw counters of .sum.per_cycle_active, _elapsed */
     struct cw_arena *arena;
 };
 
-/* Cycles, formulas of ratios, peaks and instances are left open: cw_fit settles them. */
+/* Imports a chip. Leaves open cycles, formulas of ratios, peaks and instances, which cw_fit sets. */
 enum cw_status cw_facts_import(struct cw_facts *facts, const struct cw_nvperf *library, const char *chip,
                                struct cw_arena *arena, struct cw_error *err);
 
-/* Counters that may be the cycles a counter is divided by, judged by raw counters and names, best first: writes up to
- * `room` indices and returns how many. `which` is "active" or "elapsed". */
+/* Lists counters that may be the cycles a counter is divided by, best first, judged by raw counters and names. Writes
+ * up to `room` indices and returns their number. `which` is "active" or "elapsed". */
 uint32_t cw_facts_cycle_candidates(const struct cw_facts *facts, uint32_t counter, const char *which, uint32_t *out,
                                    uint32_t room);
 
-/* Makes the most frequent values of its counters the values of each unit. */
+/* Sets the values of each unit to the most frequent values of its counters. */
 void cw_facts_settle_units(struct cw_facts *facts);
 
 bool cw_list_equal(const struct cw_list *a, const struct cw_list *b);
-/* Sorted lists: whether `a` is contained in `b`, and whether each item of `list` is in `a` or in `b`. */
+/* For sorted lists: whether `a` is contained in `b`, and whether each item of `list` is in `a` or in `b`. */
 bool cw_list_within(const struct cw_list *a, const struct cw_list *b);
 bool cw_list_covered(const struct cw_list *list, const struct cw_list *a, const struct cw_list *b);
 

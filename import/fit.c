@@ -10,7 +10,7 @@
 
 enum { LARGEST_IMAGE = 1 << 30 };
 
-/* What is asked of the evaluator for each counter and throughput. */
+/* Suffixes that the evaluator computes for each counter and throughput. */
 static const char *const counter_asks[] = {".sum",
                                            ".avg",
                                            ".min",
@@ -24,14 +24,14 @@ static const char *const ratio_asks[] = {".ratio", ".max_rate"};
 enum { RATIO, MAX_RATE, RATIO_ASKS };
 static const char *const pct = ".avg.pct_of_peak_sustained_elapsed";
 
-struct evidence { /* the values of one range */
+struct evidence { /* values of one range */
     double (*counters)[COUNTER_ASKS];
     double (*ratios)[RATIO_ASKS];
     double *throughputs;
     double *counter_pct;
 };
 
-struct names { /* of what is asked, in the order of a range's values */
+struct names { /* names to evaluate, in the order of a range's values */
     struct cw_arena *arena;
     const char **list; /* NULL when out of memory */
     size_t count;
@@ -119,7 +119,7 @@ static enum cw_status add_image(struct fit *fit, const struct cw_nvperf *library
 
 /* ---- counters --------------------------------------------------------------------------------------------------- */
 
-/* The first candidate whose average turns the counter's average into its per-cycle value on all evidence. */
+/* Returns the first candidate whose average turns the counter's average into its per-cycle value on all evidence. */
 static uint32_t fit_cycles(const struct fit *fit, uint32_t counter, const char *which, int ask)
 {
     uint32_t candidates[256];
@@ -175,14 +175,14 @@ struct candidate {
     int score;
 };
 
-/* The length of the word at `p` without the s of a plural. */
+/* Length of the word at `p` without the plural s. */
 static size_t stem(const char *p)
 {
     size_t n = strcspn(p, "_.");
     return n > 1 && p[n - 1] == 's' ? n - 1 : n;
 }
 
-/* Words of a name between underscores and dots that both names have. */
+/* Counts the words, between underscores and dots, that both names have. */
 static int shared_words(const char *a, const char *b)
 {
     int shared = 0;
@@ -211,7 +211,7 @@ static int likeness(const char *wanted, const char *name)
     return shared_words(wanted, name) - 40 * (strstr(name, "Triage") && !strstr(wanted, "Triage"));
 }
 
-/* Whether numerator and denominator have the units of measurement whose quotient the ratio has. */
+/* Whether the dimensions of numerator and denominator give the ratio's dimension. */
 static bool dimensions_agree(const struct cw_ratio *r, const struct cw_counter *n, const struct cw_counter *d)
 {
     char quotient[256];
@@ -219,7 +219,7 @@ static bool dimensions_agree(const struct cw_ratio *r, const struct cw_counter *
     return strcmp(strcmp(n->dimension, d->dimension) == 0 ? "1" : quotient, r->dimension) == 0;
 }
 
-/* How well a pair's names, dimensions and peak rates suit the ratio: the more the better. */
+/* Scores the fit of a pair's names, dimensions and peak rates to the ratio: higher is better. */
 static int suits(const struct fit *fit, const struct cw_ratio *r, const struct candidate *c)
 {
     const struct cw_chip *chip = &fit->facts->chip;
@@ -233,7 +233,7 @@ static int suits(const struct fit *fit, const struct cw_ratio *r, const struct c
         snprintf(above, sizeof above, "%.*s", (int)(per - r->name), r->name);
         score += 8 * (shared_words(above, n->name) + shared_words(per + 5, d->name));
     }
-    /* a part of a whole is named after the whole: sectors_lookup_hit of sectors */
+    /* A part of a whole is named after the whole: sectors_lookup_hit of sectors. */
     score +=
         30 * (strncmp(n->name, d->name, strlen(d->name)) == 0) - 30 * (strncmp(n->name, d->name, strlen(n->name)) == 0);
     score -= 40 * ((strstr(n->name, "Triage") || strstr(d->name, "Triage")) && !strstr(r->name, "Triage"));
@@ -245,7 +245,7 @@ static int suits(const struct fit *fit, const struct cw_ratio *r, const struct c
     return score;
 }
 
-/* The factor between the ratio and the quotient of the pair, or 0 where there is none. */
+/* The factor between the ratio and the quotient of the pair, or 0 if there is none. */
 static double scale_of(const struct fit *fit, uint32_t ratio, struct candidate *c)
 {
     double scale = 0;
@@ -289,7 +289,7 @@ static void fit_ratio(const struct fit *fit, uint32_t index)
             if (a == b || !cw_list_covered(&r->raws, x, y) || (c.scale = scale_of(fit, index, &c)) == 0)
                 continue;
             c.score = suits(fit, r, &c) + (c.scale == 1 ? 1000 : 0);
-            if (c.scale != 1 && c.confirmed < 2) /* one value fits any factor */
+            if (c.scale != 1 && c.confirmed < 2) /* a single value fits any factor */
                 continue;
             if (c.score > best.score)
                 best = c;
@@ -315,7 +315,8 @@ static double largest(const struct fit *fit, const struct evidence *v, uint32_t 
     return so_far;
 }
 
-/* On how many ranges the constituents give the throughput, with a value above zero; 0 when one range contradicts. */
+/* Number of ranges with a value above zero on which the constituents give the throughput; 0 if any range
+ * contradicts. */
 static uint32_t confirm(const struct fit *fit, uint32_t index)
 {
     uint32_t confirmed = 0;
@@ -337,7 +338,7 @@ static bool lists_nothing(const struct cw_facts *f, uint32_t index)
     return nothing;
 }
 
-/* Whether the counter's percentage never exceeds the throughput's, and is above zero somewhere. */
+/* Whether the counter's percentage never exceeds the throughput's, and is above zero on some range. */
 static bool may_constitute(const struct fit *fit, uint32_t counter, uint32_t index)
 {
     bool seen = false;
@@ -350,9 +351,9 @@ static bool may_constitute(const struct fit *fit, uint32_t counter, uint32_t ind
     return seen;
 }
 
-/* Some throughputs have constituents that the library does not list. Then every counter whose raw counters are among
- * the throughput's, and which never exceeds it, is one, provided that together they give its value on all evidence. Of
- * counters with the same raw counters, the one named most like the throughput stands for all. */
+/* Finds constituents that the library does not list for some throughputs: every counter whose raw counters are among
+ * the throughput's and that never exceeds it, provided that together they give its value on all evidence. Among
+ * counters with the same raw counters, it takes the one whose name is closest to the throughput's. */
 static void fit_throughput(const struct fit *fit, uint32_t index)
 {
     struct cw_facts *f = fit->facts;
@@ -373,7 +374,7 @@ static void fit_throughput(const struct fit *fit, uint32_t index)
         else if (likeness(t->name, f->counters[c].name) > likeness(t->name, f->counters[parts[k]].name))
             parts[k] = c;
     }
-    for (uint32_t k = 0; k < n; k++) { /* one that is enough by itself */
+    for (uint32_t k = 0; k < n; k++) { /* a single counter that is enough */
         t->counters = (struct cw_list){1, parts + k};
         if (confirm(fit, index))
             return;
@@ -383,7 +384,7 @@ static void fit_throughput(const struct fit *fit, uint32_t index)
         t->counters = (struct cw_list){0, NULL};
 }
 
-/* A ratio that no evidence confirmed is turned the way of the confirmed ratio that is named most like it. */
+/* Turns a ratio without evidence the same way up as the confirmed ratio with the closest name. */
 static void follow_sibling(const struct fit *fit, uint32_t index)
 {
     struct cw_facts *f = fit->facts;
@@ -392,7 +393,7 @@ static void follow_sibling(const struct fit *fit, uint32_t index)
     int most = 0;
     if (r->confirmed || r->numerator == CW_NONE)
         return;
-    /* where the dimensions say which way, they are right */
+    /* The dimensions decide if they can. */
     if (!dimensions_agree(r, &f->counters[r->denominator], &f->counters[r->numerator]))
         return;
     for (uint32_t i = 0; i < f->chip.ratio_count; i++) {
@@ -440,7 +441,7 @@ enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, c
             fit_ratio(&fit, i);
         for (uint32_t i = 0; i < facts->chip.ratio_count; i++)
             follow_sibling(&fit, i);
-        /* those below first, so that a throughput sees what its parts turned out to be */
+        /* constituents first, because a throughput depends on them */
         for (uint32_t i = facts->chip.throughput_count; i-- > 0;)
             fit_throughput(&fit, i);
         for (uint32_t i = 0; i < facts->chip.throughput_count; i++)

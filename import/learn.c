@@ -6,16 +6,16 @@
 
 enum {
     TRIES_EACH = 16,    /* random sets for each placement of a domain, */
-    TRIES_TOGETHER = 3, /* and of two domains that may disturb one another */
-    DRAWN_SETS = 12000, /* at most */
+    TRIES_TOGETHER = 3, /* and for those of two domains that may interfere */
+    DRAWN_SETS = 12000, /* upper limit */
     MOST_ROUNDS = 60,
     MOST_QUESTIONS = 12000000,
-    FRESH_FIRST = 100000, /* the number of the first round that nothing is learned from */
+    FRESH_FIRST = 100000, /* number of the first fresh round, whose sets teach nothing */
     FRESH_ROUNDS = 8,
 };
 
-/* Through the very text and loader that users have, so that what is checked is what is written. In an arena of its own
- * in place of the last one: there are many rounds. */
+/* Loads the limits through the users' own text and loader, so that the checks cover the written text. Replaces the
+ * arena of the last round: there are many rounds. */
 static void renew_limits(struct cw_model *m, struct cw_arena **arena)
 {
     struct cw_limit_table table;
@@ -37,7 +37,7 @@ static void renew_limits(struct cw_model *m, struct cw_arena **arena)
     cw_writer_free(&text);
 }
 
-/* Bans among random sets of the domains that are marked. */
+/* Bans refused sets among random sets of the marked domains. */
 static void try_domains(struct cw_model *m, const bool *domains, uint32_t each, const char *name)
 {
     const struct cw_pool pool = cw_model_pool(m, domains);
@@ -49,7 +49,7 @@ static void try_domains(struct cw_model *m, const bool *domains, uint32_t each, 
         cw_model_tell(m, "%s: %u of %u random sets led to bans", name, mistakes, tries);
 }
 
-/* Each domain alone, each two that may disturb one another, and all of them. */
+/* Tries each domain alone, each two that may interfere, and all of them. */
 static void try_random_sets(struct cw_model *m)
 {
     const struct cw_chip *chip = &m->chip;
@@ -75,7 +75,7 @@ static void judge(struct cw_check_sets *sets, const struct cw_list *raws)
     cw_check_passes(sets, raws, 1, 0);
 }
 
-/* Bans one refused set after the other among the domains of a pass that may disturb one another. */
+/* Bans one refused set after the other among the interfering domains of a pass. */
 static void ban_all(struct cw_check_sets *sets, const uint32_t *placements, uint32_t count)
 {
     struct cw_model *m = sets->context;
@@ -89,8 +89,8 @@ static void ban_all(struct cw_check_sets *sets, const uint32_t *placements, uint
     }
 }
 
-/* Rounds of check sets through our own scheduler, until the library refuses hardly any pass for some rounds, or the
- * question budget is spent. */
+/* Runs rounds of check sets through our own scheduler, until the library refuses hardly any pass for some rounds, or
+ * until the questions are used up. */
 static void repair(struct cw_model *m, struct cw_check_sets *sets, struct cw_arena **arena)
 {
     struct cw_check_window window = {0};

@@ -1,4 +1,5 @@
-/* Classes, and bans: what the rules wrongly allow, found by trial and forbidden for whole classes where that is so. */
+/* Learns classes and bans. A ban forbids a combination that the rules wrongly allow; it is found by trial and extended
+ * to whole classes if they behave alike. */
 #include <string.h>
 
 #include "import/learn_model.h"
@@ -6,7 +7,7 @@
 enum {
     WIDEN_TRIES = 4,
     WIDEN_NEED = 3,
-    MOST_BANS = 200, /* from one pool */
+    MOST_BANS = 200, /* limit for one pool */
     FILLED_SIZE = 4,
     ACCIDENT_SIZE = 6,
     SPECIAL_TRIES = 10,
@@ -19,7 +20,7 @@ enum {
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the limits treat two placements alike. `sizes` has the members of each rule's groups. */
+/* Whether the limits treat two placements alike. `sizes` has the number of members of each rule's groups. */
 static bool alike(const struct cw_model *m, uint32_t **sizes, uint32_t a, uint32_t b)
 {
     const struct cw_chip_placement *p = m->chip.placements;
@@ -70,7 +71,7 @@ void cw_learn_classes(struct cw_model *m)
     m->class_count = cw_ask_ok(&m->ask) ? count : 0;
 }
 
-/* Takes the marked members out of a class and makes them a new one. */
+/* Moves the marked members of a class into a new class. */
 static void split(struct cw_model *m, uint32_t class_, const bool *marked, uint32_t marked_count)
 {
     struct cw_pool *old = &m->classes[class_], fresh = {0, cw_ask_array(&m->ask, marked_count, sizeof *fresh.items)};
@@ -92,8 +93,8 @@ static void split(struct cw_model *m, uint32_t class_, const bool *marked, uint3
 
 /* ---- bans ------------------------------------------------------------------------------------------------------- */
 
-/* Splits the class of one member of a set that does not fit into those that do not fit in its place either and those
- * that do. */
+/* Splits the class of one member of an unfit set: placements that do not fit in the member's place either, and
+ * placements that do. */
 static void refine(struct cw_model *m, const struct cw_ask_set *set, uint32_t at)
 {
     uint32_t c = m->class_[set->items[at]], unfit = 0;
@@ -109,7 +110,7 @@ static void refine(struct cw_model *m, const struct cw_ask_set *set, uint32_t at
         split(m, c, marked, unfit);
 }
 
-/* The parts of a ban have no class in common: one that two members of a set belong to is halved. */
+/* Halves a class that two members of a set belong to, because the parts of a ban must have no class in common. */
 static void separate(struct cw_model *m, const struct cw_ask_set *set, uint32_t at)
 {
     for (uint32_t k = 0; k < at; k++) {
@@ -129,16 +130,16 @@ static void separate(struct cw_model *m, const struct cw_ask_set *set, uint32_t 
 
 struct ban {
     uint32_t count;
-    uint8_t *part; /* by class: 1 + the part that it belongs to, 0 for none */
+    uint8_t *part; /* by class: 1 + its part, 0 for none */
 };
 
 struct widening {
     struct cw_model *m;
     struct ban *ban;
-    uint32_t *lists[CW_BAN_MOST], counts[CW_BAN_MOST]; /* the classes of each part */
+    uint32_t *lists[CW_BAN_MOST], counts[CW_BAN_MOST]; /* classes of each part */
 };
 
-/* Draws a member of each part, for part `at` one of `class_`; false where the model does not allow them together. */
+/* Draws a member of each part, for part `at` one of `class_`; false if the model forbids them together. */
 static bool draw_parts(struct widening *w, uint32_t at, uint32_t class_, struct cw_ask_set *set)
 {
     bool allowed = true;
@@ -151,7 +152,8 @@ static bool draw_parts(struct widening *w, uint32_t at, uint32_t class_, struct 
     return allowed;
 }
 
-/* Of some sets with a member of `class_` for one part and of the other parts, all that matter: none may fit. */
+/* Draws sets with a member of `class_` for part `at`, and members of the other parts that matter; returns whether none
+ * of them fits. */
 static bool never_fits(struct widening *w, uint32_t at, uint32_t class_)
 {
     struct cw_model *m = w->m;
@@ -175,13 +177,13 @@ static void add_class(struct widening *w, uint32_t part, uint32_t class_)
 
 /* ---- trimming --------------------------------------------------------------------------------------------------- */
 
-/* Sets of one member of each part that fit although the ban forbids them, by their classes. */
+/* Fitting sets, one member of each part, that the ban forbids: given by their classes. */
 struct wrong {
     uint32_t count, classes[WRONG_MOST][CW_BAN_MOST];
 };
 
-/* Every class of every part in some sets with members of the other parts. `asked` counts, by part and class, in how
- * many sets it stood. */
+/* Tries every class of every part in some sets with members of the other parts. `asked` counts the sets by part and
+ * class. */
 static void find_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked)
 {
     struct cw_model *m = w->m;
@@ -209,8 +211,8 @@ static void remove_class(struct widening *w, uint32_t part, uint32_t class_)
     w->counts[part] = n;
 }
 
-/* Takes out the classes that stand in the largest share of the wrong sets, until none is left. The first class of each
- * part is the one that the ban was learned for; it stays. */
+/* Removes the classes with the largest share of wrong sets, until no wrong set is left. Keeps the first class of each
+ * part, for which the ban was learned. */
 static void remove_wrong(struct widening *w, struct wrong *wrong, uint32_t **asked)
 {
     while (wrong->count) {
@@ -239,7 +241,7 @@ static void remove_wrong(struct widening *w, struct wrong *wrong, uint32_t **ask
     }
 }
 
-/* A class is judged while the parts are still small: once they are complete, all are judged again. */
+/* Judges all classes again once the parts are complete: each joined while they were still small. */
 static void trim(struct widening *w)
 {
     struct cw_model *m = w->m;
@@ -258,7 +260,7 @@ static void trim(struct widening *w)
     }
 }
 
-/* Adds classes to the parts, to the smallest part that a class fits into first: so that few bans cover the pairs of one
+/* Adds classes to the parts. A class goes to the smallest part that it fits, so that few bans cover the pairs of one
  * large set of classes. */
 static void widen(struct widening *w)
 {
@@ -282,7 +284,7 @@ static void widen(struct widening *w)
     }
 }
 
-/* Whether a set fills slots: a rule in which each of its members is a group. */
+/* Whether a set fills slots: in some rule each member is a group. */
 static bool fills_slots(const struct cw_model *m, const struct cw_ask_set *set)
 {
     bool fills = false;
@@ -298,7 +300,7 @@ static bool fills_slots(const struct cw_model *m, const struct cw_ask_set *set)
     return fills;
 }
 
-/* Whether nearly anything of the same domain in place of a member makes a set fit. */
+/* Whether almost any placement of the same domain in place of a member makes the set fit. */
 static bool is_special(struct cw_model *m, const struct cw_ask_set *set, uint32_t at)
 {
     uint32_t met = 0, fits = 0;
@@ -316,8 +318,8 @@ static bool is_special(struct cw_model *m, const struct cw_ask_set *set, uint32_
     return met >= SPECIAL_TRIES / 2 && fits * 5 >= met * 4;
 }
 
-/* A full set of slots that does not fit, though nearly anything in place of nearly any member makes it fit: an accident
- * of the library's search, which no ban foresees. */
+/* Whether the set is an accident of the library's search that no ban can foresee: it fills slots and does not fit, but
+ * almost any placement in place of almost any member makes it fit. */
 static bool is_accident(struct cw_model *m, const struct cw_ask_set *set)
 {
     uint32_t special = 0;
@@ -328,8 +330,8 @@ static bool is_accident(struct cw_model *m, const struct cw_ask_set *set)
     return special <= SPECIAL_MOST;
 }
 
-/* Members of a larger set that nearly anything could stand for only fill it up. Where at least two others remain, a ban
- * of those alone is stricter than need be, but without it there would be no end of bans. */
+/* Drops members of a larger set that almost any placement could replace, if at least two others remain. A ban of the
+ * others alone is stricter than necessary, but without it the bans would never end. */
 static void drop_fillers(struct ban *ban, const bool *special, uint32_t classes)
 {
     uint32_t count = 0;
@@ -374,7 +376,7 @@ void cw_learn_ban(struct cw_model *m, struct cw_ask_set set)
     cw_ask_minimize(&m->ask, &set);
     if (set.count < 2 || !cw_ask_ok(&m->ask) || is_accident(m, &set))
         return;
-    /* forbidding a part of a large set is too strict, but right */
+    /* forbidding a part of a large set is too strict, but safe */
     bool whole = set.count <= CW_BAN_MOST, special[CW_BAN_MOST] = {false};
     for (uint32_t k = 0; k < set.count && whole && set.count >= FILLED_SIZE; k++)
         special[k] = is_special(m, &set, k);
@@ -400,7 +402,7 @@ void cw_learn_ban(struct cw_model *m, struct cw_ask_set set)
     add_ban(m, &ban);
 }
 
-/* Draws a class first and then one of its placements, so that small classes are met as often as large ones. */
+/* Draws a class first and then a placement of it, so that small classes come as often as large ones. */
 static void grow_by_class(struct cw_model *m, struct cw_ask_set *set, const struct cw_pool *pool, uint32_t size)
 {
     uint32_t *classes = m->scratch, count = 0;

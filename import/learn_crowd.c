@@ -1,26 +1,26 @@
-/* Crowds: classes of which a pass takes at most so many, whichever they are. One rule says what bans, of one member
- * from each of their parts, would take many to say. */
+/* Learns crowds: sets of classes of which a pass takes only a certain number, in any combination. One such rule
+ * replaces many bans. */
 #include <string.h>
 
 #include "import/learn_model.h"
 
 enum {
     DRAWS = 30,
-    TRIES = 5, /* sets that a class is judged by before it joins, */
-    NEED = 3,  /* of which so many have to be found */
+    TRIES = 5, /* sets to judge a class before it joins, */
+    NEED = 3,  /* and how many of them must be found */
     TRIM_ROUNDS = 6,
-    SMALLEST = 3, /* times the members of the set that it began with */
+    SMALLEST = 3, /* minimum size, as a multiple of the first set's */
 };
 
 struct crowd {
     struct cw_model *m;
-    uint32_t most;         /* placements in a pass */
-    uint32_t *list, count; /* classes; the first ones are those it began with */
+    uint32_t most;         /* limit on placements in a pass */
+    uint32_t *list, count; /* classes; the initial ones come first */
     uint32_t seeds;
     uint8_t *inside; /* by class */
 };
 
-/* Draws up to `size` members, beside `set`, that the model allows together. */
+/* Adds up to `size` drawn members to `set`, as far as the model allows them together. */
 static bool draw_members(struct crowd *w, struct cw_ask_set *set, uint32_t size)
 {
     struct cw_model *m = w->m;
@@ -32,7 +32,7 @@ static bool draw_members(struct crowd *w, struct cw_ask_set *set, uint32_t size)
     return set->count == size;
 }
 
-/* Whether a class takes the place of any member: of some sets with one of it and otherwise full, none fits. */
+/* Whether a class can replace any member: no set filled with others and one of its placements fits. */
 static bool belongs(struct crowd *w, uint32_t class_)
 {
     struct cw_model *m = w->m;
@@ -54,7 +54,7 @@ static void add_class(struct crowd *w, uint32_t class_)
     w->list[w->count++] = class_;
 }
 
-/* Takes out the class that stands in most of the sets that fit; false when only those it began with do. */
+/* Removes the class that stands in most of the fitting sets; false if all of them have initial classes only. */
 static bool remove_worst(struct crowd *w, struct cw_ask_set *wrong, uint32_t *wrong_count, uint32_t *votes)
 {
     struct cw_model *m = w->m;
@@ -83,7 +83,7 @@ static bool remove_worst(struct crowd *w, struct cw_ask_set *wrong, uint32_t *wr
     return true;
 }
 
-/* Until no full set with one more fits. */
+/* Trims until no full set with one more fits. */
 static bool trim(struct crowd *w)
 {
     struct cw_model *m = w->m;

@@ -1,4 +1,4 @@
-/* Domains that disturb one another, and kinds of placements that exclude the same others. */
+/* Learns which domains interfere, and sorts placements into kinds that exclude the same others. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +9,12 @@ enum {
     CROSS_TRIES = 60,
     PROBES = 40,
     CHECKS = 10000,
-    OWN_CHECKS = 8,       /* pairs of each kind */
-    KIND_CHECKS = 2,      /* pairs of each two kinds, */
-    CONFLICT_CHECKS = 5,  /* and of two that exclude each other */
-    MOST_OF_METRIC = 64,  /* placements of one metric that are looked at */
-    MOST_SURPRISES = 400, /* found before kinds are sorted again */
-    FEW_SURPRISES = 12,   /* after so few they need not be checked again */
+    OWN_CHECKS = 8,       /* pairs checked within each kind */
+    KIND_CHECKS = 2,      /* pairs checked of each two kinds, */
+    CONFLICT_CHECKS = 5,  /* and of two kinds that exclude each other */
+    MOST_OF_METRIC = 64,  /* placements checked of one metric */
+    MOST_SURPRISES = 400, /* surprises before kinds are sorted again */
+    FEW_SURPRISES = 12,   /* with at most this many, kinds need no further check */
     SORTINGS = 6,
 };
 
@@ -33,7 +33,7 @@ static struct cw_pool *pools_by_domain(struct cw_model *m)
     return pools;
 }
 
-/* Of some pairs across two domains: how many do not fit. */
+/* Counts conflicts among sample pairs across two domains. */
 static uint32_t cross_conflicts(struct cw_model *m, const struct cw_pool *a, const struct cw_pool *b, uint32_t *tries)
 {
     uint32_t bad = 0;
@@ -100,21 +100,21 @@ void cw_learn_domains(struct cw_model *m)
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------ */
 
-/* The placements of one cluster while they are sorted into kinds. Column k of a row says whether the row's placement
- * excludes probe k, 2 where that was not asked. */
+/* Sorting of the placements of one cluster into kinds. Column k of a row says whether the row's placement excludes
+ * probe k; 2: not asked. */
 struct sorting {
     struct cw_model *m;
     struct cw_pool pool;
     uint32_t *probes, probe_count, probe_room;
-    bool *of_all;   /* by probe: asked beside all others */
+    bool *of_all;   /* by probe: asked together with all other placements */
     uint8_t *rows;  /* [placement in pool * probe_room + probe] */
-    uint32_t *kind; /* by placement in pool */
+    uint32_t *kind; /* by placement in the pool */
     uint32_t kind_count;
-    uint32_t *first; /* by kind: its first placement in pool */
-    uint32_t base;   /* the model's number of kind 0 */
+    uint32_t *first; /* by kind: its first placement in the pool */
+    uint32_t base;   /* number of kind 0 in the model */
 };
 
-/* Asks about one placement beside all others, or beside those of one kind. */
+/* Asks about one placement together with all others, or with the placements of one kind. */
 static void add_probe(struct sorting *s, uint32_t index, uint32_t kind)
 {
     struct cw_model *m = s->m;
@@ -128,7 +128,7 @@ static void add_probe(struct sorting *s, uint32_t index, uint32_t kind)
     s->of_all[column] = kind == CW_NONE;
     for (uint32_t i = 0; i < s->pool.count && cw_ask_ok(&m->ask); i++) {
         uint32_t pair[2] = {s->pool.items[i], s->pool.items[index]};
-        /* two placements of one counter never meet; what they do is filled in from their likes */
+        /* two placements of one counter never meet; similar placements fill in their relation */
         bool open = m->chip.placements[pair[0]].raw == m->chip.placements[pair[1]].raw ||
                     (kind != CW_NONE && s->kind[i] != kind);
         s->rows[(size_t)i * s->probe_room + column] = open ? 2 : !cw_ask_fits(&m->ask, pair, 2);
@@ -147,7 +147,7 @@ static bool same_row(const struct sorting *s, uint32_t a, uint32_t b)
     return true;
 }
 
-/* Kinds are named by their first placement. */
+/* Identifies kinds by their first placement. */
 static void assign_kinds(struct sorting *s)
 {
     uint32_t *first = cw_ask_array(&s->m->ask, s->pool.count, sizeof *first);
@@ -174,8 +174,8 @@ static void set_conflict(struct cw_model *m, uint32_t a, uint32_t b, bool confli
     m->conflict[(size_t)a * m->kind_room + b] = m->conflict[(size_t)b * m->kind_room + a] = conflict;
 }
 
-/* Whether two kinds exclude each other: what the probes say, a doubt counts as a conflict; for kinds that no probe has
- * compared, what their first placements say. */
+/* Decides whether two kinds exclude each other: by the probes, a doubt counting as a conflict; by the first placements,
+ * for kinds that no probe has compared. */
 static void fill_conflicts(struct sorting *s)
 {
     struct cw_model *m = s->m;
@@ -201,7 +201,7 @@ static void fill_conflicts(struct sorting *s)
         }
 }
 
-/* Asks about a pair; where the kinds say otherwise, each becomes a probe for the kind of the other. */
+/* Asks about a pair; if the kinds predict otherwise, makes each a probe for the kind of the other. */
 static bool surprises(struct sorting *s, uint32_t a, uint32_t b)
 {
     struct cw_model *m = s->m;
@@ -214,7 +214,7 @@ static bool surprises(struct sorting *s, uint32_t a, uint32_t b)
     return true;
 }
 
-/* Pairs of placements that one metric needs: those are asked for together most often. */
+/* Checks pairs of placements that one metric needs, because these are most often requested together. */
 static uint32_t check_metric(struct sorting *s, const uint32_t *index, const struct cw_list *raws)
 {
     const struct cw_chip *chip = &s->m->chip;
@@ -246,8 +246,8 @@ static uint32_t check_metrics(struct sorting *s)
     return wrong;
 }
 
-/* Pairs of one kind, which its probe says nothing about, pairs of every two kinds, of one metric, and at random.
- * Returns the surprises. */
+/* Checks pairs within a kind, about which its probe says nothing, pairs of every two kinds, pairs of one metric, and
+ * random pairs. Returns the number of surprises. */
 static uint32_t check_kinds(struct sorting *s)
 {
     struct cw_model *m = s->m;

@@ -79,16 +79,16 @@ uint32_t cw_model_groups(const struct cw_rule *rule, const struct cw_ask_set *se
     return n;
 }
 
-/* ---- what a set leaves ------------------------------------------------------------------------------------------ */
+/* ---- state of a set --------------------------------------------------------------------------------------------- */
 
-/* The set that was asked about last, with what follows from it: most questions are about the same set or one with a
- * few placements more. Marks hold where they are the current stamp. */
+/* The last set asked about, with its consequences: most questions concern the same set or one with a few more
+ * placements. A mark is set if it equals the current stamp. */
 struct cw_model_last {
     struct cw_ask_set set;
     uint32_t stamp, rule_count, ban_count;
-    uint32_t *raws;                         /* by raw counter: whether the set has it */
-    uint8_t *conflict;                      /* by kind: whether the set excludes it */
-    uint32_t *groups[CW_RULES_MOST], *used; /* by rule: marks of the groups that the set uses, and how many */
+    uint32_t *raws;                         /* by raw counter: the set has it */
+    uint8_t *conflict;                      /* by kind: the set excludes it */
+    uint32_t *groups[CW_RULES_MOST], *used; /* by rule: marks of the groups that the set uses, and their number */
     uint8_t *parts;                         /* by ban: bits of the parts of which the set has a member */
     uint32_t ban_room;
 };
@@ -121,7 +121,7 @@ static void use_groups(struct cw_model_last *f, const struct cw_rule *rule, uint
         }
 }
 
-/* Loops over bytes that the compiler can do many of at once. */
+/* Loops over bytes, which the compiler vectorizes. */
 static void unite(uint8_t *restrict to, const uint8_t *restrict with, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -149,7 +149,7 @@ static void fill_more(const struct cw_model *m, struct cw_model_last *f, uint32_
         unite(f->parts, m->bans + (size_t)m->class_[p] * m->ban_room, m->ban_count);
 }
 
-/* Room for what the model has by now. */
+/* Makes room for the current size of the model. */
 static bool fill_room(struct cw_model *m, struct cw_model_last *f)
 {
     const struct cw_chip *chip = &m->chip;
@@ -168,7 +168,7 @@ static bool fill_room(struct cw_model *m, struct cw_model_last *f)
     return cw_ask_ok(&m->ask);
 }
 
-/* Makes `f` that of the set. */
+/* Computes the state of a set. */
 static bool fill(struct cw_model *m, struct cw_model_last *f, const struct cw_ask_set *set)
 {
     if (f->rule_count != m->rule_count || f->ban_count != m->ban_count || f->set.count > set->count ||
@@ -195,7 +195,7 @@ bool cw_model_allows(struct cw_model *m, const struct cw_ask_set *set, uint32_t 
         return false;
     if (!m->last) {
         m->last = cw_ask_array(&m->ask, 1, sizeof *m->last);
-        cw_model_changed(m); /* nothing is known yet */
+        cw_model_changed(m); /* discards any earlier state */
     }
     struct cw_model_last *f = m->last;
     if (!f || !fill(m, f, set) || f->raws[m->chip.placements[more].raw] == f->stamp ||

@@ -1,24 +1,24 @@
-/* Rules of the form "a pass uses at most so many of these groups": slots, where each counter is a group, and sources,
- * which several counters share. */
+/* Learns rules of the form "a pass uses at most so many of these groups": slots, where each counter is a group, and
+ * sources, which several counters share. */
 #include <string.h>
 
 #include "import/learn_model.h"
 
 enum {
     LEVEL_SETS = 300,  /* sets judged at each size */
-    MINED_SETS = 3000, /* sets tried to find some that do not fit */
-    RARE_SETS = 30000, /* the same, for rules that few sets meet */
-    MINED_EACH = 60,   /* at most, for each placement */
-    CONTEXTS = 16,     /* sets that a placement is added to, to judge it */
-    LARGEST = 24,      /* size of sets looked at */
+    MINED_SETS = 3000, /* sets tried in search of unfit ones */
+    RARE_SETS = 30000, /* the same, for rules that concern few sets */
+    MINED_EACH = 60,   /* limit for each placement */
+    CONTEXTS = 16,     /* sets to add a placement to, in order to judge it */
+    LARGEST = 24,      /* largest size of sets */
     ROUNDS = 8,        /* rules for one size */
-    SMALL_POOL = 64,   /* placements of which all exceptions can be learned one by one */
-    LARGE_POOL = 400,  /* placements of which groups are learned one by one */
+    SMALL_POOL = 64,   /* size of a pool whose exceptions can all be learned one by one */
+    LARGE_POOL = 400,  /* size of a pool whose groups are learned one by one */
     KIND_SAMPLES = 2,
-    MOST_LOST = 5, /* percent of what a rule of a small pool forbids may fit */
+    MOST_LOST = 5, /* percentage of the sets forbidden by a rule of a small pool that may fit */
 };
 
-struct level { /* sets of one size that the model allows, made by adding one to a set that fits */
+struct level { /* sets of one size that the model allows, each made by adding one placement to a fitting set */
     uint32_t made, unfit;
 };
 
@@ -38,9 +38,9 @@ static struct level judge_level(struct cw_model *m, const struct cw_pool *pool, 
     return level;
 }
 
-/* ---- who takes part --------------------------------------------------------------------------------------------- */
+/* ---- participants ----------------------------------------------------------------------------------------------- */
 
-struct mined { /* minimal sets that do not fit, all of one size */
+struct mined { /* minimal unfit sets, all of one size */
     uint32_t count, size;
     struct cw_ask_set *sets;
 };
@@ -76,7 +76,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t p)
     return p;
 }
 
-/* The placements of the largest connected part of the mined sets. */
+/* Returns the placements of the largest connected part of the mined sets. */
 static struct cw_pool core_of(struct cw_model *m, const struct mined *mined)
 {
     uint32_t n = m->chip.placement_count;
@@ -102,8 +102,8 @@ static struct cw_pool core_of(struct cw_model *m, const struct mined *mined)
     return core;
 }
 
-/* Everything of the pool that some full set of the core refuses. What meets too few such sets to be judged counts as
- * taking part. */
+/* Returns the placements of the pool that some full set of the core refuses. A placement that meets too few such sets
+ * for a judgement counts as a participant. */
 static struct cw_pool participants(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *core,
                                    uint32_t max)
 {
@@ -131,7 +131,7 @@ static struct cw_pool participants(struct cw_model *m, const struct cw_pool *poo
 
 /* ---- one rule --------------------------------------------------------------------------------------------------- */
 
-/* A rule of groups of one member each; like cw_model_new_rule. */
+/* Makes a rule of groups with one member each; like cw_model_new_rule. */
 static struct cw_rule *new_rule(struct cw_model *m, const struct cw_pool *members, uint32_t max)
 {
     struct cw_rule *rule = cw_model_new_rule(m, max);
@@ -146,14 +146,14 @@ static void believe_rule(struct cw_model *m)
     cw_model_changed(m);
 }
 
-/* The share of sets of `max` + 1 members, made from fitting ones, that fit; in percent. */
+/* Percentage of fitting sets among sets of `max` + 1 members, each made from a fitting set. */
 static uint32_t percent_beyond(struct cw_model *m, const struct cw_pool *pool, uint32_t max)
 {
     struct level level = judge_level(m, pool, max + 1);
     return level.made ? 100 * (level.made - level.unfit) / level.made : 0;
 }
 
-/* The largest size of which sets of a pool nearly always fit. */
+/* Largest size at which sets of a pool nearly always fit. */
 static uint32_t largest_fitting(struct cw_model *m, const struct cw_pool *pool, uint32_t size)
 {
     for (; size < LARGEST && cw_ask_ok(&m->ask); size++) {
@@ -164,8 +164,8 @@ static uint32_t largest_fitting(struct cw_model *m, const struct cw_pool *pool, 
     return size;
 }
 
-/* A rule for `members`: some share groups where `shared`, and others of the pool belong to it, too, where `attached`.
- */
+/* Learns a rule for `members`. With `shared`, members may share groups; with `attached`, other placements of the pool
+ * may join. */
 static void learn_groups(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *members, uint32_t max,
                          bool shared, bool attached)
 {
@@ -179,14 +179,14 @@ static void learn_groups(struct cw_model *m, const struct cw_pool *pool, const s
     believe_rule(m);
 }
 
-/* A rule for members that do not all count alike: the light ones first, then the others beside them. */
+/* Learns a rule for members of different weight: the light ones first, then the others beside them. */
 static void learn_weighted(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *light, uint32_t size)
 {
     uint32_t max = largest_fitting(m, light, size);
     learn_groups(m, pool, light, max, percent_beyond(m, light, max) > 1, true);
 }
 
-/* A few placements of each kind stand for the others while groups are being learned. */
+/* Keeps a few placements of each kind, which stand for the others while groups are learned. */
 static struct cw_pool thin_out(struct cw_model *m, const struct cw_pool *pool)
 {
     struct cw_pool thin = {0, cw_ask_array(&m->ask, pool->count, sizeof *thin.items)};
@@ -197,8 +197,8 @@ static struct cw_pool thin_out(struct cw_model *m, const struct cw_pool *pool)
     return thin;
 }
 
-/* Of the sets of `size`, made from fitting ones, that the rules from number `first` forbid: how many fit, in percent.
- */
+/* Percentage of fitting sets among sets of `size`, made from fitting ones, that the rules from number `first` on
+ * forbid. */
 static uint32_t percent_lost(struct cw_model *m, const struct cw_pool *pool, uint32_t size, uint32_t first)
 {
     uint32_t rules = m->rule_count, forbidden = 0, lost = 0;
@@ -218,8 +218,8 @@ static uint32_t percent_lost(struct cw_model *m, const struct cw_pool *pool, uin
     return forbidden ? 100 * lost / forbidden : 0;
 }
 
-/* Learns the rule behind most of the sets of `size` that do not fit. Its effect is judged on sets of the pool, or, for
- * a rule that few sets of the pool meet, of its members. False when there is no such rule. */
+/* Learns the rule behind most unfit sets of `size`. Judges its effect on sets of the pool, or, for a rule that concerns
+ * few sets of the pool, on sets of its members. False if there is no such rule. */
 static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t size, bool rare)
 {
     uint32_t most = rare ? RARE_SETS : MINED_SETS, tries = MINED_EACH * pool->count;
@@ -250,7 +250,7 @@ static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t 
         learn_groups(m, pool, &members, mined.size - 1, beyond > 1, large && beyond > 1);
     struct level after = judge_level(m, &judged, judged_size);
     bool useless = after.made && after.unfit * 2 * before.made > before.unfit * after.made;
-    /* bans do without the loss, as long as few are needed */
+    /* bans lose no fitting sets, and are better as long as few are needed */
     if (useless || (pool->count <= SMALL_POOL && percent_lost(m, &members, mined.size, rules) > MOST_LOST)) {
         m->rule_count = rules;
         return false;
@@ -258,7 +258,7 @@ static bool learn_rule(struct cw_model *m, const struct cw_pool *pool, uint32_t 
     return cw_ask_ok(&m->ask);
 }
 
-/* Rules that few sets of a pool meet. */
+/* Learns rules that concern few sets of a pool. */
 static void learn_rare(struct cw_model *m, const struct cw_pool *pool)
 {
     for (int round = 0; round < ROUNDS && cw_ask_ok(&m->ask); round++)
@@ -266,7 +266,7 @@ static void learn_rare(struct cw_model *m, const struct cw_pool *pool)
             return;
 }
 
-/* Rules for sets of one size, until sets of that size nearly always fit. False when the pool has no such sets. */
+/* Learns rules for sets of one size, until sets of that size nearly always fit. False if the pool has no such sets. */
 static bool learn_size(struct cw_model *m, const struct cw_pool *pool, uint32_t size)
 {
     for (int round = 0; round < ROUNDS && cw_ask_ok(&m->ask); round++) {
@@ -278,9 +278,9 @@ static bool learn_size(struct cw_model *m, const struct cw_pool *pool, uint32_t 
         if (learn_rule(m, pool, size, false))
             continue;
         if (level.unfit * 2 <= level.made || pool->count <= SMALL_POOL)
-            return true; /* bans will do */
+            return true; /* leaves the rest to bans */
         if (new_rule(m, pool, size - 1))
-            believe_rule(m); /* not understood: never take that many */
+            believe_rule(m); /* not understood: forbid that many altogether */
     }
     return cw_ask_ok(&m->ask);
 }
@@ -299,14 +299,15 @@ static void learn_domains(struct cw_model *m, const bool *domains, const char *n
     cw_model_tell(m, "%s: %u placements, %u new rules", name, pool.count, m->rule_count - before);
 }
 
-/* A domain with the cooperative groups it leads first, then single domains, then all that disturb one another. */
+/* Learns rules of each domain with the cooperative groups that it leads, then of single domains, then of all
+ * interfering domains together. */
 void cw_learn_rules(struct cw_model *m)
 {
     const struct cw_chip *chip = &m->chip;
     size_t count;
     const struct cw_nvperf_domain *list = cw_nvperf_domains(m->ask.scheduler, &count);
     bool *domains = cw_ask_array(&m->ask, chip->domain_count, sizeof *domains);
-    for (int pass = 0; pass < 2 && cw_ask_ok(&m->ask); pass++) /* as the leading member, as any member */
+    for (int pass = 0; pass < 2 && cw_ask_ok(&m->ask); pass++) /* as the leading member, then as any member */
         for (uint32_t d = 0; d < chip->domain_count && cw_ask_ok(&m->ask); d++) {
             bool any = pass == 0;
             memset(domains, 0, chip->domain_count * sizeof *domains);

@@ -1,9 +1,9 @@
-/* Which placements share a group of a rule. */
+/* Learns which placements share a group of a rule. */
 #include <string.h>
 
 #include "import/learn_model.h"
 
-enum { UNKNOWN, APART, SHARED }; /* what is known of two members */
+enum { UNKNOWN, APART, SHARED }; /* relation of two members */
 
 enum { SAMPLES = 40, PAIR_TRIES = 8, DRAWS = 40 };
 
@@ -21,7 +21,7 @@ static uint8_t *relation(struct share *s, uint32_t a, uint32_t b)
     return &s->relation[(size_t)a * s->n + b];
 }
 
-/* A minimal set that does not fit holds no two members of one group: the second would add nothing. */
+/* Marks the members of a minimal unfit set as apart: if two of them shared a group, the second would add nothing. */
 static void mark_apart(struct share *s, const struct cw_ask_set *set)
 {
     for (uint32_t i = 0; i < set->count; i++)
@@ -57,7 +57,7 @@ static bool grow_apart(struct share *s, struct cw_ask_set *set, uint32_t size)
     return set->count == size;
 }
 
-/* Two members share when sets that are full with either take the other as well. */
+/* Asks whether two members share: they do if sets that are full with either one also take the other. */
 static void ask_pair(struct share *s, uint32_t a, uint32_t b)
 {
     struct cw_model *m = s->m;
@@ -90,7 +90,8 @@ static void ask_pairs(struct share *s)
         }
 }
 
-/* Joins the group with most known sharers in which nobody is apart; pairs that never meet do not matter. */
+/* Puts each member into the group with most of its known sharers and nobody apart; pairs that never meet do not
+ * matter. */
 static void make_groups(struct share *s)
 {
     uint32_t *group = cw_ask_array(&s->m->ask, s->n, sizeof *group), count = 0;
@@ -131,10 +132,10 @@ void cw_learn_share(struct cw_model *m, const struct cw_pool *members, struct cw
     make_groups(&s);
 }
 
-/* ---- groups that are one: where a pass may hold one group more than the rule says, two of them share ------------- */
+/* ---- merging groups: if a pass can hold one group more than the rule says, two of its groups share -------------- */
 
 enum {
-    SETS_EACH = 30, /* sets looked at for each group */
+    SETS_EACH = 30, /* sets examined for each group */
     MOST_SETS = 3000,
     TESTS = 10,
     OVERFILL_DRAWS = 30,
@@ -143,13 +144,13 @@ enum {
 struct merge {
     struct cw_model *m;
     struct cw_rule *rule;
-    uint32_t max; /* the rule's own: while sets are drawn it allows one group more */
+    uint32_t max; /* the rule's own; while sets are drawn, the rule allows one group more */
     struct cw_pool pool;
     struct cw_pool *members; /* by group */
     uint8_t *tested;         /* [group * group_count + group] */
 };
 
-/* Draws until the set uses one group too many; false when it does not come to that. */
+/* Draws until the set uses one group too many; false if that fails. */
 static bool overfill(struct merge *g, struct cw_ask_set *set)
 {
     uint32_t now = cw_model_groups(g->rule, set);
@@ -161,7 +162,7 @@ static bool overfill(struct merge *g, struct cw_ask_set *set)
         with.items[with.count++] = p;
         uint32_t more = cw_model_groups(g->rule, &with);
         if (more == now)
-            continue; /* nothing new: keep the set small */
+            continue; /* adds no group, so leave it out: the set stays small */
         *set = with;
         now = more;
     }
@@ -183,7 +184,7 @@ static bool are_one(struct merge *g, uint32_t a, uint32_t b)
             continue;
         if (cw_ask_fits(&m->ask, set.items, set.count))
             fit++;
-        else if (cw_ask_fits(&m->ask, set.items + 1, set.count - 1)) /* else something unknown is in the way */
+        else if (cw_ask_fits(&m->ask, set.items + 1, set.count - 1)) /* otherwise something unknown interferes */
             unfit++;
     }
     return fit >= TESTS / 2 && unfit * 5 <= fit;
@@ -204,7 +205,7 @@ static void join(struct merge *g, uint32_t a, uint32_t b)
     from->count = 0;
 }
 
-/* Of a set that fits with one group too many, some two groups are one. */
+/* Learns from a set that fits with one group too many: two of its groups are one. */
 static void learn_from(struct merge *g, const struct cw_ask_set *set)
 {
     uint32_t n = g->rule->group_count;

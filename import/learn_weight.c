@@ -1,4 +1,4 @@
-/* Placements that need more than one group of a rule. */
+/* Learns which placements need more than one group of a rule. */
 #include <string.h>
 
 #include "import/learn_model.h"
@@ -36,7 +36,7 @@ static bool all_kept(const struct samples *s, uint32_t set, const bool *dropped)
     return true;
 }
 
-/* The placement that stands in most of the sets that do not fit; CW_NONE when all that is kept fits. */
+/* The placement in most of the unfit sets; CW_NONE if all remaining sets fit. */
 static uint32_t worst_of(const struct samples *s, const bool *dropped, uint32_t *bad, uint32_t placements)
 {
     uint32_t worst = CW_NONE;
@@ -115,7 +115,7 @@ static bool always_fits(struct attach *a, const struct cw_ask_set *with, uint32_
     return *met > 0;
 }
 
-/* The group that sets which still fit with one group too many have in common. */
+/* Finds the group that is common to the sets that still fit with one group too many. */
 static uint32_t find_group(struct attach *a, uint32_t p, uint32_t others)
 {
     struct cw_rule *rule = a->rule;
@@ -132,7 +132,7 @@ static uint32_t find_group(struct attach *a, uint32_t p, uint32_t others)
     for (uint32_t g = 0; cw_ask_ok(&a->m->ask) && g < rule->group_count; g++)
         if (with[g] && !without[g] && (best == CW_NONE || with[g] > with[best]))
             best = g;
-    /* a group that happened to stand beside the right one must stand the test alone */
+    /* Test the group alone: it may only happen to stand beside the right one. */
     for (uint32_t i = 0, tried = 0; best != CW_NONE && i < a->light->count && tried < 8; i++) {
         struct cw_ask_set set = {.count = 2, .items = {p, a->light->items[i]}};
         struct cw_ask_set one = {.count = 1, .items = {p}};
@@ -154,14 +154,14 @@ static void attach_one(struct attach *a, uint32_t p)
     while (others && !always_fits(a, &alone, others, TRIES, &met) && cw_ask_ok(&a->m->ask))
         others--;
     if (others == rule->max && met)
-        return; /* takes no part */
+        return; /* does not take part */
     a->weight[p] = rule->max - others;
     rule->group[p] = find_group(a, p, others + 1);
     if (rule->group[p] == CW_NONE)
         a->fresh.items[a->fresh.count++] = p;
 }
 
-/* Two placements with new groups share theirs if together they leave as much room as either alone. */
+/* Whether two placements with new groups share a group: together they leave as much room as either alone. */
 static bool share(struct attach *a, uint32_t p, uint32_t q)
 {
     struct cw_ask_set set = {.count = 1, .items = {p}};
@@ -172,7 +172,7 @@ static bool share(struct attach *a, uint32_t p, uint32_t q)
     return always_fits(a, &set, a->rule->max - a->weight[p], PAIR_TRIES, &met);
 }
 
-/* Greedily: a group is joined when all of its members share with the newcomer. */
+/* Groups greedily: a placement joins a group if it shares with all its members. */
 static void group_fresh(struct attach *a)
 {
     struct cw_rule *rule = a->rule;
@@ -203,7 +203,8 @@ static void add_helper(struct attach *a)
     rule->group_count++;
 }
 
-/* A helper is a source that stands beside others; slots have none: each counter takes one. */
+/* Whether the rule has sources. Only then can there be a helper, a source beside others; with slots each counter takes
+ * one. */
 static bool has_sources(const struct attach *a)
 {
     uint32_t *size = cw_ask_array(&a->m->ask, a->rule->group_count, sizeof *size), shared = 0, members = 0;

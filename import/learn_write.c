@@ -1,4 +1,4 @@
-/* The model as the text of a chip file's sections 'classes' and 'limits' (data/schema.md). */
+/* Writes the model as sections 'classes' and 'limits' of a chip file (data/schema.md). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 struct writing {
     struct cw_model *m;
     struct cw_limits_text text;
-    const char *prefix;     /* of the names of classes */
+    const char *prefix;     /* prefix of class names */
     char (*names)[64];      /* by class */
     char (*kind_names)[64]; /* by kind */
-    uint32_t *kind_first;   /* by kind: a placement */
+    uint32_t *kind_first;   /* by kind: a placement of it */
 };
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ static const char *short_name(const char *domain)
     return strncmp(domain, "gpu_", 4) == 0 ? domain + 4 : domain;
 }
 
-/* A class is named by its domain and a number; one that is all of its domain has the domain's name. */
+/* Names a class by its domain and a number; a class with all placements of its domain gets the domain's name. */
 static void name_classes(struct writing *w)
 {
     struct cw_model *m = w->m;
@@ -40,7 +40,7 @@ static void name_classes(struct writing *w)
     }
 }
 
-/* Classes of one kind have their conflicts in common. A kind that is one class has that one's name. */
+/* Names kinds; the classes of a kind have the same conflicts. A kind with a single class gets the name of the class. */
 static void name_kinds(struct writing *w)
 {
     struct cw_model *m = w->m;
@@ -161,8 +161,8 @@ static void put_rule(struct writing *w, const struct cw_rule *rule)
     cw_limits_put(&w->text, n ? "]}\n" : "}\n");
 }
 
-/* What a kind excludes of one domain: the kinds after it, or the domain and what it does not exclude, whichever is
- * shorter. */
+/* Writes the conflicts of a kind within one domain: the kinds after it, or the domain except for compatible kinds,
+ * whichever is shorter. */
 static void put_pairs_with(struct writing *w, uint32_t kind, uint32_t domain)
 {
     const struct cw_model *m = w->m;

@@ -41,9 +41,9 @@ enum cw_status cw_limit_table_load(const struct cw_limit_table *table, const cha
     return in.status;
 }
 
-/* ---- taking over ------------------------------------------------------------------------------------------------ */
+/* ---- taking limits from a file ---------------------------------------------------------------------------------- */
 
-/* Limits are about placements: raw counters in no domain do not matter. */
+/* Whether two chips have the same placements. Raw counters without a domain do not matter for limits. */
 static bool same_placements(const struct cw_chip *a, const struct cw_chip *b)
 {
     bool same = a->placement_count == b->placement_count;
@@ -60,8 +60,8 @@ static bool starts(const char *line, size_t length, const char *with)
     return length >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
 }
 
-/* A section is what follows its line at the margin up to the next such line; an entry of it is a line two spaces in and
- * the lines further in that follow. */
+/* Copies sections. A section goes from the line behind its unindented heading to the next unindented line; an entry is
+ * a line with two spaces of indentation and the further indented lines behind it. */
 static void copy_sections(const struct cw_bytes *file, struct cw_limit_table *range, struct cw_limit_table *pm)
 {
     const char *p = (const char *)file->data, *end = p + file->size;
@@ -84,7 +84,7 @@ static void copy_sections(const struct cw_bytes *file, struct cw_limit_table *ra
     }
 }
 
-/* The line of `source:` about limits that there are. */
+/* Writes the line of `source:` for limits, if there are any. */
 static void quote_source(const struct cw_chip *chip, bool known, const char *with, struct cw_limit_table *table)
 {
     if (!known)

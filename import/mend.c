@@ -8,17 +8,17 @@
 #include "import/mend_limits.h"
 
 enum {
-    THEIR_ROUNDS = 16, /* in which the library's passes are looked at, besides ours */
+    THEIR_ROUNDS = 16, /* rounds that also examine the library's passes */
     MOST_ROUNDS = 40,
     FIRST_ROUND = 1000,
-    FRESH_FIRST = 200000, /* the number of the first round that nothing is learned from */
+    FRESH_FIRST = 200000, /* number of the first fresh round, whose sets teach nothing */
     FRESH_ROUNDS = 8,
 };
 
 struct mending {
     struct cw_mend *m;
-    uint32_t their_passes, forbidden; /* passes of the library, and those that our limits forbid */
-    bool theirs;                      /* the library's passes are judged too */
+    uint32_t their_passes, forbidden; /* passes of the library, and how many of them our limits forbid */
+    bool theirs;                      /* judge the library's passes, too */
     uint32_t *pass_of;
     struct cw_nvperf_placement *asked;
     uint32_t *raws;
@@ -28,8 +28,8 @@ struct mending {
 
 /* ---- the library's passes --------------------------------------------------------------------------------------- */
 
-/* Finds domains for the raw counters of a pass with which the library takes it; where it can, those of which the limits
- * allow most. */
+/* Finds domains for a pass of raw counters with which the library accepts it; prefers domains that our limits allow
+ * together. */
 static bool settle_domains(struct mending *g, const uint32_t *raws, uint32_t count, uint32_t *set)
 {
     struct cw_mend *m = g->m;
@@ -97,7 +97,7 @@ static void forbid(struct cw_check_sets *sets, const uint32_t *placements, uint3
     cw_mend_forbid(g->m, placements, count);
 }
 
-/* The ratios of which all raw counters are there, and all of these as one group. */
+/* Lists groups: each ratio whose raw counters are all among `raws`, and `raws` as a whole. */
 static size_t list_groups(struct mending *g, const struct cw_list *raws)
 {
     const struct cw_chip *chip = &g->m->chip;
@@ -116,7 +116,8 @@ static size_t list_groups(struct mending *g, const struct cw_list *raws)
     return count;
 }
 
-/* Our passes with each counter once, and those with copies that keep ratios whole, unless these are the same. */
+/* Judges our passes with each counter once, and also our passes with copies that keep ratios whole, if they are
+ * different. */
 static void judge(struct cw_check_sets *sets, const struct cw_list *raws)
 {
     struct mending *g = sets->context;
@@ -131,7 +132,7 @@ static void judge(struct cw_check_sets *sets, const struct cw_list *raws)
     }
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- all rounds ------------------------------------------------------------------------------------------------- */
 
 static void run_round(struct cw_mend *m, struct cw_check_sets *sets, uint32_t number)
 {

@@ -1,33 +1,32 @@
-/* What the groups of a rule have in common: a place that two of them share, or a helper that some need. */
+/* Finds relations between the groups of a rule: a place that two groups share, or a helper that some need. */
 #include <string.h>
 
 #include "import/mend_limits.h"
 
 /* ---- groups that share a place ---------------------------------------------------------------------------------- */
 
-/* Two groups share where sets that are full with either take the other as well. Sharers of one group need not share
- * with one another, so they cannot be made one group. What a pass may hold is counted by its members that do not share:
- * a set fits if no part of it without sharers has more groups than the rule says. So each largest part of the rule
- * without sharers is a rule. */
+/* Two groups share if sets that are full with either one take the other as well. Sharing is not transitive, so sharers
+ * cannot simply become one group. A set fits if no part of it without sharers has more groups than the rule allows. So
+ * each largest part of the rule without sharers becomes a rule. */
 enum {
     MOST_GROUPS = 400,
-    PAIR_SETS = 24,  /* full sets with a pair, all of which have to fit */
-    PAIR_MISSES = 8, /* drawn in vain */
+    PAIR_SETS = 24,  /* full sets with a pair, all of which must fit */
+    PAIR_MISSES = 8, /* failed draws before giving up */
     MOST_PARTS = 24,
-    MOST_STEPS = 2000, /* of the search for parts */
-    PROOFS = 60,       /* sets that only the parts allow; one in so many may not fit: */
+    MOST_STEPS = 2000, /* steps of the search for parts */
+    PROOFS = 60,       /* sets that only the parts allow; at most one in MOST_UNFIT may be unfit: */
     MOST_UNFIT = 20,
 };
 
-enum { APART = 0, SHARE, NEVER_MEET }; /* two groups */
-enum { KEPT = 0, OPEN, LEFT_OUT };     /* a group, while parts are made */
+enum { APART = 0, SHARE, NEVER_MEET }; /* relation of two groups */
+enum { KEPT = 0, OPEN, LEFT_OUT };     /* state of a group while parts are made */
 
 struct sharing {
     struct cw_mend *m;
-    uint32_t rule, count;    /* groups */
+    uint32_t rule, count;    /* count: number of groups */
     struct cw_list *members; /* by group */
     uint8_t *relation;       /* [group * count + group] */
-    uint32_t *into;          /* by group: itself, or the one that it has become one with */
+    uint32_t *into;          /* by group: itself, or the group that it was merged into */
     uint8_t *parts[MOST_PARTS];
     uint32_t part_count, steps;
 };
@@ -44,7 +43,7 @@ static void list_members(struct sharing *s)
     }
 }
 
-/* Whether a set that does not fit would without any one of its members. */
+/* Whether a set that does not fit would fit without any one of its members. */
 static bool is_smallest(struct cw_mend *m, const struct cw_ask_set *set)
 {
     struct cw_ask_set smallest = *set;
@@ -62,7 +61,7 @@ static uint8_t ask_pair(struct sharing *s, uint32_t a, uint32_t b)
     struct cw_mend *m = s->m;
     uint32_t met = 0, misses = 0;
     if (!s->members[a].count || !s->members[b].count)
-        return NEVER_MEET; /* a group that its last member has left */
+        return NEVER_MEET; /* a group without members */
     for (uint32_t t = 0; t < 2 * PAIR_SETS && met < PAIR_SETS && misses < PAIR_MISSES && cw_ask_ok(&m->ask); t++) {
         struct cw_ask_set set = {.count = 0};
         if (!cw_mend_join(m, &set, draw_from(m, &s->members[a])) ||
@@ -70,7 +69,7 @@ static uint8_t ask_pair(struct sharing *s, uint32_t a, uint32_t b)
             misses++;
         else if (cw_ask_fits(&m->ask, set.items, set.count))
             met++;
-        else if (is_smallest(m, &set)) /* else something else is in the way */
+        else if (is_smallest(m, &set)) /* otherwise something else interferes */
             return APART;
     }
     return met >= PAIR_SETS / 2 ? SHARE : met ? APART : NEVER_MEET;
@@ -88,7 +87,7 @@ static void ask_pairs(struct sharing *s)
             *relation(s, a, b) = *relation(s, b, a) = ask_pair(s, a, b);
 }
 
-/* Whether two groups that share do so with the same others. */
+/* Whether two sharing groups share with the same others. */
 static bool are_one(struct sharing *s, uint32_t a, uint32_t b)
 {
     bool one = *relation(s, a, b) == SHARE;
@@ -112,7 +111,7 @@ static void join_groups(struct sharing *s)
         }
 }
 
-/* Whether two groups that a set uses share. */
+/* Whether any two groups used by a set share. */
 static bool any_share(struct sharing *s, const uint32_t *set, uint32_t count)
 {
     struct cw_mend *m = s->m;
@@ -127,7 +126,7 @@ static bool any_share(struct sharing *s, const uint32_t *set, uint32_t count)
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-/* Whether no group that was left out could be kept. */
+/* Whether every group that was left out shares with a kept one. */
 static bool is_largest(struct sharing *s, const uint8_t *state)
 {
     bool largest = true;
@@ -139,8 +138,8 @@ static bool is_largest(struct sharing *s, const uint8_t *state)
     return largest;
 }
 
-/* The group that shares with most others is kept, and they are not, or the other way round. False where there are too
- * many parts. */
+/* Branches on the open group with most sharers: keeps it and leaves them out, or the other way round. False if there
+ * are too many parts. */
 static bool make_parts(struct sharing *s, const uint8_t *state)
 {
     uint32_t at = CW_NONE, most = 0;
@@ -190,10 +189,10 @@ static void add_part(struct sharing *s, const uint8_t *state)
     copy->limit.count = kept;
     for (uint32_t g = 0; g < s->count; g++)
         groups += state[g] == KEPT;
-    copy->gone = groups <= copy->limit.max; /* it forbids nothing */
+    copy->gone = groups <= copy->limit.max; /* cannot be exceeded */
 }
 
-/* Whether sets that only the parts allow fit. */
+/* Checks that sets which only the parts allow do fit. */
 static bool prove(struct sharing *s)
 {
     uint32_t met, fit = cw_mend_sample(s->m, s->rule, PROOFS, 4 * PROOFS, &met);
@@ -230,14 +229,15 @@ bool cw_mend_share(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32
 
 /* ---- groups that need a helper ---------------------------------------------------------------------------------- */
 
-/* Groups are light if sets of them fit with one more than the rule says. Any other group in such a set is one too many:
- * so the others have a group in common besides their own, a helper, and the rule one group more. */
+/* Groups are light if sets of them fit with one more than the rule allows. Any other group in such a set makes it
+ * unfit: so the other groups have one group in common besides their own, a helper, and the rule allows one group
+ * more. */
 enum {
     LIGHT_TRIES = 6000,
-    LIGHT_SETS = 1200, /* with one group too many */
-    LIGHT_ROUNDS = 3,  /* each draws from what the one before it found light */
-    LIGHT_FEWEST = 30, /* sets of light groups that have to be met, */
-    LIGHT_UNFIT = 15,  /* of which one in so many may not fit */
+    LIGHT_SETS = 1200, /* sets with one group too many */
+    LIGHT_ROUNDS = 3,  /* rounds, each drawing from the light groups of the one before */
+    LIGHT_FEWEST = 30, /* least number of sets of light groups, */
+    LIGHT_UNFIT = 15,  /* of which at most one in this many may be unfit */
     LIGHT_MEMBERS = 32,
 };
 
@@ -251,7 +251,7 @@ struct lightening {
     uint32_t rule, group_count;
     bool *light; /* by group */
     struct judged *sets;
-    uint32_t count, *bad, *all; /* by group: of the sets */
+    uint32_t count, *bad, *all; /* by group: unfit sets, and all sets with it */
 };
 
 static bool is_light(const struct lightening *w, const struct judged *set)
@@ -262,7 +262,7 @@ static bool is_light(const struct lightening *w, const struct judged *set)
     return true;
 }
 
-/* Draws sets with one group too many, all of them light. */
+/* Draws sets with one group too many, all groups being light. */
 static void draw_sets(struct lightening *w)
 {
     struct cw_mend *m = w->m;
@@ -285,8 +285,8 @@ static void draw_sets(struct lightening *w)
     }
 }
 
-/* Takes out the group that the largest share of sets does not fit with, until nearly all do. What no set has is not
- * known to be light. Returns how many sets of light groups there are. */
+/* Removes the group with the largest share of unfit sets, until nearly all sets fit. A group that no set has cannot be
+ * called light. Returns the number of sets of light groups. */
 static uint32_t drop_heavy(struct lightening *w)
 {
     for (;;) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { DRAWS = 40 }; /* besides one for every other placement drawn from */
+enum { DRAWS = 40 }; /* draws beyond one for each placement */
 
 static struct cw_mend_limit *new_limit(struct cw_mend *m)
 {
@@ -14,7 +14,7 @@ static struct cw_mend_limit *new_limit(struct cw_mend *m)
     return &m->limits[m->count++];
 }
 
-/* A copy of a limit's groups, numbered without gaps. */
+/* Copies a limit's groups, renumbered without gaps. */
 static const uint32_t *number_groups(struct cw_mend *m, const struct cw_limit *limit)
 {
     uint32_t n = 0, *groups = cw_ask_array(&m->ask, limit->count, sizeof *groups);
@@ -44,8 +44,8 @@ void cw_mend_begin(struct cw_mend *m)
     }
 }
 
-/* What a full pass may have is one group for each slot and `weight` groups for each part but one; the weight is such
- * that the last part makes it too many exactly where enough slots are filled. */
+/* Turns a ban into a limit. Its maximum is one group for each slot, and `weight` groups for each part but one. The
+ * weight makes the last part exceed the maximum exactly when enough slots are filled. */
 void cw_mend_add_ban(struct cw_mend *m, const struct cw_mend_ban *ban)
 {
     const struct cw_limit *slots = ban->slots == CW_NONE ? NULL : &m->limits[ban->slots].limit;
@@ -58,7 +58,7 @@ void cw_mend_add_ban(struct cw_mend *m, const struct cw_mend_ban *ban)
     struct cw_mend_limit *to = new_limit(m);
     if (!cw_ask_ok(&m->ask))
         return;
-    slots = ban->slots == CW_NONE ? NULL : &m->limits[ban->slots].limit; /* they may have moved */
+    slots = ban->slots == CW_NONE ? NULL : &m->limits[ban->slots].limit; /* the array may have moved */
     *to = (struct cw_mend_limit){.ban = *ban};
     for (; slots && n < slots->count; n++) {
         members[n] = slots->members[n];
@@ -210,7 +210,7 @@ struct cw_list cw_mend_members(struct cw_mend *m, const struct cw_limit *l, uint
     return (struct cw_list){n, items};
 }
 
-/* ---- sets that are put together --------------------------------------------------------------------------------- */
+/* ---- drawing sets ----------------------------------------------------------------------------------------------- */
 
 bool cw_mend_join(struct cw_mend *m, struct cw_ask_set *set, uint32_t more)
 {

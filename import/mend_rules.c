@@ -1,18 +1,18 @@
-/* Narrowing a limit and adding one. */
+/* Narrows a limit and adds one. */
 #include <string.h>
 
 #include "import/mend_limits.h"
 
 enum {
-    SAMPLES = 24,  /* sets drawn to see how often a limit is wrong, */
-    SURE = 16,     /* or whether a limit that replaces it is right */
-    BOX_TESTS = 6, /* sets asked for each placement that joins a part */
+    SAMPLES = 24,  /* sets drawn to measure how often a limit is wrong, */
+    SURE = 16,     /* or whether its replacement is right */
+    BOX_TESTS = 6, /* sets tested for each placement that joins a part */
     SPECIALS = 10, /* placements tried in place of a member */
-    DRAWS = 40,    /* for each of those wanted */
+    DRAWS = 40,    /* draws for each wanted set */
     FEWEST_MET = 4,
     SMALL_POOL = 64,
     MOST_BROKEN = 64, /* limits narrowed for one set */
-    MOST_TRIES = 8,   /* at replacing a rule */
+    MOST_TRIES = 8,   /* attempts to replace a rule */
 };
 
 static bool has(const struct cw_list *list, uint32_t item)
@@ -23,9 +23,9 @@ static bool has(const struct cw_list *list, uint32_t item)
     return false;
 }
 
-/* ---- drawing sets that a ban forbids ---------------------------------------------------------------------------- */
+/* ---- drawing forbidden sets -------------------------------------------------------------------------------------- */
 
-/* Adds placements of the ban's slots until as many are filled as it takes. */
+/* Adds placements of the ban's slots until enough are filled. */
 static bool fill(struct cw_mend *m, const struct cw_mend_ban *ban, struct cw_ask_set *set)
 {
     if (ban->slots == CW_NONE)
@@ -34,8 +34,8 @@ static bool fill(struct cw_mend *m, const struct cw_mend_ban *ban, struct cw_ask
     return cw_mend_fill(m, set, ban->slots, &(struct cw_list){slots->count, slots->members}, ban->filled);
 }
 
-/* One placement of each part, the given ones where they are not CW_NONE, and what fills it up; the ban itself must not
- * be among the limits. */
+/* Draws a placement of each part, or takes the given one unless it is CW_NONE, and fills the slots. The ban itself must
+ * not be among the limits. */
 static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *given, struct cw_ask_set *set)
 {
     set->count = 0;
@@ -48,7 +48,7 @@ static bool draw(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_
     return fill(m, ban, set);
 }
 
-/* Of some sets that the ban forbids: how many there were, and how many of those fit. */
+/* Draws up to `wanted` sets that the ban forbids. Returns the number that fit; `met` is the number drawn. */
 static uint32_t sample(struct cw_mend *m, const struct cw_mend_ban *ban, uint32_t wanted, uint32_t *met)
 {
     uint32_t fit = 0;
@@ -64,7 +64,7 @@ static uint32_t sample(struct cw_mend *m, const struct cw_mend_ban *ban, uint32_
 
 /* ---- slots ------------------------------------------------------------------------------------------------------ */
 
-/* The limit that counts slots of the domain in which most of some placements are: each is a group of it. */
+/* Finds the limit that counts the slots of the domain with most of the placements: each placement is a group of it. */
 static uint32_t find_slots(const struct cw_mend *m, const uint32_t *set, uint32_t count)
 {
     uint32_t best = CW_NONE, most = 0, largest = 0;
@@ -82,8 +82,8 @@ static uint32_t find_slots(const struct cw_mend *m, const uint32_t *set, uint32_
     return best;
 }
 
-/* Where nearly all sets that a ban forbids fit, what it should forbid is those that fill more slots. Adds such a ban if
- * there is one. */
+/* For a ban that forbids fitting sets only, nearly: looks for a ban of sets that fill more slots. Adds it if there is
+ * one. */
 static bool loosen(struct cw_mend *m, const struct cw_mend_ban *ban, const uint32_t *tuple)
 {
     struct cw_mend_ban tried = *ban;
@@ -103,8 +103,8 @@ static bool loosen(struct cw_mend *m, const struct cw_mend_ban *ban, const uint3
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------ */
 
-/* Parts grown around a tuple while all sets drawn from them fit, or none does; no placement is in two of them.
- * `candidates` are what may join. */
+/* Grows parts around a tuple while all sets drawn from them fit, or none does; no placement is in two parts.
+ * `candidates` may join. */
 static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t *tuple, struct cw_list *candidates,
                      bool fitting)
 {
@@ -134,7 +134,7 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
                 struct cw_ask_set set;
                 for (uint32_t k = 0; k < box->count; k++)
                     given[k] = k == at ? p : CW_NONE;
-                /* the first is known for what needs no filling */
+                /* the first test would only repeat a known result if there is nothing to fill */
                 if ((t || box->slots != CW_NONE) && draw(m, box, given, &set))
                     alike = cw_ask_fits(&m->ask, set.items, set.count) == fitting;
             }
@@ -144,8 +144,8 @@ static void grow_box(struct cw_mend *m, struct cw_mend_ban *box, const uint32_t 
     }
 }
 
-/* Members of a part with which in place of its own the set still fits, or still does not. `at` is the place in the set
- * of the part's own member. */
+/* Finds members of a part that leave the set fitting, or unfit, in place of the part's own member, which stands at `at`
+ * in the set. */
 static struct cw_list likes(struct cw_mend *m, const struct cw_ask_set *set, uint32_t at, const struct cw_list *part,
                             bool fitting, bool allowed)
 {
@@ -163,7 +163,7 @@ static struct cw_list likes(struct cw_mend *m, const struct cw_ask_set *set, uin
     return (struct cw_list){n, items};
 }
 
-/* What is left of a ban without the sets of a box: for each part one ban. */
+/* Divides a ban without the sets of a box into bans, one for each part. */
 static void cut_out(struct cw_mend *m, const struct cw_mend_ban *ban, const struct cw_mend_ban *box)
 {
     struct cw_mend_ban piece = *ban;
@@ -181,7 +181,7 @@ static void cut_out(struct cw_mend *m, const struct cw_mend_ban *ban, const stru
 
 /* ---- narrowing -------------------------------------------------------------------------------------------------- */
 
-/* A limit as a ban; false where it is none. */
+/* Expresses a limit as a ban; false if it is none. */
 static bool as_ban(struct cw_mend *m, uint32_t limit, struct cw_mend_ban *ban)
 {
     const struct cw_limit *l = &m->limits[limit].limit;
@@ -230,7 +230,7 @@ static void relax_ban(struct cw_mend *m, const struct cw_mend_ban *ban, const ui
         cut_out(m, ban, &box);
 }
 
-/* A limit of one group: what a member excludes becomes a limit of its own, of what it really excludes. */
+/* For a limit of one group: gives a member a limit of its own with its true conflicts. */
 static void relax_one_of(struct cw_mend *m, uint32_t limit, const uint32_t *set, uint32_t count)
 {
     uint32_t p = CW_NONE, n = 0;
@@ -261,7 +261,7 @@ static void relax_one_of(struct cw_mend *m, uint32_t limit, const uint32_t *set,
         cw_mend_add_ban(m, &ban);
 }
 
-/* Whether sets that only a changed rule allows fit. Both must be in the index. */
+/* Whether sets that only a changed rule allows do fit. Both rules must be in the index. */
 static bool proves_right(struct cw_mend *m, uint32_t rule, uint32_t with)
 {
     uint32_t met = 0, fit = 0;
@@ -272,14 +272,14 @@ static bool proves_right(struct cw_mend *m, uint32_t rule, uint32_t with)
         if (cw_ask_fits(&m->ask, set.items, set.count))
             fit++;
         else if (!cw_ask_fits(&m->ask, set.items + 1, set.count - 1))
-            continue; /* something else is in the way */
+            continue; /* something else interferes */
         met++;
     }
     return met >= SURE / 2 && met - fit < 2;
 }
 
-/* A rule with many groups: a member of two may belong to one only, and one that is free to none. False where that is
- * not so; then nothing is changed. */
+/* For a rule with many groups: takes a placement of the set out of a group. A member of two groups may belong to one
+ * only, and a member of one group to none. False, without changes, if no removal proves right. */
 static bool leave_group(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
 {
     const struct cw_limit l = m->limits[rule].limit;
@@ -300,8 +300,8 @@ static bool leave_group(struct cw_mend *m, uint32_t rule, const uint32_t *set, u
     return false;
 }
 
-/* A rule of a small pool that many sets of one group more would fit: it may have one more, and what does not fit is
- * banned when it is met. */
+/* For a rule of a small pool: if many sets with one group more fit, allows one more; unfit sets are banned as they are
+ * met. */
 static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
 {
     const struct cw_limit l = m->limits[rule].limit;
@@ -315,8 +315,8 @@ static bool raise_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, ui
     return copy != NULL;
 }
 
-/* What looks inside the rule comes before what only raises it. What was tried in vain is tried again in later rounds,
- * when less is in the way. */
+/* Tries first the changes inside the rule, then raising it. Repeats failed attempts in later rounds, when less
+ * interferes. */
 static bool relax_rule(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count)
 {
     struct cw_mend_limit *l = &m->limits[rule];
@@ -349,7 +349,7 @@ void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count)
 
 /* ---- forbidding ------------------------------------------------------------------------------------------------- */
 
-/* Whether nearly anything of the same domain in place of a member makes a set fit. */
+/* Whether almost any placement of the same domain in place of a member makes the set fit. */
 static bool is_special(struct cw_mend *m, const struct cw_ask_set *set, uint32_t at)
 {
     const struct cw_list *domain = cw_mend_domain(m, set->items[at]);
@@ -365,7 +365,7 @@ static bool is_special(struct cw_mend *m, const struct cw_ask_set *set, uint32_t
     return met < FEWEST_MET || fit * 10 >= met * 7;
 }
 
-/* The ban of a minimal set: members that only fill slots are left out where that proves right. */
+/* Makes the ban of a minimal set; leaves out members that only fill slots if that proves right. */
 static bool make_ban(struct cw_mend *m, const struct cw_ask_set *set, struct cw_mend_ban *ban, uint32_t *tuple,
                      struct cw_ask_set *ordered)
 {

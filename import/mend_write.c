@@ -1,4 +1,4 @@
-/* Mended limits as the text of a chip file. */
+/* Writes mended limits as the text of a chip file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct writing {
     struct cw_limit_table *table;
     struct cw_limit_name *names; /* large ones first, new ones at the end */
     uint32_t count, room, number;
-    bool *inside; /* by placement, of cover */
+    bool *inside; /* by placement, for cover */
 };
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
@@ -41,7 +41,7 @@ static bool is_name(const struct writing *w, const char *text)
     return false;
 }
 
-/* A new class of the marked placements that are in one domain with `first`. */
+/* Makes a class of the marked placements in the domain of `first`. */
 static const char *new_class(struct writing *w, uint32_t first)
 {
     struct cw_mend *m = w->m;
@@ -67,7 +67,7 @@ static const char *new_class(struct writing *w, uint32_t first)
     return name;
 }
 
-/* Names that together are some placements; what no name is wholly part of gets a new one. */
+/* Writes names that together cover some placements; makes a new name for the uncovered rest. */
 static void put_names(struct writing *w, const struct cw_list *list)
 {
     struct cw_mend *m = w->m;
@@ -105,7 +105,7 @@ static void put_group(struct writing *w, const struct cw_list *list, bool first)
     cw_limits_put(&w->text, "]");
 }
 
-/* Placements that are a group each: most of a domain is written as the domain but for some. */
+/* Writes placements that are a group each; most of a domain is written as the domain with exceptions. */
 static void put_each(struct writing *w, const struct cw_list *list)
 {
     struct cw_mend *m = w->m;
@@ -134,7 +134,8 @@ static void put_each(struct writing *w, const struct cw_list *list)
     }
 }
 
-/* The groups of a limit: those of one placement together, the others each. Returns how many of the latter there are. */
+/* Writes the groups of a limit: groups of one placement together, the others one by one. Returns the number of the
+ * latter. */
 static uint32_t put_groups(struct writing *w, const struct cw_limit *l)
 {
     struct cw_mend *m = w->m;
@@ -171,9 +172,9 @@ static void put_limit(struct writing *w, const struct cw_mend_limit *l)
     cw_limits_put(&w->text, listed ? "]}\n" : "}\n");
 }
 
-/* ---- the text that was read ------------------------------------------------------------------------------------- */
+/* ---- the original text ------------------------------------------------------------------------------------------ */
 
-/* By line, whether a limit begins there: 1, and whether it is gone: 2. */
+/* Flags of each line: 1, a limit begins there; 2, the limit is gone. */
 static uint8_t *mark_lines(struct writing *w, const struct cw_writer *text)
 {
     uint32_t lines = 2;
@@ -186,7 +187,7 @@ static uint8_t *mark_lines(struct writing *w, const struct cw_writer *text)
     return marks;
 }
 
-/* Of the limits, those that are not gone. What begins a list of limits is kept back until one of them stays. */
+/* Copies the limits that are not gone. Holds the heading of a list back until one of its limits stays. */
 static void copy_limits(struct writing *w, const struct cw_writer *text)
 {
     const uint8_t *marks = mark_lines(w, text);

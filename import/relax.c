@@ -6,57 +6,57 @@
 #include <string.h>
 
 enum {
-    GROWN_EACH = 60, /* sets that are grown of a domain, and of all, */
-    GROWN_PAIR = 3,  /* and of two domains */
+    GROWN_EACH = 60, /* sets grown from a domain, and from all domains, */
+    GROWN_PAIR = 3,  /* and from two domains */
     LARGEST = 120,   /* placements of such a set */
-    MISSES = 60,     /* placements in a row that do not fit, before a set counts as full */
-    LEVELS = 64,     /* groups of a limit that are told apart */
+    MISSES = 60,     /* consecutive placements that do not fit, before a set counts as full */
+    LEVELS = 64,     /* group counts of a limit that are told apart */
     DRAWN_EACH = 300,
     SMALL_SETS = 20,
-    SETTLED = 60, /* sets in a row that fit */
-    ROUNDS = 3,   /* of check sets */
+    SETTLED = 60, /* consecutive sets that fit, to finish */
+    ROUNDS = 3,   /* rounds of check sets */
     CROWDS = 600,
-    SMALL_LIMIT = 16, /* members of a limit in which little is lost */
+    SMALL_LIMIT = 16, /* members of a limit whose narrowing loses little */
     CROWDS_OF_DOMAIN = 160,
-    RARE_SETS = 200,    /* sets that say whether what is left is rare: */
-    RARE = 8,           /* one in so many */
-    SMALL_DOMAIN = 100, /* placements of a domain in which crowds are looked for */
+    RARE_SETS = 200,    /* sets that decide whether unfit sets are rare: */
+    RARE = 8,           /* at most one in this many */
+    SMALL_DOMAIN = 100, /* placements of a domain that is searched for crowds */
     FRESH_FIRST = 300000,
     FRESH_ROUNDS = 2,
 };
 
-#define CROWD_NAME "_pm" /* in the names of their classes, before a number */
+#define CROWD_NAME "_pm" /* in names of crowd classes, before a number */
 
-/* Where a placement stands in limits. */
+/* Place of a placement in the limits. */
 struct membership {
-    uint32_t limit, group; /* groups are numbered through all limits */
+    uint32_t limit, group; /* groups of all limits have one numbering */
 };
 
 struct relaxing {
     struct cw_ask ask;
-    struct cw_chip chip; /* its limits have the room of PM sampling */
+    struct cw_chip chip; /* its limits have PM sampling's room */
     struct cw_limit *limits;
-    uint32_t count;  /* of limits of range profiling; crowds stand behind them */
-    uint32_t *base;  /* by limit: what range profiling allows */
-    bool *fixed;     /* by limit: stands in an entry of several, which has one `pm` for all */
-    uint32_t *first; /* by placement: a run of `items` */
+    uint32_t count;  /* number of range profiling's limits; crowds come behind them */
+    uint32_t *base;  /* by limit: maximum for range profiling */
+    bool *fixed;     /* by limit: shares an entry, and its `pm`, with other limits */
+    uint32_t *first; /* by placement: start of its run of `items` */
     struct membership *items;
-    uint32_t *group_set, *set_of_group; /* by group: the number of the last set that uses it */
-    uint32_t *used, *used_set;          /* by limit: groups that the set uses, if it is the set's */
-    uint32_t set;                       /* the number of the one in question */
-    uint32_t (*seen)[LEVELS];           /* by limit: full sets that used at least so many groups */
-    struct crowd {                      /* of which a pass of PM sampling takes so many: a limit of its own alone */
+    uint32_t *group_set, *set_of_group; /* by group: number of the last set that uses it */
+    uint32_t *used, *used_set;          /* by limit: groups used by the set `used_set` */
+    uint32_t set;                       /* number of the current set */
+    uint32_t (*seen)[LEVELS];           /* by limit: full sets that used at least this many groups */
+    struct crowd {                      /* a limit of PM sampling alone: a pass takes at most `most` of its members */
         uint32_t most;
         struct cw_list members;
     } crowds[CROWDS];
-    uint32_t crowd_count, *crowds_of; /* of a domain */
-    uint8_t (*rare)[LEVELS];          /* by domain and size of sets: 1 yes, 2 no */
+    uint32_t crowd_count, *crowds_of; /* crowds of a domain */
+    uint8_t (*rare)[LEVELS];          /* by domain and size of set: 1 yes, 2 no */
     bool *in_crowd;                   /* [crowd * placements + placement] */
     bool *usable;
     void (*progress)(const char *what);
 };
 
-/* ---- what a set uses -------------------------------------------------------------------------------------------- */
+/* ---- uses of a set ---------------------------------------------------------------------------------------------- */
 
 static void index_limits(struct relaxing *r)
 {
@@ -102,7 +102,7 @@ static void take(struct relaxing *r, uint32_t placement)
     }
 }
 
-/* Begins anew, with these placements. */
+/* Starts a new set with these placements. */
 static void take_all(struct relaxing *r, const struct cw_ask_set *set)
 {
     r->set++;
@@ -118,7 +118,7 @@ static uint32_t of_crowd(const struct relaxing *r, uint32_t crowd, const struct 
     return n;
 }
 
-/* Whether the limits as they are let a placement join. A second group of one limit counts as if it were new. */
+/* Whether the current limits let a placement join. A second group of one limit counts as if it were new. */
 static bool allows(const struct relaxing *r, const struct cw_ask_set *set, uint32_t placement)
 {
     for (uint32_t c = 0; c < r->crowd_count; c++)
@@ -147,7 +147,7 @@ static struct pool pool_of(struct relaxing *r, const bool *domains)
     return pool;
 }
 
-/* Whether a domain shares a pass with nothing else: it is one group of a limit that nearly everything stands in. */
+/* Whether a domain shares a pass with nothing else: it is one group of a limit that includes nearly everything. */
 static bool is_alone(const struct relaxing *r, uint32_t domain)
 {
     uint32_t own = 0;
@@ -179,7 +179,7 @@ static bool share_a_limit(const struct relaxing *r, uint32_t a, uint32_t b)
     return false;
 }
 
-/* Each domain, each two that share limits, and all. */
+/* Makes pools of each domain, of each two that share limits, and of all. */
 static uint32_t make_pools(struct relaxing *r, struct pool **pools)
 {
     uint32_t n = r->chip.domain_count, count = 0;
@@ -205,9 +205,9 @@ static uint32_t make_pools(struct relaxing *r, struct pool **pools)
     return cw_ask_ok(&r->ask) ? count : 0;
 }
 
-/* ---- what fits -------------------------------------------------------------------------------------------------- */
+/* ---- fitting sets ----------------------------------------------------------------------------------------------- */
 
-/* Sets that the library takes, as large as they get, whatever our limits say. */
+/* Grows sets that the library accepts as large as possible, regardless of our limits. */
 static void grow(struct relaxing *r, const struct pool *pool)
 {
     for (uint32_t t = 0; t < pool->grown && pool->count && cw_ask_ok(&r->ask); t++) {
@@ -230,7 +230,7 @@ static void grow(struct relaxing *r, const struct pool *pool)
     }
 }
 
-/* Each limit gets as much room as a set had that fits. */
+/* Raises each limit to the most groups used by a fitting set. */
 static void open_limits(struct relaxing *r)
 {
     for (uint32_t l = 0; cw_ask_ok(&r->ask) && l < r->chip.limit_count; l++)
@@ -239,10 +239,10 @@ static void open_limits(struct relaxing *r)
                 r->limits[l].max = k;
 }
 
-/* ---- what does not ---------------------------------------------------------------------------------------------- */
+/* ---- unfit sets ------------------------------------------------------------------------------------------------- */
 
-/* A smallest set that does not fit uses more groups of some limits than range profiling would allow. The one of them
- * with fewest members is to get less room, which forbids least. CW_NONE where there is none. */
+/* Chooses a limit to narrow for a smallest unfit set: among the limits of which the set uses more groups than range
+ * profiling allows, the one with fewest members, because narrowing it forbids least. CW_NONE if there is none. */
 static uint32_t find_narrowest(struct relaxing *r, const struct cw_ask_set *set)
 {
     uint32_t worst = CW_NONE;
@@ -257,7 +257,7 @@ static uint32_t find_narrowest(struct relaxing *r, const struct cw_ask_set *set)
     return worst;
 }
 
-/* A set of a pool that the limits allow, as large as it gets up to `most`. */
+/* Draws a set of a pool that the limits allow, as large as possible up to `most`. */
 static struct cw_ask_set draw(struct relaxing *r, const struct pool *pool, uint32_t most)
 {
     struct cw_ask_set set = {0};
@@ -275,7 +275,7 @@ static struct cw_ask_set draw(struct relaxing *r, const struct pool *pool, uint3
     return set;
 }
 
-/* Whether a placement may stand for each one of a set, as far as our limits allow, and the set does not fit either. */
+/* Whether a placement can replace each member of a set, as far as our limits allow, and the set stays unfit. */
 static bool stands_for_all(struct relaxing *r, const struct cw_ask_set *set, uint32_t placement)
 {
     uint32_t asked = 0;
@@ -296,7 +296,7 @@ static bool stands_for_all(struct relaxing *r, const struct cw_ask_set *set, uin
     return 2 * asked > set->count;
 }
 
-/* The domain that a set is of, if it is one of few counters; else CW_NONE. */
+/* The domain of a set, if it has few counters; else CW_NONE. */
 static uint32_t small_domain(const struct relaxing *r, const struct cw_ask_set *set)
 {
     uint32_t domain = r->chip.placements[set->items[0]].domain, placements = 0;
@@ -308,8 +308,8 @@ static uint32_t small_domain(const struct relaxing *r, const struct cw_ask_set *
     return placements <= SMALL_DOMAIN ? domain : CW_NONE;
 }
 
-/* A smallest set that does not fit is of a crowd, of which a pass takes one less than the set has: all that may stand
- * for each one of the set. */
+/* Adds a crowd for a smallest unfit set: all placements that can replace each of its members. A pass takes one less
+ * than the set has. */
 static bool add_crowd(struct relaxing *r, const struct cw_ask_set *set, uint32_t domain)
 {
     uint32_t n = 0, *members = cw_ask_array(&r->ask, r->chip.placement_count, sizeof *members);
@@ -336,8 +336,8 @@ static bool add_crowd(struct relaxing *r, const struct cw_ask_set *set, uint32_t
     return true;
 }
 
-/* Whether few sets of a domain that are as large do not fit, though it has as many crowds as it may: they are left for
- * the library to find. */
+/* Whether unfit sets of this size are rare in a domain that has all the crowds it may have: they are left for the
+ * library to find. */
 static bool is_rare(struct relaxing *r, uint32_t domain, uint32_t size)
 {
     uint8_t *known = size < LEVELS ? &r->rare[domain][size] : NULL;
@@ -357,8 +357,7 @@ static bool is_rare(struct relaxing *r, uint32_t domain, uint32_t size)
     return *known == 1;
 }
 
-/* Forbids a smallest set that does not fit: by less room in a small limit, else by a crowd, and at last by less room in
- * a large limit. */
+/* Forbids a smallest unfit set: by narrowing a small limit, else by a crowd, else by narrowing a large limit. */
 static bool narrow(struct relaxing *r, const struct cw_ask_set *set)
 {
     uint32_t worst = find_narrowest(r, set), domain = small_domain(r, set);
@@ -391,7 +390,7 @@ static uint32_t try_sets(struct relaxing *r, const struct pool *pool, uint32_t m
     return narrowed;
 }
 
-/* Small sets of a domain first: what they show is of use for large ones. */
+/* Tries small sets of a domain first: their results also apply to large ones. */
 static uint32_t try_pool(struct relaxing *r, const struct pool *pool)
 {
     uint32_t narrowed = 0;
@@ -414,9 +413,9 @@ static void narrow_all(struct cw_check_sets *sets, const uint32_t *placements, u
         narrow(r, &smallest);
 }
 
-/* ---- the lines -------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
 
-/* The entries of the limits' lines begin with two spaces and a dash. entry_of[limit]. */
+/* Finds the entry of each limit, entry_of[limit]. Entries begin with two spaces and a dash. */
 static uint32_t find_entries(struct relaxing *r, const struct cw_limit_table *table, uint32_t *entry_of)
 {
     const char *text = (const char *)table->limits.data, *end = text + table->limits.size;
@@ -441,7 +440,7 @@ static size_t skip(const char *p, size_t size, const char *what)
     return size >= strlen(what) && memcmp(p, what, strlen(what)) == 0 ? strlen(what) : 0;
 }
 
-/* Copies a line, with `room` behind `max`, if it is not CW_NONE; what stood there before is left out. */
+/* Copies a line, with `room` behind `max` unless it is CW_NONE; drops an earlier `pm`. */
 static void write_line(struct cw_writer *out, const char *p, size_t size, uint32_t room)
 {
     size_t at = skip(p, size, "  - {max: ");
@@ -458,7 +457,7 @@ static void write_line(struct cw_writer *out, const char *p, size_t size, uint32
     cw_write_bytes(out, p + at, size - at);
 }
 
-/* A class and a limit for each crowd; range profiling, to which it means nothing, may take all of it. */
+/* Writes a class and a limit for each crowd; the limit has no effect on range profiling, which may take all of it. */
 static void write_crowds(struct relaxing *r, struct cw_limit_table *table)
 {
     struct cw_limits_text classes = {&table->classes, 0};
@@ -496,7 +495,7 @@ static bool line_has(const char *p, size_t size, const char *what)
     return memmem(p, size, what, strlen(what)) != NULL;
 }
 
-/* Copies lines without crowds. A class that is one has no line but its first with its mark before a colon. */
+/* Copies lines without crowds. The class of a crowd is a single line, with the mark before a colon. */
 static void strip(struct cw_writer *section)
 {
     struct cw_writer lines;

@@ -6,9 +6,9 @@
 struct transfer {
     struct cw_facts *facts;
     const struct cw_chip *from;
-    bool own, measured; /* `from` is about this very chip; it was measured */
-    uint32_t *local;    /* for each counter of `from`, the one of the same name here, or CW_NONE */
-    uint32_t *remote;   /* the other way round */
+    bool own, measured; /* own: `from` is a file of this very chip; measured: it was made from captures */
+    uint32_t *local;    /* by counter of `from`: the counter of the same name here, or CW_NONE */
+    uint32_t *remote;   /* by counter here: the one of `from` */
     enum cw_status status;
 };
 
@@ -31,7 +31,7 @@ static uint32_t remote_base(const struct transfer *t, enum cw_metric_type wanted
 
 /* ---- counters --------------------------------------------------------------------------------------------------- */
 
-/* The cycles that the other file divides by; `otherwise` where it has other ones than this chip. */
+/* The cycles that the other file divides by; `otherwise` if this chip lacks them. */
 static uint32_t cycles(const struct transfer *t, uint32_t there, const struct cw_list *needed, uint32_t otherwise)
 {
     if (there == CW_NONE)
@@ -42,8 +42,8 @@ static uint32_t cycles(const struct transfer *t, uint32_t there, const struct cw
     return same ? here : otherwise;
 }
 
-/* How wide a pipe is, and how many instances one unit has in another, are a chip's own; that a whole is the sum of its
- * parts and a sector has 32 bytes is not. */
+/* Whether a formula holds for all chips. The width of a pipe and the number of instances of one unit in another are
+ * specific to a chip; a whole being the sum of its parts, and a sector having 32 bytes, are not. */
 static bool is_general(const struct cw_counter *c)
 {
     bool general = c->per == 1;
@@ -52,7 +52,7 @@ static bool is_general(const struct cw_counter *c)
     return general;
 }
 
-/* All of them or none. */
+/* Takes all counters or none. */
 static struct cw_list take_counters(struct transfer *t, const struct cw_list *from)
 {
     uint32_t *items = cw_arena_alloc(t->facts->arena, from->count, sizeof *items);
@@ -64,7 +64,7 @@ static struct cw_list take_counters(struct transfer *t, const struct cw_list *fr
     return (struct cw_list){items ? from->count : 0, items};
 }
 
-/* A combination is taken over as a whole: its counters are here and need the same raw counters. */
+/* Takes a combination over as a whole, if its counters exist here and need the same raw counters. */
 static void take_terms(struct transfer *t, struct cw_counter *c, const struct cw_counter *from)
 {
     const struct cw_list terms = take_counters(t, &from->terms);
@@ -103,7 +103,7 @@ static void take_counter(struct transfer *t, uint32_t i)
 
 /* ---- ratios ----------------------------------------------------------------------------------------------------- */
 
-/* Numerator and denominator need what the ratio needs, and as many raw counters as they do there. */
+/* Whether numerator and denominator need the raw counters of the ratio, and as many as in the other file. */
 static bool agrees(const struct transfer *t, const struct cw_ratio *r, const struct cw_ratio *from, uint32_t n,
                    uint32_t d)
 {
@@ -132,7 +132,7 @@ static void take_ratio(struct transfer *t, uint32_t i)
     r->numerator = n;
     r->denominator = d;
     r->scale = from->scale;
-    /* 1 is that of shares, and of ratios whose limit the library does not know; others are the other chip's */
+    /* 1 stands for shares and for ratios without a known limit; other values are specific to the other chip. */
     if (t->own || from->max_rate == 1)
         r->max_rate = from->max_rate;
     if (t->own)
@@ -193,7 +193,7 @@ enum cw_status cw_transfer_formulas(struct cw_facts *facts, const struct cw_chip
     return take_all(facts, other, false, err);
 }
 
-/* A domain that is not there any more costs nothing. */
+/* Takes pass costs. A domain that no longer exists costs nothing. */
 static bool take_pass_costs(struct cw_facts *facts, const struct cw_chip *earlier)
 {
     struct cw_pass_cost *costs = cw_arena_alloc(facts->arena, earlier->pass_cost_count, sizeof *costs);

@@ -16,11 +16,11 @@ struct asking {
     const struct cw_chip *chip;
     size_t count;
     struct cw_word words[MOST_WORDS];
-    bool aside[MOST_WORDS]; /* which of them need not be found */
+    bool aside[MOST_WORDS]; /* words that an answer need not have */
 };
 
-/* How many of the words asked for a phrase has, all of its own among them, else 0. *whole: no other word matters; where
- * one does, only words that matter count. */
+/* Counts the question's words that a phrase has, if all words of the phrase are among them; else 0. *whole: the
+ * question has no other word that matters. If it has one, only words that matter count. */
 static size_t fit(const struct asking *a, const char *phrase, bool *whole)
 {
     bool met[MOST_WORDS] = {false};
@@ -60,7 +60,7 @@ static size_t best_fit(struct asking *a, const struct cw_yaml *answer, bool *who
     return best;
 }
 
-/* The first alternative that the chip has. */
+/* Reads the first alternative that the chip has. */
 static bool read_metric(struct asking *a, const struct cw_yaml *node, struct cw_metric *metric)
 {
     bool list = node->kind == CW_YAML_SEQUENCE;
@@ -95,7 +95,7 @@ static struct cw_answer read_answer(struct asking *a, const struct cw_yaml *node
     return answer;
 }
 
-/* Marks those of the words that are in a list of the file. */
+/* Marks the words that are in a list of the file. */
 static void mark(struct asking *a, const struct cw_yaml *list)
 {
     if (!list || !cw_yaml_expect(&a->in, list, CW_YAML_SEQUENCE, "words"))
@@ -108,7 +108,7 @@ static void mark(struct asking *a, const struct cw_yaml *list)
     }
 }
 
-/* Takes those that fit most words; one that fits all that matter comes before any that does not. */
+/* Chooses the answers that fit most words; an answer that fits all words that matter comes before any that does not. */
 static void choose(struct asking *a, const struct cw_yaml *list, struct cw_answer *answers, size_t *found, bool *whole)
 {
     size_t best = 0;
@@ -128,7 +128,7 @@ static void choose(struct asking *a, const struct cw_yaml *list, struct cw_answe
     }
 }
 
-/* The file; NULL where the folder has none, and after a failure. */
+/* Loads the file; NULL if the folder has none, and after a failure. */
 static const struct cw_yaml *load(struct asking *a, struct cw_bytes *file, const char *data)
 {
     static const char *const keys[] = {"schema", "small", "aside", "answers", NULL};

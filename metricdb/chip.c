@@ -8,7 +8,7 @@
 
 #include "base/search.h"
 
-enum { COLUMN = 3, MOST_PROBES = 1024 }; /* keys of a section stand in that column */
+enum { COLUMN = 3, MOST_PROBES = 1024 }; /* COLUMN: the column of a section's keys */
 
 static unsigned line_of(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index)
 {
@@ -22,7 +22,7 @@ static uint64_t hash_of(const char *name, size_t length)
     return XXH3_64bits(name, length);
 }
 
-/* The n-th of all names: counters, ratios, throughputs; NULL behind the last. */
+/* The n-th name of all counters, ratios and throughputs, in this order; NULL behind the last. */
 static const char *nth_name(const struct cw_chip *chip, uint32_t n, enum cw_metric_type *type, uint32_t *index)
 {
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++) {

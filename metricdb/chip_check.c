@@ -4,8 +4,8 @@
 #include <math.h>
 
 enum {
-    OPEN = UINT8_MAX, /* instead of a level: being looked at */
-    COLUMN = 3,       /* where the keys of a section stand */
+    OPEN = UINT8_MAX, /* in place of a level: being examined */
+    COLUMN = 3,       /* column of a section's keys */
     WRITTEN_OUT_FIXED = 1 << 20,
     WRITTEN_OUT_TIMES = 8
 };
@@ -14,7 +14,7 @@ struct check {
     const struct cw_chip *chip;
     struct cw_error *err;
     enum cw_status status;
-    uint8_t *levels;        /* by throughput: of throughputs, 0 not known yet */
+    uint8_t *levels;        /* by throughput: levels of throughputs below it, 0 unknown */
     uint64_t *constituents; /* by throughput: counters on all paths */
 };
 
@@ -95,7 +95,7 @@ static void settle(struct check *c, uint32_t index, unsigned depth)
         settle(c, part, depth + 1);
         level = c->levels[part] >= level ? c->levels[part] + 1u : level;
         c->constituents[index] += c->constituents[part];
-        if (c->constituents[index] > UINT32_MAX) /* far too many; and sums of 2^32 of them do not overflow */
+        if (c->constituents[index] > UINT32_MAX) /* far too many; the cap keeps sums from overflowing */
             c->constituents[index] = UINT32_MAX;
     }
     bool too_deep = depth == CW_THROUGHPUT_LEVELS_MAX && t->throughputs.count;

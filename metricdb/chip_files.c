@@ -14,7 +14,7 @@
 
 enum { HEAD = 16 << 10, LARGEST_PRODUCTS = 1 << 20 };
 
-/* The length of the text before the section `units`, or 0 where it does not end in it. */
+/* Length of the text before the section `units`, or 0 if the text has no such section. */
 static size_t head_length(const char *text, size_t size)
 {
     static const char section[] = "\nunits:";
@@ -58,7 +58,7 @@ static enum cw_status read_head(struct cw_chip_file *file, struct cw_arena *aren
     return read_names(file, text, size, arena, err);
 }
 
-/* The files, their heads not read yet; the one called `first` (or NULL) before the others. */
+/* Lists the files, without reading their heads; the file named `first` (or NULL) comes before the others. */
 static enum cw_status list_files(struct cw_chip_file **out, size_t *count, const char *data, const char *first,
                                  struct cw_arena *arena, struct cw_error *err)
 {
@@ -95,7 +95,7 @@ enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, con
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-/* How many words of a product's name a name begins with, all of them, else 0. */
+/* Number of words of the product's name if `name` begins with all of them, else 0. */
 static size_t words_in_common(const char *name, const char *product)
 {
     size_t words = 0;
@@ -114,7 +114,7 @@ static const char *without_brands(const char *name, const struct cw_yaml *brands
         const struct cw_word word = cw_word_next(&behind);
         if (brand && word.length && cw_word_same((struct cw_word){brand, strlen(brand)}, word)) {
             name = behind;
-            i = SIZE_MAX; /* from the first again */
+            i = SIZE_MAX; /* start again with the first product */
         }
     }
     return name;
@@ -138,7 +138,7 @@ static const char *chip_of(const char *name, const struct cw_yaml *products, str
     return chip;
 }
 
-/* The chip in a product, or NULL. A data folder may have no products. */
+/* Finds the chip of a product, or NULL. A data folder may have no products. */
 static enum cw_status find_product(const char **chip, const char *name, const char *data, struct cw_suggest *near,
                                    struct cw_arena *arena, struct cw_error *err)
 {
@@ -165,8 +165,8 @@ static enum cw_status find_product(const char **chip, const char *name, const ch
 
 /* ---- finding ---------------------------------------------------------------------------------------------------- */
 
-/* The file that has the name among its own, or NULL in *path. Most chips have a file of their own name, so that is
- * looked at first. */
+/* Finds the file that lists the name, or NULL in *path. Looks at the file of the same name first, which most chips
+ * have. */
 static enum cw_status find_file(const char **path, const char **spelling, const char *data, const char *name,
                                 struct cw_suggest *near, struct cw_arena *arena, struct cw_error *err)
 {
@@ -195,7 +195,7 @@ enum cw_status cw_chip_file_find(const char **path, const char **spelling, const
     char upper[64], text[256];
     const char *chip = NULL;
     size_t n = 0;
-    for (; name[n] && n + 1 < sizeof upper; n++) /* chips are known by capital letters */
+    for (; name[n] && n + 1 < sizeof upper; n++) /* chip names are in capital letters */
         upper[n] = (char)(name[n] >= 'a' && name[n] <= 'z' ? name[n] - 'a' + 'A' : name[n]);
     upper[n] = 0;
     cw_suggest_init(&near, upper);

@@ -23,7 +23,7 @@ enum { LARGEST_FILE = 64 << 20, SCHEMA = 1 };
 struct load {
     struct cw_chip *chip;
     struct cw_yaml_reader in;
-    /* sections whose names other sections refer to */
+    /* sections with names that other sections refer to */
     const struct cw_yaml *counters, *throughputs, *unit_names, *domain_names;
     struct cw_unit *units;
     struct cw_counter *counter_list;
@@ -40,7 +40,7 @@ static const struct cw_yaml *section(struct load *l, const struct cw_yaml *root,
     static const struct cw_yaml empty;
     const struct cw_yaml *node = cw_yaml_get(&l->in, root, key, required);
     *count = 0;
-    bool nothing = node && node->kind == CW_YAML_SCALAR && !*node->text; /* "ratios:" and no more */
+    bool nothing = node && node->kind == CW_YAML_SCALAR && !*node->text; /* "ratios:" without a value */
     if (!node || nothing || !cw_yaml_expect(&l->in, node, kind, key))
         return &empty;
     *count = (uint32_t)node->count;
@@ -49,8 +49,8 @@ static const struct cw_yaml *section(struct load *l, const struct cw_yaml *root,
 
 /* ---- references ------------------------------------------------------------------------------------------------- */
 
-/* The number of the entry of a section that a node names; CW_NONE after a failure, and for a name that is not there
- * where nothing is `expected`. */
+/* Returns the index of the entry that a node names. CW_NONE after a failure, and for an unknown name if `expected` is
+ * NULL. */
 static uint32_t find_entry(struct load *l, const struct cw_yaml *section, const struct cw_yaml *node,
                            const char *expected)
 {
@@ -76,7 +76,7 @@ static uint32_t find_counter(struct load *l, const struct cw_yaml *node)
     return CW_NONE;
 }
 
-/* Counter names come first, so that everything else can refer to them. */
+/* Loads the names of counters first, so that everything else can refer to them. */
 static void load_counter_names(struct load *l)
 {
     l->counter_list = cw_yaml_array(&l->in, l->chip->counter_count, sizeof *l->counter_list);
@@ -144,7 +144,7 @@ static uint32_t optional_counter(struct load *l, const struct cw_yaml *mapping, 
 
 /* ---- sections --------------------------------------------------------------------------------------------------- */
 
-/* A line of text with a colon in it is a mapping to YAML. */
+/* Reads a line of text; YAML reads one with a colon as a mapping. */
 static const char *read_line(struct cw_yaml_reader *in, const struct cw_yaml *node)
 {
     if (node->kind != CW_YAML_MAPPING || node->count != 1)
@@ -328,7 +328,7 @@ static void load_throughputs(struct load *l)
     l->chip->throughputs = list;
 }
 
-/* `sampling: none`, or nothing. */
+/* Reads `sampling: none`, or nothing. */
 static bool has_no_sampling(struct load *l, const struct cw_yaml *node)
 {
     const char *text = node ? cw_yaml_text(&l->in, node) : "";
@@ -387,7 +387,7 @@ static void hash_text(uint8_t hash[16], const void *data, size_t size)
     set_canonical(hash, XXH3_128bits(data, size));
 }
 
-/* Of a regular file, which is not held in memory; false where it cannot be read that way. */
+/* Hashes a regular file without holding it in memory; false if it cannot be read that way. */
 static bool hash_file(uint8_t hash[16], const char *path)
 {
     XXH3_state_t state;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The shortest decimal that reads back as the same number. */
+/* Writes the shortest decimal that reads back as the same number. */
 static void put_entry(struct cw_writer *out, const char *before, const char *key, double value)
 {
     char text[40];
@@ -38,7 +38,7 @@ static const char *counter_name(const struct cw_chip *chip, uint32_t index)
 
 static void put_units(struct cw_writer *out, const struct cw_chip *chip)
 {
-    bool counted = cw_chip_measured(chip); /* else 0 instances would say that devices lack the unit */
+    bool counted = cw_chip_measured(chip); /* otherwise 0 instances would say that devices lack the unit */
     cw_write_format(out, "\nunits:\n");
     for (uint32_t i = 0; i < chip->unit_count; i++) {
         const struct cw_unit *u = &chip->units[i];

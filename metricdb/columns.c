@@ -18,7 +18,7 @@ static void put_difference(struct cw_writer *out, uint32_t value, uint32_t befor
     cw_column_put_varint(out, d & 0x80000000u ? ~(d << 1) : d << 1);
 }
 
-/* How many values from `values` on repeat or rise. */
+/* Length of the run at `values` that repeats or rises. */
 static size_t run_length(const uint32_t *values, size_t count, enum kind kind)
 {
     size_t n = 1;
@@ -34,7 +34,7 @@ static size_t next_run(const uint32_t *values, size_t count, enum kind *kind)
     return same >= rising ? same : rising;
 }
 
-/* Words are larger than most differences, but read many times faster. */
+/* Whether words are the better form: they are larger than most differences, but read many times faster. */
 static bool fit_words(const uint32_t *values, size_t count)
 {
     size_t n = 0;
@@ -49,7 +49,7 @@ void cw_column_put(struct cw_writer *out, const uint32_t *values, size_t count)
     while (count) {
         enum kind kind;
         size_t n = next_run(values, count, &kind);
-        if (n < SHORTEST_RUN && n < count) { /* gather what is in no run */
+        if (n < SHORTEST_RUN && n < count) { /* collect values outside runs */
             enum kind other;
             for (size_t more = n; n < count && n < LONGEST_RUN && more < SHORTEST_RUN;) {
                 more = next_run(values + n, count - n, &other);
@@ -93,13 +93,13 @@ static uint32_t difference(struct cw_column_reader *in)
     return d & 1 ? ~(d >> 1) : d >> 1;
 }
 
-/* Both return the last value and raise `largest` to the largest. */
+/* Both return the last value and set `largest` to the largest. */
 static uint32_t fill(uint32_t *values, uint32_t n, uint32_t first, uint32_t step, uint32_t *largest)
 {
     uint32_t last = first + step * (n - 1);
     for (uint32_t i = 0; i < n; i++)
         values[i] = first + step * i;
-    *largest = last < first ? UINT32_MAX : last; /* it went round */
+    *largest = last < first ? UINT32_MAX : last; /* wrapped around */
     return last;
 }
 

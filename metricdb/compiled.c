@@ -21,9 +21,9 @@ static const char magic[] = "CWCHIP\r\n";
 const struct cw_file_kind cw_compiled_kind = {"a compiled chip", true, {magic}};
 enum {
     HEADER = 48,
-    MOST_ROWS = 1 << 20,      /* of a table */
-    REPEATED = MOST_ROWS + 1, /* instead of a number of rows: the table is the one before it */
-    BYTES_FIXED = 48 << 20,   /* of memory for what is read, and for each byte of the file */
+    MOST_ROWS = 1 << 20,      /* limit for a table */
+    REPEATED = MOST_ROWS + 1, /* in place of the number of rows: the table is the same as the one before */
+    BYTES_FIXED = 48 << 20,   /* limit on memory for the result: fixed, and for each byte of the file */
     BYTES_PER_BYTE = 48,
     LARGEST_FILE = 256 << 20
 };
@@ -62,7 +62,7 @@ static const void *rows_of(const struct cw_chip *chip, enum cw_table_id t)
     return t == CW_TABLE_CHIP ? chip : get_pointer(chip, cw_compiled_tables[t].rows);
 }
 
-/* Whether a table is the very array of the one before it: PM limits that are those of all passes. */
+/* Whether a table is the same array as the one before it: PM limits equal to those of range profiling. */
 static bool is_repeated(const struct cw_chip *chip, int t)
 {
     return t > CW_TABLE_UNITS && cw_compiled_tables[t].fields == cw_compiled_tables[t - 1].fields &&
@@ -73,7 +73,7 @@ static bool is_repeated(const struct cw_chip *chip, int t)
 
 struct pool {
     struct cw_writer text;
-    uint32_t *slots, slot_count; /* hash of texts: 1 + offset, 0 is empty */
+    uint32_t *slots, slot_count; /* hash table of texts: 1 + offset, 0 is empty */
 };
 
 static uint32_t pool_offset(struct pool *pool, const char *text)
@@ -144,7 +144,7 @@ static bool put_column(struct writing *w, const struct cw_compiled_field *f, con
             cw_write_u64(w->out, wide);
         } else {
             column[i] = is_text(f) ? pool_offset(&w->pool, get_pointer(at, f->offset)) : get_number(at, f->offset);
-            column[i] += f->kind == CW_KIND_OPTION; /* CW_NONE becomes 0 */
+            column[i] += f->kind == CW_KIND_OPTION; /* turns CW_NONE into 0 */
         }
     }
     if (column && f->kind != CW_KIND_WIDE)
@@ -220,11 +220,11 @@ struct reading {
     const char *pool;
     uint32_t pool_size;
     uint32_t *column; /* room for one */
-    size_t left;      /* bytes that the arena may still give */
+    size_t left;      /* bytes that may still be allocated */
     bool no_memory;
 };
 
-/* A few bytes may stand for any number of values: no more memory is taken than a file of this size may. */
+/* Allocates within the limit for the file's size: a few bytes may stand for any number of values. */
 static void *array(struct reading *r, size_t count, size_t size)
 {
     r->in.bad |= count > r->left / size;
@@ -239,7 +239,7 @@ static bool ok(const struct reading *r)
     return !r->in.bad && !r->no_memory;
 }
 
-/* Texts one after another, each ended by a NUL; copied, so that what is believed cannot change any more. */
+/* Reads texts, each ended by a NUL. Copies them, so that checked data can no longer change. */
 static void read_pool(struct reading *r)
 {
     r->pool_size = cw_column_varint(&r->in);
@@ -287,7 +287,7 @@ static uint64_t bound(const struct reading *r, const struct cw_compiled_field *f
     }
 }
 
-/* How many items all rows have; their numbers are in r->column. */
+/* Counts the items of all rows; the number of each row is in r->column. */
 static size_t count_items(const struct reading *r, const struct cw_compiled_field *f, const char *rows, size_t row,
                           uint32_t count)
 {

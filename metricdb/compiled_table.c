@@ -17,14 +17,14 @@
 #define REALS(type, member, size) \
     {#member, CW_KIND_REALS, offsetof(struct type, member), CW_TABLE_ANY, offsetof(struct type, size)}
 #define LIST(type, member, table) FIELD(type, member.count, NUMBER), ARRAY(type, member.items, member.count, table)
-/* What counters, ratios and throughputs share. */
+/* Members shared by counters, ratios and throughputs. */
 #define BASE(type) \
     FIELD(type, name, TEXT), FIELD(type, dimension, TEXT), REFERENCE(type, unit, INDEX, UNITS), \
     LIST(type, raws, RAWS), FIELD(type, confirmed, NUMBER), FIELD(type, line, NUMBER)
 /* clang-format on */
 
-/* Every member of the structures in chip.h stands here or below, in the table of tables; a member of cw_chip that is
- * missing is set or made by the reader. */
+/* Every member of the structures in chip.h has an entry here, below or in the table of tables; the reader sets or makes
+ * the members of cw_chip that have none. */
 static const struct cw_compiled_field chip_fields[] = {FIELD(cw_chip, name, TEXT), FIELD(cw_chip, no_sampling, NUMBER),
                                                        REFERENCE(cw_chip, time, OPTION, COUNTERS),
                                                        REFERENCE(cw_chip, device_counter, OPTION, RAWS)};
@@ -81,7 +81,7 @@ const struct cw_compiled_table cw_compiled_tables[CW_TABLE_COUNT] = {
 };
 
 #if UINTPTR_MAX == UINT64_MAX
-/* A structure that grows: give its new member a line above, then set the size here. */
+/* When a structure grows: add a line for the new member above, then set the size here. */
 _Static_assert(sizeof(struct cw_chip) == 232 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
                    sizeof(struct cw_pass_cost) == 24 && sizeof(struct cw_raw_counter) == 16 &&
                    sizeof(struct cw_chip_placement) == 8 && sizeof(struct cw_limit) == 32 &&

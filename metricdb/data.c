@@ -66,7 +66,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* How many; more than MOST_FILES are not looked at. NULL in `names` stands for no memory. */
+/* Reads the names and returns their number; stops at MOST_FILES. A NULL in `names` means out of memory. */
 static size_t read_names(DIR *d, const char **names, struct cw_arena *arena)
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* Where the data folder is: chips/, sets/, glossary. */
+/* Finds the data folder: chips/, sets/, glossary. */
 #ifndef CW_METRICDB_DATA_H
 #define CW_METRICDB_DATA_H
 
@@ -9,18 +9,18 @@
 
 enum { CW_PATH_MAX = 1024, CW_DATA_PATH_MAX = CW_PATH_MAX + 300 };
 
-/* The folder share/counterworks of the installation or build tree that the program stands in, which need not exist.
- * False where the system does not say where the program is. */
+/* Returns the folder share/counterworks of the installation or build tree of the running program; it need not exist.
+ * False if the system does not tell the program's location. */
 bool cw_data_beside(char path[CW_PATH_MAX]);
-/* The data folder that the caller names; without one (NULL) CW_DATA_DIR, then the folder installed beside the program
- * (../share/counterworks), then where this was installed, then the source tree's. */
+/* Returns the data folder that the caller names. If `data` is NULL, the first of: CW_DATA_DIR, the folder installed
+ * beside the program (../share/counterworks), the place of the original installation, the source tree. */
 enum cw_status cw_data_dir(char path[CW_PATH_MAX], const char *data, struct cw_error *err);
-/* The path of a YAML file of it, named without .yaml: "sets/memory". */
+/* Returns the path of a YAML file in the data folder, named without .yaml: "sets/memory". */
 enum cw_status cw_data_path(char path[CW_DATA_PATH_MAX], const char *data, const char *name, struct cw_error *err);
-/* The names, without .yaml and sorted, of the YAML files in a folder of it ("chips"); `names` lives in `arena`. */
+/* Lists the YAML files in a folder of the data folder ("chips"): names without .yaml, sorted, in `arena`. */
 enum cw_status cw_data_list(const char *data, const char *folder, const char *const **names, size_t *count,
                             struct cw_arena *arena, struct cw_error *err);
-/* The same of any folder. */
+/* Lists the YAML files of any folder in the same way. */
 enum cw_status cw_data_files(const char *path, const char *const **names, size_t *count, struct cw_arena *arena,
                              struct cw_error *err);
 

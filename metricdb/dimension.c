@@ -29,7 +29,7 @@ static bool multiply_one(struct cw_dimension *d, const char *name, int exponent)
     return true;
 }
 
-/* One factor, "bytes", "s^2" or "1"; moves `*text` past it. */
+/* Parses one factor, "bytes", "s^2" or "1"; moves `*text` behind it. */
 static bool parse_factor(struct cw_dimension *d, const char **text, int sign)
 {
     char name[CW_DIMENSION_NAME];
@@ -142,7 +142,7 @@ bool cw_unit_names_make(struct cw_unit_names *names, const struct cw_chip *chip,
         add_names(names, always[i]);
     for (uint32_t i = 0; i < cw_fact_count(); i++)
         add_names(names, cw_fact(i)->unit);
-    for (uint32_t i = 0; i < chip->counter_count; i++) /* many in a row have the same */
+    for (uint32_t i = 0; i < chip->counter_count; i++) /* consecutive counters often have the same dimension */
         if (!i || strcmp(chip->counters[i].dimension, chip->counters[i - 1].dimension) != 0)
             add_names(names, chip->counters[i].dimension);
     for (uint32_t i = 0; i < chip->ratio_count; i++)

@@ -1,8 +1,8 @@
-/* Units of measurement that can be computed with: products of named units with whole exponents.
+/* Computes with units of measurement: products of named units with whole exponents.
  *
  *     bytes   instructions/gpc_cycles   bytes/s   gpc_cycles*warps   bytes^2   %   1
  *
- * No unit is converted into another: nanoseconds and s are different. "percent" and "%" are one. */
+ * Units are never converted: nanoseconds and s are different. "percent" and "%" are the same. */
 #ifndef CW_METRICDB_DIMENSION_H
 #define CW_METRICDB_DIMENSION_H
 
@@ -21,15 +21,17 @@ struct cw_dimension { /* all zero: a plain number */
     } factors[CW_DIMENSION_FACTORS]; /* ascending by name */
 };
 
-/* False where the text is no product of units, or of more than CW_DIMENSION_FACTORS different ones. */
+/* Parses a dimension. False if the text is no product of units, or has more than CW_DIMENSION_FACTORS different
+ * ones. */
 bool cw_dimension_parse(struct cw_dimension *dimension, const char *text);
-/* Multiplies `dimension` by `by` to the power of `exponent`, 1 or -1. False as above, with `dimension` undefined. */
+/* Multiplies `dimension` by `by` to the power of `exponent`, 1 or -1. False for too many units, with `dimension`
+ * undefined. */
 bool cw_dimension_multiply(struct cw_dimension *dimension, const struct cw_dimension *by, int exponent);
 bool cw_dimension_equal(const struct cw_dimension *a, const struct cw_dimension *b);
-/* Returns `buffer` (CW_DIMENSION_TEXT bytes). */
+/* Writes a dimension as text. Returns `buffer` (CW_DIMENSION_TEXT bytes). */
 const char *cw_dimension_text(const struct cw_dimension *dimension, char *buffer);
 
-/* The names of the units that a chip measures in, ascending. */
+/* The names of a chip's units of measurement, ascending. */
 struct cw_unit_names {
     size_t count;
     const struct cw_unit_name {
@@ -39,7 +41,7 @@ struct cw_unit_names {
 };
 /* False when out of memory. The names live in `arena` and in the chip. */
 bool cw_unit_names_make(struct cw_unit_names *names, const struct cw_chip *chip, struct cw_arena *arena);
-/* Whether the chip, or time or percent, uses every one of its units. */
+/* Whether each unit of the dimension is one of the chip, a time or percent. */
 bool cw_dimension_known(const struct cw_dimension *dimension, const struct cw_unit_names *names);
 
 #endif

@@ -29,7 +29,7 @@ static bool is_name_character(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-/* How many characters from here on a name can have: strspn, which sorts its characters anew each time, is slow. */
+/* Length of the text that a name may have: strspn is slow, because it sorts its characters anew each time. */
 static size_t span_name(const char *text)
 {
     size_t length = 0;
@@ -90,7 +90,7 @@ double cw_expr_apply(enum cw_expr_op op, const double *v)
     }
 }
 
-/* The operation that is written as a call of this name, or CW_EXPR__COUNT. */
+/* The operation that is called by this name, or CW_EXPR__COUNT. */
 static enum cw_expr_op find_call(const char *name, size_t length)
 {
     static const enum cw_expr_op calls[] = {CW_EXPR_MIN,   CW_EXPR_MAX,  CW_EXPR_ABS,
@@ -115,7 +115,7 @@ struct parser {
     struct cw_arena *arena;
     struct cw_error *err;
     enum cw_status status;
-    struct cw_expr_step *steps; /* room for one a character, which is more than any text needs */
+    struct cw_expr_step *steps; /* room for a step for each character, which is always enough */
     const char **names;
     uint32_t step_count, name_count, stack, nesting;
 };
@@ -137,7 +137,7 @@ static char peek(struct parser *p)
     return *p->at;
 }
 
-/* What stands at the position, for messages. */
+/* Describes the text at the current position, for messages. */
 static const char *found(struct parser *p, char text[24])
 {
     unsigned char c = (unsigned char)peek(p);
@@ -235,7 +235,7 @@ static void parse_extreme(struct parser *p, enum cw_expr_op op, const char *wher
     take(p, ')', "',', ')' or an operator");
 }
 
-/* A sum, and what it is compared with; false where it is compared with nothing. */
+/* Parses a sum, and a comparison with another one; false if there is no comparison. */
 static bool parse_comparison(struct parser *p)
 {
     static const enum cw_expr_op longest_first[] = {CW_EXPR_LESS_EQUAL, CW_EXPR_GREATER_EQUAL, CW_EXPR_EQUAL,
@@ -283,7 +283,7 @@ static void parse_call(struct parser *p, const char *name, size_t length)
     }
 }
 
-/* Runs `inner` one level further in. */
+/* Calls `inner` one level deeper. */
 static bool enter(struct parser *p, const char *where)
 {
     p->at++;

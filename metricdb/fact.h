@@ -1,5 +1,5 @@
-/* Facts: what is known of a launch and its device without counting. A capture carries them beside its counters; a fact
- * is a metric of type CW_FACT, on every chip, and needs no pass. */
+/* Facts: data about a launch and its device that needs no counting. A capture has them beside its counters; a fact is a
+ * metric of type CW_FACT, exists on every chip, and needs no pass. */
 #ifndef CW_METRICDB_FACT_H
 #define CW_METRICDB_FACT_H
 
@@ -29,8 +29,8 @@ enum cw_range_fact {
 struct cw_fact {
     const char *name, *unit, *description;
     enum cw_fact_source source;
-    enum cw_range_fact field; /* of the range */
-    const char *key;          /* of the device's attribute */
+    enum cw_range_fact field; /* for CW_FACT_OF_RANGE */
+    const char *key;          /* for CW_FACT_OF_DEVICE */
 };
 
 uint32_t cw_fact_count(void);

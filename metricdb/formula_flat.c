@@ -12,7 +12,7 @@ struct cw_flat {
     uint32_t formulas[CW_EXPR_NAMES_MAX];
     struct cw_formula_part parts[CW_FORMULA_PARTS_MAX];
     uint32_t step_count, metric_count, formula_count, part_count, stack;
-    const char *what; /* is too much */
+    const char *what; /* the quantity that exceeds its limit */
 };
 
 static uint32_t add_metric(struct cw_flat *flat, const struct cw_metric *m)
@@ -43,7 +43,7 @@ static void add_step(struct cw_flat *flat, struct cw_expr_step step, const struc
         flat->steps[flat->step_count++] = step;
 }
 
-/* Which part is that of a formula; behind the last where there is none. */
+/* Index of a formula's part; one behind the last if it has none. */
 static uint32_t find_part(const struct cw_flat *flat, uint32_t formula)
 {
     uint32_t i = 0;
@@ -61,7 +61,7 @@ static void end_part(struct cw_flat *flat, uint32_t formula)
     flat->stack = 0;
 }
 
-/* The steps of a part of another formula. */
+/* Adds the steps of a part of another formula. */
 static void add_steps(struct cw_flat *flat, const struct cw_formula *other, uint32_t part, unsigned column)
 {
     for (uint32_t i = part ? other->parts[part - 1].end : 0; i < other->parts[part].end && !flat->what; i++) {
@@ -73,7 +73,8 @@ static void add_steps(struct cw_flat *flat, const struct cw_formula *other, uint
     }
 }
 
-/* Short ones stand where they are referred to; others are parts, so that nothing grows with how often that is. */
+/* Short formulas are written out at each reference. Others become parts, so that the size does not grow with the number
+ * of references. */
 static bool is_short(const struct cw_formula *f)
 {
     return f->part_count == 1 && f->step_count <= SHORT;

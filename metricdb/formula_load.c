@@ -17,36 +17,36 @@ enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, LONGEST_UNIT = 48 };
 
 enum state { UNSEEN, OPEN, DONE, LEFT_OUT };
 
-/* A formula of the file that is being loaded. */
+/* A formula of the current file. */
 struct own {
     const struct cw_yaml *formula; /* a text, or a list of alternatives */
     const struct cw_yaml *unit;
-    const struct cw_formula_source *source; /* of cw_formulas_add, or NULL */
-    const char *lacks;                      /* why it is left out: the first such metric, where somebody asks */
+    const struct cw_formula_source *source; /* from cw_formulas_add, or NULL */
+    const char *lacks; /* the first missing metric, the reason to leave the formula out, if anybody asks */
     enum state state;
 };
 
 struct load {
     struct cw_yaml_reader in;
     struct cw_chip *chip;         /* the copy with the longer table */
-    bool shipped;                 /* the file is for all chips: what this one cannot give is left out */
-    bool any_unit;                /* units are not looked at */
-    cw_formulas_lacking *lacking; /* is told what is left out, or NULL */
+    bool shipped;                 /* the file is for all chips: leave out formulas that this chip cannot compute */
+    bool any_unit;                /* do not check units */
+    cw_formulas_lacking *lacking; /* called for each missing metric, or NULL */
     void *context;
     struct cw_formula *items;
     uint32_t first, count; /* own[i] is items[first + i] */
     struct own *own;
     struct cw_flat *flat;
-    struct cw_unit_names units;                   /* of the chip, once they are asked for */
-    uint32_t open[CW_FORMULA_NESTING_MAX], depth; /* formulas that are being resolved, outermost first */
+    struct cw_unit_names units;                   /* of the chip; made on first use */
+    uint32_t open[CW_FORMULA_NESTING_MAX], depth; /* stack of formulas being resolved, outermost first */
 };
 
-/* A text of a formula, the only one or one of several alternatives. */
+/* A text of a formula: the only one, or one alternative. */
 struct attempt {
     struct cw_formula *f;
     const struct own *own;
     const struct cw_yaml *text;
-    bool must; /* that the chip lacks something is an error */
+    bool must; /* a missing metric is an error */
     bool lacks;
     struct cw_expr expr;
     struct cw_formula_reference *refs;
@@ -93,7 +93,7 @@ static const char *load_unit(struct load *l, const struct cw_yaml *node)
     return text;
 }
 
-/* Checks that a formula is a text or a list of some; the first of them. */
+/* Checks that a formula is a text or a list of texts; returns the first. */
 static const char *load_texts(struct load *l, const struct cw_yaml *formula)
 {
     bool list = formula && formula->kind == CW_YAML_SEQUENCE;
@@ -122,8 +122,8 @@ static void load_one(struct load *l, const struct cw_yaml *metrics, uint32_t i)
                                                  .column = metrics->keys[i].column};
 }
 
-/* The order of all names: those of the files before, which are in order, and the keys of this one; NULL for names that
- * are in order, too. */
+/* Sorts all names: merges those of earlier files, which are sorted, with the keys of this file, or with names that are
+ * sorted if `metrics` is NULL. */
 static const uint32_t *order_names(struct load *l, const struct cw_yaml *metrics)
 {
     const struct cw_formulas *before = l->chip->formulas;
@@ -141,7 +141,7 @@ static const uint32_t *order_names(struct load *l, const struct cw_yaml *metrics
     return by_name;
 }
 
-/* Room for so many more, of which `node` is the first or holds all. */
+/* Makes room for `count` more formulas; `node` is the first of them or contains them. */
 static void begin_table(struct load *l, const struct cw_yaml *node, size_t count)
 {
     const struct cw_formulas *before = l->chip->formulas;
@@ -208,7 +208,7 @@ static void follow(struct load *l, const struct cw_yaml *formula, const struct c
         resolve(l, r->metric.base);
 }
 
-/* Whether the chip has no such metric, or one whose formula nobody knows. */
+/* Whether the chip lacks the metric or its formula. */
 static bool lacks(const struct load *l, const struct cw_metric *m)
 {
     if (m->type == CW_FORMULA)
@@ -216,7 +216,7 @@ static bool lacks(const struct load *l, const struct cw_metric *m)
     return cw_metric_needs(&(struct cw_needs){.chip = l->chip}, m, NULL) == CW_ERR_UNSUPPORTED;
 }
 
-/* A name in one of the scopes of a source, or a metric. */
+/* Looks up a name in the scopes of a source, or as a metric. */
 static enum cw_status find_name(const struct load *l, const struct attempt *a, const char *name,
                                 struct cw_metric *metric, struct cw_error *err)
 {
@@ -233,7 +233,7 @@ static enum cw_status find_name(const struct load *l, const struct attempt *a, c
     return cw_metric_parse(metric, l->chip, name, err);
 }
 
-/* Notes a metric that the chip does not have, or what a formula lacks that was left out. */
+/* Notes a metric that the chip lacks, or a metric that a left-out formula lacks. */
 static void note_lack(struct load *l, struct attempt *a, const char *name, const struct cw_formula_reference *r,
                       bool formula)
 {
@@ -301,7 +301,7 @@ static void compute_unit(struct load *l, const struct attempt *a)
     a->f->value = result.value;
 }
 
-/* Per cent are plain numbers, too: dividing by 100 is what makes one of the other. */
+/* Removes percent: it is a plain number, and the formula's division by 100 converts. */
 static struct cw_dimension without_percent(struct cw_dimension d)
 {
     struct cw_dimension plain = {0};
@@ -311,7 +311,7 @@ static struct cw_dimension without_percent(struct cw_dimension d)
     return plain;
 }
 
-/* How many operations an instruction stands for is known to whoever writes the formula. */
+/* Whether the unit counts operations: only the author of the formula knows how many an instruction stands for. */
 static bool counts_operations(const struct cw_dimension *d)
 {
     bool any = false;
@@ -320,8 +320,8 @@ static bool counts_operations(const struct cw_dimension *d)
     return any;
 }
 
-/* What the file says has to be what the formula gives. A unit of operations (FLOP/s) is taken at its word, a word that
- * is no unit of the chip is a label, and a number has the unit that one says. */
+/* Compares the declared unit with the computed one. Trusts a unit of operations (FLOP/s); takes a word that is no unit
+ * of the chip as a label; gives a plain number the declared unit. */
 static void agree_on_unit(struct load *l, struct cw_formula *f, const struct cw_yaml *declared)
 {
     struct cw_dimension wanted, given, said;
@@ -351,7 +351,7 @@ static void agree_on_unit(struct load *l, struct cw_formula *f, const struct cw_
         cw_yaml_fail(&l->in, declared, "found the unit %s, expected %.100s as the formula gives", f->unit, text);
 }
 
-/* Of a formula that is another name for a metric. */
+/* Gives the formula that only renames a metric the unit of the metric. */
 static void take_unit(struct load *l, struct cw_formula *f)
 {
     char unit[CW_DIMENSION_TEXT];
@@ -362,7 +362,7 @@ static void take_unit(struct load *l, struct cw_formula *f)
         l->in.status = cw_error_nomem(l->in.err);
 }
 
-/* What a formula is resolved with takes many times the memory of its text, and is not kept. False where the chip lacks
+/* Resolves one text. Uses temporary memory many times the size of the text and frees it. False if the chip lacks
  * something that the text names, and after a failure. */
 static bool resolve_text(struct load *l, struct attempt *a)
 {
@@ -390,7 +390,8 @@ static bool resolve_text(struct load *l, struct attempt *a)
     return good && l->in.status == CW_OK;
 }
 
-/* The first alternative counts for which the chip has all. Where it has none, the first says what is missing. */
+/* Takes the first alternative for which the chip has everything. If there is none, the first one determines the missing
+ * metric. */
 static void resolve(struct load *l, uint32_t index)
 {
     struct own *own = &l->own[index - l->first];
@@ -411,7 +412,7 @@ static void resolve(struct load *l, uint32_t index)
     own->state = done ? DONE : LEFT_OUT;
 }
 
-/* Takes what was left out from the table, in which formulas refer to one another by their numbers. */
+/* Removes left-out formulas from the table, and renumbers references between formulas. */
 static void close_gaps(struct load *l, struct cw_formulas *table)
 {
     uint32_t *now = cw_yaml_array(&l->in, table->count, sizeof *now);
@@ -542,7 +543,7 @@ enum cw_status cw_formulas_load_shipped(const struct cw_chip **chip, const char 
     char dir[CW_PATH_MAX], path[CW_DATA_PATH_MAX];
     const char *const *names = NULL;
     size_t count = 0;
-    if (cw_data_dir(dir, data, NULL) != CW_OK) /* a chip's file may be used alone */
+    if (cw_data_dir(dir, data, NULL) != CW_OK) /* a chip's file may be used without a data folder */
         return CW_OK;
     snprintf(path, sizeof path, "%s/formulas", dir);
     if (access(path, F_OK) != 0)

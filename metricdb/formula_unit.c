@@ -24,8 +24,8 @@ static enum cw_status refuse_units(struct check *c, const struct cw_expr_step *s
                        cw_expr_op_text(step->op));
 }
 
-/* Two values that have to be of one unit. A plain number may stand for any, except that a sum with one is a slip; the
- * number 0 is harmless there, too. */
+/* Requires two values to have one unit. A plain number matches any unit, except in a sum, where it is probably a
+ * mistake; the number 0 is allowed there, too. */
 static enum cw_status unify(struct check *c, const struct cw_expr_step *step, const struct cw_typed *a,
                             const struct cw_typed *b, struct cw_dimension *dimension)
 {
@@ -62,7 +62,7 @@ static enum cw_status combine(struct check *c, const struct cw_expr_step *step, 
         break;
     case CW_EXPR_IF:
         return unify(c, step, &v[1], &v[2], dimension);
-    default: /* comparisons are only taken by CW_EXPR_IF, which does not look at their unit */
+    default: /* comparisons occur only in CW_EXPR_IF, which ignores their unit */
         return unify(c, step, &v[0], &v[1], dimension);
     }
     if (!fits)

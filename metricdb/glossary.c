@@ -11,7 +11,7 @@
 #include "metricdb/data.h"
 #include "metricdb/yaml.h"
 
-/* The sections of the file; those from OPERATIONS on follow the head of the sentence in this order. */
+/* Sections of the file. The sections from OPERATIONS on follow the head of the sentence in this order. */
 enum part {
     UNITS,
     PREFIXES,
@@ -46,12 +46,13 @@ struct entry {
 
 struct cw_glossary {
     size_t count;
-    struct entry *entries; /* ascending by space and phrase */
+    struct entry *entries; /* sorted by name space and phrase */
 };
 
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
-/* Units, prefixes, what people say and readings have spaces of names of their own: "l1tex" is a unit and a stage. */
+/* Name space of a section. Units, prefixes, people's words and readings have their own: "l1tex" is a unit and a
+ * stage. */
 static int space(enum part part)
 {
     return part == UNITS ? 0 : part == PREFIXES ? 1 : part == SAID ? 3 : part == READINGS ? 4 : 2;
@@ -73,7 +74,7 @@ static int by_phrase_and_line(const void *a, const void *b)
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-/* Among the phrases that share a space of names with those of `part`. */
+/* Looks a phrase up in the name space of `part`. */
 static const struct entry *find(const struct cw_glossary *g, enum part part, const char *phrase, size_t length)
 {
     const struct entry wanted = {.phrase = phrase, .length = length, .part = part};
@@ -109,7 +110,7 @@ static void load_parts(struct cw_glossary *g, struct cw_yaml_reader *in, const s
     size_t total = 0;
     for (int p = 0; p < PART_COUNT; p++) {
         parts[p] = cw_yaml_get(in, root, part_names[p], false);
-        if (parts[p] && parts[p]->kind == CW_YAML_SCALAR && !*parts[p]->text) /* "per:" and no more */
+        if (parts[p] && parts[p]->kind == CW_YAML_SCALAR && !*parts[p]->text) /* "per:" without a value */
             parts[p] = NULL;
         if (parts[p] && cw_yaml_expect(in, parts[p], CW_YAML_MAPPING, part_names[p]))
             total += parts[p]->count;
@@ -145,8 +146,8 @@ enum cw_status cw_glossary_parse(const struct cw_glossary **out, const void *dat
     return in.status;
 }
 
-/* Leaves only a line's end of each entry ("  phrase: text" on a line of its own) whose phrase does not occur in `name`,
- * so that lines keep their numbers. Returns the new size. */
+/* Keeps the entries ("  phrase: text" on a line of its own) whose phrase occurs in `name`. Replaces the others by empty
+ * lines, so that line numbers stay. Returns the new size. */
 static size_t keep_about(char *text, size_t size, const char *name)
 {
     size_t kept = 0, name_length = strlen(name);
@@ -191,9 +192,9 @@ enum cw_status cw_glossary_load(const struct cw_glossary **glossary, struct cw_a
     return cw_glossary_load_about(glossary, NULL, NULL, arena, err);
 }
 
-/* ---- names into phrases ----------------------------------------------------------------------------------------- */
+/* ---- from names to phrases -------------------------------------------------------------------------------------- */
 
-struct piece { /* of a name; `entry` is NULL for one that the glossary lacks */
+struct piece { /* a piece of a name; `entry` is NULL if the glossary lacks it */
     const struct entry *entry;
     const char *text;
     size_t length;
@@ -236,7 +237,7 @@ static struct piece look_up(const struct cw_glossary *g, enum part part, const c
     return (struct piece){find(g, part, text, length), text, length};
 }
 
-/* The longest phrase from `text` on, else its first word. */
+/* Finds the longest phrase at `text`, else takes its first word. */
 static struct piece next_phrase(const struct cw_glossary *g, const char *text)
 {
     size_t length = strlen(text), word = strcspn(text, "_");
@@ -249,7 +250,7 @@ static struct piece next_phrase(const struct cw_glossary *g, const char *text)
     return (struct piece){NULL, text, word ? word : 1};
 }
 
-/* False for a name without "__" or with more parts than any name has. */
+/* Parses a name. False without "__", or with more parts than any metric name has. */
 static bool parse(struct parsed *out, const struct cw_glossary *g, const char *name)
 {
     *out = (struct parsed){0};
@@ -298,7 +299,7 @@ bool cw_glossary_covers(const struct cw_glossary *g, const char *name, char *unk
     return true;
 }
 
-/* ---- phrases into sentences ------------------------------------------------------------------------------------- */
+/* ---- from phrases to sentences ---------------------------------------------------------------------------------- */
 
 struct out {
     char *text;
@@ -318,7 +319,7 @@ static void put(struct out *out, const char *text)
     put_n(out, text, strlen(text));
 }
 
-/* A text with the unit in the place of "{unit}". */
+/* Writes a text with the unit in place of "{unit}". */
 static void put_filled(struct out *out, const char *text, const char *unit)
 {
     static const char hole[] = "{unit}";
@@ -334,7 +335,7 @@ static bool is_part(const struct parsed *parts, size_t i, enum part part)
     return parts->phrases[i].entry && parts->phrases[i].entry->part == part;
 }
 
-/* A pipe that is named before what is counted is itself what counts: pipe_fma_cycles_active. */
+/* Whether a pipe is itself the unit, because its name stands before the counted thing: pipe_fma_cycles_active. */
 static bool is_subunit(const struct parsed *parts, size_t i)
 {
     bool head_after = false;
@@ -343,7 +344,7 @@ static bool is_subunit(const struct parsed *parts, size_t i)
     return head_after && is_part(parts, i, PIPES) && strncmp(parts->phrases[i].entry->text, "in ", 3) == 0;
 }
 
-/* "the L1/texture cache of the SM": stages stand before the unit in the order of the name. */
+/* Writes the unit: "the L1/texture cache of the SM". Stages stand before the unit in the order of the name. */
 static void name_unit(struct out *out, const struct parsed *parts)
 {
     for (size_t i = 0; i < parts->phrase_count; i++)
@@ -360,7 +361,7 @@ static void name_unit(struct out *out, const struct parsed *parts)
         put_n(out, parts->unit.text, parts->unit.length);
 }
 
-/* The last phrase of a part, since "average ... hit_rate" is a hit rate; or the first. */
+/* Text of the last phrase of a part, or of the first. Last, because "average ... hit_rate" is a hit rate. */
 static const char *text_in(const struct parsed *parts, enum part part, bool last)
 {
     const char *text = NULL;
@@ -388,7 +389,7 @@ static void put_head(struct out *out, const struct parsed *parts, enum cw_metric
     put_filled(out, head ? head : "{unit}", unit);
 }
 
-/* Operation and memory follow one another as they are: "for loads in global memory". */
+/* Writes operation and memory one after the other: "for loads in global memory". */
 static void put_qualifiers(struct out *out, const struct parsed *parts)
 {
     size_t start = out->used;
@@ -429,7 +430,7 @@ static void put_notes(struct out *out, const struct parsed *parts)
     }
     for (size_t i = 0; i < parts->prefix_count; i++) {
         const struct piece *p = &parts->prefixes[i];
-        const char *note = text_in(parts, NOTES, true); /* a name may say "variant for sampling" twice over */
+        const char *note = text_in(parts, NOTES, true); /* a name may say "variant for sampling" twice */
         if (p->entry && (!note || strcmp(p->entry->text, note) != 0))
             put_note(out, p->entry->text, strlen(p->entry->text), &count);
         else if (!p->entry)

@@ -1,4 +1,4 @@
-/* Descriptions of whole metrics: that of the base name, and a sentence about rollup and sub-metric. */
+/* Describes whole metrics: the base name, then a sentence about rollup and sub-metric. */
 #include "metricdb/glossary.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@ static const char *const rollup_texts[] = {"the sum over the unit's instances", 
                                            "the smallest of the unit's instances",
                                            "the largest of the unit's instances"};
 
-/* A text that goes on after the rollup, or (with %) one that holds it. */
+/* Text behind the rollup, or around it (with %). */
 static const char *const sub_texts[CW_SUB__COUNT] = {
     [CW_SUB_NONE] = "%.",
     [CW_SUB_PEAK] = "The rate for each cycle that the hardware can sustain; %.",

@@ -18,7 +18,7 @@ static const char *const kinds[CW_LEGACY_KIND_COUNT] = {"metric", "event"};
 
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
-/* Where a text stands in a list, or `count`. */
+/* Index of a text in a list, or `count`. */
 static size_t place_in(const char *const *list, size_t count, const char *text)
 {
     size_t i = 0;
@@ -108,7 +108,8 @@ static void read_value(struct cw_legacy_name *name, struct cw_yaml_reader *in, c
     }
 }
 
-/* on: {GV100: {formula: ..., unit: ...}}: what replaces the entry's value there. All are checked, one is taken. */
+/* on: {GV100: {formula: ..., unit: ...}}: values that replace the entry's on other chips. Checks all of them and takes
+ * one. */
 static void read_other_chips(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *on,
                              const struct cw_legacy *legacy)
 {
@@ -249,7 +250,7 @@ enum cw_status cw_legacy_get(const struct cw_legacy_name **found, const struct c
     if (*found)
         return CW_OK;
     cw_suggest_init(&near, name);
-    for (uint32_t i = 0; i < legacy->count; i++) /* a name that is both is offered once */
+    for (uint32_t i = 0; i < legacy->count; i++) /* a name of both kinds is suggested once */
         if (cw_legacy_find(legacy, legacy->names[i].name) == &legacy->names[i])
             cw_suggest_offer(&near, legacy->names[i].name);
     return cw_error_set(err, CW_ERR_USAGE,
@@ -269,7 +270,7 @@ static enum cw_status check_metric(const char *metric, const struct cw_chip *chi
                : cw_error_at(err, CW_ERR_INPUT, path, line, column, "%s", why.message);
 }
 
-/* The names of metrics in a formula are what has two underscores in it: no function or number has. */
+/* Checks the metrics of a formula. A name with two underscores is a metric: no function or number has them. */
 static enum cw_status check_formula(const struct cw_legacy_name *name, const struct cw_chip *chip, const char *path,
                                     struct cw_error *err)
 {
@@ -324,7 +325,7 @@ size_t cw_legacy_capability(const char *text)
         const char *known = capabilities[i];
         if (strcmp(text, known) == 0)
             return i;
-        /* 3.5 is one of 3.x */
+        /* 3.5 counts as 3.x */
         if (known[2] == 'x' && strncmp(text, known, 2) == 0 && isdigit((unsigned char)text[2]) && !text[3])
             return i;
     }

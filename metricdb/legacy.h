@@ -1,6 +1,6 @@
-/* CUPTI's metric and event names, as formulas over a chip's metrics (data/legacy/cupti.yaml).
+/* CUPTI's legacy metric and event names, as formulas over a chip's metrics (data/legacy/cupti.yaml).
  *
- * Names of a section stand in ascending order; a name may be both a metric and an event. Everything lives in the arena
+ * Names of a section are in ascending order; a name may be both a metric and an event. Everything lives in the arena
  * that it was loaded into. */
 #ifndef CW_METRICDB_LEGACY_H
 #define CW_METRICDB_LEGACY_H
@@ -9,13 +9,13 @@
 
 enum cw_legacy_kind { CW_LEGACY_METRIC, CW_LEGACY_EVENT, CW_LEGACY_KIND_COUNT };
 
-/* Whose activity a value holds; CW_LEGACY_LISTED: the name exists, and nothing is said of its scope. */
+/* Scope of the activity that a value counts; CW_LEGACY_LISTED: the name exists with unknown scope. */
 enum cw_legacy_scope {
     CW_LEGACY_ABSENT,
-    CW_LEGACY_SINGLE,     /* of one context */
-    CW_LEGACY_MULTI,      /* of all contexts */
-    CW_LEGACY_MULTI_SOME, /* of all contexts, on some devices of the capability only */
-    CW_LEGACY_DEVICE,     /* of the whole device */
+    CW_LEGACY_SINGLE,     /* one context */
+    CW_LEGACY_MULTI,      /* all contexts */
+    CW_LEGACY_MULTI_SOME, /* all contexts, on some devices of the capability only */
+    CW_LEGACY_DEVICE,     /* the whole device */
     CW_LEGACY_LISTED,
     CW_LEGACY_SCOPE_COUNT
 };
@@ -29,40 +29,40 @@ struct cw_legacy_name {
     enum cw_legacy_scope scope[CW_LEGACY_CAPABILITIES];
     const char *description;
     const char *documented, *note; /* "" for none */
-    const char *formula, *unit;    /* NULL where there is no formula */
+    const char *formula, *unit;    /* NULL if there is no formula */
     unsigned formula_line, formula_column;
-    const char *none; /* why there is no formula; NULL where there is one */
+    const char *none; /* reason why there is no formula; NULL if there is one */
     size_t closest_count;
     const char *const *closest; /* full metric names */
 };
 
 struct cw_legacy {
-    const char *path, *chip;  /* the chip whose metrics the formulas are over */
-    const char *const *chips; /* those that there are formulas for */
+    const char *path, *chip;  /* chip: the formulas use its metrics */
+    const char *const *chips; /* chips with formulas */
     size_t chip_count;
     const char *chips_text; /* "GH100 or GV100" */
     uint32_t metric_count, count;
     const struct cw_legacy_name *names; /* `metric_count` metrics, then events */
 };
 
-/* Parses the text of a file, for one of its chips: for its first where `chip` is another or NULL. Names of metrics in
- * formulas are not looked up, see cw_legacy_resolve. */
+/* Parses the text of a file for one of its chips: the first one if `chip` is NULL or not in the file. Does not look up
+ * metrics in formulas; see cw_legacy_resolve. */
 enum cw_status cw_legacy_parse(const struct cw_legacy **legacy, const void *data, size_t size, const char *path,
                                const char *chip, struct cw_arena *arena, struct cw_error *err);
 /* Loads legacy/cupti.yaml from a data folder (metricdb/data.h). */
 enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, const char *chip,
                               struct cw_arena *arena, struct cw_error *err);
 
-/* NULL for an unknown name. cw_legacy_find takes the metric where a name is both. */
+/* Return NULL for an unknown name. cw_legacy_find returns the metric if a name is both. */
 const struct cw_legacy_name *cw_legacy_find(const struct cw_legacy *legacy, const char *name);
 const struct cw_legacy_name *cw_legacy_find_kind(const struct cw_legacy *legacy, enum cw_legacy_kind kind,
                                                  const char *name);
-/* As cw_legacy_find; an unknown name is CW_ERR_USAGE, with the nearest names. */
+/* As cw_legacy_find, but an unknown name is CW_ERR_USAGE, with the nearest names. */
 enum cw_status cw_legacy_get(const struct cw_legacy_name **found, const struct cw_legacy *legacy, const char *name,
                              struct cw_error *err);
 
-/* Whether the chip has every metric of the formula, or every closest metric where there is no formula; where not, `err`
- * says which is missing and where it stands in `path`. */
+/* Checks that the chip has every metric of the formula, or every closest metric if there is no formula; if not, `err`
+ * names the missing one and its place in `path`. */
 enum cw_status cw_legacy_resolve(const struct cw_legacy_name *name, const struct cw_chip *chip, const char *path,
                                  struct cw_error *err);
 

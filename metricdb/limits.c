@@ -12,11 +12,11 @@ struct load {
     struct cw_chip *chip;
     struct cw_limit_name *names;
     uint32_t name_count;
-    uint32_t *slots, slot_count;              /* hash of names: 1 + index, 0 is empty */
+    uint32_t *slots, slot_count;              /* hash table of names: 1 + index, 0 is empty */
     struct cw_limit *limits;                  /* being filled */
-    uint32_t limit_count, limit_room, pm_max; /* pm_max: of the limit that is being loaded */
-    uint32_t *excluded, mark; /* by placement: excluded from the limit being filled if it equals `mark` */
-    uint32_t *keyed;          /* by placement: belongs to the key of the pair being filled if it equals `mark` */
+    uint32_t limit_count, limit_room, pm_max; /* pm_max: of the current limit */
+    uint32_t *excluded, mark;                 /* by placement: equals `mark` if excluded from the current limit */
+    uint32_t *keyed;                          /* by placement: equals `mark` if in the key of the current pair */
 };
 
 static bool ok(const struct load *l)
@@ -24,7 +24,7 @@ static bool ok(const struct load *l)
     return l->in->status == CW_OK;
 }
 
-/* What is named is copied: a small file must not ask for any amount of memory. */
+/* Charges the members of a named class, which are copied: a small file must not ask for unlimited memory. */
 static void spend_members(struct load *l, const struct cw_yaml *node, size_t count)
 {
     cw_yaml_spend(l->in, node, count * 2 * sizeof(uint32_t));
@@ -32,7 +32,7 @@ static void spend_members(struct load *l, const struct cw_yaml *node, size_t cou
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-/* The slot that has the name, else a free one; NULL where too many others have its hash. */
+/* The slot of the name, else a free one; NULL if too many others have its hash. */
 static uint32_t *slot_of(const struct load *l, const char *name)
 {
     uint64_t h = XXH3_64bits(name, strlen(name));
@@ -44,7 +44,7 @@ static uint32_t *slot_of(const struct load *l, const char *name)
     return NULL;
 }
 
-/* NULL where no class before and no domain has the name. */
+/* Returns NULL if no earlier class and no domain has the name. */
 static const struct cw_limit_name *look_up(const struct load *l, const char *name)
 {
     const uint32_t *slot = ok(l) ? slot_of(l, name) : NULL;
@@ -66,7 +66,7 @@ static size_t name_size(struct load *l, const struct cw_yaml *node)
     return name ? name->placements.count : 0;
 }
 
-/* Placements that a name or a list of names stands for, counted as often as they are named. */
+/* Number of placements in a name or a list of names, with repetitions. */
 static size_t list_size(struct load *l, const struct cw_yaml *list, const char *what)
 {
     size_t size = 0;
@@ -135,7 +135,7 @@ static uint32_t find_placement(struct load *l, const struct cw_yaml *node, uint3
     return CW_NONE;
 }
 
-/* A class of raw counters in one domain. */
+/* Makes a class of raw counters in one domain. */
 static struct cw_list class_of_raws(struct load *l, const struct cw_yaml *item)
 {
     static const char *const keys[] = {"domain", "raw", NULL};
@@ -150,7 +150,7 @@ static struct cw_list class_of_raws(struct load *l, const struct cw_yaml *item)
     return (struct cw_list){ok(l) ? (uint32_t)raws->count : 0, members};
 }
 
-/* A class made of classes that stand before it. */
+/* Makes a class of earlier classes. */
 static struct cw_list class_of_classes(struct load *l, const struct cw_yaml *item, const struct cw_yaml *of)
 {
     static const char *const keys[] = {"of", NULL};
@@ -184,7 +184,7 @@ static void name_classes(struct load *l, const struct cw_yaml *classes)
 
 /* ---- limits ----------------------------------------------------------------------------------------------------- */
 
-/* A limit with room for `count` members, to be filled by add_member. */
+/* Begins a limit with room for `count` members, for add_member to fill. */
 static struct cw_limit *begin_limit(struct load *l, const struct cw_yaml *node, uint32_t max, size_t count)
 {
     if (ok(l) && l->limit_count == l->limit_room) {
@@ -226,7 +226,8 @@ static void add_names(struct load *l, struct cw_limit *limit, const struct cw_ya
         add_group(limit, find_name(l, &list->items[i]), group);
 }
 
-/* each: every placement is a group of its own. groups: one group for each name or list of names. Both may be there. */
+/* Loads the groups of a limit. each: every placement is a group of its own. groups: one group for each name or list of
+ * names. An entry may have both. */
 static void load_groups(struct load *l, const struct cw_yaml *node, const struct cw_yaml *each,
                         const struct cw_yaml *except, const struct cw_yaml *list, uint32_t max)
 {
@@ -253,13 +254,13 @@ static void load_groups(struct load *l, const struct cw_yaml *node, const struct
     uint32_t *members = (uint32_t *)limit->members, *groups = (uint32_t *)limit->groups, kept = 0;
     for (uint32_t k = 0; k < limit->count; k++)
         if (l->excluded[members[k]] != l->mark) {
-            l->excluded[members[k]] = l->mark; /* named twice, counted once */
+            l->excluded[members[k]] = l->mark; /* count repeated names once */
             members[kept] = members[k];
             groups[kept] = kept;
             kept++;
         }
     limit->count = kept;
-    uint32_t group = kept; /* groups are numbered through: an empty one is none */
+    uint32_t group = kept; /* numbers have no gaps: an empty group is left out */
     for (size_t i = 0; list && i < list->count; i++) {
         uint32_t before = limit->count;
         add_names(l, limit, &list->items[i], group);
@@ -267,7 +268,7 @@ static void load_groups(struct load *l, const struct cw_yaml *node, const struct
     }
 }
 
-/* sets: for each set a limit of its own, with a group for each of its names. */
+/* Loads sets: each set becomes a limit, with a group for each of its names. */
 static void load_sets(struct load *l, const struct cw_yaml *list, uint32_t max)
 {
     cw_yaml_expect(l->in, list, CW_YAML_SEQUENCE, "sets");
@@ -277,7 +278,7 @@ static void load_sets(struct load *l, const struct cw_yaml *list, uint32_t max)
     }
 }
 
-/* A name of a pair's list; '-' before it takes it out again. */
+/* Looks up a name in a pair's list; '-' in front removes it. */
 static const struct cw_limit_name *find_signed(struct load *l, const struct cw_yaml *node, bool *minus)
 {
     struct cw_yaml bare = *node;
@@ -286,8 +287,8 @@ static const struct cw_limit_name *find_signed(struct load *l, const struct cw_y
     return find_name(l, &bare);
 }
 
-/* One key of 'pairs' and its list: the key's placements are one group and all that is listed another; where the key
- * itself is listed, each of its placements is a group. */
+/* Loads one key of 'pairs' and its list. The key's placements are one group, all listed placements another. If the list
+ * has the key itself, each of its placements is a group. */
 static void load_pair(struct load *l, const struct cw_yaml *key, const struct cw_yaml *list, uint32_t max)
 {
     const struct cw_limit_name *name = find_name(l, key);
@@ -318,7 +319,7 @@ static void load_pair(struct load *l, const struct cw_yaml *key, const struct cw
             if (l->excluded[p] == out)
                 continue;
             with_itself |= is_key;
-            l->excluded[p] = out; /* named twice, counted once */
+            l->excluded[p] = out; /* count repeated names once */
             if (is_key)
                 continue;
             members[limit->count] = p;
@@ -329,7 +330,7 @@ static void load_pair(struct load *l, const struct cw_yaml *key, const struct cw
         groups[k] = k;
 }
 
-/* pairs: what conflicts with what. */
+/* Loads pairs: the conflicts of each key. */
 static void load_pairs(struct load *l, const struct cw_yaml *node, const struct cw_yaml *pairs, uint32_t max)
 {
     if (!cw_yaml_expect(l->in, pairs, CW_YAML_MAPPING, "pairs"))
@@ -370,7 +371,7 @@ static void load_limit(struct load *l, const struct cw_yaml *node)
         load_groups(l, node, each, except, groups, max);
 }
 
-/* One section of limits; false when the file has none. */
+/* Loads one section of limits; false if the file does not have it. */
 static bool load_section(struct load *l, const struct cw_yaml *limits, const char *name)
 {
     l->limits = NULL;

@@ -16,7 +16,7 @@
 
 enum { LARGEST_FILE = 64 << 20 };
 
-/* By index: marked if it equals `mark`. */
+/* By index: an item is marked if it equals `mark`. */
 struct marks {
     uint32_t *of, mark;
 };
@@ -25,12 +25,12 @@ struct lint {
     const struct cw_chip *chip;
     const struct cw_glossary *glossary;
     const char *source;
-    /* sections of the tree, whose entries are in the order of the chip's arrays */
+    /* sections of the tree; entries are in the order of the chip's arrays */
     const struct cw_yaml *units, *domains, *raws, *bases[CW_METRIC_TYPE_COUNT];
     cw_lint_report report;
     void *context;
     struct cw_lint_counts *counts;
-    bool measured; /* the chip has peaks: captures of it went into the file */
+    bool measured; /* the chip has peaks: captures contributed to the file */
     struct marks raw_marks, counter_marks;
 };
 
@@ -74,7 +74,7 @@ static void mark_all(struct marks *marks, const struct cw_list *list)
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-/* Words of letters and digits with single underscores between them. */
+/* Whether a text is words of letters and digits with single underscores between them. */
 static bool is_words(const char *text, size_t length)
 {
     bool word = false;
@@ -145,7 +145,7 @@ static void check_dimension(struct lint *l, enum cw_metric_type type, uint32_t i
 
 /* ---- ratios ----------------------------------------------------------------------------------------------------- */
 
-/* A part of a name, also in the plural: "warp" is in "smsp__warps_active". */
+/* Whether a name has a word, possibly in the plural: "warp" is in "smsp__warps_active". */
 static bool has_word(const char *name, const char *word, size_t length)
 {
     for (const char *at = name; (at = strstr(at, "_")); at++)
@@ -165,7 +165,7 @@ static unsigned common_words(const char *name, const char *words)
     return n;
 }
 
-/* "A_per_B" divides by what is called B. */
+/* Checks that "A_per_B" divides by the counter named B. */
 static void check_ratio_direction(struct lint *l, uint32_t i)
 {
     const struct cw_ratio *r = &l->chip->ratios[i];
@@ -182,8 +182,8 @@ static void check_ratio_direction(struct lint *l, uint32_t i)
                   "found %s / %s for %s, expected its inverse, as the name says", num->name, den->name, r->name);
 }
 
-/* What a ratio or a throughput is made of depends on nothing that it does not depend on itself. A counter that stands
- * there several times is looked at once. */
+/* Checks that the members of a ratio or throughput depend on no raw counter that it does not depend on itself. Checks a
+ * repeated counter once. */
 static void check_member_raws(struct lint *l, const char *rule, enum cw_metric_type type, uint32_t i,
                               const struct cw_list *members, const struct cw_list *raws)
 {
@@ -249,7 +249,8 @@ static enum cw_status check_domains(struct lint *l, struct cw_arena *arena, stru
     return CW_OK;
 }
 
-/* Of some chips NVIDIA's library knows no domain at all; others have raw counters that only sampling collects. */
+/* Checks that each raw counter has a domain. Skips chips without any domain in NVIDIA's library; others have raw
+ * counters that only sampling collects. */
 static void check_raws(struct lint *l)
 {
     for (uint32_t i = 0; l->chip->domain_count && i < l->chip->raw_count; i++)
@@ -258,7 +259,7 @@ static void check_raws(struct lint *l)
                       "found no domain that collects the raw counter %s in range profiling", l->raws->keys[i].text);
 }
 
-/* A combination of counters depends on what they depend on, no more and no less. */
+/* Checks that a combination of counters depends on exactly the raw counters of its terms. */
 static void check_terms(struct lint *l, uint32_t index)
 {
     const struct cw_chip *chip = l->chip;

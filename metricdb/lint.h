@@ -1,7 +1,6 @@
-/* Rules over a loaded chip file, beyond what the loader refuses (data/schema.md lists them).
+/* Checks a loaded chip file by rules beyond the loader's (data/schema.md lists them).
  *
- * An error is a mistake in the file; a warning is something that a reader should know, which may be a fact of the
- * hardware. */
+ * An error is a mistake in the file. A warning is something to know about, which may be a fact of the hardware. */
 #ifndef CW_METRICDB_LINT_H
 #define CW_METRICDB_LINT_H
 
@@ -24,11 +23,11 @@ struct cw_lint_counts {
     unsigned errors, warnings;
 };
 
-/* Called for each finding; what it points to lives until the call returns. */
+/* Called for each finding, whose data lives until the call returns. */
 typedef void (*cw_lint_report)(void *context, const struct cw_finding *finding);
 
-/* Checks the text of a chip file. A NULL glossary leaves out the rule about words. Fails, with `err`, where the file
- * does not load at all; findings do not make it fail. */
+/* Checks the text of a chip file. With a NULL glossary it skips the rule about words. Fails, with `err`, if the file
+ * does not load; findings are no failure. */
 enum cw_status cw_lint_chip(const void *data, size_t size, const char *path, const struct cw_glossary *glossary,
                             cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err);
 /* Checks that a set file loads and that the chip has its metrics. */

@@ -1,4 +1,4 @@
-/* Rules that advise (metricdb/rules.h) against a chip. */
+/* Checks advice rules (metricdb/rules.h) against a chip. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct check {
     struct cw_arena *arena;
     struct cw_error *err;
     size_t other_count;
-    const struct cw_chip **others; /* all chips of the data folder, once they are asked for */
+    const struct cw_chip **others; /* all chips of the data folder, loaded on first use */
 };
 
 static void tell(const struct check *c, enum cw_lint_level level, const char *rule, const char *path, unsigned line,
@@ -50,7 +50,7 @@ static enum cw_status load_others(struct check *c)
     return status;
 }
 
-/* A metric that no chip has is a slip; one that others have may have an alternative. */
+/* Reports a metric that no chip has as a mistake; a metric of other chips may have an alternative. */
 static enum cw_status check_missing(struct check *c, const struct cw_rule_missing *m)
 {
     char message[400];
@@ -66,7 +66,7 @@ static enum cw_status check_missing(struct check *c, const struct cw_rule_missin
     return status;
 }
 
-/* Tells of a rule or a node that lacks a metric; NULL: it lacks none. */
+/* Reports a rule or a node that lacks a metric; NULL: it lacks none. */
 static void check_lack(const struct check *c, const char *what, const char *name, const char *lacks, const char *path,
                        unsigned line, unsigned column)
 {

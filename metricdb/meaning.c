@@ -8,7 +8,7 @@
 #include "metricdb/formula.h"
 #include "metricdb/metric.h"
 
-/* Lists may stand in any order, so their members' hashes are added up. */
+/* The hashes of list members are added up, because lists may be in any order. */
 static uint64_t hash_text(const char *text)
 {
     return XXH3_64bits(text, strlen(text));

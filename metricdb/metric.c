@@ -167,7 +167,7 @@ static enum cw_status unknown_suffix(const struct cw_chip *chip, const struct cw
                         cw_suggest_text(&near, text, sizeof text));
 }
 
-/* A base name with the ".sum" and so on of another name, where it takes that. */
+/* Writes a base name with another name's suffix such as ".sum", if it can have that. */
 static const char *with_suffix(const struct cw_chip *chip, const char *base, const char *suffix,
                                char full[CW_METRIC_NAME_MAX])
 {
@@ -181,7 +181,7 @@ static enum cw_status unknown_base(const struct cw_chip *chip, const char *name,
 {
     if (!err)
         return CW_ERR_USAGE;
-    /* compare as far as the name goes without what looks like a suffix */
+    /* Compare without the part that looks like a suffix. */
     char base[CW_METRIC_NAME_MAX];
     snprintf(base, sizeof base, "%s", name);
     for (int type = 0; type < CW_METRIC_TYPE_COUNT; type++)
@@ -222,7 +222,7 @@ enum cw_status cw_metric_parse(struct cw_metric *m, const struct cw_chip *chip, 
         *m = formula != CW_NONE ? cw_metric_variant(CW_FORMULA, formula, 0) : cw_metric_variant(CW_FACT, fact, 0);
         return CW_OK;
     }
-    /* base names may hold dots: the longest known one counts */
+    /* Base names may have dots: the longest known one counts. */
     for (size_t end = length;; end--) {
         if ((end == length || name[end] == '.') && cw_chip_find(chip, name, end, &m->type, &m->base)) {
             const char *suffix = end == length ? "" : name + end + 1;

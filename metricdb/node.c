@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "metricdb/yaml.h"
 
-/* JSON is read as the YAML that it is. */
+/* Files are JSON, which YAML includes. */
 enum { LARGEST_FILE = 4 << 20, SCHEMA = 1, MOST_GPUS = 64, MOST_LACKS = 256 };
 
 static void read_lacks(struct cw_node_gpu *gpu, struct cw_yaml_reader *in, const struct cw_yaml *list)
@@ -34,7 +34,7 @@ static void read_does(struct cw_node_gpu *gpu, struct cw_yaml_reader *in, const 
     }
 }
 
-/* They are for people, and for what reads the file later. */
+/* Checks the attributes, which are for people and later readers of the file. */
 static void check_attributes(struct cw_yaml_reader *in, const struct cw_yaml *mapping)
 {
     if (!mapping || !cw_yaml_expect(in, mapping, CW_YAML_MAPPING, "attributes"))
@@ -97,7 +97,7 @@ enum cw_status cw_node_chip(const char **name, const struct cw_node *node, struc
     return CW_OK;
 }
 
-/* ---- what all GPUs of a chip lack ------------------------------------------------------------------------------- */
+/* ---- common lacks of all GPUs of a chip ------------------------------------------------------------------------- */
 
 static bool is_of(const char *counter, const char *unit)
 {

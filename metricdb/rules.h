@@ -1,8 +1,8 @@
-/* Rules that advise, and the tree that says what limits a kernel: data/rules and data/limiter.yaml, which
- * data/schema.md explains.
+/* Rules of advice, and the tree of a kernel's limiters: data/rules and data/limiter.yaml, which data/schema.md
+ * explains.
  *
- * Their formulas become formulas of the chip (metricdb/formula.h), so that they are evaluated and explained as any
- * metric is: "rule.tail-wave.gain", "limiter.latency.when", and "value.dram_time" for what all files may use. */
+ * Their formulas become formulas of the chip (metricdb/formula.h) and are evaluated and explained like any metric:
+ * "rule.tail-wave.gain", "limiter.latency.when", and "value.dram_time" for values that all files may use. */
 #ifndef CW_METRICDB_RULES_H
 #define CW_METRICDB_RULES_H
 
@@ -10,46 +10,46 @@
 
 enum cw_rule_form { CW_RULE_PLAIN, CW_RULE_PERCENT, CW_RULE_TIMES }; /* a, a:% (0.5 is 50 %), a:x (0.5x) */
 
-/* A name in a text or among evidence: a value of the rules, or a metric. */
+/* A name in a text or in evidence: a value of the rules, or a metric. */
 struct cw_rule_name {
     const char *name;
-    enum cw_rule_form form; /* for people */
+    enum cw_rule_form form; /* form for people */
     struct cw_metric metric;
 };
 
-/* A sentence is its pieces one after another, and `end`. */
+/* A sentence is its pieces in order, then `end`. */
 struct cw_rule_piece {
     const char *before;
-    struct cw_rule_name value; /* follows it */
+    struct cw_rule_name value; /* printed behind `before` */
 };
 
-/* Formulas are metrics' bases, CW_NONE for those that the file does not have. */
+/* A rule. Formulas are bases of metrics, CW_NONE for formulas that the file lacks. */
 struct cw_rule {
     const char *id, *title, *fix, *path;
     unsigned line, column;
-    const char *lacks; /* a metric that the chip does not have, so that the rule cannot be checked on it, or NULL */
+    const char *lacks; /* a metric that the chip lacks, so that the rule cannot be checked, or NULL */
     uint32_t when, gain, bound, refuted_by;
-    uint32_t uncounted; /* the gain where these were not collected; of launches and devices alone */
-    bool note;          /* is told where no other rule holds, whatever its gain is */
+    uint32_t uncounted; /* the gain if these metrics were not collected; uses facts of launches and devices alone */
+    bool note;          /* printed if no other rule applies, whatever its gain */
     size_t piece_count, evidence_count, stall_count;
     const struct cw_rule_piece *pieces;
     const char *end;
-    const struct cw_rule_name *evidence; /* what the chip has of it */
-    const char *const *stalls;           /* reasons, as cw_stall_reason_is has them */
+    const struct cw_rule_name *evidence; /* evidence that the chip has */
+    const char *const *stalls;           /* reasons for cw_stall_reason_is */
 };
 
-/* A node of the tree, in the order of the file: its children follow it. */
+/* A node of the tree. Nodes are in the order of the file: the children follow their parent. */
 struct cw_limiter {
     const char *id, *title, *path; /* path: "latency > barrier" */
     uint32_t depth;                /* 0 for the first level */
-    uint32_t next;                 /* the first node behind it and all below it */
+    uint32_t next;                 /* the next node that is not below it */
     uint32_t when, value;          /* CW_NONE for none */
-    const char *lacks;             /* as of a rule */
+    const char *lacks;             /* as for a rule */
     const char *file;
     unsigned line, column;
 };
 
-struct cw_rule_missing { /* a metric that the chip does not have */
+struct cw_rule_missing { /* a metric that the chip lacks */
     const char *name, *path;
     unsigned line, column;
 };
@@ -57,24 +57,25 @@ struct cw_rule_missing { /* a metric that the chip does not have */
 struct cw_rules {
     const struct cw_chip *chip; /* with the formulas of the rules */
     size_t rule_count, limiter_count, metric_count, missing_count;
-    const struct cw_rule *rules; /* those for this chip, in the order of the files */
+    const struct cw_rule *rules; /* rules for this chip, in the order of the files */
     const struct cw_limiter *limiters;
-    /* All formulas, what they are computed from, what stands in texts and evidence, and the time; each once, in the
-     * order of cw_metric_compare. Those that are no CW_FORMULA are what a plan needs. */
+    /* All formulas, their inputs, the metrics of texts and evidence, and the time; sorted by cw_metric_compare, without
+     * duplicates. A plan needs all of them but those of type CW_FORMULA. */
     const struct cw_metric *metrics;
     const struct cw_rule_missing *missing;
 };
 
-/* Reads the rules of a data folder (metricdb/data.h), and those of `own`, a file or a folder of *.yaml, unless that is
- * NULL. What the chip lacks is no error. Everything lives in `arena`, which must not outlive the one of `chip`. */
+/* Reads the rules of a data folder (metricdb/data.h), and the rules of `own`, a file or a folder of *.yaml, unless that
+ * is NULL. A metric that the chip lacks is no error. Everything lives in `arena`, which must not outlive the arena of
+ * `chip`. */
 enum cw_status cw_rules_load(const struct cw_rules **rules, const struct cw_chip *chip, const char *data,
                              const char *own, struct cw_arena *arena, struct cw_error *err);
-/* The same from the text of one file; `path` is for messages. */
+/* Reads the rules in the text of one file; `path` is for messages. */
 enum cw_status cw_rules_parse(const struct cw_rules **rules, const struct cw_chip *chip, const void *text, size_t size,
                               const char *path, struct cw_arena *arena, struct cw_error *err);
 
-/* A value of the rules, by the name that texts and evidence have for it ("l1_use"), or in full ("rule.tail-wave.gain").
- * CW_ERR_UNSUPPORTED: there is none; CW_ERR_USAGE: several rules have one of their own. */
+/* Finds a value of the rules, by its name in texts and evidence ("l1_use"), or in full ("rule.tail-wave.gain").
+ * CW_ERR_UNSUPPORTED: there is none; CW_ERR_USAGE: several rules have one of that name. */
 enum cw_status cw_rules_find(struct cw_metric *metric, const struct cw_rules *rules, const char *name,
                              struct cw_error *err);
 

@@ -1,4 +1,4 @@
-/* Rules joined with a chip: their formulas, what their texts and evidence name, and what all of it needs. */
+/* Joins rules with a chip: their formulas, the names in texts and evidence, and all metrics that these need. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static void add_formulas(struct cw_rules_load *l)
             cw_formulas_add(&l->chip, l->sources, l->source_count, l->in.size, note_missing, l, l->in.arena, l->in.err);
 }
 
-/* The formula of a rule or a node; *lacks: what the chip lacks for it. */
+/* Finds the formula of a rule or a node; *lacks: a metric that the chip lacks for it. */
 static uint32_t find_formula(struct cw_rules_load *l, const char *before, const char *name, const char **lacks)
 {
     const struct cw_formula_source *source = find_source(l, cw_rules_join(l, before, name, ""));
@@ -71,9 +71,10 @@ static uint32_t find_formula(struct cw_rules_load *l, const char *before, const 
     return found;
 }
 
-/* ---- what stands in texts and evidence -------------------------------------------------------------------------- */
+/* ---- names in texts and evidence -------------------------------------------------------------------------------- */
 
-/* A value of the rule, a value of all rules or a metric. False where the chip lacks it: then `rule->lacks` is it. */
+/* Finds a value of the rule, a value of all rules, or a metric. False if the chip lacks it; `rule->lacks` names it
+ * then. */
 static bool find_name(struct cw_rules_load *l, const struct cw_rule *rule, const struct cw_yaml *node,
                       struct cw_rule_name *found, const char **lacks)
 {
@@ -99,7 +100,7 @@ static bool find_name(struct cw_rules_load *l, const struct cw_rule *rule, const
     return false;
 }
 
-/* Splits "name:x" of so many characters. False for another form. */
+/* Splits "name:x" of `length` characters. False for any other form. */
 static bool split_form(struct cw_rules_load *l, struct cw_rule_name *name, const char *text, size_t length)
 {
     static const char *const forms[] = {"", ":%", ":x"};
@@ -115,7 +116,7 @@ static bool split_form(struct cw_rules_load *l, struct cw_rule_name *name, const
     return true;
 }
 
-/* Reads one "{name:x}" and returns what follows. */
+/* Reads one "{name:x}" and returns the text behind it. */
 static const char *read_piece(struct cw_rules_load *l, struct cw_rule *rule, const struct cw_yaml *node, const char *at,
                               struct cw_rule_piece *piece)
 {
@@ -151,7 +152,7 @@ static void read_pieces(struct cw_rules_load *l, struct cw_rule *rule, const str
     rule->pieces = pieces;
 }
 
-/* As the text has it, unless the list says. */
+/* Gives a name of the evidence the form that it has in the text, unless the list gives one. */
 static void take_form(const struct cw_rule *rule, struct cw_rule_name *name)
 {
     for (size_t i = 0; i < rule->piece_count && name->form == CW_RULE_PLAIN; i++)
@@ -159,7 +160,7 @@ static void take_form(const struct cw_rule *rule, struct cw_rule_name *name)
             name->form = rule->pieces[i].value.form;
 }
 
-/* An item of the list, or the first of its alternatives that the chip has. */
+/* Reads an item of the list, or the first of its alternatives that the chip has. */
 static bool read_fact(struct cw_rules_load *l, const struct cw_rule *rule, const struct cw_yaml *node,
                       struct cw_rule_name *found)
 {
@@ -187,7 +188,7 @@ static void read_evidence(struct cw_rules_load *l, struct cw_rule *rule, const s
     rule->evidence = evidence;
 }
 
-/* What the formulas name themselves. */
+/* Makes evidence of the metrics named in the formulas. */
 static void take_evidence(struct cw_rules_load *l, struct cw_rule *rule)
 {
     const uint32_t formulas[] = {rule->when, rule->gain};
@@ -228,7 +229,7 @@ static void link_rule(struct cw_rules_load *l, struct cw_rule *rule, const struc
         take_evidence(l, rule);
 }
 
-/* "latency > barrier" as "limiter.latency.barrier." */
+/* Turns "latency > barrier" into "limiter.latency.barrier." */
 static void link_limiter(struct cw_rules_load *l, struct cw_limiter *limiter)
 {
     char before[CW_METRIC_NAME_MAX] = "limiter.";
@@ -241,15 +242,15 @@ static void link_limiter(struct cw_rules_load *l, struct cw_limiter *limiter)
     limiter->value = find_formula(l, before, "value", &limiter->lacks);
 }
 
-/* ---- what is needed --------------------------------------------------------------------------------------------- */
+/* ---- needed metrics --------------------------------------------------------------------------------------------- */
 
 struct wanted {
     const struct cw_chip *chip;
-    struct cw_metric *items; /* NULL: they are counted */
+    struct cw_metric *items; /* NULL: only count */
     size_t count;
 };
 
-/* A metric, and what it is computed from. */
+/* Adds a metric and its inputs. */
 static void want(struct wanted *w, const struct cw_metric *metric)
 {
     uint32_t count;
@@ -306,7 +307,7 @@ static void list_metrics(struct cw_rules_load *l)
     l->rules->metrics = w.items;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- all steps -------------------------------------------------------------------------------------------------- */
 
 static void link_all(struct cw_rules_load *l)
 {
@@ -359,7 +360,7 @@ static enum cw_status finish(struct cw_rules_load *l, const struct cw_rules **ru
     return l->in.status;
 }
 
-/* How many files were read. */
+/* Reads a folder; returns the number of files. */
 static size_t read_folder(struct cw_rules_load *l, const char *folder)
 {
     const char *const *names;
@@ -371,7 +372,7 @@ static size_t read_folder(struct cw_rules_load *l, const char *folder)
     return count;
 }
 
-/* A folder of chips and sets alone has no rules. */
+/* Reads the shipped rules. A folder with only chips and sets has none. */
 static void read_shipped(struct cw_rules_load *l, const char *data)
 {
     char dir[CW_PATH_MAX], path[CW_DATA_PATH_MAX];

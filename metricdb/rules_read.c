@@ -52,7 +52,7 @@ void cw_rules_add_source(struct cw_rules_load *l, const char *scope, const char 
                                                                .formula = formula};
 }
 
-/* Whether a text compares two formulas, which is "if(a < b, 1, 0)" as a formula. */
+/* Whether a text compares two formulas; as a formula it is "if(a < b, 1, 0)". */
 static bool compares(const char *text)
 {
     int depth = 0;
@@ -77,7 +77,7 @@ static void add_condition(struct cw_rules_load *l, const char *scope, const char
     cw_rules_add_source(l, scope, name, at, whole);
 }
 
-/* A condition, or a list of them: "when" is then "when.1 * when.2", and "refuted_by" the largest of them. */
+/* Adds a condition, or a list of them: "when" is then "when.1 * when.2", and "refuted_by" the largest of them. */
 static void add_conditions(struct cw_rules_load *l, const char *scope, const char *name, const struct cw_yaml *at,
                            const struct cw_yaml *list, bool all)
 {
@@ -202,7 +202,7 @@ static void read_rule(struct cw_rules_load *l, const struct cw_yaml *rules, size
         l->drafts[l->draft_count++] = draft;
 }
 
-/* `above`: the path of the node whose children they are, "" for none; `prefix` of the names of its formulas. YAML nests
+/* Reads nodes. `above`: path of their parent, "" for none; `prefix`: prefix of the names of their formulas. YAML nests
  * at most 24 deep. */
 static void read_nodes(struct cw_rules_load *l, const struct cw_yaml *nodes, const char *above, const char *prefix,
                        uint32_t depth)

@@ -20,7 +20,7 @@ bool cw_set_usable(const struct cw_chip *chip, const char *name, struct cw_error
            cw_metric_needs(&(struct cw_needs){.chip = chip}, &metric, err) == CW_OK;
 }
 
-/* The alternative to take, or NULL where the chip has none of them. */
+/* Chooses an alternative; NULL if the chip has none of them. */
 static const struct cw_yaml *choose(struct cw_yaml_reader *in, const struct cw_yaml *node, const struct cw_chip *chip,
                                     struct cw_set_entry *entry)
 {
@@ -61,7 +61,7 @@ static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const st
     }
     if (in->status == CW_OK && !list->count)
         cw_yaml_fail(in, list, "found no metrics, expected at least one");
-    cw_yaml_unique(in, chosen, set->metric_count, "metric"); /* plans and files hold each metric once */
+    cw_yaml_unique(in, chosen, set->metric_count, "metric"); /* plans and files have each metric once */
     set->metrics = names;
     set->missing = missing;
     set->entries = entries;

@@ -1,5 +1,4 @@
-/* Metric sets: named lists of metrics that answer one question (data/sets/NAME.yaml, written as data/schema.md says).
- */
+/* Metric sets: named lists of metrics that answer one question (data/sets/NAME.yaml, format in data/schema.md). */
 #ifndef CW_METRICDB_SET_H
 #define CW_METRICDB_SET_H
 
@@ -9,40 +8,40 @@
 #include "base/error.h"
 #include "metricdb/chip.h"
 
-struct cw_set_missing { /* a metric that the chip cannot give, by the first of its alternatives */
+struct cw_set_missing { /* a metric that the chip cannot give; of alternatives the first */
     const char *name;
     unsigned line, column;
 };
 
-struct cw_set_entry { /* of the file: the name, or the alternatives */
+struct cw_set_entry { /* an entry of the file: a name, or alternatives */
     size_t count;
     const char *const *names;
-    const char *taken; /* one of them; NULL: the chip has none */
+    const char *taken; /* the chosen name; NULL: the chip has none */
 };
 
 struct cw_set {
     const char *name, *title;
     size_t metric_count;
-    const char *const *metrics; /* full names, in the order of the file, each once */
+    const char *const *metrics; /* full names, in the order of the file, without duplicates */
     size_t missing_count;
     const struct cw_set_missing *missing;
     size_t entry_count;
     const struct cw_set_entry *entries;
 };
 
-/* Whether a chip has a metric and knows its formula; where not, the error says what is wrong. */
+/* Whether a chip has a metric and its formula; if not, the error says why. */
 bool cw_set_usable(const struct cw_chip *chip, const char *metric, struct cw_error *err);
 
-/* Parses the text of a set file. Of alternatives the first is taken that is usable on `chip`; where none is, the metric
- * is missing, and CW_ERR_UNSUPPORTED when all are. With a NULL chip the first is taken. `path` is for messages.
- * Everything lives in `arena`. */
+/* Parses the text of a set file. Takes the first alternative that is usable on `chip`; if none is, the metric is
+ * missing. CW_ERR_UNSUPPORTED if all are missing. With a NULL chip it takes the first alternative. `path` is for
+ * messages. Everything lives in `arena`. */
 enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, const char *path,
                             const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
-/* Loads a set of a data folder (metricdb/data.h) by name, or a file: a name with a '/' or that ends in .yaml is a path.
- * An unknown name gets suggestions. */
+/* Loads a set of a data folder (metricdb/data.h) by name, or a file: a name with a '/' or ending in .yaml is a path.
+ * The error for an unknown name suggests others. */
 enum cw_status cw_set_load(struct cw_set *set, const char *data, const char *name, const struct cw_chip *chip,
                            struct cw_arena *arena, struct cw_error *err);
-/* The names of the folder's sets, sorted; `names` lives in `arena`. */
+/* Lists the folder's sets, sorted; `names` lives in `arena`. */
 enum cw_status cw_set_list(const char *const **names, size_t *count, const char *data, struct cw_arena *arena,
                            struct cw_error *err);
 

@@ -34,7 +34,7 @@ static struct cw_operand operand(const struct cw_chip *chip, enum cw_reads reads
     return (struct cw_operand){reads, rollup, counter, counted_span(chip, counter)};
 }
 
-/* What a sub-metric divides by, or what a peak is multiplied with: cycles of the unit or of the user's span. */
+/* The divisor of a sub-metric, or the factor of a peak: cycles of the unit or of the user's span. */
 static struct cw_operand cycles(const struct cw_chip *chip, uint32_t counter, enum cw_submetric sub)
 {
     enum cw_span span = span_of(sub);
@@ -89,15 +89,16 @@ static enum cw_status unknown(const struct cw_chip *chip, const struct cw_metric
                         cw_chip_base_name(chip, m->type, m->base));
 }
 
-/* Whether a ratio cannot exceed its largest rate: where both counters count the same thing, one counts a part of the
- * other, or the lanes of an instruction. The largest rates of other ratios are guesses of NVIDIA's, which values
- * exceed. So are those of latencies, which divide instructions that wait, added up over cycles, by instructions. */
+/* Whether a ratio is a share, which cannot exceed its largest rate: both counters count the same thing, or one counts a
+ * part of the other or the lanes of an instruction. The largest rates of other ratios are guesses of NVIDIA's, and
+ * values exceed them. So do latencies, which divide the sum of waiting instructions over cycles by instructions. */
 static bool is_share(const struct cw_ratio *r)
 {
     return strcmp(r->dimension, "1") == 0 && !strstr(r->name, "latency");
 }
 
-/* NVIDIA's evaluator divides averages: it shows where a sum cancels out and an average only nearly does. */
+/* Divides averages, as NVIDIA's evaluator does. The difference shows if a sum cancels out exactly and an average only
+ * nearly. */
 static struct cw_term ratio_term(const struct cw_chip *chip, const struct cw_ratio *r, enum cw_submetric sub)
 {
     if (sub == CW_SUB_RATIO_MAX_RATE)
@@ -112,8 +113,8 @@ static struct cw_term ratio_term(const struct cw_chip *chip, const struct cw_rat
                             .zero_over = true};
 }
 
-/* The counters below a throughput on all paths, some of them several times, put one after another if there are `items`.
- * The loader refused circles, and paths far more than the file's size. */
+/* Counts the counters below a throughput, once for each path, and writes them unless `items` is NULL. The loader
+ * refused cycles, and far more paths than the file's size. */
 static uint32_t put_leaves(const struct cw_chip *chip, uint32_t index, uint32_t *items)
 {
     const struct cw_throughput *t = &chip->throughputs[index];
@@ -131,7 +132,7 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* The counters below a throughput, each once; to be freed, NULL when out of memory. */
+/* Lists the counters below a throughput without duplicates; the caller frees the list. NULL when out of memory. */
 static uint32_t *find_leaves(const struct cw_chip *chip, uint32_t throughput, uint32_t *count)
 {
     uint32_t all = put_leaves(chip, throughput, NULL);
@@ -233,7 +234,8 @@ static bool holds_terms(const struct cw_needs *n, const struct cw_counter *c)
     return i == c->terms.count;
 }
 
-/* A rollup of a counter: from its terms where it follows from them, unless it is recorded anyway, as for its peak. */
+/* Adds a rollup of a counter: its terms if the rollup follows from them, unless the counter is recorded anyway, as for
+ * its peak. */
 static void need_rollup(const struct cw_needs *n, const struct cw_operand *o, bool peak)
 {
     const struct cw_counter *c = &n->chip->counters[o->counter];
@@ -248,7 +250,7 @@ static void need_rollup(const struct cw_needs *n, const struct cw_operand *o, bo
         add(n, o->counter, CW_ROLLUP_BIT(o->rollup));
 }
 
-/* The user's duration becomes cycles by what elapsed in the time measured. */
+/* Adds the counters that convert the user's duration into cycles: elapsed cycles and measured time. */
 static void need_span(const struct cw_needs *n, const struct cw_operand *o)
 {
     if (o->span == CW_SPAN_MEASURED)
@@ -261,7 +263,7 @@ void cw_term_needs(const struct cw_needs *n, const struct cw_term *t)
 {
     const struct cw_operand *operands[] = {&t->x, &t->factor, &t->divisors[0], &t->divisors[1]};
     enum { COUNT = sizeof operands / sizeof *operands };
-    bool peak = false; /* a fact of the device, recorded for each counter of the schema */
+    bool peak = false; /* a device fact, recorded for each counter of the schema */
     for (int i = 0; i < COUNT; i++)
         if (operands[i]->reads == CW_READS_PEAK) {
             add(n, operands[i]->counter, 0);
@@ -288,7 +290,7 @@ static uint32_t find_lacking(const struct cw_chip *chip, const struct cw_term *t
     return CW_NONE;
 }
 
-/* A throughput is the largest of what is there. */
+/* Checks the terms of a metric; a throughput needs one only, because it is the largest of them. */
 static enum cw_status check_lacks(const struct cw_chip *chip, const struct cw_metric *m, const struct cw_terms *terms,
                                   struct cw_error *err)
 {

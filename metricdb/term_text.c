@@ -25,7 +25,7 @@ static void put_operand(struct cw_writer *out, const char *before, const struct 
 
 static void put_term(struct cw_writer *out, const struct cw_chip *chip, const struct cw_term *t)
 {
-    bool seconds = t->divisors[0].reads == CW_READS_TIME; /* which the scale makes of nanoseconds */
+    bool seconds = t->divisors[0].reads == CW_READS_TIME; /* the scale converts nanoseconds to seconds */
     if (t->x.reads == CW_READS_NOTHING)
         cw_write_format(out, "%g", t->scale);
     else if (t->scale != 1 && !seconds)

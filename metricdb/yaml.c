@@ -20,7 +20,7 @@ struct parse {
     const char *source;
     struct cw_arena *arena;
     struct cw_error *err;
-    size_t values_left; /* that the document may have; a value takes many times the memory of two bytes of text */
+    size_t values_left; /* limit on further values: a value takes many times the memory of two bytes of text */
 };
 
 static enum cw_status fail_at(struct parse *p, yaml_mark_t mark, const char *message)
@@ -84,7 +84,7 @@ static enum cw_status sort_keys(struct parse *p, const struct cw_yaml *node)
     return status;
 }
 
-/* What was gathered while its size was not known. */
+/* Copies data of initially unknown size into the arena. */
 static void *keep(struct parse *p, const struct cw_writer *gathered)
 {
     void *kept = gathered->status == CW_OK ? cw_arena_alloc(p->arena, gathered->size, 1) : NULL;
@@ -106,7 +106,7 @@ static const char *scalar_text(struct parse *p, const yaml_event_t *event, enum 
     return text;
 }
 
-/* Escapes and folded lines make the text of a scalar other than what stands in the file. */
+/* The column of a scalar's text; 0 if escapes or folded lines make it different from the file. */
 static unsigned text_column(const yaml_event_t *event, const char *text)
 {
     yaml_scalar_style_t style = event->data.scalar.style;
@@ -217,7 +217,8 @@ static enum cw_status parse_document(struct parse *p, struct cw_yaml *root)
     return status;
 }
 
-/* libyaml looks through all %TAG directives for each one. No data file has any, and no plain value begins so. */
+/* Refuses directives: libyaml compares each %TAG directive with all others, which is slow. No data file has any, and no
+ * plain value begins with %. */
 static enum cw_status refuse_directives(const char *text, size_t size, const char *source, struct cw_error *err)
 {
     unsigned line = 1;
@@ -389,7 +390,7 @@ double cw_yaml_number(struct cw_yaml_reader *reader, const struct cw_yaml *node)
 {
     if (!cw_yaml_expect(reader, node, CW_YAML_SCALAR, "a number"))
         return 0;
-    /* no "nan", "inf", hexadecimal or spaces, which strtod would take */
+    /* Refuse "nan", "inf", hexadecimal and spaces, which strtod would accept. */
     bool plain = node->text[strspn(node->text, "0123456789+-.eE")] == 0;
     char *end;
     double value = strtod(node->text, &end);

@@ -20,7 +20,7 @@ static const struct cw_copy *find(const struct cw_copies *copies, uint32_t raw, 
     return count ? bsearch(&wanted, copies->items + first, count, sizeof wanted, by_pass) : NULL;
 }
 
-/* Leaves passes the copies that are kept; one that keeps nothing is gone. */
+/* Reduces passes to the copies to keep; removes passes that keep nothing. */
 static bool keep_copies(struct cw_config_image *plan, const struct cw_copies *copies, const bool *kept,
                         struct cw_arena *arena)
 {
@@ -43,12 +43,12 @@ static bool keep_copies(struct cw_config_image *plan, const struct cw_copies *co
     return passes != NULL;
 }
 
-/* ---- passes that are collected as one --------------------------------------------------------------------------- */
+/* ---- bundles ---------------------------------------------------------------------------------------------------- */
 
 uint32_t cw_copies_bundle(uint32_t *bond, uint32_t pass)
 {
     for (; bond[pass] != pass; pass = bond[pass])
-        bond[pass] = bond[bond[pass]]; /* shorter the next time */
+        bond[pass] = bond[bond[pass]]; /* shortens the chain for the next call */
     return pass;
 }
 
@@ -72,14 +72,14 @@ void cw_copies_bind(const struct cw_copies *copies, uint32_t *bond, const struct
         }
 }
 
-/* ---- without copies that cost passes ---------------------------------------------------------------------------- */
+/* ---- removing copies that cost passes --------------------------------------------------------------------------- */
 
-enum state { OPEN, KEPT, PINNED, DROPPED }; /* only a copy that is open may still go */
+enum state { OPEN, KEPT, PINNED, DROPPED }; /* only an open copy may be dropped */
 
 struct dropping {
     struct cw_copies copies;
-    uint8_t *state; /* of each copy */
-    uint32_t *bond; /* of each pass */
+    uint8_t *state; /* by copy */
+    uint32_t *bond; /* by pass */
 };
 
 static uint8_t *state_of(const struct dropping *d, const struct cw_copy *copy)
@@ -87,7 +87,7 @@ static uint8_t *state_of(const struct dropping *d, const struct cw_copy *copy)
     return &d->state[copy - d->copies.items];
 }
 
-/* Whether some pass still holds all raw counters of a group, and which. */
+/* Whether some pass still holds all raw counters of a group; *pass is that pass. */
 static bool is_held(const struct dropping *d, const struct cw_config_counter *group, uint32_t *pass)
 {
     for (uint32_t k = d->copies.first[group->raws[0]]; k < d->copies.first[group->raws[0] + 1]; k++) {
@@ -103,7 +103,7 @@ static bool is_held(const struct dropping *d, const struct cw_config_counter *gr
     return false;
 }
 
-/* A raw counter stays in a pass, and in no other of its bundle but where it is pinned. */
+/* Keeps a raw counter in a pass and drops it from the other passes of the bundle, except where it is pinned. */
 static void keep(struct dropping *d, uint32_t raw, uint32_t pass)
 {
     uint32_t bundle = cw_copies_bundle(d->bond, pass);
@@ -166,15 +166,15 @@ static bool drop_some(struct cw_config_image *plan, const struct cw_config_count
 enum cw_status cw_copies_drop(struct cw_config_image *plan, const struct cw_config_counter *groups, size_t group_count,
                               size_t pinned, struct cw_arena *arena, struct cw_error *err)
 {
-    for (bool dropped = true; dropped;) /* a counter that was whole may be spread by it */
+    for (bool dropped = true; dropped;) /* dropping copies may spread a counter that was whole, so repeat */
         if (!drop_some(plan, groups, group_count, pinned, &dropped, arena))
             return cw_error_nomem(err);
     return CW_OK;
 }
 
-/* ---- without copies --------------------------------------------------------------------------------------------- */
+/* ---- removing all copies ---------------------------------------------------------------------------------------- */
 
-struct sized { /* a counter of the plan */
+struct sized { /* a counter of the plan, with the number of its raw counters */
     uint32_t counter, raws;
 };
 
@@ -188,9 +188,9 @@ static int by_raws(const void *a, const void *b)
 
 struct single {
     struct cw_copies copies;
-    uint32_t *kept_in;      /* of each raw counter: the pass that it is left to, or NONE */
-    bool *used;             /* of each pair of a pass and a domain: something that stays is collected there */
-    uint32_t *marked, mark; /* of each pair: the question that counted it last */
+    uint32_t *kept_in;      /* by raw counter: the pass that keeps it, or NONE */
+    bool *used;             /* by pair of pass and domain: a kept raw counter is collected there */
+    uint32_t *marked, mark; /* by pair: the last question that counted it */
 };
 
 static void leave(struct single *s, uint32_t raw, const struct cw_copy *copy)
@@ -199,8 +199,7 @@ static void leave(struct single *s, uint32_t raw, const struct cw_copy *copy)
     s->used[copy->pair] = true;
 }
 
-/* How many domains more a pass has with these raw counters; NONE where it lacks one, or has to leave it to another
- * pass. */
+/* Counts the domains that these raw counters add to a pass; NONE if the pass lacks one or another pass keeps it. */
 static uint32_t domains_more(struct single *s, uint32_t pass, const uint32_t *raws, uint32_t raw_count)
 {
     uint32_t more = 0;
@@ -215,7 +214,8 @@ static uint32_t domains_more(struct single *s, uint32_t pass, const uint32_t *ra
     return more;
 }
 
-/* Leaves raw counters to a pass that has them all, where there is one: each domain costs time at every launch. */
+/* Leaves raw counters to one pass that has them all, if there is one, the pass that needs the fewest additional
+ * domains: each domain costs time at every launch. */
 static void choose_pass(struct single *s, const uint32_t *raws, uint32_t raw_count)
 {
     uint32_t best = NONE, fewest = NONE, at = raw_count ? s->copies.first[raws[0]] : 0;
@@ -230,7 +230,7 @@ static void choose_pass(struct single *s, const uint32_t *raws, uint32_t raw_cou
         leave(s, raws[r], find(&s->copies, raws[r], best));
 }
 
-/* What stands once has no choice. */
+/* Keeps raw counters that stand in one pass only: they leave no choice. */
 static bool leave_uncopied(struct single *s, uint32_t raw_count)
 {
     bool copied = false;

@@ -11,12 +11,12 @@ struct parting {
     struct cw_parts_spread work;
     struct cw_arena *scratch;
     struct cw_parts *parts;
-    struct cw_pass_index index;    /* of the plan, then of the plan as it is collected */
-    uint32_t *bond, *next;         /* of each pass: a bundle's first pass, and its next one or CW_PARTS_NONE */
-    uint32_t *marks;               /* of each raw counter: what saw it last */
-    struct cw_schema_repeat *held; /* a pass has all raw counters of a counter */
+    struct cw_pass_index index;    /* index of the plan, then of the plan as collected */
+    uint32_t *bond, *next;         /* by pass: first pass of its bundle, and next pass or CW_PARTS_NONE */
+    uint32_t *marks;               /* by raw counter: the last mark */
+    struct cw_schema_repeat *held; /* pairs of a counter and a pass that has all its raw counters */
     uint32_t held_count;
-    uint32_t *column_part; /* of each column of the schema, or CW_PARTS_NONE */
+    uint32_t *column_part; /* by column of the schema, or CW_PARTS_NONE */
 };
 
 static uint32_t *numbers(struct cw_arena *arena, size_t count, uint32_t fill)
@@ -32,9 +32,9 @@ static void clear_marks(struct parting *p)
     memset(p->marks, 0, p->work.plan->raw_count * sizeof *p->marks);
 }
 
-/* ---- what the passes hold --------------------------------------------------------------------------------------- */
+/* ---- contents of passes ----------------------------------------------------------------------------------------- */
 
-/* By counter, then pass. */
+/* Sorted by counter, then pass. */
 static bool find_held(struct parting *p, const struct cw_config_image *plan)
 {
     struct cw_pass_index *index = &p->index;
@@ -86,7 +86,7 @@ static int by_pass(const void *left, const void *right)
     return (a->pass > b->pass) - (a->pass < b->pass);
 }
 
-/* Leaves each pass what the counters need that it holds whole. Reorders p->held. */
+/* Reduces each pass to the raw counters of counters that it holds whole. Reorders p->held. */
 static void trim_passes(struct parting *p)
 {
     clear_marks(p);
@@ -117,7 +117,7 @@ static bool any_marked(const struct parting *p, const struct cw_parts_pass *pass
     return false;
 }
 
-/* The passes that a counter is spread over are to be in one part. */
+/* Bundles the passes of each counter that is spread over several, so that one part gets them all. */
 static void bind_all(struct parting *p)
 {
     for (uint32_t c = 0; c < p->work.plan->counter_count; c++)
@@ -132,7 +132,7 @@ static void bind_all(struct parting *p)
         }
 }
 
-/* Whether no pass of a bundle that is in no part yet shares a raw counter with the part so far. */
+/* Whether a bundle shares no raw counter with the part so far, in passes that are in no part yet. */
 static bool joins(const struct parting *p, uint32_t first, uint32_t mark)
 {
     uint32_t i = first;
@@ -141,7 +141,7 @@ static bool joins(const struct parting *p, uint32_t first, uint32_t mark)
     return i == CW_PARTS_NONE;
 }
 
-/* Its passes join the part, but those that share a raw counter with an earlier one of them. */
+/* Adds the passes of a bundle to the part, except passes that share a raw counter with an earlier one. */
 static void join(struct parting *p, uint32_t first, uint32_t mark)
 {
     for (uint32_t i = first; i != CW_PARTS_NONE; i = p->next[i]) {
@@ -153,10 +153,10 @@ static void join(struct parting *p, uint32_t first, uint32_t mark)
     }
 }
 
-/* Fills one part after the other with the bundles that still fit it, or each with a single pass. */
+/* Fills one part after the other with the bundles that still fit, or gives each pass a part of its own. */
 static bool divide(struct parting *p, bool single)
 {
-    uint32_t *refused = numbers(p->scratch, p->work.pass_count, 0); /* by bundle: the part that last did not take it */
+    uint32_t *refused = numbers(p->scratch, p->work.pass_count, 0); /* by bundle: the last part that did not fit */
     p->bond = numbers(p->scratch, p->work.pass_count, 0);
     p->next = numbers(p->scratch, p->work.pass_count, CW_PARTS_NONE);
     clear_marks(p);
@@ -184,14 +184,14 @@ static bool divide(struct parting *p, bool single)
         }
         p->work.part_count += taken > 0;
     }
-    p->work.part_count += !p->work.part_count; /* also a plan that needs no counting is collected */
+    p->work.part_count += !p->work.part_count; /* a plan without counting also needs a part */
     return true;
 }
 
 /* ---- columns ---------------------------------------------------------------------------------------------------- */
 
-/* The first part that has all of a counter's raw counters, each once, and there the passes that have some. `held` is of
- * each part how many it has: 0 between calls. */
+/* Finds the first part with all of a counter's raw counters, each once, and the part's passes that have some. `held`
+ * counts them by part and is 0 between calls. */
 static bool describe_mixed(struct parting *p, uint32_t c, uint32_t *held, struct cw_schema_counter *out)
 {
     const struct cw_config_counter *counter = &p->work.plan->counters[c];
@@ -245,7 +245,7 @@ static bool make_schema(struct parting *p)
     return good;
 }
 
-/* The plan as it is collected. */
+/* Makes the plan as the parts collect it. */
 static bool make_plan(struct parting *p)
 {
     struct cw_config_image *plan = &p->parts->plan;
@@ -262,7 +262,7 @@ static bool make_plan(struct parting *p)
     return passes != NULL;
 }
 
-/* Numbers by the part that they are in: those of part i are items[first[i]] up to items[first[i + 1]], ascending. */
+/* Numbers sorted by part: part i has items[first[i]] up to items[first[i + 1]], ascending. */
 struct members {
     uint32_t *first, *items;
 };
@@ -354,7 +354,7 @@ enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_imag
     return status;
 }
 
-/* The pass that holds a column's counter whole; CW_PARTS_NONE where several passes share it, or none is needed. */
+/* The pass that holds a column's counter whole; CW_PARTS_NONE if several passes share it, or if it needs none. */
 static uint32_t pass_of(const struct cw_parts *parts, uint32_t column)
 {
     const struct cw_schema *schema = &parts->schema;
@@ -364,7 +364,7 @@ static uint32_t pass_of(const struct cw_parts *parts, uint32_t column)
     return counter->whole && parts->plan.counters[column].raw_count ? counter->passes[0] : CW_PARTS_NONE;
 }
 
-/* Counters without raw counters are in every pass. */
+/* A counter without raw counters is in every pass. */
 static bool holds(const struct cw_parts *parts, uint32_t column, uint32_t pass)
 {
     bool free = column < parts->schema.counter_count && !parts->plan.counters[column].raw_count;

@@ -1,9 +1,9 @@
-/* A plan taken apart into passes whose counter data is one.
+/* Divides a plan into parts: sets of passes with common counter data.
  *
- * NVIDIA's counter data has one value for each raw counter: of one that stands in several passes it holds the mean.
- * Passes that share a raw counter therefore go to different parts, each with counter data of its own, and a counter
- * that several passes hold whole has a value of each. One that no pass holds whole needs all its passes in one part:
- * where those share others, it is given passes that do not. */
+ * NVIDIA's counter data has one value for each raw counter: the mean, if it stands in several passes. Passes that share
+ * a raw counter therefore go to different parts, each with its own counter data; a counter that several passes hold
+ * whole then has a value from each. A counter that no pass holds whole needs all its passes in one part. If these
+ * passes share raw counters with others, new passes are added that do not. */
 #ifndef CW_PASSES_PARTS_H
 #define CW_PASSES_PARTS_H
 
@@ -11,23 +11,23 @@
 #include "passes/parts_complete.h"
 
 enum cw_parting {
-    CW_PARTS_FEW,    /* as few as keep shared raw counters apart */
-    CW_PARTS_PASSES, /* one for each pass; counters that no pass holds whole are in none */
-    CW_PARTS_ONE,    /* one only: a raw counter is left to one of its passes */
+    CW_PARTS_FEW,    /* as few parts as keep shared raw counters apart */
+    CW_PARTS_PASSES, /* a part for each pass; counters that no pass holds whole are left out */
+    CW_PARTS_ONE,    /* a single part: each raw counter is left to one of its passes */
 };
 
 struct cw_part {
-    struct cw_config_image plan; /* some of the passes, with the raw counters and counters that are collected in them */
-    const uint32_t *columns;     /* of each of its counters: the schema's column that its values are; ascending */
-    const uint32_t *passes;      /* of each of its passes: the number in the schema */
+    struct cw_config_image plan; /* some of the passes, with the raw counters and counters collected in them */
+    const uint32_t *columns;     /* by counter of `plan`: the column of the schema with its values; ascending */
+    const uint32_t *passes;      /* by pass of `plan`: its number in the schema */
 };
 
 struct cw_parts {
     uint32_t count; /* at least one */
     struct cw_part *items;
-    uint32_t added;              /* passes, so that what a counter is spread over can be in one part */
-    struct cw_config_image plan; /* as the parts collect it: the plan's passes, then those added */
-    struct cw_schema schema;     /* of what all parts collect */
+    uint32_t added;              /* number of passes added, so that one part can have a spread counter */
+    struct cw_config_image plan; /* the plan as the parts collect it: its own passes, then the added ones */
+    struct cw_schema schema;     /* schema of all parts together */
 };
 
 struct cw_parts_rules {
@@ -36,13 +36,14 @@ struct cw_parts_rules {
     void *user;
 };
 
-/* Lists live in `arena`, the rest is shared with the plan. A native config image stays in a part that is all of the
- * plan. CW_ERR_UNSUPPORTED for more than CW_PASSES_MAX. */
+/* Divides a plan. Lists live in `arena`, the rest is shared with the plan. A part that is the whole plan keeps its
+ * native config image. CW_ERR_UNSUPPORTED for more than CW_PASSES_MAX passes. */
 enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_image *plan,
                              const struct cw_parts_rules *rules, struct cw_arena *arena, struct cw_error *err);
 
-/* The pass of `parts->plan` that holds most counters whole, the first of those, by itself; its columns are those of
- * `parts->schema`. Lists live in `arena`, the rest is shared with the parts. A plan without passes has none. */
+/* Makes a part of the one pass of `parts->plan` that holds most counters whole (the first such pass); its columns refer
+ * to `parts->schema`. Lists live in `arena`, the rest is shared with the parts. For a plan without passes the part is
+ * empty. */
 enum cw_status cw_parts_fullest_pass(struct cw_part *part, const struct cw_parts *parts, struct cw_arena *arena,
                                      struct cw_error *err);
 

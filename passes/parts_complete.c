@@ -12,18 +12,18 @@ enum cw_status cw_parts_check_count(uint32_t count, struct cw_error *err)
                         CW_PASSES_MAX);
 }
 
-/* ---- passes that hold counters whole ---------------------------------------------------------------------------- */
+/* ---- passes for spread counters --------------------------------------------------------------------------------- */
 
 struct completion {
     const struct cw_config_image *plan;
     struct cw_arena *arena;
     cw_parts_fits *fits;
     void *user;
-    struct cw_config_pass *passes; /* room for one more than CW_PASSES_MAX */
-    struct cw_placement **own;  /* of each pass that was added: its placements, with room for the next power of two */
-    uint32_t *domain;           /* where the plan collects each raw counter */
-    struct cw_placement *grown; /* a pass with one counter more */
-    uint32_t *asked, question;  /* of each raw counter: the last question whose pass has it */
+    struct cw_config_pass *passes; /* room for CW_PASSES_MAX + 1 */
+    struct cw_placement **own;     /* by added pass: its placements, with room for the next power of two */
+    uint32_t *domain;              /* by raw counter: the domain where the plan collects it */
+    struct cw_placement *grown;    /* a pass with one more counter */
+    uint32_t *asked, question;     /* by raw counter: the last question whose pass has it */
 };
 
 static bool is_held(struct cw_pass_index *index, const struct cw_config_counter *counter)
@@ -34,7 +34,7 @@ static bool is_held(struct cw_pass_index *index, const struct cw_config_counter 
     return k < some || !counter->raw_count;
 }
 
-/* Adds up to `count` what is new of m->grown to the placements of a pass. */
+/* Adds the new placements of m->grown, up to `count`, to a pass. */
 static bool grow(struct completion *m, uint32_t p, uint32_t count)
 {
     uint32_t before = m->passes[p].count, room = 1;
@@ -53,7 +53,7 @@ static bool grow(struct completion *m, uint32_t p, uint32_t count)
     return true;
 }
 
-/* Puts a counter's raw counters into a pass that was added, where that fits. */
+/* Puts a counter's raw counters into an added pass, if they fit. */
 static enum cw_status put_counter(struct completion *m, uint32_t p, const struct cw_config_counter *counter,
                                   bool *answer, struct cw_error *err)
 {
@@ -74,7 +74,7 @@ static enum cw_status put_counter(struct completion *m, uint32_t p, const struct
     return status != CW_OK || !*answer || grow(m, p, grown.count) ? status : cw_error_nomem(err);
 }
 
-/* Into one of the passes that were added, or into one more. */
+/* Puts a counter into one of the added passes, or into a new one. */
 static enum cw_status place_counter(struct completion *m, uint32_t *count, const struct cw_config_counter *counter,
                                     struct cw_error *err)
 {

@@ -4,8 +4,8 @@
 
 enum where { THERE, BACK, FREE, ELSEWHERE, NOWHERE };
 
-/* Where a part can have a raw counter from: it has it; a pass of it had it in the plan; a pass that is in no part had
- * it; else only by another pass. `pass` is that pass, `at` how the plan collects it. */
+/* Finds the cheapest source of a raw counter for a part: the part has it; the plan gave it to one of the part's passes;
+ * a pass outside all parts has it; else only a new pass. `pass` is the pass found, `at` the plan's placement. */
 static enum where look_for(const struct cw_parts_spread *p, uint32_t part, uint32_t raw, uint32_t *pass,
                            const struct cw_placement **at)
 {
@@ -27,7 +27,7 @@ static enum where look_for(const struct cw_parts_spread *p, uint32_t part, uint3
     return found;
 }
 
-/* Makes room for one more in a pass, and puts it there for the time being. */
+/* Makes room for one more placement in a pass and puts it there provisionally. */
 static bool put(struct cw_parts_spread *p, uint32_t pass, const struct cw_placement *at)
 {
     struct cw_parts_pass *to = &p->passes[pass];
@@ -45,7 +45,7 @@ static bool put(struct cw_parts_spread *p, uint32_t pass, const struct cw_placem
     return true;
 }
 
-/* A pass has a raw counter for good. */
+/* Records that a pass has a raw counter for good. */
 static bool note(struct cw_parts_spread *p, uint32_t pass, uint32_t raw)
 {
     struct cw_parts_place *place = cw_arena_alloc(p->scratch, 1, sizeof *place);
@@ -61,7 +61,7 @@ static enum cw_status keep(struct cw_parts_spread *p, uint32_t pass, const struc
     return put(p, pass, at) && note(p, pass, at->raw) ? CW_OK : cw_error_nomem(p->err);
 }
 
-/* A pass of the part that takes one more, or CW_PARTS_NONE. */
+/* Finds a pass of the part with room for one more placement, or CW_PARTS_NONE. */
 static enum cw_status find_room(struct cw_parts_spread *p, uint32_t part, const struct cw_placement *at,
                                 uint32_t *found)
 {
@@ -83,7 +83,7 @@ static enum cw_status find_room(struct cw_parts_spread *p, uint32_t part, const 
     return CW_OK;
 }
 
-/* Where there is room, or into one more pass. */
+/* Puts a placement into a pass with room, or into a new one. */
 static enum cw_status put_somewhere(struct cw_parts_spread *p, uint32_t part, const struct cw_placement *at)
 {
     uint32_t pass;
@@ -100,11 +100,11 @@ static enum cw_status put_somewhere(struct cw_parts_spread *p, uint32_t part, co
     return keep(p, pass, at);
 }
 
-/* Passes more count above all; then moves, and passes of the plan that were of no use yet. */
+/* Costs: new passes above all; then moves, and unused passes of the plan. */
 enum { A_MOVE = 2, A_PASS_OF_THE_PLAN = 1, TRIED = 4 };
 #define A_PASS ((uint64_t)1 << 32)
 
-/* A raw counter costs a part nothing that has it, or that a pass is in which had it in the plan. */
+/* Records a saving: a raw counter is free for a part that has it, or that has a pass to which the plan gave it. */
 static void save(struct cw_parts_spread *p, uint32_t pass, uint32_t asked, uint64_t cost)
 {
     uint32_t part = p->passes[pass].part;
@@ -114,8 +114,8 @@ static void save(struct cw_parts_spread *p, uint32_t pass, uint32_t asked, uint6
     p->weighed[part].cost -= cost;
 }
 
-/* What it seems to take to have all raw counters of a counter in each part, if the part has room. False where it cannot
- * be: no pass of the plan has one of them. */
+/* Estimates for each part the cost of having all raw counters of a counter, if the part has room. False if no pass of
+ * the plan has one of them. */
 static bool weigh_all(struct cw_parts_spread *p, const struct cw_config_counter *counter)
 {
     const struct cw_copies *copies = &p->index->copies;
@@ -137,11 +137,11 @@ static bool weigh_all(struct cw_parts_spread *p, const struct cw_config_counter 
             save(p, copies->items[k].pass, p->asked, cost);
     }
     for (uint32_t part = 0; part < p->part_count; part++)
-        p->weighed[part].cost += all; /* what was saved is below 0 so far, as unsigned numbers have it */
+        p->weighed[part].cost += all; /* savings so far wrapped below 0 */
     return true;
 }
 
-/* What it takes in a part, by what hardware says. */
+/* Computes the exact cost in one part by asking the hardware's limits. */
 static enum cw_status weigh(struct cw_parts_spread *p, uint32_t part, const struct cw_config_counter *counter,
                             uint64_t *cost)
 {
@@ -158,7 +158,8 @@ static enum cw_status weigh(struct cw_parts_spread *p, uint32_t part, const stru
     return status;
 }
 
-/* The part for which a counter takes the least, of the few that seem cheapest: asking hardware takes time. */
+/* Chooses the part with the least cost for a counter. Checks only the few with the least estimates, because checking
+ * takes time. */
 static enum cw_status choose_part(struct cw_parts_spread *p, const struct cw_config_counter *counter, uint32_t *best)
 {
     uint64_t least = UINT64_MAX;
@@ -185,7 +186,7 @@ static enum cw_status choose_part(struct cw_parts_spread *p, const struct cw_con
     return status;
 }
 
-/* All raw counters of a counter have to be in one part. */
+/* Puts all raw counters of a counter into one part. */
 static enum cw_status place_spread(struct cw_parts_spread *p, const struct cw_config_counter *counter)
 {
     uint32_t part, pass = 0;

@@ -1,4 +1,4 @@
-/* A plan while it is taken apart, and the counters that no pass of it holds whole. Internal to passes/. */
+/* A plan while it is divided, and the counters that no pass of it holds whole. Internal to passes/. */
 #ifndef CW_PASSES_PARTS_SPREAD_H
 #define CW_PASSES_PARTS_SPREAD_H
 
@@ -10,7 +10,7 @@ enum { CW_PARTS_NONE = CW_NO_BUCKET };
 struct cw_parts_pass {
     struct cw_placement *placements;
     uint32_t count, room, part; /* part: CW_PARTS_NONE while it is in none */
-    bool grown;                 /* it has what the plan does not give it */
+    bool grown;                 /* has more than the plan gives it */
 };
 
 struct cw_parts_place {
@@ -20,23 +20,23 @@ struct cw_parts_place {
 
 struct cw_parts_spread {
     const struct cw_config_image *plan;
-    const struct cw_pass_index *index; /* of the plan */
+    const struct cw_pass_index *index; /* index of the plan */
     cw_parts_fits *fits;               /* NULL: no pass takes more than the plan gave it */
     void *user;
-    struct cw_parts_pass *passes; /* those of the plan, with what is of use, then those added */
+    struct cw_parts_pass *passes; /* passes of the plan, reduced to their use, then added passes */
     uint32_t pass_count, part_count;
-    uint32_t *first_held;                 /* of each counter: the first pass that has all of it, or CW_PARTS_NONE */
-    const struct cw_parts_place **places; /* of each raw counter: the passes that have it now */
+    uint32_t *first_held;                 /* by counter: the first pass with all of it, or CW_PARTS_NONE */
+    const struct cw_parts_place **places; /* by raw counter: its passes now */
     struct cw_parts_weight {
         uint64_t cost;
-        uint32_t asked; /* the last question about a raw counter that this part answers without cost */
-    } * weighed;        /* of each part, for the counter in question */
+        uint32_t asked; /* the last question about a raw counter that is free for this part */
+    } * weighed;        /* by part, for the current counter */
     uint32_t asked;
     struct cw_arena *arena, *scratch;
     struct cw_error *err;
 };
 
-/* Puts all raw counters of each counter that no pass holds into one part, by more passes if need be; `passes` has room
+/* Puts all raw counters of each counter that no pass holds into one part, with new passes if needed; `passes` has room
  * for CW_PASSES_MAX. */
 enum cw_status cw_parts_place_spread(struct cw_parts_spread *spread);
 

@@ -1,5 +1,5 @@
-/* A backend makes captures: of a real GPU (cupti), or of a simulated one (sim). The commands know backends by this
- * interface alone (command/command.c has the list). */
+/* A backend makes captures of a real GPU (cupti) or of a simulated one (sim). The commands use backends only through
+ * this interface (command/command.c has the list). */
 #ifndef CW_AGENT_BACKEND_H
 #define CW_AGENT_BACKEND_H
 
@@ -11,138 +11,140 @@
 #include "image/pc_data.h"
 #include "image/trace_kinds.h"
 
-/* What every capture is told. */
+/* Options of every capture. */
 struct cw_capture_options {
-    const struct cw_config_image *plan; /* NULL: of single instructions */
+    const struct cw_config_image *plan; /* NULL: a capture of single instructions */
     const char *output;                 /* "-": standard output */
-    char *const *argv; /* the program and its arguments; NULL, where samples are taken: the device alone */
+    char *const *argv;                  /* the program and its arguments; for samples NULL: sample the device alone */
     uint64_t sim_seed;
-    uint32_t sim_steps, sim_processes; /* of training that a program does which says nothing */
-    const char *sim_lack; /* the unit whose counters a simulated GPU lacks; NULL: none */
+    uint32_t sim_steps, sim_processes; /* size of the training that a program without events stands for */
+    const char *sim_lack;              /* a unit whose counters a simulated GPU lacks; NULL: none */
     bool force;           /* replace a file that is no capture, too */
 };
 
-enum { CW_SIM_STEPS = 6, CW_SIM_PROCESSES = 2 }; /* unless told otherwise */
+enum { CW_SIM_STEPS = 6, CW_SIM_PROCESSES = 2 }; /* defaults */
 #define CW_SIM_TRAINING UINT32_MAX
 
-/* Counters of each kernel launch, or of the program's own ranges. */
+/* Options for counters of each kernel launch, or of the program's own ranges. */
 struct cw_range_options {
     struct cw_capture_options capture;
     const char *keep_native;
     struct cw_filter_options filter;
     enum cw_replay_kind replay;
-    bool user;                       /* user ranges rather than launches */
-    bool for_context, for_device;    /* whose work may count; both: the device's while nothing else uses it */
-    uint32_t levels;                 /* of nested user ranges */
-    bool whole_graphs;               /* batch: the launch of a CUDA graph is one range; else each of its kernels is */
-    bool verbose;                    /* say what batches took, and what ended them */
-    uint32_t reserve_mb, on_host_mb; /* where memory is saved, as in message.h */
-    uint32_t every;                  /* multiplexing counts every so many of what is alike; 0 or 1: all */
-    uint32_t slowdown; /* that multiplexing may cost the program, in thousandths of a percent; 0: whatever it does */
-    uint32_t sim_kernels; /* launches to pretend; CW_SIM_TRAINING: those of training */
-    uint32_t sim_drop;    /* how many of them to lose */
-    uint32_t sim_loop; /* how many kernels take turns, whose launches are alike; 0: no two launches are */
+    bool user;                    /* user ranges instead of launches */
+    bool for_context, for_device; /* whose work may count: the context's, the device's; both: the device's while nothing
+                                     else uses it */
+    uint32_t levels;              /* levels of nested user ranges */
+    bool whole_graphs;            /* batch: a CUDA graph launch is one range; else each of its kernels is */
+    bool verbose;                 /* report the time of batches and the reasons for their ends */
+    uint32_t reserve_mb, on_host_mb; /* memory to save to, as in message.h */
+    uint32_t every;                  /* multiplexing counts one of this many similar launches; 0 or 1: all */
+    uint32_t slowdown;    /* limit on the slow-down by multiplexing, in thousandths of a percent; 0: no limit */
+    uint32_t sim_kernels; /* launches to simulate; CW_SIM_TRAINING: those of training */
+    uint32_t sim_drop;    /* number of them to lose */
+    uint32_t sim_loop;    /* kernels that repeat in a loop and have similar launches; 0: no two launches are similar */
 };
 
-/* Single instructions: PC samples or SASS metrics. */
+/* Options for single instructions: PC samples or SASS metrics. */
 struct cw_pc_options {
     struct cw_capture_options capture;
     bool sass;    /* SASS metrics; else PC samples */
     bool no_code; /* leave the modules' code out of the file */
-    /* Kernels and devices. PC sampling also: only while a user range is open whose name matches, and where the mode is
-     * serialized, some of the launches. */
+    /* Selects kernels and devices. For PC sampling also: a user range during which to sample and, in serialized mode,
+     * some of the launches. */
     struct cw_filter_options filter;
-    /* PC sampling */
+    /* for PC sampling: */
     uint64_t flush_ns;
     enum cw_pc_mode mode;
-    uint8_t period;        /* 0: CUPTI's own */
-    uint64_t buffer_bytes; /* the hardware's buffer, 0: CUPTI's own size */
+    uint8_t period;        /* 0: CUPTI's default */
+    uint64_t buffer_bytes; /* size of the hardware's buffer, 0: CUPTI's default */
     uint32_t reason_count; /* 0: all */
     const char *const *reasons;
-    /* SASS metrics */
+    /* for SASS metrics: */
     uint32_t metric_count;
     const struct cw_sass_metric *metrics;
-    /* the simulated GPU */
-    uint32_t sim_drop; /* percent of the samples */
+    /* for the simulated GPU: */
+    uint32_t sim_drop; /* percentage of the samples to lose */
 };
 
-/* Samples of whole GPUs at equal intervals, by a plan of one pass. */
+/* Options for samples of whole GPUs at equal intervals, by a plan of one pass. */
 struct cw_pm_options {
     struct cw_capture_options capture;
-    uint64_t devices; /* a bit for each GPU to sample; 0: all of the plan's chip */
+    uint64_t devices; /* a bit for each GPU to sample; 0: all with the plan's chip */
     uint64_t interval;
     bool cycles;       /* the interval is in cycles of the system clock, else in ns */
-    double duration_s; /* 0: as long as the program runs */
-    double window_s;   /* sample for so long at a time, and decode between such windows; 0: all the time */
-    double every_s;    /* from the start of a window to that of the next, or longer; 0: as soon as one is decoded */
-    /* Where a user range or kernels are named, a window for each such range or, with kernels, for each launch. */
+    double duration_s; /* 0: until the program ends */
+    double window_s;   /* length of a sampling window, which is decoded after it; 0: sample all the time */
+    double every_s;    /* least time between the starts of windows; 0: begin the next as soon as one is decoded */
+    /* If it names a user range or kernels: one window for each such range or, with kernels, for each launch. */
     struct cw_filter_options filter;
-    uint64_t buffer_bytes;          /* 0: as much as is likely to be needed */
+    uint64_t buffer_bytes;          /* 0: a size that is likely to be enough */
     bool no_trace;                  /* leave out the program's kernel launches */
-    uint32_t sim_samples, sim_drop; /* samples to pretend, and how many of them to lose */
+    uint32_t sim_samples, sim_drop; /* samples to simulate, and number of them to lose */
     bool sim_overflow;              /* the loss is an overflow */
 };
 
-/* What happens in the program and on its GPUs, undisturbed: rows of the kinds that are asked for. */
+/* Options for a trace of events in the program and on its GPUs, which does not change their execution. */
 struct cw_trace_options {
     struct cw_capture_options capture;
-    uint64_t kinds; /* CW_TRACE_BIT of each; launch_shape, window and account come with what they are about */
-    /* Processes and devices. Range, kernels and numbers of launches open windows: nothing is left out of one. */
+    uint64_t kinds; /* CW_TRACE_BIT of each; launch_shape, window and account come with the kinds that they describe */
+    /* Selects processes and devices. Range, kernels and numbers of launches open windows; within a window everything is
+     * traced. */
     struct cw_filter_options filter;
     struct cw_trace_window_options windows;
-    const char *calls;       /* of the driver and runtime (cw_filter_name_is_listed); NULL: those of interest */
-    bool whole_graphs;       /* a launch of a CUDA graph is one row; else each of its nodes is */
-    bool latency;            /* when launches were queued and submitted */
-    bool attributes;         /* of launches: priorities, clusters and the like that are not always read */
-    bool hes;                /* times from the hardware event system, where the chip has it */
-    uint32_t attach;         /* a process that runs, instead of a program; 0: none */
-    uint64_t environment_ns; /* from one row of the environment to the next */
-    uint64_t flush_ns;       /* what was recorded is written at least this often; 0: as buffers fill */
-    uint64_t buffer_bytes;   /* of one buffer in the program */
-    uint32_t buffer_count;   /* of those at a time: what comes when all are full is lost, and counted */
-    bool quiet;              /* say what was lost, not what was recorded */
-    /* the simulated GPU */
+    const char *calls;       /* driver and runtime calls (cw_filter_name_is_listed); NULL: the calls of interest */
+    bool whole_graphs;       /* a CUDA graph launch is one row; else each of its nodes is */
+    bool latency;            /* record when launches were queued and submitted */
+    bool attributes;         /* record attributes of launches, such as priorities and clusters */
+    bool hes;                /* use times from the hardware event system, if the chip has it */
+    uint32_t attach;         /* attach to this process instead of starting a program; 0: do not */
+    uint64_t environment_ns; /* time between rows of the environment */
+    uint64_t flush_ns;       /* longest time before records are written; 0: when buffers fill */
+    uint64_t buffer_bytes;   /* size of one buffer in the program */
+    uint32_t buffer_count;   /* limit on buffers; when all are full, further records are lost and counted */
+    bool quiet;              /* report only losses, not recorded events */
+    /* for the simulated GPU: */
     uint32_t sim_drop, sim_untimed; /* kernels to lose, or to record without times */
-    uint32_t sim_drift;             /* of the GPUs' clocks, so many in a million */
+    uint32_t sim_drift;             /* drift of the GPUs' clocks, in parts per million */
     bool sim_unfinished;            /* its last process is killed */
 };
 
-/* What a capture on this node needs. The doctor asks for everything, a capture for what it needs itself. */
-enum cw_need { CW_NEED_RANGE, CW_NEED_PM, CW_NEED_PC, CW_NEED_SASS, CW_NEED_ALL, CW_NEED_TRACE /* no counters */ };
+/* Requirements of a capture on this node. The doctor checks all of them, a capture its own. */
+enum cw_need { CW_NEED_RANGE, CW_NEED_PM, CW_NEED_PC, CW_NEED_SASS, CW_NEED_ALL, CW_NEED_TRACE /* without counters */ };
 enum { CW_CHIP_NAME_SIZE = 32 };
 #define CW_EVERY_DEVICE UINT64_MAX
 
 struct cw_node_needs {
     enum cw_need need;
-    bool report;             /* print a line for each answer, the failures too: ok, note or FAIL */
-    const char *chip;        /* what the plan is for, NULL: any */
-    uint64_t devices;        /* a bit for each GPU to look at; CW_EVERY_DEVICE: all that fit; 0: the first of them */
-    char *found_chip;        /* NULL, or room of CW_CHIP_NAME_SIZE for the chip that the captures will be of */
-    uint64_t *found_devices; /* NULL, or where a bit is set for each GPU that was looked at */
-    /* SASS metrics that the chip must offer */
+    bool report;      /* print a line for each answer, failures included: ok, note or FAIL */
+    const char *chip; /* chip of the plan, NULL: any */
+    uint64_t devices; /* a bit for each GPU to check; CW_EVERY_DEVICE: all suitable ones; 0: the first suitable one */
+    char *found_chip; /* NULL, or room of CW_CHIP_NAME_SIZE for the chip of the captures */
+    uint64_t *found_devices; /* NULL, or gets a bit for each GPU checked */
+    /* SASS metrics that the chip must offer: */
     uint32_t metric_count;
     const struct cw_sass_metric *metrics;
-    /* stall reasons that the GPU must know */
+    /* stall reasons that the GPU must know: */
     uint32_t reason_count;
     const char *const *reasons;
-    struct cw_node_facts *facts; /* NULL, or where what is known of each GPU goes (node_facts.h) */
-    bool list;                   /* print the stall reasons or SASS metrics that there are, as `need` says */
+    struct cw_node_facts *facts; /* NULL, or collects the facts of each GPU (node_facts.h) */
+    bool list;                   /* print the available stall reasons or SASS metrics, depending on `need` */
 };
 
 struct cw_backend {
     const char *name;
-    const char *missing; /* why this build lacks it, and has nothing of what follows; NULL: it does not */
-    bool has_batches;    /* launches are replayed together (cw_range_options.verbose) */
-    bool keeps_native;   /* there is data of NVIDIA's to keep (cw_range_options.keep_native) */
-    /* Each runs the program of the options to its end, and writes what it captures to their output. On success
-     * *exit_status is what passes the program's own on. An error comes before the program was started, or after it has
-     * ended by itself; then what was complete is in the file, which does not say how the program ended.
-     * CW_ERR_UNSUPPORTED: this build or this node cannot make such captures. Options are borrowed. */
+    const char *missing; /* reason why this build lacks the backend and has no functions below; NULL: it has them */
+    bool has_batches;    /* replays launches in batches (cw_range_options.verbose) */
+    bool keeps_native;   /* can keep NVIDIA's data (cw_range_options.keep_native) */
+    /* Each function runs the program of the options to its end and writes the capture to their output. On success
+     * *exit_status passes the program's own on. An error comes before the program was started, or after it has ended by
+     * itself; the file then has the complete data, without the program's end. CW_ERR_UNSUPPORTED: this build or this
+     * node cannot make such captures. Options are borrowed. */
     enum cw_status (*range)(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pc)(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pm)(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*trace)(const struct cw_trace_options *options, int *exit_status, struct cw_error *err);
-    /* CW_OK, or the first thing that would stop a capture. */
+    /* Returns CW_OK, or the first obstacle to a capture. */
     enum cw_status (*check)(const struct cw_node_needs *needs, struct cw_error *err);
 };
 

@@ -30,7 +30,7 @@ void cw_batch_report_add(struct cw_batch_report *r, const struct cw_effort *e, u
     count_end(r, e->ended);
 }
 
-/* The most frequent first. */
+/* Sorts the most frequent first. */
 static int by_count(const void *one, const void *other)
 {
     const struct cw_batch_end *a = one, *b = other;

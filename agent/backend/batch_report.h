@@ -1,4 +1,5 @@
-/* What batches took and what ended them, over all processes: range --verbose. The same of passes that take turns. */
+/* Reports the time of batches and the reasons for their ends, over all processes (range --verbose). Does the same for
+ * passes that take turns. */
 #ifndef CW_AGENT_BATCH_REPORT_H
 #define CW_AGENT_BATCH_REPORT_H
 
@@ -6,9 +7,9 @@
 
 #include "agent/common/effort.h"
 
-enum { CW_BATCH_REPORT_ENDS = 32 }; /* that are told apart; the rest are others */
+enum { CW_BATCH_REPORT_ENDS = 32 }; /* distinct reasons; further ones count as others */
 
-/* All zeros: nothing yet. */
+/* Initialise with zeros. */
 struct cw_batch_report {
     bool of_passes;
     uint64_t batches, launches, ns[CW_EFFORT__COUNT];
@@ -16,12 +17,12 @@ struct cw_batch_report {
     struct cw_batch_end {
         char name[80];
         uint64_t count;
-    } ends[CW_BATCH_REPORT_ENDS + 1]; /* the last: others */
+    } ends[CW_BATCH_REPORT_ENDS + 1]; /* the last one: others */
 };
 
-/* Counts one, if it was a batch. */
+/* Adds a batch; ignores an effort without a batch. */
 void cw_batch_report_add(struct cw_batch_report *report, const struct cw_effort *effort, uint32_t launches);
-/* Two lines, or that there were none. */
+/* Prints two lines, or that there were no batches. */
 void cw_batch_report_print(struct cw_batch_report *report, FILE *out);
 
 #endif

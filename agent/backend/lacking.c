@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-enum { LONGEST_LIST = 400 }; /* of what a message names */
+enum { LONGEST_LIST = 400 }; /* length of a list in a message */
 
 bool cw_lacking_any(const uint8_t *lacks, uint32_t count)
 {
@@ -23,7 +23,7 @@ bool cw_lacking_all(const uint8_t *lacks, uint32_t count)
     return count > 0;
 }
 
-/* What stands before "__", without the domain that may stand before it. */
+/* Finds the unit: the text before "__", without a domain in front. */
 static const char *find_unit(const char *counter, size_t *length)
 {
     const char *end = strstr(counter, "__");
@@ -42,7 +42,7 @@ bool cw_lacking_is_of(const char *counter, const char *unit)
     return strlen(unit) == length && memcmp(start, unit, length) == 0;
 }
 
-/* Adds a name to a list of them; `more` counts what has no room. */
+/* Adds a name to a list; `more` counts names without room. */
 static void add(char *text, size_t size, const char *name, size_t length, uint32_t *more)
 {
     size_t used = strlen(text);
@@ -99,7 +99,7 @@ enum cw_status cw_lacking_everything(const struct cw_schema *schema, const uint8
                         cw_lacking_units(schema, lacks, units, sizeof units));
 }
 
-/* The placements of raw counters that are still needed. */
+/* Keeps the placements of needed raw counters. */
 static bool keep_placements(struct cw_config_pass *pass, const bool *needed, struct cw_arena *arena)
 {
     struct cw_placement *kept = cw_arena_alloc(arena, pass->count, sizeof *kept);

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 struct fact {
-    const char *key, *value; /* value NULL: the key alone */
+    const char *key, *value; /* value NULL: no value */
 };
 
 struct fact_list {
@@ -41,7 +41,7 @@ void cw_node_facts_free(struct cw_node_facts *facts)
     free(facts);
 }
 
-/* Room for one more of `count`, or NULL; what is there already is copied. */
+/* Makes room for one more of `count` items and copies the others; NULL on failure. */
 static void *grow(struct cw_node_facts *f, void *items, uint32_t count, uint32_t *room, size_t size)
 {
     if (count < *room)

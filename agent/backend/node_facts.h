@@ -1,5 +1,5 @@
-/* What is known of a node's GPUs before anything is captured, for "metric-config --device-facts": their chips and
- * attributes, what they lack, and which ways to collect work on them. */
+/* Collects facts about a node's GPUs before any capture, for "metric-config --device-facts": their chips and
+ * attributes, missing units, and the captures that work on them. */
 #ifndef CW_AGENT_NODE_FACTS_H
 #define CW_AGENT_NODE_FACTS_H
 
@@ -16,19 +16,19 @@ struct cw_node_facts {
     bool out_of_memory;
 };
 
-/* NULL where there is no memory. */
+/* NULL when out of memory. */
 struct cw_node_facts *cw_node_facts_create(void);
 void cw_node_facts_free(struct cw_node_facts *facts);
 
-/* A GPU, which what follows is of. */
+/* Adds a GPU; the functions below refer to the last one. */
 void cw_node_facts_gpu(struct cw_node_facts *facts, uint32_t number, const char *chip);
 void cw_node_facts_attribute(struct cw_node_facts *facts, const char *key, const char *value);
-/* A way to collect that works, by its command: "range". */
+/* Adds a kind of capture that works, by its command: "range". */
 void cw_node_facts_does(struct cw_node_facts *facts, const char *command);
-/* It is known which units it lacks: none but those that are named by `unit`, which may be NULL. */
+/* Notes that the missing units are known: only the ones named by `unit`, which may be NULL. */
 void cw_node_facts_lacks(struct cw_node_facts *facts, const char *unit);
 
-/* Writes the JSON file that docs/formats.md tells of; "-" is standard output. CW_ERR_DEVICE where there is no GPU. */
+/* Writes the JSON file described in docs/formats.md; "-" is standard output. CW_ERR_DEVICE if there is no GPU. */
 enum cw_status cw_node_facts_write(const struct cw_node_facts *facts, const char *path, struct cw_error *err);
 
 #endif

@@ -64,7 +64,7 @@ uint32_t cw_pm_describe_windows(const struct cw_pm_options *o, char text[96], st
     return count;
 }
 
-/* An interval at which none is lost, with a fourth to spare: a number of two digits. */
+/* An interval without losses, with 25 % to spare, rounded up to two digits. */
 static uint64_t lossless_us(uint64_t sample_ns)
 {
     uint64_t us = (sample_ns + sample_ns / 4 + 999) / 1000, digit = 1;

@@ -36,7 +36,7 @@ enum cw_status cw_range_capture_open(struct cw_range_capture *c, const struct cw
     return status == CW_OK ? cw_filter_open(&c->filter, &options->filter, err) : status;
 }
 
-/* Columns of counters with a raw counter of software's domain. NULL when out of memory. */
+/* Marks columns of counters with a raw counter of the software domain. NULL when out of memory. */
 static const bool *find_patched(const struct cw_range_capture *c)
 {
     const struct cw_config_image *plan = &c->parts.plan;
@@ -58,7 +58,7 @@ static const bool *find_patched(const struct cw_range_capture *c)
     return patched;
 }
 
-/* Where parts take turns, those come first that answer most, for a program that launches a kernel a few times only. */
+/* Puts parts with most counters first if parts take turns, for a program that launches a kernel only a few times. */
 static int by_counters(const void *a, const void *b)
 {
     const struct cw_part *x = a, *y = b;
@@ -70,8 +70,8 @@ static int by_counters(const void *a, const void *b)
 enum cw_status cw_range_capture_divide(struct cw_range_capture *c, cw_parts_fits *fits, void *user,
                                        struct cw_error *err)
 {
-    /* CUPTI's kernel replay goes through all passes of one config image at every launch; and native data that is kept
-     * is to hold everything of a range */
+    /* CUPTI's kernel replay runs all passes of one config image at every launch; and native data must hold all counters
+     * of a range. */
     bool one = c->options->replay == CW_REPLAY_KERNEL || c->options->keep_native;
     const struct cw_parts_rules rules = {.how = c->one_pass ? CW_PARTS_PASSES
                                                 : one       ? CW_PARTS_ONE
@@ -94,7 +94,7 @@ enum cw_status cw_range_capture_divide(struct cw_range_capture *c, cw_parts_fits
     return c->patched ? CW_OK : cw_error_nomem(err);
 }
 
-/* How many passes were added, and which counters are left out where each part is one pass. */
+/* Prints notices of added passes, and of counters that are left out if each part is one pass. */
 static void tell_parts(const struct cw_range_capture *c)
 {
     const struct cw_schema *schema = &c->parts.schema;
@@ -118,7 +118,7 @@ static void tell_parts(const struct cw_range_capture *c)
 
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
-/* What was left out, which multiplexing may do, too. NULL without memory. */
+/* Describes the filter, including multiplexing, for the file. NULL when out of memory. */
 static const char *filter_text(const struct cw_range_capture *c)
 {
     const struct cw_range_options *o = c->options;
@@ -130,7 +130,7 @@ static const char *filter_text(const struct cw_range_capture *c)
     return text;
 }
 
-enum seen { NOTHING, LACKING, THERE }; /* LACKING: in all ranges so far */
+enum seen { NOTHING, LACKING, THERE }; /* LACKING: unavailable in all ranges so far */
 
 static void tell_lacking(struct cw_range_capture *c)
 {

@@ -1,4 +1,4 @@
-/* What captures of ranges share, whatever the backend: the plan in parts, runs of the program, and where ranges go. */
+/* Shared by both backends for captures of ranges: the plan in parts, runs of the program, and the output. */
 #ifndef CW_AGENT_RANGE_CAPTURE_H
 #define CW_AGENT_RANGE_CAPTURE_H
 
@@ -11,46 +11,46 @@ struct cw_range_capture {
     const struct cw_range_options *options;
     struct cw_arena *arena;
     struct cw_filter filter;
-    uint64_t beside; /* the raw counter that every pass is to collect so that it counts for the device; 0 where that is
-                        not wanted or, if the context's work may count too, not known */
-    bool one_pass;   /* parts are one pass each: a run of application replay collects one of them, and multiplexing one
-                        of each launch or user range */
-    struct cw_config_image plan; /* that of the options, until it is changed or divided */
+    uint64_t beside; /* the raw counter that makes a pass count the whole device; every pass collects it. 0 if that is
+                        not wanted, or if it is not known and the context's work may count, too */
+    bool one_pass; /* each part is one pass: a run of application replay collects one part, and multiplexing one part of
+                      each launch or user range */
+    struct cw_config_image plan; /* the plan of the options, until it is changed or divided */
     struct cw_parts parts;
-    uint32_t added;        /* passes */
-    uint32_t first, level; /* of a run of application replay: its part, and its level of nested user ranges, from 1 */
-    const struct cw_clock_log *clocks; /* of the GPUs; NULL: not known */
+    uint32_t added;        /* passes added */
+    uint32_t first, level; /* for a run of application replay: its part, and its level of nested user ranges, from 1 */
+    const struct cw_clock_log *clocks; /* clocks of the GPUs; NULL: unknown */
     struct cw_range_output out;
-    uint8_t *seen[CW_MOST_DEVICES]; /* by counter, what ranges of a GPU say of it; NULL: there was none */
-    const bool *patched; /* by column: CUPTI counts it by patching a kernel's code; in a CUDA graph it comes out as 0 */
+    uint8_t *seen[CW_MOST_DEVICES]; /* by GPU and counter: availability in ranges so far; NULL: no range yet */
+    const bool *patched; /* by column: CUPTI counts it by patching a kernel's code, so that it is 0 in a CUDA graph */
 };
 
-/* To be closed also after a failure. The options are borrowed. */
+/* Opens a capture; borrows the options. Close it also after a failure. */
 enum cw_status cw_range_capture_open(struct cw_range_capture *capture, const struct cw_range_options *options,
                                      struct cw_error *err);
-/* Makes parts of the plan, as the kind of replay wants them; what fits a pass is for the backend to say. */
+/* Divides the plan into parts for the kind of replay; `fits` is the backend's test whether a pass fits. */
 enum cw_status cw_range_capture_divide(struct cw_range_capture *capture, cw_parts_fits *fits, void *user,
                                        struct cw_error *err);
-/* Opens the output, calls `run` for each run of the program, and says in the files how it ended: not after trouble, for
- * they may lack ranges. `run` stores the first thing that goes wrong meanwhile in *trouble. */
+/* Opens the output, calls `run` for each run of the program, and writes into the files how the program ended, but not
+ * after trouble, because ranges may be missing. `run` stores the first error in *trouble. */
 enum cw_status cw_range_capture_run(struct cw_range_capture *capture, const struct cw_program *program,
                                     struct cw_error *trouble, enum cw_status (*run)(void *user, struct cw_error *err),
                                     void *user, struct cw_error *err);
-/* cw_program_verdict, and a program that ended well but launched nothing is an error. One that was never started says
- * nothing. */
+/* Returns cw_program_verdict, or an error if the program ended well and launched nothing. Prints nothing about a
+ * program that was never started. */
 enum cw_status cw_range_capture_verdict(const struct cw_range_capture *capture, const struct cw_program *program,
                                         enum cw_status status, int *exit_status, struct cw_error *err);
 void cw_range_capture_close(struct cw_range_capture *capture);
 
-/* Makes values of a range with CUDA graphs that were not collected of those that come out wrong there. */
+/* For a range with CUDA graphs: marks the values that would be wrong there as not collected. */
 void cw_range_capture_leave_out(const struct cw_range_capture *capture, struct cw_value *values);
 
-/* Takes note of a range of a GPU: a counter that is unavailable in all of them is told in the end. */
+/* Notes the counters available in a range of a GPU. A notice at the end names counters that were unavailable in all
+ * ranges. */
 void cw_range_capture_see(struct cw_range_capture *capture, uint32_t gpu, const struct cw_value *values);
 
-/* What a range's attributes say: how it was replayed, why it was counted once, whether it was cold, whose work counted
- * where that was not the context's, the path of user ranges, and how many graphs were launched in it. Texts are
- * borrowed. */
+/* Attributes of a range: kind of replay, reason why it was counted once, cold cache, whose work counted unless the
+ * context's, path of user ranges, and number of graphs launched in it. Texts are borrowed. */
 struct cw_range_attributes {
     struct cw_pair pairs[7];
     uint32_t count;

@@ -14,7 +14,7 @@
 /* ---- kinds ------------------------------------------------------------------------------------------------------ */
 
 #define BIT(kind) CW_TRACE_BIT(CW_TRACE_##kind)
-/* What describes others comes with them. */
+/* Kinds that describe others come with them. */
 #define DESCRIBING (BIT(SHAPE) | BIT(WINDOW) | BIT(ACCOUNT))
 #define ALL ((CW_TRACE_BIT(CW_TRACE_KIND__COUNT) - 1) & ~DESCRIBING)
 #define GPU (BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH) | BIT(DEVICE_GRAPH) | BIT(DECOMPRESS))
@@ -69,9 +69,9 @@ static const char *const about[CW_TRACE_KIND__COUNT] = {
     [CW_TRACE_OPENMP] = "what an OpenMP program does on the host: regions, tasks, waits (LLVM's runtime)",
     [CW_TRACE_DECOMPRESS] = "memory that the GPU decompressed",
 };
-enum { GROUPS = sizeof groups / sizeof *groups, MANY_KINDS = 8 /* to list */ };
+enum { GROUPS = sizeof groups / sizeof *groups, MANY_KINDS = 8 /* threshold for a short list */ };
 
-/* 0 for a name that is none. */
+/* Kinds of a name; 0 if it is unknown. */
 static uint64_t kinds_of(const char *name)
 {
     for (int g = 0; g < GROUPS; g++)
@@ -132,7 +132,7 @@ void cw_trace_kinds_list(void)
 
 /* ---- captures --------------------------------------------------------------------------------------------------- */
 
-/* As programs do that have a meaning for a signal: who asks for it says so. */
+/* Lets the agent take SIGUSR2 and says so, because programs use the signal, too. */
 static void take_signals(const struct cw_trace_options *o)
 {
     cw_signals_keep_user2();
@@ -175,7 +175,7 @@ static void put_kind(const struct cw_trace_output *output, enum cw_trace_kind ki
     fprintf(stderr, ")");
 }
 
-/* "kernel, copy, memset and 3 more: the reason" */
+/* Prints a note: "kernel, copy, memset and 3 more: the reason". */
 static void tell_note(const struct cw_trace_note *note)
 {
     const uint64_t kinds = note->kinds & ALL;
@@ -205,7 +205,7 @@ static void tell(const struct cw_trace_output *output, bool quiet)
             tell_note(&output->notes[i]);
 }
 
-/* Rows that came of what the program did. */
+/* Counts the rows of events in the program, without descriptions. */
 static uint64_t count_events(const struct cw_trace_output *output)
 {
     uint64_t rows = 0;

@@ -8,7 +8,7 @@
 #include "base/start.h"
 #include "base/usage.h"
 
-/* What was to be printed and could not be is an error, unless nobody wants to read it. */
+/* Fails if output could not be printed, unless nobody wants to read it. */
 static void check_printed(void)
 {
     struct cw_error err = CW_ERROR_INIT;

@@ -21,7 +21,7 @@ const struct cw_backend cw_backend_cupti = {
     .keeps_native = true};
 #endif
 
-/* Another backend gets a line here, and its name in --help. */
+/* To add a backend, add a line here and its name to --help. */
 static const struct cw_backend *const backends[] = {
     &cw_backend_cupti,
     &cw_backend_sim,
@@ -116,7 +116,7 @@ void cw_command_ns(void *ns, char *text, struct argp_state *state)
 
 /* ---- captures --------------------------------------------------------------------------------------------------- */
 
-/* A part of the name that each process would have for itself is a mistake: all go into one file. */
+/* Names the output. Refuses a name with a part that differs between processes: all go into one file. */
 static enum cw_status name_output(struct cw_command_capture *c, struct cw_error *err)
 {
     const char *pattern = c->options.output;

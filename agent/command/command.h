@@ -14,44 +14,44 @@ int cw_trace_command(int argc, char **argv);
 int cw_decode_command(int argc, char **argv);
 int cw_doctor_command(int argc, char **argv);
 
-/* The backend of the GPUs that this node has. */
+/* The backend for the GPUs of this node. */
 const struct cw_backend *cw_command_real_backend(void);
 
 /* ---- captures --------------------------------------------------------------------------------------------------- */
 
-/* What the commands share that make captures. */
+/* Shared by the commands that make captures. */
 struct cw_command_capture {
-    uint32_t backend; /* cw_command_default_backend until --backend names another */
-    const char *plan; /* the path; NULL: none */
+    uint32_t backend; /* cw_command_default_backend, or the choice of --backend */
+    const char *plan; /* path; NULL: none */
     struct cw_capture_options options;
-    bool quiet; /* no progress */
-    /* from cw_command_begin to cw_command_end */
-    struct cw_config_image image; /* of the plan; points into the file */
+    bool quiet; /* show no progress */
+    /* valid from cw_command_begin to cw_command_end: */
+    struct cw_config_image image; /* the plan's image; points into the file */
     struct cw_bytes file;
     struct cw_arena *arena;
     char *output;
 };
 
-/* --backend, --sim-seed, --force, --quiet and the program. */
+/* Options --backend, --sim-seed, --force, --quiet and the program. */
 extern const struct cw_option cw_command_capture_options[];
-/* The same, and -o for a capture that all processes go into. */
+/* The same, and -o for a capture in one file. */
 extern const struct cw_option cw_command_file_options[];
-/* Reads --device: a bit of the uint64_t for each number, 0 for all. */
+/* Reads --device: sets a bit of the uint64_t for each number; 0 means all. */
 void cw_command_devices(void *devices, char *text, struct argp_state *state);
-/* Reads a time above 0 as 10, 10s, 500ms, 5m or 2h: a double of seconds, or a uint64_t of ns. */
+/* Read a time above 0, as 10, 10s, 500ms, 5m or 2h, into a double of seconds or a uint64_t of ns. */
 void cw_command_seconds(void *seconds, char *text, struct argp_state *state);
 void cw_command_ns(void *ns, char *text, struct argp_state *state);
 
-/* What COUNTERWORKS_BACKEND names, else real GPUs. */
+/* The backend of COUNTERWORKS_BACKEND, else that of real GPUs. */
 uint32_t cw_command_default_backend(void);
-/* NULL where COUNTERWORKS_BACKEND names none that there is. */
+/* NULL if COUNTERWORKS_BACKEND names no known backend. */
 const struct cw_backend *cw_command_backend(const struct cw_command_capture *capture);
 
-/* Finds the backend and the program, and opens the plan, which has to be for this profiler. The options are complete
- * then, and progress is shown; `output` is the name of one file unless the profiler is for ranges or traces, whose
- * names may depend on the process. To be ended also after a failure. */
+/* Finds the backend and the program, opens the plan, which must be for this profiler, completes the options and starts
+ * showing progress. `output` names one file, except for ranges and traces, whose names may depend on the process. Call
+ * cw_command_end also after a failure. */
 enum cw_status cw_command_begin(struct cw_command_capture *capture, enum cw_profiler profiler, struct cw_error *err);
-/* Returns the exit status: the program's own after CW_OK, else that of the error, which is printed. */
+/* Returns the exit status: the program's own after CW_OK, else that of the error, which it prints. */
 int cw_command_end(struct cw_command_capture *capture, enum cw_status status, int exit_status,
                    const struct cw_error *err);
 

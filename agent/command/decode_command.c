@@ -1,4 +1,4 @@
-/* NVIDIA's native counter data as our counter data, on any machine with their host library. */
+/* Converts NVIDIA's native counter data into ours, on any machine with their host library. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,14 +18,14 @@ enum { LARGEST_IMAGE = 1 << 30 };
 struct decode_options {
     bool force;
     const char *native, *output, *chip;
-    const char *metrics; /* counters wanted, comma-separated; a metric's name counts for its counter. NULL: all */
+    const char *metrics; /* wanted counters, comma-separated; a metric's name stands for its counter. NULL: all */
 };
 
 struct decoding {
     const struct decode_options *options;
     const struct cw_nvperf *library;
     struct cw_arena *arena;
-    uint8_t *image; /* aligned as the library wants it */
+    uint8_t *image; /* aligned as the library requires */
     size_t size;
     struct cw_schema_counter *counters;
     uint32_t count;
@@ -45,7 +45,7 @@ static enum cw_status read_image(struct decoding *d, struct cw_error *err)
     return d->image ? CW_OK : cw_error_nomem(err);
 }
 
-/* The counter that a wanted name means: itself, or the longest counter name that it continues with a dot. */
+/* Finds the counter for a wanted name: the name itself, or the longest counter name that it continues with a dot. */
 static uint32_t find_counter(const struct decoding *d, const char *name, size_t length)
 {
     uint32_t best = d->count;
@@ -162,7 +162,7 @@ static enum cw_status decode(const struct decode_options *options, struct cw_err
     return status;
 }
 
-/* NVIDIA's library trusts the image: a damaged one can crash it. A child takes that risk. */
+/* Decodes in a child process: NVIDIA's library trusts the image, and a damaged one can crash it. */
 static enum cw_status decode_in_child(const struct decode_options *options, struct cw_error *err)
 {
     int ends[2];

@@ -18,7 +18,7 @@ static const struct cw_option doctor_options[] = {
     {0},
 };
 
-/* What failed was reported, unless the facts stand alone on standard output. */
+/* Examines the node. Prints a report of failures, unless standard output is for the facts alone. */
 static enum cw_status examine(const struct cw_backend *backend, const struct doctor_arguments *a, struct cw_error *err)
 {
     struct cw_node_facts *facts = a->facts ? cw_node_facts_create() : NULL;

@@ -136,7 +136,7 @@ static int run(const struct cw_usage *usage, int argc, char **argv, bool sass)
         .capture = {.backend = cw_command_default_backend()},
         .options = {.sass = sass, .flush_ns = UINT64_C(1000000000), .filter = {.launch_count = UINT64_MAX}}};
     cw_usage_read(usage, argc, argv, &a);
-    if (a.list) /* neither is used */
+    if (a.list) /* --list uses neither */
         a.capture.options.output = NULL, a.capture.options.argv = NULL;
     enum cw_status status = cw_command_begin(&a.capture, sass ? CW_PROFILER_SASS : CW_PROFILER_PC, &err);
     const struct cw_backend *backend = cw_command_backend(&a.capture);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const enum cw_replay_kind not_given = CW_REPLAY_ONCE; /* which nobody can ask for */
+static const enum cw_replay_kind not_given = CW_REPLAY_ONCE; /* a value that no option can set */
 
 struct range_arguments {
     struct cw_command_capture capture;
@@ -15,7 +15,7 @@ struct range_arguments {
     struct cw_range_options options;
 };
 
-/* --slowdown 5%, or 0.5 */
+/* Reads --slowdown: "5%" or "0.5". */
 static void read_slowdown(void *thousandths, char *text, struct argp_state *state)
 {
     char *end;
@@ -27,7 +27,7 @@ static void read_slowdown(void *thousandths, char *text, struct argp_state *stat
     *(uint32_t *)thousandths = (uint32_t)(percent * 1000 + 0.5);
 }
 
-/* Only what is repeated within the program is saved. */
+/* Checks options for saving, which applies only to replay within the program. */
 static void check_saving(const struct range_arguments *a, const struct cw_backend *backend, struct argp_state *state)
 {
     const struct cw_range_options *o = &a->options;
@@ -78,14 +78,14 @@ static void check_arguments(void *arguments, struct argp_state *state)
                        o->filter.kernel_count ? "kernel" : "exclude");
     o->whole_graphs = a->graphs == GRAPHS_WHOLE || o->replay != CW_REPLAY_BATCH;
     o->for_context = a->scope != SCOPE_DEVICE;
-    o->for_device = a->scope == SCOPE_DEVICE || /* the runs of application replay would have to agree */
+    o->for_device = a->scope == SCOPE_DEVICE || /* under application replay all runs would have to agree */
                     (a->scope == SCOPE_AUTO && o->replay != CW_REPLAY_APPLICATION);
     if (!o->user && o->levels != 1)
         cw_usage_error(state, "found --levels with --ranges auto, expected --ranges user");
 }
 
-/* The files that native data goes into, as far as they are there without a gap. Nothing tells such data from other
- * files. */
+/* Checks the existing files for native data, up to the first gap in their numbers. Nothing distinguishes native data
+ * from other files. */
 static enum cw_status check_native(const struct range_arguments *a, struct cw_error *err)
 {
     static const struct cw_file_kind kind = {"known to be counter data of NVIDIA's", true, {NULL}};

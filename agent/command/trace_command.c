@@ -8,7 +8,7 @@
 struct trace_arguments {
     struct cw_command_capture capture;
     bool list;
-    char attached[32]; /* what is traced then, for people */
+    char attached[32]; /* the attached process, for people */
     char *argv[2];
     struct cw_trace_options options;
 };
@@ -46,7 +46,7 @@ static void check_arguments(void *arguments, struct argp_state *state)
                        (double)w->every_ns * 1e-9, (double)w->length_ns * 1e-9);
 }
 
-/* What of the program's time to trace. */
+/* Options for the times to trace. */
 static const struct cw_option window_options[] = {
     {"delay", 'y', "N[s|ms|us]", "trace from so long after the program's start on (default: from its start)",
      CW_OPTION_READ(struct trace_arguments, options.windows.delay_ns, cw_command_ns)},

@@ -7,7 +7,7 @@
 
 socklen_t cw_attach_address(struct sockaddr_un *address, pid_t process)
 {
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX}; /* the first byte of its name is zero */
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX}; /* a zero first byte makes the name abstract */
     const int size = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "counterworks-%ld", (long)process);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size);
 }

@@ -1,5 +1,5 @@
-/* Where a program that was started under the injection library, but by no agent, waits for one: an abstract socket that
- * is named by the process. Both ends ask the system who is at the other. */
+/* The socket of a program that was started under the injection library without an agent and waits for one: an abstract
+ * socket with the process number in its name. Each end asks the system about the process at the other. */
 #ifndef CW_AGENT_ATTACH_SOCKET_H
 #define CW_AGENT_ATTACH_SOCKET_H
 
@@ -8,9 +8,9 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-/* The address of a process, and its size. */
+/* Writes the address of a process's socket; returns its size. */
 socklen_t cw_attach_address(struct sockaddr_un *address, pid_t process);
-/* Whether the process at the other end is of the same user as this one, or of root; *process: which it is. */
+/* Whether the process at the other end belongs to this process's user or to root; *process: its number. */
 bool cw_attach_peer(int fd, pid_t *process);
 
 #endif

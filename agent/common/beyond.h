@@ -1,14 +1,14 @@
-/* Ranges that were pushed where there was no room to follow them: how many each thread has open in each domain, so that
- * a pop ends none of those that are followed instead. */
+/* Counts the pushed ranges that could not be followed for lack of room, by thread and domain, so that a pop of one of
+ * them does not end a range that is followed. */
 #ifndef CW_AGENT_BEYOND_H
 #define CW_AGENT_BEYOND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CW_MOST_BEYOND = 1024 }; /* threads and domains; of those beyond even that nothing is known */
+enum { CW_MOST_BEYOND = 1024 }; /* pairs of thread and domain; ranges of further pairs are not counted */
 
-struct cw_beyond { /* all zeros to begin with */
+struct cw_beyond { /* initialise with zeros */
     uint32_t count;
     struct {
         uint64_t thread, domain, depth;
@@ -16,7 +16,7 @@ struct cw_beyond { /* all zeros to begin with */
 };
 
 void cw_beyond_push(struct cw_beyond *beyond, uint64_t thread, uint64_t domain);
-/* Whether the range that ends is one of these. */
+/* Whether the ending range is one of these. */
 bool cw_beyond_pop(struct cw_beyond *beyond, uint64_t thread, uint64_t domain);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    MANAGED = 4, /* in a symbol's `st_other`, as nvcc 13.0 has it */
+    MANAGED = 4, /* in a symbol's `st_other`, as of nvcc 13.0 */
     LONGEST = 4096
 };
 
@@ -30,7 +30,7 @@ static bool read_section(const struct cubin *c, uint64_t index, Elf64_Shdr *sect
            read_at(c, c->head.e_shoff + index * sizeof *section, section, sizeof *section);
 }
 
-/* A text of a table of texts, "" where it is not whole. */
+/* A text of a string table, "" if it is not whole. */
 static const char *text_at(const struct cubin *c, const Elf64_Shdr *texts, uint64_t at)
 {
     if (texts->sh_offset > c->size || texts->sh_size > c->size - texts->sh_offset || at >= texts->sh_size)
@@ -49,7 +49,8 @@ static bool is_of_variables(const struct cubin *c, uint64_t index)
     return strcmp(name, ".nv.global") == 0 || strcmp(name, ".nv.global.init") == 0;
 }
 
-/* Headers of Thrust, CUB, CUTLASS and libcu++ leave dozens of empty objects in each module. */
+/* Whether a variable is an empty object. Headers of Thrust, CUB, CUTLASS and libcu++ leave dozens of them in each
+ * module. */
 static bool is_empty_object(const char *name, uint64_t size)
 {
     static const char *const libraries[] = {"4cuda3std", "6thrust", "3cub", "4cute"};
@@ -92,7 +93,7 @@ struct cw_cubin_variables cw_cubin_variables(const void *cubin, size_t size)
         c.head.e_ident[EI_CLASS] != ELFCLASS64 || c.head.e_shentsize != sizeof section)
         return (struct cw_cubin_variables){0};
     for (uint64_t i = 0; read_section(&c, i, &section); i++)
-        if (section.sh_type == SHT_SYMTAB) /* there is one */
+        if (section.sh_type == SHT_SYMTAB) /* there is only one */
             return look_through(&c, &section);
     return (struct cw_cubin_variables){0};
 }

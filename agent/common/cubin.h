@@ -1,4 +1,4 @@
-/* What a kernel module of the GPU brings beside its code: ELF, as CUDA loads it. */
+/* Finds the variables of a GPU kernel module, an ELF file as CUDA loads it. */
 #ifndef CW_AGENT_CUBIN_H
 #define CW_AGENT_CUBIN_H
 
@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 struct cw_cubin_variables {
-    bool any;     /* in the device's memory, that kernels may write */
-    bool managed; /* the host may write some, too, without a call */
+    bool any;     /* has variables in device memory that kernels may write */
+    bool managed; /* some of them can also be written by the host, without a call */
 };
 
-/* Objects of CUDA's C++ libraries that take a byte and have no value are none. Of what is no whole ELF file of 64 bits
- * there are none. */
+/* Ignores objects of CUDA's C++ libraries that take one byte and have no value. A file that is not a whole 64-bit ELF
+ * has no variables. */
 struct cw_cubin_variables cw_cubin_variables(const void *cubin, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* The functions of libcupti and libcuda that the injection library calls, loaded at run time. */
+/* Functions of libcupti and libcuda that the injection library calls, loaded at run time. */
 #ifndef CW_AGENT_CUPTI_API_H
 #define CW_AGENT_CUPTI_API_H
 
@@ -56,7 +56,7 @@
     X(cuptiSassMetricsGetDataProperties)                                                                               \
     X(cuptiSassMetricsFlushData)
 
-/* Those that may be missing, and are NULL then. */
+/* Functions that may be missing; they are NULL then. */
 #define CW_CUPTI_OPTIONAL_FUNCTIONS(X)                                                                                 \
     CW_CUPTI_ACTIVITY_FUNCTIONS(X)                                                                                     \
     CW_CUPTI_TRACE_FUNCTIONS(X)
@@ -70,7 +70,7 @@
     X(cuptiActivityGetNextRecord)                                                                                      \
     X(cuptiActivityGetNumDroppedRecords)
 
-/* Those for traces alone. */
+/* Functions for traces only. */
 #define CW_CUPTI_TRACE_FUNCTIONS(X)                                                                                    \
     X(cuptiActivityDisable)                                                                                            \
     X(cuptiUnsubscribe)                                                                                                \
@@ -82,7 +82,7 @@
     X(cuptiActivityPopExternalCorrelationId)                                                                           \
     X(cuptiSetThreadIdType)                                                                                            \
     CW_CUPTI_NEWER_TRACE_FUNCTIONS(X)
-/* Headers before CUDA 12.8 lack some. */
+/* Headers older than CUDA 12.8 lack these. */
 #if CUDA_VERSION >= 12080
 #define CW_CUPTI_NEWER_TRACE_FUNCTIONS(X)                                                                              \
     X(cuptiActivityEnableHWTrace)                                                                                      \
@@ -119,7 +119,7 @@
     X(cuMemAlloc_v2)                                                                                                   \
     X(cuMemFree_v2)
 
-/* Not in every driver: NULL where they are missing. */
+/* Some drivers lack these; they are NULL then. */
 #define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \
     X(cuDeviceGetCount)                                                                                                \
     X(cuDevicePrimaryCtxGetState)                                                                                      \
@@ -151,15 +151,15 @@ struct cw_cupti {
     CW_CUDA_FUNCTIONS(X)
     CW_CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X
-    void *cupti_library, *cuda_library; /* for functions that only one part needs */
-    char missing[512];                  /* why loading failed */
+    void *cupti_library, *cuda_library; /* for functions that only one part of the agent needs */
+    char missing[512];                  /* reason why loading failed */
 };
 
-/* Prefers a libcupti that the program has loaded already (two would disturb each other), then the one that `path`
- * names, then the loader's. False leaves the reason in `missing`. */
+/* Loads both libraries. Prefers a libcupti that the program has loaded already (two would disturb each other), then the
+ * one at `path`, then the loader's. False, with the reason in `missing`, if that fails. */
 bool cw_cupti_load(struct cw_cupti *api, const char *path);
 
-/* One line for people about a call that failed, with advice where there is some; returns what it means for us. */
+/* Writes one line for people about a failed call, with advice if there is any. Returns the agent's status for it. */
 enum cw_status cw_cupti_explain(const struct cw_cupti *api, CUptiResult result, const char *call, char *text,
                                 size_t size);
 

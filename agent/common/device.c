@@ -1,4 +1,4 @@
-/* What a GPU is. */
+/* Describes a GPU. */
 #define _GNU_SOURCE
 #include "agent/common/device.h"
 
@@ -34,7 +34,7 @@ static void put_kernel_driver(struct cw_writer *out, uint32_t *count)
         fclose(f);
 }
 
-/* Where the process runs, and its number among how many of a parallel job. */
+/* Writes the host, and the process's rank in a parallel job with the number of ranks. */
 static void put_place(struct cw_writer *out, uint32_t *count)
 {
     char host[256] = "";

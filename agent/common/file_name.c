@@ -10,7 +10,7 @@
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------ */
 
-/* An empty variable is none. */
+/* An empty variable counts as unset. */
 static bool is_set(const char *variable)
 {
     const char *value = getenv(variable);
@@ -23,14 +23,14 @@ static bool read_variable(const char *variable, uint32_t *number)
     return value && cw_decimal_read_u32(value, number);
 }
 
-/* RANK alone may be anybody's, such as the number of the node in a script that calls torchrun. */
+/* Confirms RANK, which alone may mean anything, such as the node number in a script that calls torchrun. */
 static bool is_worker(void)
 {
     return is_set("LOCAL_RANK") || is_set("TORCHELASTIC_RUN_ID");
 }
 
-/* The script of an allocation is one process, but has SLURM_PROCID=0 and maybe the number of tasks that srun would
- * start. It has no step, or one with a number that Slurm keeps for itself. */
+/* Whether this process is part of a Slurm step. The script of an allocation is one process, but has SLURM_PROCID=0 and
+ * maybe the number of tasks that srun would start. It has no step, or a step number that Slurm reserves. */
 static bool is_step(void)
 {
     enum { STEP_NUMBERS_END = 0xfffffff0 };
@@ -41,11 +41,11 @@ static bool is_step(void)
     return read_variable("SLURM_PROCID", &number) && number > 0;
 }
 
-/* Launchers, a more inner one first: who starts processes within an allocation, a task or a rank hands on the variables
- * of what it was started by. */
+/* Launchers, inner ones first: a launcher within an allocation, a task or a rank passes on the variables of the
+ * launcher around it. */
 static const struct launcher {
     const char *rank, *sizes[2];
-    bool (*started)(void); /* whether it did; NULL: its rank says so */
+    bool (*started)(void); /* whether it started this process; NULL: its rank variable is proof enough */
 } launchers[] = {
     {"RANK", {"WORLD_SIZE"}, is_worker},
     {"HOROVOD_RANK", {"HOROVOD_SIZE"}, NULL},
@@ -63,7 +63,7 @@ static const struct launcher {
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 
-/* From `first` on the first that gives this process a rank; LAUNCHERS: none does. */
+/* Index of the first launcher, from `first` on, that gives this process a rank; LAUNCHERS: none does. */
 static size_t find_launcher(size_t first, uint32_t *rank)
 {
     size_t i = first;
@@ -80,8 +80,8 @@ const char *cw_rank(void)
     return found < LAUNCHERS ? getenv(launchers[found].rank) : NULL;
 }
 
-/* PMIx, PALS and ALPS tell no size by a variable. Where another launcher below gives the same rank, it is the same job:
- * srun passes PMIX_RANK on itself. */
+/* PMIx, PALS and ALPS have no variable for the size. If an outer launcher gives the same rank, it is the same job: srun
+ * passes PMIX_RANK on itself. */
 const char *cw_rank_count(void)
 {
     uint32_t rank, other, count;
@@ -113,7 +113,7 @@ struct filling {
     bool refused;
 };
 
-/* A value is part of a name: it leads to no other folder. */
+/* Puts a value into the name. Refuses a value that would lead to another folder. */
 static void put_value(struct filling *f, const char *part, size_t length, const char *value)
 {
     bool dots = *value && !value[strspn(value, ".")];
@@ -145,7 +145,7 @@ static const char *put_variable(struct filling *f, const char *at)
     return end + 1;
 }
 
-/* Writes what the letter at `at` means; returns the character after it, or NULL. */
+/* Writes the part for the letter at `at`; returns the character behind it, or NULL. */
 static const char *put_part(struct filling *f, const char *at)
 {
     const struct cw_file_name_parts *parts = f->parts;

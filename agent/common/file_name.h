@@ -1,25 +1,25 @@
-/* Names of output files with parts that are known when the program runs. */
+/* Fills in names of output files with values known when the program runs. */
 #ifndef CW_AGENT_FILE_NAME_H
 #define CW_AGENT_FILE_NAME_H
 
 #include "base/error.h"
 
 struct cw_file_name_parts {
-    const char *host, *rank; /* NULL: this process's own */
+    const char *host, *rank; /* NULL: use this process's own */
     uint32_t process;
 };
 
-/* The number of this process in its parallel job, and how many processes the job has, in digits; NULL unknown. They are
- * those of the innermost launcher that started it: docs/cluster.md has the table. */
+/* Return the number of this process in its parallel job, and the number of processes in the job, in digits; NULL
+ * unknown. The innermost launcher decides: docs/cluster.md has the table. */
 const char *cw_rank(void);
 const char *cw_rank_count(void);
 
 /* Whether names depend on the process or its rank, which only the process knows. */
 bool cw_file_name_of_process(const char *pattern);
 
-/* `pattern` with %h (host), %p (process), %r (rank, "none" without one), %q{NAME} (environment, "" where unset) and %%
- * filled in, in malloc memory. Anything else after a % is CW_ERR_USAGE, and so is a value that would lead to another
- * folder: with a slash, or of dots alone. */
+/* Fills in `pattern`: %h (host), %p (process), %r (rank, "none" without one), %q{NAME} (environment, "" if unset) and
+ * %%. Returns malloc memory. CW_ERR_USAGE for anything else after a %, and for a value that would lead to another
+ * folder: with a slash, or only dots. */
 enum cw_status cw_file_name(char **name, const char *pattern, const struct cw_file_name_parts *parts,
                             struct cw_error *err);
 

@@ -16,7 +16,7 @@ static enum cw_status compile(struct cw_filter_regexes *to, const char *option, 
 {
     char why[CW_PATTERN_WHY_SIZE];
     for (size_t i = 0; i < count; i++, to->count++) {
-        if (!*texts[i]) /* which matches everything: a variable of the shell is not set */
+        if (!*texts[i]) /* it would match everything: probably an unset shell variable */
             return cw_error_set(err, CW_ERR_USAGE, "found %s '', expected a regular expression", option);
         if (!cw_utf8_holds(texts[i], strlen(texts[i])))
             return cw_error_set(err, CW_ERR_USAGE, "found %s with bytes that are no UTF-8, expected UTF-8", option);
@@ -211,7 +211,7 @@ static size_t read_list(struct cw_reader *in, const char **texts, struct cw_aren
     return count;
 }
 
-/* Processes and devices are the agent's to choose. */
+/* Leaves out processes and devices, which the agent chooses. */
 void cw_filter_write(struct cw_writer *out, const struct cw_filter_options *o)
 {
     write_list(out, o->kernels, o->kernel_count);

@@ -1,5 +1,5 @@
-/* What of a program to collect. The agent asks about processes and devices, the injection library (or the simulated
- * GPU) about launches and ranges; both are told the same. */
+/* Selects the parts of a program to collect. The agent asks about processes and devices, the injection library (or the
+ * simulated GPU) about launches and ranges; both get the same options. */
 #ifndef CW_AGENT_FILTER_H
 #define CW_AGENT_FILTER_H
 
@@ -10,12 +10,12 @@
 enum { CW_FILTER_MOST = 16 };
 
 struct cw_filter_options {                                          /* names are POSIX extended regular expressions */
-    const char *kernels[CW_FILTER_MOST], *excluded[CW_FILTER_MOST]; /* any of them */
-    size_t kernel_count, excluded_count;                            /* 0 kernels: all */
-    const char *range, *process;                                    /* NULL: everything */
+    const char *kernels[CW_FILTER_MOST], *excluded[CW_FILTER_MOST]; /* any of these expressions */
+    size_t kernel_count, excluded_count;                            /* no kernels: all */
+    const char *range, *process;                                    /* NULL: all */
     uint64_t devices;                                               /* a bit for each device number; 0: all */
-    uint64_t launch_skip, launch_count;                             /* of the launches that match everything else */
-    bool only_program;                                              /* not its children */
+    uint64_t launch_skip, launch_count;                             /* count launches that match everything else */
+    bool only_program;                                              /* only the program itself, not its children */
 };
 
 struct cw_filter_regexes {
@@ -26,32 +26,34 @@ struct cw_filter_regexes {
 struct cw_filter {
     struct cw_filter_options options;
     struct cw_filter_regexes kernels, excluded, ranges, processes;
-    uint64_t launches; /* that matched so far */
-    char *last_kernel; /* programs launch the same few again and again */
+    uint64_t launches; /* matching launches so far */
+    char *last_kernel; /* cache: programs launch the same few kernels again and again */
     bool last_matches;
 };
 
-/* The options must outlive the filter. An expression that does not compile is CW_ERR_USAGE. To be closed also then. */
+/* Opens a filter. The options must outlive it. CW_ERR_USAGE if an expression does not compile. Close the filter also
+ * after a failure. */
 enum cw_status cw_filter_open(struct cw_filter *filter, const struct cw_filter_options *options, struct cw_error *err);
 void cw_filter_close(struct cw_filter *filter);
 
 bool cw_filter_process(const struct cw_filter *filter, const char *name, bool is_program);
 bool cw_filter_device(const struct cw_filter *filter, uint32_t device);
-/* Whether a user range with this name is wanted. */
+/* Whether the filter selects user ranges of this name. */
 bool cw_filter_range(const struct cw_filter *filter, const char *name);
-/* Whether a kernel is wanted, whatever else of its launches is asked for. The name is as the driver gives it, "" for a
- * graph; it matches as it is or demangled. */
+/* Whether the filter selects the kernel by its name, apart from the conditions on launches. The name is the driver's,
+ * "" for a graph; it is matched both as it is and demangled. */
 bool cw_filter_kernel(struct cw_filter *filter, const char *kernel);
-/* Whether a launch is wanted; `in_range` says whether it lies in a range that is. Counts the launch. */
+/* Whether the filter selects a launch, and counts the launch. `in_range`: it lies in a selected range. */
 bool cw_filter_launch(struct cw_filter *filter, const char *kernel, bool in_range);
 
-/* Whether a list "cudaMalloc*,-cudaMallocHost" has a name: the last pattern (fnmatch) that matches says so, with a "-"
- * that it has not. One that begins with a "-" has all others. */
+/* Whether a list such as "cudaMalloc*,-cudaMallocHost" includes a name. The last matching pattern (fnmatch) decides; a
+ * "-" excludes. A list that begins with "-" includes all other names. */
 bool cw_filter_name_is_listed(const char *list, const char *name);
 
-/* Whether it takes some launches and not others of one kernel. */
+/* Whether the filter may select only some launches of a kernel. */
 bool cw_filter_counts(const struct cw_filter_options *options);
-/* The options as a shell takes them: "--kernel gemm --launch-skip 700"; "" for everything. NULL when out of memory. */
+/* Returns the options as shell text: "--kernel gemm --launch-skip 700"; "" if they select everything. NULL when out of
+ * memory. */
 const char *cw_filter_text(const struct cw_filter_options *options, struct cw_arena *arena);
 
 void cw_filter_write(struct cw_writer *out, const struct cw_filter_options *options);

@@ -18,8 +18,8 @@ static time_t seconds(void)
     return now.tv_sec;
 }
 
-/* Whether to repeat a call that a signal interrupted. A socket's time limit (SO_SNDTIMEO, SO_RCVTIMEO) begins anew
- * then, and is over all the same: EAGAIN. */
+/* Whether to repeat a call that a signal interrupted. The socket's time limit (SO_SNDTIMEO, SO_RCVTIMEO) restarts with
+ * the call, so this checks the total time: EAGAIN when it is over. */
 static bool again(int fd, int limit, time_t since)
 {
     struct timeval most = {0};
@@ -47,7 +47,7 @@ static bool send_all(int fd, const uint8_t *data, size_t size)
     return true;
 }
 
-/* The descriptor goes with the first byte. */
+/* Sends the first bytes with the descriptor, which goes with the first byte. */
 static ssize_t send_first(int fd, uint8_t *data, size_t size, int memory)
 {
     union {
@@ -69,7 +69,7 @@ static ssize_t send_first(int fd, uint8_t *data, size_t size, int memory)
     return n;
 }
 
-/* The next bytes, with the memory that may come with the first of a message. */
+/* Receives the next bytes, with the memory that may come with a message's first byte. */
 static ssize_t receive_some(int fd, uint8_t *data, size_t size, int *memory, bool wait)
 {
     union {
@@ -77,7 +77,7 @@ static ssize_t receive_some(int fd, uint8_t *data, size_t size, int *memory, boo
         char room[CMSG_SPACE(sizeof *memory)];
     } control;
     struct iovec bytes = {data, size};
-    /* no room for a second descriptor; those that come later are not taken at all */
+    /* room for one descriptor only; the system closes any others */
     struct msghdr message = {.msg_iov = &bytes,
                              .msg_iovlen = 1,
                              .msg_control = memory ? control.room : NULL,
@@ -127,7 +127,7 @@ static enum cw_arrival bad(int reason)
     return CW_ARRIVAL_BAD;
 }
 
-/* What introduces a device or tells a failure is short, whoever sends it. */
+/* Limits the size by type: introducing a device or reporting a failure is short, from any sender. */
 static bool take_header(struct cw_message_in *in)
 {
     struct cw_reader head;
@@ -143,7 +143,7 @@ static bool take_header(struct cw_message_in *in)
     return true;
 }
 
-/* Room for more of the payload. It grows with what has come, not with what is announced. */
+/* Makes room for more of the payload. The room grows with received data, not with the announced size. */
 static bool make_room(struct cw_message_in *in, size_t have, size_t most)
 {
     size_t capacity = in->capacity ? 2 * in->capacity : 64 << 10;
@@ -190,7 +190,7 @@ bool cw_message_receive(int fd, enum cw_message_type *type, uint8_t **payload, s
     *size = in.size;
     *payload = NULL;
     if (arrival == CW_ARRIVAL_WHOLE) {
-        *payload = in.payload; /* it is the caller's from here on */
+        *payload = in.payload; /* the caller owns it from here on */
         in.payload = NULL;
     }
     cw_message_drop(&in);
@@ -240,7 +240,7 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
         cw_write_u32(out, launch->grid[i]);
         cw_write_u32(out, launch->block[i]);
     }
-    cw_write_bytes(out, launch->facts, sizeof launch->facts); /* at once: each launch is written while others wait */
+    cw_write_bytes(out, launch->facts, sizeof launch->facts); /* in one piece for speed: other threads wait */
 }
 
 void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_arena *arena)

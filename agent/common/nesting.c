@@ -11,10 +11,10 @@ void cw_nesting_finish(struct cw_nesting *n)
     n->count = n->pushed.count = 0;
 }
 
-/* The lowest that no open range has. */
+/* The lowest level that no open range has. */
 static uint32_t free_level(const struct cw_nesting *n)
 {
-    uint64_t used[CW_MOST_OPEN_RANGES / 64 + 1] = {1}; /* a bit for each level; 0 is none */
+    uint64_t used[CW_MOST_OPEN_RANGES / 64 + 1] = {1}; /* a bit for each level; level 0 means none */
     uint32_t level = 1;
     for (uint32_t i = 0; i < n->count; i++)
         used[n->open[i].level / 64] |= UINT64_C(1) << n->open[i].level % 64;
@@ -23,7 +23,7 @@ static uint32_t free_level(const struct cw_nesting *n)
     return level;
 }
 
-/* Behind the first range of each kind that is not followed. */
+/* Warns about the first range of each kind that is not followed. */
 static void warn(struct cw_nesting *n, bool full)
 {
     _Static_assert(CW_MOST_OPEN_RANGES == 4096, "the warning says so");

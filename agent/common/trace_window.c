@@ -40,7 +40,8 @@ static bool chooses_launches(const struct cw_filter_options *o)
     return o->kernel_count || o->excluded_count || cw_filter_counts(o);
 }
 
-/* From the first launch behind those that are skipped, to the return of the last that is wanted. */
+/* Whether launches allow tracing: from the first launch behind the skipped ones to the return of the last wanted
+ * one. */
 static bool launches_agree(const struct cw_trace_window *w)
 {
     const struct cw_filter_options *o = &w->filter->options;
@@ -111,7 +112,7 @@ static void put_word(struct cw_writer *out, const char *text)
 const char *cw_trace_window_text(const struct cw_trace_window_options *o, const struct cw_filter_options *filter,
                                  struct cw_arena *arena)
 {
-    struct cw_filter_options windows = *filter; /* the rest chooses among processes and GPUs */
+    struct cw_filter_options windows = *filter; /* the other options choose processes and GPUs */
     struct cw_writer out;
     windows.devices = 0;
     windows.process = NULL;

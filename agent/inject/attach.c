@@ -17,7 +17,7 @@
 
 enum { LOOK_MS = 100, FIRST_MESSAGE_S = 5, LONGEST_PATH = 4096 };
 
-/* One that says nothing does not keep the others away for long. */
+/* Receives the first message. Limits the time, so that a silent client does not keep others away for long. */
 static bool take_first(int fd, char path[LONGEST_PATH])
 {
     const struct timeval most = {.tv_sec = FIRST_MESSAGE_S};
@@ -35,7 +35,7 @@ static bool take_first(int fd, char path[LONGEST_PATH])
     return good;
 }
 
-/* Whoever else comes meanwhile is told by the end of the connection. */
+/* Rejects another client by closing its connection. */
 static void turn_away(void)
 {
     const int fd = accept4(cw_descriptor_number(&self->listener), NULL, NULL, SOCK_CLOEXEC);
@@ -43,7 +43,7 @@ static void turn_away(void)
         close(fd);
 }
 
-/* False where no other agent may follow. */
+/* Serves an agent. False if no other may follow. */
 static bool serve(int fd)
 {
     char path[LONGEST_PATH];
@@ -74,13 +74,13 @@ static void *run(void *user)
         struct pollfd one = {.fd = cw_descriptor_number(&self->listener), .events = POLLIN};
         if (one.fd < 0)
             break;
-        if (poll(&one, 1, -1) <= 0 || cw_descriptor_number(&self->listener) != one.fd) /* it may be the program's now */
+        if (poll(&one, 1, -1) <= 0 || cw_descriptor_number(&self->listener) != one.fd) /* may be the program's by now */
             continue;
         const int fd = accept4(one.fd, NULL, NULL, SOCK_CLOEXEC);
         if (fd >= 0)
             again = serve(fd);
         else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-            sleep(1); /* the program has no descriptor to spare */
+            sleep(1); /* the program has no free descriptor */
     }
     cw_attach_leave();
     return NULL;

@@ -1,5 +1,5 @@
-/* A program that was started by no agent: it waits for one that attaches, in a thread that sleeps, and again when that
- * has left. Only traces can be begun so: they need nothing that was seen before. */
+/* Lets agents attach to a program that was started without one. A thread sleeps until an agent comes, and again after
+ * it has left. Only traces can begin in this way, because they need no earlier events. */
 #ifndef CW_INJECT_ATTACH_H
 #define CW_INJECT_ATTACH_H
 
@@ -7,10 +7,10 @@
 
 #include "agent/inject/driver/descriptor.h"
 
-/* What an attached agent begins and ends, both on the thread, without the lock. */
+/* Begin and end of an attached capture, called on the thread, without the lock. */
 struct cw_attach_calls {
-    void (*begin)(const char *cupti); /* where CUPTI is; "": where the loader finds it */
-    bool (*end)(void);                /* false: no other may follow */
+    void (*begin)(const char *cupti); /* path of CUPTI; "": search as the loader does */
+    bool (*end)(void);                /* false: no other agent may follow */
 };
 
 struct cw_attach {
@@ -20,7 +20,7 @@ struct cw_attach {
 extern struct cw_attach *const cw_attach;
 
 void cw_attach_listen(const struct cw_attach_calls *calls);
-/* In a child that was forked: agents come to its parent alone. */
+/* Call it in a forked child: agents attach to its parent only. */
 void cw_attach_leave(void);
 
 #endif

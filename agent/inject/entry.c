@@ -1,7 +1,7 @@
 /* The library that CUDA loads into the profiled program (CUDA_INJECTION64_PATH).
  *
- * It introduces each device to capture-agent, learns what to collect, and passes what happens on to that mode. Whatever
- * goes wrong here ends the capture, never the program. */
+ * It introduces each device to capture-agent, learns what to collect, and passes events on to the mode for that. A
+ * failure here ends the capture, never the program. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ static const struct cw_inject_mode *const modes[] = {
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
-/* ---- what the agent wants --------------------------------------------------------------------------------------- */
+/* ---- callbacks to enable ---------------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
 {
@@ -37,15 +37,15 @@ static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
            (mode->facts && cw_kernel_facts_follows(id)) || (mode->wants && mode->wants(id));
 }
 
-/* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. An older CUPTI does
- * not know the newest calls, nor does the program that runs under it make them. */
+/* Enables callbacks one by one: CUPTI crashes if our own calls inside a callback have one, too. An older CUPTI does not
+ * know the newest calls, but neither does the program under it. */
 static bool enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool needed)
 {
     const CUptiResult result = cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, domain, id);
     return (result == CUPTI_ERROR_INVALID_PARAMETER && !needed) || cw_inject_good(result, "cuptiEnableCallback");
 }
 
-/* A newer CUPTI than the one this was built with knows calls by which a program may change what is to be done again. */
+/* Enables callbacks for calls of a CUPTI newer than this build, which may change the work to be repeated. */
 static void enable_newer(const struct cw_inject_mode *mode)
 {
     enum { MOST_NEWER = 4096 };
@@ -69,7 +69,7 @@ static bool enable_wanted(void)
     return ok;
 }
 
-/* The number of the mode is the first of SETUP. */
+/* Reads the number of the mode, the first field of SETUP. */
 static const struct cw_inject_mode *read_mode(struct cw_reader *in, const uint8_t *payload, size_t size)
 {
     cw_reader_init(in, payload, size, "setup", 0, NULL);
@@ -113,7 +113,7 @@ static void at_exit(void)
     if (!cw_inject_lock())
         return;
     self->exits = true;
-    cw_in_flight_hold(); /* for good: nothing begins again */
+    cw_in_flight_hold(); /* and never releases it: nothing begins again */
     self->late = cw_inject->mode && !cw_inject->over;
     if (self->late)
         cw_inject->mode->finish();
@@ -121,7 +121,7 @@ static void at_exit(void)
     cw_inject_unlock();
 }
 
-/* Here CUPTI loads libraries, so the lock is not held. */
+/* Initialises profiling without the lock, because CUPTI loads libraries here. */
 static bool begin_profiling(void)
 {
     PARAMS(CUpti_Profiler_Initialize_Params, init);
@@ -131,11 +131,11 @@ static bool begin_profiling(void)
     return self->begun;
 }
 
-struct answer { /* to HELLO */
+struct answer { /* answer to HELLO */
     enum cw_message_type type;
     uint8_t *payload;
     size_t size;
-    uint32_t device; /* it is about */
+    uint32_t device; /* the device of the HELLO */
 };
 
 /* Introduces a device. */
@@ -161,7 +161,7 @@ static void load(const struct answer *answer)
         mode->load();
 }
 
-/* The program's environment may be another than the agent's, which has looked before. */
+/* Checks the program's environment again: it may differ from the agent's, which checked before. */
 static bool may_collect(uint32_t device)
 {
     int shared = 0;
@@ -176,8 +176,8 @@ static bool may_collect(uint32_t device)
     return false;
 }
 
-/* The first context has CUPTI load libraries whose destructors run at exit. Handlers that came last run first, and ours
- * still needs those libraries: it is installed behind them. */
+/* Installs our exit handler after the first context, which makes CUPTI load libraries with destructors. Handlers run in
+ * reverse order, and ours still needs those libraries. */
 static void take_answer(CUcontext context, const struct answer *answer)
 {
     if (answer->type == CW_MESSAGE_REFUSE || cw_inject->over)
@@ -192,8 +192,8 @@ static void take_answer(CUcontext context, const struct answer *answer)
     self->installed = self->installed || atexit(at_exit) == 0;
 }
 
-/* The first answer says what to collect. What loads libraries comes before the lock. The context is NULL where only the
- * device is known. */
+/* Introduces a device; the first answer says what to collect. Loads libraries before it takes the lock. The context is
+ * NULL if only the device is known. */
 static void introduce(CUcontext context, CUdevice device)
 {
     struct answer answer = {0};
@@ -209,7 +209,7 @@ static void introduce(CUcontext context, CUdevice device)
     free(answer.payload);
 }
 
-/* A context that the program makes with the driver's own calls is not the thread's yet. Needs no lock. */
+/* Handles a new context. One made with the driver's own calls is not yet current. Needs no lock. */
 static void context_created(CUcontext context)
 {
     CUcontext current = NULL;
@@ -222,7 +222,7 @@ static void context_created(CUcontext context)
         cw_inject->api.cuCtxPopCurrent_v2(&current);
 }
 
-/* ---- what happens in the program -------------------------------------------------------------------------------- */
+/* ---- events in the program -------------------------------------------------------------------------------------- */
 
 static void launch_entered(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
@@ -237,7 +237,8 @@ static void launch_left(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         mode->launch_left(id, call);
 }
 
-/* While waits do no harm. Each lets other threads go on, which may begin again. */
+/* Ends collections before a capture, while waits do no harm. Each wait lets other threads go on, which may begin new
+ * ones. */
 static void rest_before_capture(const struct cw_inject_mode *mode)
 {
     const uint64_t patience_ns = 10000000000, until = cw_inject_now_ns() + patience_ns;
@@ -250,7 +251,8 @@ static void rest_before_capture(const struct cw_inject_mode *mode)
     cw_in_flight_release();
 }
 
-/* CUPTI would take it for one of the launches that are collected, or wait for each of several GPUs' in turn. */
+/* Leaves an old launch call out. CUPTI would take it for one of the collected launches, or wait for the launches of
+ * several GPUs one by one. */
 static void leave_out(const struct cw_inject_mode *mode, const CUpti_CallbackData *call)
 {
     mode->rest();
@@ -278,7 +280,7 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     if (mode->rest && cw_reach_follow(id, call)) {
         mode->rest();
         cw_reach_begin();
-        mode->rest(); /* what began while the first rest let others go on */
+        mode->rest(); /* collections that began while the first rest let other threads go on */
     }
     if (entered && mode->rest && cw_inject_launches_otherwise(id))
         leave_out(mode, call);
@@ -287,7 +289,7 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     else if (other && mode->wants(id))
         other(id, call);
     if (entered)
-        cw_pinned_follow(id, call); /* what the mode ended may have put back what the program now gives back */
+        cw_pinned_follow(id, call); /* ending a collection may restore memory that the program now frees */
     else
         cw_in_flight_look();
 }
@@ -319,12 +321,12 @@ static void happened(CUpti_CallbackDomain domain, CUpti_CallbackId id, const voi
         abandon();
     else if (mode && domain == CUPTI_CB_DOMAIN_RESOURCE)
         resource(mode, id, data);
-    else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API && !mode->glance) /* as one that has just come may have */
+    else if (mode && domain == CUPTI_CB_DOMAIN_DRIVER_API && !mode->glance) /* a mode set just now may have it */
         driver_call(mode, id, data);
 }
 
-/* What needs no lock: the driver loads code in the middle of a launch, with a lock of its own that it takes in calls of
- * ours as well. True where that is all. */
+/* Handles changes of code without the lock: the driver loads code during a launch, holding a lock that our calls take
+ * as well. Returns true if no more is to be done. */
 static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_ResourceData *data)
 {
     const struct cw_inject_mode *mode = cw_inject->mode;
@@ -341,7 +343,7 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     return loaded || (unloaded && mode && !mode->module_unloading);
 }
 
-/* From wherever CUPTI is, be it a call of ours. */
+/* Takes CUPTI's reports, which may come from inside our own calls. */
 static void take_trouble(CUpti_CallbackId id, const CUpti_StateData *data)
 {
     struct cw_thread here;
@@ -351,7 +353,8 @@ static void take_trouble(CUpti_CallbackId id, const CUpti_StateData *data)
     cw_thread_leave(&here);
 }
 
-/* Exit handlers and destructors that were there before the first context run behind ours. */
+/* Reports launches after the end of the capture: exit handlers and destructors from before the first context run after
+ * ours. */
 static void tell_late(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_thread here;
@@ -389,14 +392,14 @@ static void take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *d
     cw_inject_leave();
 }
 
-/* An agent that leaves has CUPTI left behind a call of the driver or runtime, where that is safe. */
+/* Leaves CUPTI after an agent has left, behind a driver or runtime call, where that is safe. */
 static void leave_cupti(void)
 {
     if (self->exits)
         return;
     if (self->subscribed && cw_inject->api.cuptiUnsubscribe)
         cw_inject->api.cuptiUnsubscribe(cw_inject->subscriber);
-    if (self->subscribed && cw_inject->api.cuptiFinalize) /* else it is someone else's */
+    if (self->subscribed && cw_inject->api.cuptiFinalize) /* otherwise CUPTI belongs to another tool */
         cw_inject->api.cuptiFinalize();
     self->subscribed = false;
     self->begun = false;
@@ -409,7 +412,7 @@ static bool is_behind_call(CUpti_CallbackDomain domain, const void *data)
            ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_EXIT;
 }
 
-/* It may do with CUDA what it can, which is little behind its parent's use of it. */
+/* Prints a line in a forked child, which can hardly use CUDA after its parent did. */
 static void tell_forked(void)
 {
     struct cw_thread here;
@@ -424,7 +427,7 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
 {
     (void)user;
     if (self->forked) {
-        if (domain != CUPTI_CB_DOMAIN_STATE) /* which is CUPTI's own */
+        if (domain != CUPTI_CB_DOMAIN_STATE) /* CUPTI's own reports */
             tell_forked();
         return;
     }
@@ -459,7 +462,8 @@ static void subscribe(void)
         cw_troubles_subscribe();
 }
 
-/* A child has none of the threads that may have held a lock. It can be profiled where its parent was not. */
+/* Prepares a forked child, which has none of the threads that may have held a lock. It can be profiled if its parent
+ * was not. */
 static void forked(void)
 {
     cw_inject_renew();
@@ -477,7 +481,7 @@ static void forked(void)
     cw_inject->process = cw_wire->tried ? 0 : getpid();
 }
 
-/* User ranges may come before CUDA does. */
+/* Runs at load time, because user ranges may come before CUDA. */
 __attribute__((constructor)) static void begin(void)
 {
     cw_inject_begin();
@@ -494,9 +498,8 @@ static void begin_capture(const char *cupti)
         cw_inject_fail(CW_ERR_UNSUPPORTED, "%s", cw_inject->api.missing);
 }
 
-/* The devices whose primary contexts the program uses, or else all: it may have made other contexts, which nobody
- * lists.
- */
+/* Introduces the devices whose primary contexts the program uses, or all if there are none: other contexts cannot be
+ * listed. */
 static void introduce_devices(void)
 {
     const struct cw_cupti *api = &cw_inject->api;
@@ -526,7 +529,7 @@ static void attached(const char *cupti)
     atomic_store(&self->leaving, false);
     atomic_store(&self->left, false);
     cw_trace_rows_lock();
-    cw_trace_rows_reset(); /* without an agent it was closed */
+    cw_trace_rows_reset(); /* it was closed without an agent */
     cw_trace_rows_unlock();
     cw_inject_release();
     if (cw_inject->arena)
@@ -537,7 +540,7 @@ static void attached(const char *cupti)
         introduce_devices();
 }
 
-/* Where the program makes no call for a while, this thread does it. */
+/* Makes this thread leave CUPTI if the program makes no call for a while. */
 static void leave_cupti_soon(void)
 {
     atomic_store(&self->leaving, true);
@@ -576,7 +579,7 @@ static void initialize(void)
     const char *path = secure_getenv(CW_AGENT_SOCKET_VARIABLE);
     if (cw_wire->tried)
         return;
-    if (!path && !getauxval(AT_SECURE)) /* a program with the rights of another loads nothing that others name */
+    if (!path && !getauxval(AT_SECURE)) /* with another user's rights, load no library named by others */
         cw_attach_listen(&calls);
     if (!path)
         return;
@@ -586,7 +589,7 @@ static void initialize(void)
         begin_capture(secure_getenv(CW_AGENT_CUPTI_VARIABLE));
 }
 
-/* Called by the CUDA driver when it initialises. The value is what CUDA expects of a library that has loaded. */
+/* Called by the CUDA driver when it initialises. Returns the value that CUDA expects of a loaded library. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {

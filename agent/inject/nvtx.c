@@ -1,5 +1,5 @@
-/* NVTX's ranges. The headers that a program includes load the library that NVTX_INJECTION64_PATH names, which is this
- * one, once for each part of the program that uses them, and let it replace the functions it wants. */
+/* NVTX's ranges. NVTX's headers in a program load the library named by NVTX_INJECTION64_PATH, which is this one, once
+ * for each part of the program that uses them. The library replaces the functions it wants. */
 #define _GNU_SOURCE
 #include "agent/inject/nvtx.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- registered names, with the lock held ----------------------------------------------------------------------- */
 
-/* What a name takes beside its text, with its places in the trees. */
+/* Memory of a name beside its text, with its places in the trees. */
 enum { A_NAME = sizeof(struct cw_nvtx_name) + 2 * 32 };
 static const uint64_t DOMAINS = UINT64_MAX;
 
@@ -84,7 +84,7 @@ static struct cw_nvtx_name *find_text(uint64_t domain, const char *text)
     return found ? *found : NULL;
 }
 
-/* The handle of a domain, 0 where there is no room. A domain that is made twice is destroyed by the second time. */
+/* Handle of a domain, 0 if there is no room. A domain created twice lives until it is destroyed twice. */
 static uint64_t domain_handle(const char *text)
 {
     struct cw_nvtx_name *n = find_text(DOMAINS, text);
@@ -113,7 +113,7 @@ static void destroy_domain(uint64_t handle)
     forget_name(domain);
 }
 
-/* The handle of a string, until its domain is destroyed; 0 is the default domain, which is always there. */
+/* Handle of a string, valid until its domain is destroyed; domain 0 is the default domain, which always exists. */
 static uint64_t string_handle(uint64_t handle, const char *text)
 {
     struct cw_nvtx_name *domain = handle ? find_domain(handle) : &self->none,
@@ -132,7 +132,7 @@ static uint64_t string_handle(uint64_t handle, const char *text)
 
 enum { LONGEST = 1024, FULL_NAME = 2 * LONGEST + 1 };
 
-/* UTF-8 of a character; how many bytes. */
+/* Encodes a character as UTF-8; returns the number of bytes. */
 static size_t encode(char *to, uint32_t c)
 {
     static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
@@ -143,7 +143,7 @@ static size_t encode(char *to, uint32_t c)
     return 1 + more;
 }
 
-/* In LONGEST bytes, which are given back. */
+/* Converts into LONGEST bytes; returns them. */
 static const char *narrow(char *to, const wchar_t *from)
 {
     size_t n = 0;
@@ -158,7 +158,7 @@ static uint64_t number(const void *handle)
     return (uint64_t)(uintptr_t)handle;
 }
 
-/* The name of a handle, in LONGEST bytes. */
+/* Writes the name of a handle, in LONGEST bytes. */
 static void name_of(char *to, const void *handle)
 {
     *to = 0;
@@ -169,12 +169,12 @@ static void name_of(char *to, const void *handle)
     cw_inject_unlock();
 }
 
-struct said {                              /* by an event */
+struct said {                              /* data of an event */
     char domain[LONGEST], full[FULL_NAME]; /* full: "domain@name", or the name alone in the default domain */
     struct cw_trace_label label;
 };
 
-/* The name behind the domain's. */
+/* Reads the domain's name and the event's. */
 static const char *read_names(struct said *said, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
     name_of(said->domain, domain);
@@ -315,7 +315,7 @@ static nvtxStringHandle_t NVTX_API register_string_wide(nvtxDomainHandle_t domai
     return register_string(domain, narrow(narrowed, text));
 }
 
-/* What has a name alone is an event with nothing else. */
+/* Makes an event of a name alone. */
 static nvtxEventAttributes_t event_of(const char *name)
 {
     nvtxEventAttributes_t event = {.messageType = NVTX_MESSAGE_TYPE_ASCII};
@@ -429,7 +429,7 @@ static void NVTX_API name_device_wide(int device, const wchar_t *name)
     name_device(device, narrow(narrowed, name));
 }
 
-/* It is left where an agent has: a call would bring it back. */
+/* Whether CUPTI is in use: after an agent has left, a call would bring it back. */
 static bool has_cupti(void)
 {
     return !cw_inject->over && cw_inject->api.cuptiGetContextId && cw_inject->api.cuCtxGetCurrent;
@@ -447,7 +447,7 @@ static void NVTX_API name_context_wide(CUcontext context, const wchar_t *name)
     name_context(context, narrow(narrowed, name));
 }
 
-/* The runtime's streams are the driver's. */
+/* Streams of the runtime are streams of the driver. */
 static void NVTX_API name_stream(CUstream stream, const char *name)
 {
     CUcontext context = NULL;
@@ -531,7 +531,7 @@ static bool replace(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModul
     return true;
 }
 
-/* Called by NVTX at its first use. 1 means that the functions are in place. */
+/* Called by NVTX at its first use. Returns 1 when the functions are in place. */
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table);
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table)
 {

@@ -51,7 +51,7 @@ static enum cw_status wake(struct cw_collector *c, struct cw_error *err)
     return cw_error_set(err, CW_ERR_IO, "%s: found another file than the one that this capture has begun", c->path);
 }
 
-/* A write that fails half way is cut off again; the next then stands where that began (O_APPEND). */
+/* Appends chunks. Cuts off a write that failed half way, so that the next one begins at the same place (O_APPEND). */
 enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)
 {
     enum cw_status status = out->status == CW_OK ? wake(c, err) : cw_error_nomem(err);
@@ -76,8 +76,8 @@ enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out
     return status;
 }
 
-/* Standard output for "-". Else what is there is opened, wherever a link leads; else a file is made, but not where a
- * link leads. */
+/* Opens standard output for "-". Opens an existing file, also through a link; creates a new file, but not at the end of
+ * a dangling link. */
 static int open_output(const char *path)
 {
     if (cw_file_is_standard(path))
@@ -85,7 +85,7 @@ static int open_output(const char *path)
     int fd = cw_file_open_write(path, O_APPEND);
     if (fd < 0 && errno == ENOENT)
         fd = cw_file_open_write(path, O_APPEND | O_CREAT | O_EXCL);
-    if (fd < 0 && errno == EEXIST) /* another capture has made it meanwhile */
+    if (fd < 0 && errno == EEXIST) /* another capture has created it meanwhile */
         fd = cw_file_open_write(path, O_APPEND);
     return fd;
 }
@@ -98,8 +98,8 @@ static enum cw_status cannot_open(const char *path, int reason, struct cw_error 
     return cw_file_cannot_open(path, reason, err);
 }
 
-/* An earlier capture is replaced, but nothing else: not the plan or the program, whose names stand beside. What is
- * looked at is the file that is open, whatever has its name by now. */
+/* Allows replacing an earlier capture only, not a plan or a program, whose names stand beside it on the command line.
+ * Checks the open file, because its name may lead elsewhere by now. */
 static enum cw_status check_replaceable(int fd, const char *path, struct cw_error *err)
 {
     char same[32];
@@ -116,7 +116,7 @@ static enum cw_status check_replaceable(int fd, const char *path, struct cw_erro
                          path);
 }
 
-/* Of regular files; others are written as they are. */
+/* Empties a regular file; others are written as they are. */
 static enum cw_status make_empty(int fd, const char *path, bool force, struct cw_error *err)
 {
     struct stat st;
@@ -256,7 +256,7 @@ static void write_clocks(const struct cw_collector *c, struct cw_writer *out)
     }
 }
 
-/* The end is behind what the system has kept for sure. */
+/* Writes the end only after the system has stored the rest. */
 enum cw_status cw_collector_end(struct cw_collector *c, enum cw_capture_end how, uint32_t code, struct cw_error *err)
 {
     struct cw_writer out;

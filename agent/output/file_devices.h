@@ -1,5 +1,5 @@
-/* The devices of one file: processes may number the same devices differently (CUDA_VISIBLE_DEVICES), or different ones
- * alike; the file has one number for each. */
+/* Numbers the devices of one file. Processes may number the same devices differently (CUDA_VISIBLE_DEVICES), or
+ * different devices alike; in the file each device has one number. */
 #ifndef CW_AGENT_FILE_DEVICES_H
 #define CW_AGENT_FILE_DEVICES_H
 
@@ -11,12 +11,12 @@ struct cw_file_devices {
     uint32_t count;
     struct {
         uint32_t number;
-        char place[160]; /* host and PCI address, "" where the device does not tell */
+        char place[160]; /* host and PCI address, "" if the device does not have it */
     } devices[CW_MOST_FILE_DEVICES];
 };
 
-/* The file's number of a device, its own where that is free. *is_new says that the file has not had it before. False
- * when there are too many. */
+/* Finds the file's number of a device, its own if that is free. *is_new: the file did not have it. False if there are
+ * too many devices. */
 bool cw_file_devices_find(struct cw_file_devices *file, const struct cw_device *device, uint32_t *number, bool *is_new);
 
 #endif

@@ -61,14 +61,14 @@ static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, 
     to->device.attributes = pairs;
     to->device.attribute_count = 0;
     for (uint32_t i = 0; copy && pairs && i < from->attribute_count; i++)
-        if (!cw_pair_is_rank(copy[i].key)) /* it is of the process: its ranges have it */
+        if (!cw_pair_is_rank(copy[i].key)) /* belongs to the process: its ranges have it */
             pairs[to->device.attribute_count++] = copy[i];
     if (pairs && filtered)
         pairs[to->device.attribute_count++] = (struct cw_pair){"filter", o->filter};
     return to->facts && copy && pairs;
 }
 
-/* Which of the capture's devices it is. Runs and passes give it facts, each of the counters that it collects. */
+/* Finds the device among the capture's devices, and adds the facts that this run or pass gives for its counters. */
 static enum cw_status find_device(struct cw_range_output *o, const struct cw_device *device, uint32_t *index,
                                   struct cw_error *err)
 {
@@ -92,9 +92,8 @@ static enum cw_status find_device(struct cw_range_output *o, const struct cw_dev
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
-/* Gives the range a list of its own, to be freed, with those of some more pairs that have a value. False without
- * memory.
- */
+/* Gives the range its own list of attributes, which the caller frees, with additional pairs that have a value. False
+ * when out of memory. */
 static bool add_attributes(struct cw_range *range, const struct cw_pair *more, uint32_t count)
 {
     struct cw_pair *pairs = calloc((size_t)range->attribute_count + count, sizeof *pairs);
@@ -109,14 +108,14 @@ static bool add_attributes(struct cw_range *range, const struct cw_pair *more, u
     return true;
 }
 
-/* The device of a range stands before it, with what is known of it so far: the next pass may tell more. Processes may
+/* Writes the device in front of its range, with the facts known so far: the next pass may add more. Processes may
  * number the same devices differently; the file has one number for each. */
 static enum cw_status write_device(const struct cw_range_output *o, struct cw_output_file *file, uint32_t of,
                                    uint32_t *number, struct cw_error *err)
 {
     struct cw_device device = o->devices[of].device;
     bool is_new;
-    cw_file_devices_find(&file->numbers, &device, number, &is_new); /* has room for all that the capture has */
+    cw_file_devices_find(&file->numbers, &device, number, &is_new); /* has room for all devices of the capture */
     device.index = *number;
     uint64_t at = is_new ? file->out.size : file->written[of].at;
     uint32_t known = o->devices[of].facts_known;
@@ -139,7 +138,7 @@ static enum cw_status write_range(struct cw_range_output *o, struct cw_output_fi
     return status;
 }
 
-/* How far the capture is, for who waits at a terminal. A range of a launch has a kernel. */
+/* Reports progress to a user at a terminal. A range of a launch has a kernel. */
 static void tell_progress(const struct cw_range_output *o, const struct cw_range *last)
 {
     const char *one = *last->kernel ? "launch" : "range", *more = *last->kernel ? "launches" : "ranges";
@@ -162,7 +161,7 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
     if (!values && !o->runs)
         return CW_OK;
     enum cw_status status = find_device(o, source->device, &mine.device, err);
-    /* under application replay a process has another number in every run, but ranges stay where the first had them */
+    /* under application replay a process has a new number in every run, but ranges keep the file of the first run */
     if (status == CW_OK && o->run <= o->groups)
         status = open_file_of(o, source, &file, err);
     if (status != CW_OK)
@@ -184,7 +183,7 @@ enum cw_status cw_range_output_add(struct cw_range_output *o, const struct cw_ra
     return status;
 }
 
-/* Under application replay what cannot be collected is met in every run. */
+/* Counts drops of the first run only: under application replay each run meets them again. */
 enum cw_status cw_range_output_drop(struct cw_range_output *o, const struct cw_range_source *source, uint64_t count,
                                     const char *why, struct cw_error *err)
 {
@@ -253,7 +252,7 @@ enum cw_status cw_range_output_flush(struct cw_range_output *o, struct cw_error 
     return status;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------------------- */
 
 enum cw_status cw_range_output_open(struct cw_range_output *o, const char *pattern, bool force,
                                     const struct cw_schema *schema, uint32_t runs, uint32_t groups,
@@ -273,7 +272,7 @@ enum cw_status cw_range_output_open(struct cw_range_output *o, const char *patte
     if (!cw_file_name_of_process(pattern))
         return open_file(o, &parts, &index, err);
     char *name;
-    enum cw_status status = cw_file_name(&name, pattern, &parts, err); /* whether it can be filled in at all */
+    enum cw_status status = cw_file_name(&name, pattern, &parts, err); /* checks the pattern */
     free(name);
     return status;
 }
@@ -283,7 +282,7 @@ enum cw_status cw_range_output_end(struct cw_range_output *o, const struct cw_pr
     const struct cw_file_name_parts parts = {.process = (uint32_t)program->pid};
     uint32_t index;
     enum cw_status status = cw_range_output_flush(o, err);
-    if (status == CW_OK && !o->file_count) /* also a program that launched nothing leaves a file that says so */
+    if (status == CW_OK && !o->file_count) /* a program without launches leaves a file that says so */
         status = open_file(o, &parts, &index, err);
     for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++) {
         o->files[i]->out.clocks = o->clocks;

@@ -1,5 +1,5 @@
-/* Where ranges go: straight into a file, or under application replay into a table until every run is done. One file, or
- * one for each process, rank or host where the name says so (file_name.h). */
+/* Writes ranges: directly into a file, or under application replay into a table until every run is done. One file, or
+ * one for each process, rank or host if the name asks for it (file_name.h). */
 #ifndef CW_AGENT_RANGE_OUTPUT_H
 #define CW_AGENT_RANGE_OUTPUT_H
 
@@ -13,17 +13,17 @@ enum { CW_MOST_FILES = 1024 };
 struct cw_output_device {
     struct cw_device device; /* without the rank, which its ranges have */
     struct cw_device_facts *facts;
-    uint32_t facts_known; /* how many, so far */
+    uint32_t facts_known; /* number of known facts */
 };
 
 struct cw_output_file {
     char *path;
     struct cw_collector out;
-    struct cw_file_devices numbers; /* of the devices that it has */
+    struct cw_file_devices numbers;
     struct {
-        uint64_t at; /* where it stands in the file */
+        uint64_t at; /* place in the file */
         uint32_t facts_known;
-    } written[CW_MOST_FILE_DEVICES]; /* of the capture's devices */
+    } written[CW_MOST_FILE_DEVICES]; /* by device of the capture */
 };
 
 struct cw_range_output {
@@ -31,46 +31,46 @@ struct cw_range_output {
     bool force; /* replace files that are no captures, too */
     const struct cw_schema *schema;
     struct cw_arena *arena;
-    const struct cw_clock_log *clocks; /* may be set before the end; NULL: not known */
+    const struct cw_clock_log *clocks; /* may be set before the end; NULL: unknown */
     struct cw_runs *runs;              /* NULL: no application replay */
-    uint32_t run_count, run, groups;   /* groups: of runs that see other ranges */
+    uint32_t run_count, run, groups;   /* groups: sets of runs that see different ranges */
     uint64_t ranges, dropped;
-    uint64_t arrived;             /* ranges, in this run */
-    const char *filter;           /* what the file is to say of it; NULL or "": nothing was left out */
-    const char *why;              /* the first of them was dropped; NULL: unknown */
-    struct cw_file_devices known; /* all of the capture, and what is in `devices` of each */
+    uint64_t arrived;             /* ranges so far in this run */
+    const char *filter;           /* note in the file about the filter; NULL or "": everything was collected */
+    const char *why;              /* reason for the first drop; NULL: unknown */
+    struct cw_file_devices known; /* all devices of the capture, as indices into `devices` */
     struct cw_output_device devices[CW_MOST_FILE_DEVICES];
     uint32_t file_count;
     struct cw_output_file *files[CW_MOST_FILES];
 };
 
-struct cw_range_source { /* the process that a range is of */
+struct cw_range_source { /* the process of a range */
     uint32_t process;
     const char *program;
-    const struct cw_device *device; /* with the facts of this run: of counters not collected, 0 instances */
+    const struct cw_device *device; /* with the facts of this run: 0 instances for counters not collected */
 };
 
-/* `runs` is 1 but for application replay; they take turns at `groups` (cw_runs_begin). The schema must outlive the
- * output. Creates the file at once where its name does not depend on the process. To be closed also after a failure. */
+/* Opens the output. `runs` is 1, or under application replay the number of runs, which alternate between `groups`
+ * (cw_runs_begin). The schema must outlive the output. Creates the file at once if its name does not depend on the
+ * process. Close the output also after a failure. */
 enum cw_status cw_range_output_open(struct cw_range_output *output, const char *pattern, bool force,
                                     const struct cw_schema *schema, uint32_t runs, uint32_t groups,
                                     struct cw_error *err);
-/* A run begins. */
 void cw_range_output_begin(struct cw_range_output *output);
-/* The attributes `rank` (where known) and `runs` are added here. values: NULL for a range that was there and not
- * collected, as another run may have collected it. */
+/* Adds a range, with attributes `rank` (if known) and `runs`. values: NULL for a range that this run saw and did not
+ * collect, because another run may have collected it. */
 enum cw_status cw_range_output_add(struct cw_range_output *output, const struct cw_range_source *source,
                                    const struct cw_range *range, const struct cw_value *values, struct cw_error *err);
-/* Launches or ranges that were not collected; why: of the first, "" or NULL for unknown. */
+/* Counts launches or ranges that were not collected; `why`: reason for the first, "" or NULL if unknown. */
 enum cw_status cw_range_output_drop(struct cw_range_output *output, const struct cw_range_source *source,
                                     uint64_t count, const char *why, struct cw_error *err);
-/* Tells on stderr how many were dropped. */
+/* Reports the number of drops on stderr. */
 void cw_range_output_report(const struct cw_range_output *output);
-/* A run is over: tells on stderr how it differs from the first. */
+/* Ends a run and reports on stderr how it differs from the first. */
 void cw_range_output_compare(const struct cw_range_output *output);
-/* Writes what application replay gathered. */
+/* Writes the ranges that application replay collected. */
 enum cw_status cw_range_output_flush(struct cw_range_output *output, struct cw_error *err);
-/* The same, and how the program ended. */
+/* Writes them, and the way in which the program ended. */
 enum cw_status cw_range_output_end(struct cw_range_output *output, const struct cw_program *program,
                                    struct cw_error *err);
 void cw_range_output_close(struct cw_range_output *output);

@@ -13,18 +13,18 @@ struct record {
     double *durations;
     struct cw_pair *attributes;
     uint64_t key;
-    uint32_t next; /* of the same key hash, by occurrence; index + 1, 0 ends */
+    uint32_t next; /* index + 1 of the next record with this hash, by occurrence; 0 ends */
     uint32_t group, seen, last_run;
 };
 
 struct cw_runs {
     struct cw_arena *arena;
     uint32_t columns, passes, facts, run, group, count, capacity, added;
-    uint32_t groups; /* that have had their first run; they begin in order, from 0 */
-    bool first;      /* this is the first of its group */
+    uint32_t groups; /* groups that have begun; they begin in order, from 0 */
+    bool first;      /* first run of its group */
     struct record *records;
     bool indexed;
-    uint32_t *slots, *heads; /* of key hashes: the first record, and the first that this run may not have; index + 1 */
+    uint32_t *slots, *heads; /* by key hash, index + 1: the first record, and the first that this run may lack */
     uint32_t slot_count;
     const char *added_name;
 };
@@ -85,7 +85,7 @@ static bool same(const struct record *record, uint64_t key, const struct cw_run_
            strcmp(record->data.range.name, range->range.name) == 0;
 }
 
-/* The next occurrence in this run of what matched in the first. */
+/* Finds the next occurrence in this run of a range of the first run. */
 static struct record *find(struct cw_runs *r, uint64_t key, const struct cw_run_range *range)
 {
     uint32_t *head = &r->heads[key & (r->slot_count - 1)];
@@ -99,7 +99,7 @@ static struct record *find(struct cw_runs *r, uint64_t key, const struct cw_run_
     return NULL;
 }
 
-/* Chains are in the order of the first run, so they are filled from the back, once that is over. */
+/* Builds the chains after the first run, from the back, so that they are in its order. */
 static bool index_records(struct cw_runs *r)
 {
     while (r->slot_count < r->count * 2)
@@ -155,7 +155,7 @@ static struct record *append(struct cw_runs *r, const struct cw_run_range *range
     return copy_range(r, record, range) ? &r->records[r->count++] : NULL;
 }
 
-/* Values of one run that hold another's work are among those of the range. */
+/* Takes over the scope: if values of one run include another's work, the range is marked so. */
 static void take_scope(struct record *record, const struct cw_range *range)
 {
     const char *shared = cw_scope_names[CW_SCOPE_SHARED], *scope = cw_range_attribute(range, "scope");

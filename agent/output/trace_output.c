@@ -11,34 +11,35 @@
 #include "base/progress.h"
 #include "image/data_chunks.h"
 
-/* Texts are kept for the names and notes of accounts, which come early: this many bytes of them, and of each process
- * so many in any case. Beside samples they are for names of kernels, too. */
+/* Limit on kept texts. Texts are kept for the names and notes of accounts, which come early: most_kept bytes in all,
+ * and kept_of_each for every process in any case. With samples they also serve names of kernels. */
 static const size_t most_kept = 8 << 20, most_kept_beside = 64 << 20, kept_of_each = 4 << 10;
 
 struct cw_trace_output_file {
-    char *path; /* "": the file of someone else */
+    char *path; /* "": another writer's file */
     struct cw_collector own, *out;
     struct cw_file_devices numbers;
     uint32_t process_count;
-    uint64_t used; /* the last time */
+    uint64_t used; /* number of its last use */
 };
-/* At a time; more than processes that are traced at a time. The one that was not used for the longest time rests. */
+/* Limit on open files, above the number of processes traced at the same time. The file unused for the longest time
+ * rests. */
 enum { MOST_OPEN_FILES = 300 };
 
 struct cw_trace_output_process {
     struct cw_trace_output_file *file;
-    uint32_t number, index; /* index: in the file */
+    uint32_t number, index; /* index: its number in the file */
     struct cw_trace_process about;
     struct cw_trace_device devices[CW_MOST_FILE_DEVICES];
-    uint32_t text_count; /* with the first, none */
+    uint32_t text_count; /* including the first, empty one */
     uint32_t kept_count, kept_capacity;
-    const char **kept; /* its first texts, the first of them "" */
+    const char **kept; /* its first texts, beginning with "" */
     size_t kept_bytes;
     struct cw_trace_books books[CW_TRACE_KIND__COUNT];
-    uint64_t dropped; /* that CUPTI lost, of whatever kind */
+    uint64_t dropped; /* records that CUPTI lost, of any kind */
 };
 
-/* Room for one more pointer. */
+/* Makes room for one more pointer. */
 static bool grow(void *list, uint32_t count, uint32_t *capacity)
 {
     void **items = *(void ***)list;
@@ -55,7 +56,7 @@ static bool grow(void *list, uint32_t count, uint32_t *capacity)
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-/* Before something is written to it: room for it among the open ones. */
+/* Called before a write: makes room for the file among the open ones. */
 static struct cw_collector *use(struct cw_trace_output *o, struct cw_trace_output_file *file)
 {
     struct cw_trace_output_file *oldest = NULL;
@@ -131,7 +132,7 @@ enum cw_status cw_trace_output_open(struct cw_trace_output *o, const char *patte
     if (!cw_file_name_of_process(pattern))
         return open_file(o, &parts, &file, err);
     char *name;
-    enum cw_status status = cw_file_name(&name, pattern, &parts, err); /* whether it can be filled in at all */
+    enum cw_status status = cw_file_name(&name, pattern, &parts, err); /* checks the pattern */
     free(name);
     return status;
 }
@@ -160,7 +161,7 @@ static enum cw_status write_process(struct cw_trace_output *o, const struct cw_t
     return cw_collector_append(use(o, p->file), &out, err);
 }
 
-/* And one for windows, where there are any. */
+/* Copies the attributes, and adds one for windows if there are any. */
 static const struct cw_pair *copy_attributes(const struct cw_trace_process *process, const char *windows,
                                              struct cw_arena *arena)
 {
@@ -201,7 +202,7 @@ enum cw_status cw_trace_output_add_process(struct cw_trace_output *o, const stru
     return write_process(o, p, err);
 }
 
-/* Without the rank, which the process has. */
+/* Writes a device without the rank, which the process has. */
 static enum cw_status write_device(struct cw_trace_output *o, struct cw_trace_output_file *file,
                                    const struct cw_device *device, uint32_t number, struct cw_error *err)
 {
@@ -244,7 +245,7 @@ enum cw_status cw_trace_output_add_device(struct cw_trace_output *o, uint32_t pr
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
-/* What does not fit is in the file alone. */
+/* Keeps a text if there is room; otherwise only the file has it. */
 static bool keep_text(struct cw_trace_output *o, struct cw_trace_output_process *p, const char *text)
 {
     const size_t size = strlen(text) + sizeof(char *);
@@ -326,7 +327,7 @@ static void keep_note(struct cw_trace_output *o, enum cw_trace_kind kind, const 
     o->notes[i].kinds |= CW_TRACE_BIT(kind);
 }
 
-/* 0 where it is not known. */
+/* The value of a field, 0 if unknown. */
 static uint64_t known(const struct cw_trace_rows *rows, enum cw_trace_field field, uint32_t row)
 {
     const uint64_t value = cw_trace_get(rows, field, row);
@@ -381,7 +382,7 @@ uint64_t cw_trace_output_dropped(const struct cw_trace_output *o)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-/* When the devices of the rows were at work, for their clocks; rows of one device come in a row. */
+/* Notes when the devices of the rows were active, for their clocks. Rows of one device are mostly adjacent. */
 static void see_devices(struct cw_trace_output_process *p, const struct cw_trace_rows *rows)
 {
     const uint64_t *device = rows->column[CW_FIELD_DEVICE], *start = rows->column[CW_FIELD_START],
@@ -474,7 +475,8 @@ enum cw_status cw_trace_output_take_chunks(struct cw_trace_output *o, uint32_t p
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* A field of the last account of a kind, or of all (not `accounted`), of which nothing but the lost is known. */
+/* A field of the last account of a kind, or of all kinds together (not `accounted`), for which only losses are
+ * known. */
 static uint64_t last_account(const struct cw_trace_books *b, uint8_t field, uint64_t type, uint64_t note)
 {
     switch (field) {
@@ -495,7 +497,7 @@ static uint64_t last_account(const struct cw_trace_books *b, uint8_t field, uint
     }
 }
 
-/* Writes a last account of each kind that has any. */
+/* Writes a last account for each kind that has one. */
 static enum cw_status write_accounts(struct cw_trace_output *o, uint32_t process, const struct cw_trace_books *books,
                                      struct cw_error *err)
 {
@@ -505,7 +507,7 @@ static enum cw_status write_accounts(struct cw_trace_output *o, uint32_t process
     uint64_t values[CW_TRACE_KIND_FIELDS_MAX][CW_TRACE_KIND__COUNT];
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
     uint32_t count = 0;
-    for (int kind = 0; kind <= CW_TRACE_ACCOUNT; kind++) { /* in its own place: all */
+    for (int kind = 0; kind <= CW_TRACE_ACCOUNT; kind++) { /* the place of the kind account stands for all kinds */
         const struct cw_trace_books all = {.lost = p->dropped}, *b = kind < CW_TRACE_ACCOUNT ? &books[kind] : &all;
         if (b == &all ? !p->dropped : !b->accounted && !b->rows)
             continue;
@@ -524,7 +526,7 @@ enum cw_status cw_trace_output_cut(struct cw_trace_output *o, uint32_t process, 
     return write_accounts(o, process, o->processes[process]->books, err);
 }
 
-/* What the page knows better than the last account: rows that were not sent, launches without a record. */
+/* Corrects the last account by the page: adds rows that were not sent, and launches without a record. */
 static struct cw_trace_books settled(const struct cw_trace_books *kept, const struct cw_trace_page *page,
                                       enum cw_trace_kind kind)
 {
@@ -535,13 +537,13 @@ static struct cw_trace_books settled(const struct cw_trace_books *kept, const st
     b.launched = launched;
     b.recorded = direct > unsent ? direct - unsent : 0;
     const uint64_t missing = launched > b.recorded ? launched - b.recorded : 0;
-    b.lost = missing > unsent ? missing : unsent; /* one launch of a graph makes many rows */
+    b.lost = missing > unsent ? missing : unsent; /* one launch of a graph may make many rows */
     b.untimed = atomic_load(&page->untimed[kind]);
     b.accounted = seen || launched;
     return b;
 }
 
-/* The one that the process was killed in. */
+/* Writes the window that was open when the process was killed. */
 static enum cw_status write_window(struct cw_trace_output *o, uint32_t process, uint64_t opened_ns,
                                    struct cw_error *err)
 {
@@ -572,14 +574,14 @@ enum cw_status cw_trace_output_settle(struct cw_trace_output *o, uint32_t proces
     return status == CW_OK && cut ? write_accounts(o, process, books, err) : status;
 }
 
-/* What is dropped, in the words of the end: rows that were lost. */
+/* Counts lost rows as drops of the file. */
 static void count_lost(struct cw_trace_output *o)
 {
     for (uint32_t i = 0; i < o->process_count; i++) {
         uint64_t lost = 0;
         for (int kind = 0; kind < CW_TRACE_KIND__COUNT; kind++)
             lost += o->processes[i]->books[kind].lost;
-        /* those that CUPTI dropped are of these kinds, or of others, which nobody counts */
+        /* records dropped by CUPTI are among these, or of kinds that nobody counts */
         o->processes[i]->file->out->dropped += lost > o->processes[i]->dropped ? lost : o->processes[i]->dropped;
     }
     o->dropped = cw_trace_output_dropped(o);
@@ -590,7 +592,7 @@ enum cw_status cw_trace_output_end(struct cw_trace_output *o, const struct cw_pr
     const struct cw_file_name_parts parts = {.process = (uint32_t)program->pid};
     struct cw_trace_output_file *file;
     enum cw_status status = CW_OK;
-    if (!o->file_count) /* also a program that did nothing leaves a file that says so */
+    if (!o->file_count) /* a program that did nothing leaves a file that says so */
         status = open_file(o, &parts, &file, err);
     count_lost(o);
     for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++) {

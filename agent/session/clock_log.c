@@ -8,10 +8,11 @@
 #include <string.h>
 #include <time.h>
 
-/* A program of an hour has readings each second: then every other is forgotten, and the period is doubled. */
+/* Limit on readings: when it is reached, every second one is dropped and the period doubles. A program of an hour has a
+ * reading each second. */
 enum { FIRST_PERIOD_MS = 100, MOST_READINGS = 4096 };
 enum { OF_SM = 1, OF_MEMORY = 2 }; /* NVML's numbers of clocks */
-enum { OF_GPU = 0 };               /* and of its sensor of heat */
+enum { OF_GPU = 0 };               /* and of the temperature sensor */
 
 static uint64_t milliseconds(void)
 {
@@ -27,7 +28,7 @@ uint64_t cw_clock_log_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* `find` stays NULL without the library. It is never closed. */
+/* Loads the library; `find` stays NULL without it. It is never closed. */
 static void load(struct cw_clock_log *log)
 {
     int (*init)(void) = NULL;

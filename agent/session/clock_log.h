@@ -1,5 +1,5 @@
-/* What clocks the GPUs of a capture run at, read now and then beside the program by the driver's management library
- * (NVML). Without the library nothing is known. */
+/* Logs the clocks of a capture's GPUs, read at intervals from the driver's management library (NVML) while the program
+ * runs. Without the library the log stays empty. */
 #ifndef CW_AGENT_CLOCK_LOG_H
 #define CW_AGENT_CLOCK_LOG_H
 
@@ -11,13 +11,13 @@ enum { CW_MOST_LOGGED_GPUS = 64, CW_PCI_SIZE = 32 };
 
 struct cw_logged_gpu {
     char pci[CW_PCI_SIZE];
-    bool asked;   /* the library was, for its handle */
-    void *handle; /* NULL: it does not know the GPU */
+    bool asked;   /* the library was asked for the handle */
+    void *handle; /* NULL: the library does not know the GPU */
     uint32_t count;
     struct cw_gpu_clock *readings; /* malloc memory */
 };
 
-/* What else the library tells of a GPU. */
+/* Other readings of a GPU. */
 #define CW_GPU_READINGS(X)                                                                                             \
     X(temperature) /* degrees Celsius */                                                                               \
     X(power)       /* mW */                                                                                            \
@@ -33,9 +33,9 @@ struct cw_gpu_environment {
 #undef X
 };
 
-struct cw_clock_log { /* begins as zeros */
-    bool tried;       /* to load the library */
-    bool pretended;   /* readings are those of every GPU, at whatever time */
+struct cw_clock_log { /* initialise with zeros */
+    bool tried;       /* loading the library was tried */
+    bool pretended;   /* readings hold for every GPU at any time */
     int (*find)(const char *pci, void **handle);
     int (*clock)(void *handle, unsigned type, unsigned *mhz);
     int (*limits)(void *handle, unsigned long long *reasons);
@@ -48,21 +48,21 @@ struct cw_clock_log { /* begins as zeros */
     struct cw_logged_gpu gpus[CW_MOST_LOGGED_GPUS];
 };
 
-/* From now on the GPU at this PCI address is read; NULL, or one that is read already: nothing changes. Takes no time: a
- * program waits meanwhile. */
+/* Adds the GPU at this PCI address to the log; does nothing for NULL, and for a GPU that is in it. Takes no time,
+ * because a program waits for it. */
 void cw_clock_log_follow(struct cw_clock_log *log, const char *pci);
-/* To be called often: reads the GPUs where the last time is long enough ago. */
+/* Reads the GPUs if the last reading is old enough. Call it often. */
 void cw_clock_log_look(struct cw_clock_log *log);
-/* Reads a GPU that is followed, now. False where nothing is known of it. */
+/* Reads a GPU of the log now. False if nothing is known about it. */
 bool cw_clock_log_environment(struct cw_clock_log *log, const char *pci, struct cw_gpu_environment *environment);
-/* Another reading, of all GPUs: for a simulation. */
+/* Adds a reading for all GPUs, for a simulation. */
 void cw_clock_log_pretend(struct cw_clock_log *log, uint32_t sm_mhz, uint32_t memory_mhz);
-/* The first and the last reading of a GPU between two times of the wall clock; the nearest one where there is none
- * between them. How many: 0, 1 or 2. */
+/* Finds the first and the last reading of a GPU between two wall clock times, or the nearest one if there is none
+ * between. Returns their number: 0, 1 or 2. */
 uint32_t cw_clock_log_between(const struct cw_clock_log *log, const char *pci, uint64_t from_ns, uint64_t until_ns,
                               struct cw_gpu_clock found[2]);
 void cw_clock_log_free(struct cw_clock_log *log);
-/* The wall clock. */
+/* Current wall clock time. */
 uint64_t cw_clock_log_now_ns(void);
 
 #endif

@@ -14,7 +14,7 @@
 #include "agent/session/signals.h"
 #include "base/text.h"
 
-/* *st is of its file then. */
+/* Whether the file can be executed; *st describes it then. */
 static bool can_run(const char *folder, size_t length, const char *name, struct stat *st)
 {
     char path[4096];
@@ -46,15 +46,16 @@ enum cw_status cw_program_find(const char *name, struct cw_error *err)
 {
     const char *path = strchr(name, '/') ? "" : getenv("PATH");
     struct stat st;
-    if (!path || find(name, path, &st)) /* without, execvp has a path of its own */
+    if (!path || find(name, path, &st)) /* without PATH, execvp uses its own default */
         return CW_OK;
     bool is_there = strchr(name, '/') && access(name, F_OK) == 0;
     return cw_error_set(err, CW_ERR_USAGE, "cannot run %s: %s", name, strerror(is_there ? EACCES : ENOENT));
 }
 
-static struct rlimit descriptors; /* as this process found it */
+static struct rlimit descriptors; /* limit at the start of this process */
 
-/* A descriptor for each process and file of a job is more than the usual 1,024, which are for what uses select(). */
+/* Raises the limit on descriptors: a job may need one for each process and file, more than the usual 1,024, which exist
+ * for programs that use select(). */
 static void allow_descriptors(void)
 {
     struct rlimit now;

@@ -1,4 +1,4 @@
-/* The profiled program: started, watched, and its end reported. */
+/* Starts the profiled program, watches it and reports its end. */
 #ifndef CW_AGENT_PROGRAM_H
 #define CW_AGENT_PROGRAM_H
 
@@ -11,25 +11,25 @@ struct cw_program {
     pid_t pid;
     bool over;
     enum cw_capture_end how;
-    uint32_t code; /* exit status or signal */
+    uint32_t code; /* exit status, or signal number */
 };
 
-/* Whether there is such a program, before anything is written for it. CW_ERR_USAGE if not. */
+/* Checks that the program exists, before anything is written. CW_ERR_USAGE if not. */
 enum cw_status cw_program_find(const char *name, struct cw_error *err);
-/* Whether it will run with the rights of another user or group: it then loads nothing that its environment names. */
+/* Whether the program will run with another user's or group's rights: it then ignores libraries named in its
+ * environment. */
 bool cw_program_changes_rights(const char *name);
-/* Starts argv with the additional NULL-terminated environment ("NAME=value"); it gets the signals that are for the
- * agent (signals.h). A program that cannot be executed is CW_ERR_USAGE. */
+/* Starts argv with the additional NULL-terminated environment ("NAME=value"), and forwards the agent's signals to it
+ * (signals.h). CW_ERR_USAGE for a program that cannot be executed. */
 enum cw_status cw_program_start(struct cw_program *program, char *const *argv, char *const *environment,
                                 struct cw_error *err);
-/* Waits for the end; without `block`, only looks. */
+/* Waits for the end; without `block`, only checks. */
 void cw_program_wait(struct cw_program *program, bool block);
-/* Whether a program that is over is worth another run: one that failed would fail again, and after a signal that asks
- * for an end, which is told on stderr, none begins. */
+/* Whether to run an ended program again: a program that failed would fail again, and after a signal that asks for an
+ * end no run begins, with a notice on stderr. */
 bool cw_program_may_run_again(const struct cw_program *program);
-/* Tells on stderr how it ended, if not well. The result is `status`, which its capture into `output` came to; but where
- * the program failed too, *err is only told and the result is CW_OK: *exit_status passes the program's own on, its
- * status, or 128 + the signal. */
+/* Reports a bad end on stderr. Returns `status`, the result of the capture into `output`. If the program failed, too,
+ * it only prints *err and returns CW_OK: *exit_status is then the program's own status, or 128 + the signal. */
 enum cw_status cw_program_verdict(const struct cw_program *program, const char *name, const char *output,
                                   enum cw_status status, int *exit_status, struct cw_error *err);
 

@@ -19,9 +19,9 @@
 #include "agent/session/signals.h"
 #include "base/text.h"
 
-/* Of all messages that are arriving at a time, whatever they announce. */
+/* Limit on all messages being received, whatever sizes they announce. */
 static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;
-/* How long the rest of a message may take that the end of the program came into. */
+/* PATIENCE_MS: time for the rest of a message that was incomplete at the program's end. */
 enum { PATIENCE_MS = 2000, DETACH_MS = 20000, MOMENT_MS = 200 };
 static const char cut_message[] = "a profiled process ended in the middle of a message, so what was in it is lost";
 
@@ -30,7 +30,7 @@ static const char cut_message[] = "a profiled process ended in the middle of a m
 static enum cw_status listen_for_processes(struct cw_session *s, struct cw_error *err)
 {
     const char *base = getenv("TMPDIR");
-    if (!base || base[0] != '/' || strlen(base) > 32) /* the program may go elsewhere */
+    if (!base || base[0] != '/' || strlen(base) > 32) /* the program may change its folder */
         base = "/tmp";
     snprintf(s->folder, sizeof s->folder, "%s/capture-agent.XXXXXX", base);
     if (!mkdtemp(s->folder)) {
@@ -53,7 +53,7 @@ static const char *counters_path(const struct cw_session *s, char *path, size_t 
     return path;
 }
 
-/* Where it cannot be made, processes do not take turns. */
+/* Creates the file of counters; without it processes do not take turns. */
 static void make_counters_file(const struct cw_session *s)
 {
     char path[96];
@@ -62,7 +62,7 @@ static void make_counters_file(const struct cw_session *s)
         close(fd);
 }
 
-/* The injection library stands beside the agent in a build, in ../lib/counterworks when installed. */
+/* Finds the injection library: beside the agent in a build, in ../lib/counterworks when installed. */
 static enum cw_status find_injection(char *path, size_t size, struct cw_error *err)
 {
     char program[768];
@@ -82,13 +82,13 @@ static enum cw_status find_injection(char *path, size_t size, struct cw_error *e
                         program);
 }
 
-/* Behind those that the user names there, who may need them more. */
+/* Adds the library behind the user's own entries, which may be needed first. */
 static void add_library(char *variable, size_t size, const char *name, char separator, const char *library)
 {
     const char *others = getenv(name);
     const bool any = others && *others;
     const int length = snprintf(variable, size, "%s=%s%.*s%s", name, any ? others : "", any, &separator, library);
-    if (length >= (int)size) /* then theirs alone */
+    if (length >= (int)size) /* keep the user's entries alone */
         snprintf(variable, size, "%s=%s", name, others);
 }
 
@@ -123,7 +123,7 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
     return cw_program_start(&s->program, argv, environment, err);
 }
 
-/* ---- a process that runs ---------------------------------------------------------------------------------------- */
+/* ---- a running process ----------------------------------------------------------------------------------------- */
 
 static bool has_library(pid_t process)
 {
@@ -214,7 +214,7 @@ static bool is_wanted(const struct cw_session *s, const struct cw_process *p, ui
                           cw_filter_device(s->filter, device));
 }
 
-/* Whether another process is collected on the GPU. */
+/* Whether the GPU is taken by another process that is being collected. */
 static bool is_taken(const struct cw_session *s, const struct cw_process *p, const struct cw_device *device)
 {
     const char *pci = cw_device_attribute(device, "pci");
@@ -242,7 +242,7 @@ static enum cw_status read_hello(struct cw_reader *in, struct cw_arena *arena, s
     return good ? CW_OK : cw_error_set(err, CW_ERR_INPUT, "a profiled process sent a hello that makes no sense");
 }
 
-/* Keeps what a HELLO says, once for each device. */
+/* Keeps the content of a HELLO, once for each device. */
 static bool keep_hello(struct cw_process *p, const struct cw_process *from, const struct cw_device *device)
 {
     if (!p->program) {
@@ -263,8 +263,7 @@ static bool keep_hello(struct cw_process *p, const struct cw_process *from, cons
     return true;
 }
 
-/* Takes a device of a process. *refused says that it is not to be profiled. An error ends the capture of the process.
- */
+/* Takes a device of a process. *refused: it is not to be profiled. An error ends the capture of the process. */
 static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, struct cw_reader *in,
                                  struct cw_arena *arena, bool *refused, struct cw_error *err)
 {
@@ -286,7 +285,8 @@ static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, str
     return *refused || keep_hello(p, &from, &device) ? CW_OK : cw_error_nomem(err);
 }
 
-/* Sends what of the answer the process can take now; it is done with when that is all, or nobody is there. */
+/* Sends as much of the answer as the process can take now. The answer is finished when all is sent, or nobody is
+ * there. */
 static void send_answer(const struct cw_session *s, struct cw_process *p)
 {
     uint8_t head[CW_MESSAGE_HEADER];
@@ -309,7 +309,7 @@ static void send_answer(const struct cw_session *s, struct cw_process *p)
     p->answer = 0;
 }
 
-/* Once the program has ended nobody waits for an answer. */
+/* Answers a process. Once the program has ended nobody waits for an answer. */
 static void answer(const struct cw_session *s, struct cw_process *p, enum cw_message_type type)
 {
     if (s->program.over)
@@ -319,7 +319,7 @@ static void answer(const struct cw_session *s, struct cw_process *p, enum cw_mes
     send_answer(s, p);
 }
 
-/* Takes the message that has arrived. An error ends the capture of the process. */
+/* Takes a complete message. An error ends the capture of the process. */
 static enum cw_status take_message(struct cw_session *s, struct cw_process *p, struct cw_arena *arena,
                                    struct cw_error *err)
 {
@@ -353,7 +353,7 @@ static enum cw_status take_whole(struct cw_session *s, struct cw_process *p, str
     return status;
 }
 
-/* Reads some of what a process has sent. False when it is done with. */
+/* Reads available data of a process. False when the process is finished. */
 static bool read_message(struct cw_session *s, struct cw_process *p)
 {
     struct cw_error err = CW_ERROR_INIT;
@@ -379,14 +379,14 @@ static bool read_message(struct cw_session *s, struct cw_process *p)
     return good && more;
 }
 
-/* Whoever is turned away runs on without a profiler; the file then stays without an end. */
+/* Accepts a process. A rejected one runs on without a profiler; its file then stays without an end. */
 static void accept_process(struct cw_session *s)
 {
     int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
         cw_error_set(&s->trouble, CW_ERR_IO, "cannot serve another process beside %u: %s", s->process_count,
                      strerror(errno));
-        close(s->listener); /* it would wait for an answer */
+        close(s->listener); /* otherwise the process would wait for an answer */
         s->listener = -1;
     }
     if (fd < 0)
@@ -416,7 +416,7 @@ static void forget(struct cw_session *s, uint32_t index)
     *p = s->processes[--s->process_count];
 }
 
-/* Serves one round of what has arrived, if anything does within `timeout_ms`. */
+/* Serves one round of arrived messages, waiting at most `timeout_ms` for the first. */
 static void serve(struct cw_session *s, int timeout_ms)
 {
     struct pollfd fds[CW_MOST_PROCESSES + 1];
@@ -439,7 +439,7 @@ static void serve(struct cw_session *s, int timeout_ms)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* Whoever has connected by now is among those whose messages are taken; nobody else is. */
+/* Accepts the processes that have connected by now, and no others. */
 static void accept_last(struct cw_session *s)
 {
     for (int i = 0; i < CW_MOST_PROCESSES && s->listener >= 0; i++) {
@@ -466,7 +466,7 @@ static bool is_connected(const struct cw_process *p)
     return poll(&one, 1, 0) == 0;
 }
 
-/* Others that were started by the program may end with it, a moment later. */
+/* Warns of processes that outlive the program, after a moment: children may end shortly after it. */
 static void tell_living(const struct cw_session *s)
 {
     const struct cw_process *first = NULL;
@@ -495,8 +495,9 @@ static void tell_living(const struct cw_session *s)
             living, first->pid, first->program);
 }
 
-/* Takes what was sent before the program ended, and not what children that live on may still send. A message that had
- * begun by then may come to its end; where its sender died, another process may hold the socket open. */
+/* Takes everything that was sent before the program ended, and nothing that surviving children may send later. A
+ * message that had begun may be completed. The time is limited: if its sender died, another process may hold the socket
+ * open. */
 static void drain(struct cw_session *s)
 {
     accept_last(s);
@@ -523,7 +524,7 @@ static void drain(struct cw_session *s)
         cw_error_set(&s->trouble, CW_ERR_INPUT, "%s", cut_message);
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------------------- */
 
 void cw_session_init(struct cw_session *s)
 {

@@ -9,10 +9,10 @@
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 enum { COUNT = sizeof caught / sizeof *caught };
 
-static void (*size_limit)(int), (*child_ends)(int), (*closed_pipe)(int); /* as they were */
-static volatile sig_atomic_t child, end, asked;                          /* asked: with no child to end first */
+static void (*size_limit)(int), (*child_ends)(int), (*closed_pipe)(int); /* earlier handlers */
+static volatile sig_atomic_t child, end, asked;                          /* asked: signals for an end without a child */
 static volatile sig_atomic_t user2_is_ours, user2;
-static bool user2_ignored, user2_blocked; /* as the child is to have it */
+static bool user2_ignored, user2_blocked; /* state for the child */
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -22,11 +22,11 @@ static void pass_on(int number, siginfo_t *info, void *context)
         user2++;
         return;
     }
-    if (child && info->si_code <= 0) /* from a process; the kernel sends a terminal's to all of its job */
+    if (child && info->si_code <= 0) /* sent by a process; the kernel sends a terminal's signals to all of its job */
         kill(child, number);
     if (number != SIGUSR1 && number != SIGUSR2) {
         end = 1;
-        if (!child && asked++) { /* who asks again is in a hurry */
+        if (!child && asked++) { /* a second request is urgent */
             signal(number, SIG_DFL);
             raise(number);
         }
@@ -55,7 +55,8 @@ void cw_signals_catch(void)
             sigaction(caught[i], &passing, NULL);
 }
 
-/* Executing a program does as much for those that are caught, but not for one that comes before it. */
+/* Resets signals in the child. Executing a program would reset caught signals, too, but not for a signal that arrives
+ * before. */
 static void put_back(void)
 {
     signal(SIGXFSZ, size_limit);

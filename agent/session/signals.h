@@ -1,4 +1,5 @@
-/* What would end the agent is for the program that it captures: a SIGTERM of a batch system, timeout(1) or kill(1). */
+/* Forwards signals that would end the agent to the captured program: SIGTERM of a batch system, timeout(1) or
+ * kill(1). */
 #ifndef CW_AGENT_SIGNALS_H
 #define CW_AGENT_SIGNALS_H
 
@@ -6,28 +7,28 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Before all else: children can be waited for, what the agent prints may stay unread, and children of cw_signals_fork
- * have what the agent changes here and later as it was. */
+/* Call it first. Afterwards the agent can wait for children and ignores closed pipes and file size limits; children of
+ * cw_signals_fork get the original settings of everything changed here and later. */
 void cw_signals_begin(void);
-/* From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 do not end this process, but for the second without
- * a child that asks for an end. Those that it was started to ignore it goes on to ignore. */
+/* Catches SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2, so that they do not end this process. Without a child,
+ * the second request for an end does end it. Signals that this process ignored at its start stay ignored. */
 void cw_signals_catch(void);
-/* Catches them, forks, and sends the child those that come; but a terminal's, which it gets itself. */
+/* Catches the signals, forks, and forwards them to the child, except a terminal's, which the child gets itself. */
 pid_t cw_signals_fork(void);
-/* Starts a thread that leaves them to this one. */
+/* Starts a thread with these signals blocked, so that this thread handles them. */
 bool cw_signals_thread(pthread_t *thread, void *(*run)(void *), void *user);
-/* The child has ended: they are not sent any more. To be called before it is waited for, while its number is its own.
- */
+/* Stops forwarding, because the child has ended. Call it before waiting for the child, while its number is still its
+ * own. */
 void cw_signals_keep(void);
-/* Whether one has come that asks for an end: not SIGUSR1 or SIGUSR2. */
+/* Whether a signal that asks for an end has come: any but SIGUSR1 and SIGUSR2. */
 bool cw_signals_end(void);
-/* The same of those that came while there was no child to send them to. */
+/* The same for signals that came while there was no child. */
 bool cw_signals_end_alone(void);
-/* From now on SIGUSR2 is for this process and not for the child, also where this one was started to ignore or block it,
- * which the child still does. To be called before they are caught. How many have come since. */
+/* Keeps SIGUSR2 for this process instead of the child, even if this process ignored or blocked it at its start; the
+ * child still does. Call it before the signals are caught. cw_signals_user2 returns the number received since. */
 void cw_signals_keep_user2(void);
 unsigned cw_signals_user2(void);
-/* For a child that ends with its parent: they are the parent's alone. */
+/* Ignores the signals, for a child that ends with its parent and leaves them to it. */
 void cw_signals_ignore(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* The bridge of a build without NVIDIA's headers: opening it says so, and the rest that such a build has callers of,
- * which cannot be reached without an open library, exists so that everything links. */
+/* The bridge in a build without NVIDIA's headers. cw_nvperf_open fails with a message. The other functions that such a
+ * build calls exist only so that everything links: without an open library nothing reaches them. */
 #include "host/nvperf/nvperf.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -41,7 +41,7 @@ static void *load_from(const char *pattern)
     glob_t found;
     void *handle = NULL;
     if (glob(pattern, 0, NULL, &found) == 0)
-        for (size_t i = found.gl_pathc; i > 0 && !handle; i--) /* the newest version last by name */
+        for (size_t i = found.gl_pathc; i > 0 && !handle; i--) /* names sort by version, so the newest is last */
             handle = dlopen(found.gl_pathv[i - 1], RTLD_NOW | RTLD_LOCAL);
     globfree(&found);
     return handle;

@@ -1,4 +1,4 @@
-/* The loaded functions of libnvperf_host.so, shared by the files of this folder only. */
+/* Loaded functions of libnvperf_host.so, for the files of this folder only. */
 #ifndef CW_NVPERF_LIBRARY_H
 #define CW_NVPERF_LIBRARY_H
 
@@ -44,7 +44,7 @@
     X(RawCounterConfig_GetNumPasses)                                                                                   \
     X(Config_GetRawCounterInfo)
 
-/* Part of NVIDIA's public performance SDK, but not of the headers that the CUDA toolkit ships. */
+/* Part of NVIDIA's public performance SDK, but not of the headers in the CUDA toolkit. */
 struct cw_nvperf_num_ranges {
     size_t structSize;
     void *pPriv;
@@ -54,17 +54,17 @@ struct cw_nvperf_num_ranges {
 
 struct cw_nvperf {
     char path[512];
-    NVPA_Status (*CounterData_GetNumRanges)(struct cw_nvperf_num_ranges *params); /* NULL where it is missing */
+    NVPA_Status (*CounterData_GetNumRanges)(struct cw_nvperf_num_ranges *params); /* NULL if the library lacks it */
 #define X(name) __typeof__(&NVPW_##name) name;
     CW_NVPERF_FUNCTIONS(X)
 #undef X
 };
 
-/* The parameters of NVPW_name, with their size and these members filled in. */
+/* Declares the parameters of NVPW_name, with their size and these members filled in. */
 #define CW_NVPERF_PARAMS(name, params, ...)                                                                            \
     NVPW_##name##_Params params = {.structSize = NVPW_##name##_Params_STRUCT_SIZE, __VA_ARGS__}
 
-/* CW_OK, or an error that names the call and the library's status. */
+/* Returns CW_OK, or an error that names the call and the library's status. */
 enum cw_status cw_nvperf_check(NVPA_Status status, const char *call, struct cw_error *err);
 
 /* Calls `library`->name(&params); CW_NVPERF_TRY returns from the enclosing function when it fails. */
@@ -77,7 +77,7 @@ enum cw_status cw_nvperf_check(NVPA_Status status, const char *call, struct cw_e
     } while (0)
 
 enum { CW_NVPERF_NAME_SIZE = 20 };
-/* "0x%016x". Returns `name`. */
+/* Writes "0x%016x". Returns `name`. */
 const char *cw_nvperf_raw_name(uint64_t raw, char name[CW_NVPERF_NAME_SIZE]);
 bool cw_nvperf_raw_number(const char *name, uint64_t *raw);
 

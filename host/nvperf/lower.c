@@ -15,7 +15,7 @@ static struct cw_nvperf_placement as_theirs(const struct cw_config_image *plan, 
     return (struct cw_nvperf_placement){plan->raws[at->raw], plan->domains[at->domain].id};
 }
 
-/* The placements of a pass, and `beside` where the library collects it in the same pass. */
+/* Lists the placements of a pass, with `beside` if the library collects it in the same pass. */
 static enum cw_status list_pass(struct cw_nvperf_scheduler *scheduler, const struct cw_config_image *plan,
                                 const struct cw_config_pass *pass, uint64_t beside,
                                 struct cw_nvperf_placement *placements, size_t *count, struct cw_error *err)
@@ -131,7 +131,7 @@ static enum cw_status repair_passes(struct repair *r, uint32_t *splits, struct c
     uint32_t total = 0;
     for (uint32_t i = 0; i < plan->pass_count; i++)
         total += plan->passes[i].count;
-    /* each split leaves at least one placement behind, so there are never more passes than placements */
+    /* Each split leaves at least one placement behind, so there are never more passes than placements. */
     struct cw_config_pass *passes = cw_arena_alloc(r->arena, (size_t)total + plan->pass_count, sizeof *passes);
     if (!passes)
         return cw_error_nomem(err);
@@ -169,7 +169,7 @@ struct cw_nvperf_decoder {
     struct cw_nvperf_evaluator *evaluator;
     struct cw_nvperf_requests *values, *facts;
     size_t count, ranges;
-    double *buffer; /* 4 for each counter */
+    double *buffer; /* 4 values for each counter */
 };
 
 static const char *const value_suffix[CW_ROLLUP_COUNT] = {".sum", ".avg", ".min", ".max"};
@@ -252,7 +252,7 @@ enum cw_status cw_nvperf_decode_range(struct cw_nvperf_decoder *d, size_t range,
     return status;
 }
 
-/* The library does not tell the number of instances; sum over average does, where either is not zero. */
+/* Computes the number of instances, which the library does not give, as sum over average if either is not zero. */
 static uint32_t instances(double sum, double avg)
 {
     double n = sum / avg;

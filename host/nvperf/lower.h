@@ -1,4 +1,4 @@
-/* Between our formats and NVIDIA's: a plan becomes their config image, their counter data becomes ours. */
+/* Converts between our formats and NVIDIA's: a plan into NVIDIA's config image, NVIDIA's counter data into ours. */
 #ifndef CW_NVPERF_LOWER_H
 #define CW_NVPERF_LOWER_H
 
@@ -6,8 +6,8 @@
 #include "image/config_image.h"
 #include "image/counter_data.h"
 
-/* Splits each pass of `plan` that the library would not collect as one, so that it can be lowered; new passes come last
- * and live in `arena`. *splits is how many were split. */
+/* Splits each pass of `plan` that the library would not collect as one, so that cw_nvperf_lower accepts the plan. New
+ * passes come last and live in `arena`. *splits is the number of passes that were split. */
 enum cw_status cw_nvperf_repair(const struct cw_nvperf *library, struct cw_config_image *plan, uint32_t *splits,
                                 struct cw_arena *arena, struct cw_error *err);
 
@@ -20,12 +20,12 @@ void cw_nvperf_prover_destroy(struct cw_nvperf_prover *prover);
 enum cw_status cw_nvperf_is_one_pass(const struct cw_nvperf_prover *prover, const struct cw_config_image *plan,
                                      const struct cw_config_pass *pass, bool *answer, struct cw_error *err);
 
-/* NVIDIA's config image with exactly the passes of `plan`, appended to `native`. A pass that the library would split is
- * CW_ERR_UNSUPPORTED. With a raw counter `beside` (0: none) every pass that has room collects that one too. */
+/* Appends NVIDIA's config image, with exactly the passes of `plan`, to `native`. CW_ERR_UNSUPPORTED if the library
+ * would split a pass. With a raw counter `beside` (0: none), every pass with room for it collects it, too. */
 enum cw_status cw_nvperf_lower(const struct cw_nvperf *library, const struct cw_config_image *plan, uint64_t beside,
                                struct cw_writer *native, struct cw_error *err);
 
-/* A native counter-data image opened for decoding into the counters of a schema. */
+/* Decodes a native counter-data image into the counters of a schema. */
 struct cw_nvperf_decoder;
 
 /* `image` must outlive the decoder. `counters` names `count` counters; `chip` is the image's chip. */
@@ -34,10 +34,10 @@ enum cw_status cw_nvperf_decoder_create(struct cw_nvperf_decoder **decoder, cons
                                         const struct cw_schema_counter *counters, size_t count, struct cw_error *err);
 void cw_nvperf_decoder_destroy(struct cw_nvperf_decoder *decoder);
 size_t cw_nvperf_decoder_ranges(const struct cw_nvperf_decoder *decoder);
-/* values[c] for each counter of one range: rollups, or unavailable where the library gives NaN. */
+/* Sets values[c] for each counter of one range: rollups, or unavailable if the library gives NaN. */
 enum cw_status cw_nvperf_decode_range(struct cw_nvperf_decoder *decoder, size_t range, struct cw_value *values,
                                       struct cw_error *err);
-/* facts[c] for each counter: instances and sustained peaks of the device that the image is from. */
+/* Sets facts[c] for each counter: instances and sustained peaks of the image's device. */
 enum cw_status cw_nvperf_decode_facts(struct cw_nvperf_decoder *decoder, struct cw_device_facts *facts,
                                       struct cw_error *err);
 

@@ -16,7 +16,7 @@ struct cw_nvperf_scheduler {
     NVPW_RawCounterConfig *open; /* one pass group over all domains, for enumeration and cw_nvperf_fits */
 };
 
-/* Requests and the text of their names. */
+/* Requests, with memory for their names. */
 struct requests {
     NVPW_RawCounterRequest *list;
     char (*names)[CW_NVPERF_NAME_SIZE];
@@ -66,7 +66,7 @@ static enum cw_status group_begin(const struct cw_nvperf_scheduler *s, NVPW_RawC
     return CW_NVPERF_CALL(s->library, RawCounterConfig_BeginPassGroup, p, err);
 }
 
-/* One pass group with these requests. */
+/* Makes one pass group of these requests. */
 static enum cw_status group_make(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
                                  const struct requests *r, size_t count, struct cw_error *err)
 {
@@ -197,7 +197,7 @@ enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *s, ui
     return CW_OK;
 }
 
-/* A config of one pass group with all placements. */
+/* Makes a config of one pass group with all placements. */
 static enum cw_status config_of(const struct cw_nvperf_scheduler *s, const struct requests *r, size_t count, bool merge,
                                 NVPW_RawCounterConfig **config, struct cw_error *err)
 {
@@ -245,7 +245,7 @@ enum cw_status cw_nvperf_fits(struct cw_nvperf_scheduler *s, const struct cw_nvp
     return status;
 }
 
-/* One pass group for each pass of ours: the image then has exactly our passes in our order. */
+/* Adds one pass group for each of our passes, so that the image has exactly our passes in our order. */
 static enum cw_status add_passes(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
                                  const struct cw_nvperf_placement *placements, const size_t *counts, size_t pass_count,
                                  struct requests *r, struct cw_error *err)

@@ -1,4 +1,4 @@
-/* Names the parts of a program that capture-agent measures: user ranges, loops for user replay, and numbers for calls.
+/* Marks the parts of a program for capture-agent: user ranges, loops for user replay, and numbers for calls.
  *
  *     cw_range_push("solve");
  *     ...
@@ -9,8 +9,8 @@
  *         ...
  *     }
  *
- * For C and C++. The header is all that a program needs; it uses dlopen (-ldl before glibc 2.34). Without the agent the
- * functions do nothing, and the body of a loop runs once. */
+ * For C and C++. A program needs nothing but this header, which uses dlopen (-ldl before glibc 2.34). Without the agent
+ * the functions do nothing, and the body of a loop runs once. */
 #ifndef COUNTERWORKS_ANNOTATE_H
 #define COUNTERWORKS_ANNOTATE_H
 
@@ -20,17 +20,17 @@
 
 /* A loop for user replay. The caller keeps the name until the loop has ended. */
 struct cw_replay {
-    const char *name; /* of the range */
-    int pass;         /* 0 before the loop; cw_range_pass counts it up */
+    const char *name; /* name of the range */
+    int pass;         /* initialise with 0; cw_range_pass counts it up */
 };
 
-/* The agent's library in this program, which CUDA loads as well. */
+/* Returns the agent's library in this program, which CUDA loads as well. */
 static inline void *cw_range_library(void)
 {
     static void *library;
     static int tried;
     if (!tried) {
-        /* not in a program that has the rights of another user */
+        /* not in a program that runs with another user's rights */
         const char *path =
             !getauxval(AT_SECURE) && getenv("COUNTERWORKS_SOCKET") ? getenv("CUDA_INJECTION64_PATH") : NULL;
         library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -39,7 +39,7 @@ static inline void *cw_range_library(void)
     return library;
 }
 
-/* Opens a range inside the one that this thread has open. The name is copied. */
+/* Opens a range inside this thread's current range. Copies the name. */
 static inline void cw_range_push(const char *name)
 {
     int (*push)(const char *) = NULL;
@@ -59,8 +59,8 @@ static inline void cw_range_pop(void)
         pop();
 }
 
-/* Gives all calls of CUDA that this thread makes until cw_correlate_pop() a number of the program's own, which a trace
- * keeps with them (kind external_correlation). */
+/* Attaches a number to all CUDA calls that this thread makes until cw_correlate_pop(). A trace stores it with them
+ * (kind external_correlation). */
 static inline void cw_correlate_push(unsigned long long number)
 {
     void (*push)(unsigned long long) = NULL;
@@ -79,8 +79,9 @@ static inline void cw_correlate_pop(void)
         pop();
 }
 
-/* 1 while the body is to run (again). Under --replay user it runs once for each pass of the plan, and device memory is
- * put back in between; otherwise it runs once. Host memory is not put back. Make a first CUDA call before the loop. */
+/* Returns 1 while the body is to run (again). Under --replay user it runs once for each pass of the plan, and the agent
+ * restores device memory between passes; otherwise it runs once. Host memory is not restored. Make a first CUDA call
+ * before the loop. */
 static inline int cw_range_pass(struct cw_replay *replay)
 {
     int (*pass)(const char *, int) = NULL;

@@ -1,4 +1,4 @@
-/* libcounterworks-hdf5: metrics of a capture as HDF5, in a library of its own. */
+/* libcounterworks-hdf5: writes metrics of a capture as HDF5. It is a library of its own. */
 #ifndef COUNTERWORKS_HDF5_H
 #define COUNTERWORKS_HDF5_H
 
@@ -9,9 +9,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Evaluates metrics as counterworks_evaluate() does and writes them to `path`, with names, units, statuses and what the
- * capture says of its ranges or samples: the file that metric-eval -o makes. `path` holds the old or the new file and
- * never a part. NULL names are every metric whose counters the capture has. HDF5 is used by one thread at a time. */
+/* Evaluates metrics as counterworks_evaluate() does and writes them to `path`, with names, units, statuses and the
+ * capture's data about its ranges or samples, as metric-eval -o does. `path` holds the old or the new file, never a
+ * part. NULL names: every metric whose counters the capture has. Only one thread at a time may use HDF5. */
 enum counterworks_status counterworks_hdf5_write(const struct counterworks_capture *capture,
                                                  const struct counterworks_chip *chip, const char *const *names,
                                                  size_t count, const struct counterworks_evaluate_options *options,

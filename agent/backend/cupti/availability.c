@@ -46,7 +46,7 @@ void cw_availability_free(struct cw_availability *a)
     a->image = NULL;
 }
 
-/* NULL where CUPTI refuses. `image`: what the GPU has; NULL: what its chip can have. */
+/* Opens a host object; NULL if CUPTI refuses. `image`: availability of the GPU; NULL: of its chip. */
 static CUpti_Profiler_Host_Object *open_host(const struct cw_availability *a, CUpti_ProfilerType type,
                                              const uint8_t *image)
 {
@@ -64,7 +64,7 @@ static void close_host(const struct cw_availability *a, CUpti_Profiler_Host_Obje
     a->cuptiProfilerHostDeinitialize(&p);
 }
 
-/* Each question has an object of its own: what one takes stays in it. */
+/* Asks each question with a new object, because an accepted metric stays in it. */
 static bool takes(const struct cw_availability *a, CUpti_ProfilerType type, const uint8_t *image, const char *metric)
 {
     CUpti_Profiler_Host_Object *host = open_host(a, type, image);
@@ -79,7 +79,7 @@ static bool takes(const struct cw_availability *a, CUpti_ProfilerType type, cons
     return taken;
 }
 
-/* A name that is refused either way says nothing of the GPU. */
+/* A name that is refused for the chip, too, says nothing about the GPU. */
 bool cw_availability_lacks(const struct cw_availability *a, CUpti_ProfilerType type, const char *counter)
 {
     char *metric = NULL;
@@ -98,7 +98,7 @@ static bool is_new(char *const *seen, size_t count, const char *unit, int length
     return true;
 }
 
-/* The first counter of each unit speaks for it. */
+/* Asks about the first counter of each unit, which stands for the unit. */
 static void ask_units(const struct cw_availability *a, const char *const *counters, size_t count, char **seen,
                       cw_availability_unit *take, void *user)
 {

@@ -1,5 +1,5 @@
-/* Driver and CUPTI are asked in a process of its own: the agent itself never holds a GPU context, and a library that
- * crashes takes only the check down. */
+/* Checks a node. Asks driver and CUPTI in a process of its own: the agent itself never holds a GPU context, and a
+ * library that crashes stops only the check. */
 #define _GNU_SOURCE
 #include "agent/backend/cupti/check.h"
 
@@ -32,7 +32,7 @@ bool cw_answer(FILE *to, int kind, const char *format, ...)
 
 enum { CAP_SYS_ADMIN_BIT = 21, CAP_PERFMON_BIT = 38 };
 
-/* The text after `key` in the first line of a file that begins with it; false where there is none. */
+/* Reads the text behind `key` in the first line of a file that begins with it; false if there is none. */
 static bool find_line(const char *path, const char *key, char *value, size_t size)
 {
     char line[512];

@@ -1,4 +1,4 @@
-/* What driver and CUPTI say of the node's GPUs. */
+/* Checks the node's GPUs through driver and CUPTI. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@
     variable.structSize = type##_STRUCT_SIZE
 
 struct node {
-    FILE *to; /* where answers go */
+    FILE *to; /* target of answers */
     const struct cw_node_needs *needs;
     struct cw_cupti api;
     int gpus;
-    uint64_t devices; /* a bit for each GPU to be looked at */
+    uint64_t devices; /* a bit for each GPU to check */
 };
 
 static const char *result_name(const struct node *n, CUptiResult result)
@@ -76,13 +76,13 @@ static bool check_cupti(struct node *n)
                   "CUPTI %u is older than CUDA 13.0's and does no kernel replay here, only batched, application and "
                   "user replay; CW_CUPTI may name a newer one",
                   version);
-    PARAMS(CUpti_Profiler_Initialize_Params, init); /* chip names cannot be asked for before */
+    PARAMS(CUpti_Profiler_Initialize_Params, init); /* needed before chip names can be read */
     CUptiResult result = n->api.cuptiProfilerInitialize(&init);
     return result == CUPTI_SUCCESS || cw_answer(n->to, CW_ERR_DEVICE, "cuptiProfilerInitialize failed: %s (%d)",
                                                 result_name(n, result), (int)result);
 }
 
-/* Every GPU that was asked for must be there and have the plan's chip. */
+/* Checks that every requested GPU exists and has the plan's chip. */
 static bool check_asked(const struct node *n)
 {
     bool good = true;
@@ -102,7 +102,7 @@ static bool check_asked(const struct node *n)
     return good;
 }
 
-/* Which GPUs are to be looked at: those asked for, else the first that fits. */
+/* Chooses the GPUs to check: the requested ones, else the first suitable one. */
 static bool check_chips(struct node *n)
 {
     char seen[256] = "";
@@ -138,7 +138,7 @@ static void tell_fact(const struct node *n, const char *format, const char *text
         cw_answer(n->to, CW_ANSWER_FACT, format, text);
 }
 
-/* What a capture says of its devices. */
+/* Reports the attributes that a capture writes for its devices. */
 static void tell_attributes(const struct node *n, CUdevice device)
 {
     struct cw_writer out;
@@ -164,7 +164,7 @@ static void tell_attributes(const struct node *n, CUdevice device)
     cw_arena_destroy(arena);
 }
 
-/* ---- what the GPU's configuration forbids ----------------------------------------------------------------------- */
+/* ---- obstacles in the GPU's configuration ----------------------------------------------------------------------- */
 
 static const struct {
     CUpti_Profiler_API api;
@@ -174,7 +174,7 @@ static const struct {
              [CW_NEED_PC] = {CUPTI_PROFILER_PC_SAMPLING, "PC sampling", "pc"},
              [CW_NEED_SASS] = {CUPTI_PROFILER_SASS_METRICS, "SASS metrics", "sass"}};
 
-/* Why CUPTI says no, in the order of what most likely is the reason. */
+/* Explains CUPTI's refusal by the most likely reason. */
 static const char *refusal(const CUpti_Profiler_DeviceSupported_Params *p)
 {
     const struct {
@@ -217,7 +217,8 @@ static bool check_support(const struct node *n, enum cw_need need, CUdevice devi
     return cw_answer(n->to, CW_ERR_UNSUPPORTED, "GPU %d does no %s: %s", device, kinds[need].what, refusal(&p));
 }
 
-/* The management library knows of MIG; without it nothing is said. Its numbers of GPUs may not be the program's. */
+/* Checks MIG through the management library, and does nothing without it. Its GPU numbers may differ from the
+ * program's. */
 static void check_mig(const struct node *n, CUdevice device)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -237,8 +238,8 @@ static void check_mig(const struct node *n, CUdevice device)
         cw_check_mig(n->to, device, pci, now);
 }
 
-/* Of the environment of this process, which is the program's. A driver that does not know the attribute says nothing.
- */
+/* Checks MPS in this process's environment, which the program shares. Does nothing if the driver does not know the
+ * attribute. */
 static bool check_mps(const struct node *n, CUdevice device)
 {
     int shared = 0;
@@ -292,7 +293,7 @@ static CUcontext make_context(const struct node *n, CUdevice device)
     return NULL;
 }
 
-/* Whether this user may read counters shows when the profiler is enabled on a context. */
+/* Checks the permission by enabling the profiler on a context. */
 static bool check_permission(const struct node *n, CUdevice device, CUcontext context)
 {
     PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
@@ -324,7 +325,7 @@ static void add_unit(void *user, const char *unit, int length)
     tell_fact(l->node, "lacks %s", name);
 }
 
-/* What GPUs of this chip may have and this one has not: NVLink without a link. */
+/* Reports the units that GPUs of this chip may have and this one lacks, such as NVLink without a link. */
 static void check_units(const struct node *n, CUdevice device)
 {
     struct cw_availability availability;
@@ -364,7 +365,7 @@ static void use_reasons(const struct node *n, char *const *names, size_t count)
     }
 }
 
-/* CUPTI lists them once PC sampling is enabled. */
+/* CUPTI lists stall reasons only after PC sampling is enabled. */
 static void check_reasons(const struct node *n, CUcontext context)
 {
     size_t count = 0;
@@ -430,7 +431,7 @@ static void check_metrics(const struct node *n, CUdevice device)
     uint32_t version = 0;
     n->api.cuptiGetVersion(&version);
     for (uint32_t i = 0; i < n->needs->metric_count; i++) {
-        /* seen with a kernel that ran the longer on an SM, the higher the SM's number: all had the count of SM 0 */
+        /* Seen with a kernel that ran longer on SMs of higher numbers: all instances had the count of SM 0. */
         if (n->needs->metrics[i].level != CW_SASS_GPU && version / 100 == 1300) {
             cw_answer(n->to, CW_ERR_UNSUPPORTED,
                       "found the level %s, expected gpu: CUPTI 13.0 gives every instance the first one's count",
@@ -459,7 +460,7 @@ static void check_device(const struct node *n, CUdevice device, bool first)
             supported = check_support(n, (enum cw_need)need, device) && supported;
     if (first)
         check_metrics(n, device);
-    if (needs->need == CW_NEED_TRACE) /* the driver restricts counters alone */
+    if (needs->need == CW_NEED_TRACE) /* the driver restricts counters only */
         return;
     CUcontext context = supported && !(needs->list && needs->need == CW_NEED_SASS) ? make_context(n, device) : NULL;
     bool permitted = context && check_permission(n, device, context);

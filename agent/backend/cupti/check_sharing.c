@@ -1,4 +1,4 @@
-/* What a GPU that others share does not let through: CUDA's multi-process service (MPS), and parts of a GPU (MIG). */
+/* Checks the limits of shared GPUs: CUDA's multi-process service (MPS), and parts of a GPU (MIG). */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -8,7 +8,7 @@
 
 #include "agent/backend/cupti/check.h"
 
-/* Those that CUPTI counts by context; samples over time are the GPU's. */
+/* Captures that CUPTI counts by context; samples over time are of the whole GPU. */
 static const char *const by_context[] = {
     [CW_NEED_RANGE] = "range", [CW_NEED_PC] = "pc", [CW_NEED_SASS] = "sass", [CW_NEED_ALL] = NULL};
 
@@ -34,7 +34,7 @@ bool cw_check_mps(FILE *to, enum cw_need need, int device)
     return good;
 }
 
-/* Whether some process of this name (the first 15 characters of it) is seen in a /proc. */
+/* Whether /proc lists a process of this name (its first 15 characters). */
 static bool runs(const char *proc, const char *name)
 {
     bool found = false;

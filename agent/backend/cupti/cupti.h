@@ -1,5 +1,5 @@
-/* Real GPUs, by NVIDIA's CUPTI: ranges and instructions from inside the program (agent/inject), samples from
- * processes of our own. */
+/* Captures of real GPUs through NVIDIA's CUPTI: ranges and instructions from inside the program (agent/inject), samples
+ * from processes of our own. */
 #ifndef CW_AGENT_CUPTI_H
 #define CW_AGENT_CUPTI_H
 
@@ -7,7 +7,7 @@
 
 extern const struct cw_backend cw_backend_cupti;
 
-/* ---- its parts, as cw_backend has them --------------------------------------------------------------------------- */
+/* ---- its parts, for cw_backend ---------------------------------------------------------------------------------- */
 
 enum cw_status cw_cupti_range(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
 enum cw_status cw_cupti_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);

@@ -1,5 +1,5 @@
-/* PC samples and SASS metrics from a real GPU: what the program's processes send goes into the file once it has been
- * read and found good, with the file's number of its device; before it, the code of each module that it is about. */
+/* Captures PC samples and SASS metrics of a real GPU. Data from the program's processes is parsed and checked, then
+ * written with the file's number of its device, behind the code of each module that it refers to. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const size_t most_code = (size_t)4 << 30;
 
 struct held_module {
     uint64_t crc;
-    uint8_t *code; /* NULL once it is in the file */
+    uint8_t *code; /* NULL once it is written */
     size_t size;
 };
 
@@ -28,13 +28,13 @@ struct capture {
     struct cw_collector out;
     struct cw_session session;
     struct cw_clock_log clocks;
-    struct cw_filter filter; /* of devices here, of the rest in the program */
+    struct cw_filter filter; /* selects devices here, the rest in the program */
     struct held_module *modules;
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
     uint64_t samples;
-    uint32_t full_buffers, uncounted; /* uncounted: kernels */
-    const char *uncounted_kernel;     /* one of them */
+    uint32_t full_buffers, uncounted; /* uncounted: number of kernels */
+    const char *uncounted_kernel;     /* an example */
     bool until_graph, code_lost;
 };
 
@@ -93,7 +93,7 @@ static enum cw_status write_module(struct capture *c, uint64_t crc, struct cw_er
 
 /* ---- batches ---------------------------------------------------------------------------------------------------- */
 
-/* Makes *number the file's own for the device. */
+/* Writes the device if needed; *number becomes the file's number of it. */
 static enum cw_status write_device(struct capture *c, const struct cw_process *p, uint32_t *number,
                                    const struct cw_uncounted *uncounted, struct cw_error *err)
 {
@@ -112,8 +112,8 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
     return cw_collector_device(&c->out, &device, err);
 }
 
-/* What a batch is about, before it: its device, and the modules of its records, of each of which an instruction is the
- * first member. */
+/* Writes the device and modules of a batch before the batch itself. Each record begins with an instruction, which names
+ * its module. */
 static enum cw_status introduce(struct capture *c, const struct cw_process *p, uint32_t *device,
                                 const struct cw_uncounted *uncounted, const void *records, size_t size, uint32_t count,
                                 struct cw_error *err)
@@ -259,7 +259,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
                                err);
     s->chip = chip;
     s->filter = &c->filter;
-    /* CUPTI fails, at times, to hand out samples where it samples a GPU without a stop for two processes */
+    /* CUPTI sometimes fails to deliver samples if it samples a GPU for two processes continuously. */
     s->alone = !c->options->sass && c->options->mode == CW_PC_CONTINUOUS;
     s->take = take;
     s->user = c;
@@ -270,7 +270,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         status = make_setup(c, err);
     if (status == CW_OK)
         status = cw_collector_open(&c->out, c->options->capture.output, c->options->capture.force, &c->schema, err);
-    /* CUPTI patches the kernels that are loaded at the first launch, and a lazy program has loaded one by then */
+    /* CUPTI patches the kernels loaded at the first launch, and with lazy loading that is a single kernel. */
     if (status == CW_OK && c->options->sass && setenv("CUDA_MODULE_LOADING", "EAGER", 1) != 0)
         status = cw_error_nomem(err);
     if (status == CW_OK)

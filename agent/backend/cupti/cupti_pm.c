@@ -1,5 +1,5 @@
-/* PM sampling of real GPUs: a process of our own samples each, the program runs beside with its launches traced, and
- * all ends up in one file. */
+/* PM sampling of real GPUs. A process of our own samples each GPU, the program runs beside them with its launches
+ * traced, and all data goes into one file. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -20,26 +20,26 @@
 #include "host/nvperf/lower.h"
 #include "image/pm_data.h"
 
-struct gpu { /* that is sampled */
+struct gpu { /* a sampled GPU */
     struct capture *capture;
-    uint32_t number; /* of the device */
+    uint32_t number; /* device number */
     struct cw_pm_sampler sampler;
     pthread_t receiver;
     bool receiving;
-    /* with the capture's lock */
-    struct cw_error trouble; /* the first thing that went wrong with its samples */
-    bool ready, done, over;  /* all samples have come; nothing more comes */
+    /* under the capture's lock: */
+    struct cw_error trouble; /* its first error */
+    bool ready, done, over;  /* all samples have come; no more messages come */
     enum cw_window_state window;
     char pci[32]; /* known once it is ready */
 };
 
-struct shape { /* of launches of a process */
+struct shape { /* shape of some launches of a process */
     const char *name;
-    uint64_t batch; /* the last that has it, and where */
+    uint64_t batch; /* the last batch with it, and its place there */
     uint32_t index;
 };
 
-struct shapes { /* of a process, by id */
+struct shapes { /* shapes of a process, by id */
     struct shape *items;
     uint64_t count;
 };
@@ -54,23 +54,23 @@ struct capture {
     uint32_t gpu_count;
     struct gpu gpus[CW_MOST_DEVICES];
 
-    pthread_mutex_t lock; /* for what follows: receivers write samples, the session's side launches */
+    pthread_mutex_t lock; /* for the members below: receivers write samples, the session's thread launches */
     pthread_cond_t changed;
     struct cw_collector out;
     struct cw_trace_output trace; /* beside the samples */
     struct cw_trace_beside beside;
     struct cw_traced traced;
-    const struct cw_process *process; /* whose message is taken */
-    uint64_t batches;                 /* of launches */
+    const struct cw_process *process; /* sender of the current message */
+    uint64_t batches;                 /* batches of launches */
     struct shapes shapes[CW_MOST_TRACED];
-    uint32_t open; /* processes of the program with a wanted range open; the session's side alone has it */
-    bool stopping; /* they are to end */
-    struct cw_pm_outcome outcome; /* launches: the session's side alone has them */
+    uint32_t open; /* processes of the program with a wanted range open; used by the session's thread only */
+    bool stopping; /* the samplers are to end */
+    struct cw_pm_outcome outcome; /* the members about launches are used by the session's thread only */
 };
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-/* Called with the lock held. */
+/* Takes a message. Called with the lock held. */
 static bool take_message(struct gpu *g, enum cw_message_type type, const uint8_t *payload, size_t size)
 {
     struct capture *c = g->capture;
@@ -120,7 +120,7 @@ static void *receive(void *user)
     if (more && (why == EBADMSG || why == ENOMEM))
         cw_error_set(&g->trouble, CW_ERR_INPUT, "GPU %u: the sampling process sent what cannot be taken: %s", g->number,
                      strerror(why));
-    /* the end, hours later perhaps, would be late to tell it */
+    /* Report it now: the end may be hours away. */
     if (g->ready && (g->trouble.code != CW_OK || (!c->stopping && !g->done)))
         fprintf(stderr, "capture-agent: GPU %u is sampled no longer; what was complete is kept\n", g->number);
     g->over = true;
@@ -139,7 +139,7 @@ static bool is_over(struct capture *c)
     return over;
 }
 
-/* Processes first, threads then: a process that is forked beside threads may find their locks held. */
+/* Starts processes before threads: a process forked while threads run may inherit held locks. */
 static enum cw_status start_sampling(struct capture *c, struct cw_error *err)
 {
     for (uint32_t i = 0; i < c->gpu_count; i++) {
@@ -168,7 +168,7 @@ static enum cw_status start_sampling(struct capture *c, struct cw_error *err)
     return status;
 }
 
-/* Returns the trouble that there was: a GPU's rather than the program's. */
+/* Ends the sampling and returns the error, if any; prefers a GPU's to the program's. */
 static const struct cw_error *end_sampling(struct capture *c)
 {
     const struct cw_error *first = &c->session.trouble;
@@ -184,8 +184,8 @@ static const struct cw_error *end_sampling(struct capture *c)
             pthread_join(g->receiver, NULL);
         struct cw_error ending = CW_ERROR_INIT;
         if (g->sampler.pid > 0 && cw_pm_sampler_finish(&g->sampler, &ending) != CW_OK && g->receiving)
-            cw_error_set(&g->trouble, ending.code, "%s", ending.message); /* unless it has told more itself */
-        else if (g->ready && !g->done)                                    /* as where a library in it exits */
+            cw_error_set(&g->trouble, ending.code, "%s", ending.message); /* unless it has reported more itself */
+        else if (g->ready && !g->done)                                    /* for example if a library called exit */
             cw_error_set(
                 &g->trouble, CW_ERR_DEVICE,
                 "GPU %u: the sampling process ended before it had sent every sample; what was complete is kept",
@@ -198,8 +198,8 @@ static const struct cw_error *end_sampling(struct capture *c)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* Programs may number devices otherwise than this process does, and have others beside those that are sampled. NULL for
- * one of these. */
+/* Finds a sampled GPU by the program's device number, which may differ from ours. NULL for a GPU that is not
+ * sampled. */
 static const struct gpu *find_gpu(const struct capture *c, const struct cw_process *p, uint32_t number)
 {
     const struct cw_device *device = cw_process_device(p, number);
@@ -221,7 +221,7 @@ static bool find_device(void *user, const struct cw_device *device, uint32_t *nu
     return gpu != NULL;
 }
 
-/* Numbers are given in order, but for those whose rows there was no memory for. */
+/* Takes new shapes. Their numbers ascend, with gaps for rows lost for lack of memory. */
 static enum cw_status take_shapes(struct capture *c, uint32_t process, const struct cw_trace_rows *rows,
                                   struct cw_error *err)
 {
@@ -249,7 +249,7 @@ static enum cw_status take_shapes(struct capture *c, uint32_t process, const str
     return CW_OK;
 }
 
-struct batch { /* of launches, room for as many as there are rows */
+struct batch { /* a batch of launches, with room for all rows */
     const char **names;
     uint32_t name_count, count;
     struct cw_kernel_launch *launches;
@@ -257,7 +257,7 @@ struct batch { /* of launches, room for as many as there are rows */
 
 static uint32_t name_index(struct capture *c, struct batch *b, uint32_t process, uint64_t id)
 {
-    struct shape *s = &c->shapes[process].items[id < c->shapes[process].count ? id : 0]; /* 0: none has it */
+    struct shape *s = &c->shapes[process].items[id < c->shapes[process].count ? id : 0]; /* 0: no shape has this id */
     if (s->batch != c->batches) {
         s->batch = c->batches;
         s->index = b->name_count;
@@ -280,7 +280,7 @@ static void add_launch(struct capture *c, struct batch *b, uint32_t process, con
                                    .stream = cw_trace_get(rows, CW_FIELD_STREAM, row),
                                    .start_ns = cw_trace_get(rows, CW_FIELD_START, row),
                                    .end_ns = cw_trace_get(rows, CW_FIELD_END, row)};
-    if (!l->start_ns || !l->end_ns) /* the other says nothing by itself */
+    if (!l->start_ns || !l->end_ns) /* a single time is of no use */
         l->start_ns = l->end_ns = 0;
     c->outcome.untimed += !l->start_ns;
 }
@@ -318,7 +318,7 @@ static enum cw_status take_kernels(void *user, uint32_t process, const struct cw
     return status;
 }
 
-/* What did not come of all processes. */
+/* Settles the losses of all processes. */
 static enum cw_status settle_trace(struct capture *c, struct cw_error *err)
 {
     static const struct batch none;
@@ -332,7 +332,7 @@ static enum cw_status settle_trace(struct capture *c, struct cw_error *err)
     return status;
 }
 
-/* Waits until the process has begun or ended to sample, which takes it some milliseconds. Called with the lock held. */
+/* Waits until the process has begun or ended sampling, which takes some milliseconds. Called with the lock held. */
 static void order_window(struct gpu *g, bool open)
 {
     struct timespec until;
@@ -345,8 +345,8 @@ static void order_window(struct gpu *g, bool open)
             return;
 }
 
-/* A process has opened the first of its wanted ranges, or closes the last. A range that begins while the one before is
- * decoded is not sampled: the program would wait for that. */
+/* Handles a process opening its first wanted range or closing its last. A range that begins while the last one is being
+ * decoded is not sampled, because the program would have to wait. */
 static enum cw_status take_window(struct capture *c, struct cw_reader *in)
 {
     bool open = cw_read_u8(in) != 0, left_out = false;
@@ -414,7 +414,7 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     return status;
 }
 
-/* Without a program: until the sampling processes are done by themselves, or a signal asks for an end. */
+/* Waits without a program, until the sampling processes finish by themselves or a signal asks for an end. */
 static void wait_alone(struct capture *c)
 {
     while (!is_over(c) && !cw_signals_end()) {
@@ -423,7 +423,7 @@ static void wait_alone(struct capture *c)
     }
 }
 
-/* Records are handed over often, so that a program that is killed takes few of them with it. */
+/* Starts the trace. Records are handed over often, so that few are lost if the program is killed. */
 static enum cw_status begin_trace(struct capture *c, struct cw_error *err)
 {
     const struct cw_trace_options options = {.kinds = CW_PM_TRACE_KINDS,
@@ -493,7 +493,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
         wait_alone(c);
     c->outcome.sampled_ns = now_ns() - began_ns;
     const struct cw_error *trouble = end_sampling(c);
-    if (trouble->code != CW_OK) { /* tells more than that nothing came */
+    if (trouble->code != CW_OK) { /* more specific than the lack of samples */
         *err = *trouble;
         status = err->code;
     }

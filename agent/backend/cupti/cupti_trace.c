@@ -1,4 +1,4 @@
-/* A trace of a program on real GPUs: the injection library sends rows as chunks, which are checked and written. */
+/* Traces a program on real GPUs: the injection library sends rows as chunks, which are checked and written. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@ struct capture {
     struct cw_traced traced;
     struct cw_session session;
     struct cw_clock_log clocks;
-    struct cw_filter filter; /* of processes and devices */
+    struct cw_filter filter; /* selects processes and devices */
     uint64_t began_ns;
-    uint64_t read_ns; /* when the environment was last read */
+    uint64_t read_ns; /* time of the last reading of the environment */
 };
 
 static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
@@ -79,7 +79,7 @@ static enum cw_status write_environment(struct capture *c, uint32_t process, uin
     return cw_trace_output_rows(&c->out, process, CW_TRACE_ENVIRONMENT, 1, columns, err);
 }
 
-/* Whether a process before this one has the GPU, too. */
+/* Whether an earlier process uses the same GPU. */
 static bool is_read_before(const struct capture *c, uint32_t process, const char *pci)
 {
     for (uint32_t i = 0; i < process; i++)
@@ -91,7 +91,7 @@ static bool is_read_before(const struct capture *c, uint32_t process, const char
     return false;
 }
 
-/* Each GPU once, whichever processes use it. */
+/* Reads each GPU once, even if several processes use it. */
 static void read_environment(struct capture *c)
 {
     for (uint32_t i = 0; i < c->session.process_count; i++) {
@@ -123,7 +123,7 @@ static void look(void *user)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* The window of --duration has closed a moment ago. */
+/* Whether the window of --duration has closed, with a margin for the last data. */
 static bool is_over(void *user)
 {
     static const uint64_t margin_ns = 200000000;
@@ -145,7 +145,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->filter = &c->filter;
     s->take = take;
     s->look = look;
-    s->may_be_cut = true; /* its page says what is lost */
+    s->may_be_cut = true; /* its page has the losses */
     s->look_ms = (uint32_t)(c->options->environment_ns / 2000000) + 1;
     s->user = c;
     s->clocks = &c->clocks;

@@ -1,6 +1,6 @@
-/* What of the plan this GPU counts, and at which interval, found out before the program begins. A counter of a unit
- * that is not there or not up makes CUPTI begin samples of which none, of any counter, is ever complete (13.0). CUPTI's
- * availability tells of such counters; where it does not, trials of some units at a time do. */
+/* Finds out which counters of the plan this GPU has, and the interval, before the program begins. With a counter of a
+ * missing or disabled unit, CUPTI 13.0 starts sampling but completes no sample of any counter. CUPTI's availability
+ * names such counters; without it, trials of some units at a time find them. */
 #include <stdlib.h>
 
 #include "agent/backend/cupti/pm_process.h"
@@ -17,7 +17,7 @@ static const char *name_of(uint32_t counter)
     return cw_pm_process.schema->counters[counter].name;
 }
 
-/* The config image is of what is not lacking. */
+/* Makes the config image without missing counters. */
 static void lower(void)
 {
     struct cw_error err = CW_ERROR_INIT;
@@ -41,9 +41,9 @@ static void ask_availability(void)
 /* ---- trials ----------------------------------------------------------------------------------------------------- */
 
 struct search {
-    uint32_t *unit;   /* of each counter: a number, ascending from 0 */
-    uint8_t *known;   /* of each counter: what availability says */
-    uint8_t *missing; /* of each unit: no sample with it is complete */
+    uint32_t *unit;   /* by counter: number of its unit, ascending from 0 */
+    uint8_t *known;   /* by counter: missing, according to CUPTI's availability */
+    uint8_t *missing; /* by unit: no sample with it is complete */
 };
 
 static size_t unit_length(const char *name)
@@ -52,7 +52,7 @@ static size_t unit_length(const char *name)
     return end ? (size_t)(end - name) : strlen(name);
 }
 
-/* Returns how many units there are. */
+/* Numbers the units; returns their count. */
 static uint32_t number_units(struct search *s)
 {
     uint32_t units = 0;
@@ -93,7 +93,7 @@ static void find_missing(const struct search *s, uint32_t first, uint32_t end)
     find_missing(s, middle, end);
 }
 
-/* The device is not armed, before and after. */
+/* Searches for missing units. The device is not armed before or after. */
 static void search_units(void)
 {
     size_t n = count_counters();
@@ -111,17 +111,17 @@ static void search_units(void)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* A trial at a long interval would take long, and one by the system clock measures it. */
+/* Trials use a shorter interval if the requested one is long; a trial by the system clock measures that clock. */
 static const uint64_t longest_trial = 10000000, short_trial = 1000000, trial_cycles = 100000;
 
-/* What a sample of the trial took; 0: not known. */
+/* Time of a sample in the trial; 0: unknown. */
 static double sample_ns(const struct cw_pm_trial *trial)
 {
     bool known = trial->complete > 1 && trial->last_ns > trial->first_ns;
     return known ? (double)(trial->last_ns - trial->first_ns) / (double)(trial->complete - 1) : 0;
 }
 
-/* A range is sampled for as long as it is open, but no longer than is told, or than so many samples take. */
+/* Length of a sampling window. The window of a range is limited to the option or a number of samples. */
 static uint64_t window_ns(void)
 {
     enum { SAMPLES_OF_A_RANGE = 20000 };
@@ -130,8 +130,8 @@ static uint64_t window_ns(void)
     return (uint64_t)(o->window_s > 0 ? o->window_s * 1e9 : of_a_range);
 }
 
-/* The interval that is sampled, and how long it takes. By the clock these are cycles that take as long as the interval
- * that was asked for. */
+/* Sets the interval and its length in ns. With the clock as trigger, an interval in ns becomes the equal number of
+ * cycles. */
 static void set_interval(bool by_clock, const struct cw_pm_trial *trial)
 {
     const struct cw_pm_options *o = cw_pm_process.options;
@@ -146,8 +146,8 @@ static void set_interval(bool by_clock, const struct cw_pm_trial *trial)
     cw_pm_process.window_ns = window_ns();
 }
 
-/* Arms the device for a trial, which may be at an interval of its own, and again where what is tried is not what is
- * sampled. */
+/* Tries all counters: arms the device for a trial, possibly at another interval, then again if trial and sampling
+ * differ. */
 static void try_all(bool by_clock)
 {
     const struct cw_pm_options *o = cw_pm_process.options;

@@ -1,4 +1,4 @@
-/* Hardware to images. */
+/* Moves samples from the hardware into images. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <poll.h>
@@ -10,15 +10,15 @@
 #include "agent/backend/cupti/pm_process.h"
 #include "agent/backend/pm_capture.h"
 
-/* What is decoded when an image becomes full beyond its room is lost (CUPTI 13.0). So an image has room for the samples
- * of some tenths of a second at least, and is handed over when it is half full, or after a second with anything in it,
- * so that a capture that dies loses little. Another is made when all are waiting to be sent: the first evaluation can
- * take a second, and so can a file system. */
+/* CUPTI 13.0 loses samples that are decoded beyond a full image. So an image has room for the samples of at least some
+ * tenths of a second, and is handed over when it is half full, or after a second if it has any sample, so that a
+ * capture that dies loses little. A new image is made when all wait to be sent: the first evaluation may take a second,
+ * and so may a file system. */
 enum { LEAST_SAMPLES = 1024, MOST_SAMPLES = 4096, LEAST_IMAGES = 3, MOST_IMAGES = 32 };
-static const size_t most_bytes = (size_t)1 << 29; /* of images, where that is more than the least number */
-enum { WINDOW_SPARE = 64, MOST_OF_A_WINDOW = 1 << 28 /* for which there is no memory */ };
-static const uint64_t slack_ns = 5000000; /* more than Start and Stop take */
-/* A sample takes 5 to 11 KB of the hardware's buffer on an H200, however many counters of these units are sampled. */
+static const size_t most_bytes = (size_t)1 << 29; /* limit on the size of all images above LEAST_IMAGES */
+enum { WINDOW_SPARE = 64, MOST_OF_A_WINDOW = 1 << 28 /* a larger window would exceed memory */ };
+static const uint64_t slack_ns = 5000000; /* upper limit for the time of Start and Stop */
+/* A sample takes 5 to 11 KB of the hardware's buffer on an H200, for any number of counters of these units. */
 static const uint64_t sample_bytes = 16384, least_buffer = (uint64_t)256 << 20, most_buffer = (uint64_t)4096 << 20;
 static const uint64_t room_ns = 400000000, hand_over_ns = 1000000000;
 
@@ -56,8 +56,8 @@ static void configure(void)
     config.samplingInterval = cw_pm_process.interval;
     config.triggerMode = cw_pm_process.cycles ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL
                                               : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
-    /* what follows in newer headers is how a full buffer is treated: 0 keeps what it holds, as the first CUPTI with
-     * this call did, whose structure ended here */
+    /* The members added in newer headers say how to treat a full buffer: 0 keeps its content, as in the first CUPTI
+     * with this call, whose structure ended here. */
     CUptiResult result = cw_pm_process.cuptiPmSamplingSetConfig(&config);
     if (result == CUPTI_ERROR_INVALID_PARAMETER) {
         config.structSize = CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params, triggerMode);
@@ -72,8 +72,8 @@ uint32_t cw_pm_block_room(void)
     return counters && CW_BLOCK_VALUES_MAX / counters < most ? CW_BLOCK_VALUES_MAX / counters : most;
 }
 
-/* Of an image. What is decoded beyond it is lost, so that one holds all of a window: how long Start and Stop take is
- * sampled, too. */
+/* Room of an image, in samples. Samples decoded beyond it are lost, so it must have room for a whole window; sampling
+ * also runs during Start and Stop. */
 static uint32_t room(void)
 {
     double window = (double)(cw_pm_process.window_ns + slack_ns) / cw_pm_process.sample_takes_ns + WINDOW_SPARE;
@@ -84,8 +84,8 @@ static uint32_t room(void)
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
-/* The names decide which raw counters an image has room for: exactly those of the config image, or no sample is ever
- * complete. */
+/* The names decide which raw counters an image has room for. They must be exactly those of the config image, or no
+ * sample is ever complete. */
 static void ask_image_size(uint32_t samples)
 {
     uint32_t n = 0;
@@ -107,7 +107,7 @@ static void ask_image_size(uint32_t samples)
     free(names);
 }
 
-/* Before the program begins, for the memory of a window may be that of the node. */
+/* Checks memory before the program begins, because a window may need all of the node's. */
 static void check_memory(void)
 {
     uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
@@ -171,8 +171,8 @@ static bool may_make_image(void)
            (count < MOST_IMAGES && (count + 1) * cw_pm_process.image_size <= most_bytes);
 }
 
-/* An image that holds nothing: one that was sent, a new one, or, where there are many or no memory is left, the next
- * that is sent. */
+/* Returns an empty image: one already sent, a new one, or, if there are many or memory is short, the next to be
+ * sent. */
 static struct cw_pm_image *take_image(void)
 {
     struct cw_pm_image *s = NULL;
@@ -252,13 +252,13 @@ static void stop(void)
     CALL(cuptiPmSamplingStop, params);
 }
 
-/* The state of one image after decoding into it once more. */
+/* State of an image after decoding into it again. */
 struct decoded {
-    size_t begun;  /* samples, complete or not */
+    size_t begun;  /* number of samples, complete or not */
     bool full;     /* no room left */
-    bool settled;  /* every sample that was begun is complete */
-    bool overflow; /* the hardware's buffer has been full */
-    bool drained;  /* there was nothing more to decode */
+    bool settled;  /* every sample is complete */
+    bool overflow; /* the hardware's buffer was full */
+    bool drained;  /* there is no more data to decode */
 };
 
 static struct decoded decode(struct cw_pm_image *s)
@@ -288,7 +288,7 @@ static struct decoded decode(struct cw_pm_image *s)
                             .drained = !more && !full};
 }
 
-/* Waits a little, less when samples come fast. */
+/* Waits a little, less if samples come fast. */
 static void wait_a_little(void)
 {
     uint64_t ms = cw_pm_process.interval / 4000;
@@ -308,16 +308,16 @@ static bool is_enough(const struct cw_pm_image *s, const struct decoded *d, uint
            (d->settled && s->count && cw_pm_now_ns() - began > hand_over_ns);
 }
 
-/* What comes after a full buffer would be out of step, and starting again where it was stopped fails. */
+/* Arms the device again: samples after a full buffer would be out of step, and restarting after a stop fails. */
 static void arm_anew(void)
 {
     cw_pm_disarm();
     configure();
-    /* the same as before; without the question no image can be initialised */
+    /* Same answer as before; but without the question no image can be initialised. */
     ask_image_size(cw_pm_process.image_samples);
 }
 
-/* Whatever it took is drained, so that it does not come into the first image later. */
+/* Takes a few samples and drains the buffer, so that none come into the first image later. */
 struct cw_pm_trial cw_pm_try(void)
 {
     enum { ROOM = 256, ENOUGH = 10, PATIENT_INTERVALS = 20 };
@@ -333,7 +333,7 @@ struct cw_pm_trial cw_pm_try(void)
         trial.begun = decode(s).begun;
     }
     stop();
-    for (uint32_t before = UINT32_MAX; s->count != before;) { /* what has no room in the image is gone, too */
+    for (uint32_t before = UINT32_MAX; s->count != before;) { /* also drains samples without room in the image */
         before = s->count;
         decode(s);
     }
@@ -348,7 +348,7 @@ struct cw_pm_trial cw_pm_try(void)
     return trial;
 }
 
-/* Until the hardware's buffer is full, too. */
+/* Collects until the end, and starts again after the hardware's buffer was full. */
 static void collect_all_the_time(uint64_t end_ns)
 {
     enum { SAMPLING, DRAINING, DRAINED } state = SAMPLING;
@@ -382,7 +382,7 @@ static void collect_all_the_time(uint64_t end_ns)
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-/* Until then, or the agent wants an end. */
+/* Waits until a time, or until the agent asks for an end. */
 static void wait_until(uint64_t ns)
 {
     struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN | POLLRDHUP};
@@ -391,8 +391,8 @@ static void wait_until(uint64_t ns)
     ppoll(&fd, 1, &t, NULL);
 }
 
-/* Decoded once it is over: a decode takes longer than the samples that come meanwhile, and each would take more of
- * them than the one before, and make the window longer. False where the hardware's buffer was full. */
+/* Ends a window and decodes it. Decoding during the window would take longer than the samples that come meanwhile, and
+ * longer each time, and would extend the window. False if the hardware's buffer was full. */
 static bool end_window(uint64_t began_ns)
 {
     stop();
@@ -412,7 +412,7 @@ static bool end_window(uint64_t began_ns)
     return !full;
 }
 
-/* What a full buffer held is gone, so that windows become shorter until they fit. */
+/* Shortens windows until they fit the hardware's buffer, because the content of a full buffer is lost. */
 static void shorten_windows(void)
 {
     double ms = (double)cw_pm_process.window_ns / 1e6;
@@ -445,7 +445,7 @@ static void collect_windows(uint64_t end_ns)
 
 enum order { CLOSE, OPEN, TOO_LONG, OVER };
 
-/* The agent's next word of its program's ranges; TOO_LONG where none has come by then (0: whenever). */
+/* Waits for the agent's next order about the program's ranges; TOO_LONG if none has come by then (0: no limit). */
 static enum order next_order(uint64_t until_ns)
 {
     uint64_t now = cw_pm_now_ns(), left = until_ns > now ? until_ns - now : 0;
@@ -457,7 +457,8 @@ static enum order next_order(uint64_t until_ns)
     return read(cw_pm_process.fd, &order, 1) == 1 ? (order ? OPEN : CLOSE) : OVER;
 }
 
-/* A range that is longer than a window ends with that; its end is then told to an idle process. */
+/* Collects a window for each range. A range longer than a window ends with it; the order to close then finds the
+ * process idle. */
 static void collect_ranges(uint64_t end_ns)
 {
     enum order order = CLOSE;

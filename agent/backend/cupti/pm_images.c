@@ -1,4 +1,4 @@
-/* Images to columns, with CUPTI's evaluator for samples: the one for ranges refuses these images. */
+/* Turns images into columns with CUPTI's evaluator for samples: the evaluator for ranges refuses these images. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -11,17 +11,17 @@
 static struct {
     pthread_t sender;
     CUpti_Profiler_Host_Object *evaluator;
-    bool overflow;      /* the hardware's buffer was full since the last samples that were sent */
-    uint64_t lost;      /* samples since these, by that */
-    uint8_t *all;       /* for each counter: all rollups, else sums alone */
-    const char **names; /* of what is evaluated */
+    bool overflow;      /* the hardware's buffer was full since the last sent samples */
+    uint64_t lost;      /* samples lost since then */
+    uint8_t *all;       /* by counter: evaluate all rollups, else sums only */
+    const char **names; /* names to evaluate */
     size_t name_count;
-    double *values; /* of one sample, in the order of the names */
+    double *values; /* one sample's values, in the order of the names */
     double *rollups[CW_ROLLUP_COUNT];
     uint8_t *forms;
-    uint64_t previous_end;                /* of the last sample that was sent */
-    uint64_t sent, taking_ns, sending_ns; /* samples, and what they took both threads */
-    struct cw_writer about;               /* the device's attributes */
+    uint64_t previous_end;                /* end of the last sent sample */
+    uint64_t sent, taking_ns, sending_ns; /* samples, and the time both threads spent on them */
+    struct cw_writer about;               /* attributes of the device */
     uint32_t about_count;
 } self;
 
@@ -46,8 +46,8 @@ static bool lacks(uint32_t counter)
     return cw_pm_process.lacks && cw_pm_process.lacks[counter];
 }
 
-/* The names with each suffix of the counters that the device has, counter by counter; only the first suffix where
- * `all` is false of a counter. */
+/* Makes the names of all counters that the device has, with each suffix, counter by counter; only the first suffix if
+ * `all` is false for a counter. */
 static const char **make_names(const char *const suffix[CW_ROLLUP_COUNT], const uint8_t *all, size_t *count)
 {
     uint32_t n = cw_pm_process.schema->counter_count;
@@ -60,7 +60,7 @@ static const char **make_names(const char *const suffix[CW_ROLLUP_COUNT], const 
     return (const char **)names;
 }
 
-/* Sustained peaks of the device, and instances: the sum's over the average's. */
+/* Computes sustained peaks of the device, and instances as the peak of the sum over that of the average. */
 static struct cw_device_facts *make_facts(const struct cw_pm_image *s)
 {
     static const char *const suffix[CW_ROLLUP_COUNT] = {".sum.peak_sustained", ".avg.peak_sustained",
@@ -116,8 +116,8 @@ static void send_device(const struct cw_device_facts *facts)
     cw_pm_send_clock();
 }
 
-/* What the first image tells. A counter whose instances are not known needs every rollup, because then the average does
- * not follow from the sum. */
+/* Learns about the device from the first image. A counter with an unknown number of instances needs every rollup,
+ * because its average does not follow from the sum. */
 static void know_device(const struct cw_pm_image *s)
 {
     static const char *const suffix[CW_ROLLUP_COUNT] = {".sum", ".avg", ".min", ".max"};
@@ -133,7 +133,7 @@ static void know_device(const struct cw_pm_image *s)
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-/* Columns of `count` samples from `first` on. */
+/* Evaluates columns of `count` samples from `first` on. */
 static void evaluate(const struct cw_pm_image *s, uint32_t first, uint32_t count)
 {
     uint32_t n = cw_pm_process.schema->counter_count;
@@ -150,7 +150,7 @@ static void evaluate(const struct cw_pm_image *s, uint32_t first, uint32_t count
                                                                                    : CW_COLUMN_SUMS;
 }
 
-/* Samples follow one another without a gap unless some are missing, or another window begins. */
+/* Counts lost samples by gaps between the others, except at the beginning of a window. */
 static uint64_t count_lost(const struct cw_pm_image *s, uint32_t first, uint32_t count)
 {
     uint64_t lost = 0;
@@ -164,7 +164,7 @@ static uint64_t count_lost(const struct cw_pm_image *s, uint32_t first, uint32_t
     return lost;
 }
 
-/* The slower of the two threads says how fast samples may come. */
+/* Notes the cost of a sample. The slower of the two threads limits the rate. */
 static void note_cost(const struct cw_pm_image *s, uint64_t began_ns)
 {
     self.sent += s->count;
@@ -216,7 +216,7 @@ static void send_samples(const struct cw_pm_image *s)
         return;
     if (!cw_pm_process.device_sent) {
         know_device(s);
-        began_ns = cw_pm_now_ns(); /* the first evaluation takes long, and once */
+        began_ns = cw_pm_now_ns(); /* the first evaluation takes longer */
     }
     for (uint32_t at = first; at < s->count; at += most)
         send_block(s, at, s->count - at < most ? s->count - at : most);
@@ -225,7 +225,7 @@ static void send_samples(const struct cw_pm_image *s)
     note_cost(s, began_ns);
 }
 
-/* The next image, in order; NULL once the last is sent. */
+/* Takes the next image, in order; NULL once the last is sent. */
 static struct cw_pm_image *take_filled(void)
 {
     pthread_mutex_lock(&cw_pm_process.lock);
@@ -285,7 +285,7 @@ bool cw_pm_end_images(void)
     pthread_mutex_unlock(&cw_pm_process.lock);
     pthread_join(self.sender, NULL);
     bool any = cw_pm_process.device_sent;
-    if (any && self.lost) { /* and nothing came after */
+    if (any && self.lost) { /* and no samples came after */
         struct cw_writer none;
         cw_writer_init(&none);
         cw_pm_send_chunks(0, self.lost, &none);

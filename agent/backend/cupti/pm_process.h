@@ -1,5 +1,5 @@
-/* What the parts of the sampling process share. It is a process of its own (pm_sampler.h): whatever goes wrong ends it.
- */
+/* State shared by the parts of the sampling process. The process is separate from the agent (pm_sampler.h): any failure
+ * ends it. */
 #ifndef CW_AGENT_PM_PROCESS_H
 #define CW_AGENT_PM_PROCESS_H
 
@@ -29,44 +29,44 @@
     X(cuptiProfilerHostInitialize)                                                                                     \
     X(cuptiProfilerHostEvaluateToGpuValues)
 
-struct cw_pm_image {          /* a counter data image of CUPTI's with what is known of it */
-    struct cw_pm_image *next; /* in its list */
+struct cw_pm_image {          /* one of CUPTI's counter data images, with its state */
+    struct cw_pm_image *next; /* next image of its list */
     uint8_t *bytes;
-    bool overflow;   /* the hardware's buffer had been full */
-    bool artificial; /* its first sample spans from the start of the sampling to the first trigger */
+    bool overflow;   /* the hardware's buffer was full */
+    bool artificial; /* its first sample spans from the start of sampling to the first trigger */
     uint32_t count;
-    uint64_t taking_ns;    /* what it took to fill it with these */
-    bool window;           /* it has all samples of one */
-    uint64_t lost;         /* samples of it, with the hardware's buffer */
-    uint64_t *start, *end; /* of its samples */
+    uint64_t taking_ns;    /* time taken to fill it with these samples */
+    bool window;           /* has all samples of a window */
+    uint64_t lost;         /* samples of the window lost in the hardware's buffer */
+    uint64_t *start, *end; /* times of its samples */
 };
 
 struct cw_pm_process {
     const struct cw_pm_options *options;
-    uint32_t device; /* the one that this process samples */
+    uint32_t device; /* the sampled device */
     const struct cw_schema *schema;
-    const struct cw_writer *native; /* NVIDIA's config image: of the whole plan, then of what the GPU does not lack */
+    const struct cw_writer *native; /* NVIDIA's config image: first of the whole plan, then without missing counters */
     int fd;
     struct cw_cupti api;
     struct cw_availability availability;
 #define X(name) __typeof__(&name) name;
     CW_PM_FUNCTIONS(X)
 #undef X
-    uint64_t interval; /* between samples, as it is chosen: */
-    bool cycles;       /* of the system clock; else ns */
+    uint64_t interval; /* chosen interval between samples: */
+    bool cycles;       /* in cycles of the system clock; else in ns */
     double sample_takes_ns;
-    uint64_t window_ns; /* how long to sample at a time; 0: all the time */
-    uint8_t *lacks;     /* for each counter: this GPU does not count it; NULL: it counts all */
+    uint64_t window_ns; /* length of a sampling window; 0: sample all the time */
+    uint8_t *lacks;     /* by counter: this GPU lacks it; NULL: it has all */
     size_t image_size;
-    uint32_t image_samples; /* room in an image */
-    pthread_mutex_t lock;   /* for what follows, which the two threads share */
+    uint32_t image_samples; /* room of an image */
+    pthread_mutex_t lock;   /* for the members below, which the two threads share */
     pthread_cond_t changed;
-    struct cw_pm_image *spare;                 /* images that hold nothing */
-    struct cw_pm_image *filled, **filled_last; /* those to be sent, in order, and where the next is put */
-    uint32_t image_count;                      /* all of them */
+    struct cw_pm_image *spare;                 /* empty images */
+    struct cw_pm_image *filled, **filled_last; /* images to be sent, in order, and the place for the next */
+    uint32_t image_count;                      /* number of all images */
     bool last_filled;
     bool device_sent;
-    uint64_t sample_ns; /* what a sample takes the slower of the two threads; the sender's */
+    uint64_t sample_ns; /* time per sample of the slower thread; set by the sender */
 };
 extern struct cw_pm_process cw_pm_process;
 
@@ -76,43 +76,43 @@ extern struct cw_pm_process cw_pm_process;
     variable.structSize = type##_STRUCT_SIZE
 #define CALL(name, params) cw_pm_good(cw_pm_process.name(&(params)), #name)
 
-/* Tells the agent why and ends the process. */
+/* Reports the reason to the agent and ends the process. */
 __attribute__((noreturn, format(printf, 2, 3))) void cw_pm_give_up(enum cw_status status, const char *format, ...);
-/* Gives up where memory is not there, or a call has failed. */
+/* Give up if memory is missing, or if a call has failed. */
 void cw_pm_need(bool condition);
 void cw_pm_good(CUptiResult result, const char *call);
 uint64_t cw_pm_now_ns(void);
-/* Sends whole chunks: how many samples are in them, and how many were lost before them. */
+/* Sends whole chunks, with the number of samples in them and of samples lost before them. */
 void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks);
-/* Sends the pair of the device's clock and the wall's that waits for the device to be sent. */
+/* Sends the pair of device clock and wall clock that waits for the device to be sent. */
 void cw_pm_send_clock(void);
 
 void cw_pm_tell_window(enum cw_window_state state);
 
-/* Makes the config image of what the GPU does not lack. */
+/* Makes the config image without missing counters. */
 void cw_pm_lower(void);
 
-/* Hardware to images: finds out what this GPU counts, and at which interval, and configures it; starts sampling; fills
- * images until the agent or the duration ends it. */
+/* From hardware to images: find this GPU's counters and the interval, and configure it; start sampling; fill images
+ * until the agent or the duration ends it. */
 void cw_pm_choose(void);
 void cw_pm_arm(void);
 void cw_pm_start(void);
 void cw_pm_collect(void);
 void cw_pm_disarm(void);
-/* The most samples in a block of the file; and the hardware's buffer. */
+/* Limit on samples in a block of the file; size of the hardware's buffer. */
 uint32_t cw_pm_block_room(void);
 uint64_t cw_pm_buffer_bytes(void);
 
-/* A few samples of a device that is armed, and stays it. */
+/* Takes a few samples on an armed device, which stays armed. */
 struct cw_pm_trial {
     size_t begun, complete;
-    uint64_t first_ns, last_ns; /* when the first and the last complete one ended, on the device's clock */
+    uint64_t first_ns, last_ns; /* ends of the first and the last complete sample, device clock */
 };
 struct cw_pm_trial cw_pm_try(void);
 
-/* Images to columns: to begin once armed, a thread that sends every image that is filled; and to end once no more is
- * filled, which sends the device where no image had a sample. False where that is because the hardware's buffer was
- * full. */
+/* From images to columns. cw_pm_begin_images, called once the device is armed, starts a thread that sends every filled
+ * image. cw_pm_end_images, called once no more are filled, ends it; it sends the device if no image had a sample, and
+ * returns false if the full hardware buffer was the reason. */
 void cw_pm_begin_images(void);
 bool cw_pm_end_images(void);
 

@@ -1,6 +1,6 @@
-/* The process that samples: one thread moves what the hardware recorded into images, another turns images into columns,
- * with a bounded number of images between them so that memory stays bounded however long it takes. (The first needs
- * about twice the second's time for a sample, so more threads would not help.) */
+/* The sampling process. One thread moves samples from the hardware into images, another turns images into columns. The
+ * number of images between them is limited, so that memory stays bounded. (The first thread needs about twice the
+ * second's time per sample, so more threads would not help.) */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,11 +24,11 @@
 #include "host/nvperf/lower.h"
 
 struct cw_pm_process cw_pm_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* whole messages to the agent */
+static pthread_mutex_t wire = PTHREAD_MUTEX_INITIALIZER; /* for whole messages to the agent */
 
-/* ---- telling the agent ------------------------------------------------------------------------------------------ */
+/* ---- messages to the agent -------------------------------------------------------------------------------------- */
 
-/* The agent being gone ends this process. */
+/* Sends a message. Ends this process if the agent is gone. */
 static void send_message(enum cw_message_type type, const void *payload, size_t size)
 {
     pthread_mutex_lock(&wire);
@@ -63,7 +63,7 @@ void cw_pm_good(CUptiResult result, const char *call)
     cw_pm_give_up(status, "%s", text);
 }
 
-/* Sends what was written; the agent being gone ends this process. */
+/* Sends the chunks. Ends this process if the agent is gone. */
 void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks)
 {
     struct cw_writer out;
@@ -154,7 +154,7 @@ static void send_ready(void)
     cw_writer_free(&out);
 }
 
-/* ---- the GPU's clock beside the wall's -------------------------------------------------------------------------- */
+/* ---- pairs of GPU clock and wall clock -------------------------------------------------------------------------- */
 
 enum { TRIES = 24 };
 
@@ -186,8 +186,8 @@ static struct {
 #undef X
     CUcontext context;
     CUfunction kernel;
-    volatile uint64_t *time;   /* of the host and of the device alike; NULL: the clock cannot be read */
-    struct cw_clock_pair last; /* read, and not yet sent if it is due */
+    volatile uint64_t *time;   /* memory of both host and device; NULL: the clock cannot be read */
+    struct cw_clock_pair last; /* last reading, unsent if it is due */
     bool is_due;
 } gpu_clock;
 
@@ -238,13 +238,13 @@ static uint64_t wall_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Each try says that the wall's clock was between `before` and `after` when the device's read `seen`; together they say
- * it best. A busy GPU lets the kernel wait, but not what it has read: that is seen a moment later, so that the truth is
- * near the upper end. */
+/* Reads both clocks. Each try proves that the wall clock was between `before` and `after` when the device's read
+ * `seen`; several tries narrow the interval. On a busy GPU the kernel waits, but its result is seen soon after it
+ * reads, so the true value lies near the upper end. */
 static bool read_clock(struct cw_clock_pair *pair)
 {
     static const int64_t moment_ns = 3000;
-    int64_t low = INT64_MIN, high = INT64_MAX; /* of wall minus device */
+    int64_t low = INT64_MIN, high = INT64_MAX; /* wall clock minus device clock */
     uint64_t seen = 0;
     CUdeviceptr place = (CUdeviceptr)(uintptr_t)gpu_clock.time;
     void *arguments[] = {&place};
@@ -257,7 +257,7 @@ static bool read_clock(struct cw_clock_pair *pair)
             return false;
         while (!(seen = *gpu_clock.time) && after - before < 1000000000)
             after = wall_ns();
-        after = wall_ns(); /* once it is there */
+        after = wall_ns(); /* the result has arrived */
         if (gpu_clock.cuCtxSynchronize() != CUDA_SUCCESS || !seen)
             return false;
         low = (int64_t)(before - seen) > low ? (int64_t)(before - seen) : low;
@@ -283,7 +283,7 @@ void cw_pm_send_clock(void)
 static void correlate(void)
 {
     gpu_clock.is_due = read_clock(&gpu_clock.last);
-    if (cw_pm_process.device_sent) /* a file says of which device its clocks are before it has any */
+    if (cw_pm_process.device_sent) /* a file has the device before its clocks */
         cw_pm_send_clock();
 }
 
@@ -299,7 +299,7 @@ __attribute__((noreturn)) static void sample(void)
     correlate();
     cw_pm_choose();
     cw_pm_begin_images();
-    if (!cw_pm_by_program(cw_pm_process.options)) /* each opens a window */
+    if (!cw_pm_by_program(cw_pm_process.options)) /* each range opens a window */
         cw_pm_start();
     send_ready();
     cw_pm_collect();
@@ -353,7 +353,7 @@ void cw_pm_sampler_stop(struct cw_pm_sampler *sampler)
 enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_error *err)
 {
     int how = 0;
-    shutdown(sampler->fd, SHUT_RDWR); /* closing alone would not end what it sends: later samplers hold copies */
+    shutdown(sampler->fd, SHUT_RDWR); /* close() alone would not stop its sending: later samplers hold copies */
     close(sampler->fd);
     while (waitpid(sampler->pid, &how, 0) < 0 && errno == EINTR)
         ;

@@ -83,8 +83,8 @@ static enum cw_status add(struct cw_traced *c, const struct cw_process *p, struc
     return status;
 }
 
-/* The process, with the devices that it has introduced by now; until the next is added. One that executes another
- * program makes another connection. */
+/* Finds the process in the output, with the devices that it has introduced by now; valid until the next is added. A
+ * process that executes another program makes a new connection. */
 static enum cw_status find(struct cw_traced *c, const struct cw_process *p, struct cw_traced_process **found,
                            struct cw_error *err)
 {
@@ -101,7 +101,7 @@ static enum cw_status find(struct cw_traced *c, const struct cw_process *p, stru
     return status;
 }
 
-/* What a process had not sent when it ended is lost, and said. */
+/* Settles a process that has ended: counts and reports unsent data as lost. */
 static enum cw_status settle(struct cw_traced *c, struct cw_traced_process *t, struct cw_error *err)
 {
     if (!t->page)
@@ -112,7 +112,8 @@ static enum cw_status settle(struct cw_traced *c, struct cw_traced_process *t, s
     return status;
 }
 
-/* One that shrinks would end this process where it reads it; no other file is written to. */
+/* Keeps the page. Refuses a file that could shrink, which would crash this process, and any file but shared memory,
+ * because the agent writes to it. */
 static enum cw_status keep_page(const struct cw_traced *c, struct cw_traced_process *t, const struct cw_process *p,
                                 struct cw_error *err)
 {

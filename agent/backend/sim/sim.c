@@ -18,7 +18,7 @@ struct listener {
     void *user;
     char line[LONGEST_LINE];
     size_t size;
-    bool too_long; /* a line was */
+    bool too_long; /* a line exceeded the buffer */
 };
 
 static struct cw_clock_log clock_log;
@@ -45,7 +45,7 @@ static void take_line(struct listener *l)
         l->take(l->user, l->line);
 }
 
-/* Takes some of what has arrived; the result is how many bytes, 0 when nothing had within `timeout_ms`. */
+/* Takes some of the arrived data; returns the number of bytes, 0 if none came within `timeout_ms`. */
 static size_t listen_to(struct listener *l, int timeout_ms)
 {
     struct pollfd one = {.fd = l->fd, .events = POLLIN};
@@ -81,13 +81,13 @@ enum cw_status cw_sim_program_run(struct cw_program *program, char *const *argv,
         listen_to(&l, 20);
         cw_program_wait(program, false);
     }
-    int left = 0; /* from then on children may go on to write */
+    int left = 0; /* later data may come from children that run on */
     if (status == CW_OK && ioctl(ends[0], FIONREAD, &left) != 0)
         left = 0;
     for (size_t taken = 0, n = 1; n && taken < (size_t)left; taken += n)
         n = listen_to(&l, 0);
     close(ends[0]);
-    if (status == CW_OK && l.size && program->how == CW_END_EXITED) /* else it may be half a line */
+    if (status == CW_OK && l.size && program->how == CW_END_EXITED) /* otherwise it may be half a line */
         take_line(&l);
     if (status == CW_OK && l.too_long)
         status = cw_error_set(err, CW_ERR_INPUT, "found an event of the program with more than %d bytes, expected less",

@@ -21,7 +21,7 @@ struct call {
 
 static struct call begin_call(struct cw_sim_process *p)
 {
-    cw_sim_wait(p, 700 + cw_sim_draw(p, 900)); /* what the program does itself */
+    cw_sim_wait(p, 700 + cw_sim_draw(p, 900)); /* the program's own work */
     return (struct call){cw_sim_now(p), ++p->correlation};
 }
 
@@ -31,8 +31,8 @@ static bool is_call_recorded(const struct cw_sim_process *p, enum cw_trace_kind 
     return *name && cw_sim_is_recorded(p, kind) && (!calls || cw_filter_name_is_listed(calls, name));
 }
 
-/* The call has taken so long; of the runtime, or "" where the program calls the driver itself. What a call of the
- * runtime calls of the driver is recorded where that one is not, as on a real GPU. */
+/* Ends a call that took `ns`; `runtime` is "" if the program calls the driver directly. The driver call inside a
+ * runtime call is recorded only if the runtime call is not, as on a real GPU. */
 static void end_call(struct cw_sim_process *p, struct call call, uint64_t ns, const char *runtime, const char *driver)
 {
     const enum cw_trace_kind kind = is_call_recorded(p, CW_TRACE_RUNTIME, runtime) ? CW_TRACE_RUNTIME : CW_TRACE_DRIVER;
@@ -45,7 +45,7 @@ static void end_call(struct cw_sim_process *p, struct call call, uint64_t ns, co
         cw_sim_put(p, kind, values, sizeof values / sizeof *values);
 }
 
-/* A call that waits until then. */
+/* Ends a call that waits until a time. */
 static void end_call_at(struct cw_sim_process *p, struct call call, uint64_t at, const char *runtime,
                         const char *driver)
 {
@@ -55,7 +55,7 @@ static void end_call_at(struct cw_sim_process *p, struct call call, uint64_t at,
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------- */
 
-/* Where work begins that the stream gets to not before `at`, and that takes so long. */
+/* Runs work of `ns` that reaches the stream at `at` or later; returns its start. */
 static uint64_t run_on_stream(struct cw_sim_process *p, uint64_t at, uint64_t ns)
 {
     struct cw_sim_stream *s = cw_sim_find_stream(p, p->stream);
@@ -70,7 +70,7 @@ static uint64_t kernel_ns(struct cw_sim_process *p, const char *kernel)
     return mean + cw_sim_draw(p, mean / 16);
 }
 
-/* The shape of a kernel, which is written before its first launch that is recorded. */
+/* Returns the shape of a kernel, and writes it before the kernel's first recorded launch. */
 static uint64_t shape_of(struct cw_sim_process *p, const char *kernel)
 {
     struct cw_sim_text *name = cw_sim_find_text(p, kernel);
@@ -105,7 +105,7 @@ static uint64_t shape_of(struct cw_sim_process *p, const char *kernel)
     return name->shape;
 }
 
-/* Kernels that are to be lost are not the first, so that there is something before the gap. */
+/* Decides the fate of a kernel. The first few are never lost, so that there is data before the gap. */
 static enum cw_sim_fate fate_of(struct cw_sim_process *p, enum cw_sim_fate fate)
 {
     const bool chosen = p->counts[CW_TRACE_KERNEL].launched >= 5 && fate == CW_SIM_RECORDED;
@@ -124,7 +124,7 @@ struct of_graph {
     uint64_t graph, node;
 };
 
-/* A kernel of a call, or of a graph's launch. */
+/* Runs a kernel of a call, or of a graph launch. */
 static void run_kernel(struct cw_sim_process *p, const char *kernel, struct call call, enum cw_sim_fate fate,
                        struct of_graph of)
 {
@@ -159,7 +159,7 @@ static void run_kernel(struct cw_sim_process *p, const char *kernel, struct call
     cw_sim_add(p, CW_TRACE_KERNEL, values, sizeof values / sizeof *values);
 }
 
-/* The first launch of a kernel loads it. */
+/* Loads a kernel at its first launch. */
 static uint64_t load_kernel(struct cw_sim_process *p, const char *kernel, struct call call)
 {
     struct cw_sim_text *name = cw_sim_find_text(p, kernel);
@@ -178,7 +178,7 @@ void cw_sim_launch(struct cw_sim_process *p, const char *kernel, enum cw_sim_fat
     cw_sim_look(p);
     const struct call call = begin_call(p);
     const uint64_t ns = 2400 + cw_sim_draw(p, 1800) + load_kernel(p, kernel, call);
-    if (strncmp(kernel, "nccl", strlen("nccl")) == 0) /* which has no use for the runtime */
+    if (strncmp(kernel, "nccl", strlen("nccl")) == 0) /* NCCL does not use the runtime */
         end_call(p, call, ns, "", "cuLaunchKernelEx");
     else
         end_call(p, call, ns, "cudaLaunchKernel_v7000", "cuLaunchKernel");
@@ -211,7 +211,7 @@ void cw_sim_launch_graph(struct cw_sim_process *p, const char *kernel, uint32_t 
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-/* Kinds of memory, and bytes that go over in a microsecond. */
+/* Kinds of memory, and bytes transferred per microsecond. */
 static const struct {
     const char *direction, *source, *target;
     uint64_t rate;
@@ -301,7 +301,7 @@ void cw_sim_synchronize(struct cw_sim_process *p)
 void cw_sim_wait_for_stream(struct cw_sim_process *p, uint32_t number)
 {
     const uint64_t there = cw_sim_find_stream(p, number)->busy_ns;
-    const bool events = p->world->options->kinds & CW_TRACE_BIT(CW_TRACE_EVENT); /* else CUPTI does not tell of them */
+    const bool events = p->world->options->kinds & CW_TRACE_BIT(CW_TRACE_EVENT); /* or CUPTI does not report them */
     struct cw_sim_stream *here = cw_sim_find_stream(p, p->stream);
     const struct call record = begin_call(p);
     end_call(p, record, 1200 + cw_sim_draw(p, 300), "cudaEventRecord_v3020", "cuEventRecord");
@@ -373,9 +373,9 @@ void cw_sim_mark(struct cw_sim_process *p, const char *name, double payload)
         V(COLOR, 0xffff8800), V(REAL_PAYLOAD, bits));
 }
 
-/* ---- what is rare ----------------------------------------------------------------------------------------------- */
+/* ---- rare rows ------------------------------------------------------------------------------------------------- */
 
-/* Of the device and its memory. */
+/* Rows about the device and its memory. */
 static void odds_of_memory(struct cw_sim_process *p, uint64_t at)
 {
     PUT(p, LINK, V(TYPE, cw_sim_text(p, "nvlink")), V(SOURCE, cw_sim_text(p, "GPU 0")),
@@ -393,7 +393,7 @@ static void odds_of_memory(struct cw_sim_process *p, uint64_t at)
         V(CHANNEL_TYPE, cw_sim_text(p, "decompression")));
 }
 
-/* Of code and how it comes to run. */
+/* Rows about code and its loading. */
 static void odds_of_code(struct cw_sim_process *p, uint64_t at)
 {
     PUT(p, MODULE, V(TIME, at), V(TYPE, cw_sim_text(p, "load")), V(ID, 1), V(CONTEXT, CONTEXT + p->device),
@@ -406,7 +406,7 @@ static void odds_of_code(struct cw_sim_process *p, uint64_t at)
     PUT(p, INTERNAL, V(START, at + 902000), V(END, at + 903000), V(THREAD, cw_sim_thread_id(p)),
         V(CORRELATION, ++p->correlation), V(NAME, cw_sim_text(p, "a launch of the driver's own")), V(RESULT, 0));
     PUT(p, EXTERNAL, V(CORRELATION, p->correlation), V(TYPE, cw_sim_text(p, "custom0")), V(ID, 42));
-    if (p->world->options->whole_graphs) /* CUPTI does not record it with the nodes of others */
+    if (p->world->options->whole_graphs) /* CUPTI does not record it together with nodes */
         PUT(p, DEVICE_GRAPH, V(START, at + 910000), V(END, at + 918000), V(DEVICE, p->device),
             V(CONTEXT, CONTEXT + p->device), V(GRAPH, 900), V(PARENT, 901), V(TYPE, cw_sim_text(p, "fire_and_forget")));
     PUT(p, OPENACC, V(START, at + 920000), V(END, at + 930000), V(TYPE, cw_sim_text(p, "compute_construct")),

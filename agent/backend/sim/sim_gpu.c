@@ -55,7 +55,7 @@ enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw
     return status;
 }
 
-/* ---- what it is ------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 uint32_t cw_sim_describe(struct cw_pair *attributes, const char *chip)
 {
@@ -145,10 +145,10 @@ struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter)
                                     .peak = {counter->peak * n, counter->peak, counter->peak, counter->peak}};
 }
 
-/* ---- what is possible ------------------------------------------------------------------------------------------- */
+/* ---- plausible numbers ------------------------------------------------------------------------------------------ */
 
 enum { COUNTED, TIME, ELAPSED, ACTIVE };
-/* Derived counters may have lower peaks than those that they are made of: none comes near its own. */
+/* Derived counters may have lower peaks than their terms, so all counters stay well below their peaks. */
 static const double cycles_a_ns = 1.98, least_active = 0.85, most_used = 0.2;
 
 static bool ends_with(const char *name, const char *end)
@@ -178,7 +178,8 @@ static int by_name(const void *left, const void *right)
     return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* "lts__t_sectors" of "lts__t_sectors_op_read", if it is in the plan. */
+/* Finds the counter whose name this one continues: "lts__t_sectors" for "lts__t_sectors_op_read", if it is in the
+ * plan. */
 static uint32_t find_parent(const struct named *sorted, uint32_t count, const char *name)
 {
     const char *words = strstr(name, "__");
@@ -192,8 +193,8 @@ static uint32_t find_parent(const struct named *sorted, uint32_t count, const ch
     return UINT32_MAX;
 }
 
-/* "smsp__inst_executed" of "smsp__thread_inst_executed": a thread counts an instruction at most as often as its warp.
- */
+/* Finds "smsp__inst_executed" for "smsp__thread_inst_executed": a thread counts an instruction at most as often as its
+ * warp. */
 static uint32_t find_instructions(const struct named *sorted, uint32_t count, const char *name)
 {
     char text[256];
@@ -226,7 +227,7 @@ enum cw_status cw_sim_model_make(struct cw_sim_model *m, const struct cw_config_
             m->caps[counter->raws[i]] = fmin(m->caps[counter->raws[i]], counter->peak / counter->raw_count);
     }
     for (uint32_t r = 0; r < plan->raw_count; r++)
-        m->caps[r] = isinf(m->caps[r]) ? 1 : m->caps[r]; /* no peak is known */
+        m->caps[r] = isinf(m->caps[r]) ? 1 : m->caps[r]; /* unknown peak */
     qsort(sorted, plan->counter_count, sizeof *sorted, by_name);
     for (uint32_t c = 0; c < plan->counter_count; c++) {
         m->parents[c] = find_parent(sorted, plan->counter_count, plan->counters[c].name);
@@ -236,7 +237,7 @@ enum cw_status cw_sim_model_make(struct cw_sim_model *m, const struct cw_config_
     return CW_OK;
 }
 
-/* From 0 to 1. */
+/* A number from 0 to 1. */
 static double fraction(uint64_t key)
 {
     return (double)(cw_sim_mix(key) % 10000) / 10000;
@@ -265,13 +266,13 @@ double cw_sim_model_count(const struct cw_sim_model *m, const struct cw_sim_mome
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
-/* Of a range in a pass: what it is of decides the size, pass and launch add up to 1 % of noise. */
+/* A range in a pass. Its content determines the size of its numbers; pass and launch add up to 1 % of noise. */
 struct run {
     const struct cw_sim_gpu *gpu;
-    uint64_t of, launch;    /* launch: mixed, 0 where none is alike */
-    uint32_t counter, pass; /* pass: MIXED: that of each raw counter */
+    uint64_t of, launch;    /* launch: mixed number, 0 if no other range is similar */
+    uint32_t counter, pass; /* pass: MIXED if each raw counter has its own */
     bool steady;            /* without noise */
-    uint64_t pass_noise;    /* unless it is MIXED */
+    uint64_t pass_noise;    /* unused if pass is MIXED */
 };
 
 static uint32_t mixed_pass(const struct cw_sim_gpu *s, uint32_t counter, uint32_t raw);
@@ -301,7 +302,7 @@ static uint32_t mixed_pass(const struct cw_sim_gpu *s, uint32_t counter, uint32_
     return 0;
 }
 
-/* The pass that a column is of, or MIXED: then each raw counter is of its own. */
+/* The pass of a column, or MIXED if each raw counter has its own. */
 static uint32_t column_pass(const struct cw_schema *schema, uint32_t column)
 {
     if (column >= schema->counter_count)

@@ -1,5 +1,5 @@
-/* PC samples and SASS records of the simulated GPU: functions whose hot spots follow from the seed. The program may say
- * what it launches and which ranges it opens (sim.h); else kernels of training ran now and then. */
+/* PC samples and SASS records of the simulated GPU: functions with hot spots that follow from the seed. The program may
+ * report its launches and ranges (sim.h); otherwise kernels of training ran now and then. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +22,17 @@ enum { REASONS = sizeof reasons / sizeof *reasons };
 
 struct simulation {
     const struct cw_pc_options *options;
-    struct cw_arena *arena, *batch; /* for as long as the capture, and as a batch */
+    struct cw_arena *arena, *batch; /* memory of the capture, and of one batch */
     struct cw_collector out;
     struct cw_filter filter;
     struct cw_nesting nesting;
     struct cw_program program;
-    struct cw_error trouble; /* the first thing that went wrong while the program ran */
+    struct cw_error trouble; /* the first error while the program ran */
     uint64_t samples;
     uint32_t batches;
-    uint32_t launches; /* that the program told of */
+    uint32_t launches; /* reported by the program */
     bool spoken;
-    /* what the next batch is of */
+    /* content of the next batch: */
     uint32_t function_count;
     const char *names[FUNCTIONS];
 };
@@ -69,7 +69,7 @@ static enum cw_status check_reasons(const struct cw_pc_options *o, struct cw_err
     return CW_OK;
 }
 
-/* A batch of samples. Each drops what it is told to, and the second fills the buffer. */
+/* Makes a batch of samples. Each drops the requested share, and the second fills the buffer. */
 static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b)
 {
     uint32_t count = s->function_count * INSTRUCTIONS, first = s->launches ? s->launches : 1;
@@ -92,7 +92,7 @@ static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b
                                   .stalls = own};
         for (uint32_t r = 0, samples = 0; r < REASONS; r++) {
             uint64_t key = cw_sim_mix(s->options->capture.sim_seed ^ cw_sim_mix((uint64_t)i * REASONS + r) ^ number);
-            bool twin = cw_stall_reason_is_twin(reasons[r]); /* it counts part of the reason's again */
+            bool twin = cw_stall_reason_is_twin(reasons[r]); /* it counts a part of the reason's samples again */
             samples = twin ? samples / 2 : key % 3 ? 0 : (uint32_t)(cw_sim_mix(key) % 1000);
             if (!is_wanted(s->options, reasons[r]))
                 continue;
@@ -180,7 +180,7 @@ static enum cw_status write_device(struct simulation *s, struct cw_error *err)
 
 static bool is_sampled(const struct simulation *s)
 {
-    return cw_filter_device(&s->filter, 0) && /* where all is */
+    return cw_filter_device(&s->filter, 0) && /* everything runs on device 0 */
            (!s->options->filter.range || cw_nesting_wanted(&s->nesting, 0));
 }
 
@@ -188,7 +188,7 @@ static void launch(struct simulation *s, const char *kernel)
 {
     s->launches++;
     if (!is_sampled(s) || !cw_filter_launch(&s->filter, kernel, true) ||
-        s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
+        s->trouble.code != CW_OK) /* after the first error the program only runs to its end */
         return;
     s->function_count = 1;
     s->names[0] = kernel;
@@ -239,7 +239,7 @@ static void take_line(void *user, const char *line)
     }
 }
 
-/* A program that says nothing has launched each of a few kernels now and then, in no range. */
+/* For a program without events: launches each of a few kernels now and then, in no range. */
 static enum cw_status pretend(struct simulation *s, struct cw_error *err)
 {
     enum cw_status status = CW_OK;

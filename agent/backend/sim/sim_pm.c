@@ -1,6 +1,6 @@
-/* PM sampling of simulated GPUs: numbers that follow from the seed alone, a clock that is off the wall's and drifts,
- * blocks, losses and an overflow, launches beside. The program may say what it launches (sim.h): each launch then lasts
- * a block of samples. */
+/* PM sampling of simulated GPUs: numbers that follow from the seed alone, a clock that is offset from the wall clock
+ * and drifts, blocks, losses and an overflow, and launches beside the samples. The program may report its launches
+ * (sim.h): each then lasts one block of samples. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@
 #include "agent/session/session.h"
 #include "agent/session/signals.h"
 
-enum { BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* that the simulated node has */, SAMPLE_NS = 18400 };
+enum { BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* in the simulated node */, SAMPLE_NS = 18400 };
 
-static const uint64_t wall_start = 1700000000000000000, clock_offset = 5000000000, drift = 1000000; /* one in so many */
+static const uint64_t wall_start = 1700000000000000000, clock_offset = 5000000000, drift = 1000000; /* 1 in so many */
 
 struct simulation {
     const struct cw_pm_options *options;
@@ -29,30 +29,30 @@ struct simulation {
     struct cw_arena *arena;
     struct cw_schema schema;
     struct cw_collector out;
-    struct cw_sim_pm_ranges traced; /* what user ranges the file has, if any */
+    struct cw_sim_pm_ranges traced; /* the file's user ranges, if any */
     struct cw_program program;
-    struct cw_error trouble; /* the first thing that went wrong while the program ran */
+    struct cw_error trouble; /* the first error while the program ran */
     bool spoken, any;
-    uint32_t launch_device, stream; /* what the program launches on */
+    uint32_t launch_device, stream; /* device and stream of the program's launches */
     uint32_t gpu_count;
-    uint32_t gpus[CW_MOST_DEVICES]; /* their numbers */
-    uint64_t elsewhere;             /* launches on others */
+    uint32_t gpus[CW_MOST_DEVICES]; /* device numbers */
+    uint64_t elsewhere;             /* launches on other GPUs */
     uint64_t untimed;               /* launches in the file without times */
-    uint64_t taken;                 /* samples of each so far, with those that were lost */
+    uint64_t taken;                 /* samples of each GPU so far, lost ones included */
     uint64_t period;                /* ns */
-    bool cycles;                    /* of the system clock, that many */
-    struct cw_filter filter;        /* of the ranges to sample in, where there is an expression */
-    uint32_t depth, wanted;         /* of open ranges; where the first stands that is wanted, 0: none is open */
-    uint64_t ranges, range_first;   /* wanted so far; the first sample of the one that is open */
-    uint64_t window, every;         /* samples of a window, and from one to the next; 0: there are none */
-    uint8_t *lacks;                 /* for each counter: the GPUs lack it */
+    bool cycles;                    /* the interval is in cycles of the system clock */
+    struct cw_filter filter;        /* selects ranges to sample in, if it has an expression */
+    uint32_t depth, wanted;         /* depth: open ranges; wanted: depth of the first wanted one, 0: none is open */
+    uint64_t ranges, range_first;   /* wanted ranges so far; first sample of the open one */
+    uint64_t window, every;         /* samples of a window, and from one window to the next; 0: no windows */
+    uint8_t *lacks;                 /* by counter: the GPUs lack it */
     struct cw_sim_model model;
     uint64_t start[BLOCK], end[BLOCK];
     double *rollups[CW_ROLLUP_COUNT];
     uint8_t *forms;
 };
 
-/* Between windows time goes by, and no sample is counted. */
+/* Start of a sample. Time passes between windows, without samples. */
 static uint64_t time_of(const struct simulation *s, uint64_t sample)
 {
     return (s->window ? sample / s->window * s->every + sample % s->window : sample) * s->period;
@@ -64,7 +64,7 @@ static uint64_t device_time(const struct simulation *s, uint64_t sample)
     return wall_start - clock_offset + since + since / drift;
 }
 
-/* The next begins then, unless it is one of the next window. */
+/* End of a sample: the start of the next, unless that is in another window. */
 static uint64_t end_time(const struct simulation *s, uint64_t sample)
 {
     bool last = s->window && (sample + 1) % s->window == 0;
@@ -117,7 +117,7 @@ static enum cw_status write_clocks(struct simulation *s, uint64_t sample, struct
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-/* A size of each raw counter's own, busier in some samples than in others. */
+/* Each raw counter has its own level, which varies between samples. */
 struct moment {
     const struct simulation *s;
     uint64_t seed, sample;
@@ -178,7 +178,7 @@ static enum cw_status write_block(struct simulation *s, uint32_t gpu, uint64_t f
     return append(s, &chunk, lost, err);
 }
 
-/* Of samples up to the last one. */
+/* Writes the window of samples `first` to `last`. */
 static enum cw_status write_window(struct simulation *s, uint64_t first, uint64_t last, struct cw_error *err)
 {
     struct cw_writer chunk;
@@ -190,7 +190,7 @@ static enum cw_status write_window(struct simulation *s, uint64_t first, uint64_
     return append(s, &chunk, 0, err);
 }
 
-/* The next samples. What is lost is lost after the first block. */
+/* Writes the next samples. Losses come after the first block. */
 static enum cw_status write_samples(struct simulation *s, uint64_t total, struct cw_error *err)
 {
     uint64_t end = s->taken + total, lost = s->options->sim_drop;
@@ -249,7 +249,7 @@ static void trace_range(struct simulation *s, const char *name, uint64_t sample,
         cw_sim_pm_ranges_pop(&s->traced, ns, err);
 }
 
-/* Training, on all GPUs alike, for as long as there are samples; a launch lasts a few of them. */
+/* Training, the same on all GPUs, for as long as there are samples; a launch lasts a few samples. */
 struct training {
     struct simulation *s;
     uint64_t at, end; /* in samples */
@@ -300,7 +300,7 @@ static enum cw_status pretend_training(struct simulation *s, uint64_t samples)
                                            .take = take_training,
                                            .user = &t,
                                            .trouble = &s->trouble});
-    for (; s->traced.depth && s->trouble.code == CW_OK; t.at++) /* those around others end later */
+    for (; s->traced.depth && s->trouble.code == CW_OK; t.at++) /* enclosing ranges end later */
         trace_range(s, NULL, t.at, &s->trouble);
     return s->trouble.code;
 }
@@ -346,7 +346,7 @@ static void pop(struct simulation *s)
     s->depth -= s->depth > 0;
 }
 
-/* Takes an event of user ranges; false for another. */
+/* Takes an event about user ranges; false for any other event. */
 static bool take_range(struct simulation *s, const char *line)
 {
     const char *name = cw_sim_event(line, "push");
@@ -359,7 +359,7 @@ static bool take_range(struct simulation *s, const char *line)
     return true;
 }
 
-/* untimed: its times are not collected. */
+/* untimed: the file has no times for it */
 static void launch(struct simulation *s, const char *kernel, bool untimed)
 {
     struct cw_kernel_launch launch = launch_between(s, s->launch_device, s->taken, s->taken + BLOCK);
@@ -387,7 +387,7 @@ static void take_line(void *user, const char *line)
     struct simulation *s = user;
     const char *rest;
     s->spoken = true;
-    if (s->trouble.code != CW_OK) /* after the first failure the program only runs to its end */
+    if (s->trouble.code != CW_OK) /* after the first error the program only runs to its end */
         return;
     if ((rest = cw_sim_event(line, "device")))
         s->launch_device = (uint32_t)strtoul(rest, NULL, 10);
@@ -457,7 +457,7 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
 {
     const struct cw_pm_options *o = s->options;
     uint64_t total = o->duration_s > 0 ? (uint64_t)(o->duration_s * 1e9 + 0.5) / s->period : o->sim_samples;
-    if (s->window && o->duration_s > 0) { /* of which only the windows are sampled */
+    if (s->window && o->duration_s > 0) { /* only the windows of this time are sampled */
         uint64_t rest = total % s->every;
         total = total / s->every * s->window + (rest < s->window ? rest : s->window);
     }
@@ -474,7 +474,7 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
         status = cw_sim_pm_ranges_finish(&s->traced, err);
     if (status == CW_OK)
         status = write_clocks(s, s->taken, err);
-    if (status == CW_OK) /* after trouble the file stays without an end, for it may lack samples */
+    if (status == CW_OK) /* after an error the file stays without an end, because samples may be missing */
         status = cw_collector_end(&s->out, s->program.how, s->program.code, err);
     return status;
 }

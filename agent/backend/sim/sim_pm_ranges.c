@@ -23,7 +23,7 @@ static enum cw_status add_text(struct cw_sim_pm_ranges *r, const char *text, uin
     return cw_trace_output_texts(&r->out, r->process, &text, 1, err);
 }
 
-/* Its first text, which is number 1, is the type of all ranges. */
+/* The first text, number 1, is the type of all ranges. */
 static enum cw_status begin_process(struct cw_sim_pm_ranges *r, uint32_t pid, struct cw_error *err)
 {
     const struct cw_pair about = {"program", "sim"};

@@ -1,4 +1,4 @@
-/* The user ranges of a simulated program beside the samples of PM sampling, as rows of a trace. */
+/* Writes the user ranges of a simulated program beside samples of PM sampling, as rows of a trace. */
 #ifndef CW_AGENT_SIM_PM_RANGES_H
 #define CW_AGENT_SIM_PM_RANGES_H
 
@@ -9,10 +9,10 @@ enum { CW_SIM_MOST_OPEN = 64, CW_SIM_MOST_RANGE_NAMES = 256 };
 struct cw_sim_pm_ranges {
     struct cw_trace_output out;
     struct cw_trace_beside beside;
-    bool begun; /* a process */
+    bool begun; /* a process has begun */
     const uint32_t *gpus;
     uint32_t gpu_count, process;
-    uint32_t depth; /* of open ranges; what is deeper than there is room for is left out */
+    uint32_t depth; /* number of open ranges; ranges too deep for `open` are left out */
     struct {
         uint64_t start_ns;
         uint32_t name; /* number of its text */
@@ -24,14 +24,14 @@ struct cw_sim_pm_ranges {
     } names[CW_SIM_MOST_RANGE_NAMES];
 };
 
-/* `gpus` are the numbers of the sampled devices, borrowed as the collector is. To be closed in any case. */
+/* Begins. `gpus` are the numbers of the sampled devices; borrows them and the collector. Close in any case. */
 enum cw_status cw_sim_pm_ranges_begin(struct cw_sim_pm_ranges *ranges, struct cw_collector *collector,
                                       const uint32_t *gpus, uint32_t gpu_count, struct cw_error *err);
-/* At a time of the wall clock; `pid` is of the program. */
+/* Begin and end a range at a wall clock time; `pid` is the program's. */
 enum cw_status cw_sim_pm_ranges_push(struct cw_sim_pm_ranges *ranges, uint32_t pid, const char *name, uint64_t ns,
                                      struct cw_error *err);
 enum cw_status cw_sim_pm_ranges_pop(struct cw_sim_pm_ranges *ranges, uint64_t ns, struct cw_error *err);
-/* What is open then has no end. */
+/* Ends all; ranges still open get no end. */
 enum cw_status cw_sim_pm_ranges_finish(struct cw_sim_pm_ranges *ranges, struct cw_error *err);
 void cw_sim_pm_ranges_close(struct cw_sim_pm_ranges *ranges);
 

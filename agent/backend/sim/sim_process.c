@@ -15,7 +15,7 @@ enum { ROWS = 1024, CONTEXT = 1, DEFAULT_STREAM = 7 };
         CW_FIELD_##field, value                                                                                        \
     }
 
-/* A number below `below` that is not the same twice. */
+/* Draws a pseudo-random number below `below`. */
 uint64_t cw_sim_draw(struct cw_sim_process *p, uint64_t below)
 {
     return cw_sim_mix(p->world->options->capture.sim_seed ^ ((uint64_t)p->pid << 32) ^ ++p->draws) % below;
@@ -38,7 +38,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const struct cw_sim_text *)a)->text, ((const struct cw_sim_text *)b)->text);
 }
 
-/* NULL without memory. */
+/* NULL when out of memory. */
 struct cw_sim_text *cw_sim_find_text(struct cw_sim_process *p, const char *text)
 {
     const size_t size = strlen(text) + 1;
@@ -96,7 +96,7 @@ static void write_rows(struct cw_sim_process *p, enum cw_trace_kind kind)
     rows->count = 0;
 }
 
-/* Shapes stand before the kernels that have them. */
+/* Writes all rows; shapes stand before the kernels that refer to them. */
 static void write_all(struct cw_sim_process *p)
 {
     if (!p->wanted)
@@ -187,7 +187,7 @@ static void end_window(struct cw_sim_process *p, uint64_t at)
         cw_sim_add(p, CW_TRACE_WINDOW, values, sizeof values / sizeof *values);
 }
 
-/* Whether the window has opened or closed since the last time. */
+/* Updates the window: whether it has opened or closed since the last call. */
 void cw_sim_look(struct cw_sim_process *p)
 {
     const bool open = cw_trace_window_is_open(&p->window, cw_sim_now(p));
@@ -213,7 +213,7 @@ static void read_environment(struct cw_sim_process *p, uint64_t at)
     }
 }
 
-/* At once. */
+/* Lets time pass without looking at the window. */
 static void pass(struct cw_sim_process *p, uint64_t ns)
 {
     p->now_ns[p->thread] += ns;
@@ -243,7 +243,7 @@ void cw_sim_use_thread(struct cw_sim_process *p, uint32_t thread)
     cw_sim_look(p);
 }
 
-/* As the GPU's clock has it, which runs off by so many in a million, the other way on every other GPU. */
+/* The time on the GPU's clock, which drifts by some parts per million, in the opposite direction on every other GPU. */
 uint64_t cw_sim_on_gpu(const struct cw_sim_process *p, uint64_t at)
 {
     const uint64_t off = (at - p->world->start_ns) * p->world->options->sim_drift / 1000000;
@@ -261,7 +261,7 @@ struct cw_sim_stream *cw_sim_find_stream(struct cw_sim_process *p, uint32_t numb
         return &p->streams[CW_SIM_STREAMS - 1];
     p->streams[p->stream_count] = (struct cw_sim_stream){p->device, number, cw_sim_now(p)};
     PUT(p, STREAM, V(STREAM, number), V(CONTEXT, CONTEXT + p->device),
-        V(PRIORITY, (uint64_t) - (int64_t)(number % 3)), /* none is above 0 */
+        V(PRIORITY, (uint64_t) - (int64_t)(number % 3)), /* no priority is above 0 */
         V(TYPE, cw_sim_text(p, number == DEFAULT_STREAM ? "default" : "non_blocking")), V(CORRELATION, p->correlation));
     return &p->streams[p->stream_count++];
 }
@@ -343,7 +343,7 @@ struct cw_sim_process *cw_sim_process_begin(struct cw_sim_world *w, uint32_t pid
     return p;
 }
 
-/* Where a window was open in it. */
+/* Writes a range if a window was open during it. */
 void cw_sim_put_range(struct cw_sim_process *p, const struct cw_sim_range *r, uint64_t end)
 {
     const struct cw_sim_value values[] = {V(START, r->start_ns),

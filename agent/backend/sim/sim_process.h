@@ -1,5 +1,5 @@
-/* A process of a simulated program whose GPUs are traced: its clocks, streams and windows, and rows that are written as
- * they become many. Times follow from the seed. */
+/* A process of a simulated program whose GPUs are traced: its clocks, streams and windows, and its rows, which are
+ * written in blocks. Times follow from the seed. */
 #ifndef CW_AGENT_SIM_PROCESS_H
 #define CW_AGENT_SIM_PROCESS_H
 
@@ -7,27 +7,27 @@
 
 enum { CW_SIM_THREADS = 8, CW_SIM_STREAMS = 16, CW_SIM_DEVICES = 16, CW_SIM_OPEN_RANGES = 256 };
 
-struct cw_sim_world { /* what the processes of a trace share */
+struct cw_sim_world { /* shared by the processes of a trace */
     const struct cw_trace_options *options;
     struct cw_trace_output out;
-    struct cw_error trouble; /* the first thing that went wrong */
-    uint64_t start_ns;       /* of the program, on the wall clock */
-    uint64_t lose, untimed;  /* kernels that are still to be lost, or to be recorded without times */
-    uint64_t program_key;    /* what shapes of kernels follow from */
+    struct cw_error trouble; /* the first error */
+    uint64_t start_ns;       /* start of the program, wall clock */
+    uint64_t lose, untimed;  /* number of kernels still to lose, or to record without times */
+    uint64_t program_key;    /* determines the shapes of kernels */
 };
 
 struct cw_sim_stream {
     uint32_t device, number;
-    uint64_t busy_ns; /* until then */
+    uint64_t busy_ns; /* busy until this time */
 };
 
-struct cw_sim_range { /* that is open */
+struct cw_sim_range { /* an open range */
     bool pushed, wanted;
     uint32_t thread;
     uint64_t start_ns, domain, name, category, color, payload;
 };
 
-struct cw_sim_rows { /* that are not written yet; a column behind the other */
+struct cw_sim_rows { /* rows not yet written, column after column */
     uint32_t count;
     uint64_t *values;
 };
@@ -38,56 +38,57 @@ struct cw_sim_count {
 
 struct cw_sim_process {
     struct cw_sim_world *world;
-    uint32_t index, pid; /* index: in the output */
+    uint32_t index, pid; /* index: its number in the output */
     bool wanted, ended;
     struct cw_filter filter;
     struct cw_trace_window window;
-    bool open; /* the window is, since: */
-    uint64_t opened_ns, closed_ns; /* closed: the last one was; 0: there was none */
-    uint32_t device, stream, thread; /* of what comes next; the thread's place */
+    bool open;                       /* the window is open, since: */
+    uint64_t opened_ns, closed_ns;   /* closed_ns: close of the last window; 0: there was none */
+    uint32_t device, stream, thread; /* of the next events; thread is an index */
     uint32_t device_count, stream_count, range_count;
     uint32_t devices[CW_SIM_DEVICES];
-    uint64_t engines[CW_SIM_DEVICES][2]; /* of copies to and from the device: busy until then */
+    uint64_t engines[CW_SIM_DEVICES][2]; /* by device: copies to and from it; busy until this time */
     struct cw_sim_stream streams[CW_SIM_STREAMS];
     struct cw_sim_range ranges[CW_SIM_OPEN_RANGES];
     uint64_t now_ns[CW_SIM_THREADS];
-    uint64_t environment_ns; /* the next reading */
+    uint64_t environment_ns; /* time of the next reading */
     uint64_t draws, correlation, graph, event, address, allocation, allocated;
     void *texts; /* a tree */
     uint32_t text_count, shape_count;
-    struct cw_writer new_texts; /* ended by NUL each */
+    struct cw_writer new_texts; /* each ended by NUL */
     uint32_t new_count;
     struct cw_sim_rows rows[CW_TRACE_KIND__COUNT];
     struct cw_sim_count counts[CW_TRACE_KIND__COUNT];
 };
 
-/* in_job: its rank, and how many the job has; a value may be NULL. NULL without memory and where the output failed,
- * which is trouble of the world. */
+/* Begins a process. in_job: its rank, and the number of ranks; a value may be NULL. NULL when out of memory or when the
+ * output failed, which is an error of the world. */
 struct cw_sim_process *cw_sim_process_begin(struct cw_sim_world *world, uint32_t pid, const char *program,
                                             const struct cw_pair in_job[2], bool is_program);
-/* Writes what there is, and the accounts of it. */
+/* Writes all rows, and their accounts. */
 void cw_sim_flush(struct cw_sim_process *p);
-/* The process ends; `killed`: what was not written by then is lost. Nothing of it may come behind. */
+/* Ends the process; `killed`: unwritten rows are lost. Add nothing to it afterwards. */
 void cw_sim_process_end(struct cw_sim_process *p, bool killed);
 void cw_sim_process_free(struct cw_sim_process *p);
 
-/* From now on this is the device that things are done on, at a PCI address. */
+/* Selects the device of later events, at a PCI address. */
 void cw_sim_use_device(struct cw_sim_process *p, uint32_t number, const char *pci);
 bool cw_sim_is_device_wanted(const struct cw_sim_process *p);
 void cw_sim_use_stream(struct cw_sim_process *p, uint32_t number);
-/* That of the device in use; it is made where it is new. */
+/* Finds a stream of the selected device; makes it if it is new. */
 struct cw_sim_stream *cw_sim_find_stream(struct cw_sim_process *p, uint32_t number);
-/* Another thread goes on, not before the one that it takes over from. */
+/* Switches to another thread, whose time is at least that of the last one. */
 void cw_sim_use_thread(struct cw_sim_process *p, uint32_t thread);
-/* Time goes by for the thread. */
+/* Lets time pass for the thread. */
 void cw_sim_wait(struct cw_sim_process *p, uint64_t ns);
-/* Opens or closes the window, if that is due. */
+/* Opens or closes the window if due. */
 void cw_sim_look(struct cw_sim_process *p);
 uint64_t cw_sim_now(const struct cw_sim_process *p);
-/* As the clock of the GPU in use has it, which runs off by so many in a million, the other way on every other GPU. */
+/* The time on the selected GPU's clock, which drifts by some parts per million, in the opposite direction on every
+ * other GPU. */
 uint64_t cw_sim_on_gpu(const struct cw_sim_process *p, uint64_t at);
 uint64_t cw_sim_thread_id(const struct cw_sim_process *p);
-/* A number below `below`, another one each time. */
+/* Draws a pseudo-random number below `below`, a new one each time. */
 uint64_t cw_sim_draw(struct cw_sim_process *p, uint64_t below);
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
@@ -96,24 +97,24 @@ struct cw_sim_text {
     uint64_t number, shape; /* shape: of a kernel of this name; 0 none */
     char text[];
 };
-/* NULL without memory. */
+/* NULL when out of memory. */
 struct cw_sim_text *cw_sim_find_text(struct cw_sim_process *p, const char *text);
-/* Its number in the rows; 0 for "". */
+/* The number of a text in rows; 0 for "". */
 uint64_t cw_sim_text(struct cw_sim_process *p, const char *text);
 
 struct cw_sim_value {
     enum cw_trace_field field;
     uint64_t value;
 };
-/* Whether rows of the kind are kept now. */
+/* Whether rows of the kind are recorded now. */
 bool cw_sim_is_recorded(const struct cw_sim_process *p, enum cw_trace_kind kind);
-/* A row; what is not among the values is not known. */
+/* Adds a row; fields without a value are unknown. */
 void cw_sim_add(struct cw_sim_process *p, enum cw_trace_kind kind, const struct cw_sim_value *values, size_t count);
-/* The same where it is recorded, and counted. */
+/* Adds a row if its kind is recorded, and counts it. */
 void cw_sim_put(struct cw_sim_process *p, enum cw_trace_kind kind, const struct cw_sim_value *values, size_t count);
-/* The row of a user range; end 0: it is open still. */
+/* Adds the row of a user range; end 0: it is still open. */
 void cw_sim_put_range(struct cw_sim_process *p, const struct cw_sim_range *range, uint64_t end);
-/* CW_SIM_PUT(p, MEMSET, {CW_FIELD_START, 1000}, {CW_FIELD_END, 2000}) */
+/* Example: CW_SIM_PUT(p, MEMSET, {CW_FIELD_START, 1000}, {CW_FIELD_END, 2000}) */
 #define CW_SIM_PUT(p, kind, ...)                                                                                       \
     cw_sim_put(p, CW_TRACE_##kind, (const struct cw_sim_value[]){__VA_ARGS__},                                         \
                sizeof((const struct cw_sim_value[]){__VA_ARGS__}) / sizeof(struct cw_sim_value))

@@ -1,6 +1,6 @@
-/* Ranges of a simulated GPU, for machines without one, of a program that may say what it launches (sim.h). Filters,
- * user ranges, application replay, multiplexing's parts and files are the real ones. Every file it makes says that it
- * is simulated. */
+/* Ranges of a simulated GPU, for machines without one; the program may report its launches (sim.h). Filters, user
+ * ranges, application replay, multiplexing's parts and files are the same as for real GPUs. Every file says that it is
+ * simulated. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
@@ -23,30 +23,29 @@ struct simulation {
     struct cw_range_capture base;
     struct cw_sim_gpu gpu;
     struct cw_program program;
-    struct cw_error trouble; /* the first thing that went wrong while the program ran */
-    /* of this run */
-    uint32_t lose;          /* launches that are still to be lost */
-    uint32_t numbers, loop; /* loop: of how many kernels; 0: no two launches are alike */
+    struct cw_error trouble; /* the first error while the program ran */
+    /* for this run: */
+    uint32_t lose;          /* launches still to be lost */
+    uint32_t numbers, loop; /* loop: number of kernels that repeat; 0: no two launches are similar */
     uint64_t clock;
     struct cw_nesting nesting;
-    uint64_t
-        begun[CW_MOST_OPEN_RANGES]; /* clocks at which open ranges that are collected began, by id modulo the most */
-    uint32_t graphs[CW_MOST_OPEN_RANGES], launches[CW_MOST_OPEN_RANGES]; /* launched in them; launches: graphs too */
-    double facts[CW_MOST_OPEN_RANGES][CW_FACT__COUNT];                   /* that those agree in */
+    uint64_t begun[CW_MOST_OPEN_RANGES]; /* begin of open collected ranges, by id modulo the array's size */
+    uint32_t graphs[CW_MOST_OPEN_RANGES], launches[CW_MOST_OPEN_RANGES]; /* in each open range; launches: graphs, too */
+    double facts[CW_MOST_OPEN_RANGES][CW_FACT__COUNT];                   /* facts that these launches agree in */
     bool spoken, met_graph, named;         /* named: the program named processes of its own */
-    uint32_t process, own_process, device; /* own: is the program itself */
-    uint32_t thread, stream;               /* of the process; stream: 0 is any */
+    uint32_t process, own_process, device; /* own_process: the program itself */
+    uint32_t thread, stream;               /* in the process; stream 0: any */
     char process_name[256], rank[64], ranks[64], pci[32];
-    char domain[64];         /* of the next range; "": the default one */
-    char nodes[64];          /* what names of kernels of graphs begin with */
-    uint32_t nodes_launched; /* of the graph that is launched */
-    uint32_t node;           /* which of them is launched by itself, from 1; 0: none is */
-    void *turns;             /* of multiplexing: a tree of struct turns */
+    char domain[64];         /* for the next range; "": the default one */
+    char nodes[64];          /* prefix of the names of kernels in graphs */
+    uint32_t nodes_launched; /* number of nodes in the current graph */
+    uint32_t node;           /* node launched by itself, from 1; 0: none */
+    void *turns;             /* state of multiplexing: a tree of struct turns */
 };
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
-/* What is collected of a range where each part is one pass: one of them. */
+/* Keeps one part of a range if each part is one pass. */
 static void keep_own_part(struct simulation *s)
 {
     const struct cw_part *part = &s->base.parts.items[s->base.first];
@@ -60,7 +59,8 @@ static void keep_own_part(struct simulation *s)
             s->gpu.values[c].form = CW_FORM_NOT_COLLECTED;
 }
 
-/* What ranges of the current process are of; with a simulated GPU's address, and the process's rank among how many. */
+/* Origin of the current process's ranges: attributes with a simulated GPU's address, and the process's rank in its
+ * job. */
 struct origin {
     char seed[32];
     struct cw_pair about[CW_SIM_ATTRIBUTES + 4];
@@ -86,8 +86,8 @@ static const struct cw_range_source *find_origin(const struct simulation *s, str
 
 /* ---- multiplexing ----------------------------------------------------------------------------------------------- */
 
-/* How many of one kind were met: launches of a kernel, grid and block, or user ranges of a path; of one process and
- * device. */
+/* Number of similar launches or ranges met: launches of a kernel, grid and block, or user ranges of a path; of one
+ * process and device. */
 struct turns {
     uint64_t kind;
     uint32_t met;
@@ -99,7 +99,7 @@ static int by_kind(const void *a, const void *b)
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* How many of the kind were met before; UINT32_MAX without memory, which is trouble. */
+/* Counts one more of the kind and returns the count before it; UINT32_MAX when out of memory, which is an error. */
 static uint32_t meet(struct simulation *s, uint64_t kind)
 {
     struct turns *made = malloc(sizeof *made), **found;
@@ -113,7 +113,7 @@ static uint32_t meet(struct simulation *s, uint64_t kind)
     return found ? (*found)->met++ : UINT32_MAX;
 }
 
-/* Numbers in the names of user ranges are alike: a program may number its steps. */
+/* Key of a name. Numbers in names of user ranges are ignored, because a program may number its steps. */
 static uint64_t key_of(const char *name, bool user)
 {
     uint64_t key = 1;
@@ -125,7 +125,7 @@ static uint64_t key_of(const char *name, bool user)
     return key;
 }
 
-/* Whether a range is counted, and in which pass: base.first is its part then. */
+/* Whether a range is counted; sets base.first to the part with its pass. */
 static bool take_turn(struct simulation *s, const char *name, bool user)
 {
     const uint32_t every = s->base.options->every ? s->base.options->every : 1;
@@ -136,9 +136,9 @@ static bool take_turn(struct simulation *s, const char *name, bool user)
     return before != UINT32_MAX && before % every == 0;
 }
 
-/* ---- ranges, as they end ---------------------------------------------------------------------------------------- */
+/* ---- ends of ranges --------------------------------------------------------------------------------------------- */
 
-/* As long as the kernels of one take that a trace has. */
+/* Duration of a range: that of the kernels of a launch in a trace. */
 static uint64_t ns_of(const struct simulation *s, const char *kernel, uint32_t graphs)
 {
     char name[CW_SIM_NODE_SIZE];
@@ -150,7 +150,7 @@ static uint64_t ns_of(const struct simulation *s, const char *kernel, uint32_t g
     return ns;
 }
 
-/* A range of the current process that ends now, having begun at `begin` (0: it begins now). Facts: NULL for none. */
+/* Makes a range of the current process that ends now; `begin`: its start, 0: now. Facts: NULL for none. */
 static void emit(struct simulation *s, const char *name, const char *kernel, const char *path, uint64_t begin,
                  uint32_t graphs, const double *facts)
 {
@@ -191,7 +191,7 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
     if (graphs)
         cw_range_capture_leave_out(&s->base, s->gpu.values);
     struct origin origin;
-    /* after the first failure the program only runs to its end */
+    /* After the first error the program only runs to its end. */
     if (s->trouble.code != CW_OK || !counted)
         return;
     const struct cw_range_source *source = find_origin(s, &origin);
@@ -211,7 +211,7 @@ static uint64_t thread_of(const struct simulation *s)
     return (uint64_t)s->process << 32 | s->thread;
 }
 
-/* The text of the path; to be freed. NULL without memory, which is trouble. */
+/* Returns the text of the path, for the caller to free. NULL when out of memory, which is an error. */
 static char *path_to(struct simulation *s, uint64_t id)
 {
     struct cw_writer path;
@@ -225,7 +225,7 @@ static char *path_to(struct simulation *s, uint64_t id)
     return text;
 }
 
-/* For the ranges of the process that are open. */
+/* Counts a launch in the open ranges of the process. */
 static void note_launch(struct simulation *s, uint32_t graphs, const double facts[CW_FACT__COUNT])
 {
     for (uint32_t i = 0; i < s->nesting.count; i++) {
@@ -237,7 +237,7 @@ static void note_launch(struct simulation *s, uint32_t graphs, const double fact
     }
 }
 
-/* `graphs` is 1 for a CUDA graph; why: it is left out, NULL: it is not. */
+/* Launches a kernel; `graphs` is 1 for a CUDA graph. `why`: reason to leave it out, NULL: it is collected. */
 static void launch(struct simulation *s, const char *kernel, uint32_t graphs, const char *why)
 {
     bool wanted = !s->base.options->user &&
@@ -264,7 +264,7 @@ static void launch(struct simulation *s, const char *kernel, uint32_t graphs, co
     free(path);
 }
 
-/* Each by itself. */
+/* Launches each node by itself. */
 static void launch_nodes(struct simulation *s)
 {
     char name[CW_SIM_NODE_SIZE];
@@ -331,7 +331,7 @@ static const struct cw_open_range *started(const struct simulation *s, const cha
     return NULL;
 }
 
-/* ---- what the program says -------------------------------------------------------------------------------------- */
+/* ---- events of the program -------------------------------------------------------------------------------------- */
 
 static bool is_collected(const struct simulation *s)
 {
@@ -356,7 +356,7 @@ static const char *name_of_program(const struct simulation *s)
     return slash ? slash + 1 : path;
 }
 
-/* In the domain that was said. */
+/* Opens a range in the domain of the last event. */
 static void open_named(struct simulation *s, const char *name, bool process_wide)
 {
     char *full = NULL;
@@ -368,14 +368,14 @@ static void open_named(struct simulation *s, const char *name, bool process_wide
     free(full);
 }
 
-/* The program itself, once it runs. */
+/* Begins the program's own process, once it runs. */
 static void begin_process(struct simulation *s)
 {
     s->process = s->process ? s->process : (uint32_t)s->program.pid;
     s->own_process = s->own_process ? s->own_process : (uint32_t)s->program.pid;
 }
 
-/* That of this process. */
+/* Takes the rank of this process. */
 static void take_own_rank(struct simulation *s)
 {
     const char *rank = cw_rank(), *ranks = cw_rank_count();
@@ -477,7 +477,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     snprintf(s->process_name, sizeof s->process_name, "%s", name_of_program(s));
     snprintf(s->nodes, sizeof s->nodes, "node");
     *s->domain = 0;
-    s->process = s->own_process = s->thread = s->stream = 0; /* until it is started */
+    s->process = s->own_process = s->thread = s->stream = 0; /* set when it is started */
     set_device(s, "0");
     take_own_rank(s);
     enum cw_status status =

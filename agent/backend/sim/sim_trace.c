@@ -1,4 +1,4 @@
-/* Traces of a simulated program with simulated GPUs. The program may say what it does (sim.h). */
+/* Traces of a simulated program with simulated GPUs. The program may report events (sim.h). */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,10 +21,10 @@ struct simulation {
     struct cw_program program;
     bool spoken;
     char name[256];   /* of the program */
-    uint32_t count;   /* of processes, the last of which was named */
-    unsigned toggles; /* that they know of */
+    uint32_t count;   /* number of processes; the last one was named last */
+    unsigned toggles; /* number of toggles that they know of */
     struct cw_sim_process *current, *processes[MOST_PROCESSES];
-    /* of what comes next */
+    /* for the next event: */
     char nodes[64], domain[64], category[64];
     uint64_t payload;
     double value;
@@ -44,7 +44,7 @@ static struct cw_sim_process *begin(struct simulation *s, uint32_t pid, const ch
     return s->current;
 }
 
-/* The program itself, whose rank is that of this process. */
+/* Begins the program's own process, with the rank of this process. */
 static void begin_own(struct simulation *s, uint32_t pid)
 {
     begin(s, pid, s->name, (const struct cw_pair[]){{"rank", cw_rank()}, {"ranks", cw_rank_count()}});
@@ -57,9 +57,9 @@ static void use_device(struct cw_sim_process *p, uint32_t number, uint32_t place
     cw_sim_use_device(p, number, pci);
 }
 
-/* ---- what the program says -------------------------------------------------------------------------------------- */
+/* ---- events of the program -------------------------------------------------------------------------------------- */
 
-/* A number behind a word; what is none is 0. */
+/* Reads the number behind a word; 0 if it is none. */
 static uint64_t number_in(const char *text)
 {
     return strtoull(text, NULL, 10);
@@ -114,7 +114,7 @@ static void take_allocation(struct cw_sim_process *p, const char *rest)
     cw_sim_allocate(p, bytes, strcmp(how, "async") == 0);
 }
 
-/* What is done on a GPU, and with memory. False for another event. */
+/* Takes events about work on a GPU and about memory. False for any other event. */
 static bool take_work(const struct simulation *s, struct cw_sim_process *p, const char *line)
 {
     const char *rest;
@@ -166,7 +166,7 @@ static bool take_place(struct cw_sim_process *p, const char *line)
     return true;
 }
 
-/* Of a range or mark; what was said of it is over. */
+/* Begins a range, and clears the attributes given for it. */
 static void begin_range(struct simulation *s, bool push, const char *name)
 {
     cw_sim_range_begin(s->current, push, s->domain, name, s->category, s->payload);
@@ -203,7 +203,7 @@ static bool take_range(struct simulation *s, const char *line)
     return true;
 }
 
-/* What is said of the next range, mark or graph. */
+/* Takes attributes of the next range, mark or graph. */
 static bool take_next(struct simulation *s, const char *line)
 {
     const char *rest;
@@ -221,7 +221,7 @@ static bool take_next(struct simulation *s, const char *line)
 #undef IS
 }
 
-/* Signals that came to the agent open and close the windows of all processes. */
+/* Passes signals that the agent received on to the windows of all processes. */
 static void take_signals(struct simulation *s)
 {
     for (; s->toggles != cw_signals_user2(); s->toggles++)
@@ -238,7 +238,7 @@ static void take_line(void *user, const char *line)
     s->spoken = true;
     take_signals(s);
     const char *rest = cw_sim_event(line, "process");
-    if (s->world.trouble.code != CW_OK) /* after the first failure the program only runs to its end */
+    if (s->world.trouble.code != CW_OK) /* after the first error the program only runs to its end */
         return;
     if (rest) {
         take_process(s, line, rest);

@@ -22,7 +22,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct cw_sim_traini
     t->take(t->user, line);
 }
 
-/* What takes the same kernels forward and backward. */
+/* Runs the kernels of the layers, in one direction. */
 static void pass_layers(const struct cw_sim_training *t, const char *way, const char *const *kernels, uint32_t count)
 {
     say(t, "push %s", way);
@@ -36,7 +36,7 @@ static void pass_layers(const struct cw_sim_training *t, const char *way, const 
     say(t, "pop");
 }
 
-/* The gradients of all processes are added up while later layers are still at it. */
+/* Sums up the gradients of all processes while later layers still run. */
 static void reduce(const struct cw_sim_training *t)
 {
     say(t, "stream %d", REDUCTIONS);
@@ -54,7 +54,7 @@ static void step(const struct cw_sim_training *t, uint32_t number)
     say(t, "payload %" PRIu32, number);
     say(t, "push step");
     say(t, "stream %d", COPIES);
-    say(t, "copy HtoD %d", 4 << 20); /* the next batch, meanwhile */
+    say(t, "copy HtoD %d", 4 << 20); /* the next batch, at the same time */
     say(t, "stream %d", COMPUTE);
     if (number % 8 == 0)
         say(t, "allocate %d async", 8 << 20);
@@ -63,7 +63,7 @@ static void step(const struct cw_sim_training *t, uint32_t number)
     pass_layers(t, "backward", backward_kernels, BACKWARD_KERNELS);
     reduce(t);
     say(t, "thread 0");
-    say(t, "payload -1"); /* of no layer */
+    say(t, "payload -1"); /* no layer */
     say(t, "push optimizer");
     say(t, "after %d", REDUCTIONS);
     say(t, "nodes adam");
@@ -85,7 +85,7 @@ static void begin(const struct cw_sim_training *t, uint32_t process)
         say(t, "process %" PRIu32 " - %" PRIu32 " %" PRIu32, FIRST_PID + 100 * process, process, t->processes);
     else
         say(t, "process %d -", FIRST_PID);
-    say(t, "device 0 0000:%02" PRIx32 ":00.0", process % 2); /* a node of this kind has two */
+    say(t, "device 0 0000:%02" PRIx32 ":00.0", process % 2); /* a simulated node has two GPUs */
     if (process % 2 == 0) {
         say(t, "device 1 0000:01:00.0");
         say(t, "copy PtoP %d", 16 << 20);

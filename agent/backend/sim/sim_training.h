@@ -1,5 +1,5 @@
-/* The program that one is taken to be which says nothing of itself: it trains a network, in a few processes with a GPU
- * each. Every way to collect sees the same. */
+/* The program that stands in for one without events: it trains a network, in a few processes with one GPU each. Every
+ * kind of capture sees the same program. */
 #ifndef CW_AGENT_SIM_TRAINING_H
 #define CW_AGENT_SIM_TRAINING_H
 
@@ -10,10 +10,10 @@
 
 struct cw_sim_training {
     uint32_t steps, processes;
-    bool unfinished;                            /* the last process is killed, half of it after the last flush */
-    void (*take)(void *user, const char *line); /* is told its events, as sim.h lists them */
+    bool unfinished; /* the last process is killed, in the middle of its work after the last flush */
+    void (*take)(void *user, const char *line); /* gets its events, as sim.h lists them */
     void *user;
-    const struct cw_error *trouble; /* it ends early with trouble, and when the agent is told to end */
+    const struct cw_error *trouble; /* it ends early after an error, and when the agent is asked to end */
 };
 
 void cw_sim_train(const struct cw_sim_training *training);

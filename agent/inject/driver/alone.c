@@ -3,11 +3,10 @@
 #include <dlfcn.h>
 
 enum { MOST_PROCESSES = 64, NO_INSTANCE = -1 };
-/* What a context of another process takes at the least is several times that; an idle device of nobody takes a few MB.
- */
+/* A context of another process takes several times this memory; an idle device without users takes a few MB. */
 static const unsigned long long unaccounted = 64 << 20;
 
-/* As the library's functions of these versions have them. */
+/* The layout that the library's functions of these versions use. */
 struct cw_nvml_process {
     unsigned pid;
     unsigned long long memory; /* ULLONG_MAX: unknown */
@@ -34,14 +33,15 @@ void cw_inject_load_company(void)
         *(void **)&self->memory = dlsym(library, "nvmlDeviceGetMemoryInfo_v2");
 }
 
-/* How many processes a list has; MOST_PROCESSES + 1 where it cannot be had. */
+/* Number of processes in a list; MOST_PROCESSES + 1 if it is unknown. */
 static unsigned list(cw_nvml_list *function, void *device, struct cw_nvml_process *processes)
 {
     unsigned count = MOST_PROCESSES;
     return function(device, &count, processes) == 0 ? count : MOST_PROCESSES + 1;
 }
 
-/* Of a process that is not listed, such as one in another container, the memory that it holds is counted. */
+/* Decides by the lists of processes, and for processes that are not listed, such as those of another container, by the
+ * memory in use. */
 enum cw_company cw_inject_company(const char *pci)
 {
     struct cw_nvml_process processes[MOST_PROCESSES] = {{0}}, others[MOST_PROCESSES], *own = &processes[0];

@@ -10,11 +10,11 @@
 #define self cw_counters
 
 static const uint64_t ms = 1000000;
-/* courtesy: for one that waited to come first. */
+/* courtesy_ns: wait for a process that queued first. */
 static const uint64_t patience_ns = 2000 * ms, courtesy_ns = 50 * ms, announced_ns = 4000 * ms, retry_ns = 5000 * ms;
 static const uint64_t look_ns = 2 * ms, watch_ns = 5 * ms, refused_ns = 50 * ms;
 
-enum { SHARE = 10 }; /* of the time, for waits in vain, beside twice the patience */
+enum { SHARE = 10 }; /* waits in vain may take one part in SHARE of the time, beside twice the patience */
 enum { HELD, WANTED, BYTES };
 enum locked { LOCKED, TAKEN, NO_LOCKS };
 
@@ -38,7 +38,7 @@ static enum locked lock(const struct cw_counters_of *g, int byte, short type)
     return LOCKED;
 }
 
-/* By another process. */
+/* Whether another process has the lock. */
 static bool is_locked(const struct cw_counters_of *g, int byte)
 {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = g->place + byte, .l_len = 1};
@@ -77,7 +77,7 @@ static struct cw_counters_of *find(const char *pci)
     return g;
 }
 
-/* ---- who waits -------------------------------------------------------------------------------------------------- */
+/* ---- waiting processes ------------------------------------------------------------------------------------------ */
 
 static bool is_wanted(const struct cw_counters_of *g)
 {
@@ -92,7 +92,7 @@ bool cw_counters_any_wanted(void)
     return false;
 }
 
-/* It may never launch again: others are not to give way for nothing. */
+/* Whether a process has waited for long. It may never launch again, so others must not give way for nothing. */
 static bool waits_for_long(const struct cw_counters_of *g)
 {
     return g->waits && cw_inject_now_ns() - g->waited_ns > announced_ns;
@@ -110,7 +110,8 @@ static void look_at(struct cw_counters_of *g)
     cw_inject_release();
 }
 
-/* Whoever has the counters may be outside of CUDA for long, and perhaps until the other has gone on. */
+/* Watches for waiting processes. The process that has the counters may make no CUDA call for long, perhaps because it
+ * waits for the other one. */
 static void *watch(void *user)
 {
     cw_inject_own_thread();
@@ -137,7 +138,7 @@ void cw_counters_open(void (*wanted)(const char *pci))
         cw_descriptor_take(&self->file, open(path, O_RDWR | O_CLOEXEC));
 }
 
-/* One that waited before this process gave way comes first. */
+/* Lets a process that began waiting before this one gave way take the counters first. */
 static void let_others_first(const struct cw_counters_of *g)
 {
     uint64_t begin = cw_inject_now_ns();

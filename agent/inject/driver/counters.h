@@ -1,9 +1,9 @@
-/* Which process of a capture has a GPU's counters. CUPTI gives them to the process that starts first, until it disables
- * its profiler; the start of another fails. So processes take turns: one that finds them taken says that it waits, and
- * whoever has them gives them back as soon as nothing is being collected.
+/* Shares a GPU's counters between the processes of a capture. CUPTI gives them to the process that starts first, until
+ * it disables its profiler; another process's start fails. So processes take turns: a process that finds them taken
+ * announces that it waits, and the holder gives them back as soon as it collects nothing.
  *
- * Both are locks on bytes of a file in the agent's folder, two for each GPU. The kernel drops those of a process that
- * ends, however it ends. */
+ * Holding and waiting are locks on bytes of a file in the agent's folder, two bytes for each GPU. The kernel releases
+ * the locks of a process that ends in any way. */
 #ifndef CW_INJECT_COUNTERS_H
 #define CW_INJECT_COUNTERS_H
 
@@ -19,37 +19,36 @@ enum { CW_PCI = 32 };
 
 struct cw_counters_of { /* a GPU */
     char pci[CW_PCI];
-    off_t place; /* of its bytes */
+    off_t place; /* offset of its bytes */
     _Atomic bool held, waits;
-    uint64_t first_ns, vain_ns;  /* when they were first to be taken; how long it was waited in vain since */
-    uint64_t waited_ns, gave_ns; /* when it last waited in vain, and gave them back */
-    uint64_t refused_ns;         /* when CUPTI first refused a start, since one that it did not; else 0 */
-    uint64_t retry_ns;           /* not before then again */
+    uint64_t first_ns, vain_ns;  /* time of the first attempt to take them; total of waits in vain since */
+    uint64_t waited_ns, gave_ns; /* last wait in vain, and last time they were given back */
+    uint64_t refused_ns;         /* CUPTI's first refusal since its last success; else 0 */
+    uint64_t retry_ns;           /* time of the next attempt */
 };
 
 struct cw_counters {
     struct cw_descriptor file;
-    bool opened, watched; /* it was tried; a thread looks who waits */
+    bool opened, watched; /* opened: opening was tried; watched: a thread watches for waiting processes */
     _Atomic uint32_t count;
     struct cw_counters_of of[CW_MOST_CONTEXTS];
     void (*wanted)(const char *pci);
 };
 extern struct cw_counters *const cw_counters;
 
-/* Opens the file. Where it cannot be had, nobody waits for anybody. From then on a thread of ours calls `wanted`, with
- * the lock, for each GPU whose counters this process has while another waits for them: again and again, until they are
- * given back. */
+/* Opens the file. Without the file no process waits. A thread then calls `wanted`, with the lock held, repeatedly for
+ * each GPU whose counters this process has while another waits, until they are given back. */
 void cw_counters_open(void (*wanted)(const char *pci));
 
-/* Before the first start: waits, with the lock, until no other process of the capture has the counters, at most two
- * seconds. Each wait in vain makes the next one shorter, so that all of them take no more than some seconds and a tenth
- * of the time. NULL, or why it has not got them. */
+/* Call it before the first start. Waits, with the lock held, until no other process of the capture has the counters, at
+ * most two seconds. Each wait in vain shortens the next, so that all of them together take only some seconds and a
+ * tenth of the time. Returns NULL, or the reason for failure. */
 const char *cw_counters_take(const char *pci);
-/* Behind that start: where CUPTI says that the GPU is busy, a profiler outside of the capture has the counters. True:
- * it is to be tried again, after a little wait. Else *why is NULL, or why it is not: then it is not tried for some
- * seconds. */
+/* Call it after the start. If CUPTI says that the GPU is busy, a profiler outside the capture has the counters. Returns
+ * true, after a short wait, if the start is to be tried again. Otherwise *why is NULL, or the reason for giving up; the
+ * next attempt is then some seconds away. */
 bool cw_counters_try_again(const char *pci, CUptiResult result, const char **why);
-/* When the profiler was disabled. */
+/* Call it when the profiler is disabled. */
 void cw_counters_give(const char *pci);
 /* Whether another process waits for counters that this one has. */
 bool cw_counters_any_wanted(void);

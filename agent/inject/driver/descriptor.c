@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs take the lowest free number, and shells and daemons certain low ones. */
+/* Programs get the lowest free number, and shells and daemons use certain low ones. */
 enum { HIGH = 512, LOWEST = 3 };
 
 bool cw_descriptor_take(struct cw_descriptor *d, int fd)
@@ -17,7 +17,7 @@ bool cw_descriptor_take(struct cw_descriptor *d, int fd)
     if (fd < 0)
         return false;
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, HIGH);
-    if (moved < 0) /* there are fewer */
+    if (moved < 0) /* the limit is lower */
         moved = fcntl(fd, F_DUPFD_CLOEXEC, LOWEST);
     int reason = errno;
     close(fd);

@@ -1,4 +1,4 @@
-/* A descriptor of the library's in a process whose program may close it, and give its number to a file of its own. */
+/* A descriptor of the library. The program may close it by mistake and get its number for a file of its own. */
 #ifndef CW_INJECT_DESCRIPTOR_H
 #define CW_INJECT_DESCRIPTOR_H
 
@@ -12,14 +12,14 @@ struct cw_descriptor { /* all zeros: none */
     ino_t inode;
 };
 
-/* Takes over an open descriptor and gives it a number that programs do not use, at least none of the standard ones.
- * Closes it and is false where that cannot be, with errno; -1 is taken as a failure that has set it. */
+/* Takes over an open descriptor and moves it to a number that programs do not use, at least to none of the standard
+ * ones. On failure closes it and returns false, with errno; fd -1 counts as a failure that has set errno. */
 bool cw_descriptor_take(struct cw_descriptor *descriptor, int fd);
-/* Its number; -1 where there is none, or another file has it now. */
+/* Returns its number; -1 if there is none, or another file now has the number. */
 int cw_descriptor_number(const struct cw_descriptor *descriptor);
-/* Whether a file may have that size: one beyond the program's limit would end it by SIGXFSZ. Else false, EFBIG. */
+/* Whether a file may have that size: writing beyond the program's limit would end it by SIGXFSZ. False sets EFBIG. */
 bool cw_descriptor_may_grow(size_t size);
-/* Closes it where it is still ours, and forgets it. */
+/* Closes the descriptor if it is still ours, and clears it. */
 void cw_descriptor_close(struct cw_descriptor *descriptor);
 
 #endif

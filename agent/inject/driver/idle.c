@@ -56,7 +56,7 @@ static struct cw_waiter *waiter_of(CUcontext context)
     return w < self->waiters + self->waiter_count ? w : NULL;
 }
 
-/* *number: of the wait, or 0: one that was in vain is still under way. */
+/* Asks the context's thread to wait. *number: of the wait, or 0 if an earlier wait in vain is still running. */
 static struct cw_waiter *ask(CUcontext context, uint64_t *number)
 {
     pthread_mutex_lock(&self->work);
@@ -97,7 +97,7 @@ bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
     return number && wait_until(w, number, &until);
 }
 
-/* Threads of ours never take the library's lock, which one that waits alone holds. */
+/* Waits for the thread's answer. Our threads never take the library's lock, which the caller may hold. */
 static bool wait_for(CUcontext context, uint64_t patience_ns)
 {
     const struct timespec until = from_now(patience_ns);
@@ -171,7 +171,7 @@ static void *keep_watch(void *user)
         if (over && self->watch.armed && self->watch.number == number) {
             self->watch.armed = false;
             self->watch.late = true;
-            self->watch.call(self->watch.user); /* with the mutex, which whoever ends the watch waits for */
+            self->watch.call(self->watch.user); /* with the mutex held, which the end of the watch waits for */
         }
     }
     return NULL;

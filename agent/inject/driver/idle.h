@@ -1,5 +1,5 @@
-/* Waits that end. The driver's and CUPTI's own waits do not where a kernel waits for something that never comes, so
- * threads of ours make them, or end them. */
+/* Waits with a time limit. The driver's and CUPTI's own waits never end if a kernel waits for something that never
+ * comes. So our own threads make these waits, or end them. */
 #ifndef CW_INJECT_IDLE_H
 #define CW_INJECT_IDLE_H
 
@@ -7,14 +7,14 @@
 
 #include "agent/inject/driver/inject.h"
 
-struct cw_waiter { /* a thread for each context that was ever waited for */
+struct cw_waiter { /* one thread for each context that was ever waited for */
     CUcontext context;
     uint64_t asked, done;
-    bool good;    /* the last wait that ended */
-    bool in_vain; /* somebody gave up before it ended */
+    bool good;    /* result of the last completed wait */
+    bool in_vain; /* a caller gave up before the wait ended */
 };
 struct cw_idle {
-    pthread_mutex_t work; /* of all below; taken after the library's lock */
+    pthread_mutex_t work; /* protects the members below; taken after the library's lock */
     pthread_cond_t changed;
     uint32_t waiter_count;
     struct cw_waiter waiters[CW_MOST_CONTEXTS];
@@ -28,27 +28,27 @@ struct cw_idle {
 };
 extern struct cw_idle *const cw_idle;
 
-/* Waits for a context's work, however long it takes; false where the context is no longer usable. */
+/* Waits for a context's work without limit; false if the context is no longer usable. */
 bool cw_idle_synchronize(CUcontext context);
-/* Waits until a context has nothing left to do, at most so long; other threads go on meanwhile. False where it still
- * works, where it is no longer usable, and while a stream is being captured, which a wait would spoil. */
+/* Waits for at most `patience_ns` until a context has no work left; other threads run meanwhile. False if it still
+ * works, if it is no longer usable, and while a stream is being captured, because a wait would spoil the capture. */
 bool cw_idle_wait(CUcontext context, uint64_t patience_ns);
-/* The same at the begin of the first capture, which counts as under way but is not in the driver yet. */
+/* The same at the beginning of the first capture, which counts as active but is not yet in the driver. */
 bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns);
-/* The same while nobody else goes on: the lock is held all the time. */
+/* The same with the lock held all the time, so that no other thread goes on. */
 bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns);
-/* Before a capture begins: until no thread of ours waits for a context. True where that took a while, and other threads
- * went on. */
+/* Call it before a capture begins: waits until none of our threads waits for a context. True if that took time and
+ * other threads went on. */
 bool cw_idle_before_capture(void);
-/* A context goes: another may get its address. */
+/* Call it when a context is destroyed: another may get its address. */
 void cw_idle_forget(CUcontext context);
 
-/* Whether there is a thread for that: */
+/* Whether there is a thread for watches: */
 bool cw_idle_can_watch(void);
-/* Calls `late` from a thread of ours, without the lock, if cw_idle_watch_end() does not come within the limit. One at a
- * time. False where no thread can be had. */
+/* Calls `late` from one of our threads, without the lock, unless cw_idle_watch_end() comes within the limit. One watch
+ * at a time. False if there is no thread. */
 bool cw_idle_watch(uint64_t limit_ns, void (*late)(void *user), void *user);
-/* Whether it was late; `late` has returned then. */
+/* Ends the watch. Returns whether it was late; `late` has returned then. */
 bool cw_idle_watch_end(void);
 
 #endif

@@ -14,7 +14,8 @@
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/wire.h"
 
-/* Each launch asks twice, and in virtual machines a system call may take as long as all else that is done for it. */
+/* Makes a page that a fork wipes. Each launch checks the process twice, and in virtual machines a system call may take
+ * as long as all other work for a launch. */
 static void begin_own(void)
 {
     void *page = mmap(NULL, sizeof *cw_inject->is_own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -26,7 +27,7 @@ static void begin_own(void)
         munmap(page, sizeof *cw_inject->is_own);
 }
 
-/* Not of a child that was forked, even by a call that no handler hears of. */
+/* Whether this is the original process: false in a forked child, even if no fork handler ran. */
 static bool is_own_process(void)
 {
     atomic_bool *known = cw_inject->is_own;
@@ -76,7 +77,7 @@ bool cw_inject_enter(void)
     return true;
 }
 
-/* A signal's handler may enter as soon as the thread is outside. */
+/* Restores the thread's state last: a signal handler may enter as soon as the thread is outside. */
 void cw_inject_leave(void)
 {
     const struct cw_thread before = cw_own_calls.outside;
@@ -160,7 +161,7 @@ bool cw_inject_start_thread(void *(*run)(void *), void *user)
     return started;
 }
 
-/* ---- telling the agent ------------------------------------------------------------------------------------------ */
+/* ---- messages to the agent -------------------------------------------------------------------------------------- */
 
 void cw_inject_say_contexts(void)
 {

@@ -55,8 +55,8 @@ static void keep(const struct cw_known_kernel *kernel)
     set[at < CW_KNOWN_KERNELS_SET ? (uint32_t)at : self->replaced++ % CW_KNOWN_KERNELS_SET] = *kernel;
 }
 
-/* Else its launch would load it where code is loaded lazily, and with it variables that a batch is not saved for
- * (module.h). */
+/* Loads a kernel's code now. With lazy loading, its launch would load it, and variables with it that the batch has not
+ * saved (module.h). */
 static void load(CUfunction kernel)
 {
     const struct cw_cupti *api = &cw_inject->api;
@@ -67,7 +67,7 @@ static void load(CUfunction kernel)
         api->cuFuncLoad(function);
 }
 
-/* A library's handle of a kernel is none of a function. */
+/* Asks for a kernel's facts; a library's handle of a kernel needs other calls than a function. */
 static void ask(struct cw_known_kernel *kernel)
 {
     const struct cw_cupti *api = &cw_inject->api;
@@ -102,7 +102,7 @@ void cw_kernel_facts_learn(CUpti_CallbackId id, const CUpti_CallbackData *call)
     cw_inject_acquire();
     cw_in_flight_launch_left();
     keep(&kernel);
-    cw_inject_release(); /* who waits for that sees it now */
+    cw_inject_release(); /* lets threads that wait for this see it now */
     cw_inject_acquire();
     cw_in_flight_gate();
 }
@@ -158,14 +158,14 @@ void cw_kernel_facts_get(const struct cw_driver_launch *launch, double facts[CW_
         take_attribute(&launch->config.attrs[i], facts);
 }
 
-/* ---- what changes ----------------------------------------------------------------------------------------------- */
+/* ---- changes ---------------------------------------------------------------------------------------------------- */
 
 bool cw_kernel_facts_follows(CUpti_CallbackId id)
 {
     return id == CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute || id == CUPTI_DRIVER_TRACE_CBID_cuKernelSetAttribute;
 }
 
-/* Which kernel is not looked at: what is launched may be another handle of it. */
+/* Forgets all kernels after a change: the launch may use another handle of the changed kernel. */
 void cw_kernel_facts_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     if (!cw_kernel_facts_follows(id) || call->callbackSite != CUPTI_API_EXIT)

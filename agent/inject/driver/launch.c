@@ -1,4 +1,4 @@
-/* The driver's ways to launch. */
+/* Recognizes the driver's launch calls. */
 #include "agent/inject/driver/inject.h"
 
 bool cw_inject_launch(struct cw_driver_launch *l, CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -28,7 +28,7 @@ bool cw_inject_launch(struct cw_driver_launch *l, CUpti_CallbackId id, const CUp
     default:
         return false;
     }
-    const cuLaunchKernel_params *p = call->functionParams; /* the cooperative ones begin alike */
+    const cuLaunchKernel_params *p = call->functionParams; /* cooperative calls begin with the same parameters */
     l->function = p->f;
     l->parameters = p->kernelParams;
     l->config.gridDimX = p->gridDimX;

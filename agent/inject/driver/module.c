@@ -9,12 +9,12 @@ static bool is_new(uint64_t crc)
     for (size_t at = 0; at < self->crcs.size; at += sizeof crc)
         if (memcmp(self->crcs.data + at, &crc, sizeof crc) == 0)
             return false;
-    cw_write_bytes(&self->crcs, &crc, sizeof crc); /* where there is no memory, it is sent twice */
+    cw_write_bytes(&self->crcs, &crc, sizeof crc); /* when out of memory, the module may be sent twice */
     self->crcs.status = CW_OK;
     return true;
 }
 
-/* Where kernels are loaded one by one, CUPTI may tell of their module again. */
+/* Whether a module was seen: if kernels are loaded one by one, CUPTI may report their module again. */
 static bool was_seen(uint32_t module)
 {
     const uint32_t bit = UINT32_C(1) << module % 32;

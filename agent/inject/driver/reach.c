@@ -5,25 +5,25 @@
 
 #define self cw_reach
 
-/* How a call tells that it makes memory reachable. */
+/* How to tell from a call that it makes memory reachable. */
 enum kind {
     NOTHING,
     ALWAYS,
-    COPIES,    /* begins with where to and where from */
-    SETS,      /* begins with where to */
+    COPIES,    /* begins with destination and source */
+    SETS,      /* begins with the destination */
     LISTS,     /* the same for a list of copies */
     LISTS_3D,  /* and of rectangles */
     COPIES_2D, /* of a rectangle */
     COPIES_3D,
-    ACCESS,     /* memory, size, who may access it, how many of them */
-    POOL,       /* the same without a size */
-    CREATES,    /* memory on a device or the host */
-    REGISTERS,  /* memory of the host's, which may be another process's too */
-    ATTRIBUTES, /* is told about a pointer */
+    ACCESS,     /* memory, size, list of accessing devices, its length */
+    POOL,       /* the same without the size */
+    CREATES,    /* creates memory on a device or the host */
+    REGISTERS,  /* registers host memory, which may be another process's, too */
+    ATTRIBUTES, /* sets attributes of a pointer */
 };
 
 static const struct {
-    const char *name; /* or how it begins */
+    const char *name; /* the call's name, or its beginning */
     enum kind kind;
 } calls[] = {
     {"cuCtxEnablePeerAccess", ALWAYS},
@@ -38,7 +38,7 @@ static const struct {
     {"cuImportExternal", ALWAYS},
     {"cuMemcpyPeer", ALWAYS},
     {"cuMemcpy3DPeer", ALWAYS},
-    {"cuStreamWaitValue", ALWAYS}, /* what is launched behind it waits for the host or another device */
+    {"cuStreamWaitValue", ALWAYS}, /* later launches wait for the host or another device */
     {"cuStreamBatchMemOp", ALWAYS},
     {"cuMemcpyAsync", COPIES},
     {"cuMemcpyBatchAsync", LISTS},
@@ -90,7 +90,7 @@ void cw_reach_begin(void)
     self->reached = true;
 }
 
-/* ---- what calls say --------------------------------------------------------------------------------------------- */
+/* ---- parameters of calls ---------------------------------------------------------------------------------------- */
 
 static bool is_other(CUmemLocationType type, int device)
 {
@@ -118,8 +118,7 @@ static bool is_elsewhere(CUdeviceptr address)
            device >= 0 && is_other(CU_MEM_LOCATION_TYPE_DEVICE, device);
 }
 
-/* Whether other processes may have this memory of the host's mapped, as NCCL's between processes is; so it is taken to
- * be where that cannot be read. */
+/* Whether other processes may map this host memory, as NCCL's shared memory; assumed if the maps cannot be read. */
 static bool is_of_several_processes(const void *memory)
 {
     uint64_t at = (uintptr_t)memory, begin, end;
@@ -149,7 +148,7 @@ static bool is_operand_elsewhere(const CUmemcpy3DOperand *operand)
 }
 #endif
 
-/* One end of a copy of a rectangle. */
+/* Whether one end of a copy of rows is elsewhere. */
 static bool is_end_elsewhere(CUmemorytype type, CUdeviceptr address)
 {
     return (type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED) && is_elsewhere(address);
@@ -161,12 +160,12 @@ static bool reaches(enum kind kind, const void *params)
     case ALWAYS:
         return true;
     case COPIES: {
-        const cuMemcpyDtoD_v2_params *p = params; /* the others begin alike */
+        const cuMemcpyDtoD_v2_params *p = params; /* the other calls begin with the same parameters */
         return is_elsewhere(p->dstDevice) || is_elsewhere(p->srcDevice);
     }
     case SETS:
         return is_elsewhere(((const cuMemsetD8_v2_params *)params)->dstDevice);
-#if CUDA_VERSION >= 12080 /* versions of these calls begin alike */
+#if CUDA_VERSION >= 12080 /* versions of these calls begin with the same parameters */
     case LISTS: {
         const cuMemcpyBatchAsync_params *p = params;
         return is_any_elsewhere(p->dsts, p->count) || is_any_elsewhere(p->srcs, p->count);
@@ -203,7 +202,7 @@ static bool reaches(enum kind kind, const void *params)
     }
     case REGISTERS:
         return is_of_several_processes(((const cuMemHostRegister_v2_params *)params)->p);
-    case ATTRIBUTES: /* as drivers of network cards ask for */
+    case ATTRIBUTES: /* as drivers of network cards need */
         return ((const cuPointerSetAttribute_params *)params)->attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
     default:
         return false;

@@ -15,7 +15,7 @@ void cw_say_begin(void)
         *cw_standard_error = (struct cw_descriptor){STDERR_FILENO, file.st_dev, file.st_ino};
 }
 
-/* Else a write would wait, or end the program by SIGPIPE or SIGXFSZ. */
+/* Whether a line can be written at once: otherwise the write would block, or end the program by SIGPIPE or SIGXFSZ. */
 static bool takes_a_line(size_t size)
 {
     struct stat now;

@@ -2,7 +2,7 @@
 
 #define self cw_stream_captures
 
-/* The parameters of all of them begin with the stream. */
+/* All these calls have the stream as first parameter. */
 static enum kind { NOTHING, BEGINS, ENDS, DESTROYS } kind_of(CUpti_CallbackId id)
 {
     switch (id) {
@@ -77,7 +77,7 @@ static bool is_captured(CUstream stream)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* An end that the driver refused may be one all the same. */
+/* Whether the capture has ended; an end that the driver refused may count. */
 static bool ended(enum kind kind, struct cw_stream_capture c, bool refused)
 {
     return kind == ENDS ? !refused || !is_captured(c.stream) : refused == (kind == BEGINS);

@@ -1,7 +1,6 @@
-/* Streams that the program captures into graphs. While one is captured, whatever waits for its context spoils the
- * capture, in every mode of the capture and from every thread (seen with driver 580), and another context's streams may
- * join it. So what is being collected ends before a capture begins, and nothing is started, stopped or replayed
- * meanwhile. */
+/* Tracks the streams that the program captures into graphs. During a capture, any wait for its context spoils it, in
+ * every capture mode and from every thread (seen with driver 580), and streams of other contexts may join. So
+ * collection ends before a capture begins, and nothing is started, stopped or replayed during it. */
 #ifndef CW_INJECT_STREAM_CAPTURE_H
 #define CW_INJECT_STREAM_CAPTURE_H
 
@@ -12,9 +11,9 @@
 enum { CW_MOST_STREAM_CAPTURES = 256 };
 
 struct cw_stream_capture {
-    CUcontext context; /* that was current where it began */
+    CUcontext context; /* current context at its beginning */
     CUstream stream;
-    uint64_t thread; /* of a stream that each thread has its own of */
+    uint64_t thread; /* for a stream that is different in each thread */
 };
 struct cw_stream_captures {
     struct cw_stream_capture items[CW_MOST_STREAM_CAPTURES];
@@ -22,19 +21,19 @@ struct cw_stream_captures {
 };
 extern struct cw_stream_captures *const cw_stream_captures;
 
-/* Whether a call of the driver begins or ends a capture (as that of a stream's end does), and whether it is one that
- * begins or ends one by itself. */
+/* Whether a driver call begins or ends a capture (destroying a stream ends it), and whether it is one of the calls made
+ * to begin or end one. */
 bool cw_stream_capture_follows(CUpti_CallbackId id);
 bool cw_stream_capture_begins(CUpti_CallbackId id);
 bool cw_stream_capture_ends(CUpti_CallbackId id);
-/* Takes note of such a call, when it begins and when it has returned; others are ignored. */
+/* Takes note of such a call, before it and after its return; ignores all others. */
 void cw_stream_capture_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* A context goes, and its captures with it. */
+/* Removes the captures of a context that is destroyed. */
 void cw_stream_capture_forget(CUcontext context);
 
 /* Whether a stream is being captured, or about to be. */
 bool cw_stream_capture_is_under_way(void);
-/* True for a launch that runs now, and does not become a node of a graph. */
+/* Whether a launch runs now, rather than becoming a node of a graph. */
 bool cw_stream_runs_launch(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 #endif

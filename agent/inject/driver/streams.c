@@ -38,7 +38,7 @@ void cw_streams_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const enum kind kind = kind_of(id);
     const bool left = call->callbackSite == CUPTI_API_EXIT;
-    const cuStreamCreate_params *made = call->functionParams; /* cuStreamCreateWithPriority begins alike */
+    const cuStreamCreate_params *made = call->functionParams; /* cuStreamCreateWithPriority begins likewise */
     struct cw_driver_launch launch;
     if (kind == NOTHING && !left && cw_inject_launch(&launch, id, call))
         note_launch(cw_inject_stream(id, launch.config.hStream));

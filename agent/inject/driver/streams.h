@@ -1,24 +1,24 @@
-/* The program's streams: whether kernels of several may run at the same time. One of them may then wait for another,
- * which does not come where launches run one after another, as in CUPTI's ranges of launches. */
+/* Tracks the program's streams: whether kernels of several may overlap. Such kernels may wait for each other, which
+ * deadlocks if launches are serialized, as in CUPTI's ranges of launches. */
 #ifndef CW_INJECT_STREAMS_H
 #define CW_INJECT_STREAMS_H
 
 #include "agent/inject/driver/inject.h"
 
 struct cw_streams {
-    uint32_t made;        /* and not destroyed */
+    uint32_t made;        /* number of existing streams */
     bool free;            /* one of them does not wait for the legacy stream */
-    bool legacy, other;   /* launched on the legacy stream; on others */
-    uint64_t thread;      /* that launched on a stream of its own; 0: none has */
-    bool of_more_threads; /* several have */
+    bool legacy, other;   /* there were launches on the legacy stream; on others */
+    uint64_t thread;      /* the thread that launched on a per-thread stream; 0: none */
+    bool of_more_threads; /* several threads have */
 };
 extern struct cw_streams *const cw_streams;
 
-/* Whether a call of the driver makes a stream or destroys it. */
+/* Whether a driver call creates or destroys a stream. */
 bool cw_streams_follows(CUpti_CallbackId id);
-/* Takes note of such a call and of launches, when they begin and when they have returned; others are ignored. */
+/* Takes note of such calls and of launches, before them and after their return; ignores all others. */
 void cw_streams_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* Whether the kernel of this launch may run beside one of another stream. */
+/* Whether the kernel of this launch may overlap one of another stream. */
 bool cw_streams_overlap(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 #endif

@@ -1,21 +1,22 @@
-/* Launches that do not return. Where they run one after another, CUPTI holds one up whose kernel waits for another, and
- * nobody can take it back: all that is left is to say so. */
+/* Watches for launches that never return. If launches are serialized, CUPTI blocks one whose kernel waits for another.
+ * Nothing can undo that, so a message is all that is left. */
 #ifndef CW_INJECT_STUCK_H
 #define CW_INJECT_STUCK_H
 
 #include "agent/inject/driver/inject.h"
 
 struct cw_stuck {
-    atomic_bool watched, told; /* a thread of ours looks; it has said so */
+    atomic_bool watched, told; /* watched: a thread of ours looks; told: the message was printed */
 };
 extern struct cw_stuck *const cw_stuck;
 
-/* Launches run one after another from here on. */
+/* Call it when launches are serialized from here on. */
 void cw_stuck_watch(void);
-/* Around launches of our own, while no other can be made: before each, and behind the last. */
+/* Surround launches of our own, during which no other can be made: call launch before each, and launched after the
+ * last. */
 void cw_stuck_launch(void);
 void cw_stuck_launched(void);
-/* What the thread does at times: says it once, where none has returned for a minute. Needs no lock. */
+/* Called by the thread at intervals: prints the message once, if no launch has returned for a minute. Needs no lock. */
 void cw_stuck_look(uint64_t now_ns);
 
 #endif

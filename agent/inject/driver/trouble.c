@@ -14,7 +14,7 @@ void cw_troubles_subscribe(void)
         cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_STATE, all[i]);
 }
 
-/* Whether this is the first of its kind; else it is counted. */
+/* Whether this is the first trouble of its kind; counts all others. */
 static bool is_first(CUpti_CallbackId id, CUptiResult result)
 {
     const int kind = (int)(((unsigned)result << 2) | id);
@@ -29,7 +29,7 @@ static bool is_first(CUpti_CallbackId id, CUptiResult result)
     return false;
 }
 
-/* "CUPTI_ERROR_UNKNOWN (999): its own words" in one line. */
+/* Writes "CUPTI_ERROR_UNKNOWN (999): its own words" in one line. */
 static void describe(const CUpti_StateData *data, char *text, size_t size)
 {
     const char *name = NULL, *message = data->notification.message;

@@ -1,4 +1,4 @@
-/* What CUPTI tells of itself: errors of its own in the background, and warnings. */
+/* Reports CUPTI's own state: its errors in the background, and its warnings. */
 #ifndef CW_INJECT_TROUBLE_H
 #define CW_INJECT_TROUBLE_H
 
@@ -6,20 +6,20 @@
 
 #include "agent/inject/driver/inject.h"
 
-enum { CW_MOST_TROUBLES = 16 }; /* kinds that are told one by one */
+enum { CW_MOST_TROUBLES = 16 }; /* limit on kinds that are reported one by one */
 
 struct cw_troubles {
-    atomic_int kinds[CW_MOST_TROUBLES]; /* the callback's number and CUPTI's result; 0: none yet */
-    atomic_uint more;                   /* that were not told */
+    atomic_int kinds[CW_MOST_TROUBLES]; /* the callback's number and CUPTI's result; 0: empty */
+    atomic_uint more;                   /* number of unreported ones */
 };
 extern struct cw_troubles *const cw_troubles;
 
-/* Asks CUPTI to tell. One that does not know of it tells nothing. */
+/* Asks CUPTI for such reports. A CUPTI without them reports nothing. */
 void cw_troubles_subscribe(void);
-/* CUPTI tells: the first of a kind is said in a line, the rest is counted. After a fatal error CUPTI does nothing more,
- * so the capture is over. It comes on any thread, also within calls of ours: nothing here takes the lock. */
+/* Takes a report: prints the first of a kind, counts the rest. A fatal error ends the capture, because CUPTI does
+ * nothing more. Called on any thread, also within our own calls, so it takes no lock. */
 void cw_troubles_take(CUpti_CallbackId id, const CUpti_StateData *data);
-/* Says how many more there were, when the program ends. */
+/* Prints the number of unreported ones when the program ends. */
 void cw_troubles_tell_rest(void);
 
 #endif

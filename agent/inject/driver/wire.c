@@ -21,7 +21,7 @@ static void read_patience(void)
     self->patience.tv_sec = seconds > 0 && seconds <= CW_AGENT_MOST_PATIENCE ? seconds : CW_AGENT_PATIENCE;
 }
 
-/* It is made again where a signal interrupts it. */
+/* Connects, and repeats the call if a signal interrupts it. */
 static bool connect_to(const struct sockaddr_un *address)
 {
     uint64_t until = cw_inject_now_ns() + (uint64_t)self->patience.tv_sec * 1000000000u;
@@ -48,7 +48,7 @@ void cw_wire_leave(void)
     cw_descriptor_close(&self->agent);
 }
 
-/* Behind whole messages: for an agent that goes on later. */
+/* Sends the reason, behind whole messages, for an agent that resumes later. */
 static void tell_why(const char *text)
 {
     struct cw_writer out;
@@ -60,7 +60,7 @@ static void tell_why(const char *text)
     cw_writer_free(&out);
 }
 
-/* Why there is no connection, where whoever runs the program can do something about it. */
+/* Why there is no connection, if the user of the program can do something about it. */
 static const char *reason(int error)
 {
     snprintf(self->late, sizeof self->late, "capture-agent has not read or answered for %ld s",
@@ -78,7 +78,7 @@ static const char *reason(int error)
     return closed ? "the program has closed the connection to capture-agent" : NULL;
 }
 
-/* Nothing more goes over the socket. Always false. */
+/* Closes the connection. Always returns false. */
 static bool give_up(bool in_a_message)
 {
     int error = errno;
@@ -138,7 +138,7 @@ bool cw_wire_send(enum cw_message_type type, const struct cw_writer *out, int me
     return sent;
 }
 
-/* What the agent says of memory is counted, whatever is waited for. */
+/* Receives a message, and counts the agent's reports of memory it has read. */
 static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
     if (!cw_message_receive(cw_descriptor_number(&self->agent), type, payload, size))
@@ -148,7 +148,7 @@ static bool receive(enum cw_message_type *type, uint8_t **payload, size_t *size)
     return true;
 }
 
-/* The answer follows the question: nothing else may come between on the socket. */
+/* Sends a question and waits for its answer, with the lock held: no other message may come between. */
 bool cw_wire_ask(const struct cw_writer *question, enum cw_message_type *type, uint8_t **payload, size_t *size)
 {
     pthread_mutex_lock(&self->lock);
@@ -161,7 +161,7 @@ bool cw_wire_ask(const struct cw_writer *question, enum cw_message_type *type, u
     return ok;
 }
 
-/* Another thread may have read the message meanwhile, as it waited for an answer. */
+/* Waits for messages; another thread may have read them while it waited for an answer. */
 bool cw_wire_watch(int ms)
 {
     struct pollfd one = {.fd = cw_descriptor_number(&self->agent), .events = POLLIN};

@@ -8,11 +8,11 @@
 
 #define self cw_checkpoint_library
 
-/* Saving on the host takes a second for each GB, and as long again for each pass, so usually little goes there
- * (CW_ON_HOST_USUAL). CUPTI fails to start where it finds no memory (seen: with 64 GB to save and 16 GB free, all of
- * which the checkpoint took). */
+/* Limits on where to save. Saving on the host takes a second per GB, and the same again for each pass, so usually
+ * little goes there (CW_ON_HOST_USUAL). The reserve stays free because CUPTI fails to start without memory (seen with
+ * 64 GB to save and 16 GB free, all of which the checkpoint took). */
 static const size_t most_pinned = (size_t)1 << 30, reserve = (size_t)2 << 30;
-enum { SHARE = 16 }; /* of a small device, instead of the reserve */
+enum { SHARE = 16 }; /* reserve of a small device, as a part of its memory */
 
 void cw_checkpoint_load(void)
 {
@@ -55,7 +55,7 @@ static size_t kept_free(size_t total)
     return total / SHARE < reserve ? total / SHARE : reserve;
 }
 
-/* What others hold on the device is taken for the context's: no more is known of it. */
+/* Counts other processes' memory on the device as the context's, because nothing else is known. */
 bool cw_checkpoint_has_room(size_t besides)
 {
     size_t unused, total;

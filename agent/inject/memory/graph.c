@@ -41,7 +41,7 @@ static void add_words(struct cw_graph *g, struct cw_graph_node *n, const void *p
     }
 }
 
-/* Arguments that are packed into one buffer. */
+/* Adds arguments that are packed into one buffer. */
 static void add_packed(struct cw_graph *g, struct cw_graph_node *n, void **extra)
 {
     const void *buffer;
@@ -87,7 +87,7 @@ static struct cw_graph_node *add_node(struct cw_graph *g, CUgraphNode handle, CU
     return n;
 }
 
-/* What a kernel, a copy or a set is given; `params`: as the driver has them for the type. */
+/* Sets the parameters of a kernel, copy or set; `params`: in the driver's form for the type. */
 static void set_node(struct cw_graph *g, struct cw_graph_node *n, CUgraphNodeType type, const void *params)
 {
     n->type = type;
@@ -169,7 +169,7 @@ static bool read_node(struct cw_graph *g, CUgraphNode handle, int depth)
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         hinder(g, "it is a CUDA graph with a conditional node");
         return true;
-    default: /* semaphores, and operations on memory that others wait for */
+    default: /* semaphores, and memory operations that others wait for */
         hinder(g, "it is a CUDA graph with nodes that cannot run twice");
         return true;
     }
@@ -188,7 +188,7 @@ static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth)
     return good;
 }
 
-/* Reads all nodes of the graph that an executable graph, which has none yet, was made from. */
+/* Reads all nodes of the source graph of an executable graph, which has none yet. */
 static void read_graph(struct cw_graph *g, CUgraph graph)
 {
     const struct cw_cupti *api = &cw_inject->api;
@@ -222,7 +222,7 @@ static void forget(CUgraphExec exec)
     free(g);
 }
 
-/* An executable graph that is as this graph now. */
+/* Notes that an executable graph is equal to this graph now. */
 static void remember(CUgraphExec exec, CUgraph graph)
 {
     forget(exec);
@@ -239,8 +239,8 @@ static void remember(CUgraphExec exec, CUgraph graph)
     read_graph(g, graph);
 }
 
-/* Nodes that are switched off stay so, but it is not known which those are of the graph that it is as now; nor are they
- * of a graph that was not known. */
+/* Updates an executable graph. Disabled nodes stay disabled, but it is unknown which nodes of the new graph they are,
+ * and whether an unknown graph has any. */
 static void update(CUgraphExec exec, CUgraph graph)
 {
     const struct cw_graph *before = *place_of(exec);
@@ -255,7 +255,8 @@ static void update(CUgraphExec exec, CUgraph graph)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
-/* The node that a call changes. Where one comes that is not known, nor is it known when it is done. */
+/* Finds the node that a call changes. An unknown node has no known place in the order, so the order is unknown from
+ * then on. */
 static struct cw_graph_node *node_of(struct cw_graph *g, CUgraphNode handle, CUgraphNodeType type)
 {
     struct cw_graph_node *n = g->nodes;
@@ -265,7 +266,7 @@ static struct cw_graph_node *node_of(struct cw_graph *g, CUgraphNode handle, CUg
     return n ? n : add_node(g, handle, type);
 }
 
-/* Changes a node. Of child graphs it is not known which of their nodes take the place of which. */
+/* Changes a node. For a child graph it is unknown how its new nodes correspond to the old ones. */
 static void change(CUgraphExec exec, CUgraphNode handle, CUgraphNodeType type, const void *params)
 {
     bool read =
@@ -288,8 +289,8 @@ static void switch_node(CUgraphExec exec, CUgraphNode handle, bool on)
         n->off = !on;
 }
 
-/* What a call does with executable graphs. The parameters of calls of a kind begin alike, and so do the versions of a
- * structure, of which the first for a kernel is shorter. */
+/* Effect of a call on executable graphs. Calls of one kind begin with the same parameters, and so do versions of a
+ * structure; the first version for a kernel is shorter. */
 enum kind {
     NOTHING,
     MAKES,
@@ -386,7 +387,7 @@ void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool left = call->callbackSite == CUPTI_API_EXIT;
     if (left && !cw_inject_refused(call))
         returned(kind, call->functionParams);
-    else if (kind == (left ? UPDATES : ENDS)) /* an update that failed may have changed some nodes */
+    else if (kind == (left ? UPDATES : ENDS)) /* a failed update may have changed some nodes */
         forget(*(const CUgraphExec *)call->functionParams);
 }
 
@@ -413,9 +414,9 @@ const char *cw_graph_launch_name(CUpti_CallbackId id, const CUpti_CallbackData *
     return graph;
 }
 
-/* ---- for launching again ---------------------------------------------------------------------------------------- */
+/* ---- for repeated launches -------------------------------------------------------------------------------------- */
 
-/* Device memory of another device than the one whose memory is put back. */
+/* Whether memory belongs to another device than the one whose memory is restored. */
 static bool is_elsewhere(uint64_t address, uint32_t device)
 {
     int owner = 0;
@@ -432,7 +433,7 @@ static bool keep_words(const struct cw_graph_node *n, uint32_t device, struct cw
     return good;
 }
 
-/* Memory of a copy that the driver knows nothing of is the host's. */
+/* Keeps the destination of a copy. Memory unknown to the driver belongs to the host. */
 static bool keep_destination(const struct cw_graph_node *n, uint32_t device, struct cw_shared *shared)
 {
     unsigned type = 0;
@@ -446,7 +447,7 @@ static bool keep_destination(const struct cw_graph_node *n, uint32_t device, str
 bool cw_graph_keep(const struct cw_graph *g, uint32_t device, struct cw_shared *shared)
 {
     bool good = true;
-    for (const struct cw_graph_node *n = g->nodes; n && good; n = n->next) /* whole allocations before pieces of them */
+    for (const struct cw_graph_node *n = g->nodes; n && good; n = n->next) /* whole allocations before parts of them */
         good = keep_words(n, device, shared);
     for (const struct cw_graph_node *n = g->nodes; n && good; n = n->next)
         good = keep_destination(n, device, shared);

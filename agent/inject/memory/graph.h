@@ -1,5 +1,5 @@
-/* The program's executable graphs: whether they can be launched again, and what they write that the host sees. The
- * driver tells nothing of an executable graph, so this follows the calls that make and change one. */
+/* The program's executable graphs: whether they can be launched again, and their writes to memory that the host sees.
+ * The driver cannot describe an executable graph, so this follows the calls that make and change one. */
 #ifndef CW_INJECT_GRAPH_H
 #define CW_INJECT_GRAPH_H
 
@@ -9,32 +9,31 @@ struct cw_graph {
     struct cw_graph *next;
     CUgraphExec exec;
     struct cw_arena *arena;
-    const char *obstacle; /* why it cannot be launched again, as cw_launch.once has it; NULL: it can */
-    bool ordered;         /* its nodes are known as work of their own, in an order in which they can be done */
-    bool switched;        /* a node was switched off once, or may have been */
-    uint32_t kernels;     /* with those of child graphs */
-    struct cw_graph_node *nodes, **end; /* of child graphs as well */
+    const char *obstacle;               /* reason why it cannot be launched again, as in cw_launch.once; NULL: it can */
+    bool ordered;                       /* its nodes can be run separately, and their order is known */
+    bool switched;                      /* a node was disabled at some time, or may have been */
+    uint32_t kernels;                   /* including child graphs */
+    struct cw_graph_node *nodes, **end; /* including child graphs */
 };
 struct cw_graphs {
     struct cw_graph *first;
 };
 extern struct cw_graphs *const cw_graphs;
 
-/* Whether a call of the driver makes executable graphs. */
+/* Whether a driver call creates executable graphs. */
 bool cw_graph_makes(CUpti_CallbackId id);
-/* Takes note of a call that makes, changes or ends them, when it begins and when it has returned; others are ignored.
- */
+/* Takes note of a call that creates, changes or destroys them, before it and after its return; ignores all others. */
 void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
-/* Never NULL: a graph that nobody saw being made has an obstacle. */
+/* Finds a graph. Never NULL: a graph whose creation nobody saw has an obstacle. */
 const struct cw_graph *cw_graph_find(CUgraphExec exec);
-/* From now on its nodes are not done by themselves. */
+/* Stops running the graph's nodes separately from now on. */
 void cw_graph_keep_whole(CUgraphExec exec);
-/* The name of what a call launches: a kernel's, "" where it has none, or cw_graph_name of a graph, in `graph`. */
+/* The name of a launch: the kernel's, "" if it has none, or for a graph cw_graph_name, written into `graph`. */
 enum { CW_GRAPH_NAME = 64 };
 const char *cw_graph_launch_name(CUpti_CallbackId id, const CUpti_CallbackData *call, char graph[CW_GRAPH_NAME]);
-/* Keeps the memory of the host's that the graph may write. The GPU does nothing. False where that cannot be: there is
- * too much of it, or the graph writes another device's. */
+/* Keeps the host memory that the graph may write. The GPU must be idle. False if there is too much of it, or if the
+ * graph writes another device's memory. */
 bool cw_graph_keep(const struct cw_graph *graph, uint32_t device, struct cw_shared *shared);
 
 #endif

@@ -17,7 +17,7 @@ static int by_node(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* The edges of a graph by the places of nodes: edge i leads from->[i] to to[i]. */
+/* Edges of a graph between node indices: edge i leads from->[i] to to[i]. */
 struct edges {
     size_t count;
     uint32_t *from, *to;
@@ -52,7 +52,7 @@ static bool read_edges(struct edges *e, CUgraph graph, const CUgraphNode *nodes,
         return false;
     CUgraphNode *from = cw_arena_alloc(arena, e->count, sizeof(CUgraphNode)),
                 *to = cw_arena_alloc(arena, e->count, sizeof(CUgraphNode));
-    CUgraphEdgeData *data = cw_arena_alloc(arena, e->count, sizeof *data); /* without, edges of some kinds fail */
+    CUgraphEdgeData *data = cw_arena_alloc(arena, e->count, sizeof *data); /* or the call fails for some edges */
     e->from = cw_arena_alloc(arena, e->count, sizeof *e->from);
     e->to = cw_arena_alloc(arena, e->count, sizeof *e->to);
     if (!from || !to || !data || !e->from || !e->to)
@@ -94,7 +94,7 @@ bool cw_graph_order(CUgraph graph, CUgraphNode *nodes, size_t count, struct cw_a
     return done == count;
 }
 
-/* ---- what a node is given --------------------------------------------------------------------------------------- */
+/* ---- parameters of nodes ---------------------------------------------------------------------------------------- */
 
 static bool make_room(struct cw_graph_node *n, size_t size, struct cw_arena *arena)
 {
@@ -105,13 +105,13 @@ static bool make_room(struct cw_graph_node *n, size_t size, struct cw_arena *are
     return n->arguments != NULL;
 }
 
-/* Where the next parameter begins, whatever its type. */
+/* Offset of the next parameter, aligned for any type. */
 static size_t align(size_t at)
 {
     return (at + 15) & ~(size_t)15;
 }
 
-/* The list of pointers, and behind it what they point to. */
+/* Keeps the list of pointers, with the values behind it. */
 static bool keep_parameters(struct cw_graph_node *n, void **parameters, struct cw_arena *arena)
 {
     CUfunction function = n->launch.function;
@@ -131,7 +131,7 @@ static bool keep_parameters(struct cw_graph_node *n, void **parameters, struct c
     return true;
 }
 
-/* The driver's list of five, the size, and behind these the buffer. */
+/* Keeps packed arguments: the driver's list of five, the size, then the buffer. */
 static bool keep_packed(struct cw_graph_node *n, void **extra, struct cw_arena *arena)
 {
     enum { LIST = 5 };
@@ -189,7 +189,7 @@ bool cw_graph_node_keep(struct cw_graph_node *n, const void *params, struct cw_a
     return true;
 }
 
-/* Whether an attribute, as the driver tells it, is another than it is where nobody has set it. */
+/* Whether an attribute given by the driver differs from its default. */
 static bool says_something(const CUlaunchAttribute *a)
 {
     switch (a->id) {
@@ -201,7 +201,7 @@ static bool says_something(const CUlaunchAttribute *a)
         return a->value.clusterSchedulingPolicyPreference != CU_CLUSTER_SCHEDULING_POLICY_DEFAULT;
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return a->value.accessPolicyWindow.num_bytes != 0;
-    default: /* 0 is no carve-out, and what a driver says that has none to tell */
+    default: /* 0 means no carve-out; drivers without the attribute return it, too */
         return a->value.sharedMemCarveout > 0;
     }
 }
@@ -227,7 +227,7 @@ bool cw_graph_node_keep_attributes(struct cw_graph_node *n, struct cw_arena *are
     return !count || n->launch.config.attrs;
 }
 
-/* ---- doing ------------------------------------------------------------------------------------------------------ */
+/* ---- running nodes ---------------------------------------------------------------------------------------------- */
 
 const char *cw_graph_node_name(const struct cw_graph_node *n)
 {

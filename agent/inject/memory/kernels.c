@@ -7,9 +7,9 @@
 
 #define self cw_kernels
 
-enum { NEAR = 16 }; /* places that a kernel may be at */
+enum { NEAR = 16 }; /* possible places of a kernel */
 
-/* Where a kernel is; else a place that is free, or its first. */
+/* Finds the place of a kernel; else a free place, or its first one. */
 static uint32_t place_of(CUfunction kernel)
 {
     if (atomic_exchange(&self->forgotten, false))

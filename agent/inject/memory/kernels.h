@@ -1,6 +1,5 @@
-/* What is known of kernels that may wait: in memory of the host's that they are given, or for a kernel of another
- * stream. One that does never ends where the program is held up until it has, as CUPTI does in its ranges of launches.
- */
+/* Remembers kernels that may wait: for host memory that they are given, or for a kernel of another stream. Such a
+ * kernel never ends if the program is blocked until it does, as in CUPTI's ranges of launches. */
 #ifndef CW_INJECT_KERNELS_H
 #define CW_INJECT_KERNELS_H
 
@@ -10,12 +9,12 @@
 
 #define CW_WHY_WAITS "a kernel that waits for what the host, another kernel or another device does"
 
-/* How long a kernel may take that is watched; one that takes longer counts as one that waits. */
+/* Time limit of a watched kernel; a kernel that takes longer counts as waiting. */
 #define CW_KERNEL_WATCH_NS UINT64_C(5000000000)
 
 enum cw_kernel_habit { CW_KERNEL_UNKNOWN, CW_KERNEL_RESTS, CW_KERNEL_WAITS };
 
-enum { CW_MOST_KERNELS = 4096 }; /* a power of two; beyond about so many, others are forgotten */
+enum { CW_MOST_KERNELS = 4096 }; /* a power of two; some kernels are forgotten when there are more */
 
 struct cw_kernels {
     struct {
@@ -26,18 +25,19 @@ struct cw_kernels {
 };
 extern struct cw_kernels *const cw_kernels;
 
-/* Remembers how a kernel went while the program was held up. One that ever waited is not trusted again. */
+/* Notes the behaviour of a kernel while the program was blocked. A kernel that waited once is never trusted again. */
 void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit);
-/* The same after a wait: whether the kernel came to rest. A capture keeps a wait from telling that it did not, and
- * another launch that it did by itself. `entered`: launches (in_flight.h) before its own entered. */
+/* Notes the result of a wait for a kernel: `rests`: it finished. Ignores a failure during a capture, which prevents
+ * waits, and a success if another launch may have helped. `entered`: number of launches (in_flight.h) before its
+ * own. */
 void cw_kernel_seen(CUfunction kernel, bool rests, uint64_t entered);
 enum cw_kernel_habit cw_kernel_habit(CUfunction kernel);
-/* Whether a launch has to be seen first: its kernel waits, or is not known yet and may. */
+/* Whether a launch must be observed first: its kernel is known to wait, or unknown and may wait. */
 bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* The same without kernels that only may wait for one of another stream: nearly none do, and whoever cannot count the
- * launch that is seen first would lose one of each kernel where streams overlap. */
+/* The same, except for kernels that could only wait for another stream. Hardly any kernel does, and a mode that cannot
+ * count the observed launch would lose one launch of each kernel if streams overlap. */
 bool cw_kernel_may_wait_for_host(CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* Forgets all: code is unloaded, and other kernels may get the same handles. Needs no lock. */
+/* Forgets all kernels: code is unloaded, and other kernels may get the same handles. Needs no lock. */
 void cw_kernel_forget(void);
 
 #endif

@@ -9,25 +9,25 @@
 
 #define self cw_pinned
 
-enum { LINE = 4096 }; /* what is compared at once */
+enum { LINE = 4096 }; /* unit of comparison */
 
 struct cw_pinned_piece {
     struct cw_pinned_piece *next;
-    uint64_t number; /* no other ever has it */
+    uint64_t number; /* unique for ever */
     uint8_t *memory;
     size_t size;
-    bool registered; /* it is the program's own, and may be unmapped without a word */
+    bool registered; /* the program's own memory, registered; it may be unmapped without a call to CUDA */
 };
 
-struct cw_pinned_copy { /* of a piece; the newest is first here, too */
+struct cw_pinned_copy { /* copy of a piece; the newest comes first */
     struct cw_pinned_copy *next;
     uint64_t number;
     uint8_t *memory;
     size_t size;
-    bool there;      /* it still was, when it was looked at last: */
-    uint8_t *now;    /* what it held then; none of this is touched before */
-    bool *unsure;    /* of each line: something else that was copied at the same time may be other */
-    uint8_t bytes[]; /* what it held first */
+    bool there;      /* the piece existed at the last look */
+    uint8_t *now;    /* content at the last look; this memory is not touched before */
+    bool *unsure;    /* by line: another copy made at the same time may have other content */
+    uint8_t bytes[]; /* first content */
 };
 
 bool cw_pinned_follows(CUpti_CallbackId id)
@@ -74,9 +74,9 @@ static void remember(void *memory, size_t size, bool registered)
 
 void cw_pinned_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    const cuMemHostAlloc_params *made = call->functionParams; /* cuMemAllocHost begins alike */
+    const cuMemHostAlloc_params *made = call->functionParams; /* cuMemAllocHost begins with the same parameters */
     const cuMemHostRegister_v2_params *registered = call->functionParams;
-    const cuMemFreeHost_params *ended = call->functionParams; /* cuMemHostUnregister is alike */
+    const cuMemFreeHost_params *ended = call->functionParams; /* so does cuMemHostUnregister */
     const bool left = call->callbackSite == CUPTI_API_EXIT;
     if (!cw_pinned_follows(id) || (left && cw_inject_refused(call)))
         return;
@@ -101,7 +101,7 @@ void cw_pinned_forget(void)
     self->managed = self->unknown = false;
 }
 
-/* A context that ends takes its memory with it, and nobody says so. */
+/* Whether a piece still exists: a destroyed context frees its memory without a call. */
 static bool is_there(const struct cw_pinned_piece *piece)
 {
     unsigned type = 0;
@@ -119,12 +119,12 @@ static void drop_what_is_gone(void)
     }
 }
 
-/* By the kernel, which says where memory is no longer there. False then. */
+/* Reads registered memory through the kernel, which reports unmapped memory. Returns false for that. */
 static bool read_registered(void *to, const struct cw_pinned_piece *piece)
 {
     const struct iovec local = {to, piece->size}, remote = {piece->memory, piece->size};
     ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-    if (got < 0 && (errno == EPERM || errno == ENOSYS)) /* as containers have it */
+    if (got < 0 && (errno == EPERM || errno == ENOSYS)) /* as in containers */
         memcpy(to, piece->memory, got = (ssize_t)piece->size);
     return got == (ssize_t)piece->size;
 }
@@ -134,7 +134,7 @@ static size_t lines_of(size_t size)
     return (size + LINE - 1) / LINE;
 }
 
-/* False where it is no longer there, which is known then. */
+/* Reads a piece. Returns false, and marks the piece, if it is gone. */
 static bool read_piece(void *to, struct cw_pinned_piece *piece)
 {
     if (!piece->registered)
@@ -181,7 +181,8 @@ bool cw_pinned_keep(struct cw_pinned_copy **copy)
     return good;
 }
 
-/* The system finds memory page by page, which takes longer than to copy it. */
+/* Touches the memory of the copies in advance: the system provides memory page by page, which takes longer than the
+ * copying. */
 static void find_memory(struct cw_pinned_copy *copy)
 {
     for (; copy; copy = copy->next)
@@ -194,7 +195,7 @@ void cw_pinned_look(struct cw_pinned_copy *copy)
     drop_what_is_gone();
     find_memory(copy);
     for (struct cw_pinned_piece *piece = self->first, *next; copy; copy = copy->next) {
-        while (piece && piece->number > copy->number) /* newer than what was kept */
+        while (piece && piece->number > copy->number) /* newer than the copies */
             piece = piece->next;
         const bool known = piece && piece->number == copy->number;
         next = known ? piece->next : piece;
@@ -225,7 +226,8 @@ void cw_pinned_check(struct cw_pinned_copy *copy)
                 memcmp(copy->memory + line * LINE, copy->bytes + line * LINE, line_size(copy, line)) != 0;
 }
 
-/* Exchanges what is still as it was saved; the program may write at any time. Words, which are written at once. */
+/* Restores the parts of a line that still have the saved content. The program may write at any time, so it exchanges
+ * whole words, each in one operation. */
 static void put_back_line(uint8_t *memory, const uint8_t *saved, const uint8_t *now, size_t size)
 {
     for (size_t at = 0, step; at < size; at += step) {

@@ -1,5 +1,5 @@
-/* Memory of the host's that the program has allocated by CUDA. CUPTI's checkpoint puts it back with the device's, but
- * the program reads and writes it whenever it likes, so it must stay as it is. */
+/* Tracks the host memory that the program has allocated through CUDA. CUPTI's checkpoint restores it together with the
+ * device's. But the program reads and writes it at any time, so its content must not go back. */
 #ifndef CW_INJECT_PINNED_H
 #define CW_INJECT_PINNED_H
 
@@ -9,30 +9,31 @@ struct cw_pinned_piece;
 
 struct cw_pinned {
     struct cw_pinned_piece *first; /* the newest */
-    uint64_t count;                /* pieces that there have been */
-    size_t bytes;                  /* of all pieces */
-    bool unknown;                  /* there is more, which there was no memory to note */
+    uint64_t count;                /* number of pieces so far */
+    size_t bytes;                  /* in all pieces */
+    bool unknown;                  /* there are further pieces, not recorded for lack of memory */
     bool managed;                  /* the program has allocated managed memory, which kernels write as well */
 };
 extern struct cw_pinned *const cw_pinned;
 
 bool cw_pinned_follows(CUpti_CallbackId id);
-/* Takes note of a call of the driver, before it and after it. */
+/* Takes note of a driver call, before it and after it. */
 void cw_pinned_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* A child that was forked has none of it. */
+/* Call it in a forked child, which has none of this memory. */
 void cw_pinned_forget(void);
 
-/* What all of it held at some time; NULL where there was none. */
+/* The content of all pieces at some time; NULL if there was none. */
 struct cw_pinned_copy;
 
-/* False without memory for that, which leaves nothing to free. */
+/* Copies all pieces. False when out of memory, and there is nothing to free then. */
 bool cw_pinned_keep(struct cw_pinned_copy **copy);
-/* Something else has copied the same meanwhile: what the program has written since may be other there than here. */
+/* Call it after another copy of the same memory was made: marks lines that the program has changed since, in which the
+ * two copies may differ. */
 void cw_pinned_check(struct cw_pinned_copy *copy);
-/* Copies what it holds now as well, as late as can be: what is written between this and what follows may be lost. */
+/* Copies the current content as well. Call it as late as possible: writes between this and the restore may be lost. */
 void cw_pinned_look(struct cw_pinned_copy *copy);
-/* What was kept first is back in the memory: puts back what it held when it was looked at, but leaves alone what is
- * neither, for the program has just written that. */
+/* Call it after the first content was restored: puts back the content of the last look, except in words that have
+ * neither content, because the program has just written them. */
 void cw_pinned_put_back(const struct cw_pinned_copy *copy);
 void cw_pinned_free(struct cw_pinned_copy *copy);
 

@@ -3,13 +3,13 @@
 enum { MOST_PARAMETERS = 4096 };
 
 struct cw_operation {
-    bool launches; /* else it is a transfer */
-    bool refused;  /* by the driver */
+    bool launches; /* otherwise it is a transfer */
+    bool refused;  /* refused by the driver */
     struct cw_operation *next;
     CUstream stream;
     CUfunction function;
     CUlaunchConfig config;
-    void **parameters; /* of a launch, or its packed arguments */
+    void **parameters; /* arguments of a launch, or packed ones */
     void *packed;
     size_t packed_size;
     struct cw_transfer transfer;
@@ -17,10 +17,10 @@ struct cw_operation {
 
 /* ---- the driver's calls ----------------------------------------------------------------------------------------- */
 
-/* Calls that leave alone what kernels read. Waiting is among them: the program may read results, which are the first
- * pass's, and what it writes comes by a call that is recorded. New memory is too: it holds nothing yet. So is managed
- * memory that moves. Waiting for the whole context is apart, because programs do that at the end, and some leave
- * without their exit handlers. */
+/* Calls that leave the data read by kernels unchanged. Waits are among them: the program may read results, which are
+ * the first pass's, and its writes come by calls that are recorded. So are allocations, which hold nothing yet, and
+ * moves of managed memory. Waits for the whole context are listed elsewhere, because programs make them at their end,
+ * and some leave without exit handlers. */
 static const char *const harmless[] = {"cuArray3DGet",
                                        "cuArrayGet",
                                        "cuCtxGet",
@@ -112,8 +112,7 @@ bool cw_record_init(void)
     return cw_inject->api.cuFuncGetParamInfo && cw_inject->api.cuLaunchKernelEx;
 }
 
-/* Whether launches that were recorded are done again by it as they were done before. What only raises a limit leaves
- * them alone. */
+/* Whether repeating recorded launches gives the same result after this call. Raising a limit changes nothing. */
 static bool is_same_again(CUpti_CallbackId id, const void *params)
 {
     const struct cw_cupti *api = &cw_inject->api;
@@ -132,7 +131,7 @@ static bool is_same_again(CUpti_CallbackId id, const void *params)
     return known && (value == now || (is_limit && value > now));
 }
 
-/* Calls of a newer driver are known by their names alone. */
+/* Calls of a newer driver are known only by name. */
 static enum cw_effect effect_of_kind(CUpti_CallbackId id)
 {
     return id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)cw_effects->of[id] : effect_of(cw_inject_call_name(id));
@@ -163,7 +162,7 @@ bool cw_record_gives_back(CUpti_CallbackId id)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* Copies one parameter, and the shared memory that it names. */
+/* Copies one parameter, and keeps the shared memory that it points to. */
 static void *keep_parameter(struct cw_record *r, const void *parameter, size_t size)
 {
     uint8_t *copy = cw_arena_alloc(r->shared.arena, size + 16, 1);
@@ -198,7 +197,7 @@ static bool keep_parameters(struct cw_record *r, struct cw_operation *op, void *
     return true;
 }
 
-/* Arguments that the caller has packed into one buffer. */
+/* Keeps arguments that the caller has packed into one buffer. */
 static bool keep_packed(struct cw_record *r, struct cw_operation *op, void **extra)
 {
     const void *buffer;
@@ -208,7 +207,7 @@ static bool keep_packed(struct cw_record *r, struct cw_operation *op, void **ext
     return op->packed != NULL;
 }
 
-/* What waits for the event has waited, and by now it may be destroyed, or tell of something else. */
+/* Drops the attribute: the event's waiters are done, and it may be destroyed or reused by now. */
 static bool records_event(CUlaunchAttributeID id)
 {
     return id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT || id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
@@ -281,7 +280,7 @@ CUresult cw_record_play(const struct cw_record *r, const struct cw_around *aroun
     uint32_t launches = 0;
     CUresult result = cw_shared_restore(&r->shared) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
     for (const struct cw_operation *op = r->first; op && result == CUDA_SUCCESS; last = op, op = op->next) {
-        if (last && last->stream != op->stream) /* the program's own order between streams is not known here */
+        if (last && last->stream != op->stream) /* the program's order between streams is not known here */
             result = cw_inject->api.cuCtxSynchronize();
         if (around && op->launches)
             around->before(around->user, ++launches);

@@ -1,18 +1,17 @@
-/* What a program did to the device since some moment, kept so that it can be done again: launches with their
- * arguments and the memory of the host's that they were given, memory sets, and copies to and on the device with the
- * bytes that they brought. */
+/* Records the program's work on the device from some moment on, so that it can be repeated: launches with their
+ * arguments and the host memory given to them, memory sets, and copies to and on the device with their bytes. */
 #ifndef CW_INJECT_RECORD_H
 #define CW_INJECT_RECORD_H
 
 #include "agent/inject/memory/transfer.h"
 
-/* What a call of the driver means for a record. */
+/* Effect of a driver call on a record. */
 enum cw_effect {
     CW_EFFECT_NONE,   /* changes nothing that later kernels read */
-    CW_EFFECT_READ,   /* nor does this, but it reads what they wrote */
-    CW_EFFECT_RECORD, /* can be recorded and done again */
-    CW_EFFECT_WAIT,   /* for the whole context; nor does this, but it may be the last call of the program */
-    CW_EFFECT_END,    /* anything else: what was recorded cannot be done again behind it */
+    CW_EFFECT_READ,   /* changes nothing either, but reads results */
+    CW_EFFECT_RECORD, /* can be recorded and repeated */
+    CW_EFFECT_WAIT,   /* waits for the whole context; changes nothing, but may be the program's last call */
+    CW_EFFECT_END,    /* anything else: earlier work cannot be repeated after it */
 };
 
 extern struct cw_effects {
@@ -22,38 +21,37 @@ extern struct cw_effects {
 struct cw_operation;
 
 struct cw_record {
-    struct cw_operation *first, **next, *launch; /* launch: the last of them */
-    /* memory of the host's as it was, and what was copied from there; without an arena while nothing is recorded */
+    struct cw_operation *first, **next, *launch; /* launch: the last one */
+    /* earlier content of host memory, and bytes copied from there; without an arena while nothing is recorded */
     struct cw_shared shared;
-    bool rests; /* the context does, for the call that is being added */
+    bool rests; /* the context has no work when the current call is added */
 };
 
-/* Learns the names of the driver's calls; false where the driver cannot tell a kernel's parameters. */
+/* Looks up the names of the driver's calls; false if the driver cannot describe a kernel's parameters. */
 bool cw_record_init(void);
 /* Whether calls of this kind may have an effect. */
 bool cw_record_wants(CUpti_CallbackId id);
-/* Of one call; *at_once: what it reads is there when it returns. */
+/* Effect of a call; *at_once: its results are there when it returns. */
 enum cw_effect cw_record_effect(CUpti_CallbackId id, const CUpti_CallbackData *call, bool *at_once);
 
-/* Whether a call gives something back, which may be another context's than the current one's: memory, a stream, code.
- */
+/* Whether a call frees something that may belong to another context than the current one: memory, a stream, code. */
 bool cw_record_gives_back(CUpti_CallbackId id);
 
-/* Adds a call that is about to be made. False for one that cannot be done again: a graph, an unknown argument layout,
- * a copy to memory that the host shares, or too many bytes. Also false for a kernel that is given shared memory when
- * the record holds something already: it must be alone, because the host may change that memory as soon as the kernel
- * is done; and unless the context `rests`, because its kernels write that memory. */
+/* Adds a call before it is made. False if it cannot be repeated: a graph, an unknown argument layout, a copy to memory
+ * that the host shares, or too many bytes. A kernel that is given shared memory must be alone, because the host may
+ * change that memory as soon as the kernel is done. So it is also refused if the record has other work, and unless the
+ * context `rests`, because its running kernels may write that memory. */
 bool cw_record_add(struct cw_record *record, CUpti_CallbackId id, const CUpti_CallbackData *call, bool rests);
-/* The last launch was refused by the driver, and would be again. */
+/* Notes that the driver refused the last launch, as it would again. */
 void cw_record_refuse(struct cw_record *record);
-/* What to do around each launch, which are numbered from 1. */
+/* Functions to call around each launch; launches are numbered from 1. */
 struct cw_around {
     void (*before)(void *user, uint32_t launch);
     void (*after)(void *user);
     void *user;
 };
-/* Puts shared memory back and does everything again, in order, in the current context: how the first of the driver's
- * calls ended that failed. `around` may be NULL. */
+/* Restores shared memory and repeats everything, in order, in the current context. Returns the result of the first
+ * driver call that failed. `around` may be NULL. */
 CUresult cw_record_play(const struct cw_record *record, const struct cw_around *around);
 void cw_record_clear(struct cw_record *record);
 

@@ -7,9 +7,9 @@ static const size_t most_bytes = (size_t)256 << 20;
 struct cw_shared_piece {
     struct cw_shared_piece *next;
     uint8_t *memory;
-    void *bytes; /* what it held; NULL where that is on the device: */
+    void *bytes; /* earlier content; NULL if it is kept on the device: */
     CUdeviceptr on_device;
-    const void *after; /* what it held later, or NULL */
+    const void *after; /* later content, or NULL */
     size_t size;
 };
 
@@ -20,7 +20,7 @@ static bool is_managed(uint64_t address)
            managed;
 }
 
-/* CUmemorytype; -1 where the driver knows nothing of an address. */
+/* CUmemorytype; -1 if the driver does not know the address. */
 static int type_of(uint64_t address)
 {
     unsigned type = 0;
@@ -101,7 +101,7 @@ static bool copy_on_device(CUdeviceptr to, CUdeviceptr from, size_t size)
            cw_inject->api.cuCtxSynchronize() == CUDA_SUCCESS;
 }
 
-/* Where there is room beside what else is to be saved. */
+/* Keeps memory on the device, if there is room beside other data to save. */
 static bool keep_on_device(struct cw_shared *s, CUdeviceptr memory, size_t size)
 {
     struct cw_shared_piece *piece = cw_arena_alloc(s->arena, 1, sizeof *piece);
@@ -135,7 +135,7 @@ bool cw_shared_keep(struct cw_shared *s, uint64_t address)
     return cw_shared_keep_bytes(s, (uint8_t *)host - (address - start), size);
 }
 
-/* Between the memory and what is kept of it. */
+/* Copies between the memory and its kept content. */
 static bool copy_all(const struct cw_shared *s, bool back)
 {
     bool good = true;

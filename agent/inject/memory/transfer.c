@@ -2,14 +2,14 @@
 
 #include <stddef.h>
 
-/* Parameters of calls of a kind begin alike, but for the width of the value. */
+/* Kinds of calls. Calls of one kind begin with the same parameters, except for the width of the value. */
 enum kind { SETS, SETS_ROWS, TO_HOST, FROM_HOST, ON_DEVICE, ANYWHERE, ROWS, BOXES };
 
 static const struct call {
     CUpti_CallbackId id;
     enum kind kind;
-    unsigned width; /* of what is set */
-    size_t stream;  /* where its parameters have the stream; 0: none, it is done when the call returns */
+    unsigned width; /* width of the set value */
+    size_t stream;  /* offset of the stream in its parameters; 0: none, the call is synchronous */
 } calls[] = {
 #define ID(name) CUPTI_DRIVER_TRACE_CBID_##name
 #define NOW(name, kind, width)                                                                                         \
@@ -50,7 +50,7 @@ bool cw_transfer_is(CUpti_CallbackId id)
     return find(id) != NULL;
 }
 
-/* ---- where memory is -------------------------------------------------------------------------------------------- */
+/* ---- locations of memory ---------------------------------------------------------------------------------------- */
 
 static bool is_on_device(CUmemorytype type, CUdeviceptr address)
 {
@@ -63,7 +63,7 @@ static bool is_of_host(CUmemorytype type, CUdeviceptr address)
     return type == CU_MEMORYTYPE_HOST || (type == CU_MEMORYTYPE_UNIFIED && cw_shared_place(address) == CW_PLACE_HOST);
 }
 
-/* A copy of rows as one of a box. */
+/* Converts a copy of rows into a copy of a box. */
 static CUDA_MEMCPY3D box_of(const CUDA_MEMCPY2D *rows)
 {
     return (CUDA_MEMCPY3D){.srcXInBytes = rows->srcXInBytes,
@@ -85,7 +85,7 @@ static CUDA_MEMCPY3D box_of(const CUDA_MEMCPY2D *rows)
                            .Depth = 1};
 }
 
-/* Of a call of ROWS or BOXES; false where the program gave none. */
+/* Reads the box of a call of ROWS or BOXES; false if the program gave none. */
 static bool read_box(CUDA_MEMCPY3D *box, const struct call *call, const void *params)
 {
     if (call->kind == ROWS) {
@@ -120,7 +120,7 @@ static struct cw_host_bytes host_bytes(const void *memory, size_t size)
     return (struct cw_host_bytes){begin, size > UINTPTR_MAX - begin ? UINTPTR_MAX : begin + size};
 }
 
-/* Of a box no more is worked out than where it begins. */
+/* Host bytes of a box; only their beginning is computed. */
 static struct cw_host_bytes box_bytes(CUmemorytype type, const void *host, CUdeviceptr unified)
 {
     return host_bytes(type == CU_MEMORYTYPE_HOST ? host : (const void *)(uintptr_t)unified, SIZE_MAX);
@@ -194,7 +194,7 @@ static bool keep_anywhere(struct cw_transfer *t, struct cw_shared *shared, const
     return from == CW_PLACE_HOST && keep_bytes(t, shared, p->dst, (const void *)(uintptr_t)p->src, p->ByteCount);
 }
 
-/* The rows that a box is copied from, which begin at the copy then. */
+/* Keeps the source rows of a box, which then begin at the copy. */
 static bool keep_source(CUDA_MEMCPY3D *box, struct cw_shared *shared)
 {
     const uint8_t *host = box->srcMemoryType == CU_MEMORYTYPE_HOST ? (const uint8_t *)box->srcHost
@@ -260,7 +260,7 @@ bool cw_transfer_keep(struct cw_transfer *t, struct cw_shared *shared, CUpti_Cal
     return true;
 }
 
-/* ---- doing ------------------------------------------------------------------------------------------------------ */
+/* ---- repeating -------------------------------------------------------------------------------------------------- */
 
 static CUresult set(const struct cw_transfer *t)
 {

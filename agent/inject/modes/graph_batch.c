@@ -1,10 +1,10 @@
-/* CUPTI 13.0's automatic ranges cannot do with graphs: under kernel replay the program computed something else, and
- * under user replay the profiler fails to stop behind one. So what a graph launches is launched without it, one kernel,
- * copy and set behind the other, in passes of their own: then each kernel is a range, and SASS counters count it.
+/* Collects CUDA graphs. CUPTI 13.0's automatic ranges fail with graphs: under kernel replay the program computed wrong
+ * results, and under user replay the profiler fails to stop behind a graph. So the kernels, copies and sets of a graph
+ * are launched one after the other without it, in passes of their own: then each kernel is a range, and SASS counters
+ * count it.
  *
- * Where nodes are not known as work of their own, the graph is one range, which is pushed around its launch. That has
- * right values of all counters of hardware; those that CUPTI counts by patching code come out as 0 (the agent leaves
- * them out). */
+ * If the nodes cannot be run separately, the graph is one range, pushed around its launch. All hardware counters are
+ * right in it. Counters that CUPTI counts by patching code are 0 there (the agent leaves them out). */
 #include "agent/inject/modes/graph_batch.h"
 
 #include <stdlib.h>
@@ -51,15 +51,15 @@ static void release_graph(struct graph_memory *m)
     cw_shared_release(&m->host);
 }
 
-/* What is kept on the device stays there: to give it back is to wait for the graph. */
+/* Abandons the memory of a graph without freeing device memory, because that would wait for the graph. */
 static void abandon_graph(struct graph_memory *m)
 {
     cw_pinned_free(m->device.pinned);
     cw_arena_destroy(m->host.arena);
 }
 
-/* It waits for what the program does behind its own launch, and goes on with that: it cannot be taken back, nor can
- * CUPTI stop or memory be given back before. */
+/* Gives up a graph that waits for the program's work behind its own launch, and continues with it. Nothing can take it
+ * back, and until it ends CUPTI cannot stop and no memory can be freed. */
 static void lose_graph(struct cw_collection *c)
 {
     c->object = NULL;
@@ -69,9 +69,9 @@ static void lose_graph(struct cw_collection *c)
                   "it; " CW_MAY_BE_WRONG ", and the capture ends here");
 }
 
-/* ---- as a whole ------------------------------------------------------------------------------------------------- */
+/* ---- as one range ----------------------------------------------------------------------------------------------- */
 
-/* One pass, which has been started. *ends: so does the graph. */
+/* Runs the graph in one started pass. *ends: the graph ends. */
 static bool run_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream, bool *more, bool *ends)
 {
     cw_batch_turn(c, CW_EFFORT_LAUNCH);
@@ -87,7 +87,7 @@ static bool run_graph(struct cw_collection *c, CUgraphExec exec, CUstream stream
     return ran && popped && stopped;
 }
 
-/* False where the graph does not end. */
+/* Collects the graph as one range. False if the graph does not end. */
 static bool collect_whole(struct cw_collection *c, CUgraphExec exec, CUstream stream, struct graph_memory *m)
 {
     bool more = true, good = true, ends = true;
@@ -123,9 +123,9 @@ struct apart {
     struct graph_memory *memory;
     CUstream stream;
     uint64_t stream_id;
-    bool *wanted;         /* each kernel */
-    uint32_t count, last; /* last: how many come up to the last that is wanted */
-    bool lost;            /* what was launched does not end */
+    bool *wanted;         /* by kernel */
+    uint32_t count, last; /* last: number of kernels up to the last wanted one */
+    bool lost;            /* a launched kernel does not end */
 };
 
 static bool is_launch(const struct cw_graph_node *n)
@@ -147,7 +147,7 @@ bool cw_graph_batch_is_apart(const struct cw_collection *c, const CUpti_Callback
     return apart && launches;
 }
 
-/* Which kernels are wanted, each of which the filter counts. False without memory. */
+/* Chooses the wanted kernels, and counts each for the filter. False when out of memory. */
 static bool choose(struct apart *a)
 {
     uint32_t k = 0;
@@ -178,8 +178,8 @@ static bool launch(struct cw_collection *c, const struct cw_graph_node *n, uint3
     return launched;
 }
 
-/* Does what the graph does from one kernel on up to before another, with what lies before each. `counted`: in a pass.
- */
+/* Runs the nodes from kernel `from` up to before kernel `to`, each kernel with the nodes before it. `counted`: in a
+ * pass. */
 static bool play(struct apart *a, uint32_t from, uint32_t to, bool counted)
 {
     uint32_t k = 0;
@@ -212,8 +212,8 @@ static void note(const struct apart *a, uint32_t from, uint32_t to)
     }
 }
 
-/* The passes of some kernels, each behind a run of those before them, which is not counted. False where one could not
- * be launched by itself; memory is then as it was before. */
+/* Collects the passes of some kernels, each behind an uncounted run of the kernels before them. False if one could not
+ * be launched separately; memory is as before then. */
 static bool collect_some(struct apart *a, uint32_t from, uint32_t to)
 {
     struct cw_collection *c = a->c;
@@ -225,7 +225,7 @@ static bool collect_some(struct apart *a, uint32_t from, uint32_t to)
     while (good && more) {
         cw_batch_turn(c, CW_EFFORT_START);
         good = c->running || ((played = !from || play(a, 0, from, false)) && cw_collection_start_pass(c));
-        c->running = false; /* nobody else is to end it */
+        c->running = false; /* no other code must end it */
         cw_batch_turn(c, CW_EFFORT_LAUNCH);
         played = played && (!good || play(a, from, to, true));
         if (a->lost)
@@ -250,8 +250,8 @@ static bool collect_some(struct apart *a, uint32_t from, uint32_t to)
     return played;
 }
 
-/* CUPTI waits for each launch in its passes, and would for ever where a kernel waits for another, or for what the
- * program does next. So one that is not known is met without. False where one could not be launched by itself. */
+/* Runs unknown kernels once without CUPTI. In its passes CUPTI waits for each launch, and would wait for ever if a
+ * kernel waits for another, or for the program's next step. False if one could not be launched separately. */
 static bool meet(struct apart *a)
 {
     uint32_t strange = 0, k = 0;
@@ -269,7 +269,7 @@ static bool meet(struct apart *a)
     return good;
 }
 
-/* False where one could not be launched by itself. */
+/* Collects the kernels separately. False if one could not be launched separately. */
 static bool collect_apart(struct apart *a)
 {
     const uint32_t last = a->last;
@@ -314,7 +314,7 @@ const char *cw_graph_batch_collect(struct cw_collection *c, CUpti_CallbackId id,
                       .stream = cw_inject_stream(id, p->hStream),
                       .stream_id = cw_inject_stream_id(id, c->context, p->hStream)};
     const bool apart = cw_graph_batch_is_apart(c, call) && choose(&a);
-    c->kept_out = NULL; /* what kept it out before may have gone */
+    c->kept_out = NULL; /* the obstacle to an earlier graph may be gone */
     *may_run_once = false;
     if (apart && !a.last) {
         free(a.wanted);

@@ -1,9 +1,8 @@
-/* PM sampling's side in the program: a trace (trace.h), whose kernels, ranges and marks stand beside the samples, and
- * windows around user ranges or launches, within which alone samples are taken.
+/* PM sampling's part in the program: a trace (trace.h) with the kernels, ranges and marks beside the samples, and
+ * windows around user ranges or launches, outside which no samples are taken.
  *
- * The times of kernels are the GPU's own timer, as those of samples are: on an H100 with CUPTI 13.0 a kernel's record
- * and the samples in which the SMs were busy agreed to a few microseconds, while the wall's clock was 0.7 to 0.9 ms
- * off. */
+ * The times of kernels are those of the GPU's own timer, as for samples. On an H100 with CUPTI 13.0 a kernel's record
+ * and the samples with busy SMs agreed to a few microseconds, while the wall clock was 0.7 to 0.9 ms off. */
 #include "agent/inject/modes/launches.h"
 
 #include "agent/inject/driver/idle.h"
@@ -14,7 +13,7 @@
 
 #define self cw_launches
 
-static const struct cw_inject_mode with_launches; /* the same, which looks at launches */
+static const struct cw_inject_mode with_launches; /* the same mode with callbacks for launches */
 
 static bool setup(struct cw_reader *in)
 {
@@ -35,7 +34,7 @@ static bool setup(struct cw_reader *in)
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-/* Samples are being taken, or not any more, when this returns. */
+/* Asks the agent to open or close a window, and returns once sampling has begun or ended. */
 static void set_window(bool open)
 {
     struct cw_writer out;
@@ -46,8 +45,8 @@ static void set_window(bool open)
         cw_inject_wait_taken(number);
 }
 
-/* What was launched before a range or a launch must not be seen in its window, and what was launched in it must have
- * run. False where something still does. */
+/* Waits for earlier work, so that launches before a range or launch are not seen in its window, and launches inside it
+ * have run. False if work remains. */
 static bool settle(bool open)
 {
     static const uint64_t patience_ns = 10000000000;
@@ -64,7 +63,7 @@ static bool opens_windows(const struct cw_open_range *range)
            cw_user_ranges_wanted_count() == 1;
 }
 
-/* Of nested ranges, and those of other threads, the first opens the window and the last closes it. */
+/* Among nested ranges, and those of other threads, the first opens the window and the last closes it. */
 static void range_opened(const struct cw_open_range *range)
 {
     if (opens_windows(range))
@@ -77,7 +76,7 @@ static void range_closing(const struct cw_open_range *range)
         settle(false);
 }
 
-/* Launches of other threads meanwhile are in the window, and have none of their own. */
+/* Opens a window for a launch. Launches of other threads meanwhile fall into it, and have none of their own. */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_driver_launch launch;
@@ -89,7 +88,8 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     settle(true);
 }
 
-/* A kernel that was once waited for in vain is not again: its window is over when its launch returns. */
+/* Closes the window. Does not wait again for a kernel that was waited for in vain: its window ends when its launch
+ * returns. */
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_driver_launch launch;
@@ -114,7 +114,7 @@ static void context_created(CUcontext context, uint32_t device)
         return;
     self->started = true;
     if (self->options.range && !self->by_launch &&
-        cw_user_ranges_wanted_count()) /* since before the first context, which has no work yet */
+        cw_user_ranges_wanted_count()) /* open since before the first context, which has no work yet */
         set_window(true);
 }
 

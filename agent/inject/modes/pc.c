@@ -1,5 +1,6 @@
-/* PC sampling of each context, handed over in batches: at launches once the flush interval has passed, when a module
- * goes (its addresses may be used again), at the end of a range that was to be sampled, and at the end. */
+/* PC sampling of each context. Samples are handed over in batches: at launches once the flush interval has passed, when
+ * a module is unloaded (its addresses may be reused), at the end of a range to sample, and at the end of the
+ * program. */
 #include "agent/inject/modes/pc.h"
 
 #include <stdlib.h>
@@ -13,10 +14,10 @@
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/search.h"
 
-static const uint64_t short_patience_ns = 100000000; /* with kernels that may wait */
-/* With what was launched before a range begins or ends, and before the program does. */
+static const uint64_t short_patience_ns = 100000000; /* for kernels that may wait */
+/* For earlier work, before a range begins or ends, and before the program ends. */
 static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 60000000000;
-/* What CUPTI hands over when sampling is disabled comes at once, and the PCs that do not fit are lost. */
+/* When sampling is disabled, CUPTI hands over all remaining samples at once, and PCs beyond the buffer are lost. */
 enum { PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
 
 #define self cw_pc
@@ -73,7 +74,7 @@ static bool list_reasons(struct cw_sampled *s)
     return CALL(cuptiPCSamplingGetStallReasons, names);
 }
 
-/* The numbers of the reasons that were asked for. */
+/* Finds the numbers of the requested reasons. */
 static bool choose_reasons(const struct cw_sampled *s, uint32_t *numbers, size_t *count)
 {
     *count = 0;
@@ -92,7 +93,7 @@ static bool choose_reasons(const struct cw_sampled *s, uint32_t *numbers, size_t
     return true;
 }
 
-/* What CUPTI fills. */
+/* Makes a buffer for CUPTI to fill. */
 static bool make_buffer(struct cw_sampled *s, CUpti_PCSamplingData *b, size_t pcs)
 {
     *b = (CUpti_PCSamplingData){.size = sizeof *b, .collectNumPcs = pcs};
@@ -153,7 +154,7 @@ static bool configure(struct cw_sampled *s)
     return CALL(cuptiPCSamplingSetConfigurationAttribute, params) && good_attributes(list, n);
 }
 
-/* The period in force, 0 where CUPTI does not say. */
+/* The active period, 0 if CUPTI does not tell. */
 static uint8_t ask_period(const struct cw_sampled *s)
 {
     CUpti_PCSamplingConfigurationInfo info;
@@ -178,7 +179,8 @@ static void start(struct cw_sampled *s)
     s->since_ns = cw_inject_now_ns();
 }
 
-/* CUPTI fails to hand out samples where two contexts of a device are sampled: the first one is. */
+/* Whether a context of the device is sampled already. CUPTI fails to deliver samples for two contexts of a device, so
+ * only the first is sampled. */
 static bool is_sampled(uint32_t device)
 {
     for (uint32_t i = 0; i < self->context_count; i++)
@@ -187,7 +189,7 @@ static bool is_sampled(uint32_t device)
     return false;
 }
 
-/* CUPTI lists stall reasons and takes attributes only once sampling is enabled. */
+/* Enables sampling; only then does CUPTI list stall reasons and accept attributes. */
 static void enable(struct cw_sampled *s)
 {
     CUpti_PCSamplingEnableParams params = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = s->context};
@@ -201,7 +203,7 @@ static void enable(struct cw_sampled *s)
     if (!by_range())
         s->started = s->running;
     else
-        self->late = true; /* as what is open says, once no launch is under way */
+        self->late = true; /* started by the open ranges, once no launch is active */
 }
 
 static void context_created(CUcontext context, uint32_t device)
@@ -226,9 +228,9 @@ static void context_created(CUcontext context, uint32_t device)
     enable(s);
 }
 
-/* ---- launches that are chosen ----------------------------------------------------------------------------------- */
+/* ---- chosen launches ------------------------------------------------------------------------------------------- */
 
-/* How many of them come before one. */
+/* Number of chosen launches before a correlation. */
 static size_t find_chosen(uint32_t correlation)
 {
     struct cw_search s = {0, self->chosen_count};
@@ -255,13 +257,13 @@ static void choose(uint32_t correlation)
         self->chosen = grown;
         self->chosen_capacity = capacity;
     }
-    const size_t at = find_chosen(correlation); /* near the end: only threads overtake each other */
+    const size_t at = find_chosen(correlation); /* near the end, because only threads overtake each other */
     memmove(self->chosen + at + 1, self->chosen + at, (self->chosen_count - at) * sizeof *self->chosen);
     self->chosen[at] = correlation;
     self->chosen_count++;
 }
 
-/* A CUDA graph has no name of its own: it is a launch where all kernels are wanted. */
+/* Counts a launch for the filter. A CUDA graph has no name of its own: it counts if all kernels are wanted. */
 static void count_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const bool graph = cw_inject_launches_graph(id);
@@ -274,7 +276,7 @@ static void count_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-/* The index of CUPTI's number for a reason. */
+/* Index of the reason with CUPTI's number. */
 static uint32_t find_reason(const struct cw_sampled *s, uint32_t number)
 {
     if (number < s->reason_count && s->reason_numbers[number] == number)
@@ -291,7 +293,7 @@ static bool is_wanted(const CUpti_PCSamplingPCData *pc)
            (!cw_filter_counts(&self->options) || is_chosen(pc->correlationId));
 }
 
-/* Some reasons count part of another's samples again. */
+/* Counts samples; some reasons count part of another's samples again. */
 static uint64_t samples_of(const struct cw_sampled *s, const CUpti_PCSamplingPCData *pc)
 {
     uint64_t samples = 0;
@@ -303,8 +305,8 @@ static uint64_t samples_of(const struct cw_sampled *s, const CUpti_PCSamplingPCD
     return samples;
 }
 
-/* Fills records and stalls (as many as the buffer holds of each) from what CUPTI has put into the buffer. *left is how
- * many samples are of kernels that are not wanted. */
+/* Fills records and stalls (as many of each as the buffer holds) from CUPTI's buffer. *left is the number of samples of
+ * unwanted kernels. */
 static uint32_t take_records(const struct cw_sampled *s, const CUpti_PCSamplingData *b, struct cw_pc_record *records,
                              struct cw_stall *stalls, uint64_t *left)
 {
@@ -333,7 +335,7 @@ static uint32_t take_records(const struct cw_sampled *s, const CUpti_PCSamplingD
     return n;
 }
 
-/* Sends what the buffer holds and empties it. */
+/* Sends the content of the buffer and empties it. */
 static void send_samples(struct cw_sampled *s, CUpti_PCSamplingData *b)
 {
     if (!b->totalNumPcs && !b->totalSamples && !b->hardwareBufferFull)
@@ -371,7 +373,7 @@ static void send_samples(struct cw_sampled *s, CUpti_PCSamplingData *b)
     b->hardwareBufferFull = 0;
 }
 
-/* What CUPTI has handed over when it was disabled. */
+/* Sends the samples that CUPTI handed over when it was disabled. */
 static void send_kept(struct cw_sampled *s)
 {
     s->held = false;
@@ -380,7 +382,8 @@ static void send_kept(struct cw_sampled *s)
     send_samples(s, &s->kept);
 }
 
-/* CUPTI hands out no more, which it does not where several processes of a GPU are sampled: what came stays good. */
+/* Stops asking for samples, because CUPTI delivers no more, as when several processes of a GPU are sampled. Earlier
+ * samples stay valid. */
 static void give_up(struct cw_sampled *s, CUptiResult result)
 {
     char text[600];
@@ -413,7 +416,7 @@ static void flush(struct cw_sampled *s)
     s->since_ns = cw_inject_now_ns();
 }
 
-/* CUPTI wants what a range left to be fetched before the next begins. */
+/* Pauses sampling. CUPTI requires the samples of a range to be fetched before the next begins. */
 static void pause(struct cw_sampled *s)
 {
     CUpti_PCSamplingStopParams params = {.size = CUpti_PCSamplingStopParamsSize, .ctx = s->context};
@@ -441,11 +444,11 @@ static void stop(struct cw_sampled *s)
     send_kept(s);
 }
 
-/* ---- when ------------------------------------------------------------------------------------------------------- */
+/* ---- timing ----------------------------------------------------------------------------------------------------- */
 
-/* What CUPTI does to start, to stop and to hand out samples spoils a capture of the context's streams. And it takes
- * locks in another order than the driver does in a launch, so that two threads would wait for each other for ever
- * (CUPTI 13.0, cuptiPCSamplingStop and cuGraphLaunch). */
+/* Whether CUPTI may start, stop or deliver samples now. These calls spoil a capture of the context's streams. They also
+ * take locks in another order than the driver does in a launch, which deadlocks two threads (CUPTI 13.0,
+ * cuptiPCSamplingStop and cuGraphLaunch). */
 static bool may_call(void)
 {
     return cw_in_flight_no_launch() && !cw_stream_capture_is_under_way();
@@ -459,7 +462,8 @@ static struct cw_sampled *find(CUcontext context)
     return NULL;
 }
 
-/* False where it has to be tried again: a launch does not return, or what was launched does not end. */
+/* Starts or pauses sampling of a context. False if it must be tried again: a launch does not return, or its work does
+ * not end. */
 static bool settle_one(CUcontext context, uint32_t ranges)
 {
     bool rests = may_call() && cw_idle_wait(context, range_patience_ns);
@@ -469,7 +473,7 @@ static bool settle_one(CUcontext context, uint32_t ranges)
     return !s || (rests && may_call());
 }
 
-/* Samples are taken while there are ranges. */
+/* Samples while there are open ranges. */
 static void settle(uint32_t ranges)
 {
     self->late = false;
@@ -492,7 +496,7 @@ static void context_destroyed(CUcontext context)
     bool waited = !find(context) || cw_in_flight_wait(cw_in_flight_no_launch);
     struct cw_sampled *s = find(context);
     for (uint32_t i = self->left_out_count; i-- > 0;)
-        if (self->left_out[i] == context) /* another may get its address */
+        if (self->left_out[i] == context) /* another context may get its address */
             self->left_out[i] = self->left_out[--self->left_out_count];
     if (!s)
         return;
@@ -510,7 +514,7 @@ static void context_destroyed(CUcontext context)
     free(s);
 }
 
-/* What was launched before the first of the ranges must not be seen in it. */
+/* Waits before the first range opens, so that earlier launches are not seen in it. */
 static void range_opened(const struct cw_open_range *range)
 {
     if (!by_range() || !range->wanted)
@@ -519,7 +523,7 @@ static void range_opened(const struct cw_open_range *range)
     settle(cw_user_ranges_wanted_count());
 }
 
-/* What was launched in the last of them must have run. */
+/* Waits before the last range closes, so that its launches have run. */
 static void range_closing(const struct cw_open_range *range)
 {
     if (!by_range() || !range->wanted)
@@ -528,11 +532,11 @@ static void range_closing(const struct cw_open_range *range)
     settle(cw_user_ranges_wanted_count() - 1);
 }
 
-/* ---- kernels that wait ------------------------------------------------------------------------------------------ */
+/* ---- waiting kernels -------------------------------------------------------------------------------------------- */
 
-/* Where kernels are serialized, CUPTI returns from a launch when the kernel has ended. One that waits for what the
- * program does behind the launch would never end. So sampling is disabled around the first launch of each kernel that
- * is given memory of the host's, and around all launches of one that waits. */
+/* Disables sampling for a launch. In serialized mode CUPTI returns from a launch only when the kernel has ended, so a
+ * kernel that waits for the program's next step would never end. So sampling is off around the first launch of each
+ * kernel that is given host memory, and around all launches of a kernel that waits. */
 static void step_aside(CUcontext context, uint32_t correlation, bool known)
 {
     bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
@@ -550,11 +554,11 @@ static void step_aside(CUcontext context, uint32_t correlation, bool known)
     self->told = true;
 }
 
-/* Sampling goes on once nothing runs. */
+/* Resumes sampling once nothing runs. */
 static bool step_back(CUcontext context, uint64_t limit_ns)
 {
     bool rests = cw_in_flight_wait(cw_in_flight_no_launch);
-    cw_in_flight_hold(); /* nothing is launched before sampling goes on */
+    cw_in_flight_hold(); /* no launch before sampling resumes */
     rests = rests && cw_idle_wait(context, limit_ns);
     cw_in_flight_release();
     struct cw_sampled *s = find(context);
@@ -590,7 +594,7 @@ static bool is_due(const struct cw_sampled *s)
     return s && s->started && (self->mode == CW_PC_SERIALIZED || cw_inject_now_ns() - s->since_ns > self->flush_ns);
 }
 
-/* Later where a launch of another thread does not return. */
+/* Flushes now, or later if a launch of another thread does not return. */
 static void flush_when_quiet(CUcontext context)
 {
     bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
@@ -624,14 +628,15 @@ static bool wants(CUpti_CallbackId id)
     return cw_stream_capture_follows(id) || (self->mode == CW_PC_SERIALIZED && cw_inject_blocks_stream(id));
 }
 
-/* So would what is launched behind a function of the host's that waits for the program. */
+/* Disables sampling before a host function in a stream, which may wait for the program: later launches would never
+ * return either. */
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     if (self->mode == CW_PC_SERIALIZED && cw_inject_blocks_stream(id))
         step_aside(call->context, 0, true);
 }
 
-/* A capture has ended, perhaps. */
+/* Called because a capture may have ended. */
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;

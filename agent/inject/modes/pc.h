@@ -10,24 +10,24 @@ struct cw_sampled { /* a context under PC sampling */
     CUcontext context;
     uint32_t device;
     bool held;        /* CUPTI has the address of `kept` */
-    bool running;     /* enabled, and good for samples */
-    bool started;     /* taking samples; under CUPTI's control alone where no ranges were named */
-    bool given_up;    /* CUPTI handed out no more */
+    bool running;     /* enabled and able to sample */
+    bool started;     /* sampling now; without ranges CUPTI alone controls this */
+    bool given_up;    /* CUPTI delivers no more */
     bool aside;       /* disabled for a launch that may wait */
-    uint32_t watched; /* the correlation of such a launch, the first of its kernel; else 0 */
-    uint64_t entered; /* launches before that one */
+    uint32_t watched; /* correlation of such a launch, the first of its kernel; else 0 */
+    uint64_t entered; /* number of launches before that one */
     uint8_t period;
     uint64_t since_ns;
-    struct cw_arena *arena; /* of what follows */
+    struct cw_arena *arena; /* for the members below */
     size_t reason_count;
-    uint32_t *reason_numbers; /* CUPTI's, in ascending order or not */
+    uint32_t *reason_numbers; /* CUPTI's numbers, possibly not ascending */
     char **reasons;
-    /* CUPTI keeps the first for what it has to hand over by itself, when sampling is disabled */
+    /* CUPTI uses `kept` for samples that it hands over when sampling is disabled */
     CUpti_PCSamplingData kept, asked;
 };
 
 struct cw_pc {
-    /* from SETUP */
+    /* from SETUP: */
     uint64_t flush_ns, buffer_bytes;
     enum cw_pc_mode mode;
     uint8_t period;
@@ -36,12 +36,12 @@ struct cw_pc {
     struct cw_filter_options options;
     struct cw_filter filter;
     size_t chosen_count, chosen_capacity;
-    uint32_t *chosen; /* correlations of launches, in ascending order, where only some are wanted */
+    uint32_t *chosen; /* correlations of launches, ascending, if only some are wanted */
     uint32_t context_count;
     struct cw_sampled *contexts[CW_MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
-    bool late;                                     /* sampling is to start or to stop, and could not yet */
-    bool told;                                     /* of launches that are not sampled because they may wait */
-    CUcontext left_out[CW_MOST_CONTEXTS];          /* that are not sampled, until one of them launches, which is told */
+    bool late;                                     /* sampling is to start or stop, and could not yet */
+    bool told;                                     /* the message about unsampled launches that may wait was printed */
+    CUcontext left_out[CW_MOST_CONTEXTS]; /* contexts that are not sampled; a message follows when one launches */
     uint32_t left_out_count;
 };
 extern struct cw_pc *const cw_pc;

@@ -1,5 +1,5 @@
-/* What counterworks/annotate.h calls: user ranges, and user replay, where the program itself repeats a piece of its
- * work once for each pass. Device memory is put back between the passes by CUPTI's checkpoint library where it is
+/* Functions called by counterworks/annotate.h: user ranges, and user replay, in which the program itself repeats a part
+ * of its work once for each pass. Between the passes, CUPTI's checkpoint library restores device memory, if it is
  * found. */
 #define _GNU_SOURCE
 #include "agent/inject/driver/idle.h"
@@ -57,7 +57,7 @@ static void free_memory(void)
 
 static void restore_memory(void)
 {
-    if (self->saved && cw_reach_why()) { /* since it was saved */
+    if (self->saved && cw_reach_why()) { /* since memory was saved */
         cw_say("device memory is not put back: %s; each pass continues from the last one's", cw_reach_why());
         free_memory();
     }
@@ -76,7 +76,7 @@ static bool start_pass(struct cw_collection *c)
     return c->running;
 }
 
-/* Stops the pass; *more where another is to come, of the same part of the plan or of the next. */
+/* Stops the pass; *more if another follows, of the same part of the plan or of the next. */
 static bool stop_pass(struct cw_collection *c, bool *more)
 {
     c->running = false;
@@ -94,7 +94,7 @@ static bool arm(struct cw_collection *c)
     return armed;
 }
 
-/* The next pass of `c`, or of the next level of nested ranges. False when all are done. */
+/* Starts the next pass of `c`, or of the next level of nested ranges. False when all are done. */
 static bool next(struct cw_collection *c)
 {
     bool more = false;
@@ -118,7 +118,7 @@ static void end(void)
     free_memory();
 }
 
-/* The program left its last loop before the last pass. */
+/* Called when the program has left its last loop before the last pass. */
 static void leave(void)
 {
     struct cw_collection *c = cw_collection_find(self->context);
@@ -139,7 +139,7 @@ static bool begin(const char *name)
                                   : NULL;
     if (!c || cw_stream_capture_is_under_way() || !cw_filter_range(&cw_range_settings->filter, name))
         return false;
-    if (!cw_range_rests(c) || !c->context || self->thread) { /* meanwhile */
+    if (!cw_range_rests(c) || !c->context || self->thread) { /* changed during the wait */
         if (c->context)
             cw_collection_skip(c, cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED : CW_WHY_WAITS);
         return false;

@@ -1,9 +1,9 @@
 /* SASS metrics of each context: CUPTI patches kernels and counts for each of their instructions.
  *
- * What it does not say, seen on an H100 and an H200 with CUPTI 13.0: it patches what is loaded at a context's first
- * launch, and nothing that is loaded later; it counts in the first of two contexts alone; once counts have been fetched
- * it counts no more, and enabling it again does not help. So counts are fetched once, when the context or the program
- * ends or the first CUDA graph begins to be made, and a kernel that was launched and is not among them is told. */
+ * Undocumented limits, seen on an H100 and an H200 with CUPTI 13.0: CUPTI patches the code loaded at a context's first
+ * launch, and none that is loaded later; it counts in the first of two contexts only; once counts have been fetched it
+ * counts no more, and enabling it again does not help. So counts are fetched once: when the context or the program
+ * ends, or when the program begins to make its first CUDA graph. Launched kernels without counts are reported. */
 #define _GNU_SOURCE
 #include "agent/inject/modes/sass.h"
 
@@ -15,7 +15,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
 
-/* With what was launched: CUPTI hands out what it counted only behind that, and a kernel may never end. */
+/* Limit on the wait for earlier work: CUPTI delivers counts only after it, and a kernel may never end. */
 static const uint64_t patience_ns = 60000000000;
 enum { MOST_KERNELS = 1 << 16 };
 
@@ -53,7 +53,7 @@ static bool find_metric(const char *chip, const char *name, uint64_t *id)
     return false;
 }
 
-/* Once for each device, whatever contexts it has. */
+/* Configures a device, once for all its contexts. */
 static bool configure(uint32_t device)
 {
     static const CUpti_SassMetrics_OutputGranularity levels[] = {
@@ -135,7 +135,8 @@ static void mark_counted(CUcontext context, const char *function)
             self->launched[i].counted = true;
 }
 
-/* How many kernels a context has launched that were not counted, and the first of them; forgets the context's. */
+/* Counts a context's launched kernels that were not counted, with the first as an example, and forgets all its
+ * kernels. */
 static uint32_t take_uncounted(CUcontext context, char **first)
 {
     uint32_t count = 0;
@@ -159,9 +160,9 @@ static uint32_t take_uncounted(CUcontext context, char **first)
 
 /* ---- records ---------------------------------------------------------------------------------------------------- */
 
-struct harvest { /* what CUPTI fills, and the same in our form */
+struct harvest { /* CUPTI's data, and our form of it */
     struct cw_arena *arena;
-    size_t records, entries; /* entries of each record: its values, of all metrics */
+    size_t records, entries; /* entries: values of each record, over all metrics */
     CUpti_SassMetrics_Data *data;
     CUpti_SassMetrics_InstanceValue *room;
     struct cw_sass_record *own;
@@ -190,7 +191,7 @@ static bool make_harvest(struct harvest *h)
     return true;
 }
 
-/* CUPTI's values of a record name their metric; ours are a list for each metric. */
+/* Sorts a record's values, which name their metric, into a list for each metric. */
 static void take_record(struct harvest *h, size_t i)
 {
     const CUpti_SassMetrics_Data *data = &h->data[i];
@@ -231,11 +232,11 @@ static bool fetch(const struct cw_patched *p, struct harvest *h)
     return CALL(cuptiSassMetricsFlushData, flush_data);
 }
 
-/* Sends what was counted, which may be nothing, and says what was not. */
+/* Sends the counts, possibly none, and reports uncounted kernels. */
 static void send_records(const struct cw_patched *p, struct harvest *h, size_t dropped)
 {
     const char *function = "";
-    uint32_t kept = 0; /* of kernels that are wanted */
+    uint32_t kept = 0; /* records of wanted kernels */
     for (size_t i = 0; i < h->records; i++) {
         take_record(h, i);
         if (strcmp(function, h->own[i].at.function) != 0)
@@ -265,8 +266,8 @@ static void send_records(const struct cw_patched *p, struct harvest *h, size_t d
     free(first);
 }
 
-/* After the last enabled context of the device was disabled: CUPTI frees what it keeps for the config. A context that
- * comes later is configured anew. */
+/* Called after the device's last context was disabled: makes CUPTI free the config. A later context is configured
+ * again. */
 static void give_up_config(uint32_t device)
 {
     uint64_t bit = device < 64 ? UINT64_C(1) << device : 0;
@@ -303,7 +304,7 @@ static struct cw_patched *find(CUcontext context)
     return NULL;
 }
 
-/* Fetches what a context counted once that has come to rest; other threads go on meanwhile. */
+/* Fetches the counts of an idle context; other threads go on meanwhile. */
 static void settle(CUcontext context, bool rests, const char *where)
 {
     struct cw_patched *p = find(context);
@@ -316,7 +317,7 @@ static void settle(CUcontext context, bool rests, const char *where)
 static void settle_all(const char *where)
 {
     for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
-        if (i >= self->context_count) /* others went meanwhile */
+        if (i >= self->context_count) /* contexts were removed meanwhile */
             continue;
         const CUcontext context = self->contexts[i].context;
         settle(context, !self->contexts[i].running || cw_idle_wait_before_capture(context, patience_ns), where);
@@ -333,9 +334,8 @@ static void context_destroyed(CUcontext context)
         *p = self->contexts[--self->context_count];
 }
 
-/* Enabled at the first launch, for CUPTI patches what is loaded then: the agent has programs load their
- * modules whole.
- */
+/* Enables counting at the first launch, because CUPTI patches the code loaded then: the agent makes programs load their
+ * modules as a whole. */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
@@ -353,8 +353,8 @@ static bool wants(CUpti_CallbackId id)
     return cw_stream_capture_begins(id) || cw_graph_makes(id);
 }
 
-/* CUPTI 13.0 loses copies from device to device in the first launch of a graph, so it ends before there is one: before
- * kernels are captured, which would remain patched in the graph. */
+/* Ends counting before the first graph: CUPTI 13.0 loses copies between devices in a graph's first launch, and captured
+ * kernels would stay patched in the graph. */
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;

@@ -17,25 +17,25 @@ struct cw_patched { /* a context under SASS metrics */
 
 struct cw_sass_kernel { /* a kernel that a context has launched */
     CUcontext context;
-    const char *key; /* the driver's own text, which is the same at every launch */
+    const char *key; /* the driver's own text, the same pointer at every launch */
     char *name;
-    bool counted; /* or not wanted */
+    bool counted; /* counted, or not wanted */
 };
 
 struct cw_sass {
-    /* from SETUP */
+    /* from SETUP: */
     uint32_t metric_count;
     struct cw_sass_metric *metrics;
     struct cw_filter_options options;
-    struct cw_filter filter;            /* of kernels */
-    uint64_t ids[CW_SASS_MOST_METRICS]; /* CUPTI's, of the metrics */
+    struct cw_filter filter;            /* selects kernels */
+    uint64_t ids[CW_SASS_MOST_METRICS]; /* CUPTI's ids of the metrics */
     uint64_t configured;                /* bit for each device number */
     uint32_t context_count;
     struct cw_patched contexts[CW_MOST_CONTEXTS];
     size_t launched_count, launched_capacity;
     struct cw_sass_kernel *launched;
-    bool one_context; /* all that this CUPTI counts in at a time */
-    bool until_graph; /* counting ended before the first */
+    bool one_context; /* this CUPTI counts in one context at a time */
+    bool until_graph; /* counting ended before the first graph */
 };
 extern struct cw_sass *const cw_sass;
 

@@ -16,7 +16,7 @@
 
 #define self cw_tracing
 
-/* How often the thread looks where a signal to the agent may open the window. */
+/* soon_ns: interval of the thread if a signal to the agent may open the window. */
 static const uint64_t soon_ns = 10000000, at_most_ns = 100000000;
 
 /* ---- setup ------------------------------------------------------------------------------------------------------ */
@@ -42,7 +42,7 @@ static bool setup(struct cw_reader *in)
     cw_filter_read(in, &r->options, cw_inject->arena);
     cw_trace_calls->list = cw_read_string(in, cw_inject->arena);
     cw_trace_calls->kinds = r->kinds;
-    cw_trace_calls->trace = cw_inject_now_ns() | 1; /* not the 0 of a thread without a name */
+    cw_trace_calls->trace = cw_inject_now_ns() | 1; /* never 0, which marks a thread without a name */
     if (in->status != CW_OK || cw_filter_open(&r->filter, &r->options, NULL) != CW_OK)
         return false;
     if (!is_complete()) {
@@ -65,7 +65,7 @@ static void sleep_ns(uint64_t ns)
     nanosleep(&duration, NULL);
 }
 
-/* How long until something is to be done. */
+/* Time until the next action. */
 static uint64_t time_left(void)
 {
     const uint64_t now = cw_inject_now_ns(), flush = self->flushed_ns + self->flush_ns;
@@ -76,8 +76,8 @@ static uint64_t time_left(void)
     return next > now ? next - now : 0;
 }
 
-/* The first flush, and one before a window's end, are made while the kinds are on: CUPTI 13.0 had no records of a first
- * trace that was over before anything was flushed. */
+/* Updates the window. The first flush, and the one before a window's end, come while the kinds are enabled: CUPTI 13.0
+ * had no records of a first trace that ended before any flush. */
 static void look(void)
 {
     if (!self->flushed || cw_inject_now_ns() >= self->edge_ns)
@@ -87,7 +87,7 @@ static void look(void)
     if (cw_inject_now_ns() < self->flushed_ns + self->flush_ns)
         return;
     self->flushed_ns = cw_inject_now_ns();
-    /* CUPTI's own period hands over full buffers alone (13.0): a program that is killed would take the others along */
+    /* CUPTI's own period hands over full buffers only (13.0), so a killed program would lose the others. */
     cw_inject->api.cuptiActivityFlushAll(0);
     cw_trace_rows_lock();
     cw_trace_accounts_put();
@@ -102,13 +102,13 @@ static void *run_thread(void *user)
     prctl(PR_SET_NAME, "counterworks");
     for (bool more = true; more;) {
         sleep_ns(time_left());
-        if (atomic_load(&self->ends)) /* where all its time goes into flushes, it would be first at the lock again */
+        if (atomic_load(&self->ends)) /* if flushes take all its time, it would always get the lock first */
             break;
         pthread_mutex_lock(&self->at_work);
         more = !cw_inject->over && !cw_trace_sheets->closed;
         if (more)
             look();
-        else if (!cw_trace_sheets->closed) /* the agent is gone: the program is not to pay for what nobody takes */
+        else if (!cw_trace_sheets->closed) /* the agent is gone: the program must not pay for data that nobody takes */
             cw_trace_recording_finish(true);
         pthread_mutex_unlock(&self->at_work);
     }
@@ -120,9 +120,9 @@ static void *run_thread(void *user)
 
 #define TRY(name, ...) cw_inject_good(cw_inject->api.name(__VA_ARGS__), #name)
 #define MAY(name, ...)                                                                                                 \
-    (cw_inject->api.name ? cw_inject->api.name(__VA_ARGS__) : CUPTI_ERROR_NOT_SUPPORTED) /* where it can be had */
+    (cw_inject->api.name ? cw_inject->api.name(__VA_ARGS__) : CUPTI_ERROR_NOT_SUPPORTED) /* if CUPTI has it */
 
-/* What CUPTI, or a runtime, had to know before. */
+/* Notes options that CUPTI or a runtime needed earlier. */
 static void note_lacking(void)
 {
     for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++) {
@@ -135,8 +135,8 @@ static void note_lacking(void)
     }
 }
 
-/* What is asked for and cannot be had is noted. Calls of CUPTI are not made with the rows' lock: it may hand over
- * records in them, and other threads have locks of the driver's when they come for the rows'. */
+/* Sets CUPTI's options, and notes the ones that it lacks. Calls CUPTI without the rows' lock: it may deliver records in
+ * these calls, and other threads hold locks of the driver when they take the rows' lock. */
 static void set_options(void)
 {
     MAY(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
@@ -158,7 +158,8 @@ static void set_options(void)
 #endif
 }
 
-/* The agent keeps the page. Its descriptor is the program's no more: it may close all that it finds. */
+/* Hands the page over to the agent, which keeps it. Closes the descriptor, because the program may close all that it
+ * finds. */
 static bool hand_over_page(void)
 {
     bool sent = false;
@@ -200,7 +201,7 @@ static int attribute(CUdevice_attribute which, uint32_t device)
     return cw_inject->api.cuDeviceGetAttribute(&value, which, (CUdevice)device) == CUDA_SUCCESS ? value : 0;
 }
 
-/* Of the current context. Through MPS it may have fewer than the device. */
+/* Number of multiprocessors of the current context. Through MPS it may have fewer than the device. */
 static uint64_t multiprocessors_of(uint32_t device, bool mps)
 {
     CUexecAffinityParam affinity = {0};
@@ -211,7 +212,7 @@ static uint64_t multiprocessors_of(uint32_t device, bool mps)
     return all > 0 ? (uint64_t)all : CW_TRACE_UNKNOWN;
 }
 
-/* CUPTI records a context as it begins to be made, which is before anything is known of a trace. */
+/* Adds a row for a context, which CUPTI records at its creation, before a trace is known. */
 static void put_context(CUcontext context, uint32_t device)
 {
     uint32_t null_stream = 0;
@@ -250,10 +251,10 @@ static void context_destroyed(CUcontext context)
     cw_trace_rows_unlock();
 }
 
-/* CUPTI's own end follows: the thread must not be in it any more. */
+/* Finishes; CUPTI's own end follows, so the thread must be outside it. */
 static void finish(void)
 {
-    if (!self->started || cw_trace_sheets->closed) /* an agent leaves as the program ends */
+    if (!self->started || cw_trace_sheets->closed) /* an agent leaves while the program ends */
         return;
     atomic_store(&self->ends, true);
     pthread_mutex_lock(&self->at_work);
@@ -272,7 +273,7 @@ static void finish(void)
     pthread_mutex_unlock(&self->at_work);
 }
 
-/* ---- the end before the program's -------------------------------------------------------------------------------- */
+/* ---- the end of the trace alone ---------------------------------------------------------------------------------- */
 
 static bool waits_for_records(void)
 {
@@ -312,7 +313,7 @@ bool cw_trace_reset(void)
     cw_trace_recording_reset();
     cw_trace_buffers_reset();
     *self = (struct cw_tracing){0};
-    memset(cw_trace_calls, 0, sizeof *cw_trace_calls); /* on the stack it would be large */
+    memset(cw_trace_calls, 0, sizeof *cw_trace_calls); /* too large for the stack */
     cw_trace_rows_lock();
     *cw_trace_accounts = (struct cw_trace_accounts){0};
     *cw_trace_cupti = (struct cw_trace_cupti){0};
@@ -322,9 +323,9 @@ bool cw_trace_reset(void)
     return true;
 }
 
-/* ---- what the program does -------------------------------------------------------------------------------------- */
+/* ---- events of the program -------------------------------------------------------------------------------------- */
 
-/* Begins and ends of captures are few: they take the library's lock. */
+/* Follows begins and ends of captures, which are rare enough to take the library's lock. */
 static void follow_capture(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     if (!cw_inject_lock())
@@ -364,7 +365,7 @@ static void glance(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti
     cw_trace_call(domain, id, call, atomic_load_explicit(&cw_trace_recording->open, memory_order_relaxed));
 }
 
-/* ---- what the program calls (counterworks/annotate.h) ----------------------------------------------------------- */
+/* ---- functions for the program (counterworks/annotate.h) -------------------------------------------------------- */
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT void counterworks_correlate_push(unsigned long long number);

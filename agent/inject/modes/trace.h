@@ -1,5 +1,5 @@
-/* A trace: what happens in the program and on its GPUs, from CUPTI's activity records and what the program says by
- * NVTX. Nothing is repeated, serialized or waited for. */
+/* A trace: events of the program and its GPUs, from CUPTI's activity records and from the program's NVTX calls. It
+ * repeats, serializes and waits for nothing. */
 #ifndef CW_INJECT_TRACE_H
 #define CW_INJECT_TRACE_H
 
@@ -16,21 +16,21 @@
 struct cw_tracing {
     uint64_t flush_ns;
     _Atomic bool started;
-    _Atomic bool running;    /* the thread */
-    _Atomic bool ends;       /* it is to be at work no more: whoever ends the trace waits for it */
-    uint64_t flushed_ns;     /* when rows were last sent */
-    uint64_t edge_ns;        /* when a window opens or closes next */
-    bool flushed;            /* CUPTI's records, at all */
-    pthread_mutex_t at_work; /* the thread has it while it does anything; taken before the others */
+    _Atomic bool running;    /* the thread runs */
+    _Atomic bool ends;       /* the thread must stop working; whoever ends the trace waits for it */
+    uint64_t flushed_ns;     /* time of the last sending of rows */
+    uint64_t edge_ns;        /* time of the next opening or closing of a window */
+    bool flushed;            /* CUPTI's records were flushed at least once */
+    pthread_mutex_t at_work; /* held by the thread while it works; taken before the other locks */
 };
 extern struct cw_tracing *const cw_tracing;
 
 extern const struct cw_inject_mode cw_inject_trace;
 
-/* The trace ends, the program does not: waits a moment for what runs, sends all, waits for the trace's threads, and is
- * ready for another. The thread is one of ours, without the library's lock; nobody may be in callbacks of the trace at
- * the reset, which is with it. */
+/* Ends the trace, not the program: waits a moment for running work, sends all rows and waits for the trace's threads.
+ * cw_trace_reset then prepares for another trace. Call stop on one of our threads, without the library's lock, and
+ * reset with the lock while nobody is in callbacks of the trace. */
 void cw_trace_stop(void);
-bool cw_trace_reset(void); /* false where its thread does not end: then nothing may follow */
+bool cw_trace_reset(void); /* false if its thread does not end: no trace may follow then */
 
 #endif

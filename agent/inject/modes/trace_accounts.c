@@ -22,7 +22,7 @@ static void put_account(uint32_t type, uint64_t launched, uint64_t recorded, uin
     cw_trace_put(CW_FIELD_NOTE, note_text);
 }
 
-/* Grows with all that accounts say but their own number. */
+/* Sum of all counts in accounts, except those of accounts themselves. */
 static uint64_t all_counts(void)
 {
     const struct cw_trace_page *page = cw_trace_sheets->page;
@@ -32,7 +32,7 @@ static uint64_t all_counts(void)
     return sum;
 }
 
-/* CUPTI hands over what it records; some of that there may have been no room for. */
+/* Puts the account of a kind. CUPTI hands over its records, and there may have been no room for some. */
 static void put_kind(const struct cw_trace_page *page, enum cw_trace_kind k)
 {
     const bool counted = k == CW_TRACE_KERNEL || k == CW_TRACE_GRAPH;

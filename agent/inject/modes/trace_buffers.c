@@ -8,8 +8,8 @@
 
 #define self cw_trace_buffers
 
-/* They are used again and again: CUPTI clears each, which costs milliseconds in the program's own threads where the
- * system has to find memory for it. */
+/* Returns a used buffer if possible. CUPTI clears each buffer, which takes milliseconds in the program's own threads if
+ * the system must find memory for it. */
 void CUPTIAPI cw_trace_buffer_requested(uint8_t **buffer, size_t *size, size_t *most)
 {
     struct cw_thread here;
@@ -27,7 +27,7 @@ void CUPTIAPI cw_trace_buffer_requested(uint8_t **buffer, size_t *size, size_t *
 static void give_back(uint8_t *buffer)
 {
     pthread_mutex_lock(&self->lock);
-    const bool known = self->free_count < self->made; /* else it is of the trace before: CUPTI kept it until now */
+    const bool known = self->free_count < self->made; /* otherwise CUPTI kept it since the last trace */
     if (known)
         self->pool[self->free_count++] = buffer;
     pthread_mutex_unlock(&self->lock);
@@ -42,7 +42,7 @@ static void count_dropped(CUcontext context, uint32_t stream)
         atomic_fetch_add(&cw_trace_sheets->page->dropped, dropped);
 }
 
-/* The lock is let go now and then: the program's threads want it for their calls. */
+/* Makes rows of the records. Releases the lock at intervals, because the program's threads need it for their calls. */
 static void take_records(uint8_t *buffer, size_t valid)
 {
     enum { AT_A_TIME = 32 };
@@ -59,9 +59,9 @@ static void take_records(uint8_t *buffer, size_t valid)
     }
 }
 
-/* On a thread of CUPTI's own, or on one that flushes and may hold the library's lock: so it takes the rows' alone. A
- * handler of the program's must not come for them meanwhile: the thread's calls are our own, if they were not before.
- */
+/* Takes a completed buffer, on CUPTI's thread, or on one that flushes and may hold the library's lock; so it takes the
+ * rows' lock only. Marks the thread's calls as ours, because a handler of the program must not ask for these locks
+ * meanwhile. */
 void CUPTIAPI cw_trace_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
     (void)size;

@@ -10,10 +10,10 @@
 #define put cw_trace_put
 #define put_text cw_trace_put_text
 
-/* ---- which calls ------------------------------------------------------------------------------------------------ */
+/* ---- choice of calls -------------------------------------------------------------------------------------------- */
 
-/* Calls that start work, wait for it or ask whether it is done, or give memory: what a timeline is read for. Programs
- * make ten times as many others, such as cudaGetDevice. */
+/* Whether a call starts work, waits for it, asks whether it is done, or allocates memory: the calls that explain a
+ * timeline. Programs make ten times as many others, such as cudaGetDevice. */
 static bool is_of_interest(const char *name)
 {
     static const char *const words[] = {"Launch",       "Memcpy",      "Memset",        "Malloc",      "Alloc",
@@ -26,7 +26,7 @@ static bool is_of_interest(const char *name)
     return false;
 }
 
-/* What the library calls itself where callbacks come: CUPTI crashes there in a call that has one. */
+/* Whether the library itself makes the call inside callbacks: CUPTI crashes there if the call has a callback. */
 static bool is_our_own(const char *name)
 {
     static const char *const names[] = {"cuStreamIsCapturing", "cuStreamIsCapturing_ptsz", "cuCtxGetCurrent",
@@ -54,8 +54,8 @@ static bool is_wanted(CUpti_CallbackDomain domain, CUpti_CallbackId id, enum cw_
 
 /* ---- waits ------------------------------------------------------------------------------------------------------ */
 
-struct wait {         /* for what a call of the driver waits, or what it asks whether it is done */
-    const char *type; /* NULL: for nothing */
+struct wait {         /* object of a call that waits, or that asks whether work is done */
+    const char *type; /* NULL: it does not wait */
     CUstream stream;
     bool of_stream, asks;
 };
@@ -86,7 +86,7 @@ static struct wait wait_of(CUpti_CallbackId id, const void *parameters)
     }
 }
 
-/* CUPTI's records say of a query what they say of a wait. */
+/* Notes a query, because CUPTI's records describe queries as waits. */
 static void note_query(uint32_t correlation)
 {
     if (correlation)
@@ -111,10 +111,10 @@ bool cw_trace_calls_want_runtime(CUpti_CallbackId id)
 
 /* ---- rows, with their lock held --------------------------------------------------------------------------------- */
 
-/* What the program or its libraries call the calling thread, once. */
+/* Adds a name row for the calling thread, once: its name in the program or its libraries. */
 static void name_thread(uint64_t thread)
 {
-    char name[16] = ""; /* as long as the kernel's are */
+    char name[16] = ""; /* as long as the kernel's names */
     if (cw_own_calls.named == self->trace)
         return;
     cw_own_calls.named = self->trace;
@@ -139,7 +139,7 @@ static uint32_t text_of(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 
 static void put_result(const CUpti_CallbackData *call)
 {
-    if (call->functionReturnValue) /* an enumeration in both */
+    if (call->functionReturnValue) /* an enumeration in both APIs */
         put(CW_FIELD_RESULT, *(const uint32_t *)call->functionReturnValue);
 }
 

@@ -1,6 +1,6 @@
-/* What of a trace is to be known before the agent answers: CUPTI has to be told some of it before CUDA begins, and the
- * runtimes of OpenMP and OpenACC ask for their tools when the program starts. The agent says it in the environment of
- * a program that it starts (CW_AGENT_TRACE_VARIABLE). */
+/* Parts of a trace's setup that are needed before the agent answers: CUPTI needs some before CUDA begins, and the
+ * runtimes of OpenMP and OpenACC ask for their tools when the program starts. The agent passes them in the environment
+ * of a program that it starts (CW_AGENT_TRACE_VARIABLE). */
 #ifndef CW_INJECT_TRACE_EARLY_H
 #define CW_INJECT_TRACE_EARLY_H
 
@@ -8,21 +8,21 @@
 #include "agent/inject/driver/inject.h"
 
 struct cw_trace_early {
-    bool asked;                         /* CUPTI was */
+    bool asked;                         /* CUPTI was asked */
     CUptiResult latency, device_graphs; /* its answers */
 };
 extern struct cw_trace_early *const cw_trace_early;
 
-/* What the agent wants; all 0 where none has said so. Needs no lock. */
+/* The agent's early setup; all 0 if there is none. Needs no lock. */
 struct cw_trace_early_wish {
     uint64_t kinds;
     uint32_t flags; /* enum cw_trace_flag */
 };
 struct cw_trace_early_wish cw_trace_early_wish(void);
 
-/* Tells CUPTI, as CUDA begins. */
+/* Passes the setup to CUPTI, when CUDA begins. */
 void cw_trace_early_ask(void);
-/* Why there is nothing of a kind, or less of it than was asked for; NULL where all is well. */
+/* Returns the reason why a kind is missing or incomplete; NULL if it is complete. */
 const char *cw_trace_early_lacks(enum cw_trace_kind kind, uint32_t flags);
 
 #endif

@@ -2,7 +2,7 @@
 
 #define self cw_trace_cupti
 
-/* Its place, or that of a free one where it is NULL; behind the last: there is none. */
+/* Index of a context, or of a free place if it is NULL; behind the last if there is none. */
 static uint32_t place_of(CUcontext context)
 {
     uint32_t i = 0;

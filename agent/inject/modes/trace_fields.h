@@ -1,18 +1,18 @@
-/* What many of CUPTI's records have alike, as fields of the row that is being made. */
+/* Writes fields common to several CUPTI records into the current row. */
 #ifndef CW_INJECT_TRACE_FIELDS_H
 #define CW_INJECT_TRACE_FIELDS_H
 
 #include "agent/inject/modes/trace_rows.h"
 
-/* Records grow with versions of CUPTI, at their end. Those that are read are in the headers of all toolkits from 12.6
- * on; what a later version has behind them is read where both this library and the CUPTI that runs have it. */
+/* Newer versions of CUPTI have longer records. The headers of all toolkits from 12.6 on have the members read here. A
+ * later member is read if both this build and the running CUPTI have it. */
 enum { CW_CUPTI_OF_12_8 = 26 };
 
 struct cw_trace_cupti {
     uint32_t version;
-    bool unified;       /* CUPTI knows what to count of unified memory */
-    _Atomic bool waits; /* it records synchronization */
-    struct {            /* contexts that there are; with the rows' lock */
+    bool unified;       /* CUPTI was told which unified memory events to count */
+    _Atomic bool waits; /* CUPTI records synchronization */
+    struct {            /* existing contexts; under the rows' lock */
         CUcontext context;
         uint64_t id;
     } contexts[CW_MOST_CONTEXTS];
@@ -29,21 +29,21 @@ struct cw_trace_words {
         (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)                \
     }
 
-/* CUPTI's number of a context, by a handle, which is used again. Those beyond what there is room for are not known. */
+/* Map a context's handle, which may be reused, to CUPTI's number. Contexts beyond the limit are unknown. */
 void cw_trace_context_add(CUcontext context, uint64_t id);
 void cw_trace_context_remove(CUcontext context);
-uint64_t cw_trace_context_find(CUcontext context); /* CW_TRACE_UNKNOWN: it is not known */
+uint64_t cw_trace_context_find(CUcontext context); /* CW_TRACE_UNKNOWN: not known */
 
-/* The word for a value; "unknown" for one that is not in the list, or has none there. */
+/* Puts the word for a value; "unknown" for a value that is not in the list, or has no word there. */
 void cw_trace_put_word(enum cw_trace_field field, struct cw_trace_words words, uint32_t value);
 void cw_trace_put_memory(enum cw_trace_field field, uint32_t kind);
 void cw_trace_put_channel(uint32_t channel, uint32_t type);
-/* CUPTI says 0 of what is in no graph. */
+/* Puts graph and node; CUPTI gives 0 outside graphs. */
 void cw_trace_put_graph(uint32_t graph, uint64_t node);
-/* What CUPTI did not collect it says 0 of. */
+/* Puts times; CUPTI gives 0 for times that it did not collect. */
 void cw_trace_put_times(enum cw_trace_kind kind, uint64_t start, uint64_t end);
 void cw_trace_put_place(uint32_t device, uint32_t context, uint32_t stream, uint32_t correlation);
-/* A row that calls are counted for. */
+/* Counts a row of an event that calls launch. */
 void cw_trace_count_direct(enum cw_trace_kind kind);
 
 #endif

@@ -13,7 +13,7 @@
 
 typedef CUpti_ActivityKernel9 kernel_record;
 
-struct shape { /* what makes a launch_shape */
+struct shape { /* data that identifies a launch_shape */
     uint64_t name, local_total;
     int32_t grid[3], block[3], shared_static, shared_dynamic;
     uint32_t cluster[3], policy, most, active, local, executed;
@@ -53,7 +53,7 @@ static void put_shape(uint32_t number, uint32_t name, const kernel_record *k)
                       k->launchType);
 }
 
-/* Where there is no room to say what it is, it is not known; the next launch tries again. */
+/* Returns the shape of a kernel. It is unknown if there is no room for its row; the next launch tries again. */
 static uint64_t shape_of(const kernel_record *k)
 {
     struct shape shape = {.name = k->name ? XXH3_64bits(k->name, strlen(k->name)) : 0,
@@ -85,7 +85,7 @@ static uint64_t shape_of(const kernel_record *k)
     return number;
 }
 
-/* Whether it was launched by the GPU itself. */
+/* Whether the GPU itself launched the kernel. */
 static bool is_of_device(const kernel_record *k)
 {
 #if CUDA_VERSION >= 13000
@@ -123,7 +123,7 @@ static void put_direction(uint32_t kind)
         kind);
 }
 
-/* Records of copies within and between GPUs have the same members, in other places. */
+/* Records of copies within and between GPUs have the same members, at different offsets. */
 #define PUT_COPY(m)                                                                                                    \
     do {                                                                                                               \
         cw_trace_put_times(CW_TRACE_COPY, (m)->start, (m)->end);                                                       \
@@ -210,7 +210,7 @@ void cw_trace_take_graph(const CUpti_Activity *record)
     put(CW_FIELD_GRAPH, g->graphId);
 }
 
-/* Its streamId is no stream of the program's: it is the mode once more, in the uppermost byte. */
+/* Its streamId is no stream of the program, but the mode again, in the uppermost byte. */
 void cw_trace_take_device_graph(const CUpti_Activity *record)
 {
     const CUpti_ActivityDeviceGraphTrace *g = (const void *)record;

@@ -1,4 +1,4 @@
-/* Records of what runs on a GPU: kernels, copies and graphs. Each makes a row, with the rows' lock held. */
+/* Makes rows of records about work on a GPU: kernels, copies and graphs. Call these with the rows' lock. */
 #ifndef CW_INJECT_TRACE_GPU_RECORDS_H
 #define CW_INJECT_TRACE_GPU_RECORDS_H
 

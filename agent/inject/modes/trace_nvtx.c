@@ -44,7 +44,8 @@ static void number_texts(struct cw_trace_open *o, const char *domain, const char
     o->name = cw_trace_text_number(name);
 }
 
-/* Numbers would stay, and be told the agent, whether or not a window opens. False without room. */
+/* Copies the texts instead of numbering them: a numbered text is kept and sent to the agent, even if no window opens.
+ * False if there is no room. */
 static bool copy_texts(struct cw_trace_open *o, const char *domain, const char *name)
 {
     domain = domain ? domain : "";
@@ -108,7 +109,7 @@ void cw_trace_nvtx_window(bool open, uint64_t now_ns)
     self->shut = !open;
 }
 
-/* False without room. */
+/* Adds an open range. False if there is no room. */
 static bool keep_open(uint64_t domain, uint64_t id, const struct cw_trace_label *label)
 {
     self->open = self->open ? self->open : calloc(CW_TRACE_MOST_OPEN, sizeof *self->open);
@@ -146,7 +147,7 @@ void cw_trace_nvtx_lost(void)
     cw_trace_rows_leave();
 }
 
-/* The range that ends: the one of that number, or the innermost that the thread has pushed in the domain. */
+/* Finds the range that ends: by its number, or the innermost that the thread has pushed in the domain. */
 static struct cw_trace_open *find(uint64_t domain, uint64_t id)
 {
     const uint64_t thread = cw_inject_thread();
@@ -166,7 +167,7 @@ void cw_trace_nvtx_close(uint64_t domain, uint64_t id)
         return;
     struct cw_trace_open *found = find(domain, id);
     if (found) {
-        struct cw_trace_open o = *found; /* while a row waits for room, other threads' come and go */
+        struct cw_trace_open o = *found; /* while a row waits for room, ranges of other threads come and go */
         memmove(found, found + 1, (size_t)(self->open + --self->count - found) * sizeof *found);
         if (was_in_window(&o))
             put_range(&o, cw_inject_now_ns(), cw_inject_thread());

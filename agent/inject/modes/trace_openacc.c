@@ -1,5 +1,5 @@
-/* What an OpenACC program does, in a trace: its runtime tells of it through the profiling interface of OpenACC 2.5 and
- * later, whose types are in no header that every compiler has. */
+/* Traces an OpenACC program: its runtime reports events through the profiling interface of OpenACC 2.5 and later, whose
+ * types are declared here because not every compiler has a header for them. */
 #include "agent/inject/modes/trace_early.h"
 #include "agent/inject/modes/trace_recording.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- the interface ---------------------------------------------------------------------------------------------- */
 
-/* Events come in pairs, but for those from RUNTIME_SHUTDOWN to FREE. */
+/* Events come in pairs, except the ones from RUNTIME_SHUTDOWN to FREE. */
 enum {
     DEVICE_INIT_START = 1,
     RUNTIME_SHUTDOWN = 5,
@@ -29,10 +29,10 @@ struct about { /* acc_prof_info */
     int line, end_line, function_line, function_end_line;
 };
 
-struct event { /* acc_event_info: what all have, and what those have that move data or launch */
+struct event { /* acc_event_info: common members, and members of data and launch events */
     int event, bytes, construct, implicit;
-    void *of_tool;    /* goes from the start of a pair to its end */
-    const char *name; /* of a variable, or of a kernel */
+    void *of_tool;    /* passed from the start of a pair to its end */
+    const char *name; /* name of a variable or kernel */
     size_t size;
 };
 
@@ -92,11 +92,11 @@ static bool moves_data(int event)
     return (event >= CREATE && event <= FREE) || (event >= UPLOAD_START && event <= DOWNLOAD_END);
 }
 
-struct place { /* in CUDA */
+struct place { /* place in CUDA */
     uint64_t device, context;
 };
 
-/* The runtime has the context that it uses current. */
+/* Finds device and context: the runtime has its context current. */
 static struct place place_of(const struct device *device)
 {
     struct place place = {CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN};
@@ -156,7 +156,7 @@ static void happens(const struct about *about, struct event *event, const struct
 
 /* ---- entry ------------------------------------------------------------------------------------------------------ */
 
-/* What OpenACC's runtime calls as it starts, of the library that ACC_PROFLIB names. */
+/* Called by OpenACC's runtime when it starts, in the library named by ACC_PROFLIB. */
 __attribute__((visibility("default"))) void acc_register_library(registration *add, registration *remove, void *find);
 void acc_register_library(registration *add, registration *remove, void *find)
 {

@@ -10,7 +10,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-/* With the rows' lock. */
+/* Puts a row. Call it with the rows' lock. */
 static void put_row(const char *type, uint64_t thread, uint64_t start_ns, uint64_t end_ns, uint64_t count)
 {
     const uint32_t text = cw_trace_text_number(type);
@@ -23,7 +23,7 @@ static void put_row(const char *type, uint64_t thread, uint64_t start_ns, uint64
     put(CW_FIELD_COUNT, count);
 }
 
-/* Of the calling thread, until now. */
+/* Puts a row for the calling thread that ends now. */
 static void put_own(const char *type, uint64_t start_ns, uint64_t count)
 {
     if (!start_ns || !cw_trace_rows_enter())
@@ -37,7 +37,7 @@ static uint64_t start_now(void)
     return cw_trace_recording_takes() ? cw_inject_now_ns() : 0;
 }
 
-/* ---- what a thread is within ------------------------------------------------------------------------------------ */
+/* ---- open regions of a thread ----------------------------------------------------------------------------------- */
 
 static struct cw_openmp_thread *own(void)
 {
@@ -64,7 +64,7 @@ static void lose(void)
     cw_trace_rows_leave();
 }
 
-/* The innermost of the type. What began within it, and whose end nobody told of, is forgotten. */
+/* Ends the innermost region of the type. Drops regions inside it whose end was not reported. */
 static void end(const char *type)
 {
     struct cw_openmp_thread *t = own();
@@ -90,7 +90,7 @@ static void begin_or_end(ompt_scope_endpoint_t endpoint, const char *type, uint6
         end(type);
 }
 
-/* ---- what the runtime calls ------------------------------------------------------------------------------------- */
+/* ---- callbacks for the runtime ---------------------------------------------------------------------------------- */
 
 static void thread_begins(ompt_thread_t type, ompt_data_t *data)
 {
@@ -110,7 +110,7 @@ static void thread_begins(ompt_thread_t type, ompt_data_t *data)
     cw_trace_rows_leave();
 }
 
-/* Of a child that was forked it is another's: that memory stays. */
+/* Ends a thread. In a forked child the memory belongs to another thread and stays. */
 static void thread_ends(ompt_data_t *data)
 {
     struct cw_openmp_thread *t = data->ptr;
@@ -144,7 +144,7 @@ static void parallel_ends(ompt_data_t *parallel, ompt_data_t *task, int flags, c
     end(parallel_type);
 }
 
-/* A thread's part of a parallel region; the first one's says how many take part. */
+/* Handles a thread's part of a parallel region; the first thread's part has the number of threads. */
 static void implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned threads,
                           unsigned index, int flags)
 {
@@ -157,7 +157,7 @@ static void implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
     begin_or_end(endpoint, "implicit_task", CW_TRACE_UNKNOWN);
 }
 
-enum { WAITS = 1 }; /* an explicit task: not running, 0 is none of these; else when it began to run */
+enum { WAITS = 1 }; /* state of an explicit task: WAITS if it is not running, else the start of its run; 0 is neither */
 
 static void task_made(ompt_data_t *by, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependences,
                       const void *code)
@@ -234,7 +234,7 @@ static void finalize(ompt_data_t *data)
     (void)data;
 }
 
-/* What OpenMP's runtime calls as it starts, of the library that OMP_TOOL_LIBRARIES names. */
+/* Called by OpenMP's runtime when it starts, in the library named by OMP_TOOL_LIBRARIES. */
 __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime);
 ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
 {
@@ -252,7 +252,7 @@ void cw_trace_openmp_finish(void)
         struct cw_openmp_thread *t = self->threads;
         self->threads = t->next;
         t->next = NULL;
-        t->at = NULL; /* its memory is the thread's */
+        t->at = NULL; /* the thread owns its memory */
         if (t->start_ns)
             put_row("thread", t->thread, t->start_ns, now, CW_TRACE_UNKNOWN);
     }

@@ -1,5 +1,5 @@
-/* What an OpenMP program does on the host, in a trace: its runtime tells of it through OMPT, the interface for tools of
- * OpenMP 5. Of gcc's runtime nothing is known, which has no such interface before gcc 16. */
+/* Traces an OpenMP program on the host: its runtime reports events through OMPT, the tools interface of OpenMP 5. gcc's
+ * runtime has no such interface before gcc 16. */
 #ifndef CW_INJECT_TRACE_OPENMP_H
 #define CW_INJECT_TRACE_OPENMP_H
 
@@ -7,11 +7,11 @@
 
 #include <Openmp/omp-tools.h>
 
-enum { CW_OPENMP_MOST_OPEN = 32 }; /* of a thread; what is within is lost, and counted */
+enum { CW_OPENMP_MOST_OPEN = 32 }; /* for each thread; deeper regions are lost and counted */
 
-struct cw_openmp_open {       /* something that a thread is within */
-    const char *type;         /* of one text is one type alone */
-    uint64_t start_ns, count; /* start 0: it is not recorded */
+struct cw_openmp_open {       /* a region that a thread is in */
+    const char *type;         /* compared by pointer: each type has a single text */
+    uint64_t start_ns, count; /* start 0: not recorded */
 };
 
 struct cw_openmp_thread {
@@ -24,13 +24,13 @@ struct cw_openmp_thread {
 struct cw_openmp {
     ompt_start_tool_result_t tool;
     ompt_get_thread_data_t thread_data;
-    struct cw_openmp_thread *threads; /* with the rows' lock */
+    struct cw_openmp_thread *threads; /* under the rows' lock */
 };
 extern struct cw_openmp *const cw_openmp;
 
-/* At the end: threads that run still end now. With the rows' lock held. */
+/* Ends running threads now, at the end of the trace. Call it with the rows' lock. */
 void cw_trace_openmp_finish(void);
-/* In a child that was forked, which has none of the threads. */
+/* Call it in a forked child, which has none of the threads. */
 void cw_trace_openmp_forget(void);
 
 #endif

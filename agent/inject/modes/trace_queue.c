@@ -9,7 +9,7 @@
 
 static const size_t most_bytes = 12 << 20;
 static const uint64_t most_credit_ns = 100000000, share = 20, look_ns = 100000000;
-/* Waits of microseconds take much longer than they are meant to. */
+/* Waits of microseconds take much longer than requested. */
 static const uint64_t least_wait_ns = 10000000;
 
 static uint64_t now_ns(void)
@@ -27,8 +27,8 @@ static void wait_until(uint64_t ns)
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
-/* The first message, by whoever has taken it, without the lock: one at a time, for texts come before the rows that name
- * them. */
+/* Sends the first message without the lock. Sends one message at a time, because texts come before the rows that refer
+ * to them. */
 static void send_first(void)
 {
     struct cw_trace_message *m = self->first;

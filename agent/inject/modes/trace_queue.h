@@ -1,7 +1,7 @@
-/* Rows of a trace on their way to the agent. The program's threads put them here, and a thread of ours sends them: an
- * agent that is stopped, or writes to a slow disk, does not hold the program up. The queue takes 12 MB and a message at
- * most. While it is full a thread of the program waits for room for a while: all together a tenth of a second at once,
- * and a twentieth of the time. Then its rows are lost. */
+/* Queue of a trace's rows on their way to the agent. The program's threads put rows into it, and one of our threads
+ * sends them, so that an agent that is stopped, or writes to a slow disk, does not block the program. The queue takes
+ * at most 12 MB and one message. While it is full, a thread of the program waits for room, within a limit for all
+ * threads together: a tenth of a second at once, and a twentieth of the time. After that its rows are lost. */
 #ifndef CW_INJECT_TRACE_QUEUE_H
 #define CW_INJECT_TRACE_QUEUE_H
 
@@ -15,33 +15,33 @@ struct cw_trace_message {
 };
 
 struct cw_trace_queue {
-    pthread_mutex_t lock; /* the rows' */
+    pthread_mutex_t lock; /* the rows' lock */
     pthread_cond_t changed;
     struct cw_trace_message *first, *last;
-    size_t bytes;       /* of all messages, and of the one that is being sent */
-    uint64_t put, sent; /* messages so far, also those that could not be sent */
+    size_t bytes;       /* in all messages, the one being sent included */
+    uint64_t put, sent; /* messages so far, unsent ones included */
     bool sending, ends;
-    bool running;                   /* the thread */
-    uint32_t waiting;               /* threads, for room */
-    uint64_t credit_ns, counted_ns; /* how long the program's threads may wait yet, and when that was counted */
+    bool running;                   /* the thread runs */
+    uint32_t waiting;               /* number of threads that wait for room */
+    uint64_t credit_ns, counted_ns; /* remaining time that the program's threads may wait, and when it was computed */
 };
 extern struct cw_trace_queue *const cw_trace_queue;
 
-/* Starts the thread; false where there is none to be had. Without the lock. */
+/* Starts the thread; false if there is none. Call it without the lock. */
 bool cw_trace_queue_begin(void);
 
-/* All that follows with the lock, which others may have while one waits. */
+/* Call all functions below with the lock, which is released during waits. */
 bool cw_trace_queue_has_room(void);
-/* The same, behind a wait where there is none. */
+/* Waits for room if there is none. */
 bool cw_trace_queue_make_room(void);
-/* Puts a message at the end, and takes over its memory. */
+/* Appends a message, and takes over its memory. */
 void cw_trace_queue_put(const struct cw_writer *out);
-/* Waits until all that was put has been sent, or the agent is gone: as long as the connection's patience for each. */
+/* Waits until everything is sent or the agent is gone, at most the connection's patience for each message. */
 void cw_trace_queue_drain(void);
-/* The thread has nothing more to do; whether it is at an end. */
+/* Ends the thread's work; whether the thread has ended. */
 void cw_trace_queue_end(void);
 bool cw_trace_queue_ended(void);
-/* Once it is: frees what was not sent. */
+/* Frees unsent messages; call it after that. */
 void cw_trace_queue_reset(void);
 
 #endif

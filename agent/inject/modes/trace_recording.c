@@ -17,7 +17,7 @@ static bool is_made_whole(enum cw_trace_kind kind)
     return (kind != CW_TRACE_GRAPH && kind != CW_TRACE_DEVICE_GRAPH) || !(self->flags & CW_TRACE_GRAPH_NODES);
 }
 
-/* Why a kind is not there. */
+/* Notes why a kind is missing. */
 static void note_refusal(enum cw_trace_kind kind, CUptiResult result)
 {
     char text[160];
@@ -30,7 +30,7 @@ static void note_refusal(enum cw_trace_kind kind, CUptiResult result)
     cw_trace_rows_unlock();
 }
 
-/* What CUPTI is to record. Its answer counts the first time. */
+/* Enables or disables CUPTI's kinds. Its first answer counts. */
 static void set_kinds(bool enable)
 {
     for (enum cw_trace_kind k = 0; k < CW_TRACE_KIND__COUNT; k++) {
@@ -83,7 +83,7 @@ static void put_window(uint64_t end_ns)
     cw_trace_rows_unlock();
 }
 
-/* Opens or closes it where that is due. With its lock. */
+/* Opens or closes the window if due. Call it with the window's lock. */
 static void review(void)
 {
     const uint64_t now = cw_inject_now_ns();
@@ -114,7 +114,7 @@ void cw_trace_recording_begin(void)
     if (has_windows())
         tell_nvtx(false, cw_inject_now_ns());
     for (uint32_t i = cw_user_ranges_wanted_count(); self->options.range && i-- > 0;)
-        cw_trace_window_range(&self->window, true); /* that were opened before */
+        cw_trace_window_range(&self->window, true); /* opened earlier */
     review();
     pthread_mutex_unlock(&self->lock);
 }
@@ -186,7 +186,7 @@ void cw_trace_recording_reset(void)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* What goes into a graph is not launched. The stream is asked only while there are such. */
+/* Whether a launch goes into a graph and so does not run. Asks about the stream only during captures. */
 static bool is_captured(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     if (!cw_stream_capture_is_under_way() || !cw_inject_enter())
@@ -210,8 +210,8 @@ static void window_launch(const CUpti_CallbackData *call, bool entered)
     cw_inject_leave();
 }
 
-/* One counts that has the window open from its begin to its return: of others nobody knows whether CUPTI records them.
- */
+/* Counts a launch if the window is open from its beginning to its return: for any other it is unknown whether CUPTI
+ * records it. */
 void cw_trace_recording_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const enum cw_trace_kind kind = cw_inject_launches_graph(id) ? CW_TRACE_GRAPH : CW_TRACE_KERNEL;

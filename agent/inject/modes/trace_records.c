@@ -19,11 +19,11 @@ static void take_internal(const CUpti_Activity *record)
     cw_trace_put_times(CW_TRACE_INTERNAL, a->start, a->end);
     put(CW_FIELD_THREAD, a->threadId);
     put(CW_FIELD_CORRELATION, a->correlationId);
-    put_text(CW_FIELD_NAME, "a launch of the driver's own"); /* CUPTI names no call */
+    put_text(CW_FIELD_NAME, "a launch of the driver's own"); /* CUPTI gives no name of the call */
     put(CW_FIELD_RESULT, a->returnValue);
 }
 
-/* What the program's query finds that is not done. */
+/* Word for a wait, or for a query that finds unfinished work. */
 static const char *wait_type(CUpti_ActivitySynchronizationType type, bool asked)
 {
     switch (type) {
@@ -101,7 +101,7 @@ static void take_stream(const CUpti_Activity *record)
     put(CW_FIELD_CORRELATION, s->correlationId);
 }
 
-/* Of those that are part of another: the program's other contexts are told of as they are made. */
+/* Takes a context that is part of another: the program's other contexts are reported when they are created. */
 static void take_context(const CUpti_Activity *record)
 {
 #if CUDA_VERSION >= 12080
@@ -140,7 +140,7 @@ static void take_overhead(const CUpti_Activity *record)
     put(CW_FIELD_CORRELATION, o->correlationId ? o->correlationId : CW_TRACE_UNKNOWN);
 }
 
-/* Its cacheSize is how large the driver's cache may grow, and says nothing of the code. */
+/* Takes a record of compiling. Its cacheSize is the limit of the driver's cache, not the size of the code. */
 static void take_jit(const CUpti_Activity *record)
 {
     const CUpti_ActivityJit *j = (const void *)record;
@@ -208,7 +208,7 @@ static void take_pool(const CUpti_Activity *record)
     put(CW_FIELD_CORRELATION, p->correlationId);
 }
 
-/* Which of the two ends of what is counted is a GPU: of the others CUPTI says nothing, or 0. */
+/* Finds which end of a unified memory event is a GPU: for the other end CUPTI gives nothing, or 0. */
 static void put_ends(const CUpti_ActivityUnifiedMemoryCounter2 *u)
 {
     bool source = false, target = false;
@@ -225,7 +225,7 @@ static void put_ends(const CUpti_ActivityUnifiedMemoryCounter2 *u)
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP:
         source = target = true;
         break;
-    default: /* of the CPU, or of several */
+    default: /* the CPU, or several processors */
         break;
     }
     if (source && u->srcId != CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID)
@@ -245,13 +245,13 @@ static void take_unified(const CUpti_Activity *record)
     const bool of_cpu = u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT;
     if (!cw_trace_row(CW_TRACE_UNIFIED))
         return;
-    put(CW_FIELD_START, u->start); /* a fault of the CPU has no end */
+    put(CW_FIELD_START, u->start); /* a CPU fault has no end */
     put(CW_FIELD_END, u->end ? u->end : u->start);
     cw_trace_put_word(CW_FIELD_TYPE,
                       CW_TRACE_WORDS("unknown", "bytes_htod", "bytes_dtoh", "cpu_page_faults", "gpu_page_faults",
                                      "thrashing", "throttling", "remote_map", "bytes_dtod"),
                       u->counterKind);
-    put(CW_FIELD_VALUE, of_cpu ? 1 : u->value); /* of a fault of the CPU CUPTI says where the program was */
+    put(CW_FIELD_VALUE, of_cpu ? 1 : u->value); /* for a CPU fault the value is the program's address */
     put(CW_FIELD_ADDRESS, u->address);
     put_ends(u);
     if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT)
@@ -306,7 +306,7 @@ static void take_pcie(const CUpti_Activity *record)
     put(CW_FIELD_PCIE_WIDTH, p->linkWidth);
 }
 
-/* ---- what programs say ------------------------------------------------------------------------------------------ */
+/* ---- correlations ----------------------------------------------------------------------------------------------- */
 
 static void take_external(const CUpti_Activity *record)
 {
@@ -319,7 +319,7 @@ static void take_external(const CUpti_Activity *record)
     put(CW_FIELD_ID, e->externalId);
 }
 
-/* ---- which records ---------------------------------------------------------------------------------------------- */
+/* ---- sources of each kind --------------------------------------------------------------------------------------- */
 
 static const struct source {
     enum cw_trace_kind kind;
@@ -332,7 +332,7 @@ static const struct source {
     {CW_TRACE_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET, cw_trace_take_set},
     {CW_TRACE_INTERNAL, CUPTI_ACTIVITY_KIND_INTERNAL_LAUNCH_API, take_internal},
     {CW_TRACE_EVENT, CUPTI_ACTIVITY_KIND_CUDA_EVENT, take_event},
-    /* CUPTI 13.0 tells of events only where waits are recorded, and of numbers only where calls are */
+    /* CUPTI 13.0 reports events only if waits are recorded, and correlation numbers only if calls are */
     {CW_TRACE_EVENT, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, take_wait},
     {CW_TRACE_EXTERNAL, CUPTI_ACTIVITY_KIND_RUNTIME, NULL},
     {CW_TRACE_EXTERNAL, CUPTI_ACTIVITY_KIND_DRIVER, NULL},
@@ -344,7 +344,7 @@ static const struct source {
     {CW_TRACE_UNIFIED, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, take_unified},
     {CW_TRACE_GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, cw_trace_take_graph},
     {CW_TRACE_DEVICE_GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, cw_trace_take_graph},
-    /* which cannot be enabled by themselves: they come with those of whole graphs */
+    /* cannot be enabled alone: they come with records of whole graphs */
     {CW_TRACE_DEVICE_GRAPH, CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, cw_trace_take_device_graph},
     {CW_TRACE_JIT, CUPTI_ACTIVITY_KIND_JIT, take_jit},
     {CW_TRACE_EXTERNAL, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, take_external},
@@ -366,7 +366,6 @@ void cw_trace_record_take(const CUpti_Activity *record)
         }
 }
 
-/* Of one device. */
 static CUptiResult configure_unified(CUdevice device)
 {
     CUpti_ActivityUnifiedMemoryCounterConfig config[] = {
@@ -388,8 +387,8 @@ static CUptiResult configure_unified(CUdevice device)
     return cw_inject->api.cuptiActivityConfigureUnifiedMemoryCounter(config, count);
 }
 
-/* CUPTI wants to know what is to be counted before the kind is enabled: of all devices, whichever get a context later.
- * Some may lack it; CUPTI's answer where all do. */
+/* Configures unified memory events, which CUPTI needs before the kind is enabled, for all devices, because any may get
+ * a context later. Some may not support it; returns CUPTI's refusal only if all refuse. */
 static CUptiResult prepare_unified(void)
 {
     const struct cw_cupti *api = &cw_inject->api;
@@ -424,5 +423,5 @@ CUptiResult cw_trace_records_set(enum cw_trace_kind kind, bool enable)
             self->waits = true;
         result = r == CUPTI_SUCCESS ? result : r;
     }
-    return any ? CUPTI_SUCCESS : result; /* of several sources one is enough */
+    return any ? CUPTI_SUCCESS : result; /* one of several sources is enough */
 }

@@ -17,7 +17,7 @@
 
 #define self cw_trace_sheets
 
-/* Texts are sent when so many bytes of them wait. */
+/* Texts are sent when this many bytes wait. */
 static const size_t most_pending = 1 << 20;
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------ */
@@ -49,7 +49,7 @@ static bool prepare(void)
 bool cw_trace_rows_await(void)
 {
     const struct cw_inject_mode *mode = cw_inject->mode;
-    if (mode && !mode->traces) /* it is known by now that something else is wanted */
+    if (mode && !mode->traces) /* another kind of capture is wanted */
         self->closed = true;
     if (self->closed || self->begun)
         return !self->closed;
@@ -58,7 +58,7 @@ bool cw_trace_rows_await(void)
     return !self->closed;
 }
 
-/* Shared with the agent. What is there so far goes over, of kinds that are wanted. */
+/* Shares the page with the agent. Carries over earlier counts of wanted kinds. */
 static bool share_page(uint64_t kinds)
 {
     struct cw_trace_page *page = MAP_FAILED;
@@ -128,7 +128,7 @@ void cw_trace_rows_close(void)
 void cw_trace_forget(void)
 {
     const bool known = self->known;
-    *self = (struct cw_trace_sheets){.closed = known}; /* its memory may be in another thread's hands */
+    *self = (struct cw_trace_sheets){.closed = known}; /* another thread may have been changing its memory */
     *cw_trace_queue = (struct cw_trace_queue){0};
 }
 
@@ -143,13 +143,13 @@ void cw_trace_rows_reset(void)
     free(self->shapes);
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         free(self->tables[k].values);
-    memset(self, 0, sizeof *self); /* on the stack it would be large */
+    memset(self, 0, sizeof *self); /* too large for the stack */
     cw_trace_queue_reset();
 }
 
 /* ---- texts and shapes ------------------------------------------------------------------------------------------- */
 
-/* Chunk TSTR, as cw_trace_write_texts writes it. */
+/* Writes a TSTR chunk, as cw_trace_write_texts does. */
 static void write_texts(struct cw_writer *out)
 {
     const uint32_t count = self->last_text - self->sent;
@@ -171,7 +171,7 @@ static void write_texts(struct cw_writer *out)
     self->pending.size = 0;
 }
 
-/* What was written is to be sent. */
+/* Queues the written chunks. */
 static void send(struct cw_writer *out)
 {
     if ((out->size || out->status != CW_OK) && !cw_inject->over)
@@ -188,7 +188,7 @@ static void send_texts(void)
     send(&out);
 }
 
-/* The slot of a hash, or where it is to be. */
+/* The slot of a hash, or the free slot for it. */
 static struct cw_trace_known *find(struct cw_trace_known *slots, uint32_t count, uint64_t hash)
 {
     uint32_t at = (uint32_t)hash & (count - 1);
@@ -197,7 +197,7 @@ static struct cw_trace_known *find(struct cw_trace_known *slots, uint32_t count,
     return &slots[at];
 }
 
-/* Those before are forgotten, and get other numbers where they come again. */
+/* Forgets all entries of a full table; they get new numbers when they come again. */
 static void forget_if_full(struct cw_trace_known *slots, uint32_t count, uint32_t *known)
 {
     if (*known < count / 4 * 3)
@@ -267,7 +267,7 @@ static void write_table(struct cw_writer *out, enum cw_trace_kind kind)
     t->count = 0;
 }
 
-/* Texts come before the rows that name them, and a kind's shapes before its launches. */
+/* Sends tables. Texts come before the rows that refer to them, and a kind's shapes before its launches. */
 static void send_tables(enum cw_trace_kind first, enum cw_trace_kind last)
 {
     struct cw_writer out;
@@ -288,7 +288,7 @@ void cw_trace_rows_send(void)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-/* Whether rows of the kind are wanted: one is counted then. */
+/* Whether rows of the kind are wanted; if so, counts one. */
 static bool count_row(enum cw_trace_kind kind)
 {
     if (self->closed || !self->begun || !(self->kinds & CW_TRACE_BIT(kind)))
@@ -309,7 +309,7 @@ void cw_trace_row_lost(enum cw_trace_kind kind)
         lose(kind);
 }
 
-/* Others may have emptied the table, or ended the trace, while this thread waited. */
+/* Whether the table has room now. Others may have emptied it, or ended the trace, while this thread waited. */
 static bool has_place(enum cw_trace_kind kind)
 {
     const struct cw_trace_table *t = &self->tables[kind];

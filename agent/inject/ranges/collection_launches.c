@@ -1,4 +1,4 @@
-/* The launches and ranges of a collection, before their counter data is sent. */
+/* Launches and ranges of a collection, until their counter data is sent. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 
@@ -96,7 +96,7 @@ bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *d
     c->launches[i].data.end_ns = cw_inject_now_ns();
     bool refused = cw_inject_refused(data);
     c->launches[i].data.unwanted |= refused;
-    if (refused && !c->pushed) { /* to CUPTI, it was none */
+    if (refused && !c->pushed) { /* CUPTI did not see it */
         free(c->launches[i].kernel);
         free(c->launches[i].nvtx);
         memmove(&c->launches[i], &c->launches[i + 1], (--c->count - i) * sizeof *c->launches);

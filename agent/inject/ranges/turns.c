@@ -4,14 +4,14 @@
 #include <string.h>
 
 enum {
-    TRIES = 16,       /* earlier occurrences of the kind that are looked at */
-    MOST_ALIKE = 16,  /* kinds before it that are compared */
-    MOST_AHEAD = 512, /* occurrences that are foreseen */
-    FREE_ROUNDS = 2,  /* of changes, before what they take is limited */
-    SHARE = 2,        /* changes take at most one part in so many of the time */
-    PATIENCE = 2,     /* changes that counting in vain may cost, before there is one */
-    MANY = 4,         /* counts of a pass */
-    WORTH = 2,        /* a change is worth one part in so many of what comes, or of what the change costs */
+    TRIES = 16,       /* earlier occurrences of the kind to examine */
+    MOST_ALIKE = 16,  /* preceding kinds to compare */
+    MOST_AHEAD = 512, /* occurrences to predict */
+    FREE_ROUNDS = 2,  /* rounds of changes before their time is limited */
+    SHARE = 2,        /* changes take at most one part in SHARE of the time */
+    PATIENCE = 2,     /* cost of useless counting before a change, in changes */
+    MANY = 4,         /* enough counts of a pass */
+    WORTH = 2,        /* a change must serve one part in WORTH of the predicted occurrences, or of its own cost */
 };
 
 bool cw_turns_begin(struct cw_turns *t, uint32_t passes, bool wants_warm)
@@ -42,7 +42,7 @@ void cw_turns_end(struct cw_turns *t)
     *t = (struct cw_turns){0};
 }
 
-/* ---- what was met ----------------------------------------------------------------------------------------------- */
+/* ---- history ---------------------------------------------------------------------------------------------------- */
 
 static uint16_t *counts_of(const struct cw_turns *t, uint32_t kind)
 {
@@ -64,7 +64,7 @@ static bool is_remembered(const struct cw_turns *t, uint64_t number)
     return number && number + CW_TURNS_HISTORY > t->met;
 }
 
-/* The place of a kind; where its set is full, that of the kind which was not met for longest. */
+/* The place of a kind; if its set is full, that of the kind not met for the longest time. */
 static uint32_t find_kind(struct cw_turns *t, uint64_t key)
 {
     uint32_t first =
@@ -100,7 +100,7 @@ static uint32_t least(const struct cw_turns *t, const uint16_t *counts)
     return found;
 }
 
-/* What a kind is in want of first. */
+/* The first need of a kind. */
 enum want { COUNTS, WARM_COUNTS, BALANCE };
 
 static bool lacks(const struct cw_turns *t, uint32_t kind, uint32_t pass, enum want want)
@@ -118,7 +118,7 @@ static bool lacks_any(const struct cw_turns *t, uint32_t kind, enum want want)
     return false;
 }
 
-/* A kind that comes too seldom is cold at each change; many such counts do as well. */
+/* A kind that comes too rarely is cold after each change; many such counts are good enough. */
 static enum want want_of(const struct cw_turns *t, uint32_t kind)
 {
     uint32_t fewest = least(t, counts_of(t, kind));
@@ -154,9 +154,9 @@ void cw_turns_started(struct cw_turns *t)
     t->wasted = 0;
 }
 
-/* ---- what comes ------------------------------------------------------------------------------------------------- */
+/* ---- prediction ------------------------------------------------------------------------------------------------- */
 
-/* How many of the last occurrences were of the same kinds as those up to an earlier one. */
+/* Number of last occurrences with the same kinds as those up to an earlier one. */
 static uint32_t alike(const struct cw_turns *t, uint64_t earlier)
 {
     uint32_t n = 0;
@@ -166,7 +166,7 @@ static uint32_t alike(const struct cw_turns *t, uint64_t earlier)
     return n;
 }
 
-/* The earlier occurrence that the last one is most like, or the last one itself. */
+/* The earlier occurrence most similar to the last one, or the last one itself. */
 static uint64_t find_model(const struct cw_turns *t)
 {
     uint64_t model = t->met, at = t->met;
@@ -184,22 +184,21 @@ static uint64_t find_model(const struct cw_turns *t)
     return model;
 }
 
-/* What one more count adds: the error of a mean of n falls with n, and one of none is no mean. */
+/* Value of one more count: the error of a mean of n falls with n, and without any count there is no mean. */
 static double worth(uint32_t counted)
 {
     static const double first = 4;
     return counted ? 1 / ((double)counted * (counted + 1)) : first;
 }
 
-/* The more often a kind is left waiting, the more it counts. */
+/* Weight of a kind. It doubles with each useless count, so that no kind waits for ever. */
 static uint64_t weight(const struct cw_turns_kind *kind)
 {
     enum { MOST = 8 };
     return UINT64_C(1) << (kind->in_vain < MOST ? kind->in_vain : MOST);
 }
 
-/* Fills in `fresh`, `gain` and `lead`, with the occurrence that was met last and as many of those foreseen behind it as
- * a pass can hold. */
+/* Fills in `fresh`, `gain` and `lead` from the last occurrence and as many predicted ones as a pass can hold. */
 static void look_ahead(struct cw_turns *t, enum want want, uint32_t room)
 {
     uint64_t model = find_model(t), end = model < t->met ? t->met : model + 1;
@@ -226,7 +225,7 @@ static void look_ahead(struct cw_turns *t, enum want want, uint32_t room)
     }
 }
 
-/* The nearest pass that adds most for what it takes to come to it; 0: this one. */
+/* The nearest pass with the greatest value for the cost of reaching it; 0: this one. */
 static uint32_t best_by_gain(const struct cw_turns *t)
 {
     uint32_t best = 0;
@@ -241,7 +240,7 @@ static uint32_t best_by_gain(const struct cw_turns *t)
     return best;
 }
 
-/* The same by kinds that are in want of it, of which the occurrence that was met last is one. */
+/* The same by the number of kinds that need the pass, among them the last occurrence's. */
 static uint32_t best_by_fresh(const struct cw_turns *t, uint32_t kind, enum want want)
 {
     uint32_t best = 0;
@@ -254,7 +253,8 @@ static uint32_t best_by_fresh(const struct cw_turns *t, uint32_t kind, enum want
     return best;
 }
 
-/* Whether it has enough to count there for what it takes: a share of all that comes, or of what a change costs. */
+/* Whether a change is worth its cost, by the share of predicted occurrences that the pass serves, or by the time of
+ * counting them. */
 static bool is_worth_it(const struct cw_turns *t, const struct cw_turns_costs *c, uint32_t changes)
 {
     uint64_t found = t->fresh[(t->pass + changes) % t->passes] * WORTH;
@@ -276,7 +276,7 @@ uint32_t cw_turns_advance(struct cw_turns *t, const struct cw_turns_costs *c)
     if (want == BALANCE && !enough)
         return 0;
     look_ahead(t, want, c->room);
-    bool later = t->fresh[t->pass] && t->lead * c->count_ns < c->change_ns; /* there is use for this pass, soon */
+    bool later = t->fresh[t->pass] && t->lead * c->count_ns < c->change_ns; /* this pass will soon be of use */
     bool comes_again = want != WARM_COUNTS || 2 * t->period <= c->room;     /* before a pass is full */
     uint32_t fresh = want == BALANCE || later || !comes_again ? 0 : best_by_fresh(t, kind, want);
     if (fresh && (!c->count_ns || (is_worth_it(t, c, fresh) && affords(t, c, fresh))))

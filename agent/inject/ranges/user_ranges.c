@@ -11,13 +11,13 @@
 
 enum { LONGEST_NAME = 1000 };
 
-/* Names are any bytes; ours are UTF-8 of one line. `to` has room for LONGEST_NAME bytes and a NUL. */
+/* Cleans a name, which may have any bytes, into one line of UTF-8. `to` has room for LONGEST_NAME bytes and a NUL. */
 static void clean(char *to, const char *from)
 {
     size_t n = 0;
     for (; from[n] && n < LONGEST_NAME; n++)
         to[n] = (unsigned char)from[n] < ' ' || from[n] == 0x7f ? '?' : from[n];
-    while (from[n] && n && ((unsigned char)from[n] & 0xc0) == 0x80) /* not in the middle of a character */
+    while (from[n] && n && ((unsigned char)from[n] & 0xc0) == 0x80) /* not within a character */
         n--;
     to[n] = 0;
     cw_utf8_force(to, n);
@@ -38,7 +38,7 @@ static uint64_t open_range(uint64_t domain, const char *name, bool process_wide)
         cw_say("%s", cw_nesting_warning(&self->open));
     if (!range)
         return 0;
-    const struct cw_open_range opened = *range; /* while the mode waits, other threads' come and go */
+    const struct cw_open_range opened = *range; /* while the mode waits, ranges of other threads come and go */
     const struct cw_inject_mode *now = mode();
     if (now && now->range_opened)
         now->range_opened(&opened);
