@@ -287,7 +287,7 @@ struct counterworks_evaluate_options {
  * options: the defaults.
  *
  * COUNTERWORKS_USAGE for an unknown name, COUNTERWORKS_INPUT for a capture of another chip, COUNTERWORKS_UNSUPPORTED
- * for a capture of instructions. The chip's listener (counterworks_chip_tell) gets notices about an incomplete capture,
+ * for a capture without metrics. The chip's listener (counterworks_chip_tell) gets notices about an incomplete capture,
  * a capture planned with another version of the database, and metrics without a formula. */
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
                                                const struct counterworks_chip *chip, const char *const *names,
