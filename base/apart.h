@@ -1,4 +1,4 @@
-/* Tells names of a list apart that would read the same once they are shortened. */
+/* Tells names of a list apart that read the same once they are shortened. */
 #ifndef CW_BASE_APART_H
 #define CW_BASE_APART_H
 

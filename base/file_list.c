@@ -114,7 +114,7 @@ static enum cw_status add_lines(struct growing *g, const char *list, char *text,
     enum cw_status status = CW_OK;
     if (memchr(text, 0, size))
         return cw_error_set(g->err, CW_ERR_INPUT, "%s: found a NUL byte, expected a path in each line", list);
-    const size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark, as Windows has */
+    const size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
     for (char *line = text + mark, *end; status == CW_OK && line < text + size; line = end + 1) {
         end = line + strcspn(line, "\n");
         *end = 0;

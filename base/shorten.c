@@ -146,7 +146,6 @@ static const char *find_subject(const char *arguments, size_t *length)
     return NULL;
 }
 
-/* Cuts the middle. */
 static void cut_middle(char *text, size_t width)
 {
     char tail[CW_SHORT_SIZE];
@@ -159,7 +158,6 @@ static void cut_middle(char *text, size_t width)
     strcat(text, tail);
 }
 
-/* Cuts the end. */
 static void cut_end(char *text, size_t width)
 {
     if (cw_text_columns(text) > width)

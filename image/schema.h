@@ -44,7 +44,6 @@ struct cw_device {
 
 /* Number of columns: the counters, then the repeats. */
 uint32_t cw_schema_columns(const struct cw_schema *schema);
-/* The counter of a column. */
 uint32_t cw_schema_column_counter(const struct cw_schema *schema, uint32_t column);
 /* Finds the repeats of a counter: `repeats` from index *first on. Returns their number. */
 uint32_t cw_schema_repeats_of(const struct cw_schema *schema, uint32_t counter, uint32_t *first);

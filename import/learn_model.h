@@ -59,7 +59,6 @@ struct cw_pool cw_model_pool(struct cw_model *m, const bool *domains);
 /* Marks the domains of a cluster that share passes with others; returns their number. */
 uint32_t cw_model_mark_cluster(const struct cw_model *m, uint32_t cluster, bool *domains);
 
-/* The cluster of a class. */
 uint32_t cw_model_cluster(const struct cw_model *m, uint32_t class_);
 /* Draw a random placement of a class, and of a random one of some classes. */
 uint32_t cw_model_draw_class(struct cw_model *m, uint32_t class_);

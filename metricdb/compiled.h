@@ -16,7 +16,6 @@
 #include "metricdb/chip.h"
 #include "metricdb/data.h"
 
-/* The kind of compiled files. */
 extern const struct cw_file_kind cw_compiled_kind;
 
 /* Appends the compiled form of a loaded chip, without users' formulas. CW_ERR_UNSUPPORTED for a chip with more rows

@@ -19,7 +19,7 @@ struct cw_output_device {
 struct cw_output_file {
     char *path;
     struct cw_collector out;
-    struct cw_file_devices numbers; /* numbers of its devices */
+    struct cw_file_devices numbers;
     struct {
         uint64_t at; /* place in the file */
         uint32_t facts_known;
@@ -56,7 +56,6 @@ struct cw_range_source { /* the process of a range */
 enum cw_status cw_range_output_open(struct cw_range_output *output, const char *pattern, bool force,
                                     const struct cw_schema *schema, uint32_t runs, uint32_t groups,
                                     struct cw_error *err);
-/* Begins a run. */
 void cw_range_output_begin(struct cw_range_output *output);
 /* Adds a range, with attributes `rank` (if known) and `runs`. values: NULL for a range that this run saw and did not
  * collect, because another run may have collected it. */

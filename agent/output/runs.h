@@ -26,7 +26,6 @@ struct cw_run_range {
 /* Creates an empty table. NULL when out of memory. */
 struct cw_runs *cw_runs_create(uint32_t columns, uint32_t passes, uint32_t facts);
 void cw_runs_destroy(struct cw_runs *runs);
-/* Begins a run of a group. */
 void cw_runs_begin(struct cw_runs *runs, uint32_t group);
 /* Adds a range; copies everything. A range that the group's first run did not have is counted and left out. */
 enum cw_status cw_runs_add(struct cw_runs *runs, const struct cw_run_range *range, struct cw_error *err);

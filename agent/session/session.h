@@ -17,8 +17,8 @@ struct cw_process { /* the connection of a profiled process */
     struct cw_message_in message; /* the message being received or taken */
     enum cw_message_type answer;  /* the unread answer; 0: none. Until it is read, no message is taken */
     size_t answered;              /* bytes of the answer already sent */
-    size_t left;      /* after the program's end: bytes still to take, from the start of the message */
-    bool turned_away; /* rejected from a GPU that another process is collected on */
+    size_t left;                  /* after the program's end: bytes still to take, from the start of the message */
+    bool turned_away;             /* rejected from a GPU that another process is collected on */
     uint32_t pid, device_count;
     const char *program;       /* its name; NULL before its first HELLO */
     struct cw_device *devices; /* devices of its HELLOs, room for CW_MOST_DEVICES; without facts */

@@ -1,5 +1,5 @@
 /* Tracks the host memory that the program has allocated through CUDA. CUPTI's checkpoint restores it together with the
- * device's. But the program reads and writes it at any time, so its content must be kept. */
+ * device's. But the program reads and writes it at any time, so its content must not go back. */
 #ifndef CW_INJECT_PINNED_H
 #define CW_INJECT_PINNED_H
 

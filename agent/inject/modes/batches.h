@@ -48,7 +48,6 @@ extern const char cw_batch_no_room[], cw_batch_several_devices[], cw_batch_not_s
 /* Limit on the wait for all work of a batch or a graph. */
 extern const uint64_t cw_batch_rest_patience_ns;
 
-/* The batch of a collection. */
 struct cw_batch *cw_batch_of(const struct cw_collection *c);
 /* Whether no call is active that would be undone with a batch that began now. */
 bool cw_batch_quiet(void);

@@ -9,8 +9,8 @@ struct cw_launches {
     bool started;
     struct cw_filter_options options;
     struct cw_filter filter; /* selects the ranges or launches that get a WINDOW, if the options have any */
-    bool by_launch;          /* by launches */
-    uint32_t launch;         /* correlation of the launch whose window is open; 0: none */
+    bool by_launch;
+    uint32_t launch; /* correlation of the launch whose window is open; 0: none */
     uint32_t context_count;
     CUcontext contexts[CW_MOST_CONTEXTS];
 };

@@ -366,7 +366,6 @@ void cw_trace_record_take(const CUpti_Activity *record)
         }
 }
 
-/* Configures one device. */
 static CUptiResult configure_unified(CUdevice device)
 {
     CUpti_ActivityUnifiedMemoryCounterConfig config[] = {
