@@ -25,6 +25,7 @@
 #include "agent/inject/memory/record.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/multiplex.h"
+#include "agent/inject/modes/pass_turns.h"
 #include "agent/inject/modes/pc.h"
 #include "agent/inject/modes/range.h"
 #include "agent/inject/modes/replay.h"
@@ -60,6 +61,7 @@
     X(struct cw_collections, collections)                                                                              \
     X(struct cw_range_settings, range_settings)                                                                        \
     X(struct cw_batches, batches)                                                                                      \
+    X(struct cw_pass_turns, pass_turns)                                                                                \
     X(struct cw_multiplex, multiplex)                                                                                  \
     X(struct cw_user_replay, user_replay)                                                                              \
     X(struct cw_pc, pc)                                                                                                \

@@ -483,7 +483,7 @@ void fake_agent_answer(int fd)
         cw_write_u32(&setup, 8);
         cw_write_u64(&setup, 0);
     }
-    for (int none = 0; none < 4; none++) /* is counted once */
+    for (int none = 0; none < 3; none++) /* is counted once */
         cw_write_u32(&setup, 0);
     cw_write_u32(&setup, multiplexes ? CW_REPLAY_MULTIPLEX : CW_REPLAY_KERNEL);
     cw_write_u8(&setup, 0);

@@ -40,12 +40,18 @@ static int below_count;
 
 static uint32_t all_passes(void)
 {
-    return fake_profiler.once ? 1 : fake_profiler.parts * fake_profiler.passes;
+    return fake_profiler.parts * fake_profiler.passes;
 }
 
 static uint32_t passes_of_part(void)
 {
     return fake_profiler.once ? 1 : fake_profiler.passes;
+}
+
+/* What it is configured for. */
+static bool takes_turns(void)
+{
+    return fake_profiler.in_turn || fake_profiler.once;
 }
 
 static size_t data_bytes(void)
@@ -147,10 +153,11 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
     bool same = object->config == p->pConfig;
     fake_profiler.once = p->pConfig[1];
     cr_expect(!object->config || (p->range == object->range && same));
+    const bool in_turn = takes_turns();
     if (!same || object->passes == all_passes())
-        object->passes = same || !fake_profiler.in_turn ? 0 : (uint32_t)p->passIndex;
+        object->passes = same || !in_turn ? 0 : (uint32_t)p->passIndex;
     cr_expect_eq(p->passIndex, object->passes);
-    cr_expect(p->pCounterDataImage != object->image || fake_profiler.in_turn, "each part has its own");
+    cr_expect(p->pCounterDataImage != object->image || in_turn, "each part has its own");
     object->image = object->passes + passes_of_part() < all_passes() ? p->pCounterDataImage : NULL;
     object->config = p->pConfig;
     object->range = p->range;
@@ -455,14 +462,14 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
     now->file = file.st_ino;
     now->bytes = mmap(NULL, data_bytes(), PROT_READ, MAP_SHARED, memory, 0);
     cr_assert_neq(now->bytes, MAP_FAILED);
-    uint32_t several = fake_profiler.once || fake_profiler.in_turn ? 1 : fake_profiler.parts;
-    for (uint32_t part = 0; part < several && !fake_profiler.in_turn; part++)
+    for (uint32_t part = 0; part < fake_profiler.parts && !takes_turns(); part++)
         cr_expect_eq(now->bytes[part * CW_MESSAGE_ALIGNMENT], part + 1, "counter data of each part in its place");
     memcpy(now->copy, now->bytes, data_bytes());
     uint32_t before = fake_profiler.sent_count;
     cw_inject_send(type, out);
-    for (uint32_t i = before; i < fake_profiler.sent_count && fake_profiler.in_turn; i++)
-        cr_expect_eq(*now->copy, fake_profiler.part_of[i] + 1, "counter data of the part that it says");
+    const uint32_t first = fake_profiler.once ? fake_profiler.parts : 0;
+    for (uint32_t i = before; i < fake_profiler.sent_count && takes_turns(); i++)
+        cr_expect_eq(*now->copy, fake_profiler.part_of[i] - first + 1, "counter data of the part that it says");
     return handed_count;
 }
 
@@ -504,9 +511,16 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
     return true;
 }
 
-/* Of both scopes, with which of them in the first byte and whether it counts once in the second. */
-static void write_configs(struct cw_writer *setup, unsigned once)
+/* Parts, and their config images of both scopes, with which of them in the first byte and whether it counts once in the
+ * second. */
+static void write_parts(struct cw_writer *setup, uint32_t parts, uint32_t passes, unsigned once)
 {
+    cw_write_u32(setup, parts);
+    for (uint32_t i = 0; i < parts; i++) {
+        cw_write_u32(setup, 1);
+        cw_write_string(setup, "smsp__inst_executed.sum");
+        cw_write_u32(setup, passes);
+    }
     for (unsigned scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
         cw_write_u32(setup, 8);
         cw_write_u64(setup, scope | once << 8);
@@ -542,17 +556,8 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
         return;
     cw_writer_init(setup);
     cw_write_u32(setup, 4);
-    cw_write_u32(setup, parts);
-    for (uint32_t i = 0; i < parts; i++) {
-        cw_write_u32(setup, 1);
-        cw_write_string(setup, "smsp__inst_executed.sum");
-        cw_write_u32(setup, passes);
-    }
-    write_configs(setup, 0);
-    cw_write_u32(setup, 1);
-    cw_write_string(setup, "smsp__inst_executed.sum");
-    cw_write_u32(setup, 1);
-    write_configs(setup, 1);
+    write_parts(setup, parts, passes, 0);
+    write_parts(setup, parts * passes, 1, 1);
 }
 
 void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, const struct cw_filter_options *filter)

@@ -40,7 +40,7 @@ struct fake_profiler {
     uint32_t version;
     CUpti_ProfilerRange range;
     uint8_t scope;                     /* of the config image */
-    bool once;                         /* it is the one for what is counted once */
+    bool once;                         /* it is the one for what is counted once, in any of its passes */
     bool alone;                        /* nothing else uses the device */
     const char *taken;                 /* why the counters are not to be had, or NULL */
     bool wanted;                       /* another process waits for them */

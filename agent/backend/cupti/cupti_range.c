@@ -31,8 +31,9 @@ struct capture {
     struct cw_nvperf_prover *prover;
     struct cw_session session;
     struct cw_clock_log clocks;
-    uint32_t count;               /* the parts that each run collects */
-    struct cw_part once;          /* the pass of what is counted once; no passes: nothing is */
+    uint32_t count;             /* the parts that each run collects */
+    const struct cw_part *once; /* of one pass each, which take turns at what is counted once */
+    uint32_t once_count;
     uint64_t once_ranges, pushed; /* pushed: of multiplexing */
     char once_why[200];           /* of the first */
     uint32_t kept;
@@ -131,16 +132,28 @@ static void write_part(struct capture *c, const struct cw_config_image *plan)
     cw_write_u32(setup, plan->pass_count);
 }
 
-/* Launches that must not be done again are counted in the run's only pass, or in the one that has most counters whole.
- */
+static enum cw_status write_parts(struct capture *c, const struct cw_part *parts, uint32_t count, struct cw_error *err)
+{
+    cw_write_u32(&c->session.setup, count);
+    for (uint32_t i = 0; i < count; i++)
+        write_part(c, &parts[i].plan);
+    return write_natives(c, parts, count, err);
+}
+
+/* Launches that must not be done again are counted in the run's only pass, or in passes that take turns. */
 static enum cw_status choose_once(struct capture *c, struct cw_error *err)
 {
+    struct cw_part *list;
+    c->once = &c->base.parts.items[c->base.first];
+    c->once_count = 0;
     if (c->base.options->user || c->base.options->replay == CW_REPLAY_USER || is_in_turn(c))
         return CW_OK;
-    if (!c->base.one_pass)
-        return cw_parts_fullest_pass(&c->once, &c->base.parts, c->base.arena, err);
-    c->once = c->base.parts.items[c->base.first];
-    return CW_OK;
+    c->once_count = c->base.one_pass;
+    if (c->base.one_pass)
+        return CW_OK;
+    enum cw_status status = cw_parts_single_passes(&list, &c->once_count, &c->base.parts, c->base.arena, err);
+    c->once = list;
+    return status;
 }
 
 /* What a process is to do in a run that collects some parts, and user ranges of one level, or of all. */
@@ -153,14 +166,10 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
                         : o->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH
                                                        : CW_MODE_RANGE);
     cw_write_u32(setup, ranges_at_once(c));
-    cw_write_u32(setup, c->count);
-    for (uint32_t i = 0; i < c->count; i++)
-        write_part(c, &c->base.parts.items[c->base.first + i].plan);
     if (status == CW_OK)
-        status = write_natives(c, &c->base.parts.items[c->base.first], c->count, err);
-    write_part(c, &c->once.plan);
+        status = write_parts(c, &c->base.parts.items[c->base.first], c->count, err);
     if (status == CW_OK)
-        status = write_natives(c, &c->once, c->once.plan.pass_count > 0, err);
+        status = write_parts(c, c->once, c->once_count, err);
     cw_write_u32(setup, o->replay);
     cw_write_u8(setup, o->user);
     cw_write_u32(setup, c->base.level);
@@ -222,7 +231,7 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
     struct cw_range_attributes about;
     cw_range_attributes_make(&about, l);
     c->shared |= l->scope == CW_SCOPE_SHARED;
-    c->pushed += l->pushed && l->replay == CW_REPLAY_MULTIPLEX;
+    c->pushed += l->pushed && is_in_turn(c);
     if (l->once && *l->once && !c->once_ranges++)
         snprintf(c->once_why, sizeof c->once_why, "%s", l->once);
     struct cw_range r = {.name = l->user      ? l->nvtx
@@ -294,15 +303,13 @@ static enum cw_status find_parts(const struct capture *c, uint32_t part, struct 
     if (part == CW_PART_ALL && !is_in_turn(c))
         return CW_OK;
     b->part_count = 1;
-    if (part == CW_PART_ONCE && c->once.plan.pass_count) {
-        b->parts = &c->once;
+    if (part >= c->count && part - c->count < c->once_count) {
+        b->parts = c->once + (part - c->count);
         return CW_OK;
     }
-    if (part == CW_PART_ONCE || !is_in_turn(c) || part >= c->count)
+    if (!is_in_turn(c) || part >= c->count)
         return cw_error_set(err, CW_ERR_INPUT,
-                            part == CW_PART_ONCE ? "a profiled process sent what was counted once, expected no such"
-                                                 : "a profiled process sent ranges of a part of the plan that it was "
-                                                   "not given");
+                            "a profiled process sent ranges of a part of the plan that it was not given");
     b->parts += part;
     return CW_OK;
 }
@@ -413,17 +420,21 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     return c->values && c->facts && c->durations ? CW_OK : cw_error_nomem(err);
 }
 
-static void tell(const struct capture *c)
+static void tell_once(const struct capture *c)
 {
+    static const char in_turn[] =
+        "passes took turns at launches that are alike (status 'multiplexed'), and what a launch "
+        "lacks that came too seldom is not collected";
     if (c->once_ranges)
         cw_text_print(stderr,
-                      "capture-agent: %" PRIu64
-                      " %s counted in one pass only and never repeated, because %s; what other passes "
-                      "count is not collected%s\n",
+                      "capture-agent: %" PRIu64 " %s counted in one pass each and never repeated, because %s%s%s\n",
                       c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
-                      c->base.one_pass ? ""
-                                       : " (--replay multiplex counts it of other launches that are alike, "
-                                         "--replay application runs the program once for each pass)");
+                      c->once_count > 1 ? "; " : "", c->once_count > 1 ? in_turn : "");
+}
+
+static void tell(const struct capture *c)
+{
+    tell_once(c);
     if (c->pushed)
         fprintf(stderr,
                 "capture-agent: %" PRIu64 " %s timed with 10 to 40 us of what surrounds %s, as all that comes behind a "

@@ -6,7 +6,7 @@
  * its own, whose passes all come before the program's own launch of it. So is a kernel that is given memory that the
  * host shares, whose passes all come behind the program's own: a kernel may wait there for what the host does next.
  *
- * What others can reach, and what cannot be saved, is not done again but counted once (once.h). */
+ * What others can reach, and what cannot be saved, is not done again: passes take turns at it (once.h). */
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
@@ -34,7 +34,7 @@ static bool setup(struct cw_reader *in)
         return false;
     if (cw_record_init() && cw_checkpoint_init())
         return true;
-    if (cw_collections->part_count > 1 || !cw_collection_sees_launches())
+    if (cw_collections->plan.count > 1 || !cw_collection_sees_launches())
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "launches cannot be replayed together here (no libcheckpoint.so beside CUPTI, or a driver for "
                        "CUDA before 12.4): --replay %s",
@@ -113,6 +113,7 @@ static void context_destroyed(CUcontext context)
     if (c->running) /* a kernel of it does not end, and would be waited for */
         *b = (struct cw_batch){0};
     cw_batch_forget(b);
+    cw_pass_turn_end(c);
     cw_collection_close(c);
 }
 

@@ -545,6 +545,7 @@ void cw_range_context_destroyed(CUcontext context)
         return;
     deliver(c);
     cw_collection_report_skipped(c);
+    cw_pass_turn_end(c);
     cw_collection_close(c);
 }
 
