@@ -438,7 +438,7 @@ static void tell(const struct capture *c)
     if (c->pushed)
         fprintf(stderr,
                 "capture-agent: %" PRIu64 " %s timed with 10 to 40 us of what surrounds %s, as all that comes behind a "
-                "CUDA graph or a kernel that waits\n",
+                "CUDA graph or a kernel that waits, and the first launches of kernels that may wait\n",
                 c->pushed, c->pushed == 1 ? "launch was" : "launches were", c->pushed == 1 ? "it" : "them");
     if (c->shared)
         fprintf(stderr,

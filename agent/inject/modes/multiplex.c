@@ -1,7 +1,8 @@
 /* Multiplexing. Launches are ranges that CUPTI sees by itself, for those that are pushed are timed with 10 to 40 us of
  * what surrounds them. They are pushed, for good, where CUPTI's own ranges are no way: with an older CUPTI, from the
  * first CUDA graph on, behind which it cannot stop, and for kernels that wait for the host or, launched by the same
- * process, for one another: for CUPTI's own ranges each launch is waited for. */
+ * process, for one another: for CUPTI's own ranges each launch is waited for. They are pushed for a while where kernels
+ * are new that may wait, so that their first launches are not lost. */
 #include "agent/inject/modes/multiplex.h"
 
 #include <stdlib.h>
@@ -89,6 +90,58 @@ static bool is_to_be_counted(const struct cw_collection *c)
     return is_paid_off();
 }
 
+/* ---- launches, as ranges that are pushed ------------------------------------------------------------------------ */
+
+static void count_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
+                         struct cw_pass_turn *t, uint32_t kind)
+{
+    uint32_t ahead = cw_pass_ahead(c, t);
+    bool counts = true;
+    if (c->running && ahead && stop(c, t, "the turn of another pass")) {
+        ahead--;
+        counts = is_to_be_counted(c);
+    }
+    if (!counts)
+        cw_once_pass(c);
+    else if (cw_once_count(c, t, id, call, &(struct cw_once){.kind = kind, .ahead = ahead}))
+        multiplexed_of(c)->stretch++;
+}
+
+static void enter_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
+                         struct cw_pass_turn *t, uint32_t kind, bool wanted)
+{
+    if (wanted && is_to_be_counted(c))
+        count_pushed(id, call, c, t, kind);
+    else
+        cw_once_pass(c);
+}
+
+/* Whether a launch cannot be a range of CUPTI's own, nor those behind it. */
+static bool has_to_be_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    return cw_inject_launches_graph(id) || !cw_collection_sees_launches() ||
+           cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS ||
+           (cw_reach_why() && (cw_inject->devices & (cw_inject->devices - 1)));
+}
+
+/* From here on launches are pushed, once nothing else is collected. */
+static void push_from_here(struct cw_collection *c)
+{
+    cw_range_come_to_rest(c);
+    multiplexed_of(c)->one_by_one = !c->running;
+}
+
+/* Whether it is, as those before it, because kernels are new. */
+static bool is_still_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
+                            struct cw_pass_turn *t)
+{
+    if (t->strange && cw_pass_is_strange(t, cw_kernel_may_wait(id, call)))
+        return true;
+    if (c->running && c->once)
+        stop(c, t, "kernels that are known");
+    return c->running && c->once;
+}
+
 /* ---- launches, as ranges that CUPTI sees ------------------------------------------------------------------------ */
 
 /* Makes the pass run that is to count. False where it cannot, or where it is time to let launches go by. */
@@ -125,20 +178,23 @@ static void pass_by(struct cw_collection *c, struct cw_pass_turn *t)
         stop(c, t, "launches that nobody wants");
 }
 
-/* A kernel that may wait for the host, which must not be counted before it was seen. */
-static void see_first(const CUpti_CallbackData *call, struct cw_collection *c, struct cw_pass_turn *t, bool counts)
-{
-    if (c->running)
-        stop(c, t, "a kernel that may wait for the program");
-    if (counts)
-        cw_range_watch(c, call);
-}
-
 static void wait_for_others(const struct cw_collection *c, struct cw_pass_turn *t)
 {
     if (c->pending && !t->in_vain)
         cw_collection_wait(c, launch_patience_ns);
     t->in_vain = c->pending > 0;
+}
+
+/* The first launch of a kernel that may wait. */
+static void enter_strange(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
+                          struct cw_pass_turn *t, uint32_t kind, bool counts)
+{
+    if (c->running)
+        stop(c, t, "a kernel that may wait for the program");
+    if (counts && !c->running && cw_pass_is_strange(t, true))
+        count_pushed(id, call, c, t, kind);
+    else if (counts)
+        cw_collection_skip(c, CW_WHY_BESIDE);
 }
 
 static void enter_automatic(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
@@ -148,8 +204,8 @@ static void enter_automatic(CUpti_CallbackId id, const CUpti_CallbackData *call,
     if (captured && wanted)
         cw_collection_skip(c, CW_WHY_CAPTURED);
     bool counts = wanted && !captured && is_to_be_counted(c);
-    if ((counts || c->running) && cw_kernel_may_wait(id, call)) {
-        see_first(call, c, t, counts);
+    if ((counts || c->running) && cw_kernel_may_wait(id, call)) { /* CUPTI would not return from it */
+        enter_strange(id, call, c, t, kind, counts);
         return;
     }
     if (counts || c->running) /* ranges come in the order of launches, which threads may change behind this */
@@ -169,31 +225,6 @@ static void enter_automatic(CUpti_CallbackId id, const CUpti_CallbackData *call,
     multiplexed_of(c)->unwanted = 0;
 }
 
-/* ---- launches, as ranges that are pushed ------------------------------------------------------------------------ */
-
-static void enter_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
-                         struct cw_pass_turn *t, uint32_t kind, bool wanted)
-{
-    bool counts = wanted && is_to_be_counted(c);
-    uint32_t ahead = counts ? cw_pass_ahead(c, t) : 0;
-    if (c->running && ahead && stop(c, t, "the turn of another pass")) {
-        ahead--;
-        counts = is_to_be_counted(c);
-    }
-    if (!counts)
-        cw_once_pass(c);
-    else if (cw_once_count(c, t, id, call, &(struct cw_once){.kind = kind, .ahead = ahead}))
-        multiplexed_of(c)->stretch++;
-}
-
-/* Whether a launch cannot be a range of CUPTI's own, nor those behind it. */
-static bool has_to_be_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    return cw_inject_launches_graph(id) || !cw_collection_sees_launches() ||
-           cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS ||
-           (cw_reach_why() && (cw_inject->devices & (cw_inject->devices - 1)));
-}
-
 /* ---- what the program does -------------------------------------------------------------------------------------- */
 
 static bool is_digit(char c)
@@ -211,13 +242,6 @@ static uint64_t key_of_path(const char *path)
     return key;
 }
 
-/* From here on launches are pushed, once nothing else is collected. */
-static void push_from_here(struct cw_collection *c)
-{
-    cw_range_come_to_rest(c);
-    multiplexed_of(c)->one_by_one = !c->running;
-}
-
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -231,7 +255,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     uint32_t kind = wanted ? cw_pass_meet(t, cw_pass_key(id, call)) : 0;
     if (!m->one_by_one && has_to_be_pushed(id, call))
         push_from_here(c);
-    if (m->one_by_one)
+    if (m->one_by_one || is_still_pushed(id, call, c, t))
         enter_pushed(id, call, c, t, kind, wanted);
     else if (cw_inject_launches_graph(id) && wanted)
         cw_collection_skip(c, CW_WHY_BESIDE);
@@ -243,9 +267,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     uint64_t begin = cw_inject_now_ns();
-    if (c && c->watched && c->watched == call->correlationId) {
-        cw_range_see(id, call, c);
-    } else if (c && c->once) {
+    if (c && c->once) {
         cw_once_leave(c, id, call);
         times->spent += cw_inject_now_ns() - begin;
     } else if (c && c->running && cw_collection_launched(c, call)) {

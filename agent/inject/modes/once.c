@@ -112,6 +112,7 @@ static void push(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Callb
     if (cw_inject->api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
         cw_inject->api.cuFuncLoad(cw_inject_kernel(id, call));
     c->inside_of = call->correlationId;
+    *call->correlationData = cw_in_flight->entered;
     if (!launch->graphs && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)
         c->waits = CW_WAITS_KERNEL;
     c->inside = cw_collection_push(c, c->count);
@@ -183,9 +184,15 @@ void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
         return;
     CUfunction kernel = launch.function;
     bool waits = kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
-    if (!waits && !end_range(c, call->correlationId, cw_inject_stream(id, launch.config.hStream)) && kernel &&
-        !cw_stream_capture_is_under_way()) {
+    if (waits)
+        return;
+    const bool ended = end_range(c, call->correlationId, cw_inject_stream(id, launch.config.hStream));
+    if (!kernel || cw_stream_capture_is_under_way())
+        return;
+    if (!ended) {
         cw_kernel_note(kernel, CW_KERNEL_WAITS);
         c->waits = CW_WAITS_KERNEL;
+    } else if (cw_kernel_habit(kernel) == CW_KERNEL_UNKNOWN) {
+        cw_kernel_seen(kernel, true, *call->correlationData);
     }
 }

@@ -7,6 +7,11 @@
 
 #include "agent/inject/modes/pass_turns.h"
 
+/* Why launches are counted once. */
+#define CW_ONCE_WAITS "its kernel waits for what the host, another kernel or another device does"
+#define CW_ONCE_NEW "its kernel was not known yet, and may wait for what the host does"
+#define CW_ONCE_SOON "a kernel shortly before it was not known yet, and may wait for what the host does"
+
 /* At a launch: makes it a range if it is wanted and can be one, else sees to it that it counts for none. why: as
  * cw_launch.once has it. Another way to collect must have ended before. */
 void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,

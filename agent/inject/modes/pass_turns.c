@@ -8,6 +8,8 @@ enum {
     WEIGHT = 4, /* of a new price beside the old ones, as one part of so many */
     CHEAP = 32, /* launches that a change is worth at the most: some passes cost a launch next to nothing */
     DRIFT = 64, /* how soon the price of a launch is found to have risen */
+    STRANGE = 64,
+    MOST_STRANGE = 1 << 20, /* launches behind a kernel that was not known: each time twice as many */
 };
 static const uint64_t least_ns = 10000; /* that a launch takes */
 
@@ -91,6 +93,19 @@ uint64_t cw_pass_key(CUpti_CallbackId id, const CUpti_CallbackData *call)
     uint64_t key = cw_pass_mix((uintptr_t)l.function, (uint64_t)g->gridDimX << 32 | g->gridDimY);
     return cw_pass_mix(cw_pass_mix(key, (uint64_t)g->gridDimZ << 32 | g->blockDimX),
                        (uint64_t)g->blockDimY << 32 | g->blockDimZ);
+}
+
+bool cw_pass_is_strange(struct cw_pass_turn *t, bool may_wait)
+{
+    if (may_wait && !t->strange) {
+        const uint32_t next = t->strange_next ? 2 * t->strange_next : STRANGE;
+        t->strange_next = next < MOST_STRANGE ? next : MOST_STRANGE;
+    }
+    if (may_wait)
+        t->strange = t->strange_next;
+    else
+        t->strange -= t->strange > 0;
+    return t->strange;
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */

@@ -8,9 +8,10 @@
 
 struct cw_pass_turn { /* of the collection in this slot */
     struct cw_turns turns;
-    bool in_vain;         /* a launch did not return while the pass was to be changed, and has not since */
-    uint64_t took_ns;     /* when it took the device's counters */
-    uint64_t launched_ns; /* when it last counted */
+    bool in_vain;                   /* a launch did not return while the pass was to be changed, and has not since */
+    uint64_t took_ns;               /* when it took the device's counters */
+    uint64_t launched_ns;           /* when it last counted */
+    uint32_t strange, strange_next; /* launches that are still pushed as ranges (once.h); how many the next time */
 };
 
 struct cw_pass_turns {
@@ -33,6 +34,9 @@ void cw_pass_turn_end(const struct cw_collection *c);
 uint32_t cw_pass_meet(struct cw_pass_turn *turn, uint64_t key);
 uint64_t cw_pass_key(CUpti_CallbackId id, const CUpti_CallbackData *call);
 uint64_t cw_pass_mix(uint64_t key, uint64_t more);
+/* Whether a launch is pushed because its kernel is not known yet and may wait, which `may_wait` says, or because such a
+ * kernel was launched not long ago: to change from one kind of range to the other takes a quarter of a second. */
+bool cw_pass_is_strange(struct cw_pass_turn *turn, bool may_wait);
 /* How many passes to go on before what was met last is counted; where none runs, how many to let by. */
 uint32_t cw_pass_ahead(const struct cw_collection *c, struct cw_pass_turn *turn);
 /* Ends the pass that runs by `end`, and says why. False where a launch has not returned, or does not end; it is not

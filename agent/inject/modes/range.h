@@ -41,11 +41,6 @@ void cw_range_flush(struct cw_collection *c);
  * ends it. */
 void cw_range_come_to_rest(struct cw_collection *c);
 
-/* A kernel may wait in memory of the host's for what the program does behind the launch, which CUPTI would not return
- * from. So the first launch of each that is given some runs by itself: at its entry, and at its return. */
-void cw_range_watch(struct cw_collection *c, const CUpti_CallbackData *call);
-void cw_range_see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c);
-
 /* What a mode of ranges is made of (mode.h). */
 bool cw_range_follows(CUpti_CallbackId id);
 void cw_range_call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call);
