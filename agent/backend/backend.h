@@ -31,6 +31,7 @@ struct cw_range_options {
     const char *keep_native;
     struct cw_filter_options filter;
     enum cw_replay_kind replay;
+    struct cw_trace_window_options when; /* to capture: with it, neither windows of time nor signals */
     bool user;                       /* user ranges rather than launches */
     bool for_context, for_device;    /* whose work may count; both: the device's while nothing else uses it */
     uint32_t levels;                 /* of nested user ranges */
@@ -52,6 +53,7 @@ struct cw_pc_options {
     /* Kernels and devices. PC sampling also: only while a user range is open whose name matches, and where the mode is
      * serialized, some of the launches. */
     struct cw_filter_options filter;
+    struct cw_trace_window_options when; /* to capture: with it, neither windows of time nor signals */
     /* PC sampling */
     uint64_t flush_ns;
     enum cw_pc_mode mode;
@@ -77,6 +79,7 @@ struct cw_pm_options {
     double every_s;    /* from the start of a window to that of the next, or longer; 0: as soon as one is decoded */
     /* Where a user range or kernels are named, a window for each such range or, with kernels, for each launch. */
     struct cw_filter_options filter;
+    struct cw_trace_window_options when; /* to sample: with it, neither windows of time nor signals */
     uint64_t buffer_bytes;          /* 0: as much as is likely to be needed */
     bool no_trace;                  /* leave out the program's kernel launches */
     uint32_t sim_samples, sim_drop; /* samples to pretend, and how many of them to lose */
@@ -134,6 +137,7 @@ struct cw_backend {
     const char *missing; /* why this build lacks it, and has nothing of what follows; NULL: it does not */
     bool has_batches;    /* launches are replayed together (cw_range_options.verbose) */
     bool keeps_native;   /* there is data of NVIDIA's to keep (cw_range_options.keep_native) */
+    bool sees_launches;  /* of a program, as they go by: --steady and the like wait for some */
     /* Each runs the program of the options to its end, and writes what it captures to their output. On success
      * *exit_status is what passes the program's own on. An error comes before the program was started, or after it has
      * ended by itself; then what was complete is in the file, which does not say how the program ended.

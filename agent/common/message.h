@@ -46,6 +46,7 @@ enum cw_message_type {
     CW_MESSAGE_ATTACH,     /* where CUPTI is: string. The first message of an agent that has come to a program that runs
                               (attach_socket.h) */
     CW_MESSAGE_DETACH,     /* empty, of such an agent: it wants the rest, and then the end of the connection */
+    CW_MESSAGE_STEADY,     /* what was found of the period of launches (steady_report.h); the last one counts */
     /* from the agent's own sampling process */
     CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
     CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, ns that a sample takes: u64 (0: unknown), whole chunks of
@@ -66,7 +67,8 @@ enum cw_mode {
                       each (of both, the device's is used while nothing else uses it; empty: never), the same (parts of
                       one pass each, and config images) for what is counted once, empty: nothing is, replay: u32, user
                       ranges: u8, level of user ranges: u32, levels: u32, where memory is saved (see CW_RESERVE_USUAL):
-                      u32, u32, filter (cw_filter_write) */
+                      u32, u32, filter (cw_filter_write), when to collect: when the program was started: u64 ns, and
+                      cw_trace_window_write */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
@@ -128,6 +130,7 @@ struct cw_launch {
     bool pushed;               /* its range was pushed around it: it is timed with what surrounds it */
     uint32_t graphs;           /* how many CUDA graphs were launched in it */
     uint32_t graph_kernel, graph_kernels; /* which of a graph's it is, from 1, where it was launched without it; 0: none */
+    uint32_t period;           /* of the captured periods the one that it is in (steady_report.h), from 1; 0: none */
     uint64_t context, stream;  /* CUPTI's numbers, as the trace has them; 0 unknown or none */
     uint64_t start_ns, end_ns; /* host time around the call, wall-clock ns */
     uint32_t grid[3], block[3];

@@ -1,5 +1,5 @@
-/* When a program is traced: a window is open while all that was asked for agrees. What is there is told as it happens;
- * whoever traces asks whether the window is open now. */
+/* When of a program's time is captured: a window is open while all that was asked for agrees. What is there is told as
+ * it happens; whoever captures asks whether the window is open now. */
 #ifndef CW_AGENT_TRACE_WINDOW_H
 #define CW_AGENT_TRACE_WINDOW_H
 
@@ -10,7 +10,9 @@ struct cw_trace_window_options {
     uint64_t length_ns, every_ns;   /* of each window behind the delay, and from one's start to the next's; 0: one */
     bool profiler;                  /* between cudaProfilerStart and cudaProfilerStop (cuProfilerStart...) */
     bool toggled;                   /* a SIGUSR2 to the agent opens the window, the next closes it, and so on */
+    uint32_t periods;               /* so many of those with which launches repeat (period.h); 0: whatever they do */
 };
+#define CW_EVERY_PERIOD UINT32_MAX /* all to the end */
 
 struct cw_trace_window {
     struct cw_trace_window_options options;
@@ -18,7 +20,7 @@ struct cw_trace_window {
     uint64_t start_ns;        /* of the program */
     uint64_t ranges;          /* open ones that are wanted */
     uint64_t launches;        /* that matched so far */
-    bool profiling, toggled, launching;
+    bool profiling, toggled, launching, in_period;
 };
 
 /* Of a process; `start_ns` is on the clock that later times are of. */
@@ -28,6 +30,7 @@ void cw_trace_window_init(struct cw_trace_window *window, const struct cw_trace_
 void cw_trace_window_range(struct cw_trace_window *window, bool opened);
 void cw_trace_window_profiler(struct cw_trace_window *window, bool started);
 void cw_trace_window_signal(struct cw_trace_window *window);
+void cw_trace_window_period(struct cw_trace_window *window, bool open);
 /* A kernel is about to be launched; and the same one has been. */
 void cw_trace_window_launch(struct cw_trace_window *window, const char *kernel);
 void cw_trace_window_launched(struct cw_trace_window *window);
@@ -41,6 +44,10 @@ bool cw_trace_window_any(const struct cw_trace_window_options *options, const st
 /* The options that ask for windows, as one gives them to the command; "" for none, NULL without memory. */
 const char *cw_trace_window_text(const struct cw_trace_window_options *options, const struct cw_filter_options *filter,
                                  struct cw_arena *arena);
+
+/* The same of other captures, behind which all that the filter says stands. */
+const char *cw_trace_window_filter_text(const struct cw_trace_window_options *options,
+                                        const struct cw_filter_options *filter, struct cw_arena *arena);
 
 void cw_trace_window_write(struct cw_writer *out, const struct cw_trace_window_options *options);
 void cw_trace_window_read(struct cw_reader *in, struct cw_trace_window_options *options);

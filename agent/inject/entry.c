@@ -34,7 +34,8 @@ static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
     return (mode->launch_entered &&
             (cw_inject_launches(id) || cw_stream_capture_follows(id) || cw_streams_follows(id))) ||
            cw_pinned_follows(id) || (mode->rest && (cw_reach_follows(id) || cw_inject_launches_otherwise(id))) ||
-           (mode->facts && cw_kernel_facts_follows(id)) || (mode->wants && mode->wants(id));
+           (mode->facts && cw_kernel_facts_follows(id)) || (mode->wants && mode->wants(id)) ||
+           (cw_gate->asked && (cw_inject_launches(id) || cw_stream_capture_follows(id) || cw_gate_follows(id)));
 }
 
 /* One by one: CUPTI crashes in calls of our own from inside a callback where those are enabled too. An older CUPTI does
@@ -115,6 +116,8 @@ static void at_exit(void)
     self->exits = true;
     cw_in_flight_hold(); /* for good: nothing begins again */
     self->late = cw_inject->mode && !cw_inject->over;
+    if (self->late)
+        cw_gate_finish();
     if (self->late)
         cw_inject->mode->finish();
     cw_inject->over = self->abandoned = true;
@@ -224,9 +227,20 @@ static void context_created(CUcontext context)
 
 /* ---- what happens in the program -------------------------------------------------------------------------------- */
 
+/* What the gate did, which it may do before a launch and behind a call. */
+static void follow_gate(const struct cw_inject_mode *mode, enum cw_gate_event event)
+{
+    if (event == CW_GATE_TURNS && mode->gate_turned)
+        mode->gate_turned(!cw_gate->closed);
+    if (event == CW_GATE_PERIOD && mode->period_began)
+        mode->period_began(cw_period_facts(cw_gate->steady.period).launches);
+}
+
 static void launch_entered(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    mode->launch_entered(id, call);
+    follow_gate(mode, cw_gate_launch(id, call));
+    if (mode->launch_entered)
+        mode->launch_entered(id, call);
     cw_in_flight_launch_entered();
 }
 
@@ -286,6 +300,8 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         (entered ? launch_entered : launch_left)(mode, id, call);
     else if (other && mode->wants(id))
         other(id, call);
+    if (!entered && cw_gate_follows(id))
+        follow_gate(mode, cw_gate_profiler(id));
     if (entered)
         cw_pinned_follow(id, call); /* what the mode ended may have put back what the program now gives back */
     else

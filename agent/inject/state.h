@@ -33,6 +33,7 @@
 #include "agent/inject/modes/launches.h"
 #include "agent/inject/modes/trace.h"
 #include "agent/inject/nvtx.h"
+#include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 #define CW_INJECT_PARTS(X)                                                                                             \
@@ -58,6 +59,7 @@
     X(struct cw_effects, effects)                                                                                      \
     X(struct cw_graphs, graphs)                                                                                        \
     X(struct cw_user_ranges, user_ranges)                                                                              \
+    X(struct cw_gate, gate)                                                                                            \
     X(struct cw_collections, collections)                                                                              \
     X(struct cw_range_settings, range_settings)                                                                        \
     X(struct cw_batches, batches)                                                                                      \

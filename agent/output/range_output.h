@@ -3,6 +3,7 @@
 #ifndef CW_AGENT_RANGE_OUTPUT_H
 #define CW_AGENT_RANGE_OUTPUT_H
 
+#include "agent/common/steady_report.h"
 #include "agent/output/collector.h"
 #include "agent/output/file_devices.h"
 #include "agent/output/runs.h"
@@ -14,6 +15,8 @@ struct cw_output_device {
     struct cw_device device; /* without the rank, which its ranges have */
     struct cw_device_facts *facts;
     uint32_t facts_known; /* how many, so far */
+    struct cw_steady_texts steady;
+    uint32_t reports; /* of the steady state, so far */
 };
 
 struct cw_output_file {
@@ -21,8 +24,8 @@ struct cw_output_file {
     struct cw_collector out;
     struct cw_file_devices numbers; /* of the devices that it has */
     struct {
-        uint64_t at; /* where it stands in the file */
-        uint32_t facts_known;
+        uint64_t at;                 /* where it stands in the file */
+        uint32_t known;              /* facts and reports, then */
     } written[CW_MOST_FILE_DEVICES]; /* of the capture's devices */
 };
 
@@ -38,6 +41,7 @@ struct cw_range_output {
     uint64_t arrived;             /* ranges, in this run */
     const char *filter;           /* what the file is to say of it; NULL or "": nothing was left out */
     const char *why;              /* the first of them was dropped; NULL: unknown */
+    bool steady;                  /* devices say what was found of periods; to be set before the first range */
     struct cw_file_devices known; /* all of the capture, and what is in `devices` of each */
     struct cw_output_device devices[CW_MOST_FILE_DEVICES];
     uint32_t file_count;
@@ -64,6 +68,9 @@ enum cw_status cw_range_output_add(struct cw_range_output *output, const struct 
 /* Launches or ranges that were not collected; why: of the first, "" or NULL for unknown. */
 enum cw_status cw_range_output_drop(struct cw_range_output *output, const struct cw_range_source *source,
                                     uint64_t count, const char *why, struct cw_error *err);
+/* What was found of the periods of launches on the source's device, which may be told again. */
+enum cw_status cw_range_output_steady(struct cw_range_output *output, const struct cw_range_source *source,
+                                      const struct cw_steady_report *report, struct cw_error *err);
 /* Tells on stderr how many were dropped. */
 void cw_range_output_report(const struct cw_range_output *output);
 /* A run is over: tells on stderr how it differs from the first. */

@@ -14,6 +14,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/driver/streams.h"
 #include "agent/inject/memory/checkpoint.h"
+#include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/arena.h"
 #include "tests/support/fake_profiler.h"
@@ -27,6 +28,7 @@ static struct fake_handed { /* by number: memory that the agent reads, NULL when
 static uint32_t handed_count;
 
 struct fake_profiler fake_profiler;
+struct cw_trace_window_options fake_when;
 static struct object {
     uint32_t device, passes; /* passes: of the plan so far */
     bool enabled, started, running, open;
@@ -560,6 +562,12 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
     write_parts(setup, parts * passes, 1, 1);
 }
 
+void fake_ask_when(struct cw_writer *setup)
+{
+    cw_write_u64(setup, fake_profiler.now_ns);
+    cw_trace_window_write(setup, &fake_when);
+}
+
 void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, const struct cw_filter_options *filter)
 {
     cw_write_u32(setup, replay);
@@ -570,6 +578,7 @@ void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, co
     cw_write_u32(setup, CW_RESERVE_USUAL);
     cw_write_u32(setup, CW_ON_HOST_USUAL);
     cw_filter_write(setup, filter ? filter : &(struct cw_filter_options){.launch_count = UINT64_MAX});
+    fake_ask_when(setup);
 }
 
 void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup)
@@ -588,6 +597,20 @@ static uint64_t *kept_of(uint32_t number)
     return &kept[number % 64];
 }
 
+static void follow_gate(const struct cw_inject_mode *mode, enum cw_gate_event event)
+{
+    if (event == CW_GATE_TURNS && mode->gate_turned)
+        mode->gate_turned(!cw_gate->closed);
+    if (event == CW_GATE_PERIOD && mode->period_began)
+        mode->period_began(cw_period_facts(cw_gate->steady.period).launches);
+}
+
+void fake_profile(const struct cw_inject_mode *mode, bool starts)
+{
+    follow_gate(mode, cw_gate_profiler(starts ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart
+                                              : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop));
+}
+
 void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, const void *params, CUcontext context,
                         uint32_t number)
 {
@@ -598,7 +621,9 @@ void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
                                      .symbolName = "step",
                                      .correlationId = number};
     cw_streams_follow(id, &call);
-    mode->launch_entered(id, &call);
+    follow_gate(mode, cw_gate_launch(id, &call));
+    if (mode->launch_entered)
+        mode->launch_entered(id, &call);
     cw_in_flight_launch_entered();
 }
 

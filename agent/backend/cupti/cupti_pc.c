@@ -215,6 +215,8 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
             cw_write_string(setup, o->reasons[i]);
     }
     cw_filter_write(setup, &o->filter);
+    cw_write_u64(setup, cw_clock_log_now_ns());
+    cw_trace_window_write(setup, &o->when);
     return setup->status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
 

@@ -178,6 +178,8 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     cw_write_u32(setup, o->reserve_mb);
     cw_write_u32(setup, o->on_host_mb);
     cw_filter_write(setup, &o->filter);
+    cw_write_u64(setup, cw_clock_log_now_ns());
+    cw_trace_window_write(setup, &o->when);
     if (is_in_turn(c)) {
         cw_write_u32(setup, o->every ? o->every : 1);
         cw_write_u32(setup, o->slowdown);
@@ -365,6 +367,13 @@ static enum cw_status take(void *user, const struct cw_process *p, enum cw_messa
     return take_ranges(user, p, in, err);
 }
 
+static enum cw_status take_steady(void *user, const struct cw_process *p, struct cw_error *err)
+{
+    struct capture *c = user;
+    const struct cw_range_source source = {p->pid, p->program, cw_process_device(p, p->steady.device)};
+    return source.device ? cw_range_output_steady(&c->base.out, &source, &p->steady, err) : CW_OK;
+}
+
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
 /* Runs the program once for some parts of the plan. */
@@ -377,6 +386,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     s->chip = c->base.plan.chip;
     s->filter = &c->base.filter;
     s->take = take;
+    s->take_steady = take_steady;
     s->user = c;
     s->clocks = &c->clocks;
     enum cw_status status = make_setup(c, err);

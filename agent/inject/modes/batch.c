@@ -20,6 +20,7 @@
 #include "agent/inject/modes/graph_batch.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
+#include "agent/inject/ranges/gate.h"
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
 static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
@@ -290,7 +291,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     const char *once = once_reason(cw_batch_of(c));
     bool graph = cw_inject_launches_graph(id);
-    bool apart = graph && !once && !self->trial && cw_graph_batch_is_apart(c, call);
+    bool apart = graph && !once && !self->trial && !cw_gate->closed && cw_graph_batch_is_apart(c, call);
     bool wanted = apart || cw_range_wants(id, call);
     c->met_graph = c->met_graph || graph;
     if (self->trial && wanted)
@@ -340,10 +341,31 @@ static void end_for_others(struct cw_collection *c)
     cw_batch_end(c, "a stream's capture, or memory that others reach");
 }
 
+static void end_for_gate(struct cw_collection *c)
+{
+    cw_batch_end(c, "the end of what is captured");
+}
+
 static bool rest(void)
 {
     cw_collection_each(end_for_others);
     return !cw_collection_any_runs();
+}
+
+static void gate_turned(bool open)
+{
+    if (!open)
+        cw_collection_each(end_for_gate);
+}
+
+/* A batch holds whole periods, as many as there is room for. */
+static void period_began(uint64_t launches)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count && !cw_inject->over; i++) {
+        struct cw_collection *c = &cw_collections->slots[i];
+        if (self->items[i].open && c->count + launches > cw_collections->at_once)
+            cw_batch_end(c, "a period");
+    }
 }
 
 static void give_way(struct cw_collection *c)
@@ -470,5 +492,7 @@ const struct cw_inject_mode cw_inject_batch = {.facts = true,
                                                .call_left = call_left,
                                                .abandoned = abandon,
                                                .rest = rest,
+                                               .gate_turned = gate_turned,
+                                               .period_began = period_began,
                                                .give_way = give_way,
                                                .module_loaded = cw_module_look};

@@ -311,7 +311,7 @@ static void range_opened(const struct cw_open_range *range)
     struct cw_collection *c = settings->user && range->level == settings->level ? cw_range_current() : NULL;
     struct cw_pass_turn *t = c && !c->open_range ? cw_pass_turn_of(c) : NULL;
     uint32_t kind;
-    if (!t || !cw_filter_launch(&settings->filter, "", true) || !takes_part(range, t, &kind))
+    if (!t || !cw_range_wants_range() || !takes_part(range, t, &kind))
         return;
     if (cw_stream_capture_is_under_way()) {
         cw_collection_skip(c, CW_WHY_CAPTURED);
@@ -379,4 +379,5 @@ const struct cw_inject_mode cw_inject_multiplex = {.facts = true,
                                                    .range_closing = range_closing,
                                                    .abandoned = cw_collection_stop_all,
                                                    .rest = cw_range_rest,
+                                                   .gate_turned = cw_range_gate_turned,
                                                    .give_way = give_way};

@@ -11,6 +11,7 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/once.h"
+#include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/demangle.h"
 
@@ -52,6 +53,8 @@ bool cw_range_setup(struct cw_reader *in)
                        "themselves; expected --replay batch or application");
         return false;
     }
+    if (!cw_gate_read(in))
+        return false;
     if (in->status != CW_OK || replay >= CW_REPLAY_ONCE || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
     cw_user_ranges_filter(&self->filter);
@@ -60,13 +63,18 @@ bool cw_range_setup(struct cw_reader *in)
 
 bool cw_range_wants_kernel(const char *name)
 {
-    return cw_filter_launch(&self->filter, name ? name : "", cw_user_ranges_wanted());
+    return !cw_gate->closed && cw_filter_launch(&self->filter, name ? name : "", cw_user_ranges_wanted());
 }
 
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     char graph[CW_GRAPH_NAME];
     return cw_range_wants_kernel(cw_graph_launch_name(id, call, graph));
+}
+
+bool cw_range_wants_range(void)
+{
+    return !cw_gate->closed && cw_filter_launch(&self->filter, "", true);
 }
 
 void cw_range_spend(uint64_t begin_ns)
@@ -517,7 +525,7 @@ void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 static void range_opened(const struct cw_open_range *range)
 {
     struct cw_collection *c = self->user && range->level == self->level ? cw_range_current() : NULL;
-    if (!c || !cw_filter_launch(&self->filter, "", true))
+    if (!c || !cw_range_wants_range())
         return;
     if (cw_stream_capture_is_under_way()) {
         cw_collection_skip(c, CW_WHY_CAPTURED);
@@ -544,7 +552,7 @@ static void context_created(CUcontext context, uint32_t device)
     struct cw_collection *c = cw_collection_open(context, device);
     const struct cw_open_range *range =
         c && self->user ? cw_nesting_at_level(&cw_user_ranges->open, self->level) : NULL;
-    if (range && cw_filter_launch(&self->filter, "", true))
+    if (range && cw_range_wants_range())
         cw_range_begin(c, range);
 }
 
@@ -598,6 +606,12 @@ bool cw_range_rest(void)
     return !cw_collection_any_runs();
 }
 
+void cw_range_gate_turned(bool open)
+{
+    if (!open)
+        cw_range_rest();
+}
+
 const struct cw_inject_mode cw_inject_range = {.facts = true,
                                                .load = cw_range_load,
                                                .setup = cw_range_setup,
@@ -613,4 +627,5 @@ const struct cw_inject_mode cw_inject_range = {.facts = true,
                                                .range_closing = cw_range_closing,
                                                .abandoned = cw_collection_stop_all,
                                                .rest = cw_range_rest,
+                                               .gate_turned = cw_range_gate_turned,
                                                .give_way = give_way};

@@ -93,8 +93,8 @@ struct cw_collections {
     /* from SETUP */
     uint32_t at_once;                      /* ranges of a collection */
     struct cw_collection_parts plan, once; /* once: of one pass each, for what is counted once; they take turns */
-    bool in_turn; /* so do those of the plan, of one pass each: a collection is of the one that is up */
-    uint32_t slot_count;                          /* that have ever been used */
+    bool in_turn;        /* so do those of the plan, of one pass each: a collection is of the one that is up */
+    uint32_t slot_count; /* that have ever been used */
     struct cw_collection slots[CW_MOST_CONTEXTS]; /* one that nothing uses has no context */
 };
 extern struct cw_collections *const cw_collections;

@@ -39,6 +39,10 @@ struct cw_inject_mode {
     /* ends what is being collected of a context, if it can end at once, because another process waits for the GPU's
      * counters: from a thread of ours; NULL: they are given back only while nothing is collected */
     void (*give_way)(struct cw_collection *c);
+    /* What is captured begins or ends here (gate.h), or another period begins: before a launch, or behind a call. NULL:
+     * the next launch is soon enough. */
+    void (*gate_turned)(bool open);
+    void (*period_began)(uint64_t launches); /* of a period */
     /* the code of the program; NULL: not wanted. Where it is loaded, the lock is not held: the driver holds one that
      * calls of ours take as well. */
     void (*module_loaded)(const CUpti_ModuleResourceData *module);
