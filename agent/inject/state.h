@@ -94,6 +94,7 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         atomic_bool late;      /* it was collected until the program's end: launches behind that are told of */
         atomic_bool abandoned; /* what was armed when the capture ended has been stopped */
         bool subscribed;
+        uint64_t timed;             /* how often the program took a time while it was measured */
         atomic_bool attached;       /* the agent has come to the program */
         atomic_bool exits;          /* CUPTI takes itself down: an agent that leaves has nothing more to do there */
         bool forked;                /* this is a child of a captured process, which has no part in the capture */

@@ -448,17 +448,25 @@ void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number)
     callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
 }
 
-void fake_cupti_profile(bool starts)
+static void call_driver(CUpti_CallbackId id)
 {
     uint64_t data = 0;
     CUresult result = CUDA_SUCCESS;
     CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .correlationData = &data, .context = context};
-    const CUpti_CallbackId id =
-        starts ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop;
     fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
     call.callbackSite = CUPTI_API_EXIT;
     call.functionReturnValue = &result;
     fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+}
+
+void fake_cupti_profile(bool starts)
+{
+    call_driver(starts ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
+}
+
+void fake_cupti_take_time(void)
+{
+    call_driver(CUPTI_DRIVER_TRACE_CBID_cuEventElapsedTime);
 }
 
 /* ---- an agent --------------------------------------------------------------------------------------------------- */

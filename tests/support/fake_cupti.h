@@ -38,8 +38,9 @@ void fake_cupti_launch(CUpti_ApiCallbackSite site);
 /* The same, which pairs its return with its start by a number. */
 void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number);
 
-/* The program calls cudaProfilerStart, or cudaProfilerStop. */
+/* The program calls cudaProfilerStart, or cudaProfilerStop; or it takes the time between two events. */
 void fake_cupti_profile(bool starts);
+void fake_cupti_take_time(void);
 
 struct fake_agent {
     char folder[32];
