@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/output/range_output.h"
+#include "agent/output/steady_devices.h"
 #include "base/file.h"
 #include "tests/support/image_samples.h"
 
@@ -150,4 +151,28 @@ Test(output, without_being_asked_nothing_is_said_of_periods)
     report(&r);
     add(0);
     expect_attribute("steady", NULL);
+}
+
+/* The same of files that are no captures of ranges: devices that others are told apart from by their numbers. */
+Test(output, devices_are_told_of_periods_by_number)
+{
+    struct cw_steady_devices devices = {0};
+    struct cw_collector *out = &output.files[0]->out;
+    const struct cw_steady_report r = {.count = 2, .period = {.found = true, .count = 5}};
+    struct cw_pair attribute = {"pci", "0000:0b:00.0"};
+    struct cw_device other = {.index = 1, .attribute_count = 1, .attributes = &attribute, .facts = facts};
+    cr_assert_eq(cw_steady_devices_add(&devices, out, &device, NULL, arena, &err), CW_OK);
+    cr_assert_eq(cw_steady_devices_add(&devices, out, &other, NULL, arena, &err), CW_OK);
+    attribute.value = "gone"; /* as a process's are, when that ends */
+    cr_assert_eq(cw_steady_devices_tell(&devices, out, 1, &r, &err), CW_OK);
+    cr_assert_eq(cw_steady_devices_tell(&devices, out, 7, &r, &err), CW_OK);
+    struct cw_bytes file;
+    struct cw_counter_data data;
+    cr_assert_eq(cw_file_read(&file, path, 1 << 20, &err), CW_OK);
+    cr_assert_eq(cw_counter_data_read(&data, file.data, file.size, path, arena, &err), CW_OK, "%s", err.message);
+    cr_assert_eq(data.device_count, 2);
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "steady_periods"), "00000000000000000000");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[1], "steady_periods"), "00000000000000000005");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[1], "pci"), "0000:0b:00.0");
+    cw_bytes_free(&file);
 }

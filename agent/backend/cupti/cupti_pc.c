@@ -9,6 +9,7 @@
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/pc_capture.h"
 #include "agent/output/file_devices.h"
+#include "agent/output/steady_devices.h"
 #include "agent/session/session.h"
 #include "base/text.h"
 
@@ -32,6 +33,7 @@ struct capture {
     struct held_module *modules;
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
+    struct cw_steady_devices steady; /* those that say what was found of periods */
     uint64_t samples;
     uint32_t full_buffers, uncounted; /* uncounted: kernels */
     const char *uncounted_kernel;     /* one of them */
@@ -109,7 +111,21 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
         return CW_OK;
     if (!cw_pc_describe(&device, c->options, uncounted, c->arena))
         return cw_error_nomem(err);
+    if (c->options->when.periods)
+        return cw_steady_devices_add(&c->steady, &c->out, &device, p->reported ? &p->steady : NULL, c->arena, err);
     return cw_collector_device(&c->out, &device, err);
+}
+
+static enum cw_status take_steady(void *user, const struct cw_process *p, struct cw_error *err)
+{
+    struct capture *c = user;
+    struct cw_file_devices seen = c->devices; /* one that has no samples yet is written with the first */
+    const struct cw_device *known = cw_process_device(p, p->steady.device);
+    uint32_t number;
+    bool is_new;
+    if (!known || !cw_file_devices_find(&seen, known, &number, &is_new) || is_new)
+        return CW_OK;
+    return cw_steady_devices_tell(&c->steady, &c->out, number, &p->steady, err);
 }
 
 /* What a batch is about, before it: its device, and the modules of its records, of each of which an instruction is the
@@ -264,6 +280,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     /* CUPTI fails, at times, to hand out samples where it samples a GPU without a stop for two processes */
     s->alone = !c->options->sass && c->options->mode == CW_PC_CONTINUOUS;
     s->take = take;
+    s->take_steady = take_steady;
     s->user = c;
     s->clocks = &c->clocks;
     if (status == CW_OK)

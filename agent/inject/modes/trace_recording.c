@@ -183,7 +183,7 @@ void cw_trace_recording_reset(void)
     if (self->options.range)
         cw_user_ranges_filter(NULL);
     cw_filter_close(&self->filter);
-    cw_period_destroy(self->steady.period);
+    cw_steady_end(&self->steady);
     *self = (struct cw_trace_recording){0};
 }
 

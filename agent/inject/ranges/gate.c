@@ -55,4 +55,5 @@ uint32_t cw_gate_period(void)
 void cw_gate_finish(void)
 {
     cw_steady_tell(&self->steady);
+    cw_steady_end(&self->steady);
 }

@@ -80,6 +80,12 @@ bool cw_steady_launch(struct cw_steady *s, CUpti_CallbackId id, const CUpti_Call
     return begins;
 }
 
+void cw_steady_end(struct cw_steady *s)
+{
+    cw_period_destroy(s->period);
+    s->period = NULL;
+}
+
 void cw_steady_tell(const struct cw_steady *s)
 {
     struct cw_writer out;

@@ -24,5 +24,7 @@ bool cw_steady_begin(struct cw_steady *steady, uint32_t wanted);
 bool cw_steady_launch(struct cw_steady *steady, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Tells the agent what was found, where it was asked for. */
 void cw_steady_tell(const struct cw_steady *steady);
+/* No more launches are watched. */
+void cw_steady_end(struct cw_steady *steady);
 
 #endif
