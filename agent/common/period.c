@@ -8,7 +8,7 @@ enum {
     SET = 4,
     BINS = 16,       /* kinds of launches of a stretch, by their numbers */
     TOLERANCE = 8,   /* stretches are alike where one part in so many differs */
-    GROWN = 2,       /* one that may be what comes from now on differs in no more than that part */
+    GROWN = 2,       /* one that stays may differ from those before in one part in so many */
     ENOUGH = 3,      /* stretches that are alike, until there is a period */
     LONGER = 8,      /* one period is longer than another by one part in so many at least */
     COVERED = 4,     /* of the launches since a mark began, one part in so many may lie in stretches that differ */
@@ -33,7 +33,7 @@ struct mark {
     uint64_t length;          /* of the model; 0: there is none */
     uint64_t first, first_ns; /* where the first stretch that was alike began */
     uint64_t alike, others;   /* stretches since then */
-    uint64_t covered;         /* launches in those that were alike */
+    uint64_t covered;         /* launches in alike ones */
     uint64_t covered_ns;
 };
 
@@ -124,7 +124,7 @@ static void take_alike(struct mark *m, const struct bins *stretch, uint64_t leng
     m->covered_ns += ns;
 }
 
-/* One that is as long, and mostly the same, may be what comes from now on: shapes have grown. */
+/* One that is as long, and mostly the same, may be the model from now on: shapes have grown. */
 static void take_other(struct mark *m, const struct bins *stretch, uint64_t length)
 {
     const uint64_t longer = m->length > length ? m->length : length, shorter = m->length + length - longer;
@@ -135,7 +135,7 @@ static void take_other(struct mark *m, const struct bins *stretch, uint64_t leng
     m->length = length;
 }
 
-/* One that differs is forgiven while most launches lie in those that do not. */
+/* One that differs is forgiven while most launches lie in alike ones. */
 static void take_stretch(struct mark *m, const struct bins *stretch, uint64_t length, uint64_t ns)
 {
     const uint64_t since = m->last + length - m->first;

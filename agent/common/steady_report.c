@@ -65,7 +65,7 @@ void cw_steady_report_tell(const struct cw_steady_report *r, const char *program
     if (!p->found)
         cw_text_print(stderr,
                       "capture-agent: nothing repeats in the %" PRIu64 " launches of %s, so %s was captured%s\n",
-                      p->all, program, r->given_up ? "what came after five minutes" : "nothing",
+                      p->all, program, r->given_up ? "all behind the first five minutes" : "nothing",
                       r->given_up ? "" : "; without --steady everything is");
     else
         cw_text_print(stderr,

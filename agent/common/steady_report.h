@@ -1,4 +1,4 @@
-/* What a process found of the period with which its launches repeat, as it tells the agent (CW_MESSAGE_STEADY). */
+/* The period with which the launches of a process repeat, as it tells the agent (CW_MESSAGE_STEADY). */
 #ifndef CW_AGENT_STEADY_REPORT_H
 #define CW_AGENT_STEADY_REPORT_H
 

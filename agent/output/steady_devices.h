@@ -1,5 +1,5 @@
-/* Devices of a file that say what was found of the periods of launches (steady_report.h), which is filled in as more of
- * them come. */
+/* Devices of a file that tell of the periods of launches (steady_report.h). Their attributes are filled in as more
+ * periods come. */
 #ifndef CW_AGENT_STEADY_DEVICES_H
 #define CW_AGENT_STEADY_DEVICES_H
 
@@ -16,7 +16,7 @@ struct cw_steady_devices {
     } items[CW_MOST_FILE_DEVICES];
 };
 
-/* Writes a device, with attributes for what is known, which may be NULL. What it points to is copied, but for facts. */
+/* Writes a device with the attributes of a report, or NULL before there is one. Copies all but its facts. */
 enum cw_status cw_steady_devices_add(struct cw_steady_devices *devices, struct cw_collector *collector,
                                      const struct cw_device *device, const struct cw_steady_report *report,
                                      struct cw_arena *arena, struct cw_error *err);

@@ -763,7 +763,7 @@ static void first_launch_is_counted(enum cw_replay_kind replay, int pushed)
     cr_assert_eq(fake_profiler.sent_count, 101);
     cr_expect_eq(fake_profiler.pushed, pushed);
     cr_expect_str_eq(fake_profiler.sent[0].once, "");
-    cr_expect_str_eq(fake_profiler.sent[1].once, "its kernel was not known yet, and may wait for what the host does");
+    cr_expect_str_eq(fake_profiler.sent[1].once, "its kernel was not known yet, and may wait for the host");
     cr_expect_eq(fake_profiler.sent[100].replay, replay);
     cr_expect_eq(fake_profiler.skipped, 0);
     end();

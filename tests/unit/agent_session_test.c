@@ -197,8 +197,9 @@ Test(agent_session, what_a_process_found_of_its_periods_is_told)
     daemons(0, "capture-agent: nothing repeats in the 77 launches of a daemon, so nothing was captured; without "
                "--steady everything is\n");
     steady = &late;
-    daemons(0, "capture-agent: nothing repeats in the 77 launches of a daemon, so what came after five minutes was "
-               "captured\n");
+    daemons(0,
+            "capture-agent: nothing repeats in the 77 launches of a daemon, so all behind the first five minutes was "
+            "captured\n");
 }
 
 Test(agent_session, who_keeps_reports_is_given_them)

@@ -1,5 +1,5 @@
-/* Launches that are counted in one pass and never done again, because that could change what the program computes or
- * make it hang: others can reach its memory, or its memory cannot be saved. Passes take turns at those that are alike.
+/* Launches that are counted in one pass and never done again, because that could change the program's results or make
+ * it hang: others can reach its memory, or its memory cannot be saved. Passes take turns at launches that are alike.
  * Each is a range that is pushed and popped. Nothing here waits without an end: a kernel may wait for another launch,
  * and the program has to go on for that. */
 #ifndef CW_INJECT_ONCE_H
@@ -9,8 +9,8 @@
 
 /* Why launches are counted once. */
 #define CW_ONCE_WAITS "its kernel waits for what the host, another kernel or another device does"
-#define CW_ONCE_NEW "its kernel was not known yet, and may wait for what the host does"
-#define CW_ONCE_SOON "a kernel shortly before it was not known yet, and may wait for what the host does"
+#define CW_ONCE_NEW "its kernel was not known yet, and may wait for the host"
+#define CW_ONCE_SOON "a kernel shortly before it was not known yet, and may wait for the host"
 
 /* At a launch: makes it a range if it is wanted and can be one, else sees to it that it counts for none. why: as
  * cw_launch.once has it. Another way to collect must have ended before. */

@@ -2,7 +2,7 @@
 
 #include "agent/inject/memory/graph.h"
 
-/* What counting costs is measured; until then it is as on an H200 with 25 metrics. */
+/* The cost of counting is measured; until then it is as on an H200 with 25 metrics. */
 static const struct cw_pass_times at_first = {.start = 12000000, .stop = 3000000, .launch = 600000};
 enum {
     WEIGHT = 4, /* of a new price beside the old ones, as one part of so many */
@@ -34,7 +34,7 @@ void cw_pass_turn_end(const struct cw_collection *c)
     *t = (struct cw_pass_turn){0};
 }
 
-/* ---- what it costs ---------------------------------------------------------------------------------------------- */
+/* ---- costs ------------------------------------------------------------------------------------------------------ */
 
 /* One that stands out, such as the first of all, does not make every other dear. */
 static void learn(uint64_t *price, uint64_t took)

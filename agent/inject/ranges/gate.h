@@ -7,7 +7,7 @@
 #include "agent/inject/ranges/steady.h"
 
 struct cw_gate {
-    bool asked, closed; /* closed: now; of what was not asked for nothing is */
+    bool asked, closed; /* asked: something may close it; closed: it is now */
     struct cw_trace_window window;
     struct cw_filter everything;
     struct cw_steady steady;

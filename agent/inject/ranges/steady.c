@@ -20,7 +20,7 @@ static uint64_t mix(uint64_t key, uint64_t more)
     return key ^ key >> 29;
 }
 
-/* Grids that grow with what was decoded are alike up to the next power of two. */
+/* Grids that grow as a model decodes are alike up to the next power of two. */
 static uint64_t magnitude(const CUlaunchConfig *c)
 {
     uint64_t blocks = (uint64_t)c->gridDimX * c->gridDimY * c->gridDimZ, bits = 0;

@@ -1,5 +1,5 @@
 /* The steady state of a program: whole periods with which its launches repeat (period.h), of which some are captured.
- * What comes before is let by. Where nothing repeats for long, all that follows is captured. */
+ * Launches before that are let by. Where nothing repeats for long, all launches behind that are captured. */
 #ifndef CW_INJECT_STEADY_H
 #define CW_INJECT_STEADY_H
 
@@ -11,18 +11,18 @@ struct cw_steady {
     uint32_t wanted;          /* periods to capture, or CW_EVERY_PERIOD */
     CUcontext context;        /* whose launches are watched: the first that launches */
     uint32_t device;
-    bool open;       /* what happens now is to be captured */
+    bool open;       /* launches are captured now */
     bool over;       /* all that was wanted was captured */
     bool given_up;   /* nothing repeated for long */
     uint64_t before; /* whole periods when it was opened */
-    uint64_t count;  /* and those since then, while it was */
+    uint64_t count;  /* and since then, while it was */
 };
 
 /* False without memory. */
 bool cw_steady_begin(struct cw_steady *steady, uint32_t wanted);
 /* Before a launch. True where a period begins with it. */
 bool cw_steady_launch(struct cw_steady *steady, CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* Tells the agent what was found, where it was asked for. */
+/* Tells the agent of the period, where it was asked for. */
 void cw_steady_tell(const struct cw_steady *steady);
 /* No more launches are watched. */
 void cw_steady_end(struct cw_steady *steady);
