@@ -89,8 +89,8 @@ static void read_periods(void *periods, char *text, struct argp_state *state)
 
 const struct cw_option cw_command_when_options[] = {
     {"steady", 0, "N|all",
-     "capture N whole periods of those with which launches repeat, such as steps of training or decoding, once three "
-     "of them have come; what comes before is let by",
+     "capture N whole periods with which launches repeat, such as steps of training or decoding, once a few of them "
+     "have come; what comes before is let by",
      CW_OPTION_READ(struct cw_trace_window_options, periods, read_periods)},
     {"after", 0, "N[s|ms|us]", "capture from so long after the program's start on (default: from its start)",
      CW_OPTION_READ(struct cw_trace_window_options, delay_ns, cw_command_ns)},

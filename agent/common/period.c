@@ -14,12 +14,14 @@ enum {
     COVERED = 4,     /* of the launches since a mark began, one part in so many may lie in stretches that differ */
     STALE = 2,       /* a mark that is not met for so many periods counts no more */
     AFTER_GAPS = 2,  /* so many times the patience, where stretches that differ came in between */
+    OFTEN = 9,       /* stretches, of which one in so many may differ, are many */
+    LEAST_LOOP = 2,  /* binary logarithm of a loop's length: fewer launches alike are no loop within a step */
     NOT_LONGEST = 8, /* and where there is a mark with longer stretches, which have not come often enough */
 };
 
-/* A loop within a step is over sooner (layers of a network: 12 to 96 times 10 to 40 launches, which take 5 to 300 ms);
- * a step that takes 50 ms has come ten times by then. */
-static const uint64_t patience_ns = 500000000;
+/* A stretch without a loop in it may be the innermost loop itself: layers of a network come 12 to 96 times, and take 5
+ * to 300 ms together. One with a loop in it may be a part of a step, of which there are up to 8 as a rule. */
+static const uint64_t patience_ns = 500000000, with_loop_ns = 2000000000, often_ns = 100000000;
 
 struct bins {
     uint32_t of[BINS];
@@ -42,6 +44,7 @@ struct cw_period {
     struct bins bins; /* of all launches */
     struct mark marks[MARKS];
     const struct mark *longest; /* the mark that may be taken next */
+    uint64_t loops[64];         /* by logarithm of a period's length: launches so far when one was last met */
     struct mark taken;          /* a copy, once found */
     bool found;
 };
@@ -157,16 +160,42 @@ static bool is_stale(const struct cw_period *p, const struct mark *m)
 /* Of periods that are about as long, the mark that was first stays. */
 static void nominate(struct cw_period *p, const struct mark *m)
 {
-    if (p->longest && is_stale(p, p->longest))
+    if (p->longest && (is_stale(p, p->longest) || p->longest->alike + 1 < ENOUGH))
         p->longest = NULL;
     if (m->alike + 1 >= ENOUGH && (!p->longest || m->length > p->longest->length + p->longest->length / LONGER))
         p->longest = m;
 }
 
+static int logarithm(uint64_t length)
+{
+    return 63 - __builtin_clzll(length);
+}
+
+static void note_loop(struct cw_period *p, const struct mark *m)
+{
+    if (m->alike >= ENOUGH)
+        p->loops[logarithm(m->length)] = p->all + 1;
+}
+
+/* Whether shorter stretches repeated within its last one. */
+static bool has_loop(const struct cw_period *p, const struct mark *m)
+{
+    for (int k = LEAST_LOOP; k < 62 && (UINT64_C(2) << k) * ENOUGH <= m->length; k++)
+        if (p->loops[k] > p->all - m->length)
+            return true;
+    return false;
+}
+
+static uint64_t patience_with(const struct cw_period *p, const struct mark *m)
+{
+    if (!has_loop(p, m))
+        return patience_ns * (m->others ? AFTER_GAPS : 1);
+    return m->alike >= OFTEN && m->others <= m->alike / OFTEN ? often_ns : with_loop_ns;
+}
+
 static bool is_sure(const struct cw_period *p, const struct mark *m)
 {
-    uint64_t wanted = patience_ns * (m->others ? AFTER_GAPS : 1);
-    wanted *= p->longest == m ? 1 : NOT_LONGEST;
+    const uint64_t wanted = patience_with(p, m) * (p->longest == m ? 1 : NOT_LONGEST);
     return m->alike >= ENOUGH && m->last_ns - m->first_ns >= wanted;
 }
 
@@ -205,6 +234,7 @@ static bool search(struct cw_period *p, uint64_t launch, uint64_t now_ns)
 {
     struct mark *m = find(p, launch);
     meet(p, m, now_ns);
+    note_loop(p, m);
     nominate(p, m);
     p->found = is_sure(p, m);
     if (p->found)

@@ -117,16 +117,43 @@ Test(period, the_longest_of_nested_loops)
     expect_found(5 + 6 * 200 + 3, 0, 60 * 1208);
 }
 
-/* Three deep: layers, parts of a batch, steps. */
+/* Three deep: layers, parts of a batch, steps; the parts take 40 ms each. */
 Test(period, steps_that_gather_gradients)
 {
     warm_up(500);
-    for (int step = 0; step < 60; step++) {
-        for (int part = 0; part < 4; part++)
+    launch_ns = 400 * US;
+    for (int step = 0; step < 40; step++) {
+        for (int part = 0; part < 8; part++)
             layers(100, 10, 10);
         kernels(30, 50);
     }
-    expect_found(450, 500, 60 * 450);
+    expect_found(850, 500, 12 * 850);
+}
+
+/* A short program: 24 tokens of 12 ms each, of which the last few are to be captured. */
+Test(period, a_few_tokens)
+{
+    warm_up(100);
+    launch_ns = 120 * US;
+    for (int token = 0; token < 24; token++) {
+        kernels(1, 4);
+        layers(10, 23, 4);
+        kernels(50, 4);
+    }
+    expect_found(100, 100, 14 * 100);
+}
+
+/* Layers of a first step, slow as each kernel is loaded: the loop in it is no step. */
+Test(period, a_slow_first_pass_over_layers)
+{
+    launch_ns = 800 * US;
+    forward();
+    layers(200, 22, 12);
+    cr_expect(!cw_period_facts(period).found);
+    kernels(30, 40);
+    for (int i = 0; i < 20; i++)
+        train_step();
+    cr_expect_eq(cw_period_facts(period).launches, STEP);
 }
 
 Test(period, iterations_without_steps_around_them)
