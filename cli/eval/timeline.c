@@ -102,10 +102,9 @@ enum cw_status cw_eval_load_timeline(struct cw_eval_run *r, struct cw_timeline *
     const struct cw_counter_data *data = &r->capture->data;
     struct cw_trace *trace = cw_arena_alloc(r->arena, 1, sizeof *trace);
     *timeline = (struct cw_timeline){0};
-    enum cw_status status = trace ? cw_input_load(&r->capture->file, r->err) : cw_error_nomem(r->err);
-    if (status == CW_OK)
-        status = cw_trace_read(trace, data->devices, data->device_count, file->bytes, (size_t)file->size, r->o->capture,
-                               r->arena, r->err);
+    enum cw_status status =
+        !trace ? cw_error_nomem(r->err)
+               : cw_trace_open(trace, data->devices, data->device_count, file, r->o->capture, r->arena, r->err);
     if (status == CW_OK && r->o->ranges.ranks)
         status = keep_ranks(r, trace);
     if (status == CW_OK)
