@@ -59,6 +59,17 @@ struct cw_damage {
 };
 
 struct cw_directory;
+struct cw_large;
+
+/* Ranges that are few launches again and again, without counters: each has a launch and a duration. */
+struct cw_repeats {
+    uint32_t launch_count;
+    const struct cw_range *launches; /* in the order in which each came first */
+    const uint32_t *numbers;         /* [range]: its launch */
+    const double *durations;         /* [range]: ns, NaN unknown */
+    uint64_t first_ns;               /* when the first range began; 0 where none says */
+    struct cw_large *large;          /* for arrays with an item for each range (base/large.h) */
+};
 
 struct cw_counter_data {
     struct cw_schema schema;
@@ -66,6 +77,7 @@ struct cw_counter_data {
     const struct cw_device *devices; /* by number */
     const struct cw_input *input;   /* of a capture that was opened; where its samples and, with `directory`, ranges are */
     const struct cw_directory *directory; /* or NULL: all that is about ranges is in memory */
+    const struct cw_repeats *repeats; /* or NULL; with it there are no `ranges`, nor what follows them */
     /* without a directory: */
     const struct cw_range *ranges;
     double *rollups[CW_ROLLUP_COUNT]; /* [column][range] */
@@ -99,7 +111,8 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
 
 /* What a range is of: all but its times, durations and facts. */
 const struct cw_range *cw_launch_of(const struct cw_counter_data *data, uint32_t range);
-/* Every launch that there is, in the order in which each came first: with a directory each once, else one a range. */
+/* Every launch that there is, in the order in which each came first: with a directory or
+ * repeats each once, else one a range. */
 uint32_t cw_launch_count(const struct cw_counter_data *data);
 const struct cw_range *cw_launch(const struct cw_counter_data *data, uint32_t launch);
 /* Which of these a range is of. */
