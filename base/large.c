@@ -3,8 +3,8 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -86,6 +86,9 @@ void cw_large_free_all(struct cw_large *large)
         drop(&large->in_files, true);
     while (large->in_memory)
         drop(&large->in_memory, false);
+    if (large->fd > 0)
+        close(large->fd);
+    large->fd = 0;
 }
 
 /* The pages stay with the system, which writes them to the disk when it needs the memory. */
@@ -96,24 +99,24 @@ void cw_large_let_go(struct cw_large *large)
 }
 
 /* Bytes of files that are in the memory of the process; all that there may be where the system does not say. */
-static uint64_t kept(void)
+static uint64_t kept(struct cw_large *large)
 {
     char text[128] = "";
     unsigned long long pages = UINT64_MAX;
-    const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        const ssize_t size = read(fd, text, sizeof text - 1);
-        text[size > 0 ? size : 0] = 0;
-        if (sscanf(text, "%*u %*u %llu", &pages) != 1)
-            pages = UINT64_MAX;
-        close(fd);
-    }
+    if (!large->fd)
+        large->fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    const ssize_t size = pread(large->fd, text, sizeof text - 1, 0);
+    text[size > 0 ? size : 0] = 0;
+    const char *shared = strchr(text, ' ');
+    shared = shared ? strchr(shared + 1, ' ') : NULL;
+    if (shared)
+        pages = strtoull(shared + 1, NULL, 10);
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     return pages > UINT64_MAX / page ? UINT64_MAX : pages * page;
 }
 
 void cw_large_check(struct cw_large *large)
 {
-    if (kept() > CW_LARGE_KEPT)
+    if (kept(large) > CW_LARGE_KEPT)
         cw_large_let_go(large);
 }

@@ -9,15 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef CW_LARGE_BYTES /* tests have less */
+#ifndef CW_LARGE_BYTES /* a build for tests may have less */
 #define CW_LARGE_BYTES ((size_t)64 << 20)
 #define CW_LARGE_KEPT ((size_t)256 << 20)
+#define CW_LARGE_STEPS (1 << 11) /* from one check to the next */
 #endif
 
 struct cw_large_array;
 struct cw_large { /* begins as zeros; not for several threads at once */
     struct cw_large_array *in_files, *in_memory;
     uint32_t steps;
+    int fd; /* where the system says how much is kept; 0: not open */
 };
 
 /* Zeros, until cw_large_free or cw_large_free_all. NULL when out of memory, or when count * size overflows; a zero size
@@ -35,8 +37,7 @@ void cw_large_check(struct cw_large *large);
 /* NULL is allowed. */
 static inline void cw_large_step(struct cw_large *large)
 {
-    enum { STEPS = 1 << 13 };
-    if (large && large->in_files && ++large->steps % STEPS == 0)
+    if (large && large->in_files && ++large->steps % CW_LARGE_STEPS == 0)
         cw_large_check(large);
 }
 

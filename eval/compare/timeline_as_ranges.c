@@ -97,6 +97,7 @@ static enum cw_status finish(struct making *m, bool good, struct cw_counter_data
     }
     cw_keys_free(&m->keys);
     free(m->launches);
+    cw_large_let_go(t->large);
     return launches ? CW_OK : cw_error_nomem(err);
 }
 

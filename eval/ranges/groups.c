@@ -784,6 +784,8 @@ static enum cw_status make(struct cw_groups *groups, const struct cw_counter_dat
         status = cw_error_nomem(err);
     if (status == CW_OK && means)
         name_means(&g);
+    if (large)
+        cw_large_let_go(large);
     return status;
 }
 

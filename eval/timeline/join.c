@@ -303,8 +303,8 @@ enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w)
     struct sorted calls = {0}, ranges = {0};
     struct sweep s = {.w = w,
                       .threads = calloc((size_t)t->thread_count + 1, sizeof *s.threads),
-                      .below = calloc((size_t)t->range_count + 1, sizeof *s.below),
-                      .rank = calloc((size_t)t->range_count + 1, sizeof *s.rank),
+                      .below = cw_large_alloc(t->large, (size_t)t->range_count + 1, sizeof *s.below),
+                      .rank = cw_large_alloc(t->large, (size_t)t->range_count + 1, sizeof *s.rank),
                       .having = calloc((size_t)t->thread_count + 1, sizeof *s.having)};
     bool good = s.threads && s.below && s.rank && s.having;
     good = good && (!t->range_count ||

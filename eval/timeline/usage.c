@@ -306,6 +306,7 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
     free(s.communicates);
     cw_large_free(t->large, order);
     cw_large_free(t->large, room);
+    cw_large_let_go(t->large);
     return good ? CW_OK : cw_error_nomem(err);
 }
 
