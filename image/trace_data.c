@@ -170,8 +170,9 @@ static void check_count(struct cw_reader *in, uint32_t fields, uint32_t count)
                           count, fields, in->size, CW_TRACE_ROWS_MAX);
 }
 
-enum cw_status cw_trace_read_rows(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
-                                  struct cw_trace_buffer *buffer, struct cw_error *err)
+/* The first fields of a block. */
+static enum cw_status read_block_fields(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
+                                        uint32_t field_count, struct cw_trace_buffer *buffer, struct cw_error *err)
 {
     const struct cw_trace_block *b = &trace->blocks[block];
     const struct cw_trace_kind_read *kind = &trace->kinds[b->kind];
@@ -185,8 +186,25 @@ enum cw_status cw_trace_read_rows(struct cw_trace_rows *rows, const struct cw_tr
     cw_reader_init(&in, payload, b->size, trace->source, b->offset + CW_CHUNK_HEADER_SIZE, err);
     uint32_t head[3];
     read_head(&in, &head[0], &head[1], &head[2]);
-    status = read_columns(rows, kind->fields, kind->field_count, trace->processes[b->process].text_count, &in, buffer);
-    return status == CW_OK ? cw_reader_finish(&in, "chunk TREC") : status;
+    status = read_columns(rows, kind->fields, field_count, trace->processes[b->process].text_count, &in, buffer);
+    return status == CW_OK && field_count == kind->field_count ? cw_reader_finish(&in, "chunk TREC") : status;
+}
+
+enum cw_status cw_trace_read_rows(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
+                                  struct cw_trace_buffer *buffer, struct cw_error *err)
+{
+    return read_block_fields(rows, trace, block, trace->kinds[trace->blocks[block].kind].field_count, buffer, err);
+}
+
+enum cw_status cw_trace_read_some(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
+                                  const bool wanted[CW_FIELD__COUNT], struct cw_trace_buffer *buffer,
+                                  struct cw_error *err)
+{
+    const struct cw_trace_kind_read *kind = &trace->kinds[trace->blocks[block].kind];
+    uint32_t count = kind->field_count;
+    while (count && (kind->fields[count - 1].field == CW_FIELD__COUNT || !wanted[kind->fields[count - 1].field]))
+        count--;
+    return read_block_fields(rows, trace, block, count, buffer, err);
 }
 
 enum cw_status cw_trace_rows_decode(struct cw_trace_rows *rows, struct cw_reader *in, uint32_t text_count,

@@ -112,6 +112,12 @@ void cw_trace_buffer_free(struct cw_trace_buffer *buffer);
 enum cw_status cw_trace_read_rows(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
                                   struct cw_trace_buffer *buffer, struct cw_error *err);
 
+/* The same of the fields up to the last one that is wanted; the others are as if the kind had none of them, and damage
+ * behind is not found. */
+enum cw_status cw_trace_read_some(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
+                                  const bool wanted[CW_FIELD__COUNT], struct cw_trace_buffer *buffer,
+                                  struct cw_error *err);
+
 /* A field of a row; CW_TRACE_UNKNOWN (0 for a time or a text) where there is none. */
 uint64_t cw_trace_get(const struct cw_trace_rows *rows, enum cw_trace_field field, uint32_t row);
 /* A text of a process, "" for none. */

@@ -349,12 +349,16 @@ static bool count_item(struct cw_timeline_work *w, const struct cw_trace_rows *r
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* Gives each row of a block away. */
+/* Gives each row of a block away; an item is counted by its time and lane alone. */
 static enum cw_status take_block(struct cw_timeline_work *w, size_t block, take_row *take,
                                  struct cw_trace_buffer *buffer)
 {
+    static const bool counted[CW_FIELD__COUNT] = {
+        [CW_FIELD_START] = true,   [CW_FIELD_END] = true,    [CW_FIELD_TIME] = true,  [CW_FIELD_DEVICE] = true,
+        [CW_FIELD_CONTEXT] = true, [CW_FIELD_STREAM] = true, [CW_FIELD_THREAD] = true};
     struct cw_trace_rows rows;
-    enum cw_status status = cw_trace_read_rows(&rows, w->t->trace, block, buffer, w->err);
+    enum cw_status status = take == count_item ? cw_trace_read_some(&rows, w->t->trace, block, counted, buffer, w->err)
+                                               : cw_trace_read_rows(&rows, w->t->trace, block, buffer, w->err);
     for (uint32_t i = 0; status == CW_OK && i < rows.count; i++)
         if (!take(w, &rows, i, (uint32_t)block))
             status = cw_error_nomem(w->err);
@@ -403,12 +407,16 @@ static void make_items(struct cw_timeline_work *w, const struct cw_trace_rows *r
 {
     struct cw_timeline *t = w->t;
     const bool gpu = kind->list == CW_LANED_GPU;
+    struct cw_key last = {{CW_TRACE_UNKNOWN}}; /* of no process */
+    uint32_t lane = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct cw_timeline_window span = span_of(rows, kind->list, i);
         if (!is_timed(span.start, span.end))
             continue;
-        const uint32_t key = cw_keys_find(gpu ? &w->streams : &w->threads, lane_key(rows, kind->list, i));
-        const uint32_t lane = (gpu ? w->stream_rank : w->thread_rank)[key];
+        const struct cw_key key = lane_key(rows, kind->list, i);
+        if (memcmp(&key, &last, sizeof key) != 0)
+            lane = (gpu ? w->stream_rank : w->thread_rank)[cw_keys_find(gpu ? &w->streams : &w->threads, key)];
+        last = key;
         struct cw_timeline_list *list = cw_timeline_lane(t, kind->list, lane);
         const uint32_t at = list->first + list->count++;
         void *item = gpu                             ? (void *)&t->gpu[at]

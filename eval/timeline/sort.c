@@ -58,21 +58,39 @@ static uint32_t find_place(const struct lane *l, uint32_t end, const void *item)
     return (uint32_t)s.low;
 }
 
-/* Those from `place` to `run` and those from there to `end` become one run. */
-static void merge_run(struct lane *l, uint32_t place, uint32_t run, uint32_t end)
+/* Those from `place` to `run` and those from there to `end` become one run. The shorter of both makes room. */
+static void merge_forward(struct lane *l, uint32_t place, uint32_t run, uint32_t end)
 {
     const char *a = l->behind, *a_end = a + l->size * (run - place);
     const char *b = item_at(l, run), *b_end = item_at(l, end);
     char *to = item_at(l, place);
     memcpy(l->behind, to, l->size * (run - place));
-    for (; a < a_end; to += l->size)
-        if (b < b_end && is_after(a, b)) {
-            memcpy(to, b, l->size);
-            b += l->size;
-        } else {
-            memcpy(to, a, l->size);
-            a += l->size;
-        }
+    for (; a < a_end; to += l->size) {
+        const char **from = b < b_end && is_after(a, b) ? &b : &a;
+        memcpy(to, *from, l->size);
+        *from += l->size;
+    }
+}
+
+static void merge_backward(struct lane *l, uint32_t place, uint32_t run, uint32_t end)
+{
+    const char *a = item_at(l, run), *a_first = item_at(l, place);
+    const char *b = l->behind + l->size * (end - run);
+    char *to = item_at(l, end);
+    memcpy(l->behind, a, l->size * (end - run));
+    while (b > l->behind) {
+        const char **from = a > a_first && is_after(a - l->size, b - l->size) ? &a : &b;
+        *from -= l->size;
+        memcpy(to -= l->size, *from, l->size);
+    }
+}
+
+static void merge_run(struct lane *l, uint32_t place, uint32_t run, uint32_t end)
+{
+    if (end - run < run - place)
+        merge_backward(l, place, run, end);
+    else
+        merge_forward(l, place, run, end);
 }
 
 /* False where a run goes further back, or where this takes too long: then some is still to be sorted. */
