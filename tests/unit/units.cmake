@@ -15,6 +15,7 @@ target_link_libraries(cw_test_io_fail PUBLIC cw_options)
 target_link_options(cw_test_io_fail INTERFACE -Wl,--wrap=fsync,--wrap=close)
 
 cw_unit(base_input_test cw_base)
+cw_unit(base_large_test cw_base)
 cw_unit(base_test cw_base cw_test_io_fail)
 cw_unit(base_decimal_test cw_base m)
 cw_unit(base_progress_test cw_base)
