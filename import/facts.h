@@ -15,6 +15,7 @@ struct cw_facts {
     struct cw_ratio *ratios;
     struct cw_throughput *throughputs;
     struct cw_list *active_raws, *elapsed_raws; /* for each counter: raw counters of .sum.per_cycle_active, _elapsed */
+    struct cw_list *sampled_active_raws, *sampled_elapsed_raws; /* the same in PM sampling, of what both have */
     struct cw_arena *arena;
 };
 
@@ -23,12 +24,16 @@ enum cw_status cw_facts_import(struct cw_facts *facts, const struct cw_nvperf *l
                                struct cw_arena *arena, struct cw_error *err);
 
 /* Counters that may be the cycles a counter is divided by, judged by raw counters and names, best first: writes up to
- * `room` indices and returns how many. `which` is "active" or "elapsed". */
-uint32_t cw_facts_cycle_candidates(const struct cw_facts *facts, uint32_t counter, const char *which, uint32_t *out,
-                                   uint32_t room);
+ * `room` indices and returns how many. */
+enum cw_facts_cycles { CW_FACTS_ACTIVE, CW_FACTS_ELAPSED, CW_FACTS_SAMPLED_ACTIVE, CW_FACTS_SAMPLED_ELAPSED };
+uint32_t cw_facts_cycle_candidates(const struct cw_facts *facts, uint32_t counter, enum cw_facts_cycles which,
+                                   uint32_t *out, uint32_t room);
 
 /* Makes the most frequent values of its counters the values of each unit. */
 void cw_facts_settle_units(struct cw_facts *facts);
+
+/* What samples over time divide by where it is not the cycles that ranges do, once these are settled. */
+void cw_facts_settle_sampled(struct cw_facts *facts);
 
 bool cw_list_equal(const struct cw_list *a, const struct cw_list *b);
 /* Sorted lists: whether `a` is contained in `b`, and whether each item of `list` is in `a` or in `b`. */

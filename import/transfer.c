@@ -95,7 +95,7 @@ static void take_counter(struct transfer *t, uint32_t i)
     }
     if (t->measured || from->confirmed)
         take_terms(t, c, from);
-    if (t->own) {
+    if (t->own && !isnan(from->peak)) {
         c->peak = from->peak;
         c->instances = from->instances;
     }
@@ -215,7 +215,6 @@ static bool take_pass_costs(struct cw_facts *facts, const struct cw_chip *earlie
 
 enum cw_status cw_transfer_facts(struct cw_facts *facts, const struct cw_chip *earlier, struct cw_error *err)
 {
-    facts->chip.no_sampling = earlier->no_sampling;
     if (earlier->device_counter != CW_NONE)
         facts->chip.device_counter = cw_chip_find_raw(&facts->chip, earlier->raws[earlier->device_counter].id);
     return take_pass_costs(facts, earlier) ? take_all(facts, earlier, true, err) : cw_error_nomem(err);

@@ -85,16 +85,19 @@ static int find_word(const char *word, size_t length, const char *name)
 }
 
 /* What the words of two base names share, less the number of words; names of two units share nothing. */
-static int likeness(const char *a, const char *b)
+static int likeness(const char *a, const char *b, bool *shares)
 {
     const char *gap = strstr(a, "__");
     const size_t unit = gap ? (size_t)(gap - a) + 2 : 0;
     int score = 0;
+    *shares = false;
     if (!gap || strncmp(a, b, unit) != 0)
         return 0;
     for (const char *word = a + unit; *word && *word != '.'; word += *word == '_') {
         const size_t length = strcspn(word, "_.");
-        score += find_word(word, length, b + unit) - 1;
+        const int found = find_word(word, length, b + unit);
+        *shares |= found > 0;
+        score += found - 1;
         word += length;
     }
     for (const char *word = b + unit; *word; word += *word == '_') {
@@ -104,16 +107,20 @@ static int likeness(const char *a, const char *b)
     return score;
 }
 
-static void add_alike(struct cw_error *err, const struct cw_chip *chip, const char *name)
+/* The names that are most alike, of those that share more than they do not, else of those that share a word. */
+static size_t find_alike(const char *best[MOST_ALIKE], const struct cw_chip *chip, uint32_t listed, const char *name,
+                         bool close)
 {
-    const char *best[MOST_ALIKE];
     int scores[MOST_ALIKE];
     size_t count = 0;
+    bool shares;
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++) {
             const char *candidate = cw_chip_base_name(chip, (enum cw_metric_type)t, i);
-            int score = likeness(name, candidate);
-            if (score <= 0 || (count == MOST_ALIKE && score <= scores[count - 1]))
+            int score = likeness(name, candidate, &shares);
+            if (!(close ? score > 0 : shares) || strncmp(candidate, name, strlen(candidate)) == 0 ||
+                !cw_chip_lists(chip, (enum cw_metric_type)t, i, listed) ||
+                (count == MOST_ALIKE && score <= scores[count - 1]))
                 continue;
             size_t at = count < MOST_ALIKE ? count++ : count - 1;
             for (; at > 0 && scores[at - 1] < score; at--) {
@@ -123,6 +130,15 @@ static void add_alike(struct cw_error *err, const struct cw_chip *chip, const ch
             scores[at] = score;
             best[at] = candidate;
         }
+    return count;
+}
+
+static void add_alike(struct cw_error *err, const struct cw_chip *chip, uint32_t listed, const char *name)
+{
+    const char *best[MOST_ALIKE];
+    size_t count = find_alike(best, chip, listed, name, true);
+    if (!count)
+        count = find_alike(best, chip, listed, name, false);
     for (size_t i = 0; i < count; i++)
         add(err, "%s%s", i ? ", " : "; the most alike here: ", best[i]);
 }
@@ -140,8 +156,20 @@ void cw_lib_hint(struct cw_error *err, const struct counterworks_chip *of, const
         return;
     struct cw_arena *arena = cw_arena_create();
     if (!strstr(err->message, "; did you mean "))
-        add_alike(err, chip, names[i]);
+        add_alike(err, chip, CW_OF_BOTH, names[i]);
     if (arena)
         add_chips(err, of, chip, names[i], arena);
     cw_arena_destroy(arena);
+}
+
+void cw_lib_hint_listed(struct cw_error *err, const struct counterworks_chip *of, uint32_t listed,
+                        const char *const *names, size_t count)
+{
+    size_t i = 0;
+    if (err->code != CW_ERR_USAGE || !strstr(err->message, ", which CUPTI "))
+        return;
+    while (i < count && !(strstr(err->message, names[i]) && knows_base(of->chip, names[i])))
+        i++;
+    if (i < count)
+        add_alike(err, of->chip, listed, names[i]);
 }

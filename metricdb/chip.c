@@ -85,6 +85,47 @@ uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type
     return type == CW_COUNTER ? chip->counter_count : type == CW_RATIO ? chip->ratio_count : chip->throughput_count;
 }
 
+bool cw_chip_lists(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index, uint32_t listed)
+{
+    uint32_t in = type == CW_COUNTER ? chip->counters[index].listed
+                  : type == CW_RATIO ? chip->ratios[index].listed
+                                     : chip->throughputs[index].listed;
+    return (in & listed) != 0;
+}
+
+uint32_t cw_chip_listed_count(const struct cw_chip *chip, enum cw_metric_type type, uint32_t listed)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cw_chip_base_count(chip, type); i++)
+        count += cw_chip_lists(chip, type, i, listed);
+    return count;
+}
+
+enum cw_status cw_chip_as_sampled(const struct cw_chip **chip, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_chip *from = *chip;
+    uint32_t first = 0;
+    while (first < from->counter_count && from->counters[first].sampled_active == CW_NONE &&
+           from->counters[first].sampled_elapsed == CW_NONE)
+        first++;
+    if (first == from->counter_count)
+        return CW_OK;
+    struct cw_chip *sampled = cw_arena_alloc(arena, 1, sizeof *sampled);
+    struct cw_counter *counters = cw_arena_alloc(arena, from->counter_count, sizeof *counters);
+    if (!sampled || !counters)
+        return cw_error_nomem(err);
+    memcpy(counters, from->counters, from->counter_count * sizeof *counters);
+    for (uint32_t i = first; i < from->counter_count; i++) {
+        struct cw_counter *c = &counters[i];
+        c->active = c->sampled_active == CW_NONE ? c->active : c->sampled_active;
+        c->elapsed = c->sampled_elapsed == CW_NONE ? c->elapsed : c->sampled_elapsed;
+    }
+    *sampled = *from;
+    sampled->counters = counters;
+    *chip = sampled;
+    return CW_OK;
+}
+
 const char *cw_chip_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index)
 {
     return type == CW_COUNTER ? chip->counters[index].name

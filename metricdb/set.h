@@ -22,6 +22,7 @@ struct cw_set_entry { /* of the file: the name, or the alternatives */
 
 struct cw_set {
     const char *name, *title;
+    uint32_t listed; /* whose metrics they are: CW_OF_RANGES, or CW_OF_SAMPLES of `profiler: pm` */
     size_t metric_count;
     const char *const *metrics; /* full names, in the order of the file, each once */
     size_t missing_count;
@@ -30,8 +31,9 @@ struct cw_set {
     const struct cw_set_entry *entries;
 };
 
-/* Whether a chip has a metric and knows its formula; where not, the error says what is wrong. */
-bool cw_set_usable(const struct cw_chip *chip, const char *metric, struct cw_error *err);
+/* Whether a chip has a metric and knows its formula, by counters that are in a list of `listed`; where not, the error
+ * says what is wrong. */
+bool cw_set_usable(const struct cw_chip *chip, uint32_t listed, const char *metric, struct cw_error *err);
 
 /* Parses the text of a set file. Of alternatives the first is taken that is usable on `chip`; where none is, the metric
  * is missing, and CW_ERR_UNSUPPORTED when all are. With a NULL chip the first is taken. `path` is for messages.

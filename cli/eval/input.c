@@ -144,7 +144,7 @@ enum cw_status cw_eval_load_capture(struct cw_eval_run *r)
         status = tell_same(r);
     const char *option = cw_eval_option_of_ranges(r->o);
     if (status == CW_OK && r->info.profiler == COUNTERWORKS_SAMPLES && option &&
-        !(r->o->grouped && strcmp(option, "--by") == 0))
+        !(r->o->grouped && strcmp(option, "--by") == 0) && strcmp(option, "--native") != 0)
         status = cw_eval_need_ranges(r, " for ", option);
     return status;
 }

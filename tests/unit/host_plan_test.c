@@ -96,7 +96,7 @@ static struct cw_plan plan_of_ratios(const struct cw_chip *chip)
     size_t count = 0;
     cr_assert_leq(chip->ratio_count, MOST_RATIOS);
     for (uint32_t i = 0; i < chip->ratio_count; i++)
-        if (chip->ratios[i].numerator != CW_NONE)
+        if (chip->ratios[i].numerator != CW_NONE && (chip->ratios[i].listed & CW_OF_RANGES))
             names[count++] = cw_arena_printf(arena, "%s.ratio", chip->ratios[i].name);
     cr_assert_eq(cw_plan_make(&plan, chip, names, count, &options, arena, &err), CW_OK, "%s", err.message);
     return plan;

@@ -327,9 +327,15 @@ Test(chip, shipped_chip_holds_what_is_known_of_it)
 {
     const struct cw_chip *chip;
     cr_assert_eq(cw_chip_load(&chip, NULL, "GH100", arena, NULL), CW_OK);
-    cr_expect_eq(chip->counter_count, 3389);
-    cr_expect_eq(chip->ratio_count, 205);
-    cr_expect_eq(chip->throughput_count, 56);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_RANGES), 3389);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_RATIO, CW_OF_RANGES), 205);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_THROUGHPUT, CW_OF_RANGES), 56);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_SAMPLES), 611);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_RATIO, CW_OF_SAMPLES), 605);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_THROUGHPUT, CW_OF_SAMPLES), 63);
+    cr_expect_eq(chip->counter_count, 3389 + 121);
+    cr_expect_eq(chip->ratio_count, 205 + 482);
+    cr_expect_eq(chip->throughput_count, 56 + 18);
     enum cw_metric_type type;
     uint32_t index;
     cr_assert(cw_chip_find(chip, "sm__inst_executed", 17, &type, &index));
