@@ -148,7 +148,9 @@ static void take_throughput(struct transfer *t, uint32_t i)
     const struct cw_throughput *from = index == CW_NONE ? NULL : &t->from->throughputs[index];
     if (!from || !same_raws(t, &here->raws, &from->raws) || (!t->measured && !from->confirmed))
         return;
-    if (!here->counters.count && !here->throughputs.count)
+    /* samples of this chip told which formula is right, or that the one its name suggests is wrong */
+    bool tried = t->own && t->measured && here->listed == CW_OF_SAMPLES && !here->throughputs.count;
+    if (tried || (!here->counters.count && !here->throughputs.count))
         here->counters = take_counters(t, &from->counters);
     if (t->own && here->counters.count == from->counters.count && here->throughputs.count == from->throughputs.count)
         here->confirmed = from->confirmed;

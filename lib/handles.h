@@ -86,8 +86,8 @@ void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line);
  * and, if no spelling is near, the metrics of this chip whose names are most alike. `names` are those that were asked
  * for: the first that the chip does not know is the one. */
 void cw_lib_hint(struct cw_error *err, const struct counterworks_chip *chip, const char *const *names, size_t count);
-/* Where `err` says that CUPTI does not collect a counter with a profiler, adds the metrics of its list that are most
- * alike. */
+/* Where `err` says that CUPTI does not collect a counter with a profiler, or that no formula is known, adds the metrics
+ * of the profiler's list that are most alike. */
 void cw_lib_hint_listed(struct cw_error *err, const struct counterworks_chip *chip, uint32_t listed,
                         const char *const *names, size_t count);
 

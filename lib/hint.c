@@ -10,15 +10,20 @@
 
 enum { MOST_ALIKE = 3, MOST_CHIPS_TOLD = 6 };
 
-/* Whether the name is a base name of the chip or goes on after one. */
-static bool knows_base(const struct cw_chip *chip, const char *name)
+/* The length of the base name of the chip that a name is or goes on after; 0 where it is none. */
+static size_t base_length(const struct cw_chip *chip, const char *name)
 {
     enum cw_metric_type type;
     uint32_t index;
-    for (size_t end = strlen(name); end > 0; end--)
-        if ((!name[end] || name[end] == '.') && cw_chip_find(chip, name, end, &type, &index))
-            return true;
-    return false;
+    size_t end = strlen(name);
+    while (end > 0 && !((!name[end] || name[end] == '.') && cw_chip_find(chip, name, end, &type, &index)))
+        end--;
+    return end;
+}
+
+static bool knows_base(const struct cw_chip *chip, const char *name)
+{
+    return base_length(chip, name) > 0;
 }
 
 static void add(struct cw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -84,9 +89,20 @@ static int find_word(const char *word, size_t length, const char *name)
     return best;
 }
 
+/* TPC.TriageCompute.sm__cycles_active is sm__cycles_active. */
+static const char *without_prefix(const char *name)
+{
+    const char *gap = strstr(name, "__"), *from = gap;
+    while (from && from > name && from[-1] != '.')
+        from--;
+    return from ? from : name;
+}
+
 /* What the words of two base names share, less the number of words; names of two units share nothing. */
 static int likeness(const char *a, const char *b, bool *shares)
 {
+    a = without_prefix(a);
+    b = without_prefix(b);
     const char *gap = strstr(a, "__");
     const size_t unit = gap ? (size_t)(gap - a) + 2 : 0;
     int score = 0;
@@ -162,13 +178,21 @@ void cw_lib_hint(struct cw_error *err, const struct counterworks_chip *of, const
     cw_arena_destroy(arena);
 }
 
+static bool is_told(const char *message, const char *name, size_t length)
+{
+    for (; length && (message = strchr(message, *name)); message++)
+        if (strncmp(message, name, length) == 0)
+            return true;
+    return false;
+}
+
 void cw_lib_hint_listed(struct cw_error *err, const struct counterworks_chip *of, uint32_t listed,
                         const char *const *names, size_t count)
 {
     size_t i = 0;
-    if (err->code != CW_ERR_USAGE || !strstr(err->message, ", which CUPTI "))
+    if (!strstr(err->message, ", which CUPTI ") && !strstr(err->message, "the database knows no formula for "))
         return;
-    while (i < count && !(strstr(err->message, names[i]) && knows_base(of->chip, names[i])))
+    while (i < count && !is_told(err->message, names[i], base_length(of->chip, names[i])))
         i++;
     if (i < count)
         add_alike(err, of->chip, listed, names[i]);

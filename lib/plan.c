@@ -238,10 +238,10 @@ static enum cw_status make(struct counterworks_plan *plan, const struct counterw
         tell_no_limits(chip);
     if (status == CW_OK)
         status = make_within(plan, chip, &wanted, most, o->drop, err);
-    if (status == CW_ERR_USAGE) {
+    if (status == CW_ERR_USAGE)
         cw_lib_hint(err, chip, metrics->names, metrics->count);
+    if (status != CW_OK)
         cw_lib_hint_listed(err, chip, listed, metrics->names, metrics->count);
-    }
     return status == CW_OK && o->native ? prove(plan, chip, o->native_library, err) : status;
 }
 

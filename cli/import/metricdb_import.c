@@ -20,7 +20,7 @@
 #include "metricdb/chip_write.h"
 #include "metricdb/data.h"
 
-enum { MOST_EVIDENCE = 256, LARGEST_FILE = 64 << 20, SOURCE_LINE = 1024 };
+enum { MOST_EVIDENCE = 1024, LARGEST_FILE = 64 << 20, SOURCE_LINE = 1024 };
 
 enum { RANGE, PM };
 
