@@ -113,6 +113,17 @@ static bool agrees(const struct transfer *t, const struct cw_ratio *r, const str
            cw_list_within(below, &r->raws) && cw_list_covered(&r->raws, above, below);
 }
 
+/* A warp has 32 threads, a sector 32 bytes and a wavefront 128 on every chip from 7.0 on. */
+static bool is_general_rate(const struct cw_ratio *r)
+{
+    static const char *const dimensions[] = {"bytes/l2_sectors", "bytes/l1tex_wavefronts", "l2_sectors/l1tex_requests",
+                                             "threads/warps"};
+    bool general = strstr(r->name, "__thread_inst_executed") && strstr(r->name, "_per_inst_executed");
+    for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions && !general; i++)
+        general = strcmp(r->dimension, dimensions[i]) == 0;
+    return general;
+}
+
 static void take_ratio(struct transfer *t, uint32_t i)
 {
     struct cw_ratio *r = &t->facts->ratios[i];
@@ -133,7 +144,7 @@ static void take_ratio(struct transfer *t, uint32_t i)
     r->denominator = d;
     r->scale = from->scale;
     /* 1 is that of shares, and of ratios whose limit the library does not know; others are the other chip's */
-    if (t->own || from->max_rate == 1)
+    if (t->own || from->max_rate == 1 || is_general_rate(from))
         r->max_rate = from->max_rate;
     if (t->own)
         r->confirmed = from->confirmed;

@@ -38,19 +38,18 @@ struct cw_legacy_name {
 
 struct cw_legacy {
     const char *path, *chip;  /* the chip whose metrics the formulas are over */
-    const char *const *chips; /* those that there are formulas for */
+    const char *const *chips; /* those that the file names; others take the first formula that they know */
     size_t chip_count;
-    const char *chips_text; /* "GH100 or GV100" */
     uint32_t metric_count, count;
     const struct cw_legacy_name *names; /* `metric_count` metrics, then events */
 };
 
-/* Parses the text of a file, for one of its chips: for its first where `chip` is another or NULL. Names of metrics in
- * formulas are not looked up, see cw_legacy_resolve. */
+/* Parses the text of a file, for a chip: for the first that the file names where `chip` is NULL. Of what another chip
+ * lacks all formulas for, `none` says so. */
 enum cw_status cw_legacy_parse(const struct cw_legacy **legacy, const void *data, size_t size, const char *path,
-                               const char *chip, struct cw_arena *arena, struct cw_error *err);
+                               const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
 /* Loads legacy/cupti.yaml from a data folder (metricdb/data.h). */
-enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, const char *chip,
+enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, const struct cw_chip *chip,
                               struct cw_arena *arena, struct cw_error *err);
 
 /* NULL for an unknown name. cw_legacy_find takes the metric where a name is both. */
