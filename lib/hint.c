@@ -133,11 +133,12 @@ static size_t find_alike(const char *best[MOST_ALIKE], const struct cw_chip *chi
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++) {
             const char *candidate = cw_chip_base_name(chip, (enum cw_metric_type)t, i);
-            int score = likeness(name, candidate, &shares);
+            int score = 2 * likeness(name, candidate, &shares);
             if (!(close ? score > 0 : shares) || strncmp(candidate, name, strlen(candidate)) == 0 ||
                 !cw_chip_lists(chip, (enum cw_metric_type)t, i, listed) ||
                 (count == MOST_ALIKE && score <= scores[count - 1]))
                 continue;
+            score -= without_prefix(candidate) != candidate; /* the plain name is the better known */
             size_t at = count < MOST_ALIKE ? count++ : count - 1;
             for (; at > 0 && scores[at - 1] < score; at--) {
                 scores[at] = scores[at - 1];

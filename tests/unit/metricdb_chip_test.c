@@ -57,6 +57,50 @@ Test(chip, holds_what_the_file_says)
     cr_expect_eq(chip->throughputs[0].counters.count, 2);
 }
 
+/* The small chip, of whose metrics CUPTI samples some. */
+static const struct cw_chip *sampled(void)
+{
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    char *some = cw_text_with(cw_small_chip, "dim: gpc_cycles, peak: 1, raw: [0x11]}",
+                              "dim: gpc_cycles, peak: 1, pm: also, raw: [0x11]}");
+    char *text = cw_text_with(some, "ratios:\n",
+                              "  sm__stalls: {unit: sm, dim: warps, pm: only, raw: [0x22]}\n"
+                              "  sm__loads: {unit: sm, dim: warps, pm_elapsed: sm__cycles_active, pm_active: none, pm: "
+                              "also, raw: [0x22]}\nratios:\n");
+    cr_assert_eq(cw_chip_parse(&chip, text, strlen(text), "tiny.yaml", arena, &err), CW_OK, "%s", err.message);
+    free(some);
+    free(text);
+    return chip;
+}
+
+Test(chip, each_profiler_has_its_list)
+{
+    const struct cw_chip *chip = small();
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_SAMPLES), 5, "one list where nothing is said");
+    chip = sampled();
+    cr_expect_eq(chip->counter_count, 7);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_RANGES), 6);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_SAMPLES), 3);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_RATIO, CW_OF_SAMPLES), 0);
+    cr_expect(cw_chip_lists(chip, CW_COUNTER, 1, CW_OF_RANGES) && cw_chip_lists(chip, CW_COUNTER, 1, CW_OF_SAMPLES));
+    cr_expect(!cw_chip_lists(chip, CW_COUNTER, 5, CW_OF_RANGES) && cw_chip_lists(chip, CW_COUNTER, 5, CW_OF_BOTH));
+}
+
+Test(chip, samples_divide_by_cycles_of_their_own)
+{
+    const struct cw_chip *chip = sampled(), *as_sampled = chip;
+    cr_assert_eq(cw_chip_as_sampled(&as_sampled, arena, NULL), CW_OK);
+    cr_assert_neq(as_sampled, chip);
+    cr_expect_str_eq(chip->counters[chip->counters[6].elapsed].name, "sm__cycles_elapsed");
+    cr_expect_str_eq(chip->counters[as_sampled->counters[6].elapsed].name, "sm__cycles_active");
+    cr_expect_eq(as_sampled->counters[6].active, chip->counters[6].active, "none is no other counter");
+    cr_expect_eq(as_sampled->counters[1].elapsed, chip->counters[1].elapsed);
+    chip = as_sampled = small();
+    cr_assert_eq(cw_chip_as_sampled(&as_sampled, arena, NULL), CW_OK);
+    cr_expect_eq(as_sampled, chip, "nothing to change");
+}
+
 static const struct cw_chip *with(const char *from, const char *to)
 {
     const struct cw_chip *chip;
