@@ -62,16 +62,17 @@ enum cw_status cw_chip_index_names(struct cw_chip *chip, struct cw_arena *arena,
     chip->name_slot_count = slots;
     for (uint32_t n = 0; n < total; n++) {
         enum cw_metric_type type = CW_COUNTER, other;
-        uint32_t index = 0, same, probes = 0;
+        uint32_t index = 0, there, probes = 0;
         const char *name = nth_name(chip, n, &type, &index);
-        if (cw_chip_find(chip, name, strlen(name), &other, &same))
+        uint64_t h = hash_of(name, strlen(name));
+        bool same = false;
+        for (; table[h % slots] && probes++ < MOST_PROBES && !same; h++)
+            same = strcmp(nth_name(chip, table[h % slots] - 1, &other, &there), name) == 0;
+        if (same)
             return cw_error_at(err, CW_ERR_INPUT, chip->path, line_of(chip, type, index), COLUMN,
                                "found the name %s a second time, expected names of their own for counters, ratios and "
                                "throughputs",
                                name);
-        uint64_t h = hash_of(name, strlen(name));
-        while (table[h % slots] && probes++ < MOST_PROBES)
-            h++;
         if (table[h % slots])
             return cw_error_at(err, CW_ERR_INPUT, chip->path, line_of(chip, type, index), COLUMN,
                                "found the name %s, and too many others that have its hash", name);

@@ -264,6 +264,8 @@ Test(chip, errors_name_the_place)
         {__LINE__, "dim: percent", "dim: '%'", 25, 35,
          "found '%', expected a name of letters, digits, '_' and '.', at most 200"},
         {__LINE__, "throughputs:\n", "throughput:\n", 24, 1, "found the unknown key 'throughput'"},
+        {__LINE__, "peak: 4, raw", "peak: 4, pm: yes, raw", 20, 65, "found pm: yes, expected also or only"},
+        {__LINE__, "peak: 4, raw", "pm_elapsed: sm__stars, raw", 20, 64, "found 'sm__stars', expected the name of a counter"},
         {__LINE__, "time:", "device_counter: 0x34\ntime:", 5, 17,
          "found the raw counter '0x34', expected one of the 'raw_counters' section"},
         {__LINE__, "time:", "pass_costs: [{cost: 5, domains: [tracer]}]\ntime:", 5, 34,
