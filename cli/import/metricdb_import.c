@@ -121,16 +121,27 @@ struct draft {
     struct cw_limit_table limits[2]; /* by activity */
 };
 
+/* Limits are learned from the metrics of ranges, which stand first: so the same library gives the same limits. */
+static struct cw_facts of_ranges(const struct cw_facts *facts)
+{
+    struct cw_facts view = *facts;
+    view.chip.counter_count = cw_chip_listed_count(&facts->chip, CW_COUNTER, CW_OF_RANGES);
+    view.chip.ratio_count = cw_chip_listed_count(&facts->chip, CW_RATIO, CW_OF_RANGES);
+    view.chip.throughput_count = cw_chip_listed_count(&facts->chip, CW_THROUGHPUT, CW_OF_RANGES);
+    return view;
+}
+
 /* Learns the limits of range profiling in place of whatever there was. Their source says how they did on sets that they
  * were not learned from. */
 static enum cw_status learn(const struct job *j, struct draft *d)
 {
+    struct cw_facts ranges = of_ranges(d->facts);
     struct cw_limit_table *table = &d->limits[RANGE];
     struct cw_learn_report r;
     cw_limit_table_free(table);
     cw_limit_table_init(table);
     enum cw_status status =
-        cw_learn(d->facts, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
+        cw_learn(&ranges, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
         snprintf(
             table->source, sizeof table->source,
@@ -145,6 +156,7 @@ static enum cw_status learn(const struct job *j, struct draft *d)
 /* Learns how much more room PM sampling has in the limits of range profiling. */
 static enum cw_status learn_pm(const struct job *j, struct draft *d)
 {
+    struct cw_facts ranges = of_ranges(d->facts);
     struct cw_limit_table *table = &d->limits[RANGE], *pm = &d->limits[PM];
     struct cw_relax_report r;
     cw_limit_table_free(pm);
@@ -154,7 +166,7 @@ static enum cw_status learn_pm(const struct job *j, struct draft *d)
                             "found no limits of range profiling of %s to learn those of PM sampling from, expected "
                             "--learn, or --limits-from a file that has some",
                             d->facts->chip.name);
-    enum cw_status status = cw_relax(d->facts, j->library, table, &r, isatty(2) ? show_progress : NULL, j->err);
+    enum cw_status status = cw_relax(&ranges, j->library, table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
         snprintf(pm->source, sizeof pm->source,
                  "pm_limits: %u of the %u limits have more room in PM sampling, learned by %llu questions to NVIDIA's "
@@ -168,6 +180,7 @@ static enum cw_status learn_pm(const struct job *j, struct draft *d)
 /* Corrects the table of range profiling. Its source says how it does on fresh sets then. */
 static enum cw_status mend(const struct job *j, struct draft *d)
 {
+    struct cw_facts ranges = of_ranges(d->facts);
     struct cw_limit_table *table = &d->limits[RANGE];
     struct cw_mend_report r;
     if (!table->limits.size)
@@ -176,7 +189,7 @@ static enum cw_status mend(const struct job *j, struct draft *d)
                             d->facts->chip.name);
     cw_relax_strip(table);
     enum cw_status status =
-        cw_mend(d->facts, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
+        cw_mend(&ranges, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
         snprintf(
             table->source, sizeof table->source,
