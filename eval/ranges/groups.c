@@ -565,29 +565,37 @@ static uint32_t largest_group(const struct grouping *g)
     return most;
 }
 
+/* false when out of memory. */
+static bool sum_up_all(struct grouping *g, double *room)
+{
+    const bool *nested;
+    bool timed = false;
+    if (!find_nested(g, false, &nested) || (g->groups->by == CW_BY_STREAM && !find_shared_streams(g)))
+        return false;
+    for (uint32_t k = 0; k < g->groups->count; k++) {
+        struct cw_group *group = &g->items[k];
+        sum_up(group, g->groups->durations, g->groups->measured, room, g->large);
+        find_places(g, group);
+        if (!(group->name = name_group(g, group)))
+            return false;
+        g->groups->total += time_of_its_own(g, group, nested);
+        timed = timed || group->timed;
+    }
+    if (g->groups->count && !timed)
+        g->groups->total = NAN;
+    return true;
+}
+
 static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
 {
     struct cw_group *items = g->items;
-    const uint32_t count = g->groups->count;
-    const bool *nested;
-    bool timed = false;
-    double *room = NULL;
-    if (!g->large && !(room = cw_arena_alloc(g->arena, largest_group(g), sizeof *room)))
+    double *room = g->large ? NULL : malloc(((size_t)largest_group(g) + 1) * sizeof *room);
+    const bool good = (room || g->large) && sum_up_all(g, room);
+    free(room);
+    if (!good)
         return cw_error_nomem(err);
-    if (!find_nested(g, false, &nested) || (g->groups->by == CW_BY_STREAM && !find_shared_streams(g)))
-        return cw_error_nomem(err);
-    for (uint32_t k = 0; k < count; k++) {
-        sum_up(&items[k], g->groups->durations, g->groups->measured, room, g->large);
-        find_places(g, &items[k]);
-        if (!(items[k].name = name_group(g, &items[k])))
-            return cw_error_nomem(err);
-        g->groups->total += time_of_its_own(g, &items[k], nested);
-        timed = timed || items[k].timed;
-    }
-    if (count && !timed)
-        g->groups->total = NAN;
     if (g->groups->by != CW_BY_RANGE)
-        qsort(items, count, sizeof *items, g->groups->by == CW_BY_FOLD ? earliest_first : longest_first);
+        qsort(items, g->groups->count, sizeof *items, g->groups->by == CW_BY_FOLD ? earliest_first : longest_first);
     g->groups->items = items;
     return count_kernels(g) ? CW_OK : cw_error_nomem(err);
 }
