@@ -40,13 +40,15 @@ static enum cw_status list_rows(struct cw_rows *rows, const struct cw_view_input
 /* Values go from the capture's file to the output, some ranges at a time. */
 static enum cw_status make_stream(struct counterworks_view *view, const struct cw_view_input *in, struct ranges *of)
 {
-    const bool chosen = in->request->sort || in->request->filters.count;
-    enum cw_status status =
-        chosen ? cw_rows_make(&of->rows, in, CW_BY_RANGE, in->request->top, false) : list_rows(&of->rows, in);
+    const struct counterworks_request *o = in->request;
+    const bool chosen = o->sort || o->filters.count, all = !chosen && !o->top && !cw_selection_option(o);
+    enum cw_status status = all      ? CW_OK
+                            : chosen ? cw_rows_make(&of->rows, in, CW_BY_RANGE, o->top, false)
+                                     : list_rows(&of->rows, in);
     of->result.streamed = true;
     if (status == CW_OK)
         status = cw_view_evaluate_wanted(&of->result, in, NULL);
-    if (status == CW_OK)
+    if (status == CW_OK && !all)
         status = cw_result_select(&of->result, of->rows.rows, of->rows.count, in->err);
     return status == CW_OK ? cw_view_output(&view->output, in, &of->result) : status;
 }
