@@ -20,10 +20,10 @@ enum { LIST_TOP = 30 };
 
 struct join {
     struct counterworks_capture *trace, *samples; /* samples: of PCs, or NULL */
-    struct cw_timeline timeline;
+    struct cw_view_shared own, *shared;           /* own: what it shares with no other view */
     enum cw_group_by by;
     bool by_launch;
-    struct cw_joined joined;
+    const struct cw_joined *joined;
     struct cw_joined_rows made;
     struct cw_rows rows;
     struct cw_result result, each; /* of the rows; of all ranges by themselves */
@@ -51,7 +51,7 @@ static uint32_t most_rows(const struct join *j, const struct cw_view_input *in)
 
 static enum cw_status make_rows(struct join *j, const struct cw_view_input *in, size_t top)
 {
-    enum cw_status status = cw_joined_rows_make(&j->made, &j->joined, j->by, most_rows(j, in), in->arena, in->err);
+    enum cw_status status = cw_joined_rows_make(&j->made, j->joined, j->by, most_rows(j, in), in->arena, in->err);
     j->rows = (struct cw_rows){.groups = j->made.groups, .counted = &j->made.counted};
     j->rows.rows = cw_arena_alloc(in->arena, j->made.groups.count, sizeof *j->rows.rows);
     if (status == CW_OK && !j->rows.rows)
@@ -59,7 +59,7 @@ static enum cw_status make_rows(struct join *j, const struct cw_view_input *in, 
     for (uint32_t k = 0; status == CW_OK && k < j->made.groups.count; k++)
         j->rows.rows[j->rows.count++] = k;
     if (status == CW_OK)
-        status = cw_joined_output_make(&j->of, &j->joined, &j->made, in->arena, in->err);
+        status = cw_joined_output_make(&j->of, j->joined, &j->made, in->arena, in->err);
     j->of.trace = j->trace->source;
     j->of.samples_source = j->samples ? j->samples->source : NULL;
     j->of.samples = j->hot;
@@ -77,8 +77,7 @@ static enum cw_status add_advice(struct join *j, const struct cw_view_input *in)
     struct cw_advice_groups *added = cw_arena_alloc(in->arena, 1, sizeof *added);
     if (!kernels || !added)
         return cw_error_nomem(in->err);
-    enum cw_status status =
-        cw_joined_rows_make(kernels, &j->joined, CW_BY_KERNEL, most_rows(j, in), in->arena, in->err);
+    enum cw_status status = cw_joined_rows_make(kernels, j->joined, CW_BY_KERNEL, most_rows(j, in), in->arena, in->err);
     if (status == CW_OK)
         status = cw_rows_advise(&advice, in, j->result.chip, &kernels->groups);
     if (status == CW_OK && advice)
@@ -150,15 +149,31 @@ static enum cw_status make_list(struct counterworks_view *view, struct join *j, 
     return status == CW_OK ? cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown) : status;
 }
 
+/* Finds the ranges of launches, which are the same in each form. */
+static enum cw_status match(struct join *j, const struct cw_view_input *in)
+{
+    struct cw_view_shared *shared = j->shared;
+    enum cw_status status = CW_OK;
+    if (!shared->joined) {
+        struct cw_joined *made = cw_arena_alloc(shared->arena, 1, sizeof *made);
+        status =
+            made ? cw_joined_make(made, &shared->timeline, &in->capture->data, in->chip->chip, shared->arena, in->err)
+                 : cw_error_nomem(in->err);
+        shared->joined = status == CW_OK ? made : NULL;
+    }
+    j->joined = shared->joined;
+    return status;
+}
+
 static enum cw_status join_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
     enum cw_status status = cw_view_begin(&j->result, in->capture, in->chip, in->arena, in->err);
     if (status == CW_OK)
-        status = cw_joined_make(&j->joined, &j->timeline, &in->capture->data, in->chip->chip, in->arena, in->err);
+        status = match(j, in);
     if (status == CW_OK && j->samples)
         status = cw_view_load_instructions(&j->instructions, &j->raw, j->samples, in->notices, in->arena, in->err);
     if (status == CW_OK && j->samples)
-        status = cw_joined_samples_make(&j->hot, &j->joined, &j->instructions, in->arena, in->err);
+        status = cw_joined_samples_make(&j->hot, j->joined, &j->instructions, in->arena, in->err);
     if (status != CW_OK)
         return status;
     return in->request->form == COUNTERWORKS_LIST ? make_list(view, j, in) : make_table(view, j, in);
@@ -180,7 +195,7 @@ static enum cw_status join_samples(struct counterworks_view *view, struct join *
         status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found samples without launches, expected some",
                               in->capture->asked);
     if (status == CW_OK)
-        status = cw_pm_kernels_make(&j->kernels, &j->result, &j->timeline, in->arena, in->err);
+        status = cw_pm_kernels_make(&j->kernels, &j->result, &j->shared->timeline, in->arena, in->err);
     j->shown_kernels = (struct cw_pm_ranges_output){&j->result, &j->kernels,
                                                     j->kernels.count < top ? j->kernels.count : top, j->trace->source};
     return status == CW_OK ? cw_output_pm_ranges(&view->output, &j->shown_kernels, in->arena, in->err) : status;
@@ -203,7 +218,7 @@ static enum cw_status check_samples(const struct cw_view_input *in)
 
 static void free_join(void *owned)
 {
-    cw_timeline_free(&((struct join *)owned)->timeline);
+    cw_view_share_free(&((struct join *)owned)->own);
 }
 
 enum cw_status cw_view_join(struct counterworks_view *view, const struct cw_view_input *in,
@@ -218,6 +233,8 @@ enum cw_status cw_view_join(struct counterworks_view *view, const struct cw_view
         return cw_error_nomem(in->err);
     view->free = free_join;
     view->owned = j;
+    j->own.arena = in->arena;
+    j->shared = in->shared ? in->shared : &j->own;
     j->trace = trace;
     j->samples = samples;
     j->by_launch = by && strcmp(by, "launch") == 0;
@@ -229,9 +246,9 @@ enum cw_status cw_view_join(struct counterworks_view *view, const struct cw_view
     if (status == CW_OK && !pm && !in->capture->data.range_count)
         status = cw_error_set(in->err, CW_ERR_INPUT, "%s: found no ranges, expected some to join", in->capture->asked);
     if (status == CW_OK)
-        status = cw_view_timeline(&j->timeline, &of_trace);
+        status = cw_view_share_timeline(j->shared, &of_trace);
     if (status == CW_OK)
-        status = cw_view_need_rows(&j->timeline, &of_trace);
+        status = cw_view_need_rows(&j->shared->timeline, &of_trace);
     if (status == CW_OK)
         status = pm ? join_samples(view, j, in) : join_ranges(view, j, in);
     return status;

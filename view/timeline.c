@@ -115,6 +115,26 @@ enum cw_status cw_view_timeline(struct cw_timeline *timeline, const struct cw_vi
     return status;
 }
 
+enum cw_status cw_view_share_timeline(struct cw_view_shared *shared, const struct cw_view_input *in)
+{
+    struct cw_view_input lasting = *in;
+    lasting.arena = shared->arena;
+    if (shared->read)
+        return CW_OK;
+    const enum cw_status status = cw_view_timeline(&shared->timeline, &lasting);
+    shared->read = status == CW_OK;
+    if (!shared->read)
+        cw_timeline_free(&shared->timeline);
+    return status;
+}
+
+void cw_view_share_free(struct cw_view_shared *shared)
+{
+    if (shared->read)
+        cw_timeline_free(&shared->timeline);
+    shared->read = false;
+}
+
 enum cw_status cw_view_need_rows(const struct cw_timeline *t, const struct cw_view_input *in)
 {
     bool any = t->data->complete;

@@ -15,7 +15,8 @@ enum { LIST_TOP = 30, SECTION_TOP = 10 };
 
 struct trace {
     const struct cw_view_input *in; /* while the view is made */
-    struct cw_timeline t;
+    struct cw_view_shared own;      /* what it shares with no other view */
+    const struct cw_timeline *t;
     struct cw_trace_choice choice;
     struct cw_timeline_rows list;
     struct cw_timeline_sections sections;
@@ -34,7 +35,7 @@ static enum cw_status make_list(struct trace *v, struct cw_timeline_rows *rows, 
 {
     const struct cw_view_input *in = v->in;
     const struct cw_timeline_groups *groups = &rows->groups;
-    enum cw_status status = cw_timeline_rows_make(rows, &v->t, by, &v->choice.keep, 0, in->arena, in->err);
+    enum cw_status status = cw_timeline_rows_make(rows, v->t, by, &v->choice.keep, 0, in->arena, in->err);
     if (status != CW_OK)
         return status;
     const char **names = cw_arena_alloc(in->arena, groups->count, sizeof *names);
@@ -96,9 +97,9 @@ static enum cw_status make_rows(struct counterworks_view *view, struct trace *v)
     if (status == CW_OK)
         status = make_list(v, &v->list, by, top);
     if (status == CW_OK && !alone)
-        status = cw_timeline_sections_make(&v->sections, &v->t, &v->choice.keep, v->choice.within,
+        status = cw_timeline_sections_make(&v->sections, v->t, &v->choice.keep, v->choice.within,
                                            v->choice.within_count, top, in->arena, in->err);
-    v->shown = (struct cw_timeline_output){.t = &v->t,
+    v->shown = (struct cw_timeline_output){.t = v->t,
                                            .source = in->capture->source,
                                            .words = in->capture->word,
                                            .list = &v->list,
@@ -163,7 +164,7 @@ static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
     uint64_t there = 0;
     *kinds = 0;
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
-        there |= v->t.rows[k] ? CW_TRACE_BIT(k) : 0;
+        there |= v->t->rows[k] ? CW_TRACE_BIT(k) : 0;
     const enum cw_status status = o->kinds ? read_kinds(v, there, kinds) : CW_OK;
     if (status != CW_OK)
         return status;
@@ -192,7 +193,7 @@ static enum cw_status make_tables(struct counterworks_view *view, struct trace *
     if (!is_grouped(in->request)) {
         const enum cw_status status = choose_kinds(v, &kinds);
         return status == CW_OK
-                   ? cw_timeline_tables_make(&v->tables, output, &v->t, &v->choice.keep, kinds, in->arena, in->err)
+                   ? cw_timeline_tables_make(&v->tables, output, v->t, &v->choice.keep, kinds, in->arena, in->err)
                    : status;
     }
     enum cw_status status = find_by(in, &by);
@@ -232,7 +233,7 @@ static void free_trace(void *owned)
 {
     struct trace *v = owned;
     cw_timeline_tables_free(v->tables);
-    cw_timeline_free(&v->t);
+    cw_view_share_free(&v->own);
 }
 
 static enum cw_status make(struct counterworks_view *view, const struct cw_view_input *in)
@@ -247,15 +248,18 @@ static enum cw_status make(struct counterworks_view *view, const struct cw_view_
     view->owned = v;
     if (in->request->form == COUNTERWORKS_TIMELINE)
         cw_tell_incomplete(in->capture, in->notices);
-    enum cw_status status = cw_view_timeline(&v->t, in);
+    v->own.arena = in->arena;
+    struct cw_view_shared *shared = in->shared ? in->shared : &v->own;
+    v->t = &shared->timeline;
+    enum cw_status status = cw_view_share_timeline(shared, in);
     if (status == CW_OK)
-        status = cw_view_need_rows(&v->t, in);
+        status = cw_view_need_rows(v->t, in);
     if (status == CW_OK && in->request->form == COUNTERWORKS_TABLE)
         cw_tell_incomplete(in->capture, in->notices);
     if (status == CW_OK && in->request->form == COUNTERWORKS_TIMELINE)
-        return cw_view_lanes(view, in, &v->t, NULL);
+        return cw_view_lanes(view, in, v->t, NULL);
     if (status == CW_OK)
-        status = cw_trace_choose(&v->choice, in, &v->t, false);
+        status = cw_trace_choose(&v->choice, in, v->t, false);
     if (status == CW_OK)
         status = in->request->form == COUNTERWORKS_LIST ? make_rows(view, v) : make_tables(view, v);
     return status;

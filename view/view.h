@@ -20,9 +20,10 @@ struct cw_view_input {
     struct counterworks_capture *capture;
     const struct counterworks_chip *chip; /* NULL where the capture has no metrics */
     const struct counterworks_request *request;
-    struct cw_notices *notices; /* NULL: nobody listens */
-    struct cw_arena *arena;     /* that the view lives in */
-    struct cw_error *err;       /* the caller's; it has to stay where rows come from a file one after another */
+    struct cw_notices *notices;    /* NULL: nobody listens */
+    struct cw_arena *arena;        /* that the view lives in */
+    struct cw_error *err;          /* the caller's; it has to stay where rows come from a file one after another */
+    struct cw_view_shared *shared; /* with other views of the same captures and selection (view/timeline.h), or NULL */
 };
 
 enum cw_view_format {

@@ -116,7 +116,8 @@ static enum cw_status put(struct cw_eval_session *s, const struct inputs *in, en
     struct counterworks_request request = s->request;
     request.form = form;
     request.full = part == CW_EVAL_HDF5;
-    const struct cw_view_input input = cw_eval_input(s, &s->main, &request);
+    struct cw_view_input input = cw_eval_input(s, &s->main, &request);
+    input.shared = &s->shared;
     enum cw_status status = cw_view_join(&view, &input, in->trace.capture, in->samples.capture);
     if (status == CW_OK)
         status = form == COUNTERWORKS_LIST ? cw_eval_print(s, &view) : cw_eval_write(s, &view, part);
@@ -139,6 +140,7 @@ static enum cw_status join(struct cw_eval_session *s)
         status = put(s, &in, COUNTERWORKS_TABLE, CW_EVAL_TEXT);
     if (status == CW_OK && cw_eval_prints(o))
         status = put(s, &in, COUNTERWORKS_LIST, CW_EVAL_ALL);
+    cw_view_share_free(&s->shared);
     cw_eval_close(&in.trace);
     cw_eval_close(&in.samples);
     cw_eval_close(&in.pm);

@@ -123,6 +123,7 @@ static enum cw_status put(struct cw_eval_session *s, const struct counterworks_r
     struct cw_view_input in = cw_eval_input(s, &s->main, request);
     struct counterworks_view view = {0};
     in.arena = cw_arena_create();
+    in.shared = &s->shared;
     enum cw_status status = in.arena ? cw_view_make(&view, &in) : cw_error_nomem(s->err);
     if (status == CW_OK)
         status = request->form == COUNTERWORKS_LIST ? cw_eval_print(s, &view) : cw_eval_write(s, &view, CW_EVAL_ALL);

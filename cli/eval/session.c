@@ -113,7 +113,7 @@ enum cw_status cw_eval_open_main(struct cw_eval_session *s)
 struct cw_view_input cw_eval_input(struct cw_eval_session *s, const struct cw_eval_opened *opened,
                                    const struct counterworks_request *request)
 {
-    return (struct cw_view_input){opened->capture, opened->chip, request, listener(s), s->arena, s->err};
+    return (struct cw_view_input){opened->capture, opened->chip, request, listener(s), s->arena, s->err, NULL};
 }
 
 enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eval_sides *sides,
@@ -272,13 +272,15 @@ static enum cw_status run(const void *line, struct counterworks_chip *chip, stru
                           struct cw_error *err)
 {
     const struct cw_eval_line *o = line;
-    struct cw_eval_session s = {.o = o, .request = o->request, .notices.arena = arena, .arena = arena, .err = err};
+    struct cw_eval_session s = {
+        .o = o, .request = o->request, .notices.arena = arena, .shared.arena = arena, .arena = arena, .err = err};
     (void)chip;
     s.request.quiet = o->quiet;
     cw_hdf5_begin();
     enum cw_status status = o->run(&s);
     const enum cw_status closing = cw_new_files_close(&s.files, status == CW_OK, err);
     cw_eval_tell(&s);
+    cw_view_share_free(&s.shared);
     cw_eval_close(&s.main);
     return status == CW_OK ? closing : status;
 }

@@ -8,6 +8,7 @@
 #include "cli/common/metric_list.h"
 #include "view/compare.h"
 #include "view/source.h"
+#include "view/timeline.h"
 #include "view/view.h"
 
 enum { CW_EVAL_REPEATED_MAX = 16 };
@@ -61,6 +62,7 @@ struct cw_eval_session {
     const struct cw_eval_line *o;
     struct counterworks_request request; /* with the names of metrics, once they are gathered */
     struct cw_notices notices;
+    struct cw_view_shared shared; /* by views of the captures that the command is about */
     const struct cw_notice *told; /* the last that was printed */
     struct cw_new_files files;    /* that take their places together */
     struct cw_file_list found;    /* the files of the line's words, once they were expanded */
