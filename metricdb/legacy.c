@@ -199,6 +199,8 @@ static bool read_on(struct cw_legacy_name *name, struct cw_yaml_reader *in, cons
 static void read_or(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *others,
                     const struct cw_chip *chip, bool own)
 {
+    if (in->status != CW_OK) /* the name is not whole */
+        return;
     struct cw_legacy_name best = *name;
     bool known = !chip || own || cw_legacy_resolve(name, chip, in->source, NULL) == CW_OK;
     if (others && cw_yaml_expect(in, others, CW_YAML_SEQUENCE, "other values"))

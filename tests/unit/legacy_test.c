@@ -351,11 +351,13 @@ Test(legacy, mistakes_have_their_place)
         {HEAD FINE "  a: {}\n", 10, 3, "found the key 'a' a second time, first on line 5"},
         {HEAD FINE "  A: {}\n", 10, 3, "found A after a, expected names in ascending order"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t n = 0; n < 2 * (sizeof rows / sizeof *rows); n++) {
+        const struct cw_chip *on = n % 2 ? chip : NULL;
+        const size_t i = n / 2;
         const struct cw_legacy *bad;
         struct cw_error err = CW_ERROR_INIT;
-        cr_expect_eq(cw_legacy_parse(&bad, rows[i].text, strlen(rows[i].text), "l.yaml", NULL, arena, &err),
-                     CW_ERR_INPUT, "%zu", i);
+        cr_expect_eq(cw_legacy_parse(&bad, rows[i].text, strlen(rows[i].text), "l.yaml", on, arena, &err), CW_ERR_INPUT,
+                     "%zu", i);
         cr_expect_str_eq(err.message, rows[i].message, "%zu: %s", i, err.message);
         cr_expect(err.line == rows[i].line && err.column == rows[i].column, "%zu: %u:%u", i, err.line, err.column);
         cr_expect_str_eq(err.source, "l.yaml");
