@@ -54,6 +54,7 @@ metric-eval export "$C/gpus.cwd" --format folded --all
 metric-eval export "$C/pm_gemm.cwd" --format folded 2>&1 | sed "s,$C/,,"
 metric-eval export "$C/sass_gemm.cwd" --format speedscope 2>&1 | sed "s,$C/,,"
 metric-eval export "$C/pc_gemm.cwd" --format prometheus 2>&1 | sed "s,$C/,,"
+for option in "-m sm__inst_executed.sum" --all; do metric-eval export "$C/sass_gemm.cwd" --format csv $option 2>&1 | sed "s,$C/,,"; done
 echo text >mine.txt; metric-eval export "$C/gpus.cwd" --format csv -o mine.txt; cat mine.txt
 cp "$C/gpus.cwd" x.cwd; metric-eval export x.cwd --format csv -o x.cwd
 for format in ndjson speedscope; do
