@@ -166,6 +166,23 @@ enum cw_status cw_source_merge(const char *output, const char *const *paths, siz
     return cw_file_print(output, join, &joining, err);
 }
 
+enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, struct cw_notices *notices,
+                                     struct cw_error *err)
+{
+    struct cw_job_ranks job = {0};
+    char missing[CW_JOB_RANKS_TEXT];
+    bool incomplete = false;
+    const enum cw_status status =
+        cw_source_merge(output, (const char *const *)files->paths, files->count, &incomplete, &job, err);
+    if (status == CW_OK && incomplete)
+        cw_notice(notices, "%s: the capture is incomplete, as one that it is made of", output);
+    cw_job_ranks_sort(&job);
+    if (status == CW_OK && *cw_job_ranks_text(&job, missing))
+        cw_notice(notices, "%s: %s", output, missing);
+    cw_job_ranks_free(&job);
+    return status;
+}
+
 static enum cw_status put_joined(void *joining, const void *data, size_t size, struct cw_error *err)
 {
     return cw_spool_put(&((struct joining *)joining)->spool, data, size, err);

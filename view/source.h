@@ -48,6 +48,10 @@ enum cw_status cw_source_load(struct counterworks_capture *capture, struct cw_er
 enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
                                struct cw_job_ranks *job, struct cw_error *err);
 
+/* The same of files that words were expanded to. `notices` has what the capture lacks: its end, and ranks of a job. */
+enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, struct cw_notices *notices,
+                                     struct cw_error *err);
+
 /* The files of a folder that have some of the ranks, by its index; none where the index is missing, or older than the
  * folder or its files. */
 enum cw_status cw_rank_files_find(struct cw_file_list *list, const char *folder, const char *ranks,

@@ -1,5 +1,5 @@
 # libcounterworks, from the build tree and installed.
-cw_unit(library_test counterworks_hdf5)
+cw_unit(library_test counterworks)
 target_include_directories(library_test PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(library_test PRIVATE CW_METRIC_CONFIG="$<TARGET_FILE:metric-config>"
                            CW_METRIC_EVAL="$<TARGET_FILE:metric-eval>")
