@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/search.h"
 #include "base/utf8.h"
+#include "image/config_image.h"
 #include "image/merge.h"
 #include "image/rank_index.h"
 
@@ -88,6 +89,27 @@ enum cw_status cw_source_read(struct counterworks_capture **capture, const void 
     if (made)
         made->file = cw_input_of(data, size, name);
     return finish(capture, made, made ? read_capture(made, name, NULL, err) : cw_error_nomem(err));
+}
+
+enum cw_status cw_source_chip(const char **name, const char *path, struct cw_arena *arena, struct cw_error *err)
+{
+    enum { HEAD = sizeof CW_FILE_HEAD_PLAN - 1 };
+    struct cw_input file;
+    struct cw_config_image plan;
+    struct cw_counter_data data;
+    char head[HEAD] = "";
+    enum cw_status status = cw_input_open(&file, path, largest_capture, err);
+    if (status == CW_OK)
+        status = cw_input_read(&file, 0, file.size < HEAD ? (size_t)file.size : HEAD, head, err);
+    const bool planned = status == CW_OK && memcmp(head, CW_FILE_HEAD_PLAN, HEAD) == 0;
+    if (planned)
+        status = cw_input_load(&file, err);
+    if (status == CW_OK)
+        status = planned ? cw_config_image_read(&plan, file.bytes, (size_t)file.size, path, arena, err)
+                         : cw_counter_data_open(&data, &file, arena, err);
+    *name = status == CW_OK ? cw_arena_strdup(arena, planned ? plan.chip : data.schema.chip) : NULL;
+    cw_input_close(&file);
+    return status == CW_OK && !*name ? cw_error_nomem(err) : status;
 }
 
 enum cw_status cw_source_load(struct counterworks_capture *capture, struct cw_error *err)

@@ -33,6 +33,8 @@ enum cw_status cw_source_open(struct counterworks_capture **capture, const struc
 /* Opens files, which can be merged, as one capture of that name. */
 enum cw_status cw_source_join(struct counterworks_capture **capture, const char *const *paths, size_t count,
                               const char *name, struct cw_error *err);
+/* Finds the chip that a capture or a plan (.cwc) is of. */
+enum cw_status cw_source_chip(const char **name, const char *path, struct cw_arena *arena, struct cw_error *err);
 /* Opens bytes in memory, which must outlive the capture. */
 enum cw_status cw_source_read(struct counterworks_capture **capture, const void *data, size_t size, const char *name,
                               struct cw_error *err);

@@ -115,6 +115,9 @@ enum counterworks_status counterworks_chip_open_file(struct counterworks_chip **
 enum counterworks_status counterworks_chip_open_node(struct counterworks_chip **chip, const struct counterworks *data,
                                                      const char *facts, const char *name,
                                                      struct counterworks_error *error);
+/* Opens the chip that a capture or a plan is of, by its name in the file at `path`. */
+enum counterworks_status counterworks_chip_open_of(struct counterworks_chip **chip, const struct counterworks *data,
+                                                   const char *path, struct counterworks_error *error);
 /* Sets a listener for notices: `tell` gets each notice of functions that take the chip, as one line without its end,
  * valid during the call. NULL: no listener, the default. */
 void counterworks_chip_tell(struct counterworks_chip *chip, void (*tell)(void *user, const char *line), void *user);
@@ -405,7 +408,7 @@ struct counterworks_request {
     bool full;         /* for files: metrics have descriptions, and a join has all of its tables */
     bool wide;         /* of a list: each row in full, with all of its metrics */
     bool quiet;        /* of a list: the data alone, without a summary */
-    bool values;       /* of a list beside a file that has every metric: it shows none of them unless it is wide */
+    bool beside_file;  /* of a list beside a file that has every metric: it shows none of them unless it is wide */
 };
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */

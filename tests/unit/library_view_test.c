@@ -156,6 +156,24 @@ Test(library_view, notices_are_a_list_of_different_lines)
     counterworks_notices_close(NULL);
 }
 
+Test(library_view, a_file_names_its_chip)
+{
+    struct counterworks_chip *chip;
+    struct counterworks_plan *plan;
+    static const char *const metrics[] = {"dram__bytes.sum"};
+    GOOD(counterworks_plan_make(&plan, gh100, metrics, 1, NULL, &error));
+    GOOD(counterworks_plan_save(plan, "plan.cwc", &error));
+    counterworks_plan_free(plan);
+    static const char *const files[] = {"plan.cwc", CAPTURES "gemm.cwd"};
+    for (int i = 0; i < 2; i++) {
+        GOOD(counterworks_chip_open_of(&chip, NULL, files[i], &error));
+        counterworks_chip_close(chip);
+    }
+    cr_expect_eq(counterworks_chip_open_of(&chip, NULL, "/nowhere", &error), COUNTERWORKS_IO);
+    cr_expect_eq(counterworks_chip_open_of(&chip, NULL, DATA "/glossary.yaml", &error), COUNTERWORKS_INPUT);
+    cr_expect_null(chip);
+}
+
 Test(library_view, words_are_opened_as_one_capture)
 {
     struct counterworks_capture_info info = {.size = sizeof info};
