@@ -7,11 +7,12 @@
 #include "view/metrics.h"
 #include "view/source.h"
 
-/* Brings all into memory that views read: of traces and instructions, and of traces beside samples, the bytes. */
+/* Brings into memory what views would load. Blocks of traces are read from the file, each by the view that wants it. */
 static enum cw_status load(struct counterworks_capture *capture, struct cw_error *err)
 {
-    const enum cw_status status =
-        capture->data.schema.profiler == CW_PROFILER_RANGE ? CW_OK : cw_input_load(&capture->file, err);
+    const enum cw_profiler profiler = capture->data.schema.profiler;
+    const bool instructions = profiler == CW_PROFILER_PC || profiler == CW_PROFILER_SASS;
+    const enum cw_status status = instructions ? cw_input_load(&capture->file, err) : CW_OK;
     return status == CW_OK ? cw_source_load(capture, err) : status;
 }
 

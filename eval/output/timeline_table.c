@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
-#include "eval/order.h"
 #include "eval/output/timeline_output.h"
 
 enum { MOST_COLUMNS = 64 };
@@ -51,9 +49,8 @@ struct kind_rows {
     struct cw_output_column shown[2 * MOST_COLUMNS];
     char names[MOST_COLUMNS][40];
     struct cell cells[MOST_COLUMNS];
-    /* items of the kind's list by block and row */
-    const uint32_t *order;
-    uint32_t item_count, next_item, item; /* item: of the row, or CW_TIMELINE_NONE */
+    const struct places *places; /* of the kind's list */
+    uint32_t item;               /* of the row, or CW_TIMELINE_NONE */
     /* the block that is read, the row of it that comes next, and the row of the table that it is */
     size_t block;
     uint32_t row;
@@ -63,8 +60,18 @@ struct kind_rows {
     struct cw_timeline_tables *tables;
 };
 
+enum list { NO_LIST, GPU, CALLS, RANGES, WAITS, MARKS, LISTS };
+
+/* Items by block and row. */
+struct places {
+    uint32_t *firsts; /* [block]: where its rows begin in `items` */
+    uint32_t *items;
+};
+
 /* What the tables share: one of them is gone through at a time. */
 struct cw_timeline_tables {
+    const struct cw_timeline *t;
+    struct places places[LISTS]; /* of the lists that have a table */
     struct cw_trace_buffer buffer;
     const size_t *reading; /* whose block the buffer has */
     enum cw_status status; /* why a block cannot be read */
@@ -72,8 +79,6 @@ struct cw_timeline_tables {
 };
 
 /* ---- items by row ----------------------------------------------------------------------------------------------- */
-
-enum list { NO_LIST, GPU, CALLS, RANGES, WAITS, MARKS };
 
 static enum list list_of(enum cw_trace_kind kind)
 {
@@ -107,25 +112,6 @@ static bool has_path(enum cw_trace_kind kind)
     return list == GPU || list == CALLS || list == RANGES;
 }
 
-static uint64_t place_of(const struct kind_rows *k, uint32_t item)
-{
-    const struct cw_timeline *t = k->t;
-#define PLACE(list) ((uint64_t)(list)[item].block << 16 | (list)[item].row)
-    switch (list_of(k->kind)) {
-    case GPU:
-        return PLACE(t->gpu);
-    case CALLS:
-        return PLACE(t->calls);
-    case RANGES:
-        return PLACE(t->ranges);
-    case WAITS:
-        return PLACE(t->waits);
-    default:
-        return PLACE(t->marks);
-    }
-#undef PLACE
-}
-
 static bool is_kept(const struct kind_rows *k)
 {
     const struct cw_timeline_keep *keep = k->keep;
@@ -140,46 +126,56 @@ static bool is_kept(const struct kind_rows *k)
     return !of || (k->item != CW_TIMELINE_NONE && of[list == RANGES ? k->t->ranges[k->item].path : k->item]);
 }
 
-#define AFTER(name, type)                                                                                              \
-    static bool name(const void *left, const void *right)                                                              \
-    {                                                                                                                  \
-        const struct type *a = left, *b = right;                                                                       \
-        return a->block != b->block ? a->block > b->block : a->row > b->row;                                           \
-    }
-AFTER(gpu_after, cw_timeline_gpu)
-AFTER(call_after, cw_timeline_call)
-AFTER(range_after, cw_timeline_range)
-AFTER(wait_after, cw_timeline_wait)
-AFTER(mark_after, cw_timeline_mark)
-
-static const uint32_t *order_items(const struct cw_order_items *items, cw_order_after *after, struct cw_arena *arena)
+/* How many rows the blocks of a list have. */
+static uint32_t find_firsts(const struct cw_timeline *t, enum list list, uint32_t *firsts)
 {
-    uint32_t *order = cw_arena_alloc(arena, items->count, sizeof *order);
-    uint32_t *room = calloc((size_t)items->count + 1, sizeof *room);
-    for (uint32_t i = 0; order && i < items->count; i++)
-        order[i] = i;
-    if (order && room)
-        cw_order_sort(items, order, room, items->count, after);
-    const bool good = order && room;
-    free(room);
-    return good ? order : NULL;
+    uint32_t count = 0;
+    for (size_t b = 0; b < t->trace->block_count; b++) {
+        const enum cw_trace_kind kind = t->trace->kinds[t->trace->blocks[b].kind].kind;
+        firsts[b] = count;
+        count += kind < CW_TRACE_KIND__COUNT && list_of(kind) == list ? t->trace->blocks[b].count : 0;
+    }
+    return count;
 }
 
-/* Finds the item of a row; rows are asked for in order. */
+/* False when out of memory. */
+static bool find_places(struct places *p, const struct cw_timeline *t, enum list list)
+{
+    p->firsts = calloc(t->trace->block_count + 1, sizeof *p->firsts);
+    const uint32_t rows = p->firsts ? find_firsts(t, list, p->firsts) : 0;
+    p->items = cw_large_alloc(t->large, (size_t)rows + 1, sizeof *p->items);
+    if (!p->firsts || !p->items)
+        return false;
+    for (uint32_t i = 0; i < rows; i++, cw_timeline_step(t))
+        p->items[i] = CW_TIMELINE_NONE;
+#define PLACE(list, count)                                                                                             \
+    for (uint32_t i = 0; i < (count); i++, cw_timeline_step(t))                                                        \
+    p->items[p->firsts[(list)[i].block] + (list)[i].row] = i
+    if (list == GPU)
+        PLACE(t->gpu, t->gpu_count);
+    else if (list == CALLS)
+        PLACE(t->calls, t->call_count);
+    else if (list == RANGES)
+        PLACE(t->ranges, t->range_count);
+    else if (list == WAITS)
+        PLACE(t->waits, t->wait_count);
+    else
+        PLACE(t->marks, t->mark_count);
+#undef PLACE
+    return true;
+}
+
+static void free_places(struct places *p, const struct cw_timeline *t)
+{
+    free(p->firsts);
+    cw_large_free(t->large, p->items);
+}
+
+/* Finds the item of a row. */
 static void find_item(struct kind_rows *k, size_t block, uint32_t row)
 {
-    const uint64_t place = (uint64_t)block << 16 | row;
-    k->item = CW_TIMELINE_NONE;
-    if (!k->order)
-        return;
-    if (row == 0) { /* other kinds have items between the blocks */
-        struct cw_search s = {k->next_item, k->item_count};
-        while (s.low < s.high)
-            cw_search_narrow(&s, place_of(k, k->order[cw_search_middle(&s)]) < place);
-        k->next_item = (uint32_t)s.low;
-    }
-    if (k->next_item < k->item_count && place_of(k, k->order[k->next_item]) == place)
-        k->item = k->order[k->next_item++];
+    cw_timeline_step(k->t);
+    k->item = k->places ? k->places->items[k->places->firsts[block] + row] : CW_TIMELINE_NONE;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------ */
@@ -303,7 +299,7 @@ static bool is_known(const struct column *c, const struct cell *cell)
 static void go_to_start(struct kind_rows *k)
 {
     k->block = 0;
-    k->row = k->next_item = 0;
+    k->row = 0;
     k->at = 0;
     k->is_read = false;
 }
@@ -378,8 +374,8 @@ static void add_columns(struct kind_rows *k)
         add_column(k, NVTX, CW_FIELD__COUNT, CW_TRACE_TEXT);
 }
 
-/* Counts the rows, and drops columns of which nothing is known in any of them; where none is kept, of all rows, and where
- * there are none, no column. */
+/* Counts the rows, and drops columns of which nothing is known in any of them; where none is kept, of all rows, and
+ * where there are none, no column. */
 static uint64_t look_through(struct kind_rows *k)
 {
     bool known[MOST_COLUMNS] = {false};
@@ -577,27 +573,21 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
     const char *const *paths = cw_timeline_path_texts(t, false, arena);
     const struct cw_output_table *texts = make_texts(t, paths, arena);
     struct cw_timeline_tables *tables = *made = cw_arena_alloc(arena, 1, sizeof *tables);
-    const uint32_t *orders[] = {
-        NULL,
-        order_items(&(struct cw_order_items){t->gpu, sizeof *t->gpu, t->gpu_count}, gpu_after, arena),
-        order_items(&(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count}, call_after, arena),
-        order_items(&(struct cw_order_items){t->ranges, sizeof *t->ranges, t->range_count}, range_after, arena),
-        order_items(&(struct cw_order_items){t->waits, sizeof *t->waits, t->wait_count}, wait_after, arena),
-        order_items(&(struct cw_order_items){t->marks, sizeof *t->marks, t->mark_count}, mark_after, arena)};
-    const uint32_t counts[] = {0, t->gpu_count, t->call_count, t->range_count, t->wait_count, t->mark_count};
-    bool good =
-        paths && texts && tables && orders[GPU] && orders[CALLS] && orders[RANGES] && orders[WAITS] && orders[MARKS];
-    if (!good)
+    if (!paths || !texts || !tables)
         return cw_error_nomem(err);
-    tables->err = err;
+    *tables = (struct cw_timeline_tables){.t = t, .err = err};
     kinds &= keep && keep->kinds ? keep->kinds : UINT64_MAX;
+    bool good = true;
     for (int k = 0; good && k < CW_TRACE_KIND__COUNT; k++) {
         const enum list list = list_of((enum cw_trace_kind)k);
-        struct kind_rows rows = {.t = t, .keep = keep, .paths = paths, .texts = texts, .kind = (enum cw_trace_kind)k};
-        rows.order = orders[list];
-        rows.item_count = counts[list];
-        if (kinds & CW_TRACE_BIT(k))
-            good = add_kind(output, tables, &rows, arena);
+        struct places *places = list == NO_LIST ? NULL : &tables->places[list];
+        struct kind_rows rows = {
+            .t = t, .keep = keep, .paths = paths, .texts = texts, .kind = (enum cw_trace_kind)k, .places = places};
+        if (!(kinds & CW_TRACE_BIT(k)))
+            continue;
+        if (places && !places->items && !find_places(places, t, list))
+            tables->status = cw_error_nomem(err);
+        good = tables->status == CW_OK && add_kind(output, tables, &rows, arena);
     }
     for (int i = 0; good && i < TEXT_TABLES; i++) /* behind the kinds: CSV has the first table */
         output->tables[output->table_count++] = texts[i];
@@ -606,6 +596,8 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
 
 void cw_timeline_tables_free(struct cw_timeline_tables *tables)
 {
+    for (int i = 0; tables && i < LISTS; i++)
+        free_places(&tables->places[i], tables->t);
     if (tables)
         cw_trace_buffer_free(&tables->buffer);
 }

@@ -27,7 +27,7 @@ static bool find_families(struct grouping *g, struct cw_arena *arena)
     bool good = families && labels;
     for (uint32_t i = 0; good && i < t->name_count; i++)
         labels[i] = (struct cw_label){"", i};
-    for (uint32_t i = 0; good && i < t->gpu_count; i++) {
+    for (uint32_t i = 0; good && i < t->gpu_count; i++, cw_timeline_step(t)) {
         const uint32_t name = t->gpu[i].name;
         if (families[name] || t->gpu[i].kind != CW_TRACE_KERNEL)
             continue;
@@ -151,7 +151,7 @@ static bool add_up(struct grouping *g, const struct cw_timeline_keep *of, struct
     const uint32_t count = all->by == CW_TIMELINE_BY_CALL ? all->t->call_count : all->t->gpu_count;
     uint32_t room = 0;
     bool good = true;
-    for (uint32_t i = 0; i < count && good; i++) {
+    for (uint32_t i = 0; i < count && good; i++, cw_timeline_step(all->t)) {
         struct cw_key none;
         if (keep && !keep[i])
             continue;

@@ -256,9 +256,10 @@ struct counterworks_files_options {
     size_t size;
     const char *ranks; /* open only launches of these ranks of a job, as in "0-7,12"; NULL: all. Others may be left out
                           where that is faster: give the same text in a request */
-    bool streamed;     /* false: all is read into memory. true: rows stay in the file, and calls read them as they need
-                          them: memory does not grow with the capture, which serves one thread at a time. Its rows
-                          have no times in counterworks_capture_row(), and it has no counterworks_evaluate() */
+    bool streamed;     /* false: ranges and samples are read into memory. true: they stay in the file, and calls read
+                          them as they need them: memory does not grow with the capture, which serves one thread at a
+                          time. Its rows have no times in counterworks_capture_row(), and it has no
+                          counterworks_evaluate(). Traces stay in their file in any case */
 };
 #define COUNTERWORKS_FILES_OPTIONS                                                                                     \
     {                                                                                                                  \
