@@ -1,8 +1,9 @@
-/* Arrays that may be larger than memory. One of CW_LARGE_BYTES or more lies in a file without a name, mapped into
- * memory, of which the process keeps some CW_LARGE_KEPT bytes; where no file can be had it is memory like any other.
+/* Arrays that may be larger than memory. An array of CW_LARGE_BYTES or more lies in a file without a name, mapped into
+ * memory. The process keeps about CW_LARGE_KEPT bytes of these files in memory. Where no file can be had, the array is in
+ * memory like any other.
  *
- * Whoever goes through such arrays calls cw_large_step between two of its accesses: there, what is kept too much goes.
- * Where an array is gone through in order, or several side by side, each part of it comes back once. */
+ * Callers that walk through such arrays call cw_large_step for each item: it lets go of pages when there are too many.
+ * Each page comes back once where one array, or several side by side, are walked through in order. */
 #ifndef CW_BASE_LARGE_H
 #define CW_BASE_LARGE_H
 
@@ -29,9 +30,9 @@ void *cw_large_alloc(struct cw_large *large, size_t count, size_t size);
 void cw_large_free(struct cw_large *large, const void *array);
 void cw_large_free_all(struct cw_large *large);
 
-/* Keeps nothing in memory of the arrays in files; they stay as they are. */
+/* Lets go of all pages of the arrays in files, which stay as they are. */
 void cw_large_let_go(struct cw_large *large);
-/* The same where the process keeps more than CW_LARGE_KEPT of files. */
+/* The same where the process has more than CW_LARGE_KEPT bytes of files in memory. */
 void cw_large_check(struct cw_large *large);
 
 /* NULL is allowed. */

@@ -188,7 +188,7 @@ static bool is_told(const char *message, const char *name, size_t length)
 }
 
 void cw_view_hint_listed(struct cw_error *err, const struct counterworks_chip *of, uint32_t listed,
-                        const char *const *names, size_t count)
+                         const char *const *names, size_t count)
 {
     size_t i = 0;
     if (!strstr(err->message, ", which CUPTI ") && !strstr(err->message, "the database knows no formula for "))

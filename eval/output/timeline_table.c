@@ -604,95 +604,86 @@ void cw_timeline_tables_free(struct cw_timeline_tables *tables)
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
-struct group_record {
-    const char *name;
-    uint64_t count, failed;
-    double total, share, mean, least, greatest, bytes, own, wall;
-    uint64_t ranges, other_thread;
-    double median, fastest, longest;
-    uint64_t nodes;
-    const char *slowest_name;
-    uint64_t slowest_start;
-};
-
-/* What a row by NVTX has of its slowest range. */
-static bool add_slowest(struct group_record *record, const struct cw_timeline *t, uint32_t range,
-                        struct cw_arena *arena)
+/* The device of a group, where all of it is on one. */
+static uint64_t device_of(const struct cw_timeline_groups *groups, const struct cw_timeline_group *g)
 {
-    record->slowest_name = "";
-    record->slowest_start = CW_TRACE_SIGNED_UNKNOWN;
-    if (range == CW_TIMELINE_NONE)
-        return true;
-    const struct cw_timeline_range *r = &t->ranges[range];
-    char path[CW_TIMELINE_NAME_SIZE];
-    record->slowest_name = cw_arena_strdup(arena, cw_timeline_path_text(t, r->path, path));
-    record->slowest_start = r->start;
-    return record->slowest_name;
+    const struct cw_timeline *t = groups->t;
+    if (groups->by != CW_TIMELINE_BY_STREAM && groups->by != CW_TIMELINE_BY_DEVICE && t->data->device_count != 1)
+        return UINT64_MAX;
+    if (groups->by == CW_TIMELINE_BY_CALL || cw_timeline_by_ranges(groups->by))
+        return t->data->device_count == 1 ? t->data->devices[0].index : UINT64_MAX;
+    const uint32_t device = t->streams[t->gpu[g->first].stream].device;
+    return device == CW_NO_TRACE_DEVICE ? UINT64_MAX : t->data->devices[device].index;
+}
+
+enum cw_group_kind cw_timeline_group_kind(enum cw_timeline_by by)
+{
+    return cw_timeline_by_ranges(by)                                    ? CW_GROUPS_OF_NVTX
+           : by == CW_TIMELINE_BY_GRAPH                                 ? CW_GROUPS_OF_GRAPHS
+           : by == CW_TIMELINE_BY_CALL                                  ? CW_GROUPS_OF_CALLS
+           : by == CW_TIMELINE_BY_KERNEL || by == CW_TIMELINE_BY_FAMILY ? CW_GROUPS_OF_KERNELS
+                                                                        : CW_GROUPS_OF_ITEMS;
+}
+
+struct cw_group_row cw_timeline_group_row(const struct cw_timeline_groups *groups, uint32_t group)
+{
+    const struct cw_timeline_group *g = &groups->items[group];
+    const bool ran = g->count, opened = g->ranges; /* of nothing no time is known */
+    const bool kernel = groups->by == CW_TIMELINE_BY_KERNEL && groups->t->gpu[g->first].kind == CW_TRACE_KERNEL;
+    const double mean = ran ? cw_timeline_group_mean(g) : NAN;
+    return (struct cw_group_row){.name = "",
+                                 .kernel = kernel ? groups->t->names[groups->t->gpu[g->first].name].text : "",
+                                 .device = device_of(groups, g),
+                                 .launches = g->count,
+                                 .failed = g->failed,
+                                 .ranges = g->ranges,
+                                 .nodes = g->nodes,
+                                 .other_thread = g->other_thread,
+                                 .total = g->total,
+                                 .share = groups->total > 0 ? g->total / groups->total : 0,
+                                 .mean = mean,
+                                 .median = g->middle,
+                                 .least = ran ? g->least : NAN,
+                                 .greatest = ran ? g->greatest : NAN,
+                                 .deviation = g->deviation,
+                                 .spread = mean > 0 ? g->deviation / mean : NAN,
+                                 .bytes = g->bytes,
+                                 .own = g->own,
+                                 .wall = opened ? g->wall : NAN,
+                                 .fastest_wall = opened ? g->fastest : NAN,
+                                 .median_wall = opened ? g->median : NAN,
+                                 .slowest_wall = opened ? g->longest : NAN,
+                                 .slowest_name = "",
+                                 .slowest_start = INT64_MIN};
+}
+
+/* The texts of a row. False when out of memory. */
+static bool add_texts(struct cw_group_row *row, const struct cw_timeline_groups *groups, uint32_t group,
+                      struct cw_arena *arena)
+{
+    const struct cw_timeline *t = groups->t;
+    const uint32_t slowest = groups->items[group].slowest;
+    char text[CW_TIMELINE_NAME_SIZE];
+    row->name = cw_arena_strdup(arena, cw_timeline_group_name(groups, group, text));
+    if (cw_timeline_by_ranges(groups->by) && slowest != CW_TIMELINE_NONE) {
+        row->slowest_name = cw_arena_strdup(arena, cw_timeline_path_text(t, t->ranges[slowest].path, text));
+        row->slowest_start = (int64_t)t->ranges[slowest].start;
+    }
+    return row->name && row->slowest_name;
 }
 
 enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,
                                       struct cw_arena *arena, struct cw_error *err)
 {
-#define AT(member) CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct group_record, member)
-    enum { ALL, TIMED, OF_RANGES, OF_GRAPHS }; /* timed: ranges and graphs */
-    static const struct {
-        struct cw_output_column column;
-        int of;
-    } all[] = {{{"name", CW_CELL_TEXT, AT(name)}, ALL},
-               {{"launches", CW_CELL_U64, AT(count)}, ALL},
-               {{"total_ns", CW_CELL_F64, AT(total), .units = "ns"}, ALL},
-               {{"share", CW_CELL_F64, AT(share)}, ALL},
-               {{"mean_ns", CW_CELL_F64, AT(mean), .units = "ns"}, ALL},
-               {{"least_ns", CW_CELL_F64, AT(least), .units = "ns"}, ALL},
-               {{"greatest_ns", CW_CELL_F64, AT(greatest), .units = "ns"}, ALL},
-               {{"bytes", CW_CELL_F64, AT(bytes), .units = "bytes"}, ALL},
-               {{"failed", CW_CELL_U64, AT(failed)}, ALL},
-               {{"self_ns", CW_CELL_F64, AT(own), .units = "ns"}, OF_RANGES},
-               {{"ranges", CW_CELL_U64, AT(ranges)}, OF_RANGES},
-               {{"graph_launches", CW_CELL_U64, AT(ranges)}, OF_GRAPHS},
-               {{"nodes", CW_CELL_U64, AT(nodes)}, OF_GRAPHS},
-               {{"wall_ns", CW_CELL_F64, AT(wall), .units = "ns"}, TIMED},
-               {{"fastest_wall_ns", CW_CELL_F64, AT(fastest), .units = "ns"}, TIMED},
-               {{"median_wall_ns", CW_CELL_F64, AT(median), .units = "ns"}, TIMED},
-               {{"slowest_wall_ns", CW_CELL_F64, AT(longest), .units = "ns"}, TIMED},
-               {{"slowest", CW_CELL_TEXT, AT(slowest_name)}, OF_RANGES},
-               {{"slowest_start_ns", CW_CELL_SIGNED, AT(slowest_start), .units = CW_OUTPUT_DATE}, OF_RANGES},
-               {{"other_thread", CW_CELL_U64, AT(other_thread)}, OF_RANGES}};
-#undef AT
-    const bool ranges = cw_timeline_by_ranges(rows->groups.by), graphs = rows->groups.by == CW_TIMELINE_BY_GRAPH;
-    struct cw_output_column *columns = cw_arena_alloc(arena, sizeof all / sizeof *all, sizeof *columns);
-    size_t column_count = 0;
-    for (size_t i = 0; columns && i < sizeof all / sizeof *all; i++)
-        if (all[i].of == ALL || (ranges && all[i].of != OF_GRAPHS) || (graphs && all[i].of != OF_RANGES))
-            columns[column_count++] = all[i].column;
-    struct group_record *records = cw_arena_alloc(arena, rows->count, sizeof *records);
+    size_t column_count;
+    const struct cw_output_column *columns =
+        cw_group_columns_of(cw_timeline_group_kind(rows->groups.by), &column_count, arena);
+    struct cw_group_row *records = cw_arena_alloc(arena, rows->count, sizeof *records);
     if (!columns || !records)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < rows->count; i++) {
-        const struct cw_timeline_group *g = &rows->groups.items[rows->rows[i]];
-        char text[CW_TIMELINE_NAME_SIZE];
-        const char *name = cw_arena_strdup(arena, cw_timeline_group_name(&rows->groups, rows->rows[i], text));
-        if (!name)
-            return cw_error_nomem(err);
-        const bool ran = g->count, opened = g->ranges; /* what did not happen took no time that is known */
-        records[i] = (struct group_record){.name = name,
-                                           .count = g->count,
-                                           .failed = g->failed,
-                                           .total = g->total,
-                                           .share = rows->groups.total > 0 ? g->total / rows->groups.total : 0,
-                                           .mean = ran ? cw_timeline_group_mean(g) : NAN,
-                                           .least = ran ? g->least : NAN,
-                                           .greatest = ran ? g->greatest : NAN,
-                                           .bytes = g->bytes,
-                                           .own = g->own,
-                                           .wall = opened ? g->wall : NAN,
-                                           .ranges = g->ranges,
-                                           .other_thread = g->other_thread,
-                                           .median = opened ? g->median : NAN,
-                                           .fastest = opened ? g->fastest : NAN,
-                                           .longest = opened ? g->longest : NAN,
-                                           .nodes = g->nodes};
-        if (ranges && !add_slowest(&records[i], rows->groups.t, g->slowest, arena))
+        records[i] = cw_timeline_group_row(&rows->groups, rows->rows[i]);
+        if (!add_texts(&records[i], &rows->groups, rows->rows[i], arena))
             return cw_error_nomem(err);
     }
     output->tables[output->table_count++] = (struct cw_output_table){.name = "groups",

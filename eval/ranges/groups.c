@@ -10,6 +10,7 @@
 #include "base/large.h"
 #include "base/shorten.h"
 #include "eval/keys.h"
+#include "eval/quantile.h"
 #include "eval/ranges/group_nesting.h"
 
 const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx",
@@ -349,7 +350,18 @@ static const char *name_group(const struct grouping *g, const struct cw_group *g
     }
 }
 
-static void sum_up(struct cw_group *group, const double *durations, const double *measured, struct cw_large *large)
+static double median_of(const struct cw_group *group, const double *measured, double *room)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        if (!isnan(measured[group->ranges[i]]))
+            room[count++] = measured[group->ranges[i]];
+    return cw_median(room, count);
+}
+
+/* `room`: for the group's durations; NULL where nobody wants the median. */
+static void sum_up(struct cw_group *group, const double *durations, const double *measured, double *room,
+                   struct cw_large *large)
 {
     double squares = 0;
     group->total = 0;
@@ -370,6 +382,7 @@ static void sum_up(struct cw_group *group, const double *durations, const double
         group->measured += !isnan(off);
     }
     group->deviation = cw_sample_deviation(squares, group->measured);
+    group->median = room ? median_of(group, measured, room) : NAN;
     if (!group->timed)
         group->total = NAN;
 }
@@ -544,16 +557,27 @@ static double time_of_its_own(struct grouping *g, const struct cw_group *group, 
     return own;
 }
 
+static uint32_t largest_group(const struct grouping *g)
+{
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < g->groups->count; k++)
+        most = g->items[k].count > most ? g->items[k].count : most;
+    return most;
+}
+
 static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
 {
     struct cw_group *items = g->items;
     const uint32_t count = g->groups->count;
     const bool *nested;
     bool timed = false;
+    double *room = NULL;
+    if (!g->large && !(room = cw_arena_alloc(g->arena, largest_group(g), sizeof *room)))
+        return cw_error_nomem(err);
     if (!find_nested(g, false, &nested) || (g->groups->by == CW_BY_STREAM && !find_shared_streams(g)))
         return cw_error_nomem(err);
     for (uint32_t k = 0; k < count; k++) {
-        sum_up(&items[k], g->groups->durations, g->groups->measured, g->large);
+        sum_up(&items[k], g->groups->durations, g->groups->measured, room, g->large);
         find_places(g, &items[k]);
         if (!(items[k].name = name_group(g, &items[k])))
             return cw_error_nomem(err);
@@ -850,11 +874,6 @@ struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group)
 {
     return groups->whole > 0 ? group->total / groups->whole : NAN;
-}
-
-double cw_sample_deviation(double squares, uint64_t count)
-{
-    return count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
 }
 
 double cw_group_spread(const struct cw_group *group)

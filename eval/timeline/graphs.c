@@ -1,5 +1,6 @@
 /* What ran in CUDA graphs, added up by graph. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdlib.h>
 
 #include "eval/keys.h"
@@ -99,8 +100,12 @@ static bool add_node(struct graphs *g, const struct node *node)
         return false;
     struct cw_timeline_group *group = &g->groups[at];
     if (at == before)
-        *group = (struct cw_timeline_group){
-            .first = node->item, .least = -1, .slowest = CW_TIMELINE_NONE, .graph = node->graph};
+        *group = (struct cw_timeline_group){.first = node->item,
+                                            .least = -1,
+                                            .middle = NAN,
+                                            .deviation = NAN,
+                                            .slowest = CW_TIMELINE_NONE,
+                                            .graph = node->graph};
     else if (gpu->end - gpu->start > t->gpu[group->first].end - t->gpu[group->first].start)
         group->first = node->item;
     cw_timeline_group_add(g->all, group, node->item);

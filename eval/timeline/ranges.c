@@ -1,4 +1,5 @@
 /* NVTX ranges added up: with what ran on the GPUs, and how long they were open. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "eval/keys.h"
@@ -140,7 +141,8 @@ static bool add_up(struct cw_timeline_groups *all, const struct families *f, con
     if (!groups)
         return false;
     for (uint32_t g = 0; g < f->count; g++)
-        groups[g] = (struct cw_timeline_group){.least = -1, .slowest = CW_TIMELINE_NONE};
+        groups[g] =
+            (struct cw_timeline_group){.least = -1, .middle = NAN, .deviation = NAN, .slowest = CW_TIMELINE_NONE};
     for (uint32_t p = t->path_count; p-- > 0;)
         if (used[p] || !p)
             groups[f->of[p]].first = p;

@@ -208,14 +208,26 @@ static double looked_until(const struct sweep *s, uint64_t end)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* The value that so many are less than, were they in order. It takes the same time whatever the values are. */
-static uint64_t select(struct cw_large *large, const uint64_t *values, size_t count, size_t less)
+static uint64_t find_most(struct cw_large *large, const uint64_t *values, size_t count)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < count; i++, cw_large_step(large))
+        most = values[i] > most ? values[i] : most;
+    return most;
+}
+
+/* The value that so many are less than, were they in order; the greatest is `most`. Digit by digit, from the first that
+ * any has: it takes the same time whatever their order is. */
+static uint64_t select(struct cw_large *large, const uint64_t *values, size_t count, size_t less, uint64_t most)
 {
     uint64_t found = 0;
-    for (int shift = 56; shift >= 0; shift -= 8) {
+    int first = 0;
+    while (first < 56 && most >> first > 255)
+        first += 8;
+    for (int shift = first; shift >= 0; shift -= 8) {
         size_t counts[256] = {0}, digit = 0;
         for (size_t i = 0; i < count; i++, cw_large_step(large))
-            if (shift == 56 || values[i] >> (shift + 8) == found >> (shift + 8))
+            if (shift == first || values[i] >> (shift + 8) == found >> (shift + 8))
                 counts[values[i] >> shift & 255]++;
         while (less >= counts[digit])
             less -= counts[digit++];
@@ -226,10 +238,12 @@ static uint64_t select(struct cw_large *large, const uint64_t *values, size_t co
 
 static struct cw_latency latency_of(struct cw_large *large, const uint64_t *times, size_t count)
 {
-    static const unsigned percent[CW_LATENCY__COUNT] = {50, 90, 99, 100};
+    static const unsigned percent[CW_LATENCY_ALL] = {50, 90, 99};
     struct cw_latency l = {.count = count};
-    for (int p = 0; count && p < CW_LATENCY__COUNT; p++)
-        l.within[p] = select(large, times, count, (count * percent[p] + 99) / 100 - 1);
+    const uint64_t most = find_most(large, times, count);
+    for (int p = 0; count && p < CW_LATENCY_ALL; p++)
+        l.within[p] = select(large, times, count, (count * percent[p] + 99) / 100 - 1, most);
+    l.within[CW_LATENCY_ALL] = most;
     return l;
 }
 
