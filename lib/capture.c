@@ -2,15 +2,31 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "lib/handles.h"
+#include "lib/views.h"
+#include "view/kind.h"
 #include "view/metrics.h"
 #include "view/source.h"
+
+/* Brings into memory what views would load. Blocks of traces are read from the file, each by the view that wants it. */
+static enum cw_status load(struct counterworks_capture *capture, struct cw_error *err)
+{
+    const enum cw_profiler profiler = capture->data.schema.profiler;
+    const bool instructions = profiler == CW_PROFILER_PC || profiler == CW_PROFILER_SASS;
+    const enum cw_status status = instructions ? cw_input_load(&capture->file, err) : CW_OK;
+    return status == CW_OK ? cw_source_load(capture, err) : status;
+}
+
+/* Whether rows are in the file. */
+static bool is_streamed(const struct cw_counter_data *data)
+{
+    return data->directory || !data->pm.start_ns;
+}
 
 static enum counterworks_status finish_opening(struct counterworks_capture **capture, enum cw_status status,
                                                struct cw_lib_call *call, struct counterworks_error *error)
 {
     if (status == CW_OK)
-        status = cw_source_load(*capture, &call->err);
+        status = load(*capture, &call->err);
     if (status != CW_OK) {
         cw_source_close(*capture);
         *capture = NULL;
@@ -44,19 +60,67 @@ enum counterworks_status counterworks_capture_merge(const char *output, const ch
     return cw_lib_finish(&call, cw_source_merge(output, paths, count, NULL, NULL, &call.err), error);
 }
 
+/* ---- several files ---------------------------------------------------------------------------------------------- */
+
+static enum cw_status need_words(size_t count, struct cw_error *err)
+{
+    return count ? CW_OK : cw_error_set(err, CW_ERR_USAGE, "found no capture, expected files, a folder or @LIST");
+}
+
+enum counterworks_status counterworks_capture_open_files(struct counterworks_capture **capture,
+                                                         const char *const *words, size_t count,
+                                                         const struct counterworks_files_options *options,
+                                                         struct counterworks_notices *notices,
+                                                         struct counterworks_error *error)
+{
+    struct counterworks_files_options o = COUNTERWORKS_FILES_OPTIONS;
+    struct cw_lib_call call = cw_lib_enter();
+    if (options)
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    const struct cw_source_files files = {.words = words, .count = count, .ranks = o.ranks};
+    enum cw_status status = need_words(count, &call.err);
+    *capture = NULL;
+    if (status == CW_OK)
+        status = cw_view_check_request(&(struct counterworks_request){.ranks = o.ranks}, &call.err);
+    if (status == CW_OK)
+        status = cw_source_open(capture, &files, cw_lib_notices(notices), &call.err);
+    return o.streamed ? cw_lib_finish(&call, status, error) : finish_opening(capture, status, &call, error);
+}
+
+enum counterworks_status counterworks_capture_merge_files(const char *output, const char *const *words, size_t count,
+                                                          struct counterworks_notices *notices,
+                                                          struct counterworks_error *error)
+{
+    const struct cw_source_files files = {.words = words, .count = count};
+    struct cw_lib_call call = cw_lib_enter();
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_file_list found = {0};
+    enum cw_status status = arena ? need_words(count, &call.err) : cw_error_nomem(&call.err);
+    if (status == CW_OK)
+        status = cw_source_expand(&found, &files, cw_lib_notices(notices), arena, &call.err);
+    if (status == CW_OK)
+        status = cw_source_merge_files(output, &found, cw_lib_notices(notices), &call.err);
+    cw_arena_destroy(arena);
+    return cw_lib_finish(&call, status, error);
+}
+
+enum counterworks_status counterworks_capture_index(const char *folder, bool force,
+                                                    struct counterworks_notices *notices,
+                                                    struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    struct cw_arena *arena = cw_arena_create();
+    const enum cw_status status = arena ? cw_rank_files_index(folder, force, cw_lib_notices(notices), arena, &call.err)
+                                        : cw_error_nomem(&call.err);
+    cw_arena_destroy(arena);
+    return cw_lib_finish(&call, status, error);
+}
+
 /* ---- what is in it ---------------------------------------------------------------------------------------------- */
 
 static bool of_samples(const struct cw_counter_data *data)
 {
     return data->schema.profiler == CW_PROFILER_PM;
-}
-
-/* Gives as much as the caller's struct has. */
-static void give(void *to, size_t size, const void *from, size_t all)
-{
-    const size_t head = sizeof(size_t);
-    if (size > head)
-        memcpy((char *)to + head, (const char *)from + head, (size < all ? size : all) - head);
 }
 
 void counterworks_capture_describe(const struct counterworks_capture *capture, struct counterworks_capture_info *info)
@@ -72,13 +136,15 @@ void counterworks_capture_describe(const struct counterworks_capture *capture, s
         .pass_count = d->schema.pass_count,
         .metric_count = d->schema.metric_count,
         .metrics = d->schema.metrics,
+        .has_metrics = cw_kind_of(capture)->has_metrics,
+        .name = capture->source,
     };
-    give(info, info->size, &all, sizeof all);
+    cw_lib_give(info, info->size, &all, sizeof all);
 }
 
 static struct counterworks_row range_row(const struct cw_counter_data *d, uint64_t index)
 {
-    const struct cw_range *r = &d->ranges[index];
+    const struct cw_range *r = cw_launch_of(d, (uint32_t)index);
     struct counterworks_row row = {.name = r->name,
                                    .kernel = r->kernel,
                                    .device = d->devices[r->device].index,
@@ -102,13 +168,14 @@ static uint32_t device_of_sample(const struct cw_counter_data *d, uint64_t index
 void counterworks_capture_row(const struct counterworks_capture *capture, uint64_t index, struct counterworks_row *row)
 {
     const struct cw_counter_data *d = &capture->data;
-    const struct counterworks_row all = of_samples(d) ? (struct counterworks_row){.name = "",
-                                                                                  .kernel = "",
-                                                                                  .device = device_of_sample(d, index),
-                                                                                  .start_ns = d->pm.start_ns[index],
-                                                                                  .end_ns = d->pm.end_ns[index]}
-                                                      : range_row(d, index);
-    give(row, row->size, &all, sizeof all);
+    const struct counterworks_row all =
+        of_samples(d) ? (struct counterworks_row){.name = "",
+                                                  .kernel = "",
+                                                  .device = device_of_sample(d, index),
+                                                  .start_ns = d->pm.start_ns ? d->pm.start_ns[index] : 0,
+                                                  .end_ns = d->pm.end_ns ? d->pm.end_ns[index] : 0}
+                      : range_row(d, index);
+    cw_lib_give(row, row->size, &all, sizeof all);
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
@@ -136,6 +203,14 @@ enum counterworks_status counterworks_capture_metric_each(const struct counterwo
     return cw_lib_finish(&call, status, error);
 }
 
+static enum cw_status need_whole(const struct counterworks_capture *capture, struct cw_error *err)
+{
+    return cw_kind_of(capture)->has_metrics && is_streamed(&capture->data)
+               ? cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: found a streamed capture, expected one that is in memory",
+                              capture->name)
+               : CW_OK;
+}
+
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
                                                const struct counterworks_chip *chip, const char *const *names,
                                                size_t count, const struct counterworks_evaluate_options *options,
@@ -147,9 +222,10 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
     struct cw_result result = {.values = values, .statuses = statuses};
     struct cw_arena *arena = cw_arena_create();
     struct cw_notices notices = {.arena = arena};
-    enum cw_status status = arena ? cw_view_evaluate(&result, capture, NULL, chip, count ? names : &none, count, &spans,
-                                                     &notices, arena, &call.err)
-                                  : cw_error_nomem(&call.err);
+    enum cw_status status = arena ? need_whole(capture, &call.err) : cw_error_nomem(&call.err);
+    if (status == CW_OK)
+        status = cw_view_evaluate(&result, capture, NULL, chip, count ? names : &none, count, &spans, &notices, arena,
+                                  &call.err);
     cw_lib_tell_notices(chip, &notices);
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);

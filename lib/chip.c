@@ -9,6 +9,7 @@
 #include "metricdb/node.h"
 #include "metricdb/set.h"
 #include "view/metrics.h"
+#include "view/source.h"
 
 static int by_name(const void *a, const void *b)
 {
@@ -139,6 +140,21 @@ enum counterworks_status counterworks_chip_open_node(struct counterworks_chip **
         counterworks_chip_close(made);
     *chip = status == CW_OK ? made : NULL;
     return cw_lib_finish(&call, status, error);
+}
+
+enum counterworks_status counterworks_chip_open_of(struct counterworks_chip **chip, const struct counterworks *data,
+                                                   const char *path, struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    struct cw_arena *arena = cw_arena_create();
+    const char *name;
+    enum cw_status status = arena ? cw_source_chip(&name, path, arena, &call.err) : cw_error_nomem(&call.err);
+    enum counterworks_status opened = cw_lib_finish(&call, status, error);
+    *chip = NULL;
+    if (status == CW_OK)
+        opened = counterworks_chip_open(chip, data, name, error);
+    cw_arena_destroy(arena);
+    return opened;
 }
 
 enum counterworks_status counterworks_chip_add_metrics(struct counterworks_chip *chip, const char *path,

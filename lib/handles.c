@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+pthread_mutex_t cw_lib_hdf5 = PTHREAD_MUTEX_INITIALIZER;
+
 void *cw_lib_handle(size_t size)
 {
     struct cw_arena **handle = calloc(1, size);
@@ -65,6 +67,13 @@ enum counterworks_status cw_lib_finish(const struct cw_lib_call *call, enum cw_s
     snprintf(error->source, sizeof error->source, "%s", from->source);
     snprintf(error->message, sizeof error->message, "%s", *from->message ? from->message : "out of memory");
     return error->status;
+}
+
+void cw_lib_give(void *to, size_t size, const void *from, size_t all)
+{
+    const size_t head = sizeof(size_t);
+    if (size > head)
+        memcpy((char *)to + head, (const char *)from + head, (size < all ? size : all) - head);
 }
 
 struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options)

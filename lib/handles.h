@@ -50,6 +50,12 @@ struct cw_lib_call cw_lib_enter(void);
 enum counterworks_status cw_lib_finish(const struct cw_lib_call *call, enum cw_status status,
                                        struct counterworks_error *error);
 
+/* Held by whoever uses HDF5, which takes one thread at a time. */
+extern pthread_mutex_t cw_lib_hdf5;
+
+/* Gives a caller's struct, which begins with its size, as much of another as it has room for. */
+void cw_lib_give(void *to, size_t size, const void *from, size_t all);
+
 /* Tells the chip's listener a line, and frees it. */
 void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line);
 

@@ -5,6 +5,7 @@
 #include "eval/advice/advice.h"
 #include "eval/output/advice.h"
 #include "metricdb/rules.h"
+#include "view/advice_tables.h"
 #include "view/compare.h"
 #include "view/instructions.h"
 #include "view/metrics.h"
@@ -122,6 +123,8 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
     enum cw_status status =
         of ? cw_view_need_ranges(in->capture, "", pc ? ", and these by --with" : "", in->err) : cw_error_nomem(in->err);
     if (status == CW_OK)
+        status = cw_view_check_by(in, cw_view_by, CW_VIEW_BY_COUNT);
+    if (status == CW_OK)
         status = cw_view_select(&of->result, in->capture, in->chip, (const char *[1]){NULL}, 0, in->notices, in->arena,
                                 in->err);
     if (status == CW_OK)
@@ -143,6 +146,8 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
                                         .arena = in->arena};
     view->output.print = print;
     view->output.result = view->content = &of->shown;
+    view->output.data = &in->capture->data;
+    view->output.source = in->capture->source;
     view->renders[CW_VIEW_JSON] = cw_advice_json;
-    return CW_OK;
+    return cw_advice_tables(&view->output, &of->advice, in->arena, in->err);
 }

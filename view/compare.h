@@ -3,6 +3,7 @@
 #define CW_VIEW_COMPARE_H
 
 #include "image/job_ranks.h"
+#include "view/source.h"
 #include "view/view.h"
 
 /* The second side of a comparison; the first is the capture of the input. */
@@ -21,6 +22,8 @@ enum cw_status cw_view_diff(struct counterworks_view *view, const struct cw_view
 enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view_input *in,
                             const struct cw_view_other *other, const char *rules, double need);
 
+const char *cw_view_verdict_text(enum counterworks_verdict verdict);
+
 /* Learns rules from runs of one program: `in` is of the first, in the arena of the whole; each run, also the first, is
  * added once, in an arena of its own; the view has the rules as YAML, and prints their summary for a file `path`. The
  * first capture stays open until the view is freed. */
@@ -36,6 +39,10 @@ enum cw_status cw_view_learn_finish(struct counterworks_view *view, struct cw_vi
 struct cw_view_job;
 enum cw_status cw_view_job_begin(struct cw_view_job **job, const struct cw_view_input *in);
 enum cw_status cw_view_job_add(struct cw_view_job *job, struct counterworks_capture *capture, struct cw_arena *arena);
+/* How many of the files from `first` on make one capture for cw_view_job_add(). */
+size_t cw_view_job_batch(const struct cw_file_list *files, size_t first);
+/* Opens and adds the files of->found from `begun` on. */
+enum cw_status cw_view_job_add_files(struct cw_view_job *job, const struct cw_source_files *of, size_t begun);
 enum cw_status cw_view_job_finish(struct counterworks_view *view, struct cw_view_job *job, const char *source,
                                   const char *hdf5);
 void cw_view_job_free(struct cw_view_job *job);

@@ -183,7 +183,9 @@ enum cw_status cw_view_diff(struct counterworks_view *view, const struct cw_view
     view->free = free_diff;
     view->owned = d;
     d->is_trace = in->capture->data.schema.profiler == CW_PROFILER_TRACE;
-    const enum cw_status status = (d->is_trace ? diff_traces : diff_ranges)(d, in, other, by);
+    enum cw_status status = cw_view_check_by(in, (const char *const[]){"kernel", "nvtx"}, 2);
+    if (status == CW_OK)
+        status = (d->is_trace ? diff_traces : diff_ranges)(d, in, other, by);
     d->shown = (struct cw_diff_output){
         .of = &d->of, .top = in->request->top ? in->request->top : TOP, .trace = d->is_trace ? &d->beside : NULL};
     view->output.print = print;

@@ -266,6 +266,7 @@ static void set_verdict(struct counterworks_view *view, const struct gate *g, co
         [CW_AMBIGUOUS] = CW_ERR_AMBIGUOUS, [CW_WORSE] = CW_ERR_DIFFERS, [CW_INCOMPARABLE] = CW_ERR_INCOMPARABLE};
     const enum cw_verdict verdict = g->judgement.verdict;
     const char *a = in->capture->asked, *b = other->capture->asked;
+    view->judged = (enum counterworks_verdict)verdict;
     if (codes[verdict] == CW_OK)
         return;
     if (verdict == CW_AMBIGUOUS && g->judgement.needed)
@@ -274,6 +275,11 @@ static void set_verdict(struct counterworks_view *view, const struct gate *g, co
     else
         cw_error_set(&view->verdict, codes[verdict], "%s and %s are %s%s", a, b,
                      verdict == CW_INCOMPARABLE ? "" : "not the same: the second is ", cw_verdict_names[verdict]);
+}
+
+const char *cw_view_verdict_text(enum counterworks_verdict verdict)
+{
+    return cw_verdict_names[verdict];
 }
 
 static enum cw_status print_judgement(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,

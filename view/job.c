@@ -1,7 +1,9 @@
 /* Views of the ranks of a parallel job. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/progress.h"
 #include "eval/compare/ranks.h"
 #include "eval/output/ranks_output.h"
 #include "image/schema.h"
@@ -10,8 +12,10 @@
 #include "view/compare.h"
 #include "view/metrics.h"
 #include "view/selection.h"
+#include "view/source.h"
 
 enum { TOP = 10 };
+enum { BATCH = 32 << 20 }; /* bytes of files that are open together */
 
 /* All captures have to be of the plan of the first. */
 struct cw_view_job {
@@ -94,6 +98,9 @@ enum cw_status cw_view_job_begin(struct cw_view_job **job, const struct cw_view_
     w->in = *in;
     w->by = !by || *by == 'k' ? CW_BY_KERNEL : *by == 'f' ? CW_BY_FAMILY : CW_BY_NVTX;
     w->complete = true;
+    const enum cw_status status = cw_view_check_by(in, (const char *const[]){"kernel", "family", "nvtx"}, 3);
+    if (status != CW_OK)
+        return status;
     return cw_ranks_begin(&w->ranks, w->by, in->err);
 }
 
@@ -118,6 +125,45 @@ enum cw_status cw_view_job_add(struct cw_view_job *w, struct counterworks_captur
         cw_tell_incomplete(capture, w->in.notices);
     if (first)
         w->first = result;
+    return status;
+}
+
+size_t cw_view_job_batch(const struct cw_file_list *files, size_t first)
+{
+    uint64_t bytes = 0;
+    size_t i = first;
+    for (; i < files->count && (i == first || bytes < BATCH); i++) {
+        struct stat st;
+        bytes += stat(files->paths[i], &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+    }
+    return i - first;
+}
+
+static enum cw_status add_batch(struct cw_view_job *w, const struct cw_source_files *files)
+{
+    struct counterworks_capture *capture = NULL;
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status =
+        arena ? cw_source_open(&capture, files, w->in.notices, w->in.err) : cw_error_nomem(w->in.err);
+    if (status == CW_OK)
+        status = cw_view_job_add(w, capture, arena);
+    cw_source_close(capture);
+    cw_arena_destroy(arena);
+    return status;
+}
+
+enum cw_status cw_view_job_add_files(struct cw_view_job *w, const struct cw_source_files *of, size_t begun)
+{
+    const struct cw_file_list *files = of->found;
+    enum cw_status status = CW_OK;
+    for (size_t i = begun, n; i < files->count && status == CW_OK; i += n) {
+        cw_progress_at(i, files->count);
+        n = cw_view_job_batch(files, i);
+        const struct cw_file_list some = {.paths = files->paths + i, .count = n};
+        struct cw_source_files batch = *of;
+        batch.found = &some;
+        status = add_batch(w, &batch);
+    }
     return status;
 }
 

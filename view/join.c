@@ -216,6 +216,32 @@ static enum cw_status check_samples(const struct cw_view_input *in)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
+static enum cw_status check_kind(const struct counterworks_capture *capture, bool good, const char *expected,
+                                 struct cw_error *err)
+{
+    return good ? CW_OK
+                : cw_error_set(err, CW_ERR_USAGE, "%s: found %s, expected %s", capture->asked,
+                               cw_profiler_texts[capture->data.schema.profiler], expected);
+}
+
+static enum cw_status check_inputs(const struct cw_view_input *in, const struct counterworks_capture *trace,
+                                   const struct counterworks_capture *samples)
+{
+    static const char *const by[] = {"kernel", "family", "range", "fold", "nvtx", "device", "rank", "stream", "launch"};
+    const enum cw_profiler of = in->capture->data.schema.profiler;
+    const bool pm = of == CW_PROFILER_PM;
+    enum cw_status status =
+        check_kind(trace, trace->data.schema.profiler == CW_PROFILER_TRACE, "a trace to join", in->err);
+    if (status == CW_OK)
+        status = check_kind(in->capture, pm || of == CW_PROFILER_RANGE,
+                            "a capture of ranges or of samples over time beside the trace", in->err);
+    if (status == CW_OK && samples)
+        status = check_kind(samples, samples->data.schema.profiler == CW_PROFILER_PC, "PC samples", in->err);
+    if (status == CW_OK)
+        status = pm ? check_samples(in) : cw_view_check_by(in, by, sizeof by / sizeof *by);
+    return status;
+}
+
 static void free_join(void *owned)
 {
     cw_view_share_free(&((struct join *)owned)->own);
@@ -240,9 +266,11 @@ enum cw_status cw_view_join(struct counterworks_view *view, const struct cw_view
     j->by_launch = by && strcmp(by, "launch") == 0;
     j->by = by && !j->by_launch ? cw_rows_find_by(by) : CW_BY_KERNEL;
     of_trace.capture = trace;
-    enum cw_status status = pm ? check_samples(in) : CW_OK;
-    cw_tell_incomplete(trace, in->notices);
-    cw_tell_incomplete(in->capture, in->notices);
+    enum cw_status status = check_inputs(in, trace, samples);
+    if (status == CW_OK) {
+        cw_tell_incomplete(trace, in->notices);
+        cw_tell_incomplete(in->capture, in->notices);
+    }
     if (status == CW_OK && !pm && !in->capture->data.range_count)
         status = cw_error_set(in->err, CW_ERR_INPUT, "%s: found no ranges, expected some to join", in->capture->asked);
     if (status == CW_OK)

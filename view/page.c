@@ -124,13 +124,16 @@ static enum cw_status take_metrics(struct page *p, const struct cw_view_input *i
     return cw_view_select_names(&named_result, in, named->names, named->count);
 }
 
-static enum cw_status check(const struct cw_view_input *in)
+static enum cw_status check(const struct cw_view_input *in, size_t with_count)
 {
     const struct counterworks_request *o = in->request;
     const bool pm = in->capture->data.schema.profiler == CW_PROFILER_PM;
     const char *option = cw_selection_option(o);
     option = option ? option : o->filters.count ? "--filter" : o->sort ? "--sort" : NULL;
     enum cw_status status = pm && option ? cw_view_need_ranges(in->capture, " for ", option, in->err) : CW_OK;
+    if (status == CW_OK && with_count >= MOST_CAPTURES)
+        return cw_error_set(in->err, CW_ERR_USAGE, "found %zu captures beside the first, expected at most %d",
+                            with_count, MOST_CAPTURES - 1);
     if (status == CW_OK)
         status = cw_report_check(in->err);
     if (status == CW_OK && (o->by || o->sort || o->filters.count || o->wide))
@@ -151,7 +154,7 @@ enum cw_status cw_view_page_make(struct counterworks_view *view, const struct cw
 {
     struct page *p = cw_arena_alloc(in->arena, 1, sizeof *p);
     *view = (struct counterworks_view){.arena = in->arena, .free = p ? free_page : NULL, .owned = p};
-    enum cw_status status = p ? check(in) : cw_error_nomem(in->err);
+    enum cw_status status = p ? check(in, page->with_count) : cw_error_nomem(in->err);
     if (status != CW_OK)
         return status;
     p->report = (struct cw_report){.captures = p->list,

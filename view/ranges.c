@@ -135,7 +135,7 @@ static enum cw_status make_list(struct counterworks_view *view, const struct cw_
 {
     const struct counterworks_request *o = in->request;
     const size_t top = o->top ? o->top : o->wide ? 0 : LIST_TOP;
-    const bool named = (o->every && (!o->values || o->wide)) || o->metrics.count;
+    const bool named = (o->every && (!o->beside_file || o->wide)) || o->metrics.count;
     enum cw_status status = cw_view_begin(&of->result, in->capture, in->chip, in->arena, in->err);
     if (status == CW_OK)
         status = cw_rows_make(&of->rows, in, cw_rows_by(in, CW_BY_KERNEL), top, !named && !o->wide);

@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/search.h"
 #include "base/utf8.h"
+#include "image/config_image.h"
 #include "image/merge.h"
 #include "image/rank_index.h"
 
@@ -90,6 +91,27 @@ enum cw_status cw_source_read(struct counterworks_capture **capture, const void 
     return finish(capture, made, made ? read_capture(made, name, NULL, err) : cw_error_nomem(err));
 }
 
+enum cw_status cw_source_chip(const char **name, const char *path, struct cw_arena *arena, struct cw_error *err)
+{
+    enum { HEAD = sizeof CW_FILE_HEAD_PLAN - 1 };
+    struct cw_input file;
+    struct cw_config_image plan;
+    struct cw_counter_data data;
+    char head[HEAD] = "";
+    enum cw_status status = cw_input_open(&file, path, largest_capture, err);
+    if (status == CW_OK)
+        status = cw_input_read(&file, 0, file.size < HEAD ? (size_t)file.size : HEAD, head, err);
+    const bool planned = status == CW_OK && memcmp(head, CW_FILE_HEAD_PLAN, HEAD) == 0;
+    if (planned)
+        status = cw_input_load(&file, err);
+    if (status == CW_OK)
+        status = planned ? cw_config_image_read(&plan, file.bytes, (size_t)file.size, path, arena, err)
+                         : cw_counter_data_open(&data, &file, arena, err);
+    *name = status == CW_OK ? cw_arena_strdup(arena, planned ? plan.chip : data.schema.chip) : NULL;
+    cw_input_close(&file);
+    return status == CW_OK && !*name ? cw_error_nomem(err) : status;
+}
+
 enum cw_status cw_source_load(struct counterworks_capture *capture, struct cw_error *err)
 {
     return cw_counter_data_load(&capture->data, capture->arena, err);
@@ -164,6 +186,23 @@ enum cw_status cw_source_merge(const char *output, const char *const *paths, siz
     const struct joining joining = {
         .paths = paths, .count = count, .output = output, .incomplete = incomplete, .job = job};
     return cw_file_print(output, join, &joining, err);
+}
+
+enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, struct cw_notices *notices,
+                                     struct cw_error *err)
+{
+    struct cw_job_ranks job = {0};
+    char missing[CW_JOB_RANKS_TEXT];
+    bool incomplete = false;
+    const enum cw_status status =
+        cw_source_merge(output, (const char *const *)files->paths, files->count, &incomplete, &job, err);
+    if (status == CW_OK && incomplete)
+        cw_notice(notices, "%s: the capture is incomplete, as one that it is made of", output);
+    cw_job_ranks_sort(&job);
+    if (status == CW_OK && *cw_job_ranks_text(&job, missing))
+        cw_notice(notices, "%s: %s", output, missing);
+    cw_job_ranks_free(&job);
+    return status;
 }
 
 static enum cw_status put_joined(void *joining, const void *data, size_t size, struct cw_error *err)

@@ -33,6 +33,8 @@ enum cw_status cw_source_open(struct counterworks_capture **capture, const struc
 /* Opens files, which can be merged, as one capture of that name. */
 enum cw_status cw_source_join(struct counterworks_capture **capture, const char *const *paths, size_t count,
                               const char *name, struct cw_error *err);
+/* Finds the chip that a capture or a plan (.cwc) is of. */
+enum cw_status cw_source_chip(const char **name, const char *path, struct cw_arena *arena, struct cw_error *err);
 /* Opens bytes in memory, which must outlive the capture. */
 enum cw_status cw_source_read(struct counterworks_capture **capture, const void *data, size_t size, const char *name,
                               struct cw_error *err);
@@ -47,6 +49,10 @@ enum cw_status cw_source_load(struct counterworks_capture *capture, struct cw_er
  * a job they have. Both may be NULL. */
 enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
                                struct cw_job_ranks *job, struct cw_error *err);
+
+/* The same of files that words were expanded to. `notices` has what the capture lacks: its end, and ranks of a job. */
+enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, struct cw_notices *notices,
+                                     struct cw_error *err);
 
 /* The files of a folder that have some of the ranks, by its index; none where the index is missing, or older than the
  * folder or its files. */

@@ -26,20 +26,21 @@ struct cw_view_input {
     struct cw_view_shared *shared; /* with other views of the same captures and selection (view/timeline.h), or NULL */
 };
 
+/* The public numbers under the names of this folder. */
 enum cw_view_format {
-    CW_VIEW_CSV,
-    CW_VIEW_JSON,
-    CW_VIEW_HDF5,
-    CW_VIEW_TIDY, /* CSV with a line for each value */
-    CW_VIEW_NDJSON,
-    CW_VIEW_FOLDED,
-    CW_VIEW_SPEEDSCOPE,
-    CW_VIEW_PROMETHEUS,
-    CW_VIEW_PERFETTO,
-    CW_VIEW_CHROME,
-    CW_VIEW_HTML,
-    CW_VIEW_YAML,
-    CW_VIEW__COUNT
+    CW_VIEW_CSV = COUNTERWORKS_CSV,
+    CW_VIEW_JSON = COUNTERWORKS_JSON,
+    CW_VIEW_HDF5 = COUNTERWORKS_HDF5,
+    CW_VIEW_TIDY = COUNTERWORKS_TIDY,
+    CW_VIEW_NDJSON = COUNTERWORKS_NDJSON,
+    CW_VIEW_FOLDED = COUNTERWORKS_FOLDED,
+    CW_VIEW_SPEEDSCOPE = COUNTERWORKS_SPEEDSCOPE,
+    CW_VIEW_PROMETHEUS = COUNTERWORKS_PROMETHEUS,
+    CW_VIEW_PERFETTO = COUNTERWORKS_PERFETTO,
+    CW_VIEW_CHROME = COUNTERWORKS_CHROME,
+    CW_VIEW_HTML = COUNTERWORKS_HTML,
+    CW_VIEW_YAML = COUNTERWORKS_YAML,
+    CW_VIEW__COUNT = COUNTERWORKS_FORMAT_COUNT
 };
 
 struct counterworks_view {
@@ -50,7 +51,8 @@ struct counterworks_view {
     const void *content;
     void (*free)(void *owned); /* what is not in the arena; NULL: nothing */
     void *owned;
-    struct cw_error verdict; /* of a gate: CW_OK, or the exit status and the line that says why */
+    struct cw_error verdict;          /* of a gate: CW_OK, or the exit status and the line that says why */
+    enum counterworks_verdict judged; /* the same as a word */
 };
 
 /* Makes the view in `in->arena`; to be freed by cw_view_free in any case. */
@@ -58,6 +60,13 @@ enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view
 void cw_view_free(struct counterworks_view *view);
 /* Checks the members of the request that the capture does not take; the first call of cw_view_make. CW_ERR_USAGE. */
 enum cw_status cw_view_check(const struct cw_view_input *in);
+/* Checks the members of a request whose text or number no capture takes. CW_ERR_USAGE. */
+enum cw_status cw_view_check_request(const struct counterworks_request *request, struct cw_error *err);
+/* Checks that `by` is one of some words, or NULL. CW_ERR_USAGE. */
+enum cw_status cw_view_check_by(const struct cw_view_input *in, const char *const *words, size_t count);
+/* The names of groups of ranges that all views of ranges have. */
+enum { CW_VIEW_BY_COUNT = 8 };
+extern const char *const cw_view_by[CW_VIEW_BY_COUNT];
 
 /* Whether a view has a form. */
 bool cw_view_has(const struct counterworks_view *view, enum cw_view_format format);

@@ -3,16 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/file.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/common/cli.h"
-#include "image/config_image.h"
-#include "image/counter_data.h"
-
-static const size_t LARGEST_FILE = (size_t)1 << 40;
 
 static void check_chip(void *chip, struct argp_state *state)
 {
@@ -47,46 +41,12 @@ void cw_cli_tell(void *user, const char *line)
     cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, line);
 }
 
-/* The name of the chip that a capture or a plan is of; it lives in `arena`. */
-static enum cw_status read_name(const char **name, const char *path, struct cw_arena *arena, struct cw_error *err)
-{
-    enum { HEAD = sizeof CW_FILE_HEAD_PLAN - 1 };
-    struct cw_input file;
-    struct cw_config_image plan;
-    struct cw_counter_data data;
-    char head[HEAD] = "";
-    enum cw_status status = cw_input_open(&file, path, LARGEST_FILE, err);
-    if (status == CW_OK)
-        status = cw_input_read(&file, 0, file.size < HEAD ? (size_t)file.size : HEAD, head, err);
-    const bool planned = status == CW_OK && memcmp(head, CW_FILE_HEAD_PLAN, HEAD) == 0;
-    if (planned)
-        status = cw_input_load(&file, err);
-    if (status == CW_OK)
-        status = planned ? cw_config_image_read(&plan, file.bytes, (size_t)file.size, path, arena, err)
-                         : cw_counter_data_open(&data, &file, arena, err);
-    if (status == CW_OK)
-        *name = cw_arena_strdup(arena, planned ? plan.chip : data.schema.chip);
-    cw_input_close(&file);
-    return status == CW_OK && !*name ? cw_error_nomem(err) : status;
-}
-
-static enum cw_status open_of(struct counterworks_chip **chip, const char *path, struct cw_error *err)
-{
-    struct cw_cli_chip from = {0};
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? read_name(&from.name, path, arena, err) : cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_cli_chip_open(chip, &from, err);
-    cw_arena_destroy(arena);
-    return status;
-}
-
 enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw_cli_chip *from, struct cw_error *err)
 {
     struct counterworks_error error;
     if (from->of)
-        return open_of(chip, from->of, err);
-    if (from->node)
+        counterworks_chip_open_of(chip, NULL, from->of, &error);
+    else if (from->node)
         counterworks_chip_open_node(chip, NULL, from->node, from->name, &error);
     else if (from->file)
         counterworks_chip_open_file(chip, NULL, from->file, &error);

@@ -31,9 +31,6 @@ static const struct cw_option option_list[] = {
 static enum cw_status merge(struct cw_eval_session *s)
 {
     const struct merge *o = (const struct merge *)s->o;
-    struct cw_job_ranks job = {0};
-    char missing[CW_JOB_RANKS_TEXT];
-    bool incomplete = false;
     enum cw_status status = cw_file_may_replace(o->output, &cw_file_capture, o->line.force, s->err);
     if (status == CW_OK)
         status = cw_eval_expand(s);
@@ -41,14 +38,8 @@ static enum cw_status merge(struct cw_eval_session *s)
         return status;
     cw_eval_tell(s);
     cw_progress_begin(cw_file_is_standard(o->output), false, "merging %zu captures", s->found.count);
-    status = cw_source_merge(o->output, (const char *const *)s->found.paths, s->found.count, &incomplete, &job, s->err);
+    status = cw_source_merge_files(o->output, &s->found, &s->notices, s->err);
     cw_progress_end();
-    if (status == CW_OK && incomplete)
-        cw_notice(&s->notices, "%s: the capture is incomplete, as one that it is made of", o->output);
-    cw_job_ranks_sort(&job);
-    if (status == CW_OK && *cw_job_ranks_text(&job, missing))
-        cw_notice(&s->notices, "%s: %s", o->output, missing);
-    cw_job_ranks_free(&job);
     return status;
 }
 

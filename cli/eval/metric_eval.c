@@ -143,7 +143,7 @@ static enum cw_status put_all(struct cw_eval_session *s)
     list.form = COUNTERWORKS_LIST;
     if (cw_eval_writes(o))
         status = put(s, &table);
-    list.values = cw_eval_writes(o);
+    list.beside_file = cw_eval_writes(o);
     list.kinds = cw_eval_writes(o) ? NULL : list.kinds;
     return status == CW_OK && cw_eval_prints(o) ? put(s, &list) : status;
 }

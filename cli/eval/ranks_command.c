@@ -1,11 +1,7 @@
 /* metric-eval ranks: how the ranks of a parallel job differ. */
-#include <sys/stat.h>
-
 #include "base/progress.h"
 #include "cli/common/cli.h"
 #include "cli/eval/session.h"
-
-enum { BATCH = 32 << 20 }; /* bytes of files that are looked at together */
 
 struct ranks {
     struct cw_eval_line line; /* first: it is what runs */
@@ -54,44 +50,17 @@ static enum cw_status take_first(struct cw_eval_session *s, struct cw_view_job *
     return status == CW_OK ? cw_view_job_add(*job, s->main.capture, s->arena) : status;
 }
 
-static enum cw_status take_batch(struct cw_eval_session *s, struct cw_view_job *job,
-                                 const struct cw_source_files *files)
-{
-    struct cw_eval_opened opened = {0};
-    struct cw_arena *arena = cw_arena_create();
-    enum cw_status status = arena ? cw_eval_open_files(s, &opened, files) : cw_error_nomem(s->err);
-    if (status == CW_OK)
-        status = cw_view_job_add(job, opened.capture, arena);
-    cw_eval_close(&opened);
-    cw_arena_destroy(arena);
-    return status;
-}
-
-/* How many files from `first` on make a batch. */
-static size_t count_batch(const struct cw_file_list *files, size_t first)
-{
-    uint64_t bytes = 0;
-    size_t i = first;
-    for (; i < files->count && (i == first || bytes < BATCH); i++) {
-        struct stat st;
-        bytes += stat(files->paths[i], &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
-    }
-    return i - first;
-}
-
 static enum cw_status take_all(struct cw_eval_session *s, struct cw_view_job **job)
 {
-    const struct cw_file_list *files = &s->found;
-    enum cw_status status = CW_OK;
-    cw_progress_begin(s->o->quiet, false, "comparing %zu captures", files->count);
-    for (size_t i = 0, n; i < files->count && status == CW_OK; i += n) {
-        cw_progress_at(i, files->count);
-        n = count_batch(files, i);
-        const struct cw_file_list some = {.paths = files->paths + i, .count = n};
-        struct cw_source_files batch = cw_eval_files(s, false);
-        batch.found = &some;
-        status = i ? take_batch(s, *job, &batch) : take_first(s, job, &batch);
-    }
+    const size_t begun = cw_view_job_batch(&s->found, 0);
+    const struct cw_file_list some = {.paths = s->found.paths, .count = begun};
+    const struct cw_source_files all = cw_eval_files(s, false);
+    struct cw_source_files first = all;
+    first.found = &some;
+    cw_progress_begin(s->o->quiet, false, "comparing %zu captures", s->found.count);
+    enum cw_status status = take_first(s, job, &first);
+    if (status == CW_OK)
+        status = cw_view_job_add_files(*job, &all, begun);
     cw_progress_end();
     return status;
 }

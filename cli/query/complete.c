@@ -7,7 +7,6 @@
 #include "cli/common/cli.h"
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
-#include "metricdb/set.h"
 
 enum { MOST_CHIPS = 256 };
 
@@ -65,15 +64,23 @@ static enum cw_status complete_chips(const char *prefix, struct cw_error *err)
     return cw_cli_take(&error, err);
 }
 
-static enum cw_status complete_sets(const char *prefix, struct cw_arena *arena, struct cw_error *err)
+static bool offer_set(void *prefix, const char *name, const char *title, size_t count)
 {
-    const char *const *names;
-    size_t count;
-    enum cw_status status = cw_set_list(&names, &count, NULL, arena, err);
-    for (size_t i = 0; status == CW_OK && i < count; i++)
-        if (begins(names[i], prefix))
-            offer(names[i]);
-    return status;
+    (void)title;
+    (void)count;
+    if (begins(name, prefix))
+        offer(name);
+    return true;
+}
+
+static enum cw_status complete_sets(const char *prefix, struct cw_error *err)
+{
+    struct counterworks *data;
+    struct counterworks_error error;
+    if (counterworks_open(&data, NULL, &error) == COUNTERWORKS_OK)
+        counterworks_set_each(data, offer_set, (void *)(uintptr_t)prefix, &error);
+    counterworks_close(data);
+    return cw_cli_take(&error, err);
 }
 
 /* By file: most have several names. */
@@ -147,7 +154,7 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
     if (strcmp(o->what, "chips") == 0)
         return complete_chips(prefix, err);
     if (strcmp(o->what, "sets") == 0)
-        return complete_sets(prefix, arena, err);
+        return complete_sets(prefix, err);
     bool units = strcmp(o->what, "units") == 0;
     if (!units && strcmp(o->what, "metrics") != 0)
         return cw_error_set(err, CW_ERR_USAGE, "found '%.40s' to complete, expected chips, sets, units or metrics",

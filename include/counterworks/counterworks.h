@@ -5,22 +5,31 @@
  *     counterworks_plan_make        the counters to collect in each pass; saved as a config image (.cwc)
  *     counterworks_capture_open     a capture written by capture-agent (.cwd)
  *     counterworks_evaluate         values and statuses of metrics, in arrays of the caller
+ *     counterworks_view_open        rows of a capture by columns and metrics: to read, to write into files, to print
+ *     counterworks_diff ...         the same of several captures, and of advice
  *
  * Functions return a status. On failure they fill in the caller's error, unless that is NULL, and set their result to
- * NULL. No function prints, and none ends the program. There is no global state (except NVIDIA's host library, which a
- * plan may use): several threads may use different handles at a time. They may also share one handle in functions that
- * take it as const.
+ * NULL. No function prints except counterworks_view_print(), and none ends the program.
  *
  * Numbers have a decimal point, whatever the program's locale. A call takes up to 200 KB of the thread's stack.
  *
- * Strings and other data from a handle live as long as the handle. Text is UTF-8. Initialise options with
- * COUNTERWORKS_..._OPTIONS: they begin with their size, so that a program works with later versions of the library. */
+ * Strings and other data from a handle live as long as the handle. Text is UTF-8. Structures that may grow begin with
+ * their size, so that a program works with later versions of the library: initialise options with
+ * COUNTERWORKS_..._OPTIONS, and set `size` of the others.
+ *
+ * Threads: there is no global state (except NVIDIA's host library, which a plan may use). Several threads may use
+ * different handles at a time. They may also use one handle at a time in functions that take it as const. Two
+ * exceptions: a capture that was opened with `streamed` serves one thread at a time, with all of its views; and only
+ * one thread at a time may use HDF5, so while a call of yours does, call no function that writes it. Views of PC
+ * samples and SASS metrics read code in a child process, a fork of yours, and wait for it: leave SIGCHLD at its
+ * default. */
 #ifndef COUNTERWORKS_COUNTERWORKS_H
 #define COUNTERWORKS_COUNTERWORKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,8 +59,31 @@ struct counterworks_error { /* in memory of the caller */
 /* Writes "source:line:column: message" in one line, cut to `size` bytes. Returns `text`. */
 const char *counterworks_error_text(const struct counterworks_error *error, char *text, size_t size);
 
-/* Returns the version: "0.1.0". */
+/* The version of this header. */
+#define COUNTERWORKS_VERSION_MAJOR 0
+#define COUNTERWORKS_VERSION_MINOR 1
+#define COUNTERWORKS_VERSION_PATCH 0
+#define COUNTERWORKS_VERSION_AT_LEAST(major, minor, patch)                                                             \
+    (COUNTERWORKS_VERSION_MAJOR > (major) ||                                                                           \
+     (COUNTERWORKS_VERSION_MAJOR == (major) &&                                                                         \
+      (COUNTERWORKS_VERSION_MINOR > (minor) ||                                                                         \
+       (COUNTERWORKS_VERSION_MINOR == (minor) && COUNTERWORKS_VERSION_PATCH >= (patch)))))
+
+/* Returns the version of the library that runs: "0.1.0". */
 const char *counterworks_version(void);
+
+/* ---- notices ---------------------------------------------------------------------------------------------------- */
+
+/* Lines that are worth reading and are no errors, such as "the capture is incomplete": a list to which calls add. It
+ * has each line once, in the order in which they came. Functions take NULL if nobody reads them. A list serves one
+ * thread at a time. */
+struct counterworks_notices;
+enum counterworks_status counterworks_notices_open(struct counterworks_notices **notices,
+                                                   struct counterworks_error *error);
+size_t counterworks_notices_count(const struct counterworks_notices *notices);
+/* Returns a line without its end. `index` must be below the count. */
+const char *counterworks_notices_text(const struct counterworks_notices *notices, size_t index);
+void counterworks_notices_close(struct counterworks_notices *notices);
 
 /* ---- chips ------------------------------------------------------------------------------------------------------ */
 
@@ -85,6 +117,9 @@ enum counterworks_status counterworks_chip_open_file(struct counterworks_chip **
 enum counterworks_status counterworks_chip_open_node(struct counterworks_chip **chip, const struct counterworks *data,
                                                      const char *facts, const char *name,
                                                      struct counterworks_error *error);
+/* Opens the chip that a capture or a plan is of, by its name in the file at `path`. */
+enum counterworks_status counterworks_chip_open_of(struct counterworks_chip **chip, const struct counterworks *data,
+                                                   const char *path, struct counterworks_error *error);
 /* Sets a listener for notices: `tell` gets each notice of functions that take the chip, as one line without its end,
  * valid during the call. NULL: no listener, the default. */
 void counterworks_chip_tell(struct counterworks_chip *chip, void (*tell)(void *user, const char *line), void *user);
@@ -219,8 +254,40 @@ enum counterworks_status counterworks_capture_read(struct counterworks_capture *
                                                    const char *source, struct counterworks_error *error);
 void counterworks_capture_close(struct counterworks_capture *capture);
 
+struct counterworks_files_options {
+    size_t size;
+    const char *ranks; /* open only launches of these ranks of a job, as in "0-7,12"; NULL: all. Others may be left out
+                          where that is faster: give the same text in a request */
+    bool streamed;     /* false: ranges and samples are read into memory. true: they stay in the file, and calls read
+                          them as they need them: memory does not grow with the capture, which serves one thread at a
+                          time. Its rows have no times in counterworks_capture_row(), and it has no
+                          counterworks_evaluate(). Traces stay in their file in any case */
+};
+#define COUNTERWORKS_FILES_OPTIONS                                                                                     \
+    {                                                                                                                  \
+        sizeof(struct counterworks_files_options), NULL, false                                                         \
+    }
+/* Opens files together as one capture, as counterworks_capture_merge() would join them. Each word is a file, a folder
+ * of captures, or "@LIST", a file with a path in each line. NULL options: the defaults. COUNTERWORKS_USAGE for no word,
+ * a folder without captures, or files that do not belong together. */
+enum counterworks_status counterworks_capture_open_files(struct counterworks_capture **capture,
+                                                         const char *const *words, size_t count,
+                                                         const struct counterworks_files_options *options,
+                                                         struct counterworks_notices *notices,
+                                                         struct counterworks_error *error);
+
 /* Joins captures of one plan, of one kind of samples, or traces, into a new one. */
 enum counterworks_status counterworks_capture_merge(const char *output, const char *const *paths, size_t count,
+                                                    struct counterworks_error *error);
+/* The same of words as counterworks_capture_open_files() takes them. The notices have which ranks of a job are missing,
+ * and whether a file lacks its end. */
+enum counterworks_status counterworks_capture_merge_files(const char *output, const char *const *words, size_t count,
+                                                          struct counterworks_notices *notices,
+                                                          struct counterworks_error *error);
+/* Writes an index into a folder of captures, by which `ranks` are found without reading the other files. COUNTERWORKS_
+ * USAGE if a file of another kind has the index's name, unless `force`. */
+enum counterworks_status counterworks_capture_index(const char *folder, bool force,
+                                                    struct counterworks_notices *notices,
                                                     struct counterworks_error *error);
 
 struct counterworks_capture_info {
@@ -233,6 +300,8 @@ struct counterworks_capture_info {
     uint32_t device_count, pass_count;
     uint32_t metric_count; /* metrics named by the plan */
     const char *const *metrics;
+    bool has_metrics; /* views need a chip: of ranges and samples over time */
+    const char *name; /* its file without folders; of several files a name for all of them */
 };
 void counterworks_capture_describe(const struct counterworks_capture *capture, struct counterworks_capture_info *info);
 
@@ -294,47 +363,288 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
                                                size_t count, const struct counterworks_evaluate_options *options,
                                                double *values, int8_t *statuses, struct counterworks_error *error);
 
+/* Evaluates metrics as counterworks_evaluate() does and writes them to `path` as HDF5, with names, units, statuses and
+ * the capture's data about its ranges or samples, as metric-eval -o does. `path` holds the old or the new file, never a
+ * part. NULL names: every metric whose counters the capture has. COUNTERWORKS_UNSUPPORTED if there is no HDF5 here,
+ * which is loaded by the first call. */
+enum counterworks_status counterworks_hdf5_write(const struct counterworks_capture *capture,
+                                                 const struct counterworks_chip *chip, const char *const *names,
+                                                 size_t count, const struct counterworks_evaluate_options *options,
+                                                 const char *path, struct counterworks_error *error);
+
 /* ---- requests --------------------------------------------------------------------------------------------------- */
 
 enum counterworks_form {
     COUNTERWORKS_TABLE,   /* rows for programs; ranges by themselves unless `by` groups them */
     COUNTERWORKS_LIST,    /* rows for people, kernels unless `by` says otherwise, with limiter and first finding */
-    COUNTERWORKS_STACKS,  /* time or samples by stack, for flame graphs */
-    COUNTERWORKS_MONITOR, /* the kernels' metrics, for a monitor */
-    COUNTERWORKS_TIMELINE /* lanes over time, for viewers */
+    COUNTERWORKS_STACKS,  /* time or samples by stack, for flame graphs: FOLDED and SPEEDSCOPE */
+    COUNTERWORKS_MONITOR, /* the kernels' metrics, for a monitor: PROMETHEUS */
+    COUNTERWORKS_TIMELINE /* lanes over time, for viewers: PERFETTO and CHROME */
 };
 
-/* Which part of a capture is wanted, and how. Plain data of the caller's; a member that is zero asks for nothing.
- * Which members a capture takes depends on its profiler; COUNTERWORKS_USAGE for others. */
+/* Which part of a capture a view shows, and how. Plain data of the caller, which may go after the call. A member that
+ * is zero or NULL asks for nothing. The capture's profiler decides which members a view takes: COUNTERWORKS_USAGE for
+ * others, and for words that are none of those below. */
 struct counterworks_request {
-    size_t size; /* of this struct */
+    size_t size; /* set by the caller: the size of this struct */
     enum counterworks_form form;
-    /* Which launches: ranks of a job as in "0-7,12"; ranges by numbers as in "0-9,12" or by name; kernels by name,
-     * which may be repeated. A name is a whole name or its form in a table, else a part of names, else a regular
-     * expression. In a trace, ranges are NVTX ranges with all in them. */
+    /* Which launches. Ranks of a job are numbers, as in "0-7,12". Ranges are numbers, as in "0-9,12", or a name;
+     * kernels and excluded kernels are names, any of which may match. A name is a whole name or its form in a table,
+     * else a part of names, else a regular expression. In a trace, ranges are NVTX ranges with all that lies in them.
+     */
     const char *ranks, *ranges;
     struct counterworks_names kernels, excluded;
-    /* Rows: "kernel", "family", "range", "fold", "nvtx", "device", "rank" or "stream"; of a trace also "process",
-     * "copy", "call", "graph" or "nvtx-each". */
+    /* What a row is: "kernel", "family", "range", "fold", "nvtx", "device", "rank" or "stream"; of a trace also
+     * "process", "copy", "call", "graph" or "nvtx-each"; of samples over time "nvtx". */
     const char *by;
-    const char *sort;                  /* a column or a metric; ":asc" or ":desc" behind it */
-    struct counterworks_names filters; /* formulas over columns and metrics, all of which are to be true */
-    uint32_t top;                      /* at most so many rows; 0: as many as suit the form */
-    const char *kinds;                 /* of a trace: kinds of rows, separated by commas */
-    /* Metrics by full name; none: those of the plan. `every`: all whose counters the capture has. */
-    bool every;
-    struct counterworks_names metrics;
-    double frame_ns, region_ns; /* durations of the user's frame and region, 0 for none */
-    bool single;                /* one table alone, as CSV has */
-    /* Advice: rules of one's own beside the shipped ones, a YAML file or a folder of them, or NULL; findings that would
-     * save less of a kernel's time than `least_gain`, 0 to 1, are left out. */
-    const char *rules;
-    double least_gain;
-    bool full;   /* all that HDF5 keeps: metrics have descriptions, and a join all of its tables */
-    bool wide;   /* of a list: each row in full */
-    bool quiet;  /* of a list: nothing but the data */
-    bool values; /* of a list: a file has all metrics, so that it shows those that are named alone */
+    const char *sort; /* a column or a metric, the greatest first; with ":asc" behind it the least */
+    struct counterworks_names
+        filters;       /* formulas over columns and metrics, as in "share > 0.05"; all have to be true */
+    uint32_t top;      /* at most so many rows; 0: as many as suit the form */
+    const char *kinds; /* of a trace: a table for each of these kinds of rows, as in "kernel,copy" */
+    bool every;        /* all metrics whose counters the capture has; `metrics` is empty then */
+    struct counterworks_names metrics; /* by full name; none: those of the plan */
+    double frame_ns, region_ns;        /* durations of the user's frame and region, 0 for none */
+    bool single;       /* one table alone, as CSV has: COUNTERWORKS_USAGE where there would be several */
+    const char *rules; /* of advice: your own beside the shipped ones, a YAML file or a folder of them, or NULL */
+    double least_gain; /* of advice: leaves out findings that would save a smaller part of a kernel's time, 0 to 1 */
+    bool full;         /* for files: metrics have descriptions, and a join has all of its tables */
+    bool wide;         /* of a list: each row in full, with all of its metrics */
+    bool quiet;        /* of a list: the data alone, without a summary */
+    bool beside_file;  /* of a list beside a file that has every metric: it shows none of them unless it is wide */
 };
+
+/* ---- views ------------------------------------------------------------------------------------------------------ */
+
+/* What a request makes of a capture. A view is made by one call and never changes. Close it before the captures and the
+ * chip that it was made from. It may have:
+ *
+ *     tables      rows by columns; a row of a table with metrics has a value and a status of each
+ *     a text      for people
+ *     formats     that files have of it */
+struct counterworks_view;
+
+/* Makes a view of one capture. `chip` is the capture's; NULL for a capture without metrics. NULL request: all of its
+ * members are zero. COUNTERWORKS_INPUT for a capture of another chip, and as counterworks_evaluate(). */
+enum counterworks_status counterworks_view_open(struct counterworks_view **view,
+                                                const struct counterworks_capture *capture,
+                                                const struct counterworks_chip *chip,
+                                                const struct counterworks_request *request,
+                                                struct counterworks_notices *notices, struct counterworks_error *error);
+void counterworks_view_close(struct counterworks_view *view);
+
+/* The tables of a view; none of a text or a picture alone. */
+size_t counterworks_view_table_count(const struct counterworks_view *view);
+struct counterworks_table {
+    size_t size;      /* set by the caller: the size of this struct */
+    const char *name; /* "ranges", "groups", "samples" */
+    uint64_t row_count;
+    size_t column_count, metric_count;
+    bool spread; /* beside each value there is a spread, over the launches that it was counted in */
+};
+/* Describes a table. `table` must be below the count. */
+void counterworks_view_table(const struct counterworks_view *view, size_t table, struct counterworks_table *info);
+
+enum counterworks_cell {
+    COUNTERWORKS_REAL,    /* double; NaN: not known */
+    COUNTERWORKS_INTEGER, /* int64_t; INT64_MIN: not known */
+    COUNTERWORKS_TEXT     /* const char *, never NULL; it lives as long as the view */
+};
+struct counterworks_column {
+    size_t size;         /* set by the caller: the size of this struct */
+    const char *name;    /* no other column of the table has it */
+    const char *unit;    /* "ns", "bytes", "" for none. Numbers of "ns since 1970" are dates */
+    const char *meaning; /* in words; "" where the name says it */
+    enum counterworks_cell type;
+    uint32_t width; /* cells in each row: 1; of a grid 3 */
+};
+/* Describes a column. `table` and `column` must be below their counts. */
+void counterworks_view_column(const struct counterworks_view *view, size_t table, size_t column,
+                              struct counterworks_column *info);
+/* Finds a column by its name. Returns the number of columns if there is none. */
+size_t counterworks_view_find_column(const struct counterworks_view *view, size_t table, const char *name);
+struct counterworks_view_metric_info {
+    size_t size; /* set by the caller: the size of this struct */
+    const char *name, *unit;
+    const char *type, *description; /* the description is "" unless the request is `full` */
+};
+/* Describes a metric of a table. `table` and `metric` must be below their counts. */
+void counterworks_view_metric(const struct counterworks_view *view, size_t table, size_t metric,
+                              struct counterworks_view_metric_info *info);
+
+/* Arrays of the caller for some rows. One pointer of a column is set, that of its type: it gets `width` cells for each
+ * row. */
+struct counterworks_cells {
+    size_t column;
+    double *reals;
+    int64_t *integers;
+    const char **texts;
+};
+struct counterworks_block {
+    size_t size; /* set by the caller: the size of this struct */
+    const struct counterworks_cells *cells;
+    size_t cell_count;
+    double *values;        /* values[row * metric_count + metric], as counterworks_evaluate() has them; or NULL */
+    int8_t *statuses;      /* the same, enum counterworks_value_status; or NULL */
+    uint32_t *occurrences; /* the same, of a table with a spread: how many launches the value was counted in; or NULL */
+    double *spreads;       /* the same: the standard deviation over these launches; or NULL */
+};
+/* Reads `count` rows from `first` on. Blocks that follow one another are fastest; a thousand rows are a good size.
+ * COUNTERWORKS_USAGE for a number of a table, row or column that there is not, or a pointer of another type;
+ * COUNTERWORKS_IO for a streamed capture whose file cannot be read. */
+enum counterworks_status counterworks_view_read(const struct counterworks_view *view, size_t table, uint64_t first,
+                                                uint64_t count, const struct counterworks_block *block,
+                                                struct counterworks_error *error);
+
+enum counterworks_format {
+    COUNTERWORKS_CSV,        /* .csv: the first table */
+    COUNTERWORKS_JSON,       /* .json: all of it */
+    COUNTERWORKS_HDF5,       /* .h5: all tables */
+    COUNTERWORKS_TIDY,       /* CSV with a line for each value */
+    COUNTERWORKS_NDJSON,     /* .ndjson: the same as lines of JSON */
+    COUNTERWORKS_FOLDED,     /* .folded: stacks of COUNTERWORKS_STACKS */
+    COUNTERWORKS_SPEEDSCOPE, /* .speedscope.json: the same */
+    COUNTERWORKS_PROMETHEUS, /* .prom: of COUNTERWORKS_MONITOR */
+    COUNTERWORKS_PERFETTO,   /* .pftrace: of COUNTERWORKS_TIMELINE */
+    COUNTERWORKS_CHROME,     /* .trace.json: the same, for small ones */
+    COUNTERWORKS_HTML,       /* .html: the page of counterworks_report() or counterworks_ranks() */
+    COUNTERWORKS_YAML,       /* .yaml: the rules of counterworks_gate_learn() */
+    COUNTERWORKS_FORMAT_COUNT
+};
+/* Returns the end of a format's file names, ".csv"; "" for COUNTERWORKS_TIDY, which has none of its own. */
+const char *counterworks_format_suffix(enum counterworks_format format);
+/* Finds a format by the end of a path. Returns COUNTERWORKS_FORMAT_COUNT if there is none. */
+enum counterworks_format counterworks_format_of(const char *path);
+/* Whether a view has a format. */
+bool counterworks_view_has(const struct counterworks_view *view, enum counterworks_format format);
+/* Writes a view to a path, "-" for standard output. The path holds the old or the new file, never a part.
+ * COUNTERWORKS_USAGE for a format that the view does not have. Events that a timeline leaves out are notices. */
+enum counterworks_status counterworks_view_write(const struct counterworks_view *view, enum counterworks_format format,
+                                                 const char *path, struct counterworks_notices *notices,
+                                                 struct counterworks_error *error);
+/* The same in the format of the path's end. COUNTERWORKS_USAGE for an end that is none. */
+enum counterworks_status counterworks_view_save(const struct counterworks_view *view, const char *path,
+                                                struct counterworks_notices *notices, struct counterworks_error *error);
+
+enum counterworks_bars { COUNTERWORKS_NO_BARS, COUNTERWORKS_ASCII_BARS, COUNTERWORKS_BLOCK_BARS };
+struct counterworks_print_options {
+    size_t size;
+    unsigned width; /* columns of the terminal; 0: as wide as the text needs */
+    bool bold;      /* with a terminal's codes for headings */
+    enum counterworks_bars bars;
+    uint32_t top; /* of PC samples and SASS metrics: lines, functions and instructions to show; 0: 10 */
+    bool quiet;   /* the data alone, without a summary */
+    struct counterworks_names folders; /* of source files, whose lines are shown beside PC samples */
+};
+#define COUNTERWORKS_PRINT_OPTIONS                                                                                     \
+    {                                                                                                                  \
+        .size = sizeof(struct counterworks_print_options)                                                              \
+    }
+/* Prints a view for people. NULL options: the defaults. COUNTERWORKS_USAGE for a view without a text,
+ * COUNTERWORKS_IO if the stream has an error. */
+enum counterworks_status counterworks_view_print(const struct counterworks_view *view, FILE *out,
+                                                 const struct counterworks_print_options *options,
+                                                 struct counterworks_error *error);
+
+/* ---- several captures ------------------------------------------------------------------------------------------- */
+
+/* One side of a comparison. */
+struct counterworks_side {
+    const struct counterworks_capture *capture;
+    const struct counterworks_chip *chip; /* NULL for a capture without metrics */
+    uint32_t runs;                        /* how many runs of the program the capture has, joined; 0 means 1 */
+};
+
+/* Makes a view of what changed from one capture to another: of ranges, or of two traces. `by` of the request is
+ * "kernel" or "nvtx". */
+enum counterworks_status counterworks_diff(struct counterworks_view **view, const struct counterworks_side *before,
+                                           const struct counterworks_side *after,
+                                           const struct counterworks_request *request,
+                                           struct counterworks_notices *notices, struct counterworks_error *error);
+
+enum counterworks_verdict { /* in order of gravity */
+                            COUNTERWORKS_SAME,
+                            COUNTERWORKS_BETTER,
+                            COUNTERWORKS_AMBIGUOUS, /* values go both ways, or too little could be shown */
+                            COUNTERWORKS_WORSE,
+                            COUNTERWORKS_INCOMPARABLE /* other kernels, another device, or values are missing */
+};
+/* Makes a view that judges whether `after` is worse than `before`, by a file of rules. `need`: the part of a kernel's
+ * time, 0 to 1, by which a slow-down has to show, or the verdict is ambiguous; 0: none is asked for. */
+enum counterworks_status counterworks_gate(struct counterworks_view **view, const struct counterworks_side *before,
+                                           const struct counterworks_side *after, const char *rules, double need,
+                                           const struct counterworks_request *request,
+                                           struct counterworks_notices *notices, struct counterworks_error *error);
+/* The verdict of a view of counterworks_gate(); COUNTERWORKS_SAME of any other. */
+enum counterworks_verdict counterworks_view_verdict(const struct counterworks_view *view);
+/* Returns "same", "better"... */
+const char *counterworks_verdict_text(enum counterworks_verdict verdict);
+/* Learns rules from at least three runs of one program, a word for each, as counterworks_capture_open_files() takes it.
+ * They are opened one after another. The view has the rules as COUNTERWORKS_YAML and prints their summary. */
+enum counterworks_status counterworks_gate_learn(struct counterworks_view **view, const char *const *words,
+                                                 size_t count, const struct counterworks_chip *chip,
+                                                 const struct counterworks_request *request,
+                                                 struct counterworks_notices *notices,
+                                                 struct counterworks_error *error);
+
+/* Makes a view of how the ranks of a parallel job differ: of captures of ranges of one plan. `words` are as for
+ * counterworks_capture_open_files(). Some files are open at a time, so there may be any number of them. `by` of the
+ * request is "kernel", "family" or "nvtx". */
+enum counterworks_status counterworks_ranks(struct counterworks_view **view, const char *const *words, size_t count,
+                                            const struct counterworks_chip *chip,
+                                            const struct counterworks_request *request,
+                                            struct counterworks_notices *notices, struct counterworks_error *error);
+
+/* Makes a view of a trace with the metrics of a capture of ranges, or of samples over time, of another run of the
+ * program. `samples`: PC samples of it, or NULL. `by` of the request may also be "launch". */
+enum counterworks_status counterworks_join(struct counterworks_view **view, const struct counterworks_capture *trace,
+                                           const struct counterworks_capture *capture,
+                                           const struct counterworks_chip *chip,
+                                           const struct counterworks_capture *samples,
+                                           const struct counterworks_request *request,
+                                           struct counterworks_notices *notices, struct counterworks_error *error);
+
+/* ---- advice ----------------------------------------------------------------------------------------------------- */
+
+/* Makes a view of what limits each kernel of a capture of ranges, and what to change. `samples`: PC samples of the same
+ * program, whose source lines the findings name, or NULL. Its tables are "kernels", longest first, and "findings",
+ * those of a kernel together and the one that saves most first. */
+enum counterworks_status counterworks_advise(struct counterworks_view **view,
+                                             const struct counterworks_capture *capture,
+                                             const struct counterworks_chip *chip,
+                                             const struct counterworks_capture *samples,
+                                             const struct counterworks_request *request,
+                                             struct counterworks_notices *notices, struct counterworks_error *error);
+/* Makes a view of how a value came about, in the first range that the request wants. `metric` is a full name, or a
+ * value of the rules of advice. */
+enum counterworks_status counterworks_explain(struct counterworks_view **view,
+                                              const struct counterworks_capture *capture,
+                                              const struct counterworks_chip *chip, const char *metric,
+                                              const struct counterworks_request *request,
+                                              struct counterworks_notices *notices, struct counterworks_error *error);
+/* Makes a view of what a capture holds: devices, how it was collected, counters, ranges or samples. */
+enum counterworks_status counterworks_show(struct counterworks_view **view, const struct counterworks_capture *capture,
+                                           struct counterworks_notices *notices, struct counterworks_error *error);
+
+struct counterworks_report_options {
+    size_t size;
+    const struct counterworks_side *with; /* captures of the same program beside the first, at most 16 */
+    size_t with_count;
+    const struct counterworks_side *baseline; /* a capture of ranges to compare with, or NULL */
+    struct counterworks_names folders;        /* of source files */
+    const char *hdf5; /* the name of a file with the same values, which the page links; or NULL */
+};
+#define COUNTERWORKS_REPORT_OPTIONS                                                                                    \
+    {                                                                                                                  \
+        .size = sizeof(struct counterworks_report_options)                                                             \
+    }
+/* Makes a page of HTML of captures of one program. NULL options: of the one capture. */
+enum counterworks_status counterworks_report(struct counterworks_view **view,
+                                             const struct counterworks_capture *capture,
+                                             const struct counterworks_chip *chip,
+                                             const struct counterworks_report_options *options,
+                                             const struct counterworks_request *request,
+                                             struct counterworks_notices *notices, struct counterworks_error *error);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

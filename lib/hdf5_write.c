@@ -1,6 +1,5 @@
-/* The second library, of which only counterworks_hdf5_write is exported. */
+/* Values as HDF5. */
 #include "eval/output/output.h"
-#include "include/counterworks/hdf5.h"
 #include "lib/handles.h"
 #include "view/metrics.h"
 #include "view/tables.h"
@@ -22,8 +21,10 @@ enum counterworks_status counterworks_hdf5_write(const struct counterworks_captu
     cw_lib_tell_notices(chip, &notices);
     if (status == CW_OK)
         status = cw_tables_make(&output, &result, chip, arena, &call.err);
+    pthread_mutex_lock(&cw_lib_hdf5);
     if (status == CW_OK)
         status = cw_hdf5_write(&output, path, &call.err);
+    pthread_mutex_unlock(&cw_lib_hdf5);
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
 }
