@@ -26,7 +26,7 @@ for python in python3 /usr/bin/python3 ''; do
     [ -z "$python" ] || ! "$python" -c 'import h5netcdf, xarray' 2>/dev/null || break
 done
 
-options_of() { "$@" --help 2>&1 | grep -oE -- '--[a-z][a-z-]*'; }
+options_of() { "$@" --help=all 2>&1 | grep -oE -- '--[a-z][a-z-]*'; }
 
 check_node_command() { # WORD...
     local command=() word
