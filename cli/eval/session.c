@@ -143,15 +143,16 @@ void cw_eval_tell(struct cw_eval_session *s)
 
 bool cw_eval_writes(const struct cw_eval_line *o)
 {
-    return o->hdf5 || o->csv || o->json;
+    return o->hdf5 || o->csv || o->json || o->other_count;
 }
 
 bool cw_eval_prints(const struct cw_eval_line *o)
 {
-    const char *const files[] = {o->hdf5, o->csv, o->json, o->page};
+    struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX];
+    const size_t count = cw_eval_outputs(files, o);
     bool taken = o->page && !cw_eval_writes(o);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        taken = taken || (files[i] && cw_file_is_standard(files[i]));
+    for (size_t i = 0; i < count; i++)
+        taken = taken || cw_file_is_standard(files[i].path);
     return !taken;
 }
 
@@ -187,26 +188,29 @@ static bool stands_beside(const struct cw_eval_line *o, const char *path)
     return beside;
 }
 
-enum cw_status cw_eval_check_outputs(struct cw_eval_session *s)
+static enum cw_status check_output(struct cw_eval_session *s, const struct cw_eval_file *file)
 {
     const struct cw_eval_line *o = s->o;
-    const char *const outputs[] = {o->hdf5, o->csv, o->json, o->page};
-    const struct cw_file_kind *const kinds[] = {&cw_file_hdf5, &cw_file_csv, &cw_file_json, &cw_file_report};
+    const bool standard = cw_file_is_standard(file->path);
+    for (size_t k = 0; k < s->found.count && !standard; k++)
+        if (cw_file_is_same(s->found.paths[k], file->path))
+            return is_input(s, file->path);
+    if (!standard && (cw_file_is_same(*o->words, file->path) || stands_beside(o, file->path)))
+        return is_input(s, file->path);
+    return cw_file_may_replace(file->path, file->format->kind, o->force, s->err);
+}
+
+enum cw_status cw_eval_check_outputs(struct cw_eval_session *s)
+{
+    struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX];
+    const size_t count = cw_eval_outputs(files, s->o);
     enum cw_status status = cw_eval_expand(s);
-    for (size_t i = 0; status == CW_OK && i < sizeof outputs / sizeof *outputs; i++) {
-        const char *output = outputs[i];
-        if (!output)
-            continue;
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
         for (size_t k = 0; k < i; k++)
-            if (outputs[k] && cw_file_is_same(outputs[k], output))
+            if (cw_file_is_same(files[k].path, files[i].path))
                 return cw_error_set(s->err, CW_ERR_USAGE, "found %s as two outputs, expected another file for each",
-                                    output);
-        for (size_t k = 0; k < s->found.count && !cw_file_is_standard(output); k++)
-            if (cw_file_is_same(s->found.paths[k], output))
-                return is_input(s, output);
-        if (!cw_file_is_standard(output) && (cw_file_is_same(*o->words, output) || stands_beside(o, output)))
-            return is_input(s, output);
-        status = cw_file_may_replace(output, kinds[i], o->force, s->err);
+                                    files[i].path);
+        status = check_output(s, &files[i]);
     }
     return status;
 }
@@ -252,6 +256,45 @@ enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterw
     return write_form(s, view, format, path);
 }
 
+/* ---- text and JSON of commands that print ------------------------------------------------------------------------ */
+
+static bool is_printed_as_json(const struct cw_eval_line *o)
+{
+    const size_t length = strlen(o->printed);
+    return o->as_json || (length > 5 && strcmp(o->printed + length - 5, ".json") == 0);
+}
+
+static enum cw_status check_printed(struct cw_eval_session *s)
+{
+    static const struct cw_file_kind text = {"text", false, {NULL}},
+                                     json = {
+                                         "JSON of metric-eval",
+                                         false,
+                                         {"{\n \"source\": ", "{\n \"range\": ", "{\"capture\": ", "{\"schema\": "}};
+    return cw_file_may_replace(s->o->printed, is_printed_as_json(s->o) ? &json : &text, s->o->force, s->err);
+}
+
+struct printing {
+    const struct counterworks_view *view;
+    const struct cw_terminal_style *style;
+};
+
+static enum cw_status render_text(FILE *out, const void *printing, struct cw_error *err)
+{
+    const struct printing *p = printing;
+    return cw_view_print(p->view, p->style, out, err);
+}
+
+static enum cw_status print_file(struct cw_eval_session *s, const struct counterworks_view *view,
+                                 const struct cw_terminal_style *style)
+{
+    const struct cw_terminal_style plain = {.top = style->top, .quiet = style->quiet, .source = style->source};
+    const struct printing printing = {view, &plain};
+    if (is_printed_as_json(s->o))
+        return write_form(s, view, CW_VIEW_JSON, s->o->printed);
+    return cw_new_files_print(&s->files, s->o->printed, render_text, &printing, s->err);
+}
+
 enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view)
 {
     struct cw_source source = {.folders = s->o->folders.items, .folder_count = s->o->folders.count};
@@ -259,7 +302,9 @@ enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterwork
     cw_eval_tell(s);
     enum cw_status status = cw_new_files_close(&s->files, true, s->err);
     style.source = &source;
-    if (status == CW_OK)
+    if (status == CW_OK && s->o->printed && !cw_file_is_standard(s->o->printed))
+        status = print_file(s, view, &style);
+    else if (status == CW_OK)
         status = s->o->as_json ? cw_view_write(view, CW_VIEW_JSON, "-", &s->files, s->err)
                                : cw_view_print(view, &style, stdout, s->err);
     cw_source_finish(&source);
@@ -276,7 +321,9 @@ static enum cw_status run(const void *line, struct counterworks_chip *chip, stru
     (void)chip;
     s.request.quiet = o->quiet;
     cw_hdf5_begin();
-    enum cw_status status = o->run(&s);
+    enum cw_status status = o->printed ? check_printed(&s) : CW_OK;
+    if (status == CW_OK)
+        status = o->run(&s);
     const enum cw_status closing = cw_new_files_close(&s.files, status == CW_OK, err);
     cw_eval_tell(&s);
     cw_eval_close(&s.main);

@@ -23,7 +23,7 @@ cat victim; kind out.h5
 echo == one file for two
 cp $capture own.cwd; ln own.cwd same.cwd
 capture=own.cwd
-evaluate -o own.cwd; evaluate --csv same.cwd; evaluate --csv a --json a; evaluate --csv - --json -
+evaluate --format h5 -o own.cwd; evaluate --csv same.cwd; evaluate --csv a --json a; evaluate --csv - --json -
 cmp own.cwd "$SOURCE/data/captures/gemm.cwd" && echo the capture is there
 echo == a name that is no text
 capture=$'\xff.cwd'; cp own.cwd $capture

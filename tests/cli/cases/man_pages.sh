@@ -1,6 +1,9 @@
 # Every option with its argument and every sub-command of --help stands in the manual page, each where it belongs, and
-# the other way round: of --help=all. No words stand far behind a long argument.
+# the other way round: of --help=all, for --help has at most 25. No words stand far behind a long argument.
 help_options() {
+    local count
+    count=$("$@" --help | grep -cE '^ {2,6}(-[A-Za-z?], )?--[a-z]')
+    [ "$count" -le 25 ] || echo "$* --help: found $count options, expected at most 25" >&2
     "$@" --help=all | grep -E '.{80}  [^ ]' >&2
     "$@" --help=all | sed -nE 's/^ {2,6}(-[A-Za-z?], )?(--[a-z][a-z-]*(\[?=[^ ]+)?).*/\1\2/p' | sort
 }
