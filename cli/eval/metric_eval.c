@@ -175,19 +175,16 @@ static enum cw_status put(struct cw_eval_session *s, const struct counterworks_r
 static enum cw_status put_all(struct cw_eval_session *s)
 {
     const struct cw_eval_line *o = s->o;
-    struct counterworks_request table = s->request, list = s->request;
+    struct counterworks_request request = s->request;
     enum cw_status status = CW_OK;
-    table.form = COUNTERWORKS_TABLE;
-    table.full = o->hdf5;
-    table.single = o->csv;
-    list.form = COUNTERWORKS_LIST;
-    if (o->hdf5 || o->csv || o->json)
-        status = put(s, &table);
+    request.form = cw_eval_prints(o) ? COUNTERWORKS_LIST : COUNTERWORKS_TABLE;
+    request.full = o->hdf5;
+    request.single = o->csv;
+    if (o->hdf5 || o->csv || o->json || cw_eval_prints(o))
+        status = put(s, &request);
     for (size_t i = 0; i < o->other_count && status == CW_OK; i++)
         status = cw_eval_put_other(s, &o->others[i]);
-    list.values = cw_eval_writes(o);
-    list.kinds = cw_eval_writes(o) ? NULL : list.kinds;
-    return status == CW_OK && cw_eval_prints(o) ? put(s, &list) : status;
+    return status;
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */

@@ -3,10 +3,12 @@
 #include "cli/eval/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/progress.h"
@@ -148,12 +150,7 @@ bool cw_eval_writes(const struct cw_eval_line *o)
 
 bool cw_eval_prints(const struct cw_eval_line *o)
 {
-    struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX];
-    const size_t count = cw_eval_outputs(files, o);
-    bool taken = o->page && !cw_eval_writes(o);
-    for (size_t i = 0; i < count; i++)
-        taken = taken || cw_file_is_standard(files[i].path);
-    return !taken;
+    return !cw_eval_writes(o) && !o->page;
 }
 
 /* Bold and bars are for a terminal, whose width is respected; NO_COLOR is for those who want no escapes. */
@@ -215,6 +212,37 @@ enum cw_status cw_eval_check_outputs(struct cw_eval_session *s)
     return status;
 }
 
+static void note_written(struct cw_eval_session *s, const struct counterworks_view *view, enum cw_view_format format,
+                         const char *path)
+{
+    const struct cw_output *output = &view->output;
+    const bool rows = format == CW_VIEW_CSV || format == CW_VIEW_JSON || format == CW_VIEW_HDF5;
+    struct cw_eval_written written = {.path = path, .has_rows = rows && output->table_count};
+    if (written.has_rows) {
+        written.rows = output->tables[0].row_count;
+        written.metrics = output->tables[0].metrics ? output->tables[0].metrics->row_count : 0;
+    }
+    if (format != CW_VIEW_YAML && s->written_count < CW_EVAL_OUTPUTS_MAX) /* gate says more of its rules */
+        s->written[s->written_count++] = written;
+}
+
+/* One line for each file, once all have taken their places. Pipes and devices have a reader who sees the data. */
+static void tell_written(const struct cw_eval_session *s)
+{
+    struct stat st;
+    for (size_t i = 0; i < s->written_count && !s->o->quiet; i++) {
+        const struct cw_eval_written *w = &s->written[i];
+        if (stat(w->path, &st) != 0 || !S_ISREG(st.st_mode))
+            continue;
+        cw_text_print(stderr, "wrote %s", w->path);
+        if (w->has_rows)
+            cw_text_print(stderr, ": %" PRIu64 " row%s", w->rows, w->rows == 1 ? "" : "s");
+        if (w->metrics)
+            cw_text_print(stderr, ", %" PRIu64 " metric%s", w->metrics, w->metrics == 1 ? "" : "s");
+        putc('\n', stderr);
+    }
+}
+
 /* Standard output may be the terminal, where progress would stand in it. Other files take their places before it: its
  * reader may leave, which ends the process. */
 static enum cw_status write_form(struct cw_eval_session *s, const struct counterworks_view *view,
@@ -227,6 +255,8 @@ static enum cw_status write_form(struct cw_eval_session *s, const struct counter
     if (status == CW_OK)
         status = cw_view_write(view, format, path, &s->files, s->err);
     cw_progress_end();
+    if (status == CW_OK && !standard)
+        note_written(s, view, format, path);
     return status;
 }
 
@@ -292,7 +322,9 @@ static enum cw_status print_file(struct cw_eval_session *s, const struct counter
     const struct printing printing = {view, &plain};
     if (is_printed_as_json(s->o))
         return write_form(s, view, CW_VIEW_JSON, s->o->printed);
-    return cw_new_files_print(&s->files, s->o->printed, render_text, &printing, s->err);
+    const enum cw_status status = cw_new_files_print(&s->files, s->o->printed, render_text, &printing, s->err);
+    note_written(s, view, CW_VIEW__COUNT, s->o->printed);
+    return status;
 }
 
 enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view)
@@ -326,6 +358,8 @@ static enum cw_status run(const void *line, struct counterworks_chip *chip, stru
         status = o->run(&s);
     const enum cw_status closing = cw_new_files_close(&s.files, status == CW_OK, err);
     cw_eval_tell(&s);
+    if (status == CW_OK && closing == CW_OK)
+        tell_written(&s);
     cw_eval_close(&s.main);
     return status == CW_OK ? closing : status;
 }

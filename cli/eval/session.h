@@ -89,6 +89,12 @@ struct cw_eval_opened {
     struct counterworks_chip *chip; /* NULL where the capture has no metrics */
 };
 
+struct cw_eval_written {
+    const char *path;
+    bool has_rows;
+    uint64_t rows, metrics;
+};
+
 /* A command as it runs: all that lasts from its options to its end. */
 struct cw_eval_session {
     const struct cw_eval_line *o;
@@ -96,7 +102,9 @@ struct cw_eval_session {
     struct cw_notices notices;
     const struct cw_notice *told; /* the last that was printed */
     struct cw_new_files files;    /* that take their places together */
-    struct cw_file_list found;    /* the files of the line's words, once they were expanded */
+    struct cw_eval_written written[CW_EVAL_OUTPUTS_MAX];
+    size_t written_count;
+    struct cw_file_list found; /* the files of the line's words, once they were expanded */
     struct cw_eval_opened main;
     struct cw_arena *arena;
     struct cw_error *err;
@@ -149,8 +157,7 @@ enum cw_status cw_eval_check_outputs(struct cw_eval_session *s);
 void cw_eval_tell(struct cw_eval_session *s);
 /* How standard output shows a view for people. */
 struct cw_terminal_style cw_eval_style(const struct cw_eval_line *o);
-/* Whether files other than a page are asked for; whether a table is, as no file takes standard output and a page is
- * not alone. */
+/* Whether files other than a page are asked for; whether a table is, which no output means. */
 bool cw_eval_writes(const struct cw_eval_line *o);
 bool cw_eval_prints(const struct cw_eval_line *o);
 /* Writes a view into the files that are asked for: -o alone, or all others; files first, as the reader of standard
