@@ -131,7 +131,17 @@ static enum beyond is_beyond_judgement(const struct cw_result *r, uint32_t range
         return JUDGED;
     if (r->plan.metrics[metric].undurated && (isinf(wanted) || wanted == 0))
         return UNDURATED;
-    return cw_range_attribute(cw_result_range(r, range), "graphs") ? OF_GRAPHS : JUDGED;
+    const bool samples = r->data->schema.profiler == CW_PROFILER_PM;
+    return !samples && cw_range_attribute(cw_result_range(r, range), "graphs") ? OF_GRAPHS : JUDGED;
+}
+
+static void print_row(FILE *out, const struct cw_result *r, uint32_t row, uint32_t metric)
+{
+    if (r->data->schema.profiler == CW_PROFILER_PM)
+        cw_text_print(out, "%s, sample %u", r->names[metric], (unsigned)row);
+    else
+        cw_text_print(out, "%s, range %u (%s)", r->names[metric], (unsigned)r->ranges[row],
+                      cw_result_range(r, row)->name);
 }
 
 enum cw_status cw_reference_compare(const struct cw_reference *reference, const struct cw_result *r, FILE *out,
@@ -155,8 +165,8 @@ enum cw_status cw_reference_compare(const struct cw_reference *reference, const 
                 left_out[beyond]++;
             } else if (differ[0] + differ[1] < MOST_SHOWN) {
                 differ[copied]++;
-                cw_text_print(out, "%s, range %u (%s): got %s, wanted %s\n", r->names[m], (unsigned)r->ranges[i],
-                              cw_result_range(r, i)->name, cw_number_text(got, a), cw_number_text(wanted, b));
+                print_row(out, r, i, m);
+                cw_text_print(out, ": got %s, wanted %s\n", cw_number_text(got, a), cw_number_text(wanted, b));
             } else {
                 differ[copied]++;
             }

@@ -13,8 +13,8 @@ static uint32_t run_end(const struct cw_order_items *of, const uint32_t *order, 
 {
     if (at < count)
         at++;
-    while (at < count && !after(item(of, order[at - 1]), item(of, order[at])))
-        at++;
+    for (; at < count && !after(item(of, order[at - 1]), item(of, order[at])); at++)
+        cw_large_step(of->large);
     return at;
 }
 
@@ -25,6 +25,7 @@ static void merge(const struct cw_order_items *of, const uint32_t *from, uint32_
     for (uint32_t at = a; at < end; at++) {
         const bool second = b < end && (a == middle || after(item(of, from[a]), item(of, from[b])));
         to[at] = second ? from[b++] : from[a++];
+        cw_large_step(of->large);
     }
 }
 
@@ -58,6 +59,7 @@ void cw_order_apply(const struct cw_order_items *of, uint32_t *order)
         while (order[at] != i) { /* one cycle of the permutation */
             const uint32_t next = order[at];
             memcpy(items + of->size * at, items + of->size * next, of->size);
+            cw_large_step(of->large);
             order[at] = at;
             at = next;
         }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/large.h"
+
 /* Whether b must stand before a. */
 typedef bool cw_order_after(const void *a, const void *b);
 
@@ -13,6 +15,7 @@ struct cw_order_items {
     void *items;
     size_t size; /* of one: at most CW_ORDER_SIZE_MAX */
     uint32_t count;
+    struct cw_large *large; /* that has them, or NULL (base/large.h) */
 };
 enum { CW_ORDER_SIZE_MAX = 128 };
 

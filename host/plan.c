@@ -132,8 +132,10 @@ static enum cw_status resolve(struct planner *p, const char *const *metrics, siz
                         .seen = array(p, p->chip->counter_count, 1, &status)};
     bool *recorded = array(p, p->chip->counter_count, sizeof *recorded, &status);
     const bool *repeats = find_repeats(p, metrics, count, &status);
-    const struct cw_needs all = {.chip = p->chip, .add = mark_counter, .context = recorded};
-    const struct cw_needs beside = {.chip = p->chip, .recorded = recorded, .add = collect_counter, .context = &c};
+    const uint32_t listed = p->options->profiler == CW_PROFILER_PM ? CW_OF_SAMPLES : CW_OF_RANGES;
+    const struct cw_needs all = {.chip = p->chip, .listed = listed, .add = mark_counter, .context = recorded};
+    const struct cw_needs beside = {
+        .chip = p->chip, .listed = listed, .recorded = recorded, .add = collect_counter, .context = &c};
     struct cw_terms terms = {0};
     struct cw_metric m;
     for (size_t i = 0; status == CW_OK && i < count; i++) {
@@ -565,6 +567,8 @@ static enum cw_status fill_metrics(struct planner *p, struct cw_list *groups)
 enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, const char *const *metrics, size_t count,
                             const struct cw_plan_options *options, struct cw_arena *arena, struct cw_error *err)
 {
+    if (options->profiler == CW_PROFILER_PM && cw_chip_as_sampled(&chip, arena, err) != CW_OK)
+        return CW_ERR_NOMEM;
     struct planner p = {.chip = chip, .arena = arena, .err = err, .plan = plan, .options = options};
     *plan = (struct cw_plan){
         .image = {.chip = chip->name, .producer = "counterworks " CW_VERSION, .profiler = options->profiler}};

@@ -40,7 +40,7 @@ struct cw_problem {
     const struct cw_pass_cost *costs;
 };
 
-/* Cost of a pass with these costs. */
+/* Cost of a pass; `costs` has a bit for each pass cost that it causes. */
 uint64_t cw_problem_cost(const struct cw_problem *problem, uint64_t costs);
 
 struct cw_item_id {

@@ -59,6 +59,17 @@ struct cw_damage {
 };
 
 struct cw_directory;
+struct cw_large;
+
+/* Ranges that are few launches again and again, without counters: each has a launch and a duration. */
+struct cw_repeats {
+    uint32_t launch_count;
+    const struct cw_range *launches; /* in the order in which each came first */
+    const uint32_t *numbers;         /* [range]: its launch */
+    const double *durations;         /* [range]: ns, NaN unknown */
+    uint64_t first_ns;               /* when the first range began; 0 where none says */
+    struct cw_large *large;          /* for arrays with an item for each range (base/large.h) */
+};
 
 struct cw_counter_data {
     struct cw_schema schema;
@@ -66,6 +77,7 @@ struct cw_counter_data {
     const struct cw_device *devices;      /* sorted by number */
     const struct cw_input *input;         /* an opened capture: its samples and, with `directory`, its ranges */
     const struct cw_directory *directory; /* NULL: all data of ranges is in memory */
+    const struct cw_repeats *repeats;     /* NULL: none; with it there are no `ranges`, nor the members after them */
     /* without a directory: */
     const struct cw_range *ranges;
     double *rollups[CW_ROLLUP_COUNT]; /* [column][range] */
@@ -84,8 +96,8 @@ struct cw_counter_data {
 /* Opens a capture: checks all of it and finds its parts. Everything but the input lives in `arena`; keep the input open
  * as long as the data is in use. A damaged chunk loses its content, and a range loses all of its chunks; `damage` says
  * how much is lost. */
-enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct cw_input *input,
-                                    struct cw_arena *arena, struct cw_error *err);
+enum cw_status cw_counter_data_open(struct cw_counter_data *data, const struct cw_input *input, struct cw_arena *arena,
+                                    struct cw_error *err);
 /* Opens a capture for some ranks only: of packed chunks (image/pack.h) it keeps the ranges whose rank is in the list
  * (image/rank_index.h) and the ranges without a rank; it skips other packs with their devices. CW_ERR_INPUT also if a
  * range needs a skipped device. `ranks` must stay valid; NULL: all ranks. */
@@ -99,7 +111,8 @@ enum cw_status cw_counter_data_read(struct cw_counter_data *data, const void *by
 
 /* Returns the launch of a range: everything but times, durations and facts. */
 const struct cw_range *cw_launch_of(const struct cw_counter_data *data, uint32_t range);
-/* All launches, in the order of their first ranges: with a directory each launch once, else one for each range. */
+/* All launches, in the order of their first ranges: with a directory or repeats each launch
+ * once, else one for each range. */
 uint32_t cw_launch_count(const struct cw_counter_data *data);
 const struct cw_range *cw_launch(const struct cw_counter_data *data, uint32_t launch);
 /* Index of a range's launch in that list. */

@@ -48,9 +48,8 @@ static bool add_item(struct cw_directory *d, const struct cw_launch_bytes *b, st
 enum cw_status cw_directory_find(struct cw_directory *d, const struct cw_launch_bytes *bytes, uint32_t *launch,
                                  bool *found, struct cw_arena *arena, struct cw_error *err)
 {
-    const uint64_t hash =
-        XXH3_64bits_withSeed(bytes->head, bytes->head_size,
-                             bytes->about_size ? XXH3_64bits(bytes->about, bytes->about_size) : 0);
+    const uint64_t hash = XXH3_64bits_withSeed(bytes->head, bytes->head_size,
+                                               bytes->about_size ? XXH3_64bits(bytes->about, bytes->about_size) : 0);
     *launch = cw_hash_table_add(&d->table, hash, is_key, d, bytes);
     *found = *launch < d->item_count;
     return *found || (*launch != CW_NO_ITEM && add_item(d, bytes, arena)) ? CW_OK : cw_error_nomem(err);
@@ -83,17 +82,21 @@ void cw_directory_finish(struct cw_directory *d)
 
 uint32_t cw_launch_count(const struct cw_counter_data *data)
 {
-    return data->directory ? data->directory->item_count : data->range_count;
+    return data->repeats     ? data->repeats->launch_count
+           : data->directory ? data->directory->item_count
+                             : data->range_count;
 }
 
 const struct cw_range *cw_launch(const struct cw_counter_data *data, uint32_t launch)
 {
-    return data->directory ? &data->directory->items[launch] : &data->ranges[launch];
+    return data->repeats     ? &data->repeats->launches[launch]
+           : data->directory ? &data->directory->items[launch]
+                             : &data->ranges[launch];
 }
 
 uint32_t cw_launch_number(const struct cw_counter_data *data, uint32_t range)
 {
-    return data->directory ? data->directory->launches[range] : range;
+    return data->repeats ? data->repeats->numbers[range] : data->directory ? data->directory->launches[range] : range;
 }
 
 const struct cw_range *cw_launch_of(const struct cw_counter_data *data, uint32_t range)
@@ -103,8 +106,8 @@ const struct cw_range *cw_launch_of(const struct cw_counter_data *data, uint32_t
 
 uint64_t cw_ranges_begin(const struct cw_counter_data *data)
 {
-    uint64_t first = data->directory ? data->directory->first_ns : 0;
-    for (uint32_t i = 0; !data->directory && i < data->range_count; i++) {
+    uint64_t first = data->repeats ? data->repeats->first_ns : data->directory ? data->directory->first_ns : 0;
+    for (uint32_t i = 0; data->ranges && i < data->range_count; i++) {
         const uint64_t start = data->ranges[i].start_ns;
         first = start && (!first || start < first) ? start : first;
     }
@@ -114,7 +117,7 @@ uint64_t cw_ranges_begin(const struct cw_counter_data *data)
 bool cw_fact_is_known(const struct cw_counter_data *data, uint32_t fact)
 {
     bool known = data->directory && (data->directory->facts_known >> fact & 1);
-    for (uint32_t i = 0; !data->directory && !known && i < data->range_count; i++)
+    for (uint32_t i = 0; !data->directory && !data->repeats && !known && i < data->range_count; i++)
         known = !isnan(data->facts[(size_t)fact * data->range_count + i]);
     return known;
 }

@@ -409,10 +409,8 @@ static enum cw_status check_kind(struct merge *m, struct cw_input *input, const 
 static enum cw_status begin_trace(struct merge *m, struct cw_input *input)
 {
     struct cw_trace trace;
-    enum cw_status status = cw_input_load(input, m->err);
-    if (status == CW_OK)
-        status = cw_trace_read(&trace, m->data->devices, m->data->device_count, input->bytes, (size_t)input->size,
-                               input->name, m->own, m->err);
+    enum cw_status status =
+        cw_trace_open(&trace, m->data->devices, m->data->device_count, input, input->name, m->own, m->err);
     if (status == CW_OK && m->files->job)
         status = cw_job_ranks_add_trace(m->files->job, &trace, m->err);
     return status == CW_OK ? cw_merge_trace_begin(&m->trace, &trace, m->own, m->err) : status;

@@ -96,6 +96,7 @@ void cw_trace_write_rows(uint32_t process, enum cw_trace_kind kind, uint32_t cou
 void cw_trace_buffer_free(struct cw_trace_buffer *buffer)
 {
     free(buffer->values);
+    free(buffer->window.data);
     *buffer = (struct cw_trace_buffer){0};
 }
 
@@ -169,19 +170,41 @@ static void check_count(struct cw_reader *in, uint32_t fields, uint32_t count)
                           count, fields, in->size, CW_TRACE_ROWS_MAX);
 }
 
-enum cw_status cw_trace_read_rows(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
-                                  struct cw_trace_buffer *buffer, struct cw_error *err)
+/* The first fields of a block. */
+static enum cw_status read_block_fields(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
+                                        uint32_t field_count, struct cw_trace_buffer *buffer, struct cw_error *err)
 {
     const struct cw_trace_block *b = &trace->blocks[block];
     const struct cw_trace_kind_read *kind = &trace->kinds[b->kind];
     struct cw_reader in;
+    const uint8_t *payload;
     *rows = (struct cw_trace_rows){.process = b->process, .kind = b->kind, .count = b->count};
-    cw_reader_init(&in, b->payload, b->size, trace->source, b->offset + CW_CHUNK_HEADER_SIZE, err);
+    buffer->window.input = trace->input;
+    enum cw_status status = cw_window_get(&buffer->window, b->offset + CW_CHUNK_HEADER_SIZE, b->size, &payload, err);
+    if (status != CW_OK)
+        return status;
+    cw_reader_init(&in, payload, b->size, trace->source, b->offset + CW_CHUNK_HEADER_SIZE, err);
     uint32_t head[3];
     read_head(&in, &head[0], &head[1], &head[2]);
-    enum cw_status status =
-        read_columns(rows, kind->fields, kind->field_count, trace->processes[b->process].text_count, &in, buffer);
-    return status == CW_OK ? cw_reader_finish(&in, "chunk TREC") : status;
+    status = read_columns(rows, kind->fields, field_count, trace->processes[b->process].text_count, &in, buffer);
+    return status == CW_OK && field_count == kind->field_count ? cw_reader_finish(&in, "chunk TREC") : status;
+}
+
+enum cw_status cw_trace_read_rows(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
+                                  struct cw_trace_buffer *buffer, struct cw_error *err)
+{
+    return read_block_fields(rows, trace, block, trace->kinds[trace->blocks[block].kind].field_count, buffer, err);
+}
+
+enum cw_status cw_trace_read_some(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
+                                  const bool wanted[CW_FIELD__COUNT], struct cw_trace_buffer *buffer,
+                                  struct cw_error *err)
+{
+    const struct cw_trace_kind_read *kind = &trace->kinds[trace->blocks[block].kind];
+    uint32_t count = kind->field_count;
+    while (count && (kind->fields[count - 1].field == CW_FIELD__COUNT || !wanted[kind->fields[count - 1].field]))
+        count--;
+    return read_block_fields(rows, trace, block, count, buffer, err);
 }
 
 enum cw_status cw_trace_rows_decode(struct cw_trace_rows *rows, struct cw_reader *in, uint32_t text_count,
@@ -245,8 +268,7 @@ struct parse {
     struct cw_reader file;
     const struct cw_device *devices;
     uint32_t device_count;
-    struct growing processes, texts, kinds;
-    struct cw_chunk_list blocks;
+    struct growing processes, texts, kinds, blocks;
 };
 
 /* Adds an item of zeros; NULL, with the reader failed, when out of memory. */
@@ -379,7 +401,9 @@ static void read_block(struct parse *p, struct cw_reader *in, const struct cw_ch
         return;
     of->rows += count;
     in->pos = in->size;
-    p->file.status = cw_chunk_list_add(&p->blocks, chunk, &p->file);
+    struct cw_trace_block *block = grow(p, &p->blocks, sizeof *block);
+    if (block)
+        *block = (struct cw_trace_block){chunk->size, chunk->offset, process, kind, count};
 }
 
 static enum cw_status read_chunk(struct parse *p, const struct cw_chunk *chunk)
@@ -424,15 +448,7 @@ static enum cw_status keep_all(struct parse *p)
     trace->process_count = p->processes.count;
     trace->kinds = keep(p, p->kinds.items, p->kinds.count, sizeof(struct cw_trace_kind_read));
     trace->kind_count = p->kinds.count;
-    struct cw_trace_block *blocks = cw_field_array(&p->file, p->arena, p->blocks.count, sizeof *blocks);
-    for (size_t i = 0; i < p->blocks.count && p->file.status == CW_OK; i++) {
-        const struct cw_chunk *chunk = &p->blocks.items[i];
-        struct cw_reader in;
-        blocks[i] = (struct cw_trace_block){chunk->payload, chunk->size, chunk->offset, 0, 0, 0};
-        cw_chunk_open(&p->file, chunk, &in);
-        read_head(&in, &blocks[i].process, &blocks[i].kind, &blocks[i].count);
-    }
-    trace->blocks = blocks;
+    trace->blocks = keep(p, p->blocks.items, p->blocks.count, sizeof(struct cw_trace_block));
     trace->block_count = p->blocks.count;
     return p->file.status;
 }
@@ -472,12 +488,11 @@ bool cw_trace_keep(struct cw_trace *trace, const bool *keep, struct cw_arena *ar
 
 static enum cw_status read_all(struct parse *p)
 {
-    const struct cw_input input = cw_input_of(p->file.data, p->file.size, p->file.source);
     struct cw_chunk_gaps gaps = {0};
     struct cw_chunk_walk walk;
     struct cw_chunk chunk;
     bool found = true;
-    enum cw_status status = cw_chunk_walk_begin(&walk, &input, &cw_counter_data_kind, 0, p->file.err);
+    enum cw_status status = cw_chunk_walk_begin(&walk, p->trace->input, &cw_counter_data_kind, 0, p->file.err);
     walk.mends = &gaps;
     while (status == CW_OK && (status = cw_chunk_walk_next(&walk, &chunk, &found, NULL)) == CW_OK && found)
         status = read_chunk(p, &chunk);
@@ -486,13 +501,13 @@ static enum cw_status read_all(struct parse *p)
     return status == CW_OK ? keep_all(p) : status;
 }
 
-enum cw_status cw_trace_read(struct cw_trace *trace, const struct cw_device *devices, uint32_t device_count,
-                             const void *bytes, size_t size, const char *source, struct cw_arena *arena,
+enum cw_status cw_trace_open(struct cw_trace *trace, const struct cw_device *devices, uint32_t device_count,
+                             const struct cw_input *input, const char *source, struct cw_arena *arena,
                              struct cw_error *err)
 {
-    *trace = (struct cw_trace){.source = source};
+    *trace = (struct cw_trace){.source = source, .input = input};
     struct parse p = {.trace = trace, .arena = arena, .devices = devices, .device_count = device_count};
-    cw_reader_init(&p.file, bytes, size, source, 0, err);
+    cw_reader_init(&p.file, NULL, 0, source, 0, err);
     enum cw_status status = read_all(&p);
     for (uint32_t i = 0; i < p.texts.count; i++)
         free(((struct texts *)p.texts.items)[i].items);
@@ -503,4 +518,15 @@ enum cw_status cw_trace_read(struct cw_trace *trace, const struct cw_device *dev
     if (status != CW_OK)
         *trace = (struct cw_trace){.source = source};
     return status;
+}
+
+enum cw_status cw_trace_read(struct cw_trace *trace, const struct cw_device *devices, uint32_t device_count,
+                             const void *bytes, size_t size, const char *source, struct cw_arena *arena,
+                             struct cw_error *err)
+{
+    struct cw_input *input = cw_arena_alloc(arena, 1, sizeof *input);
+    if (!input)
+        return cw_error_nomem(err);
+    *input = cw_input_of(bytes, size, source);
+    return cw_trace_open(trace, devices, device_count, input, source, arena, err);
 }

@@ -5,6 +5,7 @@
 #ifndef CW_IMAGE_TRACE_DATA_H
 #define CW_IMAGE_TRACE_DATA_H
 
+#include "base/input.h"
 #include "image/schema.h"
 #include "image/trace_kinds.h"
 
@@ -70,14 +71,14 @@ struct cw_trace_kind_read {
 };
 
 struct cw_trace_block { /* place of some rows */
-    const uint8_t *payload;
-    size_t size;
-    uint64_t offset; /* offset of the chunk, for messages */
+    size_t size;        /* size of the payload */
+    uint64_t offset;    /* offset of the chunk, for messages */
     uint32_t process, kind, count;
 };
 
 struct cw_trace {
     const char *source;
+    const struct cw_input *input;
     uint32_t process_count, kind_count;
     const struct cw_trace_process *processes;
     const struct cw_trace_kind_read *kinds;
@@ -85,8 +86,12 @@ struct cw_trace {
     const struct cw_trace_block *blocks; /* in the order of the file */
 };
 
-/* Finds the parts of a trace in a counter data file that cw_counter_data_read has accepted; the devices are sorted by
- * number. Lists and texts live in `arena`, rows stay in `bytes`. */
+/* Finds the parts of a trace in a counter data file that cw_counter_data_open has accepted, whose devices are by
+ * number. Lists and texts live in `arena`; rows stay in the input, which is read for each block. */
+enum cw_status cw_trace_open(struct cw_trace *trace, const struct cw_device *devices, uint32_t device_count,
+                             const struct cw_input *input, const char *source, struct cw_arena *arena,
+                             struct cw_error *err);
+/* The same of bytes in memory, which must stay. */
 enum cw_status cw_trace_read(struct cw_trace *trace, const struct cw_device *devices, uint32_t device_count,
                              const void *bytes, size_t size, const char *source, struct cw_arena *arena,
                              struct cw_error *err);
@@ -98,6 +103,7 @@ bool cw_trace_keep(struct cw_trace *trace, const bool *keep, struct cw_arena *ar
 struct cw_trace_buffer {
     uint64_t *values;
     size_t capacity;
+    struct cw_window window; /* of the input */
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
 };
 void cw_trace_buffer_free(struct cw_trace_buffer *buffer);
@@ -105,6 +111,12 @@ void cw_trace_buffer_free(struct cw_trace_buffer *buffer);
 /* Reads the rows of a block, valid in `buffer` until the next call. */
 enum cw_status cw_trace_read_rows(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
                                   struct cw_trace_buffer *buffer, struct cw_error *err);
+
+/* The same of the fields up to the last one that is wanted; the others are as if the kind had none of them, and damage
+ * behind is not found. */
+enum cw_status cw_trace_read_some(struct cw_trace_rows *rows, const struct cw_trace *trace, size_t block,
+                                  const bool wanted[CW_FIELD__COUNT], struct cw_trace_buffer *buffer,
+                                  struct cw_error *err);
 
 /* A field of a row; CW_TRACE_UNKNOWN (0 for a time or a text) if there is none. */
 uint64_t cw_trace_get(const struct cw_trace_rows *rows, enum cw_trace_field field, uint32_t row);

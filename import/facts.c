@@ -37,7 +37,8 @@ bool cw_list_covered(const struct cw_list *list, const struct cw_list *a, const 
 
 struct importing {
     struct cw_facts *f;
-    struct cw_nvperf_evaluator *e;
+    struct cw_nvperf_evaluator *ranges, *samples; /* the latter NULL where the chip has no PM sampling */
+    struct cw_nvperf_evaluator *e;                /* of these, whose metrics are imported */
     struct cw_error *err;
     enum cw_status status; /* status of the first failure; nothing is done after it */
 };
@@ -106,7 +107,7 @@ static void gather(struct importing *in, const struct cw_nvperf_scheduler *sched
     }
 }
 
-/* Gathers every raw counter that a metric needs. Some are in no domain, because only PM sampling collects them. */
+/* Every raw counter that a metric needs: some are in no domain. */
 static void gather_needed(struct importing *in, struct cw_writer *found)
 {
     size_t room = 0, n = 0, count = 0;
@@ -163,6 +164,11 @@ static void import_domains(struct importing *in, const struct cw_nvperf *library
         gather(in, scheduler, &found);
     }
     gather_needed(in, &found);
+    if (in->samples) {
+        in->e = in->samples;
+        gather_needed(in, &found);
+        in->e = in->ranges;
+    }
     if (in->status == CW_OK && found.status != CW_OK)
         in->status = cw_error_nomem(in->err);
     index_raws(in, (struct found *)(void *)found.data, found.size / sizeof(struct found));
@@ -221,38 +227,129 @@ static void import_common(struct importing *in, enum cw_nvperf_type type, size_t
     *c.dimension = join(in, dimension, "");
 }
 
-static struct cw_list copy_indices(struct importing *in, const size_t *items, size_t count)
+static struct cw_list copy_indices(struct importing *in, const size_t *items, size_t count, const uint32_t *own)
 {
     uint32_t *copy = array(in, count, sizeof *copy);
     for (size_t i = 0; copy && i < count; i++)
-        copy[i] = (uint32_t)items[i];
+        copy[i] = own[items[i]];
     return (struct cw_list){copy ? (uint32_t)count : 0, copy};
 }
 
-static void import_metrics(struct importing *in)
+/* The evaluator's metric `i` becomes the next one of the chip's. */
+static void import_counter(struct importing *in, size_t i, uint32_t listed)
 {
     struct cw_facts *f = in->f;
-    for (uint32_t i = 0; in->status == CW_OK && i < f->chip.counter_count; i++) {
-        struct cw_counter *c = &f->counters[i];
-        *c = (struct cw_counter){.active = CW_NONE, .elapsed = CW_NONE, .peak = NAN};
-        import_common(in, CW_NVPERF_COUNTER, i, COMMON(c));
-        f->active_raws[i] = raw_list(in, join(in, c->name, ".sum.per_cycle_active"));
-        f->elapsed_raws[i] = raw_list(in, join(in, c->name, ".sum.per_cycle_elapsed"));
+    uint32_t at = f->chip.counter_count++;
+    struct cw_counter *c = &f->counters[at];
+    *c = (struct cw_counter){.active = CW_NONE,
+                             .elapsed = CW_NONE,
+                             .sampled_active = CW_NONE,
+                             .sampled_elapsed = CW_NONE,
+                             .peak = NAN,
+                             .listed = listed};
+    import_common(in, CW_NVPERF_COUNTER, i, COMMON(c));
+    f->active_raws[at] = raw_list(in, join(in, c->name, ".sum.per_cycle_active"));
+    f->elapsed_raws[at] = raw_list(in, join(in, c->name, ".sum.per_cycle_elapsed"));
+}
+
+static void import_ratio(struct importing *in, size_t i, uint32_t listed)
+{
+    struct cw_ratio *r = &in->f->ratios[in->f->chip.ratio_count++];
+    *r = (struct cw_ratio){.numerator = CW_NONE, .denominator = CW_NONE, .scale = 1, .max_rate = NAN, .listed = listed};
+    import_common(in, CW_NVPERF_RATIO, i, COMMON(r));
+}
+
+/* `own` has for each type the chip's numbers of the evaluator's metrics. */
+static void import_throughput(struct importing *in, size_t i, uint32_t *const own[CW_NVPERF_TYPE_COUNT],
+                              struct cw_throughput *t)
+{
+    const size_t *counters = NULL, *throughputs = NULL;
+    size_t counter_count = 0, throughput_count = 0;
+    import_common(in, CW_NVPERF_THROUGHPUT, i, COMMON(t));
+    if (in->status == CW_OK)
+        in->status =
+            cw_nvperf_throughput_parts(in->e, i, &counters, &counter_count, &throughputs, &throughput_count, in->err);
+    t->counters = copy_indices(in, counters, counter_count, own[CW_NVPERF_COUNTER]);
+    t->throughputs = copy_indices(in, throughputs, throughput_count, own[CW_NVPERF_THROUGHPUT]);
+}
+
+/* Lists what the chip has already, and imports the rest behind it. Where `own` has CW_NONE, it is not there yet. */
+static void import_metrics(struct importing *in, uint32_t *const own[CW_NVPERF_TYPE_COUNT], uint32_t listed)
+{
+    struct cw_facts *f = in->f;
+    uint32_t first = f->chip.throughput_count;
+    for (size_t i = 0; in->status == CW_OK && i < cw_nvperf_metric_count(in->e, CW_NVPERF_COUNTER); i++)
+        if (own[CW_NVPERF_COUNTER][i] == CW_NONE) {
+            own[CW_NVPERF_COUNTER][i] = f->chip.counter_count;
+            import_counter(in, i, listed);
+        }
+    for (size_t i = 0; in->status == CW_OK && i < cw_nvperf_metric_count(in->e, CW_NVPERF_RATIO); i++)
+        if (own[CW_NVPERF_RATIO][i] == CW_NONE)
+            import_ratio(in, i, listed);
+    for (size_t i = 0; in->status == CW_OK && i < cw_nvperf_metric_count(in->e, CW_NVPERF_THROUGHPUT); i++)
+        if (own[CW_NVPERF_THROUGHPUT][i] == CW_NONE)
+            own[CW_NVPERF_THROUGHPUT][i] = f->chip.throughput_count++;
+    for (size_t i = 0; in->status == CW_OK && i < cw_nvperf_metric_count(in->e, CW_NVPERF_THROUGHPUT); i++)
+        if (own[CW_NVPERF_THROUGHPUT][i] >= first) {
+            f->throughputs[own[CW_NVPERF_THROUGHPUT][i]].listed = listed;
+            import_throughput(in, i, own, &f->throughputs[own[CW_NVPERF_THROUGHPUT][i]]);
+        }
+}
+
+static bool make_numbers(struct importing *in, uint32_t *own[CW_NVPERF_TYPE_COUNT])
+{
+    for (int t = 0; t < CW_NVPERF_TYPE_COUNT; t++) {
+        size_t count = cw_nvperf_metric_count(in->e, (enum cw_nvperf_type)t);
+        own[t] = array(in, count, sizeof **own);
+        for (size_t i = 0; own[t] && i < count; i++)
+            own[t][i] = CW_NONE;
     }
-    for (uint32_t i = 0; in->status == CW_OK && i < f->chip.ratio_count; i++) {
-        f->ratios[i] = (struct cw_ratio){.numerator = CW_NONE, .denominator = CW_NONE, .scale = 1, .max_rate = NAN};
-        import_common(in, CW_NVPERF_RATIO, i, COMMON(&f->ratios[i]));
-    }
-    for (uint32_t i = 0; in->status == CW_OK && i < f->chip.throughput_count; i++) {
-        const size_t *counters = NULL, *throughputs = NULL;
-        size_t counter_count = 0, throughput_count = 0;
-        import_common(in, CW_NVPERF_THROUGHPUT, i, COMMON(&f->throughputs[i]));
-        if (in->status == CW_OK)
-            in->status = cw_nvperf_throughput_parts(in->e, i, &counters, &counter_count, &throughputs,
-                                                    &throughput_count, in->err);
-        f->throughputs[i].counters = copy_indices(in, counters, counter_count);
-        f->throughputs[i].throughputs = copy_indices(in, throughputs, throughput_count);
-    }
+    return in->status == CW_OK;
+}
+
+static void import_sampled_cycles(struct importing *in, uint32_t counter)
+{
+    const char *name = in->f->counters[counter].name;
+    in->f->sampled_active_raws[counter] = raw_list(in, join(in, name, ".sum.per_cycle_active"));
+    in->f->sampled_elapsed_raws[counter] = raw_list(in, join(in, name, ".sum.per_cycle_elapsed"));
+}
+
+/* What ranges have of the sampler's metrics is the same there, but for the cycles that elapse. */
+static void list_shared(struct importing *in, uint32_t *const own[CW_NVPERF_TYPE_COUNT])
+{
+    struct cw_facts *f = in->f;
+    for (int t = 0; t < CW_NVPERF_TYPE_COUNT; t++)
+        for (size_t i = 0; i < cw_nvperf_metric_count(in->e, (enum cw_nvperf_type)t); i++) {
+            const char *name = cw_nvperf_metric_name(in->e, (enum cw_nvperf_type)t, i);
+            enum cw_metric_type type;
+            uint32_t index;
+            if (!cw_chip_find(&f->chip, name, strlen(name), &type, &index))
+                continue;
+            if ((int)type != t)
+                in->status = cw_error_set(in->err, CW_ERR_UNSUPPORTED,
+                                          "found %s of another type in PM sampling of %s than in range profiling", name,
+                                          f->chip.name);
+            own[t][i] = index;
+            uint32_t *listed = type == CW_COUNTER ? &f->counters[index].listed
+                               : type == CW_RATIO ? &f->ratios[index].listed
+                                                  : &f->throughputs[index].listed;
+            *listed |= CW_OF_SAMPLES;
+            if (type == CW_COUNTER)
+                import_sampled_cycles(in, index);
+        }
+}
+
+static void import_samples(struct importing *in)
+{
+    uint32_t *own[CW_NVPERF_TYPE_COUNT];
+    in->e = in->samples;
+    if (!make_numbers(in, own))
+        return;
+    in->status = cw_chip_index_names(&in->f->chip, in->f->arena, in->err);
+    if (in->status == CW_OK)
+        list_shared(in, own);
+    import_metrics(in, own, CW_OF_SAMPLES);
+    in->f->chip.name_slot_count = 0; /* they number the metrics of ranges alone */
 }
 
 /* ---- cycles ----------------------------------------------------------------------------------------------------- */
@@ -265,20 +362,31 @@ static uint32_t counter_named(const struct cw_facts *f, const char *prefix, size
     return CW_NONE;
 }
 
-/* Whether the raw counters of `cycles` are among the divided counter's and explain the raw counters that it needs
- * beyond its own. */
-static bool explains(const struct cw_facts *f, uint32_t counter, uint32_t cycles, const struct cw_list *needed)
+/* A counter of both lists is divided by one of ranges. */
+static uint32_t first_list(const struct cw_counter *c)
 {
-    const struct cw_list *clock = &f->counters[cycles].raws;
-    return cw_list_within(clock, needed) && cw_list_covered(needed, &f->counters[counter].raws, clock);
+    return c->listed & CW_OF_RANGES ? CW_OF_RANGES : CW_OF_SAMPLES;
 }
 
-uint32_t cw_facts_cycle_candidates(const struct cw_facts *f, uint32_t counter, const char *which, uint32_t *out,
-                                   uint32_t room)
+/* The raw counters of `cycles` are among those of the divided counter, and explain what it needs beyond its own. */
+static bool explains(const struct cw_facts *f, uint32_t counter, uint32_t cycles, uint32_t listed,
+                     const struct cw_list *needed)
 {
-    const struct cw_list *needed = strcmp(which, "active") == 0 ? &f->active_raws[counter] : &f->elapsed_raws[counter];
-    char suffix[32];
-    snprintf(suffix, sizeof suffix, "__cycles_%s", which);
+    const struct cw_list *clock = &f->counters[cycles].raws;
+    return (f->counters[cycles].listed & listed) && cw_list_within(clock, needed) &&
+           cw_list_covered(needed, &f->counters[counter].raws, clock);
+}
+
+uint32_t cw_facts_cycle_candidates(const struct cw_facts *f, uint32_t counter, enum cw_facts_cycles which,
+                                   uint32_t *out, uint32_t room)
+{
+    const struct cw_list *const raws[] = {f->active_raws, f->elapsed_raws, f->sampled_active_raws,
+                                          f->sampled_elapsed_raws};
+    const struct cw_list *needed = &raws[which][counter];
+    const bool sampled = which == CW_FACTS_SAMPLED_ACTIVE || which == CW_FACTS_SAMPLED_ELAPSED;
+    const uint32_t listed = sampled ? CW_OF_SAMPLES : first_list(&f->counters[counter]);
+    const char *suffix =
+        which == CW_FACTS_ACTIVE || which == CW_FACTS_SAMPLED_ACTIVE ? "__cycles_active" : "__cycles_elapsed";
     const char *name = f->counters[counter].name, *cut = strstr(name, "__"), *dot = strrchr(name, '.');
     const char *unit = f->chip.units[f->counters[counter].unit].name;
     size_t length = cut ? (size_t)(cut - name) : strlen(name);
@@ -287,14 +395,14 @@ uint32_t cw_facts_cycle_candidates(const struct cw_facts *f, uint32_t counter, c
     first[1] = dot && dot < cut ? counter_named(f, dot + 1, length - (size_t)(dot + 1 - name), suffix) : CW_NONE;
     first[2] = counter_named(f, unit, strlen(unit), suffix);
     for (int i = 0; i < 3 && n < room; i++)
-        if (first[i] != CW_NONE && explains(f, counter, first[i], needed))
+        if (first[i] != CW_NONE && explains(f, counter, first[i], listed, needed))
             out[n++] = first[i];
     for (int triage = 0; triage < 2; triage++)
         for (uint32_t i = 0; i < f->chip.counter_count && n < room; i++) {
             const char *other = f->counters[i].name, *tail = strstr(other, "__");
             bool is_triage = strstr(other, "Triage") != NULL;
             if (tail && is_triage == (triage == 1) && strncmp(tail, suffix, strlen(suffix)) == 0 &&
-                explains(f, counter, i, needed))
+                explains(f, counter, i, listed, needed))
                 out[n++] = i;
         }
     return n;
@@ -321,15 +429,24 @@ static uint32_t mode(const uint32_t *values, uint32_t count, uint32_t otherwise)
     return best;
 }
 
+/* Ranges have a unit if any of their counters is of it. */
+static uint32_t unit_list(const struct cw_facts *f, uint32_t unit)
+{
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < f->chip.counter_count; i++)
+        listed |= f->counters[i].unit == unit ? f->counters[i].listed : 0;
+    return listed & CW_OF_RANGES ? CW_OF_RANGES : CW_OF_SAMPLES;
+}
+
 void cw_facts_settle_units(struct cw_facts *f)
 {
     uint32_t *values = cw_arena_alloc(f->arena, f->chip.counter_count, sizeof *values);
     for (uint32_t u = 0; values && u < f->chip.unit_count; u++)
         for (int what = 0; what < 3; what++) {
-            uint32_t n = 0;
+            uint32_t n = 0, listed = unit_list(f, u);
             for (uint32_t i = 0; i < f->chip.counter_count; i++) {
                 const struct cw_counter *c = &f->counters[i];
-                if (c->unit == u)
+                if (c->unit == u && (c->listed & listed))
                     values[n++] = what == 0 ? c->instances : what == 1 ? c->active : c->elapsed;
             }
             uint32_t *into = what == 0   ? &f->units[u].instances
@@ -339,22 +456,88 @@ void cw_facts_settle_units(struct cw_facts *f)
         }
 }
 
+static bool is_sampled(const struct cw_facts *f, uint32_t counter)
+{
+    return counter != CW_NONE && (f->counters[counter].listed & CW_OF_SAMPLES);
+}
+
+static bool lists_nothing(const struct cw_facts *f, uint32_t index)
+{
+    const struct cw_throughput *t = &f->throughputs[index];
+    bool nothing = t->counters.count == 0;
+    for (uint32_t i = 0; i < t->throughputs.count && nothing; i++)
+        nothing = lists_nothing(f, t->throughputs.items[i]);
+    return nothing;
+}
+
+/* What PM sampling lists between a throughput and its counters, ranges do not: X_internal_activity is X. */
+static void settle_parts(struct cw_facts *f, uint32_t index)
+{
+    struct cw_throughput *t = &f->throughputs[index];
+    for (uint32_t i = 0; i < f->chip.throughput_count && !t->counters.count; i++) {
+        const struct cw_throughput *whole = &f->throughputs[i];
+        size_t length = strlen(whole->name);
+        if (strncmp(t->name, whole->name, length) == 0 && strcmp(t->name + length, "_internal_activity") == 0 &&
+            cw_list_equal(&whole->raws, &t->raws))
+            t->counters = whole->counters;
+    }
+}
+
+void cw_facts_settle_sampled(struct cw_facts *f)
+{
+    for (uint32_t i = 0; i < f->chip.throughput_count; i++)
+        if (f->throughputs[i].listed == CW_OF_SAMPLES && lists_nothing(f, i))
+            settle_parts(f, i);
+    for (uint32_t i = 0; i < f->chip.counter_count; i++) {
+        struct cw_counter *c = &f->counters[i];
+        uint32_t best;
+        if (c->listed != CW_OF_BOTH)
+            continue;
+        if ((!is_sampled(f, c->active) || !cw_list_equal(&f->sampled_active_raws[i], &f->active_raws[i])) &&
+            cw_facts_cycle_candidates(f, i, CW_FACTS_SAMPLED_ACTIVE, &best, 1))
+            c->sampled_active = best;
+        if ((!is_sampled(f, c->elapsed) || !cw_list_equal(&f->sampled_elapsed_raws[i], &f->elapsed_raws[i])) &&
+            cw_facts_cycle_candidates(f, i, CW_FACTS_SAMPLED_ELAPSED, &best, 1))
+            c->sampled_elapsed = best;
+    }
+}
+
 /* ---- all -------------------------------------------------------------------------------------------------------- */
+
+static size_t most_metrics(const struct importing *in, enum cw_nvperf_type type)
+{
+    return cw_nvperf_metric_count(in->ranges, type) + (in->samples ? cw_nvperf_metric_count(in->samples, type) : 0);
+}
 
 static void allocate(struct importing *in)
 {
     struct cw_facts *f = in->f;
     struct cw_chip *chip = &f->chip;
-    chip->counter_count = (uint32_t)cw_nvperf_metric_count(in->e, CW_NVPERF_COUNTER);
-    chip->ratio_count = (uint32_t)cw_nvperf_metric_count(in->e, CW_NVPERF_RATIO);
-    chip->throughput_count = (uint32_t)cw_nvperf_metric_count(in->e, CW_NVPERF_THROUGHPUT);
-    size_t bases = (size_t)chip->counter_count + chip->ratio_count + chip->throughput_count;
-    chip->counters = f->counters = array(in, chip->counter_count, sizeof *f->counters);
-    chip->ratios = f->ratios = array(in, chip->ratio_count, sizeof *f->ratios);
-    chip->throughputs = f->throughputs = array(in, chip->throughput_count, sizeof *f->throughputs);
-    chip->units = f->units = array(in, bases, sizeof *f->units);
-    f->active_raws = array(in, chip->counter_count, sizeof *f->active_raws);
-    f->elapsed_raws = array(in, chip->counter_count, sizeof *f->elapsed_raws);
+    size_t counters = most_metrics(in, CW_NVPERF_COUNTER), ratios = most_metrics(in, CW_NVPERF_RATIO),
+           throughputs = most_metrics(in, CW_NVPERF_THROUGHPUT);
+    chip->counters = f->counters = array(in, counters, sizeof *f->counters);
+    chip->ratios = f->ratios = array(in, ratios, sizeof *f->ratios);
+    chip->throughputs = f->throughputs = array(in, throughputs, sizeof *f->throughputs);
+    chip->units = f->units = array(in, counters + ratios + throughputs, sizeof *f->units);
+    f->active_raws = array(in, counters, sizeof *f->active_raws);
+    f->elapsed_raws = array(in, counters, sizeof *f->elapsed_raws);
+    f->sampled_active_raws = array(in, counters, sizeof *f->sampled_active_raws);
+    f->sampled_elapsed_raws = array(in, counters, sizeof *f->sampled_elapsed_raws);
+}
+
+/* CUPTI has no PM sampling before Turing, though the library knows metrics for it. */
+static bool has_sampling(const char *chip)
+{
+    return strncmp(chip, "GV", 2) != 0;
+}
+
+static void create_evaluators(struct importing *in, const struct cw_nvperf *library, const char *chip)
+{
+    if (in->status == CW_OK)
+        in->status = cw_nvperf_evaluator_create(&in->ranges, library, chip, CW_NVPERF_PROFILER, NULL, 0, in->err);
+    if (in->status == CW_OK && has_sampling(chip))
+        in->status = cw_nvperf_evaluator_create(&in->samples, library, chip, CW_NVPERF_PM_SAMPLING, NULL, 0, in->err);
+    in->e = in->ranges;
 }
 
 enum cw_status cw_facts_import(struct cw_facts *f, const struct cw_nvperf *library, const char *chip,
@@ -363,14 +546,19 @@ enum cw_status cw_facts_import(struct cw_facts *f, const struct cw_nvperf *libra
     struct importing in = {.f = f, .err = err};
     *f = (struct cw_facts){.arena = arena};
     f->chip.name = join(&in, chip, "");
-    if (in.status == CW_OK)
-        in.status = cw_nvperf_evaluator_create(&in.e, library, chip, NULL, 0, err);
+    create_evaluators(&in, library, chip);
+    uint32_t *own[CW_NVPERF_TYPE_COUNT];
     if (in.status == CW_OK) {
         import_domains(&in, library);
         allocate(&in);
-        import_metrics(&in);
     }
-    cw_nvperf_evaluator_destroy(in.e);
+    if (in.status == CW_OK && make_numbers(&in, own))
+        import_metrics(&in, own, CW_OF_RANGES);
+    if (in.status == CW_OK && in.samples)
+        import_samples(&in);
+    cw_nvperf_evaluator_destroy(in.ranges);
+    cw_nvperf_evaluator_destroy(in.samples);
+    f->chip.no_sampling = !has_sampling(chip);
     f->chip.device_counter = CW_NONE;
     f->chip.time = in.status == CW_OK ? counter_named(f, "gpu", 3, "__time_duration") : CW_NONE;
     return in.status;

@@ -14,7 +14,8 @@ struct cw_facts {
     struct cw_counter *counters;
     struct cw_ratio *ratios;
     struct cw_throughput *throughputs;
-    struct cw_list *active_raws, *elapsed_raws; /* by counter: raw counters of .sum.per_cycle_active, _elapsed */
+    struct cw_list *active_raws, *elapsed_raws; /* for each counter: raw counters of .sum.per_cycle_active, _elapsed */
+    struct cw_list *sampled_active_raws, *sampled_elapsed_raws; /* the same in PM sampling, of what both have */
     struct cw_arena *arena;
 };
 
@@ -22,13 +23,17 @@ struct cw_facts {
 enum cw_status cw_facts_import(struct cw_facts *facts, const struct cw_nvperf *library, const char *chip,
                                struct cw_arena *arena, struct cw_error *err);
 
-/* Lists counters that may be the cycles a counter is divided by, best first, judged by raw counters and names. Writes
- * up to `room` indices and returns their number. `which` is "active" or "elapsed". */
-uint32_t cw_facts_cycle_candidates(const struct cw_facts *facts, uint32_t counter, const char *which, uint32_t *out,
-                                   uint32_t room);
+/* Counters that may be the cycles a counter is divided by, judged by raw counters and names, best first: writes up to
+ * `room` indices and returns how many. */
+enum cw_facts_cycles { CW_FACTS_ACTIVE, CW_FACTS_ELAPSED, CW_FACTS_SAMPLED_ACTIVE, CW_FACTS_SAMPLED_ELAPSED };
+uint32_t cw_facts_cycle_candidates(const struct cw_facts *facts, uint32_t counter, enum cw_facts_cycles which,
+                                   uint32_t *out, uint32_t room);
 
 /* Sets the values of each unit to the most frequent values of its counters. */
 void cw_facts_settle_units(struct cw_facts *facts);
+
+/* What samples over time divide by where it is not the cycles that ranges do, once these are settled. */
+void cw_facts_settle_sampled(struct cw_facts *facts);
 
 bool cw_list_equal(const struct cw_list *a, const struct cw_list *b);
 /* For sorted lists: whether `a` is contained in `b`, and whether each item of `list` is in `a` or in `b`. */

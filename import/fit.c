@@ -31,14 +31,17 @@ struct evidence { /* values of one range */
     double *counter_pct;
 };
 
-struct names { /* names to evaluate, in the order of a range's values */
+struct names { /* of what is asked */
     struct cw_arena *arena;
     const char **list; /* NULL when out of memory */
-    size_t count;
+    size_t *at;        /* for each, where its value stands in a range's */
+    size_t count, values;
 };
 
+/* Metrics of ranges are fitted to ranges, and what PM sampling alone has is fitted to samples. */
 struct fit {
     struct cw_facts *facts;
+    uint32_t listed; /* CW_OF_RANGES or CW_OF_SAMPLES: whose list the evidence is of */
     struct names names;
     struct evidence *evidence;
     size_t count;
@@ -46,28 +49,41 @@ struct fit {
 
 /* ---- reading evidence ------------------------------------------------------------------------------------------- */
 
-static void add_name(struct names *names, const char *base, const char *suffix)
+/* The next value of a range: it is asked for where the metric is in the list. */
+static void add_name(struct names *names, bool asked, const char *base, const char *suffix)
 {
-    if (names->list && !(names->list[names->count++] = cw_arena_printf(names->arena, "%s%s", base, suffix)))
+    size_t at = names->values++;
+    if (!asked || !names->list)
+        return;
+    names->at[names->count] = at;
+    if (!(names->list[names->count++] = cw_arena_printf(names->arena, "%s%s", base, suffix)))
         names->list = NULL;
 }
 
-static void list_names(struct names *names, const struct cw_chip *chip)
+static void list_names(struct names *names, const struct cw_chip *chip, uint32_t listed)
 {
-    names->list = cw_arena_alloc(names->arena,
-                                 (size_t)chip->counter_count * (COUNTER_ASKS + 1) +
-                                     (size_t)chip->ratio_count * RATIO_ASKS + chip->throughput_count,
-                                 sizeof(const char *));
+    size_t most = (size_t)chip->counter_count * (COUNTER_ASKS + 1) + (size_t)chip->ratio_count * RATIO_ASKS +
+                  chip->throughput_count;
+    names->list = cw_arena_alloc(names->arena, most, sizeof(const char *));
+    names->at = cw_arena_alloc(names->arena, most, sizeof *names->at);
+    if (!names->at)
+        names->list = NULL;
     for (uint32_t i = 0; i < chip->counter_count; i++)
         for (int k = 0; k < COUNTER_ASKS; k++)
-            add_name(names, chip->counters[i].name, counter_asks[k]);
+            add_name(names, chip->counters[i].listed & listed, chip->counters[i].name, counter_asks[k]);
     for (uint32_t i = 0; i < chip->ratio_count; i++)
         for (int k = 0; k < RATIO_ASKS; k++)
-            add_name(names, chip->ratios[i].name, ratio_asks[k]);
+            add_name(names, chip->ratios[i].listed & listed, chip->ratios[i].name, ratio_asks[k]);
     for (uint32_t i = 0; i < chip->throughput_count; i++)
-        add_name(names, chip->throughputs[i].name, pct);
+        add_name(names, chip->throughputs[i].listed & listed, chip->throughputs[i].name, pct);
     for (uint32_t i = 0; i < chip->counter_count; i++)
-        add_name(names, chip->counters[i].name, pct);
+        add_name(names, chip->counters[i].listed & listed, chip->counters[i].name, pct);
+}
+
+/* Whether the fit is about a metric: what is in both lists is fitted to ranges alone. */
+static bool is_fitted(const struct fit *fit, uint32_t listed)
+{
+    return fit->listed == CW_OF_RANGES ? listed & CW_OF_RANGES : listed == CW_OF_SAMPLES;
 }
 
 static enum cw_status add_range(struct fit *fit, struct cw_nvperf_evaluator *e,
@@ -77,10 +93,17 @@ static enum cw_status add_range(struct fit *fit, struct cw_nvperf_evaluator *e,
     struct evidence *grown = realloc(fit->evidence, (fit->count + 1) * sizeof *grown);
     if (grown)
         fit->evidence = grown;
-    double *values = cw_arena_alloc(fit->facts->arena, fit->names.count, sizeof *values);
-    if (!grown || !values)
-        return cw_error_nomem(err);
-    enum cw_status status = cw_nvperf_evaluate(e, requests, range, values, err);
+    double *values = cw_arena_alloc(fit->facts->arena, fit->names.values, sizeof *values);
+    double *asked = calloc(fit->names.count + 1, sizeof *asked);
+    enum cw_status status =
+        grown && values && asked ? cw_nvperf_evaluate(e, requests, range, asked, err) : cw_error_nomem(err);
+    for (size_t i = 0; values && i < fit->names.values; i++)
+        values[i] = NAN;
+    for (size_t i = 0; status == CW_OK && i < fit->names.count; i++)
+        values[fit->names.at[i]] = asked[i];
+    free(asked);
+    if (status != CW_OK)
+        return status;
     struct evidence *v = &fit->evidence[fit->count];
     v->counters = (void *)values;
     values += (size_t)chip->counter_count * COUNTER_ASKS;
@@ -88,8 +111,8 @@ static enum cw_status add_range(struct fit *fit, struct cw_nvperf_evaluator *e,
     values += (size_t)chip->ratio_count * RATIO_ASKS;
     v->throughputs = values;
     v->counter_pct = values + chip->throughput_count;
-    fit->count += status == CW_OK;
-    return status;
+    fit->count++;
+    return CW_OK;
 }
 
 static enum cw_status add_image(struct fit *fit, const struct cw_nvperf *library, const char *path,
@@ -102,7 +125,8 @@ static enum cw_status add_image(struct fit *fit, const struct cw_nvperf *library
     struct cw_nvperf_evaluator *e = NULL;
     struct cw_nvperf_requests *requests = NULL;
     size_t ranges = 0;
-    status = cw_nvperf_evaluator_create(&e, library, fit->facts->chip.name, file.data, file.size, err);
+    enum cw_nvperf_activity activity = fit->listed == CW_OF_RANGES ? CW_NVPERF_PROFILER : CW_NVPERF_PM_SAMPLING;
+    status = cw_nvperf_evaluator_create(&e, library, fit->facts->chip.name, activity, file.data, file.size, err);
     if (status == CW_OK)
         status = cw_nvperf_requests_create(&requests, e, fit->names.list, fit->names.count, err);
     if (status == CW_OK)
@@ -117,10 +141,16 @@ static enum cw_status add_image(struct fit *fit, const struct cw_nvperf *library
     return status;
 }
 
+/* A plan of samples has one pass, so they do not tell of every metric. */
+static bool is_absent(const struct fit *fit, double value)
+{
+    return fit->listed == CW_OF_SAMPLES && isnan(value);
+}
+
 /* ---- counters --------------------------------------------------------------------------------------------------- */
 
-/* Returns the first candidate whose average turns the counter's average into its per-cycle value on all evidence. */
-static uint32_t fit_cycles(const struct fit *fit, uint32_t counter, const char *which, int ask)
+/* The first candidate whose average turns the counter's average into its per-cycle value on all evidence. */
+static uint32_t fit_cycles(const struct fit *fit, uint32_t counter, enum cw_facts_cycles which, int ask)
 {
     uint32_t candidates[256];
     uint32_t n = cw_facts_cycle_candidates(fit->facts, counter, which, candidates, 256);
@@ -136,16 +166,26 @@ static uint32_t fit_cycles(const struct fit *fit, uint32_t counter, const char *
     return CW_NONE;
 }
 
+/* X__cycles_in_frame and X__cycles_in_region have no peak. */
+static bool is_user_span(const char *name)
+{
+    return strstr(name, "__cycles_in_frame") || strstr(name, "__cycles_in_region");
+}
+
 static void fit_counters(struct fit *fit)
 {
     struct cw_facts *f = fit->facts;
     for (uint32_t c = 0; c < f->chip.counter_count; c++) {
-        f->counters[c].active = fit_cycles(fit, c, "active", PER_ACTIVE);
-        f->counters[c].elapsed = fit_cycles(fit, c, "elapsed", PER_ELAPSED);
+        if (!is_fitted(fit, f->counters[c].listed))
+            continue;
+        f->counters[c].active = fit_cycles(fit, c, CW_FACTS_ACTIVE, PER_ACTIVE);
+        f->counters[c].elapsed = fit_cycles(fit, c, CW_FACTS_ELAPSED, PER_ELAPSED);
         if (!fit->count)
             continue;
         const double *x = fit->evidence[0].counters[c];
         f->counters[c].peak = x[PEAK_AVG];
+        if (isnan(x[PEAK_AVG]) && is_user_span(f->counters[c].name)) /* ranges have 0 of them */
+            f->counters[c].peak = 0;
         double instances = x[PEAK_SUM] / x[PEAK_AVG];
         for (size_t i = 0; i < fit->count && !(instances >= 1); i++)
             instances = fit->evidence[i].counters[c][SUM] / fit->evidence[i].counters[c][AVG];
@@ -253,6 +293,8 @@ static double scale_of(const struct fit *fit, uint32_t ratio, struct candidate *
     for (size_t i = 0; i < fit->count; i++) {
         double value = fit->evidence[i].ratios[ratio][RATIO], n = fit->evidence[i].counters[c->numerator][SUM],
                d = fit->evidence[i].counters[c->denominator][SUM];
+        if (is_absent(fit, value) || is_absent(fit, n) || is_absent(fit, d))
+            continue;
         if (d == 0 || n == 0 || value == 0) {
             if (!(value == 0))
                 return 0;
@@ -270,17 +312,17 @@ static double scale_of(const struct fit *fit, uint32_t ratio, struct candidate *
     return c->confirmed ? scale : 1;
 }
 
-static void fit_ratio(const struct fit *fit, uint32_t index)
+/* The best pair of counters of the lists `from`; a score of INT32_MIN where there is none. */
+static struct candidate find_pair(const struct fit *fit, uint32_t index, uint32_t from)
 {
     struct cw_facts *f = fit->facts;
-    struct cw_ratio *r = &f->ratios[index];
+    const struct cw_ratio *r = &f->ratios[index];
     uint32_t *parts = calloc(f->chip.counter_count + 1, sizeof *parts);
     uint32_t n = 0;
     for (uint32_t i = 0; parts && i < f->chip.counter_count; i++)
-        if (f->counters[i].raws.count && cw_list_within(&f->counters[i].raws, &r->raws))
+        if ((f->counters[i].listed & from) && f->counters[i].raws.count &&
+            cw_list_within(&f->counters[i].raws, &r->raws))
             parts[n++] = i;
-    if (fit->count)
-        r->max_rate = fit->evidence[0].ratios[index][MAX_RATE];
     struct candidate best = {.score = INT32_MIN};
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t b = 0; b < n; b++) {
@@ -295,6 +337,20 @@ static void fit_ratio(const struct fit *fit, uint32_t index)
                 best = c;
         }
     free(parts);
+    return best;
+}
+
+/* A ratio that PM sampling alone has may divide counters that only ranges have: then no sample tells it. */
+static void fit_ratio(const struct fit *fit, uint32_t index)
+{
+    struct cw_ratio *r = &fit->facts->ratios[index];
+    if (!is_fitted(fit, r->listed))
+        return;
+    if (fit->count)
+        r->max_rate = fit->evidence[0].ratios[index][MAX_RATE];
+    struct candidate best = find_pair(fit, index, fit->listed);
+    if (best.score == INT32_MIN && fit->listed == CW_OF_SAMPLES)
+        best = find_pair(fit, index, CW_OF_BOTH);
     if (best.score == INT32_MIN)
         return;
     r->numerator = best.numerator;
@@ -322,6 +378,8 @@ static uint32_t confirm(const struct fit *fit, uint32_t index)
     uint32_t confirmed = 0;
     for (size_t i = 0; i < fit->count; i++) {
         double got = largest(fit, &fit->evidence[i], index, NAN), want = fit->evidence[i].throughputs[index];
+        if (is_absent(fit, want))
+            continue;
         if (!cw_derive_same(got, want))
             return 0;
         confirmed += want > 0;
@@ -344,6 +402,8 @@ static bool may_constitute(const struct fit *fit, uint32_t counter, uint32_t ind
     bool seen = false;
     for (size_t i = 0; i < fit->count; i++) {
         double part = fit->evidence[i].counter_pct[counter], whole = fit->evidence[i].throughputs[index];
+        if (is_absent(fit, part) || is_absent(fit, whole))
+            continue;
         if (!(part <= whole || cw_derive_same(part, whole)))
             return false;
         seen = seen || part > 0;
@@ -351,20 +411,41 @@ static bool may_constitute(const struct fit *fit, uint32_t counter, uint32_t ind
     return seen;
 }
 
-/* Finds constituents that the library does not list for some throughputs: every counter whose raw counters are among
- * the throughput's and that never exceeds it, provided that together they give its value on all evidence. Among
- * counters with the same raw counters, it takes the one whose name is closest to the throughput's. */
+/* Without evidence, a counter that needs just what the throughput does is its constituent: the one named most alike. */
+static void infer_throughput(const struct fit *fit, uint32_t index)
+{
+    struct cw_facts *f = fit->facts;
+    struct cw_throughput *t = &f->throughputs[index];
+    uint32_t *one = cw_arena_alloc(f->arena, 1, sizeof *one);
+    int most = INT32_MIN;
+    for (uint32_t c = 0; one && c < f->chip.counter_count; c++) {
+        int like = likeness(t->name, f->counters[c].name);
+        if (!(f->counters[c].listed & fit->listed) || !cw_list_equal(&f->elapsed_raws[c], &t->raws) || like <= most)
+            continue;
+        most = like;
+        *one = c;
+        t->counters = (struct cw_list){1, one};
+    }
+}
+
+/* Some throughputs have constituents that the library does not list. Then every counter whose raw counters are among
+ * the throughput's, and which never exceeds it, is one, provided that together they give its value on all evidence. Of
+ * counters with the same raw counters, the one named most like the throughput stands for all. */
 static void fit_throughput(const struct fit *fit, uint32_t index)
 {
     struct cw_facts *f = fit->facts;
     struct cw_throughput *t = &f->throughputs[index];
-    if (!lists_nothing(f, index) || !fit->count)
+    if (!is_fitted(fit, t->listed) || !lists_nothing(f, index))
+        return;
+    if (!fit->count && fit->listed == CW_OF_SAMPLES)
+        infer_throughput(fit, index);
+    if (!fit->count)
         return;
     uint32_t *parts = cw_arena_alloc(f->arena, f->chip.counter_count, sizeof *parts);
     uint32_t n = 0;
     for (uint32_t c = 0; parts && c < f->chip.counter_count; c++) {
-        if (!f->elapsed_raws[c].count || !cw_list_within(&f->elapsed_raws[c], &t->raws) ||
-            !may_constitute(fit, c, index))
+        if (!(f->counters[c].listed & fit->listed) || !f->elapsed_raws[c].count ||
+            !cw_list_within(&f->elapsed_raws[c], &t->raws) || !may_constitute(fit, c, index))
             continue;
         uint32_t k = 0;
         while (k < n && !cw_list_equal(&f->elapsed_raws[parts[k]], &f->elapsed_raws[c]))
@@ -391,7 +472,7 @@ static void follow_sibling(const struct fit *fit, uint32_t index)
     struct cw_ratio *r = &f->ratios[index];
     const struct cw_ratio *sibling = NULL;
     int most = 0;
-    if (r->confirmed || r->numerator == CW_NONE)
+    if (!is_fitted(fit, r->listed) || r->confirmed || r->numerator == CW_NONE)
         return;
     /* The dimensions decide if they can. */
     if (!dimensions_agree(r, &f->counters[r->denominator], &f->counters[r->numerator]))
@@ -417,15 +498,15 @@ static void follow_sibling(const struct fit *fit, uint32_t index)
     }
 }
 
-enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, const char *const *paths, size_t count,
-                      struct cw_error *err)
+static enum cw_status fit_to(struct cw_facts *facts, uint32_t listed, const struct cw_nvperf *library,
+                             const char *const *paths, size_t count, struct cw_error *err)
 {
-    struct fit fit = {.facts = facts};
+    struct fit fit = {.facts = facts, .listed = listed};
     enum cw_status status = CW_OK;
     if (count) {
         fit.names.arena = cw_arena_create();
         if (fit.names.arena)
-            list_names(&fit.names, &facts->chip);
+            list_names(&fit.names, &facts->chip, listed);
         if (!fit.names.list)
             status = cw_error_nomem(err);
     }
@@ -434,7 +515,7 @@ enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, c
     if (status == CW_OK) {
         fit_counters(&fit);
         cw_facts_settle_units(facts);
-        status = derive_counters(&fit, err);
+        status = listed == CW_OF_RANGES ? derive_counters(&fit, err) : CW_OK;
     }
     if (status == CW_OK) {
         for (uint32_t i = 0; i < facts->chip.ratio_count; i++)
@@ -445,9 +526,46 @@ enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, c
         for (uint32_t i = facts->chip.throughput_count; i-- > 0;)
             fit_throughput(&fit, i);
         for (uint32_t i = 0; i < facts->chip.throughput_count; i++)
-            facts->throughputs[i].confirmed = confirm(&fit, i);
+            if (is_fitted(&fit, facts->throughputs[i].listed))
+                facts->throughputs[i].confirmed = confirm(&fit, i);
     }
     cw_arena_destroy(fit.names.arena);
     free(fit.evidence);
+    return status;
+}
+
+/* Which list the images are of: NVIDIA's evaluator of each refuses those of the other. */
+static enum cw_status sort_images(const struct cw_facts *facts, const struct cw_nvperf *library,
+                                  const char *const *paths, size_t count, const char **sorted, size_t *ranges,
+                                  struct cw_error *err)
+{
+    size_t samples = 0;
+    *ranges = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct cw_nvperf_evaluator *e = NULL;
+        struct cw_bytes file;
+        enum cw_status status = cw_file_read(&file, paths[i], LARGEST_IMAGE, err);
+        if (status != CW_OK)
+            return status;
+        bool sampled = cw_nvperf_evaluator_create(&e, library, facts->chip.name, CW_NVPERF_PM_SAMPLING, file.data,
+                                                  file.size, NULL) == CW_OK;
+        cw_nvperf_evaluator_destroy(e);
+        cw_bytes_free(&file);
+        sorted[sampled ? count - ++samples : (*ranges)++] = paths[i];
+    }
+    return CW_OK;
+}
+
+enum cw_status cw_fit(struct cw_facts *facts, const struct cw_nvperf *library, const char *const *paths, size_t count,
+                      struct cw_error *err)
+{
+    const char **sorted = cw_arena_alloc(facts->arena, count, sizeof(const char *));
+    size_t ranges = 0;
+    enum cw_status status =
+        sorted ? sort_images(facts, library, paths, count, sorted, &ranges, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = fit_to(facts, CW_OF_RANGES, library, sorted, ranges, err);
+    if (status == CW_OK)
+        status = fit_to(facts, CW_OF_SAMPLES, library, sorted + ranges, count - ranges, err);
     return status;
 }

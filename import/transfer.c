@@ -95,7 +95,7 @@ static void take_counter(struct transfer *t, uint32_t i)
     }
     if (t->measured || from->confirmed)
         take_terms(t, c, from);
-    if (t->own) {
+    if (t->own && !isnan(from->peak)) {
         c->peak = from->peak;
         c->instances = from->instances;
     }
@@ -111,6 +111,17 @@ static bool agrees(const struct transfer *t, const struct cw_ratio *r, const str
     return above->count == t->from->counters[from->numerator].raws.count &&
            below->count == t->from->counters[from->denominator].raws.count && cw_list_within(above, &r->raws) &&
            cw_list_within(below, &r->raws) && cw_list_covered(&r->raws, above, below);
+}
+
+/* A warp has 32 threads, a sector 32 bytes and a wavefront 128 on every chip from 7.0 on. */
+static bool is_general_rate(const struct cw_ratio *r)
+{
+    static const char *const dimensions[] = {"bytes/l2_sectors", "bytes/l1tex_wavefronts", "l2_sectors/l1tex_requests",
+                                             "threads/warps"};
+    bool general = strstr(r->name, "__thread_inst_executed") && strstr(r->name, "_per_inst_executed");
+    for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions && !general; i++)
+        general = strcmp(r->dimension, dimensions[i]) == 0;
+    return general;
 }
 
 static void take_ratio(struct transfer *t, uint32_t i)
@@ -132,8 +143,8 @@ static void take_ratio(struct transfer *t, uint32_t i)
     r->numerator = n;
     r->denominator = d;
     r->scale = from->scale;
-    /* 1 stands for shares and for ratios without a known limit; other values are specific to the other chip. */
-    if (t->own || from->max_rate == 1)
+    /* 1 is that of shares, and of ratios whose limit the library does not know; others are the other chip's */
+    if (t->own || from->max_rate == 1 || is_general_rate(from))
         r->max_rate = from->max_rate;
     if (t->own)
         r->confirmed = from->confirmed;
@@ -148,7 +159,9 @@ static void take_throughput(struct transfer *t, uint32_t i)
     const struct cw_throughput *from = index == CW_NONE ? NULL : &t->from->throughputs[index];
     if (!from || !same_raws(t, &here->raws, &from->raws) || (!t->measured && !from->confirmed))
         return;
-    if (!here->counters.count && !here->throughputs.count)
+    /* samples of this chip told which formula is right, or that the one its name suggests is wrong */
+    bool tried = t->own && t->measured && here->listed == CW_OF_SAMPLES && !here->throughputs.count;
+    if (tried || (!here->counters.count && !here->throughputs.count))
         here->counters = take_counters(t, &from->counters);
     if (t->own && here->counters.count == from->counters.count && here->throughputs.count == from->throughputs.count)
         here->confirmed = from->confirmed;
@@ -215,7 +228,6 @@ static bool take_pass_costs(struct cw_facts *facts, const struct cw_chip *earlie
 
 enum cw_status cw_transfer_facts(struct cw_facts *facts, const struct cw_chip *earlier, struct cw_error *err)
 {
-    facts->chip.no_sampling = earlier->no_sampling;
     if (earlier->device_counter != CW_NONE)
         facts->chip.device_counter = cw_chip_find_raw(&facts->chip, earlier->raws[earlier->device_counter].id);
     return take_pass_costs(facts, earlier) ? take_all(facts, earlier, true, err) : cw_error_nomem(err);

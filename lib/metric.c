@@ -24,12 +24,18 @@ static bool take_variants(const struct cw_chip *chip, enum cw_metric_type type, 
     return more;
 }
 
+static bool is_of_ranges(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base)
+{
+    return type >= CW_METRIC_TYPE_COUNT || cw_chip_lists(chip, type, base, CW_OF_RANGES);
+}
+
 static void take_all(const struct cw_chip *chip, bool every, bool (*take)(void *, const char *), void *user)
 {
     bool more = true;
     for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
         for (uint32_t base = 0; more && base < cw_metric_base_count(chip, type); base++)
-            more = take_variants(chip, type, base, every, take, user);
+            if (is_of_ranges(chip, type, base))
+                more = take_variants(chip, type, base, every, take, user);
 }
 
 /* ---- what a plan of everything names ---------------------------------------------------------------------------- */
@@ -91,7 +97,7 @@ static enum cw_status take_planned(struct all *a, struct cw_metric m)
 /* The formulas of the data are of counters that are planned anyway. */
 static enum cw_status take_base(struct all *a, enum cw_metric_type type, uint32_t base)
 {
-    if (type == CW_FORMULA && a->chip->formulas->items[base].shipped)
+    if (!is_of_ranges(a->chip, type, base) || (type == CW_FORMULA && a->chip->formulas->items[base].shipped))
         return CW_OK;
     const struct cw_metric peak = {.type = type, .base = base, .sub = CW_SUB_PEAK};
     enum cw_status status = take_planned(a, cw_metric_usual(a->chip, type, base));

@@ -6,6 +6,7 @@
 
 #include "host/nvperf/lower.h"
 #include "lib/handles.h"
+#include "metricdb/term.h"
 #include "view/metrics.h"
 
 enum { MOST_NAMED = 8 };
@@ -121,6 +122,36 @@ static enum cw_status make_within(struct counterworks_plan *plan, const struct c
     return fits ? status : make_shorter(plan, chip, metrics, most, drop, err);
 }
 
+/* What CUPTI does not collect with the profiler. Of a metric whose name or formula is not known, planning tells. */
+static enum cw_status leave_out_unlisted(struct counterworks_plan *plan, const struct counterworks_chip *chip,
+                                         uint32_t listed, struct counterworks_names *metrics, struct cw_error *err)
+{
+    char text[700];
+    size_t n = 0;
+    bool *kept = cw_arena_alloc(plan->arena, metrics->count, sizeof *kept);
+    const char **names = cw_arena_alloc(plan->arena, metrics->count, sizeof *names);
+    const struct cw_needs needs = {.chip = chip->chip, .listed = listed};
+    struct cw_writer line;
+    struct cw_metric m;
+    if (!kept || !names)
+        return cw_error_nomem(err);
+    for (size_t i = 0; i < metrics->count; i++) {
+        kept[i] = cw_metric_parse(&m, chip->chip, metrics->names[i], NULL) != CW_OK ||
+                  cw_metric_needs(&needs, &m, NULL) != CW_ERR_USAGE;
+        if (kept[i])
+            names[n++] = metrics->names[i];
+    }
+    if (!n || n == metrics->count)
+        return CW_OK;
+    name_dropped(metrics, kept, text, sizeof text);
+    cw_writer_init(&line);
+    cw_write_format(&line, "left out %s, which CUPTI does not collect by %s", text,
+                    listed == CW_OF_SAMPLES ? "sampling over time" : "range profiling");
+    cw_lib_tell(chip, &line);
+    *metrics = (struct counterworks_names){n, names};
+    return CW_OK;
+}
+
 /* ---- NVIDIA's host library -------------------------------------------------------------------------------------- */
 
 /* The library proves each pass; one that it would split is split here, and a config image of theirs for the very same
@@ -194,18 +225,24 @@ static enum cw_status make(struct counterworks_plan *plan, const struct counterw
                            struct cw_error *err)
 {
     bool samples = o->profiler == COUNTERWORKS_SAMPLES;
+    uint32_t listed = samples ? CW_OF_SAMPLES : CW_OF_RANGES;
+    struct counterworks_names wanted = *metrics;
     uint32_t most = samples ? 1 : o->most_passes ? o->most_passes : UINT32_MAX;
     enum cw_status status = take_options(plan, o, err);
     if (status == CW_OK)
         status = check_together(&plan->options, metrics, err);
     if (status == CW_OK)
         status = check_profiler(chip->chip, samples, err);
+    if (status == CW_OK && o->drop)
+        status = leave_out_unlisted(plan, chip, listed, &wanted, err);
     if (status == CW_OK && samples && !cw_chip_knows_pm(chip->chip))
         tell_no_limits(chip);
     if (status == CW_OK)
-        status = make_within(plan, chip, metrics, most, o->drop, err);
+        status = make_within(plan, chip, &wanted, most, o->drop, err);
     if (status == CW_ERR_USAGE)
         cw_view_hint(err, chip, metrics->names, metrics->count);
+    if (status != CW_OK)
+        cw_view_hint_listed(err, chip, listed, metrics->names, metrics->count);
     return status == CW_OK && o->native ? prove(plan, chip, o->native_library, err) : status;
 }
 

@@ -66,7 +66,7 @@ static bool read_metric(struct asking *a, const struct cw_yaml *node, struct cw_
     bool list = node->kind == CW_YAML_SEQUENCE;
     for (size_t i = 0; i < (list ? node->count : 1); i++) {
         const char *name = cw_yaml_text(&a->in, list ? &node->items[i] : node);
-        if (a->in.status == CW_OK && cw_set_usable(a->chip, name, NULL) &&
+        if (a->in.status == CW_OK && cw_set_usable(a->chip, CW_OF_RANGES, name, NULL) &&
             cw_metric_parse(metric, a->chip, name, NULL) == CW_OK)
             return true;
     }

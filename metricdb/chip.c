@@ -62,16 +62,17 @@ enum cw_status cw_chip_index_names(struct cw_chip *chip, struct cw_arena *arena,
     chip->name_slot_count = slots;
     for (uint32_t n = 0; n < total; n++) {
         enum cw_metric_type type = CW_COUNTER, other;
-        uint32_t index = 0, same, probes = 0;
+        uint32_t index = 0, there, probes = 0;
         const char *name = nth_name(chip, n, &type, &index);
-        if (cw_chip_find(chip, name, strlen(name), &other, &same))
+        uint64_t h = hash_of(name, strlen(name));
+        bool same = false;
+        for (; table[h % slots] && probes++ < MOST_PROBES && !same; h++)
+            same = strcmp(nth_name(chip, table[h % slots] - 1, &other, &there), name) == 0;
+        if (same)
             return cw_error_at(err, CW_ERR_INPUT, chip->path, line_of(chip, type, index), COLUMN,
                                "found the name %s a second time, expected names of their own for counters, ratios and "
                                "throughputs",
                                name);
-        uint64_t h = hash_of(name, strlen(name));
-        while (table[h % slots] && probes++ < MOST_PROBES)
-            h++;
         if (table[h % slots])
             return cw_error_at(err, CW_ERR_INPUT, chip->path, line_of(chip, type, index), COLUMN,
                                "found the name %s, and too many others that have its hash", name);
@@ -83,6 +84,47 @@ enum cw_status cw_chip_index_names(struct cw_chip *chip, struct cw_arena *arena,
 uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type)
 {
     return type == CW_COUNTER ? chip->counter_count : type == CW_RATIO ? chip->ratio_count : chip->throughput_count;
+}
+
+bool cw_chip_lists(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index, uint32_t listed)
+{
+    uint32_t in = type == CW_COUNTER ? chip->counters[index].listed
+                  : type == CW_RATIO ? chip->ratios[index].listed
+                                     : chip->throughputs[index].listed;
+    return (in & listed) != 0;
+}
+
+uint32_t cw_chip_listed_count(const struct cw_chip *chip, enum cw_metric_type type, uint32_t listed)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cw_chip_base_count(chip, type); i++)
+        count += cw_chip_lists(chip, type, i, listed);
+    return count;
+}
+
+enum cw_status cw_chip_as_sampled(const struct cw_chip **chip, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_chip *from = *chip;
+    uint32_t first = 0;
+    while (first < from->counter_count && from->counters[first].sampled_active == CW_NONE &&
+           from->counters[first].sampled_elapsed == CW_NONE)
+        first++;
+    if (first == from->counter_count)
+        return CW_OK;
+    struct cw_chip *sampled = cw_arena_alloc(arena, 1, sizeof *sampled);
+    struct cw_counter *counters = cw_arena_alloc(arena, from->counter_count, sizeof *counters);
+    if (!sampled || !counters)
+        return cw_error_nomem(err);
+    memcpy(counters, from->counters, from->counter_count * sizeof *counters);
+    for (uint32_t i = first; i < from->counter_count; i++) {
+        struct cw_counter *c = &counters[i];
+        c->active = c->sampled_active == CW_NONE ? c->active : c->sampled_active;
+        c->elapsed = c->sampled_elapsed == CW_NONE ? c->elapsed : c->sampled_elapsed;
+    }
+    *sampled = *from;
+    sampled->counters = counters;
+    *chip = sampled;
+    return CW_OK;
 }
 
 const char *cw_chip_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index)

@@ -75,12 +75,17 @@ struct cw_limits {
     bool pm; /* limits of PM sampling */
 };
 
+/* Whose list of metrics CUPTI has a metric in: bits. */
+enum cw_listed { CW_OF_RANGES = 1, CW_OF_SAMPLES = 2, CW_OF_BOTH = CW_OF_RANGES | CW_OF_SAMPLES };
+
 struct cw_counter {
     const char *name, *dimension; /* "bytes", "1" for a plain number */
     uint32_t unit;
-    uint32_t active, elapsed; /* the unit's, unless the file gives others */
-    uint32_t instances;       /* in the same way */
-    double peak;              /* expected sustained peak per cycle and instance; NaN unknown */
+    uint32_t listed;
+    uint32_t active, elapsed;                 /* the unit's unless the file says otherwise */
+    uint32_t sampled_active, sampled_elapsed; /* what samples over time divide by instead, or CW_NONE */
+    uint32_t instances;                       /* likewise */
+    double peak;                              /* expected sustained peak for a cycle and instance; NaN unknown */
     struct cw_list raws;
     struct cw_list terms; /* recorded counters of which this one is a linear combination; none: it is recorded itself */
     const double *coefficients; /* one for each term: sum = coefficients * sums of the terms */
@@ -92,7 +97,8 @@ struct cw_counter {
 struct cw_ratio {
     const char *name, *dimension;
     uint32_t unit;
-    uint32_t numerator, denominator; /* counters; CW_NONE if no formula is known */
+    uint32_t listed;
+    uint32_t numerator, denominator; /* counters; CW_NONE while no formula is known */
     double scale;                    /* the value is scale * numerator / denominator */
     double max_rate;                 /* NaN unknown */
     uint32_t confirmed;              /* captures with a nonzero value on which the formula was exact */
@@ -103,7 +109,8 @@ struct cw_ratio {
 struct cw_throughput {
     const char *name, *dimension;
     uint32_t unit;
-    struct cw_list counters, throughputs; /* constituents; the throughput is the largest of their percentages */
+    uint32_t listed;
+    struct cw_list counters, throughputs; /* the constituents whose largest percentage it is */
     uint32_t confirmed;
     struct cw_list raws;
     unsigned line;
@@ -157,8 +164,13 @@ bool cw_chip_find(const struct cw_chip *chip, const char *name, size_t length, e
                   uint32_t *index);
 const char *cw_chip_base_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index);
 uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type);
-/* Whether a rollup of a counter can be computed from its terms. Sum and average always can; minimum and maximum only if
- * the counter is another counter of its unit times a positive factor. */
+/* Whether a base name is in any of the lists of `listed`, and how many are. */
+bool cw_chip_lists(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index, uint32_t listed);
+uint32_t cw_chip_listed_count(const struct cw_chip *chip, enum cw_metric_type type, uint32_t listed);
+/* Makes `chip` what samples over time are evaluated by: their counters divide by other cycles. */
+enum cw_status cw_chip_as_sampled(const struct cw_chip **chip, struct cw_arena *arena, struct cw_error *err);
+/* Whether a rollup of a counter follows from those of its terms: sum and average of
+ * every combination, minimum and maximum only of a counter that is another one of its unit times a positive factor. */
 bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, enum cw_rollup rollup);
 /* The index of a raw counter, or CW_NONE. */
 uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id);

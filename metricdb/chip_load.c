@@ -27,6 +27,9 @@ struct load {
     const struct cw_yaml *counters, *throughputs, *unit_names, *domain_names;
     struct cw_unit *units;
     struct cw_counter *counter_list;
+    struct cw_ratio *ratio_list;
+    struct cw_throughput *throughput_list;
+    bool lists_samples; /* some metric says whether PM sampling has it */
 };
 
 static bool ok(const struct load *l)
@@ -232,6 +235,20 @@ static void load_raws(struct load *l, const struct cw_yaml *node)
     l->chip->placement_count = n;
 }
 
+/* pm: also, where CUPTI lists a metric for PM sampling as well, pm: only, where it does for that alone. */
+static uint32_t load_listed(struct load *l, const struct cw_yaml *item)
+{
+    const struct cw_yaml *node = cw_yaml_get(&l->in, item, "pm", false);
+    const char *text = node ? cw_yaml_text(&l->in, node) : "";
+    bool only = strcmp(text, "only") == 0;
+    if (!node || !ok(l))
+        return CW_OF_RANGES;
+    l->lists_samples = true;
+    if (!only && strcmp(text, "also") != 0)
+        cw_yaml_fail(&l->in, node, "found pm: %s, expected also or only", text);
+    return only ? CW_OF_SAMPLES : CW_OF_BOTH;
+}
+
 /* of: {COUNTER: coefficient, ...}, per: N */
 static void load_terms(struct load *l, const struct cw_yaml *item, struct cw_counter *c)
 {
@@ -261,7 +278,8 @@ static void load_terms(struct load *l, const struct cw_yaml *item, struct cw_cou
 static void load_counters(struct load *l)
 {
     static const char *const keys[] = {"unit",    "dim", "raw", "peak",      "instances", "active",
-                                       "elapsed", "of",  "per", "confirmed", NULL};
+                                       "elapsed", "of",  "per", "confirmed", "pm",        "pm_active",
+                                       "pm_elapsed", NULL};
     for (uint32_t i = 0; ok(l) && i < l->chip->counter_count; i++) {
         const struct cw_yaml *item = &l->counters->items[i];
         struct cw_counter *c = &l->counter_list[i];
@@ -276,13 +294,17 @@ static void load_counters(struct load *l)
         c->instances = optional_count(l, item, "instances", unit->instances);
         c->active = optional_counter(l, item, "active", unit->active);
         c->elapsed = optional_counter(l, item, "elapsed", unit->elapsed);
+        c->sampled_active = optional_counter(l, item, "pm_active", CW_NONE);
+        c->sampled_elapsed = optional_counter(l, item, "pm_elapsed", CW_NONE);
+        c->listed = load_listed(l, item);
         load_terms(l, item, c);
     }
 }
 
 static void load_ratios(struct load *l, const struct cw_yaml *node)
 {
-    static const char *const keys[] = {"unit", "dim", "raw", "num", "den", "scale", "max_rate", "confirmed", NULL};
+    static const char *const keys[] = {"unit",  "dim",      "raw",       "num", "den",
+                                       "scale", "max_rate", "confirmed", "pm",  NULL};
     struct cw_ratio *ratios = cw_yaml_array(&l->in, l->chip->ratio_count, sizeof *ratios);
     for (uint32_t i = 0; ok(l) && i < l->chip->ratio_count; i++) {
         const struct cw_yaml *item = &node->items[i];
@@ -295,13 +317,14 @@ static void load_ratios(struct load *l, const struct cw_yaml *node)
                                       .denominator = optional_counter(l, item, "den", CW_NONE),
                                       .scale = optional_number(l, item, "scale", 1),
                                       .max_rate = optional_number(l, item, "max_rate", NAN),
+                                      .listed = load_listed(l, item),
                                       .confirmed = optional_count(l, item, "confirmed", 0),
                                       .raws = load_list(l, item, "raw", true, find_raw)};
         if (ok(l) && (ratios[i].numerator == CW_NONE) != (ratios[i].denominator == CW_NONE))
             cw_yaml_fail(&l->in, item, "found only one of 'num' and 'den' for %s, expected both or none",
                          ratios[i].name);
     }
-    l->chip->ratios = ratios;
+    l->chip->ratios = l->ratio_list = ratios;
 }
 
 static uint32_t find_throughput(struct load *l, const struct cw_yaml *node)
@@ -311,7 +334,7 @@ static uint32_t find_throughput(struct load *l, const struct cw_yaml *node)
 
 static void load_throughputs(struct load *l)
 {
-    static const char *const keys[] = {"unit", "dim", "raw", "counters", "throughputs", "confirmed", NULL};
+    static const char *const keys[] = {"unit", "dim", "raw", "counters", "throughputs", "confirmed", "pm", NULL};
     struct cw_throughput *list = cw_yaml_array(&l->in, l->chip->throughput_count, sizeof *list);
     for (uint32_t i = 0; ok(l) && i < l->chip->throughput_count; i++) {
         const struct cw_yaml *item = &l->throughputs->items[i];
@@ -323,9 +346,24 @@ static void load_throughputs(struct load *l)
                                          .counters = load_list(l, item, "counters", false, find_counter),
                                          .throughputs = load_list(l, item, "throughputs", false, find_throughput),
                                          .confirmed = optional_count(l, item, "confirmed", 0),
+                                         .listed = load_listed(l, item),
                                          .raws = load_list(l, item, "raw", true, find_raw)};
     }
-    l->chip->throughputs = list;
+    l->chip->throughputs = l->throughput_list = list;
+}
+
+/* A file that says nothing of PM sampling has one list for both. */
+static void settle_lists(struct load *l)
+{
+    const struct cw_chip *chip = l->chip;
+    if (!ok(l) || l->lists_samples || chip->no_sampling)
+        return;
+    for (uint32_t i = 0; i < chip->counter_count; i++)
+        l->counter_list[i].listed = CW_OF_BOTH;
+    for (uint32_t i = 0; i < chip->ratio_count; i++)
+        l->ratio_list[i].listed = CW_OF_BOTH;
+    for (uint32_t i = 0; i < chip->throughput_count; i++)
+        l->throughput_list[i].listed = CW_OF_BOTH;
 }
 
 /* Reads `sampling: none`, or nothing. */
@@ -367,6 +405,7 @@ static void load_root(struct load *l, const void *data, size_t size)
     load_ratios(l, section(l, root, "ratios", CW_YAML_MAPPING, true, &chip->ratio_count));
     l->throughputs = section(l, root, "throughputs", CW_YAML_MAPPING, true, &chip->throughput_count);
     load_throughputs(l);
+    settle_lists(l);
     if (ok(l))
         l->in.status = cw_chip_index_names(chip, l->in.arena, l->in.err);
     if (ok(l))

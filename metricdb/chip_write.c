@@ -95,7 +95,25 @@ static void put_terms(struct cw_writer *out, const struct cw_chip *chip, const s
         cw_write_format(out, ", confirmed: %" PRIu32, c->confirmed);
 }
 
-static void put_counters(struct cw_writer *out, const struct cw_chip *chip)
+/* Whether the chip's two lists differ. */
+static bool lists_differ(const struct cw_chip *chip)
+{
+    bool differ = false;
+    for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
+        differ |= cw_chip_listed_count(chip, (enum cw_metric_type)t, CW_OF_RANGES) !=
+                      cw_chip_base_count(chip, (enum cw_metric_type)t) ||
+                  cw_chip_listed_count(chip, (enum cw_metric_type)t, CW_OF_SAMPLES) !=
+                      cw_chip_base_count(chip, (enum cw_metric_type)t);
+    return differ;
+}
+
+static void put_listed(struct cw_writer *out, uint32_t listed, bool differ)
+{
+    if (differ && (listed & CW_OF_SAMPLES))
+        cw_write_format(out, ", pm: %s", listed & CW_OF_RANGES ? "also" : "only");
+}
+
+static void put_counters(struct cw_writer *out, const struct cw_chip *chip, bool differ)
 {
     cw_write_format(out, "\ncounters:\n");
     for (uint32_t i = 0; i < chip->counter_count; i++) {
@@ -110,13 +128,18 @@ static void put_counters(struct cw_writer *out, const struct cw_chip *chip)
             cw_write_format(out, ", active: %s", counter_name(chip, c->active));
         if (c->elapsed != u->elapsed)
             cw_write_format(out, ", elapsed: %s", counter_name(chip, c->elapsed));
+        if (c->sampled_active != CW_NONE)
+            cw_write_format(out, ", pm_active: %s", counter_name(chip, c->sampled_active));
+        if (c->sampled_elapsed != CW_NONE)
+            cw_write_format(out, ", pm_elapsed: %s", counter_name(chip, c->sampled_elapsed));
+        put_listed(out, c->listed, differ);
         put_terms(out, chip, c);
         put_raws(out, chip, &c->raws);
         cw_write_format(out, "}\n");
     }
 }
 
-static void put_ratios(struct cw_writer *out, const struct cw_chip *chip)
+static void put_ratios(struct cw_writer *out, const struct cw_chip *chip, bool differ)
 {
     cw_write_format(out, "\nratios:\n");
     for (uint32_t i = 0; i < chip->ratio_count; i++) {
@@ -129,6 +152,7 @@ static void put_ratios(struct cw_writer *out, const struct cw_chip *chip)
             put_number(out, "scale", r->scale);
         if (!isnan(r->max_rate))
             put_number(out, "max_rate", r->max_rate);
+        put_listed(out, r->listed, differ);
         if (r->confirmed)
             cw_write_format(out, ", confirmed: %" PRIu32, r->confirmed);
         put_raws(out, chip, &r->raws);
@@ -136,12 +160,13 @@ static void put_ratios(struct cw_writer *out, const struct cw_chip *chip)
     }
 }
 
-static void put_throughputs(struct cw_writer *out, const struct cw_chip *chip)
+static void put_throughputs(struct cw_writer *out, const struct cw_chip *chip, bool differ)
 {
     cw_write_format(out, "\nthroughputs:\n");
     for (uint32_t i = 0; i < chip->throughput_count; i++) {
         const struct cw_throughput *t = &chip->throughputs[i];
         cw_write_format(out, "  %s: {unit: %s, dim: %s", t->name, chip->units[t->unit].name, t->dimension);
+        put_listed(out, t->listed, differ);
         if (t->confirmed)
             cw_write_format(out, ", confirmed: %" PRIu32, t->confirmed);
         for (uint32_t k = 0; k < t->counters.count; k++)
@@ -158,6 +183,7 @@ static void put_throughputs(struct cw_writer *out, const struct cw_chip *chip)
 
 void cw_chip_write(const struct cw_chip *chip, const char *const *source, struct cw_writer *out)
 {
+    bool differ = lists_differ(chip);
     cw_write_format(out, "# The %s database: data/schema.md says what everything means. Written by metricdb-import.\n",
                     chip->name);
     cw_write_format(out, "schema: 1\nchip: %s\n", chip->name);
@@ -178,7 +204,7 @@ void cw_chip_write(const struct cw_chip *chip, const char *const *source, struct
         cw_write_format(out, "  %s: %" PRIu32 "\n", chip->domains[i].name, chip->domains[i].id);
     put_pass_costs(out, chip);
     put_raw_section(out, chip);
-    put_counters(out, chip);
-    put_ratios(out, chip);
-    put_throughputs(out, chip);
+    put_counters(out, chip, differ);
+    put_ratios(out, chip, differ);
+    put_throughputs(out, chip, differ);
 }

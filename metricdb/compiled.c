@@ -345,7 +345,8 @@ static void read_column(struct reading *r, const struct cw_compiled_field *f, ch
     for (uint32_t i = 0; !r->in.bad && i < count; i++) {
         if (is_text(f)) { /* the pool ends with a NUL */
             const char *text = r->pool + r->column[i];
-            r->in.bad |= f->kind == CW_KIND_TEXT && !cw_yaml_is_name(text);
+            const bool again = i && r->column[i] == r->column[i - 1];
+            r->in.bad |= f->kind == CW_KIND_TEXT && !again && !cw_yaml_is_name(text);
             set(rows + i * row, f->offset, &text, sizeof text);
         } else {
             uint32_t value = r->column[i] - (f->kind == CW_KIND_OPTION);

@@ -20,7 +20,7 @@
 /* Members shared by counters, ratios and throughputs. */
 #define BASE(type) \
     FIELD(type, name, TEXT), FIELD(type, dimension, TEXT), REFERENCE(type, unit, INDEX, UNITS), \
-    LIST(type, raws, RAWS), FIELD(type, confirmed, NUMBER), FIELD(type, line, NUMBER)
+    LIST(type, raws, RAWS), FIELD(type, listed, NUMBER), FIELD(type, confirmed, NUMBER), FIELD(type, line, NUMBER)
 /* clang-format on */
 
 /* Every member of the structures in chip.h has an entry here, below or in the table of tables; the reader sets or makes
@@ -45,6 +45,8 @@ static const struct cw_compiled_field limit_fields[] = {
 static const struct cw_compiled_field counter_fields[] = {BASE(cw_counter),
                                                           REFERENCE(cw_counter, active, OPTION, COUNTERS),
                                                           REFERENCE(cw_counter, elapsed, OPTION, COUNTERS),
+                                                          REFERENCE(cw_counter, sampled_active, OPTION, COUNTERS),
+                                                          REFERENCE(cw_counter, sampled_elapsed, OPTION, COUNTERS),
                                                           FIELD(cw_counter, instances, NUMBER),
                                                           FIELD(cw_counter, peak, WIDE),
                                                           LIST(cw_counter, terms, COUNTERS),
@@ -85,7 +87,7 @@ const struct cw_compiled_table cw_compiled_tables[CW_TABLE_COUNT] = {
 _Static_assert(sizeof(struct cw_chip) == 232 && sizeof(struct cw_unit) == 24 && sizeof(struct cw_domain) == 16 &&
                    sizeof(struct cw_pass_cost) == 24 && sizeof(struct cw_raw_counter) == 16 &&
                    sizeof(struct cw_chip_placement) == 8 && sizeof(struct cw_limit) == 32 &&
-                   sizeof(struct cw_counter) == 96 && sizeof(struct cw_ratio) == 80 &&
+                   sizeof(struct cw_counter) == 112 && sizeof(struct cw_ratio) == 80 &&
                    sizeof(struct cw_throughput) == 88,
                "a member of a structure in chip.h is missing in the tables above");
 #endif

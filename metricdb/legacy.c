@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "metricdb/data.h"
-#include "metricdb/metric.h"
+#include "metricdb/term.h"
 #include "metricdb/yaml.h"
 
 enum { LARGEST_FILE = 4 << 20, SCHEMA = 1, MOST_CLOSEST = 2 };
@@ -108,33 +108,117 @@ static void read_value(struct cw_legacy_name *name, struct cw_yaml_reader *in, c
     }
 }
 
-/* on: {GV100: {formula: ..., unit: ...}}: values that replace the entry's on other chips. Checks all of them and takes
- * one. */
-static void read_other_chips(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *on,
-                             const struct cw_legacy *legacy)
+/* The next name of a metric in a formula, which is what has two underscores in it: no function or number has. Its
+ * length, or 0 behind the last. */
+static size_t next_metric(const char **at)
+{
+    static const char of_names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    for (const char *text = *at + strcspn(*at, of_names); *text; text += strcspn(text, of_names)) {
+        const size_t length = strspn(text, of_names);
+        const char *gap = strstr(text, "__");
+        *at = text;
+        if (gap && gap < text + length)
+            return length;
+        text += length;
+    }
+    return 0;
+}
+
+/* Whether a chip has a metric and knows its formula, in range profiling. */
+static bool gives(const struct cw_chip *chip, const char *metric, size_t length, struct cw_error *why)
+{
+    const struct cw_needs needs = {.chip = chip, .listed = CW_OF_RANGES};
+    char name[CW_METRIC_NAME_MAX];
+    struct cw_metric m;
+    if (length >= sizeof name)
+        return cw_error_set(why, CW_ERR_INPUT, "found a name of %zu characters, expected less than %zu", length,
+                            sizeof name) == CW_OK;
+    memcpy(name, metric, length);
+    name[length] = 0;
+    return cw_metric_parse(&m, chip, name, why) == CW_OK && cw_metric_needs(&needs, &m, why) == CW_OK;
+}
+
+/* A chip that knows no formula for a name, or not all metrics that come closest. */
+static void lack(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_chip *chip)
+{
+    const char **closest = cw_yaml_array(in, name->closest_count, sizeof(const char *));
+    size_t count = 0, length;
+    for (size_t i = 0; closest && i < name->closest_count; i++)
+        if (gives(chip, name->closest[i], strlen(name->closest[i]), NULL))
+            closest[count++] = name->closest[i];
+    name->closest = closest;
+    name->closest_count = count;
+    if (!name->formula)
+        return;
+    const char *at = name->formula;
+    while ((length = next_metric(&at)) && gives(chip, at, length, NULL))
+        at += length;
+    name->none = cw_arena_printf(in->arena, "%s has no %.*s", chip->name, (int)length, at);
+    name->formula = name->unit = NULL;
+    name->note = "";
+    if (!name->none && in->status == CW_OK)
+        in->status = cw_error_nomem(in->err);
+}
+
+/* Another value of the name, in place of that of `name`. */
+static struct cw_legacy_name read_another(const struct cw_legacy_name *name, struct cw_yaml_reader *in,
+                                          const struct cw_yaml *entry)
 {
     static const char *const keys[] = {"unit", "formula", "none", "closest", "note", NULL};
+    struct cw_legacy_name other = *name;
+    cw_yaml_only(in, entry, keys);
+    other.formula = other.unit = other.none = NULL;
+    other.closest_count = 0;
+    read_value(&other, in, entry);
+    return other;
+}
+
+/* on: {GV100: {formula: ..., unit: ...}}: what replaces the entry's value there. All are checked, one is taken. Whether
+ * the chip has one of its own. */
+static bool read_on(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *on,
+                    const struct cw_legacy *legacy)
+{
+    const struct cw_legacy_name base = *name;
+    bool own = false;
     if (!on || !cw_yaml_expect(in, on, CW_YAML_MAPPING, "values on other chips"))
-        return;
+        return false;
     for (size_t i = 0; i < on->count && in->status == CW_OK; i++) {
         const struct cw_yaml key = cw_yaml_key(on, i);
-        struct cw_legacy_name there = *name;
         if (place_in(legacy->chips, legacy->chip_count, key.text) == legacy->chip_count)
             cw_yaml_fail(in, &key, "found the chip %.40s, expected one of 'chips'", key.text);
-        cw_yaml_only(in, &on->items[i], keys);
-        there.formula = there.unit = there.none = NULL;
-        there.closest_count = 0;
-        read_value(&there, in, &on->items[i]);
-        if (in->status == CW_OK && strcmp(key.text, legacy->chip) == 0)
+        const struct cw_legacy_name there = read_another(&base, in, &on->items[i]);
+        if (in->status == CW_OK && strcmp(key.text, legacy->chip) == 0) {
             *name = there;
+            own = true;
+        }
     }
+    return own;
+}
+
+/* or: [{formula: ..., unit: ...}]: for chips that lack a metric of the formula, the first that they know. */
+static void read_or(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *others,
+                    const struct cw_chip *chip, bool own)
+{
+    struct cw_legacy_name best = *name;
+    bool known = !chip || own || cw_legacy_resolve(name, chip, in->source, NULL) == CW_OK;
+    if (others && cw_yaml_expect(in, others, CW_YAML_SEQUENCE, "other values"))
+        for (size_t i = 0; i < others->count && in->status == CW_OK; i++) {
+            const struct cw_legacy_name other = read_another(name, in, &others->items[i]);
+            if (in->status != CW_OK || known)
+                continue;
+            known = cw_legacy_resolve(&other, chip, in->source, NULL) == CW_OK;
+            best = known ? other : best;
+        }
+    if (in->status == CW_OK && !known)
+        lack(&best, in, chip);
+    *name = best;
 }
 
 static void read_name(struct cw_legacy_name *name, struct cw_yaml_reader *in, const struct cw_yaml *section, size_t i,
-                      const struct cw_legacy *legacy)
+                      const struct cw_legacy *legacy, const struct cw_chip *chip)
 {
-    static const char *const keys[] = {"scope", "description", "documented", "unit", "formula",
-                                       "none",  "closest",     "note",       "on",   NULL};
+    static const char *const keys[] = {"scope",   "description", "documented", "unit", "formula", "none",
+                                       "closest", "note",        "on",         "or",   NULL};
     const struct cw_yaml *entry = &section->items[i], key = cw_yaml_key(section, i);
     name->name = cw_yaml_key_name(in, section, i);
     name->line = key.line;
@@ -147,34 +231,33 @@ static void read_name(struct cw_legacy_name *name, struct cw_yaml_reader *in, co
     name->description = filled(in, cw_yaml_get(in, entry, "description", true), "description");
     name->documented = filled(in, cw_yaml_get(in, entry, "documented", false), "documented formula");
     read_value(name, in, entry);
-    read_other_chips(name, in, cw_yaml_get(in, entry, "on", false), legacy);
+    const struct cw_legacy_name base = *name;
+    bool own = read_on(name, in, cw_yaml_get(in, entry, "on", false), legacy);
+    struct cw_legacy_name other = own ? base : *name;
+    read_or(&other, in, cw_yaml_get(in, entry, "or", false), chip, own);
+    if (!own)
+        *name = other;
 }
 
 static void read_chips(struct cw_legacy *legacy, struct cw_yaml_reader *in, const struct cw_yaml *list,
-                       const char *chip)
+                       const struct cw_chip *chip)
 {
     if (!cw_yaml_expect(in, list, CW_YAML_SEQUENCE, "chips"))
         return;
     if (!list->count)
         cw_yaml_fail(in, list, "found no chip, expected at least one");
-    const char **chips = cw_yaml_array(in, list->count, sizeof *chips), *text = "";
-    for (size_t i = 0; i < list->count && in->status == CW_OK; i++) {
+    const char **chips = cw_yaml_array(in, list->count, sizeof *chips);
+    for (size_t i = 0; i < list->count && in->status == CW_OK; i++)
         chips[i] = cw_yaml_name(in, &list->items[i]);
-        text = cw_arena_printf(in->arena, "%s%s%s", text, i ? " or " : "", chips[i]);
-        if (!text)
-            in->status = cw_error_nomem(in->err);
-    }
     if (in->status != CW_OK)
         return;
-    legacy->chips_text = text;
     legacy->chips = chips;
     legacy->chip_count = list->count;
-    size_t at = chip ? place_in(chips, list->count, chip) : 0;
-    legacy->chip = at < list->count ? chips[at] : chips[0];
+    legacy->chip = chip ? chip->name : chips[0];
 }
 
 enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, size_t size, const char *path,
-                               const char *chip, struct cw_arena *arena, struct cw_error *err)
+                               const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err)
 {
     static const char *const keys[] = {"schema", "chips", "metrics", "events", NULL};
     struct cw_yaml_reader in = {.source = cw_arena_strdup(arena, path), .arena = arena, .err = err};
@@ -196,7 +279,7 @@ enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, s
         for (size_t i = 0; i < sections[kind]->count && in.status == CW_OK; i++) {
             struct cw_legacy_name *name = &names[legacy->count++];
             name->kind = (enum cw_legacy_kind)kind;
-            read_name(name, &in, sections[kind], i, legacy);
+            read_name(name, &in, sections[kind], i, legacy, chip);
         }
         if (kind == CW_LEGACY_METRIC)
             legacy->metric_count = legacy->count;
@@ -206,7 +289,7 @@ enum cw_status cw_legacy_parse(const struct cw_legacy **out, const void *data, s
     return in.status;
 }
 
-enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, const char *chip,
+enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, const struct cw_chip *chip,
                               struct cw_arena *arena, struct cw_error *err)
 {
     char path[CW_DATA_PATH_MAX];
@@ -260,36 +343,22 @@ enum cw_status cw_legacy_get(const struct cw_legacy_name **found, const struct c
 
 /* ---- checking --------------------------------------------------------------------------------------------------- */
 
-static enum cw_status check_metric(const char *metric, const struct cw_chip *chip, const char *path, unsigned line,
-                                   unsigned column, struct cw_error *err)
+static enum cw_status check_metric(const char *metric, size_t length, const struct cw_chip *chip, const char *path,
+                                   unsigned line, unsigned column, struct cw_error *err)
 {
-    struct cw_metric m;
     struct cw_error why = CW_ERROR_INIT;
-    return cw_metric_parse(&m, chip, metric, &why) == CW_OK
-               ? CW_OK
-               : cw_error_at(err, CW_ERR_INPUT, path, line, column, "%s", why.message);
+    return gives(chip, metric, length, &why) ? CW_OK
+                                             : cw_error_at(err, CW_ERR_INPUT, path, line, column, "%s", why.message);
 }
 
-/* Checks the metrics of a formula. A name with two underscores is a metric: no function or number has them. */
 static enum cw_status check_formula(const struct cw_legacy_name *name, const struct cw_chip *chip, const char *path,
                                     struct cw_error *err)
 {
     enum cw_status status = CW_OK;
-    for (const char *at = name->formula, *end; *at && status == CW_OK; at = end) {
-        char metric[CW_METRIC_NAME_MAX];
-        for (end = at; isalnum((unsigned char)*end) || *end == '_' || *end == '.';)
-            end++;
-        size_t length = (size_t)(end - at);
-        unsigned column = name->formula_column + (unsigned)(at - name->formula);
-        if (length >= sizeof metric)
-            return cw_error_at(err, CW_ERR_INPUT, path, name->formula_line, column,
-                               "found a name of %zu characters, expected less than %zu", length, sizeof metric);
-        memcpy(metric, at, length);
-        metric[length] = 0;
-        if (strstr(metric, "__"))
-            status = check_metric(metric, chip, path, name->formula_line, column, err);
-        end += !length;
-    }
+    const char *at = name->formula;
+    for (size_t length; status == CW_OK && (length = next_metric(&at)); at += length)
+        status = check_metric(at, length, chip, path, name->formula_line,
+                              name->formula_column + (unsigned)(at - name->formula), err);
     return status;
 }
 
@@ -300,7 +369,8 @@ enum cw_status cw_legacy_resolve(const struct cw_legacy_name *name, const struct
         return check_formula(name, chip, path, err);
     enum cw_status status = CW_OK;
     for (size_t i = 0; i < name->closest_count && status == CW_OK; i++)
-        status = check_metric(name->closest[i], chip, path, name->formula_line, name->formula_column, err);
+        status = check_metric(name->closest[i], strlen(name->closest[i]), chip, path, name->formula_line,
+                              name->formula_column, err);
     return status;
 }
 

@@ -37,20 +37,19 @@ struct cw_legacy_name {
 };
 
 struct cw_legacy {
-    const char *path, *chip;  /* chip: the formulas use its metrics */
-    const char *const *chips; /* chips with formulas */
+    const char *path, *chip;  /* the chip whose metrics the formulas are over */
+    const char *const *chips; /* those that the file names; others take the first formula that they know */
     size_t chip_count;
-    const char *chips_text; /* "GH100 or GV100" */
     uint32_t metric_count, count;
     const struct cw_legacy_name *names; /* `metric_count` metrics, then events */
 };
 
-/* Parses the text of a file for one of its chips: the first one if `chip` is NULL or not in the file. Does not look up
- * metrics in formulas; see cw_legacy_resolve. */
+/* Parses the text of a file, for a chip: for the first that the file names where `chip` is NULL. Of what another chip
+ * lacks all formulas for, `none` says so. */
 enum cw_status cw_legacy_parse(const struct cw_legacy **legacy, const void *data, size_t size, const char *path,
-                               const char *chip, struct cw_arena *arena, struct cw_error *err);
+                               const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
 /* Loads legacy/cupti.yaml from a data folder (metricdb/data.h). */
-enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, const char *chip,
+enum cw_status cw_legacy_load(const struct cw_legacy **legacy, const char *data, const struct cw_chip *chip,
                               struct cw_arena *arena, struct cw_error *err);
 
 /* Return NULL for an unknown name. cw_legacy_find returns the metric if a name is both. */

@@ -113,11 +113,14 @@ static void check_name(struct lint *l, enum cw_metric_type type, uint32_t i)
 /* ---- dimensions ------------------------------------------------------------------------------------------------- */
 
 static const char known_factors[] =
-    "1 branch_targets bytes cgas ctas ctc_cycles dram_cycles fbp_cycles fe_ops gcc_requests gpc_cycles "
-    "idc_requests instructions kilobytes l1data_bank_accesses l1data_bank_conflicts l1tex_lines l1tex_requests "
-    "l1tex_tags l1tex_wavefronts l2_requests l2_sectors l2_tags lrc_reqs lrc_sectors math_ops mcc_cycles "
-    "nanoseconds nvlrx_cycles nvltx_cycles pcie_cycles percent registers rf_quanta sys_cycles sysl2_requests "
-    "sysl2_sectors sysl2_tags syslrc_requests syslrc_sectors threads tmem_accesses warps workids workloads";
+    "1 attributes branch_targets bytes cgas crop_subpackets ctas ctc_cycles dram_cycles fbp_cycles fe_ops "
+    "gcc_requests gpc_cycles idc_requests instructions kilobytes l1data_bank_accesses l1data_bank_conflicts "
+    "l1tex_lines l1tex_requests l1tex_tags l1tex_wavefronts l2_requests l2_sectors l2_tags lrc_reqs lrc_sectors "
+    "math_ops mcc_cycles nanoseconds nvdec_cycles nvdla_cycles nvenc_cycles nvlrx_cycles nvltx_cycles ofa_cycles "
+    "pcie_cycles pcie_requests percent pixel_shader_barriers pixels plane_equations primitives pva_cycles "
+    "pvavpu_cycles quads rays registers rf_quanta samples sys_cycles sysl2_requests sysl2_sectors sysl2_tags "
+    "syslrc_requests syslrc_sectors threads tmem_accesses vertices vic_cycles warps workids workloads z_occluders "
+    "zrop_subpackets";
 
 static bool known_factor(const char *text, size_t length)
 {
@@ -171,13 +174,15 @@ static void check_ratio_direction(struct lint *l, uint32_t i)
     const struct cw_ratio *r = &l->chip->ratios[i];
     const struct cw_counter *num = &l->chip->counters[r->numerator], *den = &l->chip->counters[r->denominator];
     const char *per = strstr(r->name, "_per_");
-    char inverse[256];
+    char quotient[256], inverse[256];
+    snprintf(quotient, sizeof quotient, "%s/%s", num->dimension, den->dimension);
     snprintf(inverse, sizeof inverse, "%s/%s", den->dimension, num->dimension);
+    const bool told = strcmp(num->dimension, den->dimension) != 0 && strcmp(r->dimension, quotient) == 0;
     if (strcmp(num->dimension, den->dimension) != 0 && strcmp(r->dimension, inverse) == 0)
         FOUND_KEY(l, CW_LINT_ERROR, "ratio-inverted", l->bases[CW_RATIO], i,
                   "found %s / %s for %s, expected its inverse, as the dimension is %s", num->name, den->name, r->name,
                   r->dimension);
-    else if (per && common_words(num->name, per + 5) > common_words(den->name, per + 5))
+    else if (per && !told && common_words(num->name, per + 5) > common_words(den->name, per + 5))
         FOUND_KEY(l, CW_LINT_ERROR, "ratio-inverted", l->bases[CW_RATIO], i,
                   "found %s / %s for %s, expected its inverse, as the name says", num->name, den->name, r->name);
 }

@@ -58,7 +58,7 @@ static enum cw_status check_missing(struct check *c, const struct cw_rule_missin
         return CW_OK;
     enum cw_status status = load_others(c);
     for (size_t i = 0; i < c->other_count && status == CW_OK; i++)
-        if (cw_set_usable(c->others[i], m->name, NULL))
+        if (cw_set_usable(c->others[i], CW_OF_RANGES, m->name, NULL))
             return CW_OK;
     snprintf(message, sizeof message, "found the metric %.200s, which no chip has or knows a formula for", m->name);
     if (status == CW_OK)

@@ -13,16 +13,16 @@
 
 enum { LARGEST_FILE = 4 << 20, SCHEMA = 1 };
 
-bool cw_set_usable(const struct cw_chip *chip, const char *name, struct cw_error *err)
+bool cw_set_usable(const struct cw_chip *chip, uint32_t listed, const char *name, struct cw_error *err)
 {
     struct cw_metric metric;
-    return cw_metric_parse(&metric, chip, name, err) == CW_OK &&
-           cw_metric_needs(&(struct cw_needs){.chip = chip}, &metric, err) == CW_OK;
+    const struct cw_needs needs = {.chip = chip, .listed = chip->no_sampling ? 0 : listed};
+    return cw_metric_parse(&metric, chip, name, err) == CW_OK && cw_metric_needs(&needs, &metric, err) == CW_OK;
 }
 
 /* Chooses an alternative; NULL if the chip has none of them. */
 static const struct cw_yaml *choose(struct cw_yaml_reader *in, const struct cw_yaml *node, const struct cw_chip *chip,
-                                    struct cw_set_entry *entry)
+                                    uint32_t listed, struct cw_set_entry *entry)
 {
     bool list = node->kind == CW_YAML_SEQUENCE;
     size_t count = list ? node->count : 1;
@@ -33,7 +33,7 @@ static const struct cw_yaml *choose(struct cw_yaml_reader *in, const struct cw_y
     for (size_t i = 0; i < count && in->status == CW_OK; i++) {
         const struct cw_yaml *one = list ? &node->items[i] : node;
         const char *name = names[i] = cw_yaml_text(in, one);
-        if (!chosen && in->status == CW_OK && (!chip || cw_set_usable(chip, name, NULL)))
+        if (!chosen && in->status == CW_OK && (!chip || cw_set_usable(chip, listed, name, NULL)))
             chosen = one;
     }
     *entry = (struct cw_set_entry){count, names, chosen ? chosen->text : NULL};
@@ -50,7 +50,7 @@ static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const st
     struct cw_set_entry *entries = cw_yaml_array(in, list->count, sizeof *entries);
     const struct cw_yaml **chosen = cw_yaml_array(in, list->count, sizeof(const struct cw_yaml *));
     for (size_t i = 0; i < list->count && in->status == CW_OK; i++) {
-        const struct cw_yaml *node = &list->items[i], *one = choose(in, node, chip, &entries[i]);
+        const struct cw_yaml *node = &list->items[i], *one = choose(in, node, chip, set->listed, &entries[i]);
         if (one) {
             chosen[set->metric_count] = one;
             names[set->metric_count++] = one->text;
@@ -70,21 +70,31 @@ static void read_metrics(struct cw_set *set, struct cw_yaml_reader *in, const st
         set->metric_count = set->missing_count = set->entry_count = 0;
 }
 
+static uint32_t read_listed(struct cw_yaml_reader *in, const struct cw_yaml *node)
+{
+    const char *text = node ? cw_yaml_text(in, node) : "range";
+    const bool pm = strcmp(text, "pm") == 0;
+    if (node && in->status == CW_OK && !pm && strcmp(text, "range") != 0)
+        cw_yaml_fail(in, node, "found the profiler '%s', expected range or pm", text);
+    return pm ? CW_OF_SAMPLES : CW_OF_RANGES;
+}
+
 enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, const char *path,
                             const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err)
 {
-    static const char *const keys[] = {"schema", "set", "title", "metrics", NULL};
+    static const char *const keys[] = {"schema", "set", "title", "profiler", "metrics", NULL};
     *set = (struct cw_set){.name = "", .title = ""};
     struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err};
     const struct cw_yaml *root = cw_yaml_load(&in, "a set of metrics", keys, SCHEMA, data, size);
     set->name = cw_yaml_text(&in, cw_yaml_get(&in, root, "set", true));
     set->title = cw_yaml_text(&in, cw_yaml_get(&in, root, "title", true));
+    set->listed = read_listed(&in, cw_yaml_get(&in, root, "profiler", false));
     const struct cw_yaml *list = cw_yaml_get(&in, root, "metrics", true);
     read_metrics(set, &in, list, chip);
     struct cw_error why = CW_ERROR_INIT;
     if (in.status != CW_OK || set->metric_count)
         return in.status;
-    cw_set_usable(chip, set->missing[0].name, &why);
+    cw_set_usable(chip, set->listed, set->missing[0].name, &why);
     return cw_error_at(err, CW_ERR_UNSUPPORTED, path, list->line, list->column,
                        "found no metric of the set that %s can give: %s", chip->name, why.message);
 }

@@ -21,6 +21,7 @@ struct cw_set_entry { /* an entry of the file: a name, or alternatives */
 
 struct cw_set {
     const char *name, *title;
+    uint32_t listed; /* whose metrics they are: CW_OF_RANGES, or CW_OF_SAMPLES of `profiler: pm` */
     size_t metric_count;
     const char *const *metrics; /* full names, in the order of the file, without duplicates */
     size_t missing_count;
@@ -29,8 +30,9 @@ struct cw_set {
     const struct cw_set_entry *entries;
 };
 
-/* Whether a chip has a metric and its formula; if not, the error says why. */
-bool cw_set_usable(const struct cw_chip *chip, const char *metric, struct cw_error *err);
+/* Whether a chip has a metric and knows its formula, by counters that are in a list of `listed`; where not, the error
+ * says what is wrong. */
+bool cw_set_usable(const struct cw_chip *chip, uint32_t listed, const char *metric, struct cw_error *err);
 
 /* Parses the text of a set file. Takes the first alternative that is usable on `chip`; if none is, the metric is
  * missing. CW_ERR_UNSUPPORTED if all are missing. With a NULL chip it takes the first alternative. `path` is for

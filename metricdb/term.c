@@ -226,6 +226,15 @@ static void add(const struct cw_needs *n, uint32_t counter, unsigned rollups)
         n->add(n->context, counter, rollups);
 }
 
+/* A counter that is listed while a term of it is not is collected itself. */
+static bool lists_terms(const struct cw_needs *n, const struct cw_counter *c)
+{
+    uint32_t i = 0;
+    while (i < c->terms.count && (n->chip->counters[c->terms.items[i]].listed & n->listed))
+        i++;
+    return !n->listed || i == c->terms.count;
+}
+
 static bool holds_terms(const struct cw_needs *n, const struct cw_counter *c)
 {
     uint32_t i = 0;
@@ -243,7 +252,7 @@ static void need_rollup(const struct cw_needs *n, const struct cw_operand *o, bo
     if (n->held)
         derive = derive && holds_terms(n, c);
     else
-        derive = derive && !peak && !(n->recorded && n->recorded[o->counter]);
+        derive = derive && !peak && !(n->recorded && n->recorded[o->counter]) && lists_terms(n, c);
     for (uint32_t i = 0; derive && i < c->terms.count; i++)
         add(n, c->terms.items[i], CW_ROLLUP_BIT(o->rollup));
     if (!derive)
@@ -308,6 +317,39 @@ static enum cw_status check_lacks(const struct cw_chip *chip, const struct cw_me
                         cw_metric_name(chip, m, name), chip->name, chip->lacks->where, chip->counters[last].name);
 }
 
+struct unlisted {
+    const struct cw_needs *needs;
+    uint32_t counter; /* the first that is not listed, or CW_NONE */
+};
+
+static void see_listed(void *context, uint32_t counter, unsigned rollups)
+{
+    struct unlisted *u = context;
+    (void)rollups;
+    if (u->counter == CW_NONE && !(u->needs->chip->counters[counter].listed & u->needs->listed))
+        u->counter = counter;
+}
+
+static enum cw_status check_listed(const struct cw_needs *n, const struct cw_metric *m, const struct cw_terms *terms,
+                                   struct cw_error *err)
+{
+    struct unlisted u = {n, CW_NONE};
+    struct cw_needs see = *n;
+    char name[CW_METRIC_NAME_MAX];
+    see.add = see_listed;
+    see.context = &u;
+    for (uint32_t t = 0; n->listed && t < terms->count; t++)
+        cw_term_needs(&see, &terms->items[t]);
+    if (u.counter == CW_NONE)
+        return CW_OK;
+    const bool samples = n->listed == CW_OF_SAMPLES;
+    return cw_error_set(err, CW_ERR_USAGE,
+                        "%s: found that it needs %s, which CUPTI %s, expected a metric that metric-query list "
+                        "--profiler %s has",
+                        cw_metric_name(n->chip, m, name), n->chip->counters[u.counter].name,
+                        samples ? "does not sample over time" : "samples over time alone", samples ? "pm" : "range");
+}
+
 enum cw_status cw_metric_needs(const struct cw_needs *n, const struct cw_metric *m, struct cw_error *err)
 {
     uint32_t count;
@@ -318,6 +360,8 @@ enum cw_status cw_metric_needs(const struct cw_needs *n, const struct cw_metric 
         status = cw_terms_make(&terms, n->chip, &parts[i], err);
         if (status == CW_OK)
             status = check_lacks(n->chip, &parts[i], &terms, err);
+        if (status == CW_OK)
+            status = check_listed(n, &parts[i], &terms, err);
         for (uint32_t t = 0; t < terms.count && status == CW_OK; t++)
             cw_term_needs(n, &terms.items[t]);
     }

@@ -73,11 +73,14 @@ struct cw_needs {
      * the status is wanted. */
     void (*add)(void *context, uint32_t counter, unsigned rollups);
     void *context;
+    /* When planning, the list of the profiler (enum cw_listed), which collects no counter of another. 0: any. */
+    uint32_t listed;
 };
 
 /* Adds the counters of a term; the database knows all of them. */
 void cw_term_needs(const struct cw_needs *needs, const struct cw_term *term);
-/* Adds the counters of a metric. CW_ERR_UNSUPPORTED if its formula is not known. */
+/* Adds what a metric needs. CW_ERR_UNSUPPORTED where its formula is not known, CW_ERR_USAGE where it needs a counter
+ * that is not listed. */
 enum cw_status cw_metric_needs(const struct cw_needs *needs, const struct cw_metric *metric, struct cw_error *err);
 
 #endif

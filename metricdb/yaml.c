@@ -346,9 +346,18 @@ const char *cw_yaml_text(struct cw_yaml_reader *reader, const struct cw_yaml *no
     return cw_yaml_expect(reader, node, CW_YAML_SCALAR, "a name") ? node->text : "";
 }
 
+/* Every name of a chip is looked at when it opens: strspn would make a table for each. */
+static bool may_be_in_name(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '-' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' || c == '*' ||
+           c == '%';
+}
+
 bool cw_yaml_is_name(const char *text)
 {
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-*/%");
+    size_t length = 0;
+    while (may_be_in_name((unsigned char)text[length]))
+        length++;
     return isalnum((unsigned char)text[0]) && length <= CW_YAML_NAME_MAX && !text[length];
 }
 

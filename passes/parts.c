@@ -371,31 +371,63 @@ static bool holds(const struct cw_parts *parts, uint32_t column, uint32_t pass)
     return free || pass_of(parts, column) == pass;
 }
 
-enum cw_status cw_parts_fullest_pass(struct cw_part *part, const struct cw_parts *parts, struct cw_arena *arena,
-                                     struct cw_error *err)
+/* `held`: columns that the pass fills. */
+static bool make_single(struct cw_part *part, const struct cw_parts *parts, uint32_t pass, uint32_t held,
+                        struct cw_arena *arena)
 {
-    uint32_t all = cw_schema_columns(&parts->schema), fullest = 0;
-    uint32_t *held = numbers(arena, (size_t)parts->plan.pass_count + 1, 0);
-    for (uint32_t i = 0; held && i < all; i++)
-        if (pass_of(parts, i) != CW_PARTS_NONE)
-            held[pass_of(parts, i)]++;
-    for (uint32_t i = 1; held && i < parts->plan.pass_count; i++)
-        if (held[i] > held[fullest])
-            fullest = i;
-    uint32_t *columns = numbers(arena, all, 0), *number = numbers(arena, 1, fullest);
-    struct cw_config_counter *counters = cw_arena_alloc(arena, all, sizeof *counters);
-    if (!held || !columns || !number || !counters)
-        return cw_error_nomem(err);
+    const uint32_t all = cw_schema_columns(&parts->schema);
+    uint32_t *columns = numbers(arena, held, 0), *number = numbers(arena, 1, pass);
+    struct cw_config_counter *counters = cw_arena_alloc(arena, held, sizeof *counters);
+    if (!columns || !number || !counters)
+        return false;
     *part = (struct cw_part){parts->plan, columns, number};
     part->plan.native = parts->plan.pass_count == 1 ? parts->plan.native : NULL;
-    part->plan.passes = parts->plan.pass_count ? &parts->plan.passes[fullest] : NULL;
-    part->plan.pass_count = parts->plan.pass_count > 0;
+    part->plan.passes = &parts->plan.passes[pass];
+    part->plan.pass_count = 1;
     part->plan.counters = counters;
     part->plan.counter_count = 0;
     for (uint32_t i = 0; i < all; i++)
-        if (holds(parts, i, fullest)) {
+        if (holds(parts, i, pass)) {
             columns[part->plan.counter_count] = i;
             counters[part->plan.counter_count++] = parts->plan.counters[cw_schema_column_counter(&parts->schema, i)];
         }
-    return CW_OK;
+    return true;
+}
+
+struct single { /* a pass, and how many columns it alone fills */
+    uint32_t pass, columns;
+};
+
+static int by_columns(const void *left, const void *right)
+{
+    const struct single *a = left, *b = right;
+    if (a->columns != b->columns)
+        return a->columns < b->columns ? 1 : -1;
+    return a->pass < b->pass ? -1 : a->pass > b->pass;
+}
+
+enum cw_status cw_parts_single_passes(struct cw_part **list, uint32_t *count, const struct cw_parts *parts,
+                                      struct cw_arena *arena, struct cw_error *err)
+{
+    const uint32_t all = cw_schema_columns(&parts->schema), passes = parts->plan.pass_count;
+    struct single *singles = cw_arena_alloc(arena, passes, sizeof *singles);
+    uint32_t free_columns = 0;
+    *count = 0;
+    *list = NULL;
+    for (uint32_t i = 0; singles && i < passes; i++)
+        singles[i].pass = i;
+    for (uint32_t i = 0; singles && i < all; i++) {
+        const uint32_t pass = pass_of(parts, i);
+        if (pass != CW_PARTS_NONE)
+            singles[pass].columns++;
+        free_columns += i < parts->schema.counter_count && !parts->plan.counters[i].raw_count;
+    }
+    if (passes && singles)
+        qsort(singles, passes, sizeof *singles, by_columns);
+    *list = cw_arena_alloc(arena, passes, sizeof **list);
+    bool good = singles && *list;
+    for (; good && *count < passes && (!*count || singles[*count].columns); ++*count)
+        good =
+            make_single(&(*list)[*count], parts, singles[*count].pass, singles[*count].columns + free_columns, arena);
+    return good ? CW_OK : cw_error_nomem(err);
 }

@@ -41,10 +41,10 @@ struct cw_parts_rules {
 enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_image *plan,
                              const struct cw_parts_rules *rules, struct cw_arena *arena, struct cw_error *err);
 
-/* Makes a part of the one pass of `parts->plan` that holds most counters whole (the first such pass); its columns refer
- * to `parts->schema`. Lists live in `arena`, the rest is shared with the parts. For a plan without passes the part is
- * empty. */
-enum cw_status cw_parts_fullest_pass(struct cw_part *part, const struct cw_parts *parts, struct cw_arena *arena,
-                                     struct cw_error *err);
+/* Each pass of `parts->plan` that holds a counter whole, by itself; the one that holds most comes first. Columns are
+ * those of `parts->schema`. Lists live in `arena`, the rest is shared with the parts. There is at least one, unless the
+ * plan has no passes. */
+enum cw_status cw_parts_single_passes(struct cw_part **list, uint32_t *count, const struct cw_parts *parts,
+                                      struct cw_arena *arena, struct cw_error *err);
 
 #endif

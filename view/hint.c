@@ -10,15 +10,20 @@
 
 enum { MOST_ALIKE = 3, MOST_CHIPS_TOLD = 6 };
 
-/* Whether the name is a base name of the chip or goes on after one. */
-static bool knows_base(const struct cw_chip *chip, const char *name)
+/* The length of the base name of the chip that a name is or goes on after; 0 where it is none. */
+static size_t base_length(const struct cw_chip *chip, const char *name)
 {
     enum cw_metric_type type;
     uint32_t index;
-    for (size_t end = strlen(name); end > 0; end--)
-        if ((!name[end] || name[end] == '.') && cw_chip_find(chip, name, end, &type, &index))
-            return true;
-    return false;
+    size_t end = strlen(name);
+    while (end > 0 && !((!name[end] || name[end] == '.') && cw_chip_find(chip, name, end, &type, &index)))
+        end--;
+    return end;
+}
+
+static bool knows_base(const struct cw_chip *chip, const char *name)
+{
+    return base_length(chip, name) > 0;
 }
 
 static void add(struct cw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -84,17 +89,31 @@ static int find_word(const char *word, size_t length, const char *name)
     return best;
 }
 
-/* What the words of two base names share, less the number of words; names of two units share nothing. */
-static int likeness(const char *a, const char *b)
+/* TPC.TriageCompute.sm__cycles_active is sm__cycles_active. */
+static const char *without_prefix(const char *name)
 {
+    const char *gap = strstr(name, "__"), *from = gap;
+    while (from && from > name && from[-1] != '.')
+        from--;
+    return from ? from : name;
+}
+
+/* What the words of two base names share, less the number of words; names of two units share nothing. */
+static int likeness(const char *a, const char *b, bool *shares)
+{
+    a = without_prefix(a);
+    b = without_prefix(b);
     const char *gap = strstr(a, "__");
     const size_t unit = gap ? (size_t)(gap - a) + 2 : 0;
     int score = 0;
+    *shares = false;
     if (!gap || strncmp(a, b, unit) != 0)
         return 0;
     for (const char *word = a + unit; *word && *word != '.'; word += *word == '_') {
         const size_t length = strcspn(word, "_.");
-        score += find_word(word, length, b + unit) - 1;
+        const int found = find_word(word, length, b + unit);
+        *shares |= found > 0;
+        score += found - 1;
         word += length;
     }
     for (const char *word = b + unit; *word; word += *word == '_') {
@@ -104,17 +123,22 @@ static int likeness(const char *a, const char *b)
     return score;
 }
 
-static void add_alike(struct cw_error *err, const struct cw_chip *chip, const char *name)
+/* The names that are most alike, of those that share more than they do not, else of those that share a word. */
+static size_t find_alike(const char *best[MOST_ALIKE], const struct cw_chip *chip, uint32_t listed, const char *name,
+                         bool close)
 {
-    const char *best[MOST_ALIKE];
     int scores[MOST_ALIKE];
     size_t count = 0;
+    bool shares;
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++) {
             const char *candidate = cw_chip_base_name(chip, (enum cw_metric_type)t, i);
-            int score = likeness(name, candidate);
-            if (score <= 0 || (count == MOST_ALIKE && score <= scores[count - 1]))
+            int score = 2 * likeness(name, candidate, &shares);
+            if (!(close ? score > 0 : shares) || strncmp(candidate, name, strlen(candidate)) == 0 ||
+                !cw_chip_lists(chip, (enum cw_metric_type)t, i, listed) ||
+                (count == MOST_ALIKE && score <= scores[count - 1]))
                 continue;
+            score -= without_prefix(candidate) != candidate; /* the plain name is the better known */
             size_t at = count < MOST_ALIKE ? count++ : count - 1;
             for (; at > 0 && scores[at - 1] < score; at--) {
                 scores[at] = scores[at - 1];
@@ -123,6 +147,15 @@ static void add_alike(struct cw_error *err, const struct cw_chip *chip, const ch
             scores[at] = score;
             best[at] = candidate;
         }
+    return count;
+}
+
+static void add_alike(struct cw_error *err, const struct cw_chip *chip, uint32_t listed, const char *name)
+{
+    const char *best[MOST_ALIKE];
+    size_t count = find_alike(best, chip, listed, name, true);
+    if (!count)
+        count = find_alike(best, chip, listed, name, false);
     for (size_t i = 0; i < count; i++)
         add(err, "%s%s", i ? ", " : "; the most alike here: ", best[i]);
 }
@@ -140,8 +173,28 @@ void cw_view_hint(struct cw_error *err, const struct counterworks_chip *of, cons
         return;
     struct cw_arena *arena = cw_arena_create();
     if (!strstr(err->message, "; did you mean "))
-        add_alike(err, chip, names[i]);
+        add_alike(err, chip, CW_OF_BOTH, names[i]);
     if (arena)
         add_chips(err, of, chip, names[i], arena);
     cw_arena_destroy(arena);
+}
+
+static bool is_told(const char *message, const char *name, size_t length)
+{
+    for (; length && (message = strchr(message, *name)); message++)
+        if (strncmp(message, name, length) == 0)
+            return true;
+    return false;
+}
+
+void cw_view_hint_listed(struct cw_error *err, const struct counterworks_chip *of, uint32_t listed,
+                         const char *const *names, size_t count)
+{
+    size_t i = 0;
+    if (!strstr(err->message, ", which CUPTI ") && !strstr(err->message, "the database knows no formula for "))
+        return;
+    while (i < count && !is_told(err->message, names[i], base_length(of->chip, names[i])))
+        i++;
+    if (i < count)
+        add_alike(err, of->chip, listed, names[i]);
 }

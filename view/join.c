@@ -224,10 +224,10 @@ enum cw_status cw_view_join(struct counterworks_view *view, const struct cw_view
     j->by = by && !j->by_launch ? cw_rows_find_by(by) : CW_BY_KERNEL;
     of_trace.capture = trace;
     enum cw_status status = pm ? check_samples(in) : CW_OK;
-    if (status == CW_OK && !pm)
-        cw_tell_incomplete(trace, in->notices);
-    if (status == CW_OK && !pm)
-        cw_tell_incomplete(in->capture, in->notices);
+    cw_tell_incomplete(trace, in->notices);
+    cw_tell_incomplete(in->capture, in->notices);
+    if (status == CW_OK && !pm && !in->capture->data.range_count)
+        status = cw_error_set(in->err, CW_ERR_INPUT, "%s: found no ranges, expected some to join", in->capture->asked);
     if (status == CW_OK)
         status = cw_view_timeline(&j->timeline, &of_trace);
     if (status == CW_OK)

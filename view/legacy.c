@@ -32,6 +32,42 @@ static void put_formula(struct cw_writer *text, const struct cw_legacy_name *nam
     cw_write_format(text, "}\n");
 }
 
+/* CUPTI gave utilizations as levels from 0 to 10: 0 is idle, and what is above nine tenths is 10. */
+static const char level[] = ".level";
+
+static void put_level(struct cw_writer *text, const struct cw_legacy_name *name)
+{
+    cw_write_format(text, "  %s%s: {formula: \"min(10, ceil((%s) / 10))\", unit: of 10, description: ", name->name,
+                    level, name->formula);
+    put_quoted(text, name->description);
+    cw_write_format(text, "}\n");
+}
+
+/* The length of a name that asks for the level of a utilization without that ending, or 0. */
+static size_t of_level(const char *name)
+{
+    static const char utilization[] = "_utilization";
+    const size_t length = strlen(name), ending = sizeof level - 1, before = sizeof utilization - 1;
+    const bool is = length > ending + before && strcmp(name + length - ending, level) == 0 &&
+                    strncmp(name + length - ending - before, utilization, before) == 0;
+    return is ? length - ending : 0;
+}
+
+/* A level is asked for by the name with .level behind it. */
+static enum cw_status find(const struct cw_legacy_name **found, bool *is_level, const struct cw_legacy *legacy,
+                           const char *name, struct cw_arena *arena, struct cw_error *err)
+{
+    const size_t length = of_level(name);
+    const char *base = length ? cw_arena_strndup(arena, name, length) : name;
+    if (!base)
+        return cw_error_nomem(err);
+    *found = cw_legacy_find(legacy, base);
+    *is_level = length && *found && (!(*found)->formula || strcmp((*found)->unit, "%") == 0);
+    if (length && !*is_level)
+        *found = NULL;
+    return CW_OK;
+}
+
 static enum cw_status no_equivalent(const struct cw_legacy_name *name, const char *chip, struct cw_error *err)
 {
     return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s has no equivalent on %s: %s%s%s", name->name, chip, name->none,
@@ -59,15 +95,12 @@ static bool may_be_legacy(const struct cw_chip *chip, const char *name)
     return !strstr(name, "__") && cw_metric_parse(&metric, chip, name, NULL) != CW_OK;
 }
 
-static enum cw_status adopt(struct cw_writer *text, const struct cw_legacy *legacy, const struct cw_legacy_name *name,
-                            const char *chip, struct cw_error *err)
+static enum cw_status adopt(struct cw_writer *text, const struct cw_legacy_name *name, bool is_level, const char *chip,
+                            struct cw_error *err)
 {
     if (!name->formula)
         return no_equivalent(name, chip, err);
-    if (strcmp(legacy->chip, chip) != 0)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s is known as a formula over %s, not over %s", name->name,
-                            legacy->chips_text, chip);
-    put_formula(text, name);
+    (is_level ? put_level : put_formula)(text, name);
     return CW_OK;
 }
 
@@ -77,7 +110,7 @@ enum cw_status cw_view_add_legacy(struct counterworks_chip *to, const char *cons
     const struct cw_chip **chip = &to->chip;
     struct cw_arena *arena = to->arena;
     const struct cw_legacy *legacy = NULL;
-    bool *adopted = NULL, unknown = false; /* unknown: suggestions were looked for once */
+    bool(*adopted)[2] = NULL, is_level = false, unknown = false; /* unknown: suggestions were looked for once */
     struct cw_writer text;
     cw_writer_init(&text);
     cw_write_format(&text, "schema: 1\nmetrics:\n");
@@ -87,17 +120,19 @@ enum cw_status cw_view_add_legacy(struct counterworks_chip *to, const char *cons
         if (!may_be_legacy(*chip, names[i]))
             continue;
         if (!legacy)
-            status = cw_legacy_load(&legacy, to->folder, (*chip)->name, arena, err);
+            status = cw_legacy_load(&legacy, to->folder, *chip, arena, err);
         if (status == CW_OK && !adopted && !(adopted = cw_arena_alloc(arena, legacy->count, sizeof *adopted)))
             status = cw_error_nomem(err);
-        const struct cw_legacy_name *name = status == CW_OK ? cw_legacy_find(legacy, names[i]) : NULL;
+        const struct cw_legacy_name *name = NULL;
+        if (status == CW_OK)
+            status = find(&name, &is_level, legacy, names[i], arena, err);
         if (status == CW_OK && !name && !unknown) {
             status = misspelt(legacy, names[i], (*chip)->name, err);
             unknown = true;
         }
-        if (name && !adopted[name - legacy->names]) {
-            status = adopt(&text, legacy, name, (*chip)->name, err);
-            adopted[name - legacy->names] = true;
+        if (name && !adopted[name - legacy->names][is_level]) {
+            status = adopt(&text, name, is_level, (*chip)->name, err);
+            adopted[name - legacy->names][is_level] = true;
         }
     }
     if (status == CW_OK && text.status != CW_OK)

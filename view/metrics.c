@@ -160,7 +160,10 @@ enum cw_status cw_view_begin(struct cw_result *wanted, const struct counterworks
     if (schema->profiler >= CW_PROFILER__PLANNED)
         return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a capture of %s, expected one of ranges or samples",
                             cw_profiler_texts[schema->profiler]);
-    return cw_chip_rename(&wanted->chip, schema->chip, arena, err);
+    enum cw_status status = cw_chip_rename(&wanted->chip, schema->chip, arena, err);
+    if (status == CW_OK && schema->profiler == CW_PROFILER_PM)
+        status = cw_chip_as_sampled(&wanted->chip, arena, err);
+    return status;
 }
 
 bool cw_view_has_name(const char *const *names, size_t count, const char *name)
@@ -228,6 +231,13 @@ static enum cw_status is_held(bool *is, struct holding *h, const struct cw_chip 
     return status == CW_ERR_NOMEM ? status : CW_OK;
 }
 
+/* Of a capture of ranges, what CUPTI lists for PM sampling alone is no metric. */
+static bool may_be_held(const struct cw_result *wanted, enum cw_metric_type type, uint32_t base)
+{
+    return type >= CW_METRIC_TYPE_COUNT || wanted->data->schema.profiler == CW_PROFILER_PM ||
+           cw_chip_lists(wanted->chip, type, base, CW_OF_RANGES);
+}
+
 /* The metrics of the chip, formulas and facts as well, that the capture has all for. */
 static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena, struct cw_error *err)
 {
@@ -246,7 +256,7 @@ static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena
     cw_eval_mark_held(held, chip, &wanted->data->schema);
     for (enum cw_metric_type type = CW_COUNTER; type < CW_ALL_TYPES_COUNT; type++)
         for (uint32_t base = 0; base < cw_metric_base_count(chip, type); base++)
-            for (uint32_t v = 0; v < cw_metric_variants(type); v++) {
+            for (uint32_t v = 0; may_be_held(wanted, type, base) && v < cw_metric_variants(type); v++) {
                 struct cw_metric m = cw_metric_variant(type, base, v);
                 bool is;
                 if (is_held(&is, &holding, chip, &m) != CW_OK)

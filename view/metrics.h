@@ -30,6 +30,10 @@ bool cw_view_has_name(const char *const *names, size_t count, const char *name);
  * and, if no spelling is near, the metrics of this chip whose names are most alike. `names` are those that were asked
  * for. */
 void cw_view_hint(struct cw_error *err, const struct counterworks_chip *chip, const char *const *names, size_t count);
+/* Where `err` says that CUPTI does not collect a counter with a profiler, or that no formula is known, adds the metrics
+ * of the profiler's list that are most alike. */
+void cw_view_hint_listed(struct cw_error *err, const struct counterworks_chip *chip, uint32_t listed,
+                         const char *const *names, size_t count);
 /* Adds the legacy CUPTI names among `names` to the chip, as formulas. CW_ERR_UNSUPPORTED for one without an equivalent
  * on this chip. */
 enum cw_status cw_view_add_legacy(struct counterworks_chip *chip, const char *const *names, size_t count,

@@ -1,39 +1,48 @@
 #include "view/notices.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-static bool has(const struct cw_notices *notices, const char *text)
+static uint64_t hash_of(const char *text) /* FNV-1a */
 {
-    const struct cw_notice *n = notices->first;
-    while (n && strcmp(n->text, text) != 0)
-        n = n->next;
-    return n;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Where the tree has a text, or would have it. There may be a line for each of a folder's hundred thousand files. */
+static struct cw_notice **place_of(struct cw_notices *notices, uint64_t hash, const char *text)
+{
+    struct cw_notice **at = &notices->first;
+    while (*at && ((*at)->hash != hash || strcmp((*at)->text, text) != 0))
+        at = &(*at)->below[hash > (*at)->hash];
+    return at;
 }
 
 static void add(struct cw_notices *notices, const char *text)
 {
-    struct cw_notice *made = has(notices, text) ? NULL : cw_arena_alloc(notices->arena, 1, sizeof *made);
+    const uint64_t hash = hash_of(text);
+    struct cw_notice **place = place_of(notices, hash, text);
+    struct cw_notice *made = *place ? NULL : cw_arena_alloc(notices->arena, 1, sizeof *made);
     if (!made || !(made->text = cw_arena_strdup(notices->arena, text)))
         return;
+    made->hash = hash;
+    *place = made;
     if (notices->last)
         notices->last->next = made;
-    else
-        notices->first = made;
     notices->last = made;
 }
 
 void cw_notice(struct cw_notices *notices, const char *format, ...)
 {
-    char text[1024];
+    struct cw_writer line;
     va_list args;
-    if (!notices)
-        return;
+    cw_writer_init(&line);
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    cw_write_vformat(&line, format, args);
     va_end(args);
-    add(notices, text);
+    cw_notice_take(notices, &line);
 }
 
 void cw_notice_take(struct cw_notices *notices, struct cw_writer *line)

@@ -8,6 +8,8 @@
 struct cw_notice {
     const char *text; /* one line without its end; not escaped */
     struct cw_notice *next;
+    uint64_t hash; /* of the text, by which the first one begins a tree */
+    struct cw_notice *below[2];
 };
 
 /* In the order in which they came, each text once. Begins as {.arena = ...}, where the texts live. */

@@ -163,6 +163,7 @@ static enum cw_status make_stacks(struct counterworks_view *view, const struct c
     struct cw_stacks_output *stacks = cw_arena_alloc(in->arena, 1, sizeof *stacks);
     const bool *keep;
     enum cw_status status = stacks ? cw_view_keep(&keep, in) : cw_error_nomem(in->err);
+    cw_tell_incomplete(in->capture, in->notices);
     if (status == CW_OK)
         status = cw_view_begin(&of->result, in->capture, in->chip, in->arena, in->err);
     if (status == CW_OK)

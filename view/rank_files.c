@@ -135,10 +135,7 @@ static enum cw_status add_processes(struct growing *g, struct cw_input *input, c
                                     struct cw_error *err)
 {
     struct cw_trace trace = {0};
-    enum cw_status status = cw_input_load(input, err);
-    if (status == CW_OK)
-        status = cw_trace_read(&trace, data->devices, data->device_count, input->bytes, (size_t)input->size, name,
-                               arena, err);
+    enum cw_status status = cw_trace_open(&trace, data->devices, data->device_count, input, name, arena, err);
     for (uint32_t p = 0; status == CW_OK && p < trace.process_count; p++)
         status = add_rank(g, cw_trace_attribute(&trace.processes[p], "rank"), st, name, err);
     return status;

@@ -34,9 +34,6 @@ enum cw_status cw_rows_evaluate(struct cw_result *result, const struct cw_rows *
 enum cw_status cw_rows_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_rows *rows,
                               const struct cw_result *result, struct cw_output_rows *shown);
 
-/* The value of an expression whose names have values[name][row]. */
-double cw_rows_expression(const struct cw_expr *expr, const double *const *values, uint32_t row);
-
 /* Advice on kernels or ranges; NULL where they are more than CW_VIEW_MOST_KERNELS. Rules that cannot be read are told
  * and left out. */
 enum cw_status cw_rows_advise(const struct cw_advice **advice, const struct cw_view_input *in,

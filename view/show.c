@@ -15,6 +15,7 @@ struct show {
     struct cw_timeline timeline;
     struct cw_instructions instructions;
     struct cw_pc_data raw;
+    struct cw_error wrong; /* of the rows: all else is shown before it */
 };
 
 static bool is_trace(const struct show *of)
@@ -47,6 +48,10 @@ static enum cw_status print(const struct cw_output *output, const struct cw_term
     const struct show *of = output->result;
     (void)style;
     cw_capture_show(&of->capture->data, of->capture->asked, out);
+    if (of->wrong.code != CW_OK) {
+        *err = of->wrong;
+        return err->code;
+    }
     if (has_instructions(of))
         print_instructions(of, out);
     return is_trace(of) ? cw_timeline_show(&of->timeline, out, err) : CW_OK;
@@ -69,6 +74,10 @@ static json_t *about_instructions(const struct show *of)
 static enum cw_status write_json(FILE *out, const void *show, struct cw_error *err)
 {
     const struct show *of = show;
+    if (of->wrong.code != CW_OK) {
+        *err = of->wrong;
+        return err->code;
+    }
     json_t *tree = cw_capture_manifest(&of->capture->data, of->capture->source);
     if (has_instructions(of))
         cw_json_set(&tree, "instructions", about_instructions(of));
@@ -90,13 +99,16 @@ enum cw_status cw_view_show(struct counterworks_view *view, const struct cw_view
     *view = (struct counterworks_view){.arena = in->arena, .free = of ? free_show : NULL, .owned = of};
     if (!of)
         return cw_error_nomem(in->err);
+    struct cw_view_input rows = *in;
+    rows.err = &of->wrong;
     of->capture = in->capture;
     cw_tell_incomplete(in->capture, in->notices);
-    enum cw_status status = is_trace(of) ? cw_view_timeline(&of->timeline, in) : CW_OK;
+    if (is_trace(of))
+        cw_view_timeline(&of->timeline, &rows);
     if (has_instructions(of))
-        status = cw_view_load_instructions(&of->instructions, &of->raw, in->capture, in->notices, in->arena, in->err);
+        cw_view_load_instructions(&of->instructions, &of->raw, in->capture, in->notices, in->arena, &of->wrong);
     view->output.print = print;
     view->output.result = view->content = of;
     view->renders[CW_VIEW_JSON] = write_json;
-    return status;
+    return CW_OK;
 }

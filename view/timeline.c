@@ -98,10 +98,9 @@ enum cw_status cw_view_timeline(struct cw_timeline *timeline, const struct cw_vi
     const struct cw_counter_data *data = &in->capture->data;
     struct cw_trace *trace = cw_arena_alloc(in->arena, 1, sizeof *trace);
     *timeline = (struct cw_timeline){0};
-    enum cw_status status = trace ? cw_input_load(&in->capture->file, in->err) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = cw_trace_read(trace, data->devices, data->device_count, file->bytes, (size_t)file->size,
-                               in->capture->asked, in->arena, in->err);
+    enum cw_status status =
+        !trace ? cw_error_nomem(in->err)
+               : cw_trace_open(trace, data->devices, data->device_count, file, in->capture->asked, in->arena, in->err);
     if (status == CW_OK && in->request->ranks)
         status = keep_ranks(in, trace);
     if (status == CW_OK)

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "eval/output/timeline_output.h"
-#include "metricdb/expr.h"
+#include "view/choose.h"
 #include "view/kind.h"
 #include "view/lanes.h"
 #include "view/metrics.h"
-#include "view/rows.h"
 #include "view/timeline.h"
 
 enum { LIST_TOP = 30, SECTION_TOP = 10 };
@@ -26,187 +25,37 @@ struct trace {
 
 /* ---- which rows, and in which order ----------------------------------------------------------------------------- */
 
-enum column {
-    LAUNCHES,
-    TOTAL,
-    SHARE,
-    MEAN,
-    LEAST,
-    GREATEST,
-    BYTES,
-    FAILED,
-    SELF,
-    RANGES,
-    WALL,
-    MEDIAN,
-    FASTEST,
-    SLOWEST,
-    NODES,
-    NAME,
-    COLUMN__COUNT
-};
-static const char *const column_names[COLUMN__COUNT] = {"launches", "total",   "share", "mean",   "least", "greatest",
-                                                        "bytes",    "failed",  "self",  "ranges", "wall",  "median",
-                                                        "fastest",  "slowest", "nodes", "name"};
-
-/* Whether rows have anything in a column. */
-static bool has_column(enum cw_timeline_by by, enum column column)
+static struct cw_group_row row_of(const void *groups, uint32_t group)
 {
-    const bool ranges = cw_timeline_by_ranges(by), graphs = by == CW_TIMELINE_BY_GRAPH;
-    switch (column) {
-    case BYTES:
-        return by != CW_TIMELINE_BY_CALL && by != CW_TIMELINE_BY_KERNEL && by != CW_TIMELINE_BY_FAMILY;
-    case FAILED:
-        return by == CW_TIMELINE_BY_CALL;
-    case SELF:
-        return ranges;
-    case RANGES:
-    case WALL:
-    case MEDIAN:
-    case FASTEST:
-    case SLOWEST:
-        return ranges || graphs;
-    case NODES:
-        return graphs;
-    default:
-        return true;
-    }
-}
-
-static enum column find_column(enum cw_timeline_by by, const char *name, size_t length)
-{
-    enum column c = 0;
-    while (c < COLUMN__COUNT &&
-           (strncmp(column_names[c], name, length) != 0 || column_names[c][length] || !has_column(by, c)))
-        c++;
-    return c;
-}
-
-static double value_of(const struct cw_timeline_groups *groups, uint32_t group, enum column column)
-{
-    const struct cw_timeline_group *g = &groups->items[group];
-    const double values[] = {(double)g->count,
-                             g->total,
-                             groups->total > 0 ? g->total / groups->total : 0,
-                             cw_timeline_group_mean(g),
-                             g->least,
-                             g->greatest,
-                             g->bytes,
-                             (double)g->failed,
-                             g->own,
-                             (double)g->ranges,
-                             g->wall,
-                             g->median,
-                             g->fastest,
-                             g->longest,
-                             (double)g->nodes};
-    return values[column];
-}
-
-static enum cw_status check_column(enum column column, enum cw_timeline_by by, const char *option, const char *name,
-                                   struct cw_error *err)
-{
-    char names[200] = "";
-    size_t used = 0;
-    if (column < COLUMN__COUNT)
-        return CW_OK;
-    for (enum column c = 0; c < NAME; c++)
-        if (has_column(by, c))
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s, ", column_names[c]);
-    return cw_error_set(err, CW_ERR_USAGE, "found %s '%.200s', expected of a trace by %s one of %sname", option, name,
-                        cw_timeline_by_names[by], names);
-}
-
-static enum cw_status filter(const struct cw_view_input *in, struct cw_timeline_rows *rows, const char *text)
-{
-    struct cw_expr expr;
-    uint32_t kept = 0;
-    enum cw_status status = cw_expr_parse_condition(&expr, text, "--filter", in->arena, in->err);
-    if (status == CW_ERR_INPUT) /* of the command line */
-        in->err->code = status = CW_ERR_USAGE;
-    const double **values = status == CW_OK ? cw_arena_alloc(in->arena, expr.name_count, sizeof *values) : NULL;
-    if (status == CW_OK && !values)
-        status = cw_error_nomem(in->err);
-    for (uint32_t n = 0; status == CW_OK && n < expr.name_count; n++) {
-        enum column column = find_column(rows->groups.by, expr.names[n], strlen(expr.names[n]));
-        column = column == NAME ? COLUMN__COUNT : column;
-        double *own = cw_arena_alloc(in->arena, rows->groups.count, sizeof *own);
-        status =
-            !own ? cw_error_nomem(in->err) : check_column(column, rows->groups.by, "--filter", expr.names[n], in->err);
-        for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
-            own[i] = value_of(&rows->groups, i, column);
-        values[n] = own;
-    }
-    for (uint32_t i = 0; status == CW_OK && i < rows->count; i++)
-        if (cw_rows_expression(&expr, values, rows->rows[i]) > 0)
-            rows->rows[kept++] = rows->rows[i];
-    if (status == CW_OK) {
-        rows->dropped += rows->count - kept;
-        rows->count = kept;
-    }
-    return status;
-}
-
-struct order {
-    const struct cw_timeline_groups *groups;
-    enum column column;
-    bool ascending;
-    const char *const *names; /* by group; NULL: by a number */
-};
-
-static int compare(const void *left, const void *right, void *order)
-{
-    const struct order *o = order;
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    int found;
-    if (o->names) {
-        found = strcmp(o->names[a], o->names[b]);
-    } else {
-        const double x = value_of(o->groups, a, o->column), y = value_of(o->groups, b, o->column);
-        found = (x > y) - (x < y);
-    }
-    found = o->ascending ? found : -found;
-    return found ? found : (a > b) - (a < b);
-}
-
-static const char *const *list_names(const struct cw_timeline_groups *groups, struct cw_arena *arena)
-{
-    const char **names = cw_arena_alloc(arena, groups->count, sizeof *names);
-    char text[CW_TIMELINE_NAME_SIZE];
-    for (uint32_t g = 0; names && g < groups->count; g++)
-        if (!(names[g] = cw_arena_strdup(arena, cw_timeline_group_name(groups, g, text))))
-            return NULL;
-    return names;
-}
-
-static enum cw_status sort(const struct cw_view_input *in, struct cw_timeline_rows *rows, const char *text)
-{
-    const size_t length = strcspn(text, ":");
-    struct order order = {&rows->groups, find_column(rows->groups.by, text, length), false, NULL};
-    if (text[length] && strcmp(text + length, ":asc") != 0 && strcmp(text + length, ":desc") != 0)
-        order.column = COLUMN__COUNT;
-    const enum cw_status status = check_column(order.column, rows->groups.by, "--sort", text, in->err);
-    if (status != CW_OK)
-        return status;
-    order.ascending = text[length] ? text[length + 1] == 'a' : order.column == NAME;
-    if (order.column == NAME && !(order.names = list_names(&rows->groups, in->arena)))
-        return cw_error_nomem(in->err);
-    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare, &order);
-    return CW_OK;
+    return cw_timeline_group_row(groups, group);
 }
 
 static enum cw_status make_list(struct trace *v, struct cw_timeline_rows *rows, enum cw_timeline_by by, size_t top)
 {
-    const struct counterworks_request *o = v->in->request;
-    enum cw_status status = cw_timeline_rows_make(rows, &v->t, by, &v->choice.keep, 0, v->in->arena, v->in->err);
-    for (size_t i = 0; status == CW_OK && i < o->filters.count; i++)
-        status = filter(v->in, rows, o->filters.names[i]);
-    if (status == CW_OK && o->sort)
-        status = sort(v->in, rows, o->sort);
-    if (top && rows->count > top) {
-        rows->left = rows->count - (uint32_t)top;
-        rows->count = (uint32_t)top;
+    const struct cw_view_input *in = v->in;
+    const struct cw_timeline_groups *groups = &rows->groups;
+    enum cw_status status = cw_timeline_rows_make(rows, &v->t, by, &v->choice.keep, 0, in->arena, in->err);
+    if (status != CW_OK)
+        return status;
+    const char **names = cw_arena_alloc(in->arena, groups->count, sizeof *names);
+    struct cw_chosen chosen = {.rows = rows->rows, .count = rows->count};
+    const struct cw_choosing from = {.kind = cw_timeline_group_kind(by),
+                                     .called = cw_arena_printf(in->arena, "of a trace by %s", cw_timeline_by_names[by]),
+                                     .count = groups->count,
+                                     .row = row_of,
+                                     .groups = groups,
+                                     .names = names};
+    if (!names || !from.called)
+        return cw_error_nomem(in->err);
+    for (uint32_t g = 0; g < groups->count; g++) {
+        char text[CW_TIMELINE_NAME_SIZE];
+        if (in->request->sort && !(names[g] = cw_arena_strdup(in->arena, cw_timeline_group_name(groups, g, text))))
+            return cw_error_nomem(in->err);
     }
+    status = cw_choose(&chosen, &from, in, NULL, top);
+    rows->count = chosen.count;
+    rows->left = chosen.left;
+    rows->dropped += chosen.dropped;
     return status;
 }
 

@@ -35,7 +35,7 @@ static enum cw_status match_kernels(struct choosing *v, const struct counterwork
     if (!names || !index || !fits || !used)
         return cw_error_nomem(v->in->err);
     of_kernels.ranges = NULL;
-    for (uint32_t i = 0; i < t->gpu_count; i++) {
+    for (uint32_t i = 0; i < t->gpu_count; i++, cw_timeline_step(t)) {
         const uint32_t name = t->gpu[i].name;
         if (t->gpu[i].kind != CW_TRACE_KERNEL || used[name] || !name)
             continue;
@@ -77,7 +77,7 @@ static enum cw_status find_within(struct choosing *v, const bool *paths)
     v->to->within = cw_arena_alloc(v->in->arena, t->range_count, sizeof *v->to->within);
     if (!v->to->within)
         return cw_error_nomem(v->in->err);
-    for (uint32_t i = 0; i < t->range_count; i++)
+    for (uint32_t i = 0; i < t->range_count; i++, cw_timeline_step(t))
         if (paths[t->ranges[i].path])
             v->to->within[v->to->within_count++] = (struct cw_timeline_window){t->ranges[i].start, t->ranges[i].end};
     v->to->within_count = cw_timeline_join_windows(v->to->within, v->to->within_count);
@@ -94,10 +94,10 @@ static enum cw_status choose_calls(struct choosing *v, const struct counterworks
     bool *launched = cw_arena_alloc(v->in->arena, t->call_count, sizeof *launched);
     if (!keep || !launched)
         return cw_error_nomem(v->in->err);
-    for (uint32_t i = 0; i < t->gpu_count; i++)
+    for (uint32_t i = 0; i < t->gpu_count; i++, cw_timeline_step(t))
         if (gpu[i] && t->gpu[i].call != CW_TIMELINE_NONE)
             launched[t->gpu[i].call] = true;
-    for (uint32_t i = 0; i < t->call_count; i++) {
+    for (uint32_t i = 0; i < t->call_count; i++, cw_timeline_step(t)) {
         const bool other = !wanted->kernels.count && (!wanted->excluded.count || !t->calls[i].launched);
         keep[i] = (other || launched[i]) && (!wanted->ranges || paths[t->calls[i].path]);
     }
@@ -147,11 +147,11 @@ static enum cw_status choose_others(struct choosing *v, const bool *paths)
     bool *marks = cw_arena_alloc(v->in->arena, t->mark_count, sizeof *marks);
     if (!waits || !marks || !find_open(v, paths, &open))
         return cw_error_nomem(v->in->err);
-    for (uint32_t i = 0; i < t->wait_count; i++) {
+    for (uint32_t i = 0; i < t->wait_count; i++, cw_timeline_step(t)) {
         const struct cw_timeline_wait *w = &t->waits[i];
         waits[i] = w->call == CW_TIMELINE_NONE ? is_open(v, &open, w->thread, w->start) : paths[t->calls[w->call].path];
     }
-    for (uint32_t i = 0; i < t->mark_count; i++)
+    for (uint32_t i = 0; i < t->mark_count; i++, cw_timeline_step(t))
         marks[i] = is_open(v, &open, t->marks[i].thread, t->marks[i].start);
     v->to->keep.waits = waits;
     v->to->keep.marks = marks;
@@ -185,7 +185,7 @@ enum cw_status cw_trace_choose(struct cw_trace_choice *choice, const struct cw_v
         status = match_paths(v, wanted, or_none, paths);
     if (status == CW_OK && wanted->ranges)
         status = find_within(v, paths);
-    for (uint32_t i = 0; status == CW_OK && i < t->gpu_count; i++) {
+    for (uint32_t i = 0; status == CW_OK && i < t->gpu_count; i++, cw_timeline_step(t)) {
         const struct cw_timeline_gpu *g = &t->gpu[i];
         const bool kernel = g->kind == CW_TRACE_KERNEL;
         const bool named = !by_kernel || (kernel ? kernels[g->name] : !wanted->kernels.count);

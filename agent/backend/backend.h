@@ -31,18 +31,18 @@ struct cw_range_options {
     const char *keep_native;
     struct cw_filter_options filter;
     enum cw_replay_kind replay;
-    bool user;                    /* user ranges instead of launches */
-    bool for_context, for_device; /* whose work may count: the context's, the device's; both: the device's while nothing
-                                     else uses it */
-    uint32_t levels;              /* levels of nested user ranges */
-    bool whole_graphs;            /* batch: a CUDA graph launch is one range; else each of its kernels is */
-    bool verbose;                 /* report the time of batches and the reasons for their ends */
-    uint32_t reserve_mb, on_host_mb; /* memory to save to, as in message.h */
-    uint32_t every;                  /* multiplexing counts one of this many similar launches; 0 or 1: all */
-    uint32_t slowdown;    /* limit on the slow-down by multiplexing, in thousandths of a percent; 0: no limit */
-    uint32_t sim_kernels; /* launches to simulate; CW_SIM_TRAINING: those of training */
-    uint32_t sim_drop;    /* number of them to lose */
-    uint32_t sim_loop;    /* kernels that repeat in a loop and have similar launches; 0: no two launches are similar */
+    struct cw_trace_window_options when; /* to capture: with it, neither windows of time nor signals */
+    bool user;                       /* user ranges rather than launches */
+    bool for_context, for_device;    /* whose work may count; both: the device's while nothing else uses it */
+    uint32_t levels;                 /* of nested user ranges */
+    bool whole_graphs;               /* batch: the launch of a CUDA graph is one range; else each of its kernels is */
+    bool verbose;                    /* say what batches took, and what ended them */
+    uint32_t reserve_mb, on_host_mb; /* where memory is saved, as in message.h */
+    uint32_t every;                  /* multiplexing counts every so many of what is alike; 0 or 1: all */
+    uint32_t slowdown; /* that multiplexing may cost the program, in thousandths of a percent; 0: whatever it does */
+    uint32_t sim_kernels; /* launches to pretend; CW_SIM_TRAINING: those of training */
+    uint32_t sim_drop;    /* how many of them to lose */
+    uint32_t sim_loop; /* how many kernels take turns, whose launches are alike; 0: no two launches are */
 };
 
 /* Options for single instructions: PC samples or SASS metrics. */
@@ -53,7 +53,8 @@ struct cw_pc_options {
     /* Selects kernels and devices. For PC sampling also: a user range during which to sample and, in serialized mode,
      * some of the launches. */
     struct cw_filter_options filter;
-    /* for PC sampling: */
+    struct cw_trace_window_options when; /* to capture: with it, neither windows of time nor signals */
+    /* PC sampling */
     uint64_t flush_ns;
     enum cw_pc_mode mode;
     uint8_t period;        /* 0: CUPTI's default */
@@ -78,7 +79,8 @@ struct cw_pm_options {
     double every_s;    /* least time between the starts of windows; 0: begin the next as soon as one is decoded */
     /* If it names a user range or kernels: one window for each such range or, with kernels, for each launch. */
     struct cw_filter_options filter;
-    uint64_t buffer_bytes;          /* 0: a size that is likely to be enough */
+    struct cw_trace_window_options when; /* to sample: with it, neither windows of time nor signals */
+    uint64_t buffer_bytes;          /* 0: as much as is likely to be needed */
     bool no_trace;                  /* leave out the program's kernel launches */
     uint32_t sim_samples, sim_drop; /* samples to simulate, and number of them to lose */
     bool sim_overflow;              /* the loss is an overflow */
@@ -133,13 +135,14 @@ struct cw_node_needs {
 
 struct cw_backend {
     const char *name;
-    const char *missing; /* reason why this build lacks the backend and has no functions below; NULL: it has them */
-    bool has_batches;    /* replays launches in batches (cw_range_options.verbose) */
-    bool keeps_native;   /* can keep NVIDIA's data (cw_range_options.keep_native) */
-    /* Each function runs the program of the options to its end and writes the capture to their output. On success
-     * *exit_status passes the program's own on. An error comes before the program was started, or after it has ended by
-     * itself; the file then has the complete data, without the program's end. CW_ERR_UNSUPPORTED: this build or this
-     * node cannot make such captures. Options are borrowed. */
+    const char *missing; /* why this build lacks it, and has nothing of what follows; NULL: it does not */
+    bool has_batches;    /* launches are replayed together (cw_range_options.verbose) */
+    bool keeps_native;   /* there is data of NVIDIA's to keep (cw_range_options.keep_native) */
+    bool sees_launches;  /* of a program, as they go by: --steady and the like wait for some */
+    /* Each runs the program of the options to its end, and writes what it captures to their output. On success
+     * *exit_status is what passes the program's own on. An error comes before the program was started, or after it has
+     * ended by itself; then what was complete is in the file, which does not say how the program ended.
+     * CW_ERR_UNSUPPORTED: this build or this node cannot make such captures. Options are borrowed. */
     enum cw_status (*range)(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pc)(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pm)(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);

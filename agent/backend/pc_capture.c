@@ -21,7 +21,7 @@ bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, con
                     struct cw_arena *arena)
 {
     struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)device->attribute_count + 3, sizeof *pairs);
-    const char *filter = cw_filter_text(&o->filter, arena);
+    const char *filter = cw_trace_window_filter_text(&o->when, &o->filter, arena);
     uint32_t n = device->attribute_count;
     if (!pairs || !filter)
         return false;
@@ -72,7 +72,8 @@ enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_prog
     status = cw_program_verdict(program, name, o->capture.output, status, exit_status, err);
     if (status != CW_OK || samples || *exit_status)
         return status;
-    const bool chosen = o->filter.kernel_count || o->filter.excluded_count || cw_filter_counts(&o->filter);
+    const bool chosen = o->filter.kernel_count || o->filter.excluded_count || cw_filter_counts(&o->filter) ||
+                        cw_trace_window_any(&o->when, &(struct cw_filter_options){.launch_count = UINT64_MAX});
     if (o->sass && chosen)
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel that was asked for, so nothing was captured", name);
     if (o->sass && o->filter.devices)

@@ -40,7 +40,8 @@ bool cw_pm_by_launch(const struct cw_pm_options *o)
 
 bool cw_pm_by_program(const struct cw_pm_options *o)
 {
-    return o->filter.range || cw_pm_by_launch(o);
+    static const struct cw_filter_options none = {.launch_count = UINT64_MAX};
+    return o->filter.range || cw_pm_by_launch(o) || cw_trace_window_any(&o->when, &none);
 }
 
 bool cw_pm_has_trace(const struct cw_pm_options *o)
@@ -51,7 +52,7 @@ bool cw_pm_has_trace(const struct cw_pm_options *o)
 uint32_t cw_pm_describe_windows(const struct cw_pm_options *o, char text[96], struct cw_pair attributes[2],
                                 struct cw_arena *arena)
 {
-    const char *filter = cw_pm_by_program(o) ? cw_filter_text(&o->filter, arena) : NULL;
+    const char *filter = cw_pm_by_program(o) ? cw_trace_window_filter_text(&o->when, &o->filter, arena) : NULL;
     uint32_t count = 0;
     if (o->every_s > 0)
         snprintf(text, 96, "%.9g s every %.9g s", o->window_s, o->every_s);
@@ -110,9 +111,11 @@ static enum cw_status no_sample(const struct cw_pm_options *o, const struct cw_p
     if (cw_pm_by_launch(o) && !out->ranges)
         return cw_error_set(err, CW_ERR_APP, "no sample was taken: found no launch that --kernel and --exclude take%s",
                             o->filter.range ? ", within such a range" : "");
-    if (cw_pm_by_program(o) && !out->ranges)
+    if (o->filter.range && !out->ranges)
         return cw_error_set(err, CW_ERR_APP, "no sample was taken: found no user range that matches '%s'",
                             o->filter.range);
+    if (cw_pm_by_program(o) && !out->ranges)
+        return cw_error_set(err, CW_ERR_APP, "no sample was taken: nothing was to be sampled while the program ran");
     double ms = (double)out->sampled_ns / 1e6;
     if (out->lost)
         return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken: all %" PRIu64 " were lost", out->lost);

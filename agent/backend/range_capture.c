@@ -122,7 +122,7 @@ static void tell_parts(const struct cw_range_capture *c)
 static const char *filter_text(const struct cw_range_capture *c)
 {
     const struct cw_range_options *o = c->options;
-    const char *text = cw_filter_text(&o->filter, c->arena);
+    const char *text = cw_trace_window_filter_text(&o->when, &o->filter, c->arena);
     if (text && o->every > 1)
         text = cw_arena_printf(c->arena, "%s%s--every %" PRIu32, text, *text ? " " : "", o->every);
     if (text && o->slowdown)
@@ -158,6 +158,7 @@ enum cw_status cw_range_capture_run(struct cw_range_capture *c, const struct cw_
     if (status != CW_OK)
         return status;
     c->out.clocks = c->clocks;
+    c->out.steady = c->options->when.periods != 0;
     for (uint32_t i = 0; i < count && status == CW_OK && trouble->code == CW_OK; i++) {
         if (i && !cw_program_may_run_again(program))
             break;
@@ -192,7 +193,8 @@ enum cw_status cw_range_capture_verdict(const struct cw_range_capture *c, const 
         return status;
     const struct cw_filter_options *f = &c->options->filter;
     bool chosen = c->options->user || f->kernel_count || f->excluded_count || f->range || f->process || f->devices ||
-                  f->launch_skip || f->launch_count != UINT64_MAX || f->only_program;
+                  f->launch_skip || f->launch_count != UINT64_MAX || f->only_program ||
+                  cw_trace_window_any(&c->options->when, f);
     return cw_error_set(err, CW_ERR_APP,
                         c->out.dropped ? "%s launched nothing that could be collected, so nothing was captured"
                         : chosen       ? "%s launched nothing of what was asked for, so nothing was captured"
@@ -249,6 +251,9 @@ void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_lau
         add(a, "scope", cw_scope_names[l->scope]);
     if (l->nvtx && *l->nvtx)
         add(a, "nvtx", l->nvtx);
+    snprintf(a->period, sizeof a->period, "%" PRIu32, l->period);
+    if (l->period)
+        add(a, "period", a->period);
     snprintf(a->graphs, sizeof a->graphs, "%" PRIu32, l->graphs);
     if (l->graphs)
         add(a, "graphs", a->graphs);

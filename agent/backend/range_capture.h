@@ -49,12 +49,13 @@ void cw_range_capture_leave_out(const struct cw_range_capture *capture, struct c
  * ranges. */
 void cw_range_capture_see(struct cw_range_capture *capture, uint32_t gpu, const struct cw_value *values);
 
-/* Attributes of a range: kind of replay, reason why it was counted once, cold cache, whose work counted unless the
- * context's, path of user ranges, and number of graphs launched in it. Texts are borrowed. */
+/* What a range's attributes say: how it was replayed, why it was counted once, whether it was cold, whose work counted
+ * where that was not the context's, the path of user ranges, which of the captured periods it is in, and how many
+ * graphs were launched in it. Texts are borrowed. */
 struct cw_range_attributes {
-    struct cw_pair pairs[7];
+    struct cw_pair pairs[8];
     uint32_t count;
-    char graphs[16], graph_kernel[32];
+    char period[16], graphs[16], graph_kernel[32];
 };
 void cw_range_attributes_make(struct cw_range_attributes *a, const struct cw_launch *launch);
 

@@ -18,7 +18,8 @@ const struct cw_backend cw_backend_cupti = {
     .missing = "this build has no cupti backend: CUDA headers were not found when it was built; --backend sim works "
                "without a GPU",
     .has_batches = true,
-    .keeps_native = true};
+    .keeps_native = true,
+    .sees_launches = true};
 #endif
 
 /* To add a backend, add a line here and its name to --help. */
@@ -72,6 +73,53 @@ const struct cw_option cw_command_file_options[] = {
     {CW_OPTION_ROWS(cw_command_capture_options)},
     {0},
 };
+
+/* --steady 2, or all */
+static void read_periods(void *periods, char *text, struct argp_state *state)
+{
+    char *end;
+    const unsigned long count = strtoul(text, &end, 10);
+    if (strcmp(text, "all") == 0)
+        *(uint32_t *)periods = CW_EVERY_PERIOD;
+    else if (*text >= '0' && *text <= '9' && !*end && count && count <= 1000000)
+        *(uint32_t *)periods = (uint32_t)count;
+    else
+        cw_usage_error(state, "found --steady '%s', expected how many periods from 1 to 1000000, or all", text);
+}
+
+const struct cw_option cw_command_when_options[] = {
+    {"steady", 0, "N|all",
+     "capture N whole periods with which launches repeat, such as steps of training or decoding, once a few of them "
+     "have come; what comes before is let by",
+     CW_OPTION_READ(struct cw_trace_window_options, periods, read_periods)},
+    {"after", 0, "N[s|ms|us]", "capture from so long after the program's start on (default: from its start)",
+     CW_OPTION_READ(struct cw_trace_window_options, delay_ns, cw_command_ns)},
+    {"for", 0, "N[s|ms|us]", "capture for so long; the program runs on to its end (default: to its end)",
+     CW_OPTION_READ(struct cw_trace_window_options, duration_ns, cw_command_ns)},
+    {"profiler-api", 0, NULL, "capture between cudaProfilerStart and cudaProfilerStop (torch.cuda.profiler)",
+     CW_OPTION_FLAG(struct cw_trace_window_options, profiler)},
+    {0},
+};
+
+const char *cw_command_when(const struct cw_trace_window_options *when)
+{
+    return when->periods       ? "steady"
+           : when->profiler    ? "profiler-api"
+           : when->delay_ns    ? "after"
+           : when->duration_ns ? "for"
+                               : NULL;
+}
+
+void cw_command_check_when(const struct cw_command_capture *capture, const struct cw_trace_window_options *when,
+                           struct argp_state *state)
+{
+    const struct cw_backend *backend = cw_command_backend(capture);
+    const char *option = cw_command_when(when);
+    if (option && backend && !backend->sees_launches)
+        cw_usage_error(state, "found --%s with the simulated GPU, expected a real one's launches", option);
+    if (option && !capture->options.argv)
+        cw_usage_error(state, "found --%s without a program, expected one whose launches are seen", option);
+}
 
 void cw_command_devices(void *devices, char *text, struct argp_state *state)
 {

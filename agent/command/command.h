@@ -36,7 +36,13 @@ struct cw_command_capture {
 extern const struct cw_option cw_command_capture_options[];
 /* The same, and -o for a capture in one file. */
 extern const struct cw_option cw_command_file_options[];
-/* Reads --device: sets a bit of the uint64_t for each number; 0 means all. */
+/* --steady, --after, --for and --profiler-api, in a struct cw_trace_window_options; which of them was given first here,
+ * or NULL; and what is checked of them, where a simulated GPU has none of them. */
+extern const struct cw_option cw_command_when_options[];
+const char *cw_command_when(const struct cw_trace_window_options *when);
+void cw_command_check_when(const struct cw_command_capture *capture, const struct cw_trace_window_options *when,
+                           struct argp_state *state);
+/* Reads --device: a bit of the uint64_t for each number, 0 for all. */
 void cw_command_devices(void *devices, char *text, struct argp_state *state);
 /* Read a time above 0, as 10, 10s, 500ms, 5m or 2h, into a double of seconds or a uint64_t of ns. */
 void cw_command_seconds(void *seconds, char *text, struct argp_state *state);

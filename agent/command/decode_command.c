@@ -25,7 +25,8 @@ struct decoding {
     const struct decode_options *options;
     const struct cw_nvperf *library;
     struct cw_arena *arena;
-    uint8_t *image; /* aligned as the library requires */
+    enum cw_nvperf_activity activity; /* what the image is of */
+    uint8_t *image;                   /* aligned as the library wants it */
     size_t size;
     struct cw_schema_counter *counters;
     uint32_t count;
@@ -90,10 +91,20 @@ static enum cw_status keep_wanted(struct decoding *d, struct cw_error *err)
     return CW_OK;
 }
 
+/* NVIDIA's evaluator of ranges refuses samples, and the other way round. */
+static void find_activity(struct decoding *d)
+{
+    struct cw_nvperf_evaluator *e = NULL;
+    if (cw_nvperf_evaluator_create(&e, d->library, d->options->chip, CW_NVPERF_PM_SAMPLING, d->image, d->size, NULL) ==
+        CW_OK)
+        d->activity = CW_NVPERF_PM_SAMPLING;
+    cw_nvperf_evaluator_destroy(e);
+}
+
 static enum cw_status list_counters(struct decoding *d, struct cw_error *err)
 {
     struct cw_nvperf_evaluator *e;
-    enum cw_status status = cw_nvperf_evaluator_create(&e, d->library, d->options->chip, NULL, 0, err);
+    enum cw_status status = cw_nvperf_evaluator_create(&e, d->library, d->options->chip, d->activity, NULL, 0, err);
     if (status != CW_OK)
         return status;
     d->count = (uint32_t)cw_nvperf_metric_count(e, CW_NVPERF_COUNTER);
@@ -110,9 +121,38 @@ static enum cw_status list_counters(struct decoding *d, struct cw_error *err)
     return d->options->metrics ? keep_wanted(d, err) : CW_OK;
 }
 
+static enum cw_status write_ranges(struct cw_collector *out, struct cw_nvperf_decoder *decoder, struct cw_value *values,
+                                   struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < cw_nvperf_decoder_ranges(decoder); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "range %zu", i);
+        struct cw_range range = {.name = name, .kernel = ""};
+        status = cw_nvperf_decode_range(decoder, i, values, err);
+        if (status == CW_OK)
+            status = cw_collector_range(out, &range, values, err);
+    }
+    return status;
+}
+
+/* Where the samples lie in time, the host library does not tell: each begins where the one before ends. */
+static enum cw_status write_samples(struct cw_collector *out, struct cw_nvperf_decoder *decoder,
+                                    struct cw_value *values, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < cw_nvperf_decoder_ranges(decoder); i++) {
+        status = cw_nvperf_decode_range(decoder, i, values, err);
+        if (status == CW_OK)
+            status = cw_collector_sample(out, i, i + 1, values, err);
+    }
+    return status;
+}
+
 static enum cw_status write_file(struct decoding *d, struct cw_nvperf_decoder *decoder, struct cw_error *err)
 {
     struct cw_schema schema = {.chip = d->options->chip,
+                               .profiler = d->activity == CW_NVPERF_PROFILER ? CW_PROFILER_RANGE : CW_PROFILER_PM,
                                .producer = "counterworks " CW_VERSION,
                                .counter_count = d->count,
                                .counters = d->counters};
@@ -128,14 +168,8 @@ static enum cw_status write_file(struct decoding *d, struct cw_nvperf_decoder *d
         status = cw_collector_open(&out, d->options->output, d->options->force, &schema, err);
     if (status == CW_OK)
         status = cw_collector_device(&out, &device, err);
-    for (size_t i = 0; status == CW_OK && i < cw_nvperf_decoder_ranges(decoder); i++) {
-        char name[32];
-        snprintf(name, sizeof name, "range %zu", i);
-        struct cw_range range = {.name = name, .kernel = ""};
-        status = cw_nvperf_decode_range(decoder, i, values, err);
-        if (status == CW_OK)
-            status = cw_collector_range(&out, &range, values, err);
-    }
+    if (status == CW_OK)
+        status = (d->activity == CW_NVPERF_PROFILER ? write_ranges : write_samples)(&out, decoder, values, err);
     if (status == CW_OK)
         status = cw_collector_end(&out, CW_END_NO_PROGRAM, 0, err);
     cw_collector_close(&out);
@@ -150,10 +184,12 @@ static enum cw_status decode(const struct decode_options *options, struct cw_err
     if (status == CW_OK)
         status = read_image(&d, err);
     if (status == CW_OK)
+        find_activity(&d);
+    if (status == CW_OK)
         status = list_counters(&d, err);
     if (status == CW_OK)
-        status =
-            cw_nvperf_decoder_create(&decoder, d.library, options->chip, d.image, d.size, d.counters, d.count, err);
+        status = cw_nvperf_decoder_create(&decoder, d.library, options->chip, d.activity, d.image, d.size, d.counters,
+                                          d.count, err);
     if (status == CW_OK)
         status = write_file(&d, decoder, err);
     cw_nvperf_decoder_destroy(decoder);

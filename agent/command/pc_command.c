@@ -59,6 +59,7 @@ static void check_arguments(void *arguments, struct argp_state *state)
         cw_usage_error(state, "%s", sass ? "-m METRIC and -o RUN.cwd are required" : "-o RUN.cwd is required");
     if (!a->capture.options.argv)
         cw_usage_error(state, "no program: give one after --");
+    cw_command_check_when(&a->capture, &a->options.when, state);
     if (cw_filter_counts(&a->options.filter) && a->options.mode != CW_PC_SERIALIZED)
         cw_usage_error(state,
                        "found --launch-%s with --mode continuous, expected serialized: only then does a sample "
@@ -73,6 +74,7 @@ static const struct cw_option common_options[] = {
      CW_OPTION_LIST(struct pc_arguments, options.filter.kernels, options.filter.kernel_count)},
     {"exclude", 0, "REGEX", "no kernels with a matching name; may be repeated",
      CW_OPTION_LIST(struct pc_arguments, options.filter.excluded, options.filter.excluded_count)},
+    {CW_OPTION_GROUP(struct pc_arguments, options.when, cw_command_when_options)},
     {"code", 0, "all|none",
      "all (default): keep the code that runs, so that the file alone gives source lines; none: leave it out",
      CW_OPTION_CHOICE(struct pc_arguments, options.no_code)},

@@ -46,12 +46,14 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (!a->capture.options.argv && a->options.duration_s <= 0)
         cw_usage_error(state, "neither a program nor --duration: give one, or both");
     const struct cw_filter_options *f = &a->options.filter;
-    const char *windows = f->kernel_count ? "kernel" : f->excluded_count ? "exclude" : f->range ? "range" : NULL;
+    const char *when = cw_command_when(&a->options.when);
+    const char *windows = f->kernel_count ? "kernel" : f->excluded_count ? "exclude" : f->range ? "range" : when;
     if (windows && (!a->capture.options.argv || a->options.no_trace || a->options.every_s > 0))
         cw_usage_error(state, "found --%s %s, expected it of a program whose ranges and launches are told", windows,
                        !a->capture.options.argv ? "without a program"
                        : a->options.no_trace    ? "with --no-trace"
                                                 : "with --every");
+    cw_command_check_when(&a->capture, &a->options.when, state);
     if (cw_filter_counts(f) && !f->kernel_count && !f->excluded_count)
         cw_usage_error(state, "found --launch-%s without --kernel or --exclude, expected whose launches to take",
                        f->launch_skip ? "skip" : "count");
@@ -93,6 +95,7 @@ static const struct cw_option pm_options[] = {
      CW_OPTION_NUMBER(struct pm_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
     {"launch-count", 0, "N", "windows for at most N of the matching launches",
      CW_OPTION_NUMBER(struct pm_arguments, options.filter.launch_count, 0, UINT32_MAX)},
+    {CW_OPTION_GROUP(struct pm_arguments, options.when, cw_command_when_options)},
     {"device", 0, "LIST", "the GPUs to sample, by number: 0,2, or all of the plan's chip (default: 0)",
      CW_OPTION_READ(struct pm_arguments, options.devices, cw_command_devices)},
     {"buffer", 0, "MIB", "size of the hardware's buffer (default: 256; with --window the size that the window needs)",

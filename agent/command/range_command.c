@@ -40,6 +40,15 @@ static void check_saving(const struct range_arguments *a, const struct cw_backen
         cw_usage_error(state, "found %s with the simulated GPU, expected a real one's memory to save", option);
 }
 
+/* The program says what is repeated under user replay, and when. */
+static void check_when(const struct range_arguments *a, struct argp_state *state)
+{
+    const char *option = cw_command_when(&a->options.when);
+    cw_command_check_when(&a->capture, &a->options.when, state);
+    if (option && a->options.replay == CW_REPLAY_USER)
+        cw_usage_error(state, "found --%s with --replay user, expected another replay", option);
+}
+
 static void check_arguments(void *arguments, struct argp_state *state)
 {
     struct range_arguments *a = arguments;
@@ -73,6 +82,7 @@ static void check_arguments(void *arguments, struct argp_state *state)
         cw_usage_error(state, "found --keep-native %s, expected another file than the plan and the output",
                        o->keep_native);
     check_saving(a, backend, state);
+    check_when(a, state);
     if (o->user && (o->filter.kernel_count || o->filter.excluded_count))
         cw_usage_error(state, "found --%s with --ranges user, expected --range for their names",
                        o->filter.kernel_count ? "kernel" : "exclude");
@@ -152,6 +162,7 @@ static const struct cw_option range_options[] = {
      CW_OPTION_NUMBER(struct range_arguments, options.filter.launch_count, 0, UINT32_MAX)},
     {"range", 0, "REGEX", "only user ranges with a matching name, or launches within them",
      CW_OPTION_TEXT(struct range_arguments, options.filter.range)},
+    {CW_OPTION_GROUP(struct range_arguments, options.when, cw_command_when_options)},
     {"device", 0, "LIST", "only some GPUs, by number: 0,2 (default: all)",
      CW_OPTION_READ(struct range_arguments, options.filter.devices, cw_command_devices)},
     {"process", 0, "REGEX", "only processes of programs with a matching name",

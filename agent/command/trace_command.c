@@ -39,6 +39,12 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (a->options.latency && a->options.attach)
         cw_usage_error(state, "found --latency and --attach, expected a program: CUPTI wants to know of it before CUDA "
                               "begins");
+    const struct cw_backend *backend = cw_command_backend(&a->capture);
+    if (w->periods && a->options.attach)
+        cw_usage_error(state,
+                       "found --steady with --attach, expected a program whose launches are seen from the first on");
+    if (w->periods && backend && !backend->sees_launches)
+        cw_usage_error(state, "found --steady with the simulated GPU, expected a real one's launches");
     if (w->every_ns && !w->length_ns)
         cw_usage_error(state, "found --every without --window, expected how long to trace at a time");
     if (w->every_ns && w->every_ns < w->length_ns)
@@ -49,9 +55,9 @@ static void check_arguments(void *arguments, struct argp_state *state)
 /* Options for the times to trace. */
 static const struct cw_option window_options[] = {
     {"delay", 'y', "N[s|ms|us]", "trace from so long after the program's start on (default: from its start)",
-     CW_OPTION_READ(struct trace_arguments, options.windows.delay_ns, cw_command_ns)},
+     CW_OPTION_RARE, CW_OPTION_READ(struct trace_arguments, options.windows.delay_ns, cw_command_ns)},
     {"duration", 'd', "N[s|ms|us]", "trace for so long; the program runs on to its end (default: to its end)",
-     CW_OPTION_READ(struct trace_arguments, options.windows.duration_ns, cw_command_ns)},
+     CW_OPTION_RARE, CW_OPTION_READ(struct trace_arguments, options.windows.duration_ns, cw_command_ns)},
     {"window", 0, "N[s|ms|us]", "trace for so long at a time (default: all the time)",
      CW_OPTION_READ(struct trace_arguments, options.windows.length_ns, cw_command_ns)},
     {"every", 0, "N[s|ms|us]", "time from the start of a window to the next (default: one window)",
@@ -65,8 +71,7 @@ static const struct cw_option window_options[] = {
      CW_OPTION_NUMBER(struct trace_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
     {"launch-count", 0, "N", "end after N more of these launches; everything else meanwhile is traced, too",
      CW_OPTION_NUMBER(struct trace_arguments, options.filter.launch_count, 1, UINT32_MAX)},
-    {"profiler-api", 0, NULL, "trace between cudaProfilerStart and cudaProfilerStop (torch.cuda.profiler)",
-     CW_OPTION_FLAG(struct trace_arguments, options.windows.profiler)},
+    {CW_OPTION_GROUP(struct trace_arguments, options.windows, cw_command_when_options)},
     {"toggle", 0, NULL, "a SIGUSR2 to the agent begins the trace, the next one ends it, and so on", CW_OPTION_RARE,
      CW_OPTION_FLAG(struct trace_arguments, options.windows.toggled)},
     {0},

@@ -232,6 +232,7 @@ void cw_launch_write(struct cw_writer *out, const struct cw_launch *launch)
     cw_write_u32(out, launch->graphs);
     cw_write_u32(out, launch->graph_kernel);
     cw_write_u32(out, launch->graph_kernels);
+    cw_write_u32(out, launch->period);
     cw_write_u64(out, launch->context);
     cw_write_u64(out, launch->stream);
     cw_write_u64(out, launch->start_ns);
@@ -258,6 +259,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
     launch->graphs = cw_read_u32(in);
     launch->graph_kernel = cw_read_u32(in);
     launch->graph_kernels = cw_read_u32(in);
+    launch->period = cw_read_u32(in);
     launch->context = cw_read_u64(in);
     launch->stream = cw_read_u64(in);
     launch->start_ns = cw_read_u64(in);

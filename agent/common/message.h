@@ -32,9 +32,10 @@ enum cw_message_type {
     CW_MESSAGE_REFUSE,     /* empty: this device is not to be profiled */
     CW_MESSAGE_TAKEN,      /* empty, to the program: memory that came with a message has been read */
     CW_MESSAGE_RANGES,     /* device: u32, dropped: u32, why: string ("": unknown), what a batch took (cw_effort_write),
-                              launches: list<launch>, part of the plan: u32 (or CW_PART_ALL, CW_PART_ONCE), native counter
-                              data of each part, or of the one: list<size: u32>, none where there are no ranges. It comes
-                              as memory, each at the first multiple of CW_MESSAGE_ALIGNMENT behind the one before */
+                              launches: list<launch>, part that counted them: u32 (of the plan's and, behind those, of those
+                              for what is counted once; or CW_PART_ALL), native counter data of each part, or of the
+                              one: list<size: u32>, none where there are no ranges. It comes as memory, each at the
+                              first multiple of CW_MESSAGE_ALIGNMENT behind the one before */
     CW_MESSAGE_FAIL,       /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,     /* crc: u64, code: to the end */
     CW_MESSAGE_PC,         /* the payload of a PCSM chunk */
@@ -45,6 +46,7 @@ enum cw_message_type {
     CW_MESSAGE_ATTACH,     /* where CUPTI is: string. The first message of an agent that has come to a program that runs
                               (attach_socket.h) */
     CW_MESSAGE_DETACH,     /* empty, of such an agent: it wants the rest, and then the end of the connection */
+    CW_MESSAGE_STEADY,     /* what was found of the period of launches (steady_report.h); the last one counts */
     /* from the agent's own sampling process */
     CW_MESSAGE_READY,  /* PCI address: string; samples are being taken */
     CW_MESSAGE_CHUNKS, /* samples: u32, lost samples: u64, ns that a sample takes: u64 (0: unknown), whole chunks of
@@ -62,10 +64,11 @@ enum cw_window_state { CW_WINDOW_IDLE, CW_WINDOW_OPEN, CW_WINDOW_CLOSED /* and b
 enum cw_mode {
     CW_MODE_RANGE, /* ranges at a time: u32, parts of the plan: list<{metrics: list<string>, passes: u32}>, native
                       config images of all their passes, counting for the context and for the device: u32 and bytes
-                      each (of both, the device's is used while nothing else uses it; empty: never), the same (a part,
-                      and config images) of the pass for what is counted once, empty: nothing is, replay: u32, user
+                      each (of both, the device's is used while nothing else uses it; empty: never), the same (parts of
+                      one pass each, and config images) for what is counted once, empty: nothing is, replay: u32, user
                       ranges: u8, level of user ranges: u32, levels: u32, where memory is saved (see CW_RESERVE_USUAL):
-                      u32, u32, filter (cw_filter_write) */
+                      u32, u32, filter (cw_filter_write), when to collect: when the program was started: u64 ns, and
+                      cw_trace_window_write */
     CW_MODE_BATCH, /* the same; launches are replayed together */
     CW_MODE_PC,   /* flush after: u64 ns, mode: u8, period: u8 (0 CUPTI's own), buffer: u64 bytes (0 CUPTI's own), code:
                      u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
@@ -83,9 +86,7 @@ enum cw_mode {
 #define CW_RESERVE_USUAL UINT32_MAX
 enum { CW_ON_HOST_USUAL = 1024 };
 
-/* Which parts of the plan counted ranges: the one of this number, or: */
-#define CW_PART_ALL UINT32_MAX
-#define CW_PART_ONCE (UINT32_MAX - 1) /* the pass for what is counted once */
+#define CW_PART_ALL UINT32_MAX /* all parts of the plan counted a range */
 
 /* How the passes of a range come about. */
 enum cw_replay_kind {
@@ -94,7 +95,7 @@ enum cw_replay_kind {
     CW_REPLAY_APPLICATION, /* the program runs once for each */
     CW_REPLAY_USER,        /* the program repeats a piece of its work */
     CW_REPLAY_MULTIPLEX,   /* there is one pass of each launch or user range: passes take turns over those alike */
-    CW_REPLAY_ONCE,        /* there is one pass, because nothing may be repeated: not to be asked for */
+    CW_REPLAY_ONCE,        /* there is one pass, because nothing may be repeated, and no other: not to be asked for */
     CW_REPLAY__COUNT
 };
 extern const char *const cw_replay_names[CW_REPLAY__COUNT];
@@ -129,6 +130,7 @@ struct cw_launch {
     bool pushed;               /* its range was pushed around it: it is timed with what surrounds it */
     uint32_t graphs;           /* how many CUDA graphs were launched in it */
     uint32_t graph_kernel, graph_kernels; /* which of a graph's it is, from 1, where it was launched without it; 0: none */
+    uint32_t period;           /* of the captured periods the one that it is in (steady_report.h), from 1; 0: none */
     uint64_t context, stream;  /* CUPTI's numbers, as the trace has them; 0 unknown or none */
     uint64_t start_ns, end_ns; /* host time around the call, wall-clock ns */
     uint32_t grid[3], block[3];

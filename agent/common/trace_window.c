@@ -1,5 +1,7 @@
 #include "agent/common/trace_window.h"
 
+#include <inttypes.h>
+
 void cw_trace_window_init(struct cw_trace_window *w, const struct cw_trace_window_options *options,
                           struct cw_filter *filter, uint64_t start_ns)
 {
@@ -22,6 +24,11 @@ void cw_trace_window_profiler(struct cw_trace_window *w, bool started)
 void cw_trace_window_signal(struct cw_trace_window *w)
 {
     w->toggled = !w->toggled;
+}
+
+void cw_trace_window_period(struct cw_trace_window *w, bool open)
+{
+    w->in_period = open;
 }
 
 void cw_trace_window_launch(struct cw_trace_window *w, const char *kernel)
@@ -69,7 +76,8 @@ static uint64_t since(const struct cw_trace_window *w, uint64_t now_ns)
 bool cw_trace_window_is_open(const struct cw_trace_window *w, uint64_t now_ns)
 {
     return time_agrees(&w->options, since(w, now_ns)) && (!w->filter->options.range || w->ranges) &&
-           (!w->options.profiler || w->profiling) && (!w->options.toggled || w->toggled) && launches_agree(w);
+           (!w->options.profiler || w->profiling) && (!w->options.toggled || w->toggled) &&
+           (!w->options.periods || w->in_period) && launches_agree(w);
 }
 
 uint64_t cw_trace_window_next(const struct cw_trace_window *w, uint64_t now_ns)
@@ -93,7 +101,7 @@ uint64_t cw_trace_window_next(const struct cw_trace_window *w, uint64_t now_ns)
 
 bool cw_trace_window_any(const struct cw_trace_window_options *o, const struct cw_filter_options *filter)
 {
-    return o->delay_ns || o->duration_ns || o->length_ns || o->profiler || o->toggled || filter->range ||
+    return o->delay_ns || o->duration_ns || o->length_ns || o->profiler || o->toggled || o->periods || filter->range ||
            chooses_launches(filter);
 }
 
@@ -109,29 +117,45 @@ static void put_word(struct cw_writer *out, const char *text)
         cw_write_format(out, "%s%s", out->size ? " " : "", text);
 }
 
-const char *cw_trace_window_text(const struct cw_trace_window_options *o, const struct cw_filter_options *filter,
-                                 struct cw_arena *arena)
+/* `filter`: words of other options. */
+static const char *make_text(const struct cw_trace_window_options *o, const char *delay, const char *duration,
+                             const char *filter, struct cw_arena *arena)
 {
-    struct cw_filter_options windows = *filter; /* the other options choose processes and GPUs */
     struct cw_writer out;
-    windows.devices = 0;
-    windows.process = NULL;
-    windows.only_program = false;
-    const char *launches = cw_filter_text(&windows, arena);
-    if (!launches)
+    if (!filter)
         return NULL;
     cw_writer_init(&out);
-    put_time(&out, "delay", o->delay_ns);
-    put_time(&out, "duration", o->duration_ns);
+    put_time(&out, delay, o->delay_ns);
+    put_time(&out, duration, o->duration_ns);
     put_time(&out, "window", o->length_ns);
     put_time(&out, "every", o->every_ns);
-    put_word(&out, launches);
+    put_word(&out, filter);
     put_word(&out, o->profiler ? "--profiler-api" : "");
     put_word(&out, o->toggled ? "--toggle" : "");
+    if (o->periods == CW_EVERY_PERIOD)
+        put_word(&out, "--steady all");
+    else if (o->periods)
+        cw_write_format(&out, "%s--steady %" PRIu32, out.size ? " " : "", o->periods);
     const char *text =
         out.status == CW_OK ? cw_arena_strndup(arena, out.size ? (const char *)out.data : "", out.size) : NULL;
     cw_writer_free(&out);
     return text;
+}
+
+const char *cw_trace_window_text(const struct cw_trace_window_options *o, const struct cw_filter_options *filter,
+                                 struct cw_arena *arena)
+{
+    struct cw_filter_options windows = *filter; /* the rest chooses among processes and GPUs */
+    windows.devices = 0;
+    windows.process = NULL;
+    windows.only_program = false;
+    return make_text(o, "delay", "duration", cw_filter_text(&windows, arena), arena);
+}
+
+const char *cw_trace_window_filter_text(const struct cw_trace_window_options *o, const struct cw_filter_options *filter,
+                                        struct cw_arena *arena)
+{
+    return make_text(o, "after", "for", cw_filter_text(filter, arena), arena);
 }
 
 void cw_trace_window_write(struct cw_writer *out, const struct cw_trace_window_options *o)
@@ -142,6 +166,7 @@ void cw_trace_window_write(struct cw_writer *out, const struct cw_trace_window_o
     cw_write_u64(out, o->every_ns);
     cw_write_u8(out, o->profiler);
     cw_write_u8(out, o->toggled);
+    cw_write_u32(out, o->periods);
 }
 
 void cw_trace_window_read(struct cw_reader *in, struct cw_trace_window_options *o)
@@ -152,4 +177,5 @@ void cw_trace_window_read(struct cw_reader *in, struct cw_trace_window_options *
     o->every_ns = cw_read_u64(in);
     o->profiler = cw_read_u8(in) != 0;
     o->toggled = cw_read_u8(in) != 0;
+    o->periods = cw_read_u32(in);
 }

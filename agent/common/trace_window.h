@@ -1,5 +1,5 @@
-/* Decides when to trace a program: a window is open while all requested conditions hold. The caller reports events as
- * they happen and asks whether the window is open now. */
+/* When of a program's time is captured: a window is open while all that was asked for agrees. What is there is told as
+ * it happens; whoever captures asks whether the window is open now. */
 #ifndef CW_AGENT_TRACE_WINDOW_H
 #define CW_AGENT_TRACE_WINDOW_H
 
@@ -9,16 +9,18 @@ struct cw_trace_window_options {
     uint64_t delay_ns, duration_ns; /* since the program's start; since the end of the delay, 0: to the end */
     uint64_t length_ns, every_ns;   /* of each window after the delay; between their starts; 0: one window */
     bool profiler;                  /* between cudaProfilerStart and cudaProfilerStop (cuProfilerStart...) */
-    bool toggled;                   /* a SIGUSR2 to the agent opens the window, the next one closes it, and so on */
+    bool toggled;                   /* a SIGUSR2 to the agent opens the window, the next closes it, and so on */
+    uint32_t periods;               /* so many of those with which launches repeat (period.h); 0: whatever they do */
 };
+#define CW_EVERY_PERIOD UINT32_MAX /* all to the end */
 
 struct cw_trace_window {
     struct cw_trace_window_options options;
-    struct cw_filter *filter; /* selects range, kernels and numbers of launches; borrowed */
-    uint64_t start_ns;        /* start of the program */
-    uint64_t ranges;          /* open ranges that the filter selects */
-    uint64_t launches;        /* matching launches so far */
-    bool profiling, toggled, launching;
+    struct cw_filter *filter; /* its range, kernels and numbers of launches; borrowed */
+    uint64_t start_ns;        /* of the program */
+    uint64_t ranges;          /* open ones that are wanted */
+    uint64_t launches;        /* that matched so far */
+    bool profiling, toggled, launching, in_period;
 };
 
 /* Initialises the window of a process; `start_ns` is on the same clock as later times. */
@@ -28,7 +30,8 @@ void cw_trace_window_init(struct cw_trace_window *window, const struct cw_trace_
 void cw_trace_window_range(struct cw_trace_window *window, bool opened);
 void cw_trace_window_profiler(struct cw_trace_window *window, bool started);
 void cw_trace_window_signal(struct cw_trace_window *window);
-/* Report a kernel before its launch, and after it. */
+void cw_trace_window_period(struct cw_trace_window *window, bool open);
+/* A kernel is about to be launched; and the same one has been. */
 void cw_trace_window_launch(struct cw_trace_window *window, const char *kernel);
 void cw_trace_window_launched(struct cw_trace_window *window);
 
@@ -41,6 +44,10 @@ bool cw_trace_window_any(const struct cw_trace_window_options *options, const st
 /* Returns the options for windows as command-line text; "" for none, NULL when out of memory. */
 const char *cw_trace_window_text(const struct cw_trace_window_options *options, const struct cw_filter_options *filter,
                                  struct cw_arena *arena);
+
+/* The same of other captures, behind which all that the filter says stands. */
+const char *cw_trace_window_filter_text(const struct cw_trace_window_options *options,
+                                        const struct cw_filter_options *filter, struct cw_arena *arena);
 
 void cw_trace_window_write(struct cw_writer *out, const struct cw_trace_window_options *options);
 void cw_trace_window_read(struct cw_reader *in, struct cw_trace_window_options *options);

@@ -4,6 +4,7 @@
  * failure here ends the capture, never the program. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -27,6 +28,16 @@ enum { MODES = sizeof modes / sizeof *modes };
 
 /* ---- callbacks to enable ---------------------------------------------------------------------------------------- */
 
+/* Whether the program asks how long it was between two events. */
+static bool takes_time(CUpti_CallbackId id)
+{
+#if CUDA_VERSION >= 12080
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuEventElapsedTime_v2)
+        return true;
+#endif
+    return id == CUPTI_DRIVER_TRACE_CBID_cuEventElapsedTime;
+}
+
 static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
 {
     if (mode->glance)
@@ -34,7 +45,8 @@ static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
     return (mode->launch_entered &&
             (cw_inject_launches(id) || cw_stream_capture_follows(id) || cw_streams_follows(id))) ||
            cw_pinned_follows(id) || (mode->rest && (cw_reach_follows(id) || cw_inject_launches_otherwise(id))) ||
-           (mode->facts && cw_kernel_facts_follows(id)) || (mode->wants && mode->wants(id));
+           (mode->facts && (cw_kernel_facts_follows(id) || takes_time(id))) || (mode->wants && mode->wants(id)) ||
+           (cw_gate->asked && (cw_inject_launches(id) || cw_stream_capture_follows(id) || cw_gate_follows(id)));
 }
 
 /* Enables callbacks one by one: CUPTI crashes if our own calls inside a callback have one, too. An older CUPTI does not
@@ -106,6 +118,15 @@ static bool put_hello(struct cw_writer *out, CUdevice device)
     return ok;
 }
 
+/* What counts launches makes them take longer, some more than others. */
+static void tell_timed(void)
+{
+    if (self->timed)
+        cw_say("the program took the time between events %" PRIu64 " times while it was measured: what it chooses by "
+               "such times, as autotuners do, may differ from what it chooses alone",
+               self->timed);
+}
+
 static void at_exit(void)
 {
     if (cw_inject->process == getpid())
@@ -115,6 +136,10 @@ static void at_exit(void)
     self->exits = true;
     cw_in_flight_hold(); /* and never releases it: nothing begins again */
     self->late = cw_inject->mode && !cw_inject->over;
+    if (self->late) {
+        cw_gate_finish();
+        tell_timed();
+    }
     if (self->late)
         cw_inject->mode->finish();
     cw_inject->over = self->abandoned = true;
@@ -224,9 +249,20 @@ static void context_created(CUcontext context)
 
 /* ---- events in the program -------------------------------------------------------------------------------------- */
 
+/* What the gate did, which it may do before a launch and behind a call. */
+static void follow_gate(const struct cw_inject_mode *mode, enum cw_gate_event event)
+{
+    if (event == CW_GATE_TURNS && mode->gate_turned)
+        mode->gate_turned(!cw_gate->closed);
+    if (event == CW_GATE_PERIOD && mode->period_began)
+        mode->period_began(cw_period_facts(cw_gate->steady.period).launches);
+}
+
 static void launch_entered(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    mode->launch_entered(id, call);
+    follow_gate(mode, cw_gate_launch(id, call));
+    if (mode->launch_entered)
+        mode->launch_entered(id, call);
     cw_in_flight_launch_entered();
 }
 
@@ -288,6 +324,9 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         (entered ? launch_entered : launch_left)(mode, id, call);
     else if (other && mode->wants(id))
         other(id, call);
+    self->timed += !entered && mode->facts && takes_time(id) && !cw_gate->closed && !cw_inject_refused(call);
+    if (!entered && cw_gate_follows(id))
+        follow_gate(mode, cw_gate_profiler(id));
     if (entered)
         cw_pinned_follow(id, call); /* ending a collection may restore memory that the program now frees */
     else

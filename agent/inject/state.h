@@ -25,6 +25,7 @@
 #include "agent/inject/memory/record.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/multiplex.h"
+#include "agent/inject/modes/pass_turns.h"
 #include "agent/inject/modes/pc.h"
 #include "agent/inject/modes/range.h"
 #include "agent/inject/modes/replay.h"
@@ -32,6 +33,7 @@
 #include "agent/inject/modes/launches.h"
 #include "agent/inject/modes/trace.h"
 #include "agent/inject/nvtx.h"
+#include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 #define CW_INJECT_PARTS(X)                                                                                             \
@@ -57,9 +59,11 @@
     X(struct cw_effects, effects)                                                                                      \
     X(struct cw_graphs, graphs)                                                                                        \
     X(struct cw_user_ranges, user_ranges)                                                                              \
+    X(struct cw_gate, gate)                                                                                            \
     X(struct cw_collections, collections)                                                                              \
     X(struct cw_range_settings, range_settings)                                                                        \
     X(struct cw_batches, batches)                                                                                      \
+    X(struct cw_pass_turns, pass_turns)                                                                                \
     X(struct cw_multiplex, multiplex)                                                                                  \
     X(struct cw_user_replay, user_replay)                                                                              \
     X(struct cw_pc, pc)                                                                                                \
@@ -90,6 +94,7 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         atomic_bool late;      /* it was collected until the program's end: launches behind that are told of */
         atomic_bool abandoned; /* what was armed when the capture ended has been stopped */
         bool subscribed;
+        uint64_t timed;             /* how often the program took a time while it was measured */
         atomic_bool attached;       /* the agent has come to the program */
         atomic_bool exits;          /* CUPTI takes itself down: an agent that leaves has nothing more to do there */
         bool forked;                /* this is a child of a captured process, which has no part in the capture */

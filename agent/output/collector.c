@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include "base/file.h"
 #include "image/chunk.h"
+#include "image/pm_data.h"
 
 static enum cw_status cannot_write(const char *path, int reason, struct cw_error *err)
 {
@@ -231,6 +233,30 @@ enum cw_status cw_collector_range(struct cw_collector *c, const struct cw_range 
     enum cw_status status = cw_collector_append(c, &out, err);
     c->ranges += status == CW_OK;
     cw_collector_seen(c, range->device, NULL, range->start_ns, range->end_ns);
+    return status;
+}
+
+enum cw_status cw_collector_sample(struct cw_collector *c, uint64_t start_ns, uint64_t end_ns,
+                                   const struct cw_value *values, struct cw_error *err)
+{
+    const uint32_t n = c->schema->counter_count;
+    uint8_t *forms = calloc((size_t)n + 1, 1);
+    double *rollups = calloc((size_t)n * CW_ROLLUP_COUNT + 1, sizeof *rollups);
+    struct cw_block block = {.count = 1, .start = &start_ns, .end = &end_ns, .forms = forms};
+    struct cw_writer out;
+    for (uint32_t i = 0; forms && rollups && i < n; i++) {
+        forms[i] = values[i].form == CW_FORM_ROLLUPS ? CW_COLUMN_ROLLUPS : CW_COLUMN_UNAVAILABLE;
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            rollups[(size_t)r * n + i] = values[i].rollup[r];
+    }
+    for (int r = 0; rollups && r < CW_ROLLUP_COUNT; r++)
+        block.rollups[r] = rollups + (size_t)r * n;
+    cw_writer_init(&out);
+    if (forms && rollups)
+        cw_pm_write_block(c->schema, &block, &out);
+    enum cw_status status = forms && rollups ? cw_collector_append(c, &out, err) : cw_error_nomem(err);
+    free(forms);
+    free(rollups);
     return status;
 }
 

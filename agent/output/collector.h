@@ -44,6 +44,9 @@ enum cw_status cw_collector_device_again(struct cw_collector *collector, uint64_
                                          struct cw_error *err);
 enum cw_status cw_collector_range(struct cw_collector *collector, const struct cw_range *range,
                                   const struct cw_value *values, struct cw_error *err);
+/* A sample of device 0 with all rollups of its counters. */
+enum cw_status cw_collector_sample(struct cw_collector *collector, uint64_t start_ns, uint64_t end_ns,
+                                   const struct cw_value *values, struct cw_error *err);
 /* Appends whole chunks of any other kind and frees the writer. */
 enum cw_status cw_collector_append(struct cw_collector *collector, struct cw_writer *chunks, struct cw_error *err);
 /* Appends whole chunks of another writer; `lost`: losses before them. */

@@ -57,7 +57,8 @@ static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, 
     to->device.facts = to->facts;
     const bool filtered = o->filter && *o->filter;
     struct cw_pair *copy = cw_pairs_copy(from->attributes, from->attribute_count, o->arena);
-    struct cw_pair *pairs = cw_arena_alloc(o->arena, (size_t)from->attribute_count + 1, sizeof *pairs);
+    struct cw_pair *pairs =
+        cw_arena_alloc(o->arena, (size_t)from->attribute_count + 1 + CW_STEADY_ATTRIBUTES, sizeof *pairs);
     to->device.attributes = pairs;
     to->device.attribute_count = 0;
     for (uint32_t i = 0; copy && pairs && i < from->attribute_count; i++)
@@ -65,6 +66,10 @@ static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, 
             pairs[to->device.attribute_count++] = copy[i];
     if (pairs && filtered)
         pairs[to->device.attribute_count++] = (struct cw_pair){"filter", o->filter};
+    if (pairs && o->steady) {
+        cw_steady_attributes(pairs + to->device.attribute_count, &to->steady, NULL);
+        to->device.attribute_count += CW_STEADY_ATTRIBUTES;
+    }
     return to->facts && copy && pairs;
 }
 
@@ -118,11 +123,11 @@ static enum cw_status write_device(const struct cw_range_output *o, struct cw_ou
     cw_file_devices_find(&file->numbers, &device, number, &is_new); /* has room for all devices of the capture */
     device.index = *number;
     uint64_t at = is_new ? file->out.size : file->written[of].at;
-    uint32_t known = o->devices[of].facts_known;
-    if (!is_new && file->written[of].facts_known == known)
+    uint32_t known = o->devices[of].facts_known + o->devices[of].reports;
+    if (!is_new && file->written[of].known == known)
         return CW_OK;
     file->written[of].at = at;
-    file->written[of].facts_known = known;
+    file->written[of].known = known;
     return is_new ? cw_collector_device(&file->out, &device, err)
                   : cw_collector_device_again(&file->out, at, &device, err);
 }
@@ -197,6 +202,21 @@ enum cw_status cw_range_output_drop(struct cw_range_output *o, const struct cw_r
     if (status == CW_OK)
         o->files[file]->out.dropped += count;
     return status;
+}
+
+enum cw_status cw_range_output_steady(struct cw_range_output *o, const struct cw_range_source *source,
+                                      const struct cw_steady_report *report, struct cw_error *err)
+{
+    struct cw_pair pairs[CW_STEADY_ATTRIBUTES];
+    uint32_t device;
+    if (!o->steady)
+        return CW_OK;
+    enum cw_status status = find_device(o, source->device, &device, err);
+    if (status != CW_OK)
+        return status;
+    cw_steady_attributes(pairs, &o->devices[device].steady, report); /* the device has these texts */
+    o->devices[device].reports++;
+    return CW_OK;
 }
 
 void cw_range_output_report(const struct cw_range_output *o)
@@ -285,8 +305,12 @@ enum cw_status cw_range_output_end(struct cw_range_output *o, const struct cw_pr
     if (status == CW_OK && !o->file_count) /* a program without launches leaves a file that says so */
         status = open_file(o, &parts, &index, err);
     for (uint32_t i = 0; status == CW_OK && i < o->file_count; i++) {
+        for (uint32_t of = 0; status == CW_OK && of < o->known.count; of++)
+            if (o->files[i]->written[of].at)
+                status = write_device(o, o->files[i], of, &index, err);
         o->files[i]->out.clocks = o->clocks;
-        status = cw_collector_end(&o->files[i]->out, program->how, program->code, err);
+        if (status == CW_OK)
+            status = cw_collector_end(&o->files[i]->out, program->how, program->code, err);
     }
     return status;
 }

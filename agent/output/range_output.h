@@ -3,6 +3,7 @@
 #ifndef CW_AGENT_RANGE_OUTPUT_H
 #define CW_AGENT_RANGE_OUTPUT_H
 
+#include "agent/common/steady_report.h"
 #include "agent/output/collector.h"
 #include "agent/output/file_devices.h"
 #include "agent/output/runs.h"
@@ -13,7 +14,9 @@ enum { CW_MOST_FILES = 1024 };
 struct cw_output_device {
     struct cw_device device; /* without the rank, which its ranges have */
     struct cw_device_facts *facts;
-    uint32_t facts_known; /* number of known facts */
+    uint32_t facts_known; /* how many, so far */
+    struct cw_steady_texts steady;
+    uint32_t reports; /* of the steady state, so far */
 };
 
 struct cw_output_file {
@@ -21,9 +24,9 @@ struct cw_output_file {
     struct cw_collector out;
     struct cw_file_devices numbers;
     struct {
-        uint64_t at; /* place in the file */
-        uint32_t facts_known;
-    } written[CW_MOST_FILE_DEVICES]; /* by device of the capture */
+        uint64_t at;                 /* where it stands in the file */
+        uint32_t known;              /* facts and reports, then */
+    } written[CW_MOST_FILE_DEVICES]; /* of the capture's devices */
 };
 
 struct cw_range_output {
@@ -35,10 +38,11 @@ struct cw_range_output {
     struct cw_runs *runs;              /* NULL: no application replay */
     uint32_t run_count, run, groups;   /* groups: sets of runs that see different ranges */
     uint64_t ranges, dropped;
-    uint64_t arrived;             /* ranges so far in this run */
-    const char *filter;           /* note in the file about the filter; NULL or "": everything was collected */
-    const char *why;              /* reason for the first drop; NULL: unknown */
-    struct cw_file_devices known; /* all devices of the capture, as indices into `devices` */
+    uint64_t arrived;             /* ranges, in this run */
+    const char *filter;           /* what the file is to say of it; NULL or "": nothing was left out */
+    const char *why;              /* the first of them was dropped; NULL: unknown */
+    bool steady;                  /* devices say what was found of periods; to be set before the first range */
+    struct cw_file_devices known; /* all of the capture, and what is in `devices` of each */
     struct cw_output_device devices[CW_MOST_FILE_DEVICES];
     uint32_t file_count;
     struct cw_output_file *files[CW_MOST_FILES];
@@ -64,7 +68,10 @@ enum cw_status cw_range_output_add(struct cw_range_output *output, const struct 
 /* Counts launches or ranges that were not collected; `why`: reason for the first, "" or NULL if unknown. */
 enum cw_status cw_range_output_drop(struct cw_range_output *output, const struct cw_range_source *source,
                                     uint64_t count, const char *why, struct cw_error *err);
-/* Reports the number of drops on stderr. */
+/* What was found of the periods of launches on the source's device, which may be told again. */
+enum cw_status cw_range_output_steady(struct cw_range_output *output, const struct cw_range_source *source,
+                                      const struct cw_steady_report *report, struct cw_error *err);
+/* Tells on stderr how many were dropped. */
 void cw_range_output_report(const struct cw_range_output *output);
 /* Ends a run and reports on stderr how it differs from the first. */
 void cw_range_output_compare(const struct cw_range_output *output);

@@ -319,7 +319,16 @@ static void answer(const struct cw_session *s, struct cw_process *p, enum cw_mes
     send_answer(s, p);
 }
 
-/* Takes a complete message. An error ends the capture of the process. */
+static enum cw_status take_steady(struct cw_session *s, struct cw_process *p, struct cw_reader *in,
+                                  struct cw_error *err)
+{
+    cw_steady_report_read(in, &p->steady);
+    enum cw_status status = cw_reader_finish(in, "a report of a steady state");
+    p->reported = p->reported || status == CW_OK;
+    return status == CW_OK && s->take_steady ? s->take_steady(s->user, p, err) : status;
+}
+
+/* Takes the message that has arrived. An error ends the capture of the process. */
 static enum cw_status take_message(struct cw_session *s, struct cw_process *p, struct cw_arena *arena,
                                    struct cw_error *err)
 {
@@ -338,6 +347,8 @@ static enum cw_status take_message(struct cw_session *s, struct cw_process *p, s
     if (!p->program)
         return cw_error_set(err, CW_ERR_INPUT, "a profiled process sent message %d, expected a hello first",
                             (int)m->type);
+    if (m->type == CW_MESSAGE_STEADY)
+        return take_steady(s, p, &in, err);
     status = s->take(s->user, p, m->type, &in, err);
     if (m->memory >= 0 || m->type == CW_MESSAGE_WINDOW)
         answer(s, p, CW_MESSAGE_TAKEN);
@@ -409,6 +420,8 @@ static void accept_process(struct cw_session *s)
 static void forget(struct cw_session *s, uint32_t index)
 {
     struct cw_process *p = &s->processes[index];
+    if (p->reported)
+        cw_steady_report_tell(&p->steady, p->program);
     s->held -= p->message.capacity;
     cw_message_drop(&p->message);
     close(p->fd);

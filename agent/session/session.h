@@ -5,6 +5,7 @@
 
 #include "agent/common/filter.h"
 #include "agent/common/message.h"
+#include "agent/common/steady_report.h"
 #include "agent/session/clock_log.h"
 #include "agent/session/program.h"
 #include "base/arena.h"
@@ -20,6 +21,8 @@ struct cw_process { /* the connection of a profiled process */
     size_t left;                  /* after the program's end: bytes still to take, from the start of the message */
     bool turned_away;             /* rejected from a GPU that another process is collected on */
     uint32_t pid, device_count;
+    bool reported;             /* it has told of its steady state: */
+    struct cw_steady_report steady;
     const char *program;       /* its name; NULL before its first HELLO */
     struct cw_device *devices; /* devices of its HELLOs, room for CW_MOST_DEVICES; without facts */
     struct cw_arena *arena;
@@ -34,7 +37,9 @@ struct cw_session {
     /* Takes a message that is neither HELLO nor FAIL. An error ends the capture of that process. */
     enum cw_status (*take)(void *user, const struct cw_process *process, enum cw_message_type type,
                            struct cw_reader *in, struct cw_error *err);
-    void (*look)(void *user); /* called at intervals of at most `look_ms`, or 50 if that is 0; may be NULL */
+    /* Takes what a process has found of its steady state, as `steady` says by now; NULL: it is told in the end alone. */
+    enum cw_status (*take_steady)(void *user, const struct cw_process *process, struct cw_error *err);
+    void (*look)(void *user); /* now and then, at least as often as `look_ms`, or 50 where that is 0; may be NULL */
     uint32_t look_ms;
     void *user;
     bool may_be_cut;             /* a process that ends within a message is no error: the caller counts its losses */

@@ -106,11 +106,7 @@ static enum cw_status open_inputs(struct cw_eval_session *s, struct inputs *in)
     if (status == CW_OK && (!in->trace.capture || !in->range_count))
         status = cw_error_set(s->err, CW_ERR_USAGE, "found no %s, expected a trace and a capture of ranges",
                               in->trace.capture ? "capture of ranges" : "trace");
-    if (status == CW_OK)
-        status = cw_eval_open(s, &s->main, in->ranges, in->range_count);
-    if (status == CW_OK && !s->main.capture->data.range_count)
-        status = cw_error_set(s->err, CW_ERR_INPUT, "%s: found no ranges, expected some to join", in->ranges[0]);
-    return status;
+    return status == CW_OK ? cw_eval_open(s, &s->main, in->ranges, in->range_count) : status;
 }
 
 static enum cw_status put(struct cw_eval_session *s, const struct inputs *in, enum counterworks_form form,

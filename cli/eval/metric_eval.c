@@ -207,9 +207,9 @@ static enum cw_status check_capture(struct cw_eval_session *s)
                             asked, compared ? compared : database);
     if (profiler == CW_PROFILER_TRACE && o->folders.count)
         return cw_error_set(s->err, CW_ERR_USAGE, "%s: found --source-path, expected none for a trace", asked);
-    if (profiler == CW_PROFILER_PM && compared)
+    if (profiler == CW_PROFILER_PM && o->check)
         return cw_view_need_ranges(s->main.capture, " for ", compared, s->err);
-    if (compared && profiler != CW_PROFILER_RANGE)
+    if (compared && profiler != CW_PROFILER_RANGE && profiler != CW_PROFILER_PM)
         return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s", asked,
                             compared, cw_profiler_texts[profiler]);
     return CW_OK;

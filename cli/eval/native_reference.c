@@ -48,6 +48,8 @@ static enum cw_status evaluate_ranges(struct native *n, struct cw_nvperf_evaluat
 
 static enum cw_status evaluate_image(struct native *n, const char *path, struct cw_error *err)
 {
+    const bool sampled = n->result->data->schema.profiler == CW_PROFILER_PM;
+    const enum cw_nvperf_activity activity = sampled ? CW_NVPERF_PM_SAMPLING : CW_NVPERF_PROFILER;
     struct cw_nvperf_evaluator *e = NULL;
     struct cw_bytes file = {0};
     enum cw_status status = cw_file_read(&file, path, LARGEST_IMAGE, err);
@@ -58,7 +60,7 @@ static enum cw_status evaluate_image(struct native *n, const char *path, struct 
         status = cw_error_nomem(err);
     if (status == CW_OK) {
         memcpy(image, file.data, file.size);
-        status = cw_nvperf_evaluator_create(&e, n->library, n->result->chip->name, image, file.size, err);
+        status = cw_nvperf_evaluator_create(&e, n->library, n->result->chip->name, activity, image, file.size, err);
     }
     if (status == CW_OK && (n->options->frame_ns != 0 || n->options->region_ns != 0))
         status = cw_nvperf_set_durations(e, n->options->frame_ns, n->options->region_ns, err);

@@ -20,12 +20,12 @@
 #include "metricdb/chip_write.h"
 #include "metricdb/data.h"
 
-enum { MOST_EVIDENCE = 256, LARGEST_FILE = 64 << 20, SOURCE_LINE = 1024 };
+enum { MOST_EVIDENCE = 1024, LARGEST_FILE = 64 << 20, SOURCE_LINE = 1024 };
 
 enum { RANGE, PM };
 
 struct options {
-    const char *chip, *output, *library, *limits_from, *formulas_from;
+    const char *chip, *output, *library, *limits_from, *formulas_from, *measured_from;
     const char *evidence[MOST_EVIDENCE];
     size_t evidence_count;
     bool all, learn[2]; /* by activity */
@@ -52,6 +52,8 @@ static void check_options(void *options, struct argp_state *state)
     if (o->all && (o->learn[RANGE] || o->learn[PM] || o->mend))
         cw_usage_error(state, "found --%s with --all, expected it with --chip: it takes minutes a chip",
                        o->mend ? "mend" : "learn");
+    if (o->all && o->measured_from)
+        cw_usage_error(state, "found --measured-from with --all, which keeps what the files there have");
     if (o->all && o->evidence_count)
         cw_usage_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
 }
@@ -84,6 +86,9 @@ static const struct cw_option option_list[] = {
      "correct the limits of a pass in range profiling, learned or taken over, by the library's passes for common sets "
      "(takes minutes)",
      CW_OPTION_FLAG(struct options, mend)},
+    {"measured-from", 'm', "FILE",
+     "keep the facts of captures in this file of the chip, and add those of the evidence for other metrics",
+     CW_OPTION_TEXT(struct options, measured_from)},
     {"library", 'l', "FILE", "NVIDIA's host library, if not in its usual place",
      CW_OPTION_TEXT(struct options, library)},
     {CW_OPTION_CHECK(check_options)},
@@ -116,16 +121,27 @@ struct draft {
     struct cw_limit_table limits[2]; /* by activity */
 };
 
+/* Limits are learned from the metrics of ranges, which stand first: so the same library gives the same limits. */
+static struct cw_facts of_ranges(const struct cw_facts *facts)
+{
+    struct cw_facts view = *facts;
+    view.chip.counter_count = cw_chip_listed_count(&facts->chip, CW_COUNTER, CW_OF_RANGES);
+    view.chip.ratio_count = cw_chip_listed_count(&facts->chip, CW_RATIO, CW_OF_RANGES);
+    view.chip.throughput_count = cw_chip_listed_count(&facts->chip, CW_THROUGHPUT, CW_OF_RANGES);
+    return view;
+}
+
 /* Learns the limits of range profiling in place of whatever there was. Their source says how they did on sets that they
  * were not learned from. */
 static enum cw_status learn(const struct job *j, struct draft *d)
 {
+    struct cw_facts ranges = of_ranges(d->facts);
     struct cw_limit_table *table = &d->limits[RANGE];
     struct cw_learn_report r;
     cw_limit_table_free(table);
     cw_limit_table_init(table);
     enum cw_status status =
-        cw_learn(d->facts, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
+        cw_learn(&ranges, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
         snprintf(
             table->source, sizeof table->source,
@@ -140,6 +156,7 @@ static enum cw_status learn(const struct job *j, struct draft *d)
 /* Learns how much more room PM sampling has in the limits of range profiling. */
 static enum cw_status learn_pm(const struct job *j, struct draft *d)
 {
+    struct cw_facts ranges = of_ranges(d->facts);
     struct cw_limit_table *table = &d->limits[RANGE], *pm = &d->limits[PM];
     struct cw_relax_report r;
     cw_limit_table_free(pm);
@@ -149,7 +166,7 @@ static enum cw_status learn_pm(const struct job *j, struct draft *d)
                             "found no limits of range profiling of %s to learn those of PM sampling from, expected "
                             "--learn, or --limits-from a file that has some",
                             d->facts->chip.name);
-    enum cw_status status = cw_relax(d->facts, j->library, table, &r, isatty(2) ? show_progress : NULL, j->err);
+    enum cw_status status = cw_relax(&ranges, j->library, table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
         snprintf(pm->source, sizeof pm->source,
                  "pm_limits: %u of the %u limits have more room in PM sampling, learned by %llu questions to NVIDIA's "
@@ -163,6 +180,7 @@ static enum cw_status learn_pm(const struct job *j, struct draft *d)
 /* Corrects the table of range profiling. Its source says how it does on fresh sets then. */
 static enum cw_status mend(const struct job *j, struct draft *d)
 {
+    struct cw_facts ranges = of_ranges(d->facts);
     struct cw_limit_table *table = &d->limits[RANGE];
     struct cw_mend_report r;
     if (!table->limits.size)
@@ -171,7 +189,7 @@ static enum cw_status mend(const struct job *j, struct draft *d)
                             d->facts->chip.name);
     cw_relax_strip(table);
     enum cw_status status =
-        cw_mend(d->facts, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
+        cw_mend(&ranges, j->library, CW_NVPERF_PROFILER, table, &r, isatty(2) ? show_progress : NULL, j->err);
     if (status == CW_OK)
         snprintf(
             table->source, sizeof table->source,
@@ -215,6 +233,15 @@ static void quote_measured(struct draft *d)
             d->pass_costs = d->earlier->source[i];
 }
 
+/* Evidence beside an earlier file is of what PM sampling alone has. */
+static void add_samples(struct draft *d, size_t captures)
+{
+    char *before = strstr(d->formulas, "; what PM sampling alone has");
+    size_t length = before ? (size_t)(before - d->formulas) : strlen(d->formulas);
+    snprintf(d->formulas + length, sizeof d->formulas - length,
+             "; what PM sampling alone has, to %zu native captures of samples", captures);
+}
+
 /* Formulas, peaks and the like, and the line that says where they come from. */
 static enum cw_status formulas(const struct job *j, struct draft *d)
 {
@@ -234,7 +261,10 @@ static enum cw_status formulas(const struct job *j, struct draft *d)
     if (status == CW_OK && d->earlier) {
         status = cw_transfer_facts(d->facts, d->earlier, j->err);
         quote_measured(d);
+        if (captures)
+            add_samples(d, captures);
     }
+    cw_facts_settle_sampled(d->facts);
     return status;
 }
 
@@ -275,6 +305,8 @@ static enum cw_status run_chip(const struct job *j)
     struct cw_writer text;
     cw_writer_init(&text);
     enum cw_status status = cw_facts_import(&facts, j->library, j->o->chip, j->arena, j->err);
+    if (status == CW_OK && j->o->measured_from)
+        status = cw_chip_load_file(&d.earlier, j->o->measured_from, j->arena, j->err);
     if (status == CW_OK)
         status = write_chip(j, &d, &text);
     if (status == CW_OK)

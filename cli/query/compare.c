@@ -236,7 +236,7 @@ static void print(struct compared *c, char sign, const char *name, enum cw_metri
 
 static bool wanted(const struct compared *c, const struct cw_chip *chip, enum cw_metric_type type, uint32_t i)
 {
-    return !c->o->unit || cw_query_has_unit(chip, type, i, c->o->unit);
+    return cw_chip_lists(chip, type, i, CW_OF_RANGES) && (!c->o->unit || cw_query_has_unit(chip, type, i, c->o->unit));
 }
 
 /* What `in` has and `other` lacks. */

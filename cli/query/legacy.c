@@ -232,11 +232,7 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 {
     const struct options *o = options;
     struct rows rows = {.o = o, .chip = handle->chip};
-    enum cw_status status = cw_legacy_load(&rows.legacy, NULL, rows.chip->name, arena, err);
-    if (status == CW_OK && strcmp(rows.legacy->chip, rows.chip->name) != 0)
-        status =
-            cw_error_set(err, CW_ERR_UNSUPPORTED, "found the chip %s, expected %s, which CUPTI's names are mapped to",
-                         rows.chip->name, rows.legacy->chips_text);
+    enum cw_status status = cw_legacy_load(&rows.legacy, NULL, rows.chip, arena, err);
     if (status == CW_OK)
         status = choose(&rows, arena, err);
     return status == CW_OK ? print_rows(&rows, arena, err) : status;

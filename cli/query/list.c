@@ -13,12 +13,14 @@
 #include "metricdb/answers.h"
 #include "metricdb/formula.h"
 #include "metricdb/glossary.h"
+#include "metricdb/term.h"
 
 enum { MOST_VARIANTS = 4 * CW_SUB_COUNTER_COUNT };
 
 struct options {
     struct cw_cli_chip chip;
     int type; /* -1 for all */
+    uint32_t listed;
     const char *unit, *search;
     char words[512]; /* to search for, with blanks between them */
     bool all;
@@ -81,7 +83,17 @@ static void check_words(void *options, struct argp_state *state)
     o->search = o->words;
 }
 
+static void read_profiler(void *listed, char *text, struct argp_state *state)
+{
+    const bool pm = strcmp(text, "pm") == 0;
+    if (!pm && strcmp(text, "range") != 0)
+        cw_usage_error(state, "found the profiler '%s', expected range or pm", text);
+    *(uint32_t *)listed = pm ? CW_OF_SAMPLES : CW_OF_RANGES;
+}
+
 static const struct cw_option option_list[] = {
+    {"profiler", 0, "range|pm", "the metrics of range profiling (default), or of PM sampling, which has others as well",
+     CW_OPTION_READ(struct options, listed, read_profiler)},
     {"type", 0, "TYPE", "only metrics of this type: counter, ratio, throughput, formula or fact",
      CW_OPTION_READ(struct options, type, read_type)},
     {"unit", 0, "UNIT", "only metrics of this unit, the part of their name before the two underscores (sm)",
@@ -159,9 +171,27 @@ static bool add_answer(struct list *l, const struct cw_metric *m, uint32_t n)
     return add_row(l, row);
 }
 
+/* Samples have no facts, and a formula is one of theirs where all its counters are. */
+static bool is_sampled(const struct list *l, const struct cw_metric *m)
+{
+    uint32_t count;
+    const struct cw_metric *parts = m->type == CW_FORMULA ? cw_metric_parts(l->chip, m, &count) : NULL;
+    for (uint32_t i = 0; parts && i < count; i++)
+        if (parts[i].type == CW_FACT)
+            return false;
+    return parts && cw_metric_needs(&(struct cw_needs){.chip = l->chip, .listed = CW_OF_SAMPLES}, m, NULL) == CW_OK;
+}
+
+static bool is_listed(const struct list *l, enum cw_metric_type type, uint32_t base)
+{
+    if (type < CW_METRIC_TYPE_COUNT)
+        return cw_chip_lists(l->chip, type, base, l->o->listed);
+    return l->o->listed == CW_OF_RANGES || is_sampled(l, &(struct cw_metric){.type = type, .base = base});
+}
+
 static bool is_wanted(const struct list *l, const struct cw_metric *m)
 {
-    return (l->o->type < 0 || l->o->type == (int)m->type) &&
+    return (l->o->type < 0 || l->o->type == (int)m->type) && is_listed(l, m->type, m->base) &&
            (!l->o->unit ||
             (m->type < CW_METRIC_TYPE_COUNT && cw_query_has_unit(l->chip, m->type, m->base, l->o->unit)));
 }
@@ -298,7 +328,7 @@ static enum cw_status choose(struct list *l, struct cw_arena *arena, struct cw_e
         if ((l->o->type >= 0 && l->o->type != t) || (type >= CW_METRIC_TYPE_COUNT && l->o->unit))
             continue;
         for (uint32_t i = 0; ok && i < cw_metric_base_count(l->chip, type); i++)
-            if (!l->o->unit || cw_query_has_unit(l->chip, type, i, l->o->unit))
+            if (is_listed(l, type, i) && (!l->o->unit || cw_query_has_unit(l->chip, type, i, l->o->unit)))
                 ok = choose_base(l, type, i);
     }
     if (!l->count && partial && !cw_search_unknown(&l->search, true, l->chip, l->glossary, arena, err))
@@ -454,6 +484,6 @@ int cw_query_list(int argc, char **argv)
         "list is not shown on a terminal.\v"
         "Example:\n  $0 --chip GH100 l2 hit rate",
         NULL, 0};
-    struct options options = {.type = -1};
+    struct options options = {.type = -1, .listed = CW_OF_RANGES};
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
 }

@@ -7,12 +7,20 @@
 
 /* ---- chips and sets --------------------------------------------------------------------------------------------- */
 
+static uint32_t listed(const struct cw_chip *chip, enum cw_metric_type type, enum cw_listed in)
+{
+    return cw_chip_listed_count(chip, type, in);
+}
+
 static void print_chip_json(const char *name, const struct cw_chip *chip, bool first)
 {
     fputs(first ? "[\n{\"name\":" : ",\n{\"name\":", stdout);
     cw_query_put(CW_TEXT_JSON, name, ",\"counters\":");
-    cw_text_print(stdout, "%u,\"ratios\":%u,\"throughputs\":%u,\"file\":", chip->counter_count, chip->ratio_count,
-                  chip->throughput_count);
+    cw_text_print(stdout, "%u,\"ratios\":%u,\"throughputs\":%u,\"pm\":{", listed(chip, CW_COUNTER, CW_OF_RANGES),
+                  listed(chip, CW_RATIO, CW_OF_RANGES), listed(chip, CW_THROUGHPUT, CW_OF_RANGES));
+    cw_text_print(
+        stdout, "\"counters\":%u,\"ratios\":%u,\"throughputs\":%u},\"file\":", listed(chip, CW_COUNTER, CW_OF_SAMPLES),
+        listed(chip, CW_RATIO, CW_OF_SAMPLES), listed(chip, CW_THROUGHPUT, CW_OF_SAMPLES));
     cw_query_put(CW_TEXT_JSON, chip->path, "}");
 }
 
@@ -32,8 +40,8 @@ static enum counterworks_status print_chips(const struct counterworks *data, boo
             print_chip_json(name->name, chip->chip, i == 0);
         else if (chip)
             cw_text_print(stdout, "%-8s %5u counters %4u ratios %3u throughputs  %s\n", name->name,
-                          chip->chip->counter_count, chip->chip->ratio_count, chip->chip->throughput_count,
-                          chip->chip->path);
+                          listed(chip->chip, CW_COUNTER, CW_OF_RANGES), listed(chip->chip, CW_RATIO, CW_OF_RANGES),
+                          listed(chip->chip, CW_THROUGHPUT, CW_OF_RANGES), chip->chip->path);
     }
     counterworks_chip_close(chip);
     if (as_json)

@@ -31,6 +31,8 @@ static enum cw_status count(struct row *rows, size_t *row_count, const struct cw
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++) {
             size_t length, n = 0;
+            if (!cw_chip_lists(chip, (enum cw_metric_type)t, i, CW_OF_RANGES))
+                continue;
             const char *name = cw_query_unit_name(chip, (enum cw_metric_type)t, i, &length);
             while (n < *row_count && (strncmp(rows[n].name, name, length) != 0 || rows[n].name[length]))
                 n++;

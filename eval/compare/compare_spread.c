@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/large.h"
+
 /* Of values that are finite: their mean, and the sum of the squares of what they are off it. */
 struct moments {
     double mean, squares;
@@ -47,16 +49,22 @@ static struct cw_compare_spread conclude(const struct cw_group *a, const struct 
     return spread;
 }
 
+static struct cw_large *large_of(const struct cw_counter_data *data)
+{
+    return data->repeats ? data->repeats->large : NULL;
+}
+
 struct cw_compare_spread cw_compare_time_spread(const struct cw_comparison *c, const struct cw_match *match)
 {
     const struct cw_group *a = &c->a.groups.items[match->a], *b = &c->b.groups.items[match->b];
     const double *x = c->a.groups.measured, *y = c->b.groups.measured;
     struct moments pairs = {0}, of_a = {0}, of_b = {0};
-    for (uint32_t i = 0; has_pairs(a, b) && i < a->count; i++)
+    struct cw_large *const large[] = {large_of(c->a.data), large_of(c->b.data)};
+    for (uint32_t i = 0; has_pairs(a, b) && i < a->count; i++, cw_large_step(large[0]), cw_large_step(large[1]))
         add(&pairs, y[b->ranges[i]] - x[a->ranges[i]]);
-    for (uint32_t i = 0; i < a->count; i++)
+    for (uint32_t i = 0; i < a->count; i++, cw_large_step(large[0]))
         add(&of_a, x[a->ranges[i]]);
-    for (uint32_t i = 0; i < b->count; i++)
+    for (uint32_t i = 0; i < b->count; i++, cw_large_step(large[1]))
         add(&of_b, y[b->ranges[i]]);
     return conclude(a, b, &pairs, &of_a, &of_b);
 }
@@ -183,11 +191,11 @@ enum cw_status cw_compare_spreads(struct cw_comparison *c, const struct cw_resul
     struct cw_compare_spread *spreads = cw_arena_alloc(arena, count, sizeof *spreads);
     const struct cw_group *of_a, *of_b;
     enum cw_status status = pairs && x && y && spreads ? CW_OK : cw_error_nomem(err);
-    if (status == CW_OK)
+    if (status == CW_OK && count)
         status = walk_over(&w, a, b, true, pairs);
-    if (status == CW_OK)
+    if (status == CW_OK && count)
         status = walk_over(&w, a, NULL, true, x);
-    if (status == CW_OK)
+    if (status == CW_OK && count)
         status = walk_over(&w, b, NULL, false, y);
     for (size_t i = 0; status == CW_OK && i < count; i++)
         if (is_pair(c, (uint32_t)(i / a->metric_count), &of_a, &of_b))

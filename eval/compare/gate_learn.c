@@ -5,7 +5,7 @@
 
 #include "eval/compare/gate.h"
 #include "eval/compare/prior.h"
-#include "eval/compare/quantile.h"
+#include "eval/quantile.h"
 #include "eval/compare/student.h"
 
 static const double false_alarms = 1e-3, time_share = 0.25, seen_factor = 2, far_off = 1.8, least_noise = 0.005;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "eval/compare/gate.h"
-#include "eval/compare/quantile.h"
+#include "eval/quantile.h"
 #include "image/range_view.h"
 
 struct launch_times {
@@ -31,7 +31,8 @@ static void take_range(struct launch_times *to, uint32_t at, const struct cw_ran
         return;
     to->mean[at] = sum / count;
     to->count[at] = count;
-    to->median[at] = cw_median(scratch, count);
+    cw_values_sort(scratch, count);
+    to->median[at] = cw_quantile(scratch, count, 0.5);
     to->least[at] = scratch[0];
 }
 

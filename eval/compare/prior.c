@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "eval/compare/quantile.h"
+#include "eval/quantile.h"
 
 /* Derivatives of the logarithm of the gamma function: the first and the second, by their asymptotic series, to which
  * x is raised (Abramowitz and Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.12). */

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "eval/compare/quantile.h"
+#include "eval/quantile.h"
 #include "eval/ranges/groups.h"
 
 bool cw_rank_is_outlier(double value, const struct cw_rank_spread *s)

@@ -1,124 +1,186 @@
 #include "eval/compare/timeline_as_ranges.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "eval/keys.h"
+#include "eval/labels.h"
 #include "eval/timeline/group_parts.h"
 
 static const struct cw_counter no_counters[] = {{.name = ""}};
 const struct cw_chip cw_timeline_no_chip = {.name = "", .counter_count = 1, .counters = no_counters};
 
-/* Texts of paths, each an attribute of ranges. NULL when out of memory. */
-static const struct cw_pair *make_paths(const struct cw_timeline *t, bool patterns, struct cw_arena *arena)
-{
-    struct cw_pair *pairs = cw_arena_alloc(arena, t->path_count, sizeof *pairs);
-    const char *const *texts = cw_timeline_path_texts(t, patterns, arena);
-    for (uint32_t p = 0; pairs && texts && p < t->path_count; p++)
-        pairs[p] = (struct cw_pair){"nvtx", texts[p]};
-    return texts ? pairs : NULL;
-}
-
-/* Names of what is no kernel, each once: those of the last one are looked at first. */
-struct copies {
-    const struct cw_timeline_gpu *last;
-    const char *name;
+/* Ranges as they are made, and what they are launches of. */
+struct making {
+    const struct cw_timeline *t;
+    struct cw_arena *arena;
+    const struct cw_pair *paths; /* [path]: an attribute */
+    const uint32_t *same_path;   /* [path]: a number, the same for the same text */
+    struct cw_keys keys;         /* of launches */
+    struct cw_range *launches;   /* [key] */
+    size_t launch_room;
+    struct cw_repeats *repeats;
+    uint32_t *numbers, count;
+    double *durations;
+    uint64_t first_ns;
 };
 
-static const char *name_copy(struct copies *c, const struct cw_timeline *t, const struct cw_timeline_gpu *g,
-                             struct cw_arena *arena)
+/* Texts of paths, and which are the same. */
+static bool make_paths(struct making *m, bool patterns)
 {
-    const struct cw_timeline_gpu *l = c->last;
-    char text[CW_TIMELINE_NAME_SIZE];
-    if (!l || l->kind != g->kind || l->name != g->name || l->from != g->from || l->to != g->to)
-        c->name = cw_arena_strdup(arena, cw_timeline_name_copy(t, g, text));
-    c->last = g;
-    return c->name;
+    const struct cw_timeline *t = m->t;
+    struct cw_pair *pairs = cw_arena_alloc(m->arena, t->path_count, sizeof *pairs);
+    struct cw_label *labels = calloc((size_t)t->path_count + 1, sizeof *labels);
+    const char *const *texts = cw_timeline_path_texts(t, patterns, m->arena);
+    const bool good = pairs && labels && texts;
+    for (uint32_t p = 0; good && p < t->path_count; p++) {
+        pairs[p] = (struct cw_pair){"nvtx", texts[p]};
+        labels[p] = (struct cw_label){texts[p], p};
+    }
+    m->paths = pairs;
+    m->same_path = good ? cw_label_number(labels, t->path_count, m->arena) : NULL;
+    free(labels);
+    return m->same_path;
 }
 
-static struct cw_range range_of(const struct cw_timeline *t, const struct cw_timeline_gpu *g,
-                                const struct cw_pair *paths)
+/* `count` ranges at most. False when out of memory. */
+static bool begin(struct making *m, bool patterns, uint32_t count)
 {
-    const struct cw_timeline_stream *s = &t->streams[g->stream];
-    struct cw_range range = {.device = s->device == CW_NO_TRACE_DEVICE ? 0 : s->device,
-                             .process = t->trace->processes[s->process].pid,
-                             .context = s->context,
-                             .stream = s->stream,
-                             .start_ns = g->start,
-                             .end_ns = g->end};
-    if (g->path) {
-        range.attribute_count = 1;
-        range.attributes = &paths[g->path];
-    }
-    if (g->kind == CW_TRACE_KERNEL) {
-        range.name = t->names[g->name].shown;
-        range.kernel = t->names[g->name].text;
-    }
-    if (g->shape != CW_TIMELINE_NONE) {
-        memcpy(range.grid, t->shapes[g->shape].grid, sizeof range.grid);
-        memcpy(range.block, t->shapes[g->shape].block, sizeof range.block);
-    }
-    return range;
+    struct cw_large *large = m->t->large;
+    m->repeats = cw_arena_alloc(m->arena, 1, sizeof *m->repeats);
+    m->numbers = cw_large_alloc(large, count, sizeof *m->numbers);
+    m->durations = cw_large_alloc(large, count, sizeof *m->durations);
+    return m->repeats && m->numbers && m->durations && make_paths(m, patterns);
 }
 
-static void begin(struct cw_counter_data *data, const struct cw_timeline *t, const struct cw_range *ranges,
-                  uint32_t count)
+/* Adds a range. *launch: where it is the first of its launch, that is to be filled in; else NULL. */
+static bool add_range(struct making *m, const struct cw_key *key, uint64_t start, uint64_t end,
+                      struct cw_range **launch)
+{
+    const bool one_pass = m->t->data->schema.pass_count <= 1;
+    const uint32_t before = m->keys.count, number = cw_keys_add(&m->keys, *key);
+    *launch = NULL;
+    if (number == CW_NO_KEY)
+        return false;
+    if (number == before) {
+        struct cw_range *grown = cw_grown(m->launches, &m->launch_room, before, sizeof *grown);
+        if (!grown)
+            return false;
+        m->launches = grown;
+        *launch = &grown[number];
+    }
+    m->first_ns = !m->first_ns || start < m->first_ns ? start : m->first_ns;
+    m->numbers[m->count] = number;
+    m->durations[m->count++] = one_pass && end > start ? (double)(end - start) : NAN;
+    return true;
+}
+
+/* `good`: there was memory. */
+static enum cw_status finish(struct making *m, bool good, struct cw_counter_data *data, struct cw_error *err)
 {
     static const struct cw_device unknown = {0};
-    *data = *t->data;
-    data->directory = NULL;
-    if (!data->device_count) { /* a range has one */
-        data->devices = &unknown;
-        data->device_count = 1;
+    const struct cw_timeline *t = m->t;
+    struct cw_range *launches = good ? cw_arena_alloc(m->arena, m->keys.count, sizeof *launches) : NULL;
+    if (launches) {
+        if (m->keys.count)
+            memcpy(launches, m->launches, m->keys.count * sizeof *launches);
+        *m->repeats = (struct cw_repeats){m->keys.count, launches, m->numbers, m->durations, m->first_ns, t->large};
+        *data = *t->data;
+        data->directory = NULL;
+        data->repeats = m->repeats;
+        data->range_count = m->count;
+        if (!data->device_count) { /* a range has one */
+            data->devices = &unknown;
+            data->device_count = 1;
+        }
     }
-    data->ranges = ranges;
-    data->range_count = count;
+    cw_keys_free(&m->keys);
+    free(m->launches);
+    cw_large_let_go(t->large);
+    return launches ? CW_OK : cw_error_nomem(err);
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------------------------- */
+
+/* Ranges of one launch differ in their times, contexts and streams alone. */
+static struct cw_key key_of(const struct making *m, const struct cw_timeline_gpu *g, bool by_path)
+{
+    const struct cw_timeline_stream *s = &m->t->streams[g->stream];
+    return (struct cw_key){{(uint64_t)s->process << 32 | s->device, (uint64_t)g->kind << 32 | g->name,
+                            g->kind == CW_TRACE_KERNEL ? g->shape : (uint64_t)g->from << 32 | g->to,
+                            by_path ? m->same_path[g->path] : 0}};
+}
+
+/* False when out of memory. */
+static bool fill_launch(const struct making *m, struct cw_range *range, const struct cw_timeline_gpu *g)
+{
+    const struct cw_timeline *t = m->t;
+    const struct cw_timeline_stream *s = &t->streams[g->stream];
+    char text[CW_TIMELINE_NAME_SIZE];
+    *range = (struct cw_range){.device = s->device == CW_NO_TRACE_DEVICE ? 0 : s->device,
+                               .process = t->trace->processes[s->process].pid,
+                               .context = s->context,
+                               .stream = s->stream,
+                               .start_ns = g->start,
+                               .end_ns = g->end};
+    if (g->path) {
+        range->attribute_count = 1;
+        range->attributes = &m->paths[g->path];
+    }
+    if (g->kind == CW_TRACE_KERNEL) {
+        range->name = t->names[g->name].shown;
+        range->kernel = t->names[g->name].text;
+    } else if (g->kind == CW_TRACE_GRAPH) {
+        range->name = range->kernel = "(whole CUDA graph)";
+    } else {
+        range->name = range->kernel = cw_arena_strdup(m->arena, cw_timeline_name_copy(t, g, text));
+    }
+    if (g->shape != CW_TIMELINE_NONE) {
+        memcpy(range->grid, t->shapes[g->shape].grid, sizeof range->grid);
+        memcpy(range->block, t->shapes[g->shape].block, sizeof range->block);
+    }
+    return range->name;
 }
 
 enum cw_status cw_timeline_as_ranges(struct cw_counter_data *data, const struct cw_timeline *t, bool patterns,
                                      const struct cw_timeline_keep *keep, struct cw_arena *arena, struct cw_error *err)
 {
-    struct cw_range *ranges = cw_arena_alloc(arena, t->gpu_count, sizeof *ranges);
-    const struct cw_pair *paths = make_paths(t, patterns, arena);
-    struct copies copies = {0};
-    uint32_t count = 0;
-    if (!ranges || !paths)
-        return cw_error_nomem(err);
-    for (uint32_t i = 0; i < t->gpu_count; i++) {
+    struct making m = {.t = t, .arena = arena};
+    bool good = begin(&m, patterns, t->gpu_count);
+    for (uint32_t i = 0; good && i < t->gpu_count; i++, cw_timeline_step(t)) {
         const struct cw_timeline_gpu *g = &t->gpu[i];
-        struct cw_range *range = &ranges[count];
+        struct cw_range *launch;
         if (keep && keep->gpu && !keep->gpu[i])
             continue;
-        *range = range_of(t, g, paths);
-        if (g->kind == CW_TRACE_GRAPH)
-            range->name = range->kernel = "(whole CUDA graph)";
-        else if (g->kind != CW_TRACE_KERNEL)
-            range->name = range->kernel = name_copy(&copies, t, g, arena);
-        if (!range->name)
-            return cw_error_nomem(err);
-        count++;
+        const struct cw_key key = key_of(&m, g, patterns);
+        good = add_range(&m, &key, g->start, g->end, &launch) && (!launch || fill_launch(&m, launch, g));
     }
-    begin(data, t, ranges, count);
-    return CW_OK;
+    return finish(&m, good, data, err);
 }
+
+/* ---- NVTX ------------------------------------------------------------------------------------------------------- */
 
 enum cw_status cw_timeline_nvtx_as_ranges(struct cw_counter_data *data, const struct cw_timeline *t,
                                           const struct cw_timeline_keep *keep, struct cw_arena *arena,
                                           struct cw_error *err)
 {
-    struct cw_range *ranges = cw_arena_alloc(arena, t->range_count, sizeof *ranges);
-    const struct cw_pair *paths = make_paths(t, true, arena);
-    if (!ranges || !paths)
-        return cw_error_nomem(err);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < t->range_count; i++) {
+    struct making m = {.t = t, .arena = arena};
+    bool good = begin(&m, true, t->range_count);
+    for (uint32_t i = 0; good && i < t->range_count; i++, cw_timeline_step(t)) {
         const struct cw_timeline_range *r = &t->ranges[i];
+        const uint32_t process = t->threads[r->thread].process;
+        const struct cw_key key = {{process, m.same_path[r->path], 0, 0}};
+        struct cw_range *launch;
         if (keep && keep->paths && !keep->paths[r->path])
             continue;
-        ranges[count++] = (struct cw_range){.name = paths[r->path].value,
-                                            .kernel = "",
-                                            .process = t->trace->processes[t->threads[r->thread].process].pid,
-                                            .start_ns = r->start,
-                                            .end_ns = r->end};
+        good = add_range(&m, &key, r->start, r->end, &launch);
+        if (launch)
+            *launch = (struct cw_range){.name = m.paths[r->path].value,
+                                        .kernel = "",
+                                        .process = t->trace->processes[process].pid,
+                                        .start_ns = r->start,
+                                        .end_ns = r->end};
     }
-    begin(data, t, ranges, count);
-    return CW_OK;
+    return finish(&m, good, data, err);
 }

@@ -9,6 +9,7 @@
 #include "base/shorten.h"
 #include "eval/join/joined.h"
 #include "eval/labels.h"
+#include "eval/quantile.h"
 #include "eval/timeline/group_parts.h"
 
 struct making {
@@ -218,8 +219,8 @@ static const char *name_row(const struct making *m, uint32_t launch)
     }
 }
 
-/* Time, of a group of launches. */
-static void sum_up(const struct making *m, struct cw_group *group, struct cw_joined_row *row)
+/* The times of a group of launches; `room` is for as many. */
+static void sum_up(const struct making *m, struct cw_group *group, struct cw_joined_row *row, double *room)
 {
     const struct cw_joined_launch *launches = m->joined->launches;
     double squares = 0, gaps = 0, latencies = 0;
@@ -245,9 +246,11 @@ static void sum_up(const struct making *m, struct cw_group *group, struct cw_joi
     group->mean = group->total / group->count;
     for (uint32_t i = 0; i < group->count; i++) {
         const double off = launches[group->ranges[i]].ns - group->mean;
+        room[i] = launches[group->ranges[i]].ns;
         squares += off * off;
     }
     group->deviation = cw_sample_deviation(squares, group->count);
+    group->median = cw_median(room, group->count);
 }
 
 /* CW_TIMELINE_NONE: it is not known. */
@@ -318,12 +321,16 @@ static bool divide(struct making *m, uint32_t most)
     uint32_t *seen = calloc((size_t)m->joined->join.shape_count + 1, sizeof *seen);
     struct cw_group *items = calloc((size_t)m->key_count + 1, sizeof *items);
     struct cw_joined_row *row = calloc((size_t)m->key_count + 1, sizeof *row);
-    bool good = begin && seen && items && row;
+    uint32_t largest = 0;
+    for (uint32_t k = 0; begin && k < m->key_count; k++)
+        largest = begin[k + 1] - begin[k] > largest ? begin[k + 1] - begin[k] : largest;
+    double *room = calloc((size_t)largest + 1, sizeof *room);
+    bool good = begin && seen && items && row && room;
     for (uint32_t k = 0; good && k < m->key_count; k++) {
         if (begin[k] == begin[k + 1])
             continue;
         items[count] = (struct cw_group){.count = begin[k + 1] - begin[k], .ranges = m->order + begin[k]};
-        sum_up(m, &items[count], &row[count]);
+        sum_up(m, &items[count], &row[count], room);
         find_places(m, &items[count]);
         count_kernels(m, &items[count], seen, count + 1);
         groups->total += items[count++].total;
@@ -337,6 +344,7 @@ static bool divide(struct making *m, uint32_t most)
     groups->count = count < most ? count : most;
     for (uint32_t k = 0; good && k < groups->count; k++)
         good = (m->items[k].name = name_row(m, m->items[k].ranges[0]));
+    free(room);
     free(begin);
     free(seen);
     free(items);

@@ -1,68 +1,50 @@
 #include <inttypes.h>
 
+#include "eval/output/group_columns.h"
 #include "eval/output/joined.h"
 #include "eval/output/rows_text.h"
 
-struct record {
-    struct cw_group of;
-    const char *kernel;
-    uint64_t device; /* UINT64_MAX: of several */
-    double share; /* 0 to 1 */
-    const uint32_t *grid, *block;
-    struct cw_joined_row joined;
-};
-
 struct content {
     const struct cw_output_rows *rows;
-    struct record one;
+    struct cw_group_row one;
 };
+
+struct cw_group_row cw_group_row_of(const struct cw_groups *groups, uint32_t group)
+{
+    const struct cw_range *first = cw_launch_of(&groups->data, group);
+    const struct cw_group *g = &groups->items[group];
+    return (struct cw_group_row){.name = g->name,
+                                 .kernel = groups->by == CW_BY_KERNEL ? first->kernel : "",
+                                 .device = g->several_gpus ? UINT64_MAX : groups->data.devices[first->device].index,
+                                 .launches = g->count,
+                                 .total = g->total,
+                                 .share = cw_group_share(groups, g),
+                                 .mean = g->mean,
+                                 .median = g->median,
+                                 .least = g->least,
+                                 .greatest = g->greatest,
+                                 .deviation = g->deviation,
+                                 .spread = cw_group_spread(g),
+                                 .grid = first->grid,
+                                 .block = first->block};
+}
 
 static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
 {
     struct content *c = t->content;
-    const struct cw_groups *groups = c->rows->groups;
-    const struct cw_result *r = c->rows->result;
     const uint32_t group = c->rows->rows[i];
-    const struct cw_range *first = cw_launch_of(&groups->data, group);
-    c->one = (struct record){.of = groups->items[group],
-                             .kernel = groups->by == CW_BY_KERNEL ? first->kernel : "",
-                             .device = groups->items[group].several_gpus ? UINT64_MAX
-                                                                         : groups->data.devices[first->device].index,
-                             .share = cw_group_share(groups, &groups->items[group]),
-                             .grid = first->grid,
-                             .block = first->block};
-    if (c->rows->joined)
-        c->one.joined = c->rows->joined->rows->rows[group];
-    return cw_output_row(r, &c->one, i);
+    c->one = cw_group_row_of(c->rows->groups, group);
+    if (c->rows->joined) {
+        const struct cw_joined_row *joined = &c->rows->joined->rows->rows[group];
+        c->one.joined = joined->twins;
+        c->one.joined_by_kernel = joined->like;
+        c->one.not_joined = joined->none;
+        c->one.gap = joined->gap;
+        c->one.latency = joined->latency;
+        c->one.counted = joined->counted;
+    }
+    return cw_output_row(c->rows->result, &c->one, i);
 }
-
-static const char *const letters[] = {"x", "y", "z"};
-static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_TO_HDF5, 0}};
-static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .record_size = sizeof *letters,
-                                           .row_count = 3, .row = cw_output_array, .content = (void *)letters};
-
-static const struct cw_output_column columns[] = {
-    {"group", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.name)},
-    {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, kernel)},
-    {"device", CW_CELL_KNOWN, CW_TO_FILES, offsetof(struct record, device)},
-    {"ranges", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, of.count)},
-    {"total_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, of.total)},
-    {"share", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, share)},
-    {"mean_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, of.mean)},
-    {"least_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, of.least)},
-    {"greatest_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, of.greatest)},
-    {"deviation_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, of.deviation)},
-    {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, grid), &xyz},
-    {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, block), &xyz},
-    /* of a join alone */
-    {"joined", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, joined.twins)},
-    {"joined_by_kernel", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, joined.like)},
-    {"not_joined", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, joined.none)},
-    {"gap_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, joined.gap)},
-    {"latency_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, joined.latency)},
-    {"counted_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct record, joined.counted)},
-};
-enum { JOINED_COLUMNS = 6 };
 
 static enum cw_status print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err)
@@ -87,11 +69,15 @@ enum cw_status cw_output_groups(struct cw_output *o, const struct cw_output_rows
     struct content *c = cw_arena_alloc(arena, 1, sizeof *c);
     *o = (struct cw_output){
         .data = rows->data, .source = rows->result->source, .table_count = 1, .print = print, .result = rows};
-    if (!c || !cw_output_metrics(&o->metrics, rows->result, descriptions, false, arena))
+    size_t column_count;
+    const struct cw_output_column *columns =
+        cw_group_columns_of(CW_GROUPS_OF_RANGES | (rows->joined ? CW_GROUPS_JOINED : 0), &column_count, arena);
+    if (!c || !columns || !cw_output_metrics(&o->metrics, rows->result, descriptions, false, arena))
         return cw_error_nomem(err);
     c->rows = rows;
     o->tables[0] = (struct cw_output_table){
-        CW_OUTPUT_COLUMNS(columns),
+        .columns = columns,
+        .column_count = column_count,
         .name = "groups",
         .group = "group",
         .record_size = sizeof c->one,
@@ -101,10 +87,8 @@ enum cw_status cw_output_groups(struct cw_output *o, const struct cw_output_rows
         .metrics = &o->metrics,
         .spread = rows->result->spread,
         .short_escapes = true,
-        .coordinates = "kernel device ranges total_ns share mean_ns least_ns greatest_ns deviation_ns unit type "
-                       "description",
+        .coordinates = "kernel device launches total_ns share mean_ns median_ns least_ns greatest_ns deviation_ns "
+                       "unit type description",
     };
-    if (!rows->joined)
-        o->tables[0].column_count -= JOINED_COLUMNS;
     return CW_OK;
 }

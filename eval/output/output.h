@@ -68,6 +68,9 @@ struct cw_output_rows {
     const struct cw_joined_output *joined; /* the rows are of a trace's launches; NULL: of ranges */
     bool wide;
 };
+/* A group as a row of numbers (eval/output/group_columns.h). */
+struct cw_group_row;
+struct cw_group_row cw_group_row_of(const struct cw_groups *groups, uint32_t group);
 enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
 /* Metrics of samples, of a streamed result, and launches; on a terminal for each device mean, least and greatest of

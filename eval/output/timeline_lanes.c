@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buckets.h"
 #include "base/shorten.h"
 #include "eval/output/lane_places.h"
 #include "eval/output/lane_rows.h"
@@ -176,6 +175,7 @@ static void gpu_event(void *list, uint32_t i, struct cw_lane_event *e)
 {
     const struct list *l = list;
     struct work *w = l->w;
+    cw_timeline_step(w->t);
     const struct cw_timeline_gpu *g = &w->t->gpu[l->first + i];
     w->note_count = 0;
     *e = (struct cw_lane_event){.lane = l->lane, .time = g->start, .end = g->end};
@@ -224,6 +224,7 @@ static void call_event(void *list, uint32_t i, struct cw_lane_event *e)
 {
     const struct list *l = list;
     struct work *w = l->w;
+    cw_timeline_step(w->t);
     const struct cw_timeline_call *c = &w->t->calls[l->first + i];
     w->note_count = 0;
     *e = (struct cw_lane_event){.lane = l->lane,
@@ -259,6 +260,7 @@ static void range_event(void *list, uint32_t i, struct cw_lane_event *e)
 {
     const struct list *l = list;
     struct work *w = l->w;
+    cw_timeline_step(w->t);
     const struct cw_timeline_range *r = &w->t->ranges[l->first + i];
     w->note_count = 0;
     *e = (struct cw_lane_event){.lane = r->pushed ? l->lane : l->started,
@@ -282,6 +284,7 @@ static void mark_event(void *list, uint32_t i, struct cw_lane_event *e)
 {
     const struct list *l = list;
     struct work *w = l->w;
+    cw_timeline_step(w->t);
     const struct cw_timeline_mark *m = &w->t->marks[l->first + i];
     w->note_count = 0;
     *e = (struct cw_lane_event){.lane = l->lane,
@@ -418,8 +421,24 @@ static void make_room(struct work *w)
     w->blocks = room_for(w, t->shape_count, sizeof *w->blocks);
     w->clusters = room_for(w, t->shape_count, sizeof *w->clusters);
     w->paths = room_for(w, t->path_count, sizeof *w->paths);
-    w->first = room_for(w, (size_t)t->call_count + 2, sizeof *w->first);
-    w->launched = room_for(w, t->gpu_count, sizeof *w->launched);
+    w->first = cw_large_alloc(t->large, (size_t)t->call_count + 1, sizeof *w->first);
+    w->launched = cw_large_alloc(t->large, (size_t)t->gpu_count + 1, sizeof *w->launched);
+    w->nomem = w->nomem || !w->first || !w->launched;
+}
+
+/* While `launched` is filled, first[call + 1] is where the next item of a call goes. */
+static void find_launched(struct work *w)
+{
+    const struct cw_timeline *t = w->t;
+    uint32_t sum = 0;
+    w->first[0] = 0;
+    for (uint32_t i = 0; i < t->call_count; i++, cw_timeline_step(t)) {
+        w->first[i + 1] = sum;
+        sum += t->calls[i].launched;
+    }
+    for (uint32_t i = 0; i < t->gpu_count; i++, cw_timeline_step(t))
+        if (t->gpu[i].call != CW_TIMELINE_NONE)
+            w->launched[w->first[t->gpu[i].call + 1]++] = i;
 }
 
 static void add_all(struct work *w)
@@ -429,7 +448,7 @@ static void add_all(struct work *w)
         add_thread(w, &t->threads[i]);
     for (uint32_t i = 0; i < t->stream_count; i++)
         add_stream(w, &t->streams[i], i);
-    for (uint32_t i = 0; i < t->wait_count; i++)
+    for (uint32_t i = 0; i < t->wait_count; i++, cw_timeline_step(t))
         wait_lane(w, &t->waits[i]);
     add_list(w, &(struct cw_timeline_list){0, t->wait_count}, &(struct list){.w = w}, wait_time, wait_event);
 }
@@ -452,9 +471,7 @@ enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, const
     make_room(&w);
     enum cw_status status = CW_OK;
     if (!w.nomem) {
-        if (timeline->gpu_count)
-            cw_buckets_sort(w.first, timeline->call_count, w.launched, &timeline->gpu->call, sizeof *timeline->gpu,
-                            timeline->gpu_count);
+        find_launched(&w);
         add_all(&w);
         status = cw_lane_rows_add(&rows, &w.places, err);
         if (status == CW_OK && more)
@@ -467,6 +484,8 @@ enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, const
     cw_lane_rows_free(&rows);
     cw_lane_places_free(&w.places);
     cw_lanes_free(lanes);
+    cw_large_free(timeline->large, w.first);
+    cw_large_free(timeline->large, w.launched);
     free(w.flows);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef CW_EVAL_OUTPUT_TIMELINE_OUTPUT_H
 #define CW_EVAL_OUTPUT_TIMELINE_OUTPUT_H
 
+#include "eval/output/group_columns.h"
 #include "eval/output/output.h"
 #include "eval/timeline/extra.h"
 #include "eval/timeline/groups.h"
@@ -55,6 +56,10 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **tables, struc
                                        const struct cw_timeline *timeline, const struct cw_timeline_keep *keep,
                                        uint64_t kinds, struct cw_arena *arena, struct cw_error *err);
 void cw_timeline_tables_free(struct cw_timeline_tables *tables);
+/* A group as a row of numbers (eval/output/group_columns.h), without texts but that of the kernel; and which columns such
+ * rows have. */
+struct cw_group_row cw_timeline_group_row(const struct cw_timeline_groups *groups, uint32_t group);
+enum cw_group_kind cw_timeline_group_kind(enum cw_timeline_by by);
 /* The same of groups. */
 enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,
                                       struct cw_arena *arena, struct cw_error *err);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
-#include "eval/order.h"
 #include "eval/output/timeline_output.h"
 
 enum { MOST_COLUMNS = 64 };
@@ -51,9 +49,8 @@ struct kind_rows {
     struct cw_output_column shown[2 * MOST_COLUMNS];
     char names[MOST_COLUMNS][40];
     struct cell cells[MOST_COLUMNS];
-    /* items of the kind's list by block and row */
-    const uint32_t *order;
-    uint32_t item_count, next_item, item; /* item: of the row, or CW_TIMELINE_NONE */
+    const struct places *places; /* of the kind's list */
+    uint32_t item;               /* of the row, or CW_TIMELINE_NONE */
     /* the block that is read, the row of it that comes next, and the row of the table that it is */
     size_t block;
     uint32_t row;
@@ -63,8 +60,18 @@ struct kind_rows {
     struct cw_timeline_tables *tables;
 };
 
+enum list { NO_LIST, GPU, CALLS, RANGES, WAITS, MARKS, LISTS };
+
+/* Items by block and row. */
+struct places {
+    uint32_t *firsts; /* [block]: where its rows begin in `items` */
+    uint32_t *items;
+};
+
 /* What the tables share: one of them is gone through at a time. */
 struct cw_timeline_tables {
+    const struct cw_timeline *t;
+    struct places places[LISTS]; /* of the lists that have a table */
     struct cw_trace_buffer buffer;
     const size_t *reading; /* whose block the buffer has */
     enum cw_status status; /* why a block cannot be read */
@@ -72,8 +79,6 @@ struct cw_timeline_tables {
 };
 
 /* ---- items by row ----------------------------------------------------------------------------------------------- */
-
-enum list { NO_LIST, GPU, CALLS, RANGES, WAITS, MARKS };
 
 static enum list list_of(enum cw_trace_kind kind)
 {
@@ -107,25 +112,6 @@ static bool has_path(enum cw_trace_kind kind)
     return list == GPU || list == CALLS || list == RANGES;
 }
 
-static uint64_t place_of(const struct kind_rows *k, uint32_t item)
-{
-    const struct cw_timeline *t = k->t;
-#define PLACE(list) ((uint64_t)(list)[item].block << 16 | (list)[item].row)
-    switch (list_of(k->kind)) {
-    case GPU:
-        return PLACE(t->gpu);
-    case CALLS:
-        return PLACE(t->calls);
-    case RANGES:
-        return PLACE(t->ranges);
-    case WAITS:
-        return PLACE(t->waits);
-    default:
-        return PLACE(t->marks);
-    }
-#undef PLACE
-}
-
 static bool is_kept(const struct kind_rows *k)
 {
     const struct cw_timeline_keep *keep = k->keep;
@@ -140,46 +126,56 @@ static bool is_kept(const struct kind_rows *k)
     return !of || (k->item != CW_TIMELINE_NONE && of[list == RANGES ? k->t->ranges[k->item].path : k->item]);
 }
 
-#define AFTER(name, type)                                                                                              \
-    static bool name(const void *left, const void *right)                                                              \
-    {                                                                                                                  \
-        const struct type *a = left, *b = right;                                                                       \
-        return a->block != b->block ? a->block > b->block : a->row > b->row;                                           \
-    }
-AFTER(gpu_after, cw_timeline_gpu)
-AFTER(call_after, cw_timeline_call)
-AFTER(range_after, cw_timeline_range)
-AFTER(wait_after, cw_timeline_wait)
-AFTER(mark_after, cw_timeline_mark)
-
-static const uint32_t *order_items(const struct cw_order_items *items, cw_order_after *after, struct cw_arena *arena)
+/* How many rows the blocks of a list have. */
+static uint32_t find_firsts(const struct cw_timeline *t, enum list list, uint32_t *firsts)
 {
-    uint32_t *order = cw_arena_alloc(arena, items->count, sizeof *order);
-    uint32_t *room = calloc((size_t)items->count + 1, sizeof *room);
-    for (uint32_t i = 0; order && i < items->count; i++)
-        order[i] = i;
-    if (order && room)
-        cw_order_sort(items, order, room, items->count, after);
-    const bool good = order && room;
-    free(room);
-    return good ? order : NULL;
+    uint32_t count = 0;
+    for (size_t b = 0; b < t->trace->block_count; b++) {
+        const enum cw_trace_kind kind = t->trace->kinds[t->trace->blocks[b].kind].kind;
+        firsts[b] = count;
+        count += kind < CW_TRACE_KIND__COUNT && list_of(kind) == list ? t->trace->blocks[b].count : 0;
+    }
+    return count;
 }
 
-/* Finds the item of a row; rows are asked for in order. */
+/* False when out of memory. */
+static bool find_places(struct places *p, const struct cw_timeline *t, enum list list)
+{
+    p->firsts = calloc(t->trace->block_count + 1, sizeof *p->firsts);
+    const uint32_t rows = p->firsts ? find_firsts(t, list, p->firsts) : 0;
+    p->items = cw_large_alloc(t->large, (size_t)rows + 1, sizeof *p->items);
+    if (!p->firsts || !p->items)
+        return false;
+    for (uint32_t i = 0; i < rows; i++, cw_timeline_step(t))
+        p->items[i] = CW_TIMELINE_NONE;
+#define PLACE(list, count)                                                                                             \
+    for (uint32_t i = 0; i < (count); i++, cw_timeline_step(t))                                                        \
+    p->items[p->firsts[(list)[i].block] + (list)[i].row] = i
+    if (list == GPU)
+        PLACE(t->gpu, t->gpu_count);
+    else if (list == CALLS)
+        PLACE(t->calls, t->call_count);
+    else if (list == RANGES)
+        PLACE(t->ranges, t->range_count);
+    else if (list == WAITS)
+        PLACE(t->waits, t->wait_count);
+    else
+        PLACE(t->marks, t->mark_count);
+#undef PLACE
+    return true;
+}
+
+static void free_places(struct places *p, const struct cw_timeline *t)
+{
+    free(p->firsts);
+    cw_large_free(t->large, p->items);
+}
+
+/* Finds the item of a row. */
 static void find_item(struct kind_rows *k, size_t block, uint32_t row)
 {
-    const uint64_t place = (uint64_t)block << 16 | row;
-    k->item = CW_TIMELINE_NONE;
-    if (!k->order)
-        return;
-    if (row == 0) { /* other kinds have items between the blocks */
-        struct cw_search s = {k->next_item, k->item_count};
-        while (s.low < s.high)
-            cw_search_narrow(&s, place_of(k, k->order[cw_search_middle(&s)]) < place);
-        k->next_item = (uint32_t)s.low;
-    }
-    if (k->next_item < k->item_count && place_of(k, k->order[k->next_item]) == place)
-        k->item = k->order[k->next_item++];
+    cw_timeline_step(k->t);
+    k->item = k->places ? k->places->items[k->places->firsts[block] + row] : CW_TIMELINE_NONE;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------ */
@@ -303,7 +299,7 @@ static bool is_known(const struct column *c, const struct cell *cell)
 static void go_to_start(struct kind_rows *k)
 {
     k->block = 0;
-    k->row = k->next_item = 0;
+    k->row = 0;
     k->at = 0;
     k->is_read = false;
 }
@@ -378,8 +374,8 @@ static void add_columns(struct kind_rows *k)
         add_column(k, NVTX, CW_FIELD__COUNT, CW_TRACE_TEXT);
 }
 
-/* Counts the rows, and drops columns of which nothing is known in any of them; where none is kept, of all rows, and where
- * there are none, no column. */
+/* Counts the rows, and drops columns of which nothing is known in any of them; where none is kept, of all rows, and
+ * where there are none, no column. */
 static uint64_t look_through(struct kind_rows *k)
 {
     bool known[MOST_COLUMNS] = {false};
@@ -577,27 +573,21 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
     const char *const *paths = cw_timeline_path_texts(t, false, arena);
     const struct cw_output_table *texts = make_texts(t, paths, arena);
     struct cw_timeline_tables *tables = *made = cw_arena_alloc(arena, 1, sizeof *tables);
-    const uint32_t *orders[] = {
-        NULL,
-        order_items(&(struct cw_order_items){t->gpu, sizeof *t->gpu, t->gpu_count}, gpu_after, arena),
-        order_items(&(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count}, call_after, arena),
-        order_items(&(struct cw_order_items){t->ranges, sizeof *t->ranges, t->range_count}, range_after, arena),
-        order_items(&(struct cw_order_items){t->waits, sizeof *t->waits, t->wait_count}, wait_after, arena),
-        order_items(&(struct cw_order_items){t->marks, sizeof *t->marks, t->mark_count}, mark_after, arena)};
-    const uint32_t counts[] = {0, t->gpu_count, t->call_count, t->range_count, t->wait_count, t->mark_count};
-    bool good =
-        paths && texts && tables && orders[GPU] && orders[CALLS] && orders[RANGES] && orders[WAITS] && orders[MARKS];
-    if (!good)
+    if (!paths || !texts || !tables)
         return cw_error_nomem(err);
-    tables->err = err;
+    *tables = (struct cw_timeline_tables){.t = t, .err = err};
     kinds &= keep && keep->kinds ? keep->kinds : UINT64_MAX;
+    bool good = true;
     for (int k = 0; good && k < CW_TRACE_KIND__COUNT; k++) {
         const enum list list = list_of((enum cw_trace_kind)k);
-        struct kind_rows rows = {.t = t, .keep = keep, .paths = paths, .texts = texts, .kind = (enum cw_trace_kind)k};
-        rows.order = orders[list];
-        rows.item_count = counts[list];
-        if (kinds & CW_TRACE_BIT(k))
-            good = add_kind(output, tables, &rows, arena);
+        struct places *places = list == NO_LIST ? NULL : &tables->places[list];
+        struct kind_rows rows = {
+            .t = t, .keep = keep, .paths = paths, .texts = texts, .kind = (enum cw_trace_kind)k, .places = places};
+        if (!(kinds & CW_TRACE_BIT(k)))
+            continue;
+        if (places && !places->items && !find_places(places, t, list))
+            tables->status = cw_error_nomem(err);
+        good = tables->status == CW_OK && add_kind(output, tables, &rows, arena);
     }
     for (int i = 0; good && i < TEXT_TABLES; i++) /* behind the kinds: CSV has the first table */
         output->tables[output->table_count++] = texts[i];
@@ -606,101 +596,94 @@ enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct 
 
 void cw_timeline_tables_free(struct cw_timeline_tables *tables)
 {
+    for (int i = 0; tables && i < LISTS; i++)
+        free_places(&tables->places[i], tables->t);
     if (tables)
         cw_trace_buffer_free(&tables->buffer);
 }
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
-struct group_record {
-    const char *name;
-    uint64_t count, failed;
-    double total, share, mean, least, greatest, bytes, own, wall;
-    uint64_t ranges, other_thread;
-    double median, fastest, longest;
-    uint64_t nodes;
-    const char *slowest_name;
-    uint64_t slowest_start;
-};
-
-/* What a row by NVTX has of its slowest range. */
-static bool add_slowest(struct group_record *record, const struct cw_timeline *t, uint32_t range,
-                        struct cw_arena *arena)
+/* The device of a group, where all of it is on one. */
+static uint64_t device_of(const struct cw_timeline_groups *groups, const struct cw_timeline_group *g)
 {
-    record->slowest_name = "";
-    record->slowest_start = CW_TRACE_SIGNED_UNKNOWN;
-    if (range == CW_TIMELINE_NONE)
-        return true;
-    const struct cw_timeline_range *r = &t->ranges[range];
-    char path[CW_TIMELINE_NAME_SIZE];
-    record->slowest_name = cw_arena_strdup(arena, cw_timeline_path_text(t, r->path, path));
-    record->slowest_start = r->start;
-    return record->slowest_name;
+    const struct cw_timeline *t = groups->t;
+    if (groups->by != CW_TIMELINE_BY_STREAM && groups->by != CW_TIMELINE_BY_DEVICE && t->data->device_count != 1)
+        return UINT64_MAX;
+    if (groups->by == CW_TIMELINE_BY_CALL || cw_timeline_by_ranges(groups->by))
+        return t->data->device_count == 1 ? t->data->devices[0].index : UINT64_MAX;
+    const uint32_t device = t->streams[t->gpu[g->first].stream].device;
+    return device == CW_NO_TRACE_DEVICE ? UINT64_MAX : t->data->devices[device].index;
+}
+
+enum cw_group_kind cw_timeline_group_kind(enum cw_timeline_by by)
+{
+    return cw_timeline_by_ranges(by)                                    ? CW_GROUPS_OF_NVTX
+           : by == CW_TIMELINE_BY_GRAPH                                 ? CW_GROUPS_OF_GRAPHS
+           : by == CW_TIMELINE_BY_CALL                                  ? CW_GROUPS_OF_CALLS
+           : by == CW_TIMELINE_BY_KERNEL || by == CW_TIMELINE_BY_FAMILY ? CW_GROUPS_OF_KERNELS
+                                                                        : CW_GROUPS_OF_ITEMS;
+}
+
+struct cw_group_row cw_timeline_group_row(const struct cw_timeline_groups *groups, uint32_t group)
+{
+    const struct cw_timeline_group *g = &groups->items[group];
+    const bool ran = g->count, opened = g->ranges; /* of nothing no time is known */
+    const bool kernel = groups->by == CW_TIMELINE_BY_KERNEL && groups->t->gpu[g->first].kind == CW_TRACE_KERNEL;
+    const double mean = ran ? cw_timeline_group_mean(g) : NAN;
+    return (struct cw_group_row){.name = "",
+                                 .kernel = kernel ? groups->t->names[groups->t->gpu[g->first].name].text : "",
+                                 .device = device_of(groups, g),
+                                 .launches = g->count,
+                                 .failed = g->failed,
+                                 .ranges = g->ranges,
+                                 .nodes = g->nodes,
+                                 .other_thread = g->other_thread,
+                                 .total = g->total,
+                                 .share = groups->total > 0 ? g->total / groups->total : 0,
+                                 .mean = mean,
+                                 .median = g->middle,
+                                 .least = ran ? g->least : NAN,
+                                 .greatest = ran ? g->greatest : NAN,
+                                 .deviation = g->deviation,
+                                 .spread = mean > 0 ? g->deviation / mean : NAN,
+                                 .bytes = g->bytes,
+                                 .own = g->own,
+                                 .wall = opened ? g->wall : NAN,
+                                 .fastest_wall = opened ? g->fastest : NAN,
+                                 .median_wall = opened ? g->median : NAN,
+                                 .slowest_wall = opened ? g->longest : NAN,
+                                 .slowest_name = "",
+                                 .slowest_start = INT64_MIN};
+}
+
+/* The texts of a row. False when out of memory. */
+static bool add_texts(struct cw_group_row *row, const struct cw_timeline_groups *groups, uint32_t group,
+                      struct cw_arena *arena)
+{
+    const struct cw_timeline *t = groups->t;
+    const uint32_t slowest = groups->items[group].slowest;
+    char text[CW_TIMELINE_NAME_SIZE];
+    row->name = cw_arena_strdup(arena, cw_timeline_group_name(groups, group, text));
+    if (cw_timeline_by_ranges(groups->by) && slowest != CW_TIMELINE_NONE) {
+        row->slowest_name = cw_arena_strdup(arena, cw_timeline_path_text(t, t->ranges[slowest].path, text));
+        row->slowest_start = (int64_t)t->ranges[slowest].start;
+    }
+    return row->name && row->slowest_name;
 }
 
 enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_timeline_rows *rows,
                                       struct cw_arena *arena, struct cw_error *err)
 {
-#define AT(member) CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct group_record, member)
-    enum { ALL, TIMED, OF_RANGES, OF_GRAPHS }; /* timed: ranges and graphs */
-    static const struct {
-        struct cw_output_column column;
-        int of;
-    } all[] = {{{"name", CW_CELL_TEXT, AT(name)}, ALL},
-               {{"launches", CW_CELL_U64, AT(count)}, ALL},
-               {{"total_ns", CW_CELL_F64, AT(total), .units = "ns"}, ALL},
-               {{"share", CW_CELL_F64, AT(share)}, ALL},
-               {{"mean_ns", CW_CELL_F64, AT(mean), .units = "ns"}, ALL},
-               {{"least_ns", CW_CELL_F64, AT(least), .units = "ns"}, ALL},
-               {{"greatest_ns", CW_CELL_F64, AT(greatest), .units = "ns"}, ALL},
-               {{"bytes", CW_CELL_F64, AT(bytes), .units = "bytes"}, ALL},
-               {{"failed", CW_CELL_U64, AT(failed)}, ALL},
-               {{"self_ns", CW_CELL_F64, AT(own), .units = "ns"}, OF_RANGES},
-               {{"ranges", CW_CELL_U64, AT(ranges)}, OF_RANGES},
-               {{"graph_launches", CW_CELL_U64, AT(ranges)}, OF_GRAPHS},
-               {{"nodes", CW_CELL_U64, AT(nodes)}, OF_GRAPHS},
-               {{"wall_ns", CW_CELL_F64, AT(wall), .units = "ns"}, TIMED},
-               {{"fastest_wall_ns", CW_CELL_F64, AT(fastest), .units = "ns"}, TIMED},
-               {{"median_wall_ns", CW_CELL_F64, AT(median), .units = "ns"}, TIMED},
-               {{"slowest_wall_ns", CW_CELL_F64, AT(longest), .units = "ns"}, TIMED},
-               {{"slowest", CW_CELL_TEXT, AT(slowest_name)}, OF_RANGES},
-               {{"slowest_start_ns", CW_CELL_SIGNED, AT(slowest_start), .units = CW_OUTPUT_DATE}, OF_RANGES},
-               {{"other_thread", CW_CELL_U64, AT(other_thread)}, OF_RANGES}};
-#undef AT
-    const bool ranges = cw_timeline_by_ranges(rows->groups.by), graphs = rows->groups.by == CW_TIMELINE_BY_GRAPH;
-    struct cw_output_column *columns = cw_arena_alloc(arena, sizeof all / sizeof *all, sizeof *columns);
-    size_t column_count = 0;
-    for (size_t i = 0; columns && i < sizeof all / sizeof *all; i++)
-        if (all[i].of == ALL || (ranges && all[i].of != OF_GRAPHS) || (graphs && all[i].of != OF_RANGES))
-            columns[column_count++] = all[i].column;
-    struct group_record *records = cw_arena_alloc(arena, rows->count, sizeof *records);
+    size_t column_count;
+    const struct cw_output_column *columns =
+        cw_group_columns_of(cw_timeline_group_kind(rows->groups.by), &column_count, arena);
+    struct cw_group_row *records = cw_arena_alloc(arena, rows->count, sizeof *records);
     if (!columns || !records)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < rows->count; i++) {
-        const struct cw_timeline_group *g = &rows->groups.items[rows->rows[i]];
-        char text[CW_TIMELINE_NAME_SIZE];
-        const char *name = cw_arena_strdup(arena, cw_timeline_group_name(&rows->groups, rows->rows[i], text));
-        if (!name)
-            return cw_error_nomem(err);
-        const bool ran = g->count, opened = g->ranges; /* what did not happen took no time that is known */
-        records[i] = (struct group_record){.name = name,
-                                           .count = g->count,
-                                           .failed = g->failed,
-                                           .total = g->total,
-                                           .share = rows->groups.total > 0 ? g->total / rows->groups.total : 0,
-                                           .mean = ran ? cw_timeline_group_mean(g) : NAN,
-                                           .least = ran ? g->least : NAN,
-                                           .greatest = ran ? g->greatest : NAN,
-                                           .bytes = g->bytes,
-                                           .own = g->own,
-                                           .wall = opened ? g->wall : NAN,
-                                           .ranges = g->ranges,
-                                           .other_thread = g->other_thread,
-                                           .median = opened ? g->median : NAN,
-                                           .fastest = opened ? g->fastest : NAN,
-                                           .longest = opened ? g->longest : NAN,
-                                           .nodes = g->nodes};
-        if (ranges && !add_slowest(&records[i], rows->groups.t, g->slowest, arena))
+        records[i] = cw_timeline_group_row(&rows->groups, rows->rows[i]);
+        if (!add_texts(&records[i], &rows->groups, rows->rows[i], arena))
             return cw_error_nomem(err);
     }
     output->tables[output->table_count++] = (struct cw_output_table){.name = "groups",

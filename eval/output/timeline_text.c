@@ -56,7 +56,7 @@ static void put_kind(const struct cw_text_page *p, enum cw_trace_kind kind, cons
     const bool *keep = p->o->keep ? p->o->keep->gpu : NULL;
     char text[CW_NUMBER_SIZE];
     uint64_t kept = 0;
-    for (uint32_t i = 0; keep && i < t->gpu_count; i++)
+    for (uint32_t i = 0; keep && i < t->gpu_count; i++, cw_timeline_step(t))
         kept += keep[i] && t->gpu[i].kind == kind;
     if (keep)
         fprintf(p->out, "%s of ", cw_terminal_integer(kept, text));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/ranges/fold.h"
 #include "image/range_view.h"
 
 static double uncounted_duration(const struct cw_range *range, uint32_t pass_count)
@@ -13,7 +14,7 @@ static double uncounted_duration(const struct cw_range *range, uint32_t pass_cou
     for (uint32_t i = 0; i < pass_count; i++)
         if (range->durations[i] > 0)
             least = fmin(least, range->durations[i]);
-    const bool one_pass = pass_count <= 1 || cw_range_attribute(range, "once");
+    const bool one_pass = pass_count <= 1 || (cw_range_attribute(range, "once") && !cw_fold_is_of(range));
     return isnan(least) && one_pass && range->end_ns > range->start_ns ? (double)(range->end_ns - range->start_ns)
                                                                        : least;
 }

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/large.h"
 #include "base/shorten.h"
 #include "eval/keys.h"
+#include "eval/quantile.h"
 #include "eval/ranges/group_nesting.h"
 
 const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx",
@@ -24,6 +26,7 @@ struct grouping {
     struct cw_group *items;
     uint8_t *shared; /* of each group by stream: what others with its number are of */
     struct cw_arena *arena;
+    struct cw_large *large; /* of ranges that repeat, which may be very many; or NULL */
 };
 
 /* ---- durations -------------------------------------------------------------------------------------------------- */
@@ -347,12 +350,23 @@ static const char *name_group(const struct grouping *g, const struct cw_group *g
     }
 }
 
-static void sum_up(struct cw_group *group, const double *durations, const double *measured)
+static double median_of(const struct cw_group *group, const double *measured, double *room)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        if (!isnan(measured[group->ranges[i]]))
+            room[count++] = measured[group->ranges[i]];
+    return cw_median(room, count);
+}
+
+/* `room`: for the group's durations; NULL where nobody wants the median. */
+static void sum_up(struct cw_group *group, const double *durations, const double *measured, double *room,
+                   struct cw_large *large)
 {
     double squares = 0;
     group->total = 0;
     group->least = group->greatest = NAN;
-    for (uint32_t i = 0; i < group->count; i++) {
+    for (uint32_t i = 0; i < group->count; i++, cw_large_step(large)) {
         const double ns = durations[group->ranges[i]];
         if (isnan(ns))
             continue;
@@ -362,12 +376,13 @@ static void sum_up(struct cw_group *group, const double *durations, const double
         group->greatest = fmax(group->greatest, measured[group->ranges[i]]);
     }
     group->mean = group->total / group->timed;
-    for (uint32_t i = 0; i < group->count; i++) {
+    for (uint32_t i = 0; i < group->count; i++, cw_large_step(large)) {
         const double off = measured[group->ranges[i]] - group->mean;
         squares += isnan(off) ? 0 : off * off;
         group->measured += !isnan(off);
     }
     group->deviation = cw_sample_deviation(squares, group->measured);
+    group->median = room ? median_of(group, measured, room) : NAN;
     if (!group->timed)
         group->total = NAN;
 }
@@ -375,7 +390,7 @@ static void sum_up(struct cw_group *group, const double *durations, const double
 static void find_places(const struct grouping *g, struct cw_group *group)
 {
     const struct cw_range *first = cw_launch_of(g->data, group->ranges[0]);
-    for (uint32_t i = 1; i < group->count; i++) {
+    for (uint32_t i = 1; i < group->count; i++, cw_large_step(g->large)) {
         const struct cw_range *other = cw_launch_of(g->data, group->ranges[i]);
         group->several_gpus = group->several_gpus || g->gpu[other->device] != g->gpu[first->device];
         group->several_processes = group->several_processes || other->process != first->process;
@@ -414,7 +429,7 @@ static bool count_all_kernels(struct grouping *g)
     uint32_t *order = cw_arena_alloc(g->arena, launches, sizeof *order), count = 0;
     bool *seen = cw_arena_alloc(g->arena, launches, sizeof *seen);
     for (uint32_t k = 0; order && seen && k < g->groups->count; k++)
-        for (uint32_t i = 0; i < g->items[k].count; i++) {
+        for (uint32_t i = 0; i < g->items[k].count; i++, cw_large_step(g->large)) {
             const uint32_t launch = cw_launch_number(g->data, g->items[k].ranges[i]);
             if (!seen[launch])
                 order[count++] = launch;
@@ -438,7 +453,7 @@ static bool count_kernels(struct grouping *g)
         struct cw_group *group = &g->items[k];
         uint32_t count = 0;
         group->kernels = group->shapes = 1;
-        for (uint32_t i = 0; !alike && i < group->count; i++) {
+        for (uint32_t i = 0; !alike && i < group->count; i++, cw_large_step(g->large)) {
             const uint32_t launch = cw_launch_number(g->data, group->ranges[i]);
             if (seen[launch] != k + 1)
                 order[count++] = launch;
@@ -501,13 +516,13 @@ static bool differ(const struct grouping *g, uint32_t i, uint32_t k)
 static enum cw_status divide(struct grouping *g, struct cw_error *err)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < g->count; i++)
+    for (uint32_t i = 0; i < g->count; i++, cw_large_step(g->large))
         count += !i || differ(g, g->order[i - 1], g->order[i]);
     struct cw_group *items = g->items = cw_arena_alloc(g->arena, count, sizeof *items);
     if (!items)
         return cw_error_nomem(err);
     g->groups->count = count;
-    for (uint32_t i = 0, k = 0; i < g->count; i++) {
+    for (uint32_t i = 0, k = 0; i < g->count; i++, cw_large_step(g->large)) {
         if (i && differ(g, g->order[i - 1], g->order[i]))
             k++;
         if (!items[k].count++)
@@ -533,7 +548,7 @@ static bool find_nested(const struct grouping *g, bool all, const bool **nested)
 static double time_of_its_own(struct grouping *g, const struct cw_group *group, const bool *nested)
 {
     double own = group->timed ? group->total : 0;
-    for (uint32_t i = 0; nested && i < group->count; i++)
+    for (uint32_t i = 0; nested && i < group->count; i++, cw_large_step(g->large))
         if (nested[cw_launch_number(g->data, group->ranges[i])]) {
             const double ns = g->groups->durations[group->ranges[i]];
             own -= isnan(ns) ? 0 : ns;
@@ -542,16 +557,27 @@ static double time_of_its_own(struct grouping *g, const struct cw_group *group, 
     return own;
 }
 
+static uint32_t largest_group(const struct grouping *g)
+{
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < g->groups->count; k++)
+        most = g->items[k].count > most ? g->items[k].count : most;
+    return most;
+}
+
 static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
 {
     struct cw_group *items = g->items;
     const uint32_t count = g->groups->count;
     const bool *nested;
     bool timed = false;
+    double *room = NULL;
+    if (!g->large && !(room = cw_arena_alloc(g->arena, largest_group(g), sizeof *room)))
+        return cw_error_nomem(err);
     if (!find_nested(g, false, &nested) || (g->groups->by == CW_BY_STREAM && !find_shared_streams(g)))
         return cw_error_nomem(err);
     for (uint32_t k = 0; k < count; k++) {
-        sum_up(&items[k], g->groups->durations, g->groups->measured);
+        sum_up(&items[k], g->groups->durations, g->groups->measured, room, g->large);
         find_places(g, &items[k]);
         if (!(items[k].name = name_group(g, &items[k])))
             return cw_error_nomem(err);
@@ -584,7 +610,7 @@ static uint32_t find_kernels(const struct grouping *g, uint32_t *first, uint32_t
 {
     struct cw_keys keys = {0};
     uint32_t at = 0, count = 0;
-    for (uint32_t i = 0; i < g->data->range_count && at != CW_NO_KEY; i++) {
+    for (uint32_t i = 0; i < cw_launch_count(g->data) && at != CW_NO_KEY; i++) {
         const struct cw_range *r = cw_launch(g->data, i);
         at = cw_keys_add(
             &keys,
@@ -623,13 +649,13 @@ static bool order_by_launch(struct grouping *g, const bool *keep)
     }
     for (uint32_t i = 0; i < launches; i++)
         of[i] = of[like[i]];
-    for (uint32_t i = 0; i < ranges; i++)
+    for (uint32_t i = 0; i < ranges; i++, cw_large_step(g->large))
         if (!keep || keep[i])
             next[of[cw_launch_number(g->data, i)] + 1]++;
     for (uint32_t k = 0; k < launches; k++)
         next[k + 1] += next[k];
     g->count = (uint32_t)next[launches];
-    for (uint32_t i = 0; i < ranges; i++)
+    for (uint32_t i = 0; i < ranges; i++, cw_large_step(g->large))
         if (!keep || keep[i])
             g->order[next[of[cw_launch_number(g->data, i)]]++] = i;
     return true;
@@ -645,14 +671,32 @@ static bool reorder_means(const struct grouping *g)
     return from && cw_groups_reorder(&groups->data, from);
 }
 
+/* Of a group whose ranges differ in grid or block, no launch has any. */
+static void merge_shapes(const struct grouping *g, const struct cw_group *group, struct cw_range *first)
+{
+    bool alike = true;
+    for (uint32_t i = 0; i < group->count && alike; i++, cw_large_step(g->large)) {
+        const struct cw_range *range = cw_launch_of(g->data, group->ranges[i]);
+        alike = memcmp(range->grid, first->grid, sizeof range->grid) == 0 &&
+                memcmp(range->block, first->block, sizeof range->block) == 0;
+    }
+    if (!alike) {
+        memset(first->grid, 0, sizeof first->grid);
+        memset(first->block, 0, sizeof first->block);
+    }
+}
+
 static bool take_first_launches(const struct grouping *g)
 {
     struct cw_groups *groups = g->groups;
     struct cw_range *ranges = cw_arena_alloc(g->arena, groups->count, sizeof *ranges);
     for (uint32_t k = 0; ranges && k < groups->count; k++)
         ranges[k] = *cw_launch_of(g->data, g->items[k].ranges[0]);
+    for (uint32_t k = 0; ranges && g->data->repeats && k < groups->count; k++)
+        merge_shapes(g, &g->items[k], &ranges[k]);
     groups->data = *g->data;
     groups->data.directory = NULL;
+    groups->data.repeats = NULL;
     groups->data.range_count = groups->count;
     groups->data.ranges = ranges;
     groups->data.forms = NULL;
@@ -669,6 +713,14 @@ static void name_means(const struct grouping *g)
     for (uint32_t k = 0; (groups->by == CW_BY_KERNEL || groups->by == CW_BY_FOLD) && k < groups->count; k++)
         if (g->items[k].multiplexed && !*ranges[k].kernel)
             ranges[k].name = g->items[k].name;
+}
+
+static void add_whole(struct grouping *g, const bool *nested)
+{
+    struct cw_groups *groups = g->groups;
+    for (uint32_t i = 0; i < g->data->range_count; i++, cw_large_step(g->large))
+        if (!isnan(groups->durations[i]) && !(nested && nested[cw_launch_number(g->data, i)]))
+            groups->whole += groups->durations[i];
 }
 
 /* Goes over the ranges, whose groups are known. */
@@ -688,10 +740,21 @@ static enum cw_status measure(struct grouping *g, const struct cw_chip *chip, bo
     enum cw_status status = durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err);
     if (status == CW_OK && (!estimate_durations(g, durations) || !find_nested(g, true, &nested)))
         status = cw_error_nomem(err);
-    for (uint32_t i = 0; status == CW_OK && i < g->data->range_count; i++)
-        if (!isnan(groups->durations[i]) && !(nested && nested[cw_launch_number(g->data, i)]))
-            groups->whole += groups->durations[i];
+    if (status == CW_OK)
+        add_whole(g, nested);
     return status;
+}
+/* The same of ranges that repeat: their times are there, and there are no counters for means. */
+static enum cw_status take_durations(struct grouping *g, struct cw_error *err)
+{
+    const bool *nested;
+    g->groups->durations = g->groups->measured = g->data->repeats->durations;
+    if (!find_nested(g, true, &nested))
+        return cw_error_nomem(err);
+    add_whole(g, nested);
+    for (uint32_t k = 0; k < g->groups->count; k++)
+        g->items[k].used = g->items[k].count;
+    return CW_OK;
 }
 
 static bool find_devices(struct grouping *g)
@@ -713,10 +776,12 @@ enum cw_status cw_groups_measure(struct cw_groups *groups, const struct cw_count
 static enum cw_status make(struct cw_groups *groups, const struct cw_counter_data *data, const struct cw_chip *chip,
                            const bool *keep, struct cw_arena *arena, struct cw_error *err)
 {
-    struct grouping g = {.groups = groups, .data = data, .arena = arena};
-    const bool each = groups->by == CW_BY_RANGE, as_it_is = each && !keep && !groups->of_times;
-    const bool means = !as_it_is && !groups->of_times;
-    g.order = cw_arena_alloc(arena, data->range_count, sizeof *g.order);
+    struct cw_large *large = data->repeats ? data->repeats->large : NULL;
+    struct grouping g = {.groups = groups, .data = data, .arena = arena, .large = large};
+    const bool each = groups->by == CW_BY_RANGE, as_it_is = each && !keep && !groups->of_times && !data->repeats;
+    const bool firsts = groups->of_times || data->repeats, means = !as_it_is && !firsts;
+    g.order = large ? cw_large_alloc(large, data->range_count, sizeof *g.order)
+                    : cw_arena_alloc(arena, data->range_count, sizeof *g.order);
     if (!g.order || !find_devices(&g))
         return cw_error_nomem(err);
     for (uint32_t i = 0; each && i < data->range_count; i++)
@@ -726,7 +791,7 @@ static enum cw_status make(struct cw_groups *groups, const struct cw_counter_dat
         return cw_error_nomem(err);
     enum cw_status status = divide(&g, err);
     if (status == CW_OK)
-        status = measure(&g, chip, means, err);
+        status = data->repeats ? take_durations(&g, err) : measure(&g, chip, means, err);
     if (status != CW_OK)
         return status;
     for (uint32_t k = 0; k < groups->count; k++)
@@ -737,12 +802,14 @@ static enum cw_status make(struct cw_groups *groups, const struct cw_counter_dat
         for (uint32_t k = 0; k < groups->count; k++)
             g.items[k].used = 1;
     }
-    if (status == CW_OK && groups->of_times && !take_first_launches(&g))
+    if (status == CW_OK && firsts && !take_first_launches(&g))
         status = cw_error_nomem(err);
     if (status == CW_OK && means && !reorder_means(&g))
         status = cw_error_nomem(err);
     if (status == CW_OK && means)
         name_means(&g);
+    if (large)
+        cw_large_let_go(large);
     return status;
 }
 
@@ -807,11 +874,6 @@ struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group)
 {
     return groups->whole > 0 ? group->total / groups->whole : NAN;
-}
-
-double cw_sample_deviation(double squares, uint64_t count)
-{
-    return count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
 }
 
 double cw_group_spread(const struct cw_group *group)

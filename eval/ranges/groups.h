@@ -41,7 +41,7 @@ struct cw_group {
     /* ns; of the ranges whose duration is known or estimated (`timed`), NaN where there is none; least, greatest and
        deviation of those that were measured */
     uint32_t timed, measured;
-    double total, mean, least, greatest, deviation; /* deviation: cw_sample_deviation */
+    double total, mean, median, least, greatest, deviation; /* deviation: cw_sample_deviation */
 };
 
 struct cw_groups {
@@ -135,9 +135,6 @@ struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups);
 /* Indices of all groups by total time, the longest first, then in their order. NULL when out of memory. */
 uint32_t *cw_groups_longest(const struct cw_groups *groups, struct cw_arena *arena);
 
-/* The standard deviation of a sample, with n - 1, by its squared distances from the mean; NaN of one. It is what every
- * spread and deviation is. */
-double cw_sample_deviation(double squares, uint64_t count);
 /* The part of the whole time that a group takes, 0 to 1, and the spread of its durations: deviation / mean. NaN where
  * less than two durations are known. */
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group);

@@ -6,6 +6,7 @@
 
 #include "eval/evaluate.h"
 #include "eval/ranges/group_parts.h"
+#include "eval/quantile.h"
 #include "image/range_view.h"
 
 uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, uint32_t column)

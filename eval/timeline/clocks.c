@@ -6,7 +6,7 @@
 
 static void check_launches(struct cw_causality *c, const struct cw_timeline *t)
 {
-    for (uint32_t i = 0; i < t->gpu_count; i++) {
+    for (uint32_t i = 0; i < t->gpu_count; i++, cw_timeline_step(t)) {
         const struct cw_timeline_gpu *g = &t->gpu[i];
         if (g->call == CW_TIMELINE_NONE)
             continue;
@@ -32,7 +32,7 @@ static void check_wait(struct cw_causality *c, const struct cw_timeline *t, cons
                        struct stream *stream, uint32_t index)
 {
     const uint32_t end = t->streams[index].gpu.first + t->streams[index].gpu.count;
-    for (; stream->next < end; stream->next++) {
+    for (; stream->next < end; stream->next++, cw_timeline_step(t)) {
         const struct cw_timeline_gpu *g = &t->gpu[stream->next];
         if (g->call == CW_TIMELINE_NONE)
             continue;
@@ -57,7 +57,7 @@ static void check_waits(struct cw_causality *c, const struct cw_timeline *t, str
 {
     for (uint32_t i = 0; i < t->stream_count; i++)
         streams[i] = (struct stream){t->streams[i].gpu.first, CW_TIMELINE_NONE};
-    for (uint32_t i = 0; i < t->wait_count; i++) {
+    for (uint32_t i = 0; i < t->wait_count; i++, cw_timeline_step(t)) {
         const struct cw_timeline_wait *wait = &t->waits[i];
         const char *type = t->names[wait->type].text;
         if (wait->kind == CW_TRACE_SYNC && wait->stream != CW_TIMELINE_NONE && strcmp(type, "stream") == 0)

@@ -1,5 +1,6 @@
 /* What ran in CUDA graphs, added up by graph. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdlib.h>
 
 #include "eval/keys.h"
@@ -60,12 +61,12 @@ static bool list_nodes(struct graphs *g, const bool *keep)
 {
     const struct cw_timeline *t = g->all->t;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < t->gpu_count; i++)
+    for (uint32_t i = 0; i < t->gpu_count; i++, cw_timeline_step(t))
         count += (t->gpu[i].in_graph || t->gpu[i].kind == CW_TRACE_GRAPH) && (!keep || keep[i]);
-    g->nodes = calloc((size_t)count + 1, sizeof *g->nodes);
-    g->groups = calloc((size_t)count + 1, sizeof *g->groups);
-    g->launched = calloc((size_t)count + 1, sizeof *g->launched);
-    for (uint32_t i = 0; g->nodes && i < t->gpu_count; i++)
+    g->nodes = cw_large_alloc(t->large, (size_t)count + 1, sizeof *g->nodes);
+    g->groups = cw_large_alloc(t->large, (size_t)count + 1, sizeof *g->groups);
+    g->launched = cw_large_alloc(t->large, (size_t)count + 1, sizeof *g->launched);
+    for (uint32_t i = 0; g->nodes && i < t->gpu_count; i++, cw_timeline_step(t))
         if ((t->gpu[i].in_graph || t->gpu[i].kind == CW_TRACE_GRAPH) && (!keep || keep[i]))
             g->nodes[g->node_count++] = (struct node){.item = i};
     return g->nodes && g->groups && g->launched && read_numbers(g);
@@ -99,8 +100,12 @@ static bool add_node(struct graphs *g, const struct node *node)
         return false;
     struct cw_timeline_group *group = &g->groups[at];
     if (at == before)
-        *group = (struct cw_timeline_group){
-            .first = node->item, .least = -1, .slowest = CW_TIMELINE_NONE, .graph = node->graph};
+        *group = (struct cw_timeline_group){.first = node->item,
+                                            .least = -1,
+                                            .middle = NAN,
+                                            .deviation = NAN,
+                                            .slowest = CW_TIMELINE_NONE,
+                                            .graph = node->graph};
     else if (gpu->end - gpu->start > t->gpu[group->first].end - t->gpu[group->first].start)
         group->first = node->item;
     cw_timeline_group_add(g->all, group, node->item);
@@ -145,7 +150,7 @@ bool cw_timeline_group_graphs(struct cw_timeline_groups *all, const struct cw_ti
 {
     struct graphs g = {.all = all};
     bool good = list_nodes(&g, keep->gpu);
-    for (uint32_t i = 0; good && i < g.node_count; i++)
+    for (uint32_t i = 0; good && i < g.node_count; i++, cw_timeline_step(all->t))
         good = add_node(&g, &g.nodes[i]);
     if (good)
         add_walls(&g);
@@ -155,8 +160,8 @@ bool cw_timeline_group_graphs(struct cw_timeline_groups *all, const struct cw_ti
     cw_keys_free(&g.keys);
     cw_keys_free(&g.launches);
     cw_keys_free(&g.numbers);
-    free(g.nodes);
-    free(g.groups);
-    free(g.launched);
+    cw_large_free(all->t->large, g.nodes);
+    cw_large_free(all->t->large, g.groups);
+    cw_large_free(all->t->large, g.launched);
     return all->items;
 }

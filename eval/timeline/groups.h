@@ -27,6 +27,8 @@ struct cw_timeline_group {
                      * longest item */
     uint64_t count, failed;               /* failed: calls that returned an error */
     double total, least, greatest, bytes; /* times in ns */
+    double middle, deviation;             /* the median and the standard deviation of the times of what ran, or of
+                                             calls; NaN unknown, as of NVTX ranges */
     double own;                           /* of NVTX ranges: in no range within it */
     uint64_t other_thread;                /* of those counted: launched by threads that have no range of their own */
     /* Of NVTX ranges: how often it was opened, of all threads, and ns from there to its end. Of graphs: how often it

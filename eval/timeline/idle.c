@@ -180,9 +180,9 @@ static uint32_t list_held(struct cw_idle_search *s, struct cw_idle_held *list)
     for (uint32_t k = 0; k < t->thread_count; k++) {
         const struct cw_timeline_list calls = t->threads[k].calls;
         bool launches = false;
-        for (uint32_t i = calls.first; i < calls.first + calls.count && !launches; i++)
+        for (uint32_t i = calls.first; i < calls.first + calls.count && !launches; i++, cw_timeline_step(t))
             launches = t->calls[i].launched;
-        for (uint32_t i = calls.first; i < calls.first + calls.count && launches; i++) {
+        for (uint32_t i = calls.first; i < calls.first + calls.count && launches; i++, cw_timeline_step(t)) {
             const struct cw_timeline_call *c = &t->calls[i];
             const enum cw_idle_cause cause = cause_of(s, c->name);
             if (cause != CW_IDLE_MEMORY && cause != CW_IDLE_LOADING)

@@ -24,24 +24,24 @@ struct sorted {
     uint32_t *order;
 };
 
-static void free_sorted(struct sorted *s)
+static void free_sorted(const struct cw_timeline *t, struct sorted *s)
 {
     free(s->processes);
-    free(s->order);
+    cw_large_free(t->large, s->order);
 }
 
 static bool sort(struct sorted *s, const struct cw_timeline *t, const struct cw_order_items *items, size_t list,
                  cw_order_after *after)
 {
-    uint32_t *room = calloc((size_t)items->count + 1, sizeof *room);
+    uint32_t *room = cw_large_alloc(t->large, (size_t)items->count + 1, sizeof *room);
     s->processes = find_processes(t, list);
-    s->order = calloc((size_t)items->count + 1, sizeof *s->order);
+    s->order = cw_large_alloc(t->large, (size_t)items->count + 1, sizeof *s->order);
     const bool good = room && s->processes && s->order;
-    for (uint32_t i = 0; good && i < items->count; i++)
+    for (uint32_t i = 0; good && i < items->count; i++, cw_timeline_step(t))
         s->order[i] = i;
     for (uint32_t p = 0; good && p < t->trace->process_count; p++)
         cw_order_sort(items, s->order + s->processes[p].first, room, s->processes[p].count, after);
-    free(room);
+    cw_large_free(t->large, room);
     return good;
 }
 
@@ -86,21 +86,21 @@ enum cw_status cw_timeline_find_calls(struct cw_timeline_work *w)
     struct cw_timeline *t = w->t;
     struct sorted s = {0};
     uint32_t near = 0;
-    const bool good = sort(&s, t, &(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count},
+    const bool good = sort(&s, t, &(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count, t->large},
                            offsetof(struct cw_timeline_thread, calls), correlates_after);
-    for (uint32_t i = 0; good && i < t->gpu_count; i++) {
+    for (uint32_t i = 0; good && i < t->gpu_count; i++, cw_timeline_step(t)) {
         struct cw_timeline_gpu *g = &t->gpu[i];
         g->call = find_call(t, &s, t->streams[g->stream].process, g->correlation, &near);
         if (g->call != CW_TIMELINE_NONE)
             t->calls[g->call].launched++;
     }
-    for (uint32_t i = 0; good && i < t->wait_count; i++) {
+    for (uint32_t i = 0; good && i < t->wait_count; i++, cw_timeline_step(t)) {
         struct cw_timeline_wait *wait = &t->waits[i];
         wait->call = find_call(t, &s, wait->process, wait->correlation, &near);
         if (wait->call != CW_TIMELINE_NONE && wait->thread == CW_TIMELINE_NONE)
             wait->thread = t->calls[wait->call].thread;
     }
-    free_sorted(&s);
+    free_sorted(t, &s);
     return good ? CW_OK : cw_error_nomem(w->err);
 }
 
@@ -269,7 +269,7 @@ static void sweep_process(struct sweep *s, const struct threads *threads, const 
     uint32_t r = 0, c = 0;
     s->process = (struct open_ranges){.top = CW_TIMELINE_NONE};
     s->having_count = 0;
-    while ((r < range_count || c < call_count) && s->steps < most && !s->nomem)
+    for (; (r < range_count || c < call_count) && s->steps < most && !s->nomem; cw_timeline_step(t))
         if (r < range_count && (c == call_count || t->ranges[ranges[r]].start <= t->calls[calls[c]].start)) {
             open_range(s, threads, ranges[r], r);
             r++;
@@ -303,15 +303,15 @@ enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w)
     struct sorted calls = {0}, ranges = {0};
     struct sweep s = {.w = w,
                       .threads = calloc((size_t)t->thread_count + 1, sizeof *s.threads),
-                      .below = calloc((size_t)t->range_count + 1, sizeof *s.below),
-                      .rank = calloc((size_t)t->range_count + 1, sizeof *s.rank),
+                      .below = cw_large_alloc(t->large, (size_t)t->range_count + 1, sizeof *s.below),
+                      .rank = cw_large_alloc(t->large, (size_t)t->range_count + 1, sizeof *s.rank),
                       .having = calloc((size_t)t->thread_count + 1, sizeof *s.having)};
     bool good = s.threads && s.below && s.rank && s.having;
-    good = good &&
-           (!t->range_count || (sort(&calls, t, &(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count},
-                                     offsetof(struct cw_timeline_thread, calls), starts_after) &&
-                                sort(&ranges, t, &(struct cw_order_items){t->ranges, sizeof *t->ranges, t->range_count},
-                                     offsetof(struct cw_timeline_thread, ranges), starts_after)));
+    good = good && (!t->range_count ||
+                    (sort(&calls, t, &(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count, t->large},
+                          offsetof(struct cw_timeline_thread, calls), starts_after) &&
+                     sort(&ranges, t, &(struct cw_order_items){t->ranges, sizeof *t->ranges, t->range_count, t->large},
+                          offsetof(struct cw_timeline_thread, ranges), starts_after)));
     for (uint32_t i = 0; good && i < t->thread_count; i++)
         s.threads[i] = (struct open_ranges){.top = CW_TIMELINE_NONE, .path = CW_TIMELINE_NONE};
     struct threads of = {0};
@@ -323,16 +323,16 @@ enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w)
             sweep_process(&s, &of, ranges.order + r->first, r->count, calls.order + c->first, c->count);
     }
     good = good && !s.nomem && keep_paths(w);
-    for (uint32_t i = 0; good && i < t->gpu_count; i++)
+    for (uint32_t i = 0; good && i < t->gpu_count; i++, cw_timeline_step(t))
         if (t->gpu[i].call != CW_TIMELINE_NONE) {
             t->gpu[i].path = t->calls[t->gpu[i].call].path;
             t->gpu[i].other_thread = t->calls[t->gpu[i].call].other_thread;
         }
-    free_sorted(&calls);
-    free_sorted(&ranges);
+    free_sorted(t, &calls);
+    free_sorted(t, &ranges);
     free(s.threads);
-    free(s.below);
-    free(s.rank);
+    cw_large_free(t->large, s.below);
+    cw_large_free(t->large, s.rank);
     free(s.having);
     return good ? CW_OK : cw_error_nomem(w->err);
 }

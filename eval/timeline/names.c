@@ -88,7 +88,7 @@ static void keep_versions(struct cw_timeline *t)
 
 static enum cw_status show_calls(struct cw_timeline_work *w)
 {
-    for (uint32_t i = 0; i < w->t->call_count; i++) {
+    for (uint32_t i = 0; i < w->t->call_count; i++, cw_timeline_step(w->t)) {
         struct cw_timeline_name *name = &w->t->names[w->t->calls[i].name];
         if (name->shown == name->text && !(name->shown = without_version(name->text, w->arena)))
             return cw_error_nomem(w->err);

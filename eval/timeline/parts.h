@@ -5,6 +5,9 @@
 #include "eval/keys.h"
 #include "eval/timeline/timeline.h"
 
+/* Lists whose items stand in lanes. */
+enum cw_timeline_laned { CW_LANED_GPU, CW_LANED_CALLS, CW_LANED_RANGES, CW_LANED_MARKS, CW_LANED__COUNT };
+
 struct cw_timeline_work {
     struct cw_timeline *t;
     struct cw_arena *arena;
@@ -14,7 +17,23 @@ struct cw_timeline_work {
     struct cw_keys shapes;   /* process, id */
     struct cw_keys paths;    /* parent, domain, name */
     struct cw_keys accounts; /* process, name of the kind */
+    /* By lane in the order in which they came: its place in order, and how many items it has. */
+    const uint32_t *stream_rank, *thread_rank;
+    struct cw_timeline_counts {
+        uint32_t *items;
+        size_t room;
+    } counts[CW_LANED__COUNT];
 };
+
+/* The list of items of one lane. */
+static inline struct cw_timeline_list *cw_timeline_lane(const struct cw_timeline *t, enum cw_timeline_laned list,
+                                                        uint32_t lane)
+{
+    return list == CW_LANED_GPU      ? &t->streams[lane].gpu
+           : list == CW_LANED_CALLS  ? &t->threads[lane].calls
+           : list == CW_LANED_RANGES ? &t->threads[lane].ranges
+                                     : &t->threads[lane].marks;
+}
 
 /* Joins the texts of all processes. */
 enum cw_status cw_timeline_join_names(struct cw_timeline_work *w);
@@ -22,11 +41,14 @@ enum cw_status cw_timeline_join_names(struct cw_timeline_work *w);
 enum cw_status cw_timeline_show_names(struct cw_timeline_work *w);
 /* Finds what names of processes and streams need. */
 enum cw_status cw_timeline_tell_apart(struct cw_timeline_work *w);
-/* Makes room for all rows, and reads them. Streams and threads are in the order in which they came, and items as well.
- */
-enum cw_status cw_timeline_read_rows(struct cw_timeline_work *w, size_t file_size);
-/* Brings streams, threads and all items into order. */
-enum cw_status cw_timeline_sort(struct cw_timeline_work *w);
+/* Makes room for all rows, finds streams and threads, and counts the items of each; takes what is in no lane. */
+enum cw_status cw_timeline_find_lanes(struct cw_timeline_work *w, size_t file_size);
+/* Brings streams and threads into order, with room for the items of each, and names them. */
+enum cw_status cw_timeline_sort_lanes(struct cw_timeline_work *w);
+/* Reads the items of lanes, each of which has them in the order of the file. */
+enum cw_status cw_timeline_read_items(struct cw_timeline_work *w);
+/* Brings the items of each lane into order. */
+enum cw_status cw_timeline_sort_items(struct cw_timeline_work *w);
 /* Finds what launched what, then the paths of ranges and calls, of what is in order. */
 enum cw_status cw_timeline_find_calls(struct cw_timeline_work *w);
 enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w);

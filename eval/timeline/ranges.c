@@ -1,4 +1,5 @@
 /* NVTX ranges added up: with what ran on the GPUs, and how long they were open. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "eval/keys.h"
@@ -26,9 +27,9 @@ static const uint32_t *number_patterns(const struct cw_timeline *t, struct cw_ar
 static bool *find_used(const struct cw_timeline *t, const struct cw_timeline_keep *keep)
 {
     bool *used = calloc((size_t)t->path_count + 1, sizeof *used);
-    for (uint32_t i = 0; used && i < t->gpu_count; i++)
+    for (uint32_t i = 0; used && i < t->gpu_count; i++, cw_timeline_step(t))
         used[t->gpu[i].path] = used[t->gpu[i].path] || !keep->gpu || keep->gpu[i];
-    for (uint32_t i = 0; used && i < t->range_count; i++)
+    for (uint32_t i = 0; used && i < t->range_count; i++, cw_timeline_step(t))
         used[t->ranges[i].path] =
             used[t->ranges[i].path] || (keep->paths ? keep->paths[t->ranges[i].path] : !keep->gpu);
     for (uint32_t p = used ? t->path_count : 0; p-- > 1;)
@@ -99,9 +100,9 @@ static int by_time(const void *left, const void *right)
 static bool add_ranges(struct cw_timeline_group *groups, const struct families *f, const struct cw_timeline *t,
                        const bool *keep)
 {
-    uint64_t *times = calloc((size_t)t->range_count + 1, sizeof *times);
+    uint64_t *times = cw_large_alloc(t->large, (size_t)t->range_count + 1, sizeof *times);
     size_t *at = calloc((size_t)f->count + 1, sizeof *at);
-    for (uint32_t i = 0; times && at && i < t->range_count; i++) {
+    for (uint32_t i = 0; times && at && i < t->range_count; i++, cw_timeline_step(t)) {
         const struct cw_timeline_range *r = &t->ranges[i];
         struct cw_timeline_group *group = &groups[f->of[r->path]];
         if (keep && !keep[r->path])
@@ -113,7 +114,7 @@ static bool add_ranges(struct cw_timeline_group *groups, const struct families *
     }
     for (uint32_t g = 0; times && at && g < f->count; g++)
         at[g + 1] = at[g] + groups[g].ranges;
-    for (uint32_t i = 0; times && at && i < t->range_count; i++)
+    for (uint32_t i = 0; times && at && i < t->range_count; i++, cw_timeline_step(t))
         if (!keep || keep[t->ranges[i].path])
             times[at[f->of[t->ranges[i].path]]++] = time_of(&t->ranges[i]);
     for (uint32_t g = 0; times && at && g < f->count; g++) {
@@ -125,7 +126,7 @@ static bool add_ranges(struct cw_timeline_group *groups, const struct families *
         groups[g].median = count ? ((double)own[(count - 1) / 2] + (double)own[count / 2]) / 2 : 0;
     }
     const bool good = times && at;
-    free(times);
+    cw_large_free(t->large, times);
     free(at);
     return good;
 }
@@ -140,11 +141,12 @@ static bool add_up(struct cw_timeline_groups *all, const struct families *f, con
     if (!groups)
         return false;
     for (uint32_t g = 0; g < f->count; g++)
-        groups[g] = (struct cw_timeline_group){.least = -1, .slowest = CW_TIMELINE_NONE};
+        groups[g] =
+            (struct cw_timeline_group){.least = -1, .middle = NAN, .deviation = NAN, .slowest = CW_TIMELINE_NONE};
     for (uint32_t p = t->path_count; p-- > 0;)
         if (used[p] || !p)
             groups[f->of[p]].first = p;
-    for (uint32_t i = 0; i < t->gpu_count; i++)
+    for (uint32_t i = 0; i < t->gpu_count; i++, cw_timeline_step(t))
         if (!keep->gpu || keep->gpu[i])
             cw_timeline_group_add(all, &groups[f->of[t->gpu[i].path]], i);
     for (uint32_t g = 0; g < f->count; g++)

@@ -1,4 +1,5 @@
-/* The rows of a trace as items of a timeline, in the order of the file. */
+/* The rows of a trace as items of a timeline. Blocks are read twice: first, lanes are found and their items counted, so
+ * that each item can be written to its place at once. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +24,15 @@ static uint32_t get_name(const struct cw_timeline_work *w, const struct cw_trace
     return cw_timeline_name(w->t, rows->process, get(rows, field, row));
 }
 
+static bool is_timed(uint64_t start, uint64_t end)
+{
+    return start && end >= start;
+}
+
 /* Also notes how long the trace is. */
 static bool has_time(struct cw_timeline *t, uint64_t start, uint64_t end)
 {
-    if (!start || end < start)
+    if (!is_timed(start, end))
         return false;
     t->start = !t->start || start < t->start ? start : t->start;
     t->end = end > t->end ? end : t->end;
@@ -49,32 +55,33 @@ static bool find_thread(struct cw_timeline_work *w, const struct cw_trace_rows *
 
 /* Takes a row; false when out of memory. */
 typedef bool take_row(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t row, uint32_t block);
+/* Makes an item of a row that has a time, in a lane. */
+typedef void make_item(const struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t row, uint32_t block,
+                       uint32_t lane, void *item);
 
-static bool take_gpu(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+static enum cw_trace_kind kind_of(const struct cw_timeline_work *w, const struct cw_trace_rows *rows)
 {
-    struct cw_timeline *t = w->t;
-    const enum cw_trace_kind kind = t->trace->kinds[rows->kind].kind;
-    const uint64_t start = get(rows, CW_FIELD_START, i), end = get(rows, CW_FIELD_END, i);
-    if (!has_time(t, start, end)) {
-        t->untimed[kind]++;
-        return true;
-    }
-    const uint32_t stream = cw_keys_add(&w->streams, stream_key(rows, i));
+    return w->t->trace->kinds[rows->kind].kind;
+}
+
+static void make_gpu(const struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block,
+                     uint32_t lane, void *item)
+{
+    const enum cw_trace_kind kind = kind_of(w, rows);
     const uint32_t shape =
         kind == CW_TRACE_KERNEL && get(rows, CW_FIELD_SHAPE, i) != CW_TRACE_UNKNOWN
             ? cw_keys_find(&w->shapes, (struct cw_key){{rows->process, get(rows, CW_FIELD_SHAPE, i), 0, 0}})
             : CW_NO_KEY;
-    const uint32_t own_name = get_name(w, rows, CW_FIELD_NAME, i);
-    t->gpu[t->gpu_count++] = (struct cw_timeline_gpu){
-        .start = start,
-        .end = end,
-        .stream = stream,
+    *(struct cw_timeline_gpu *)item = (struct cw_timeline_gpu){
+        .start = get(rows, CW_FIELD_START, i),
+        .end = get(rows, CW_FIELD_END, i),
+        .stream = lane,
         .correlation = get32(rows, CW_FIELD_CORRELATION, i, CW_TIMELINE_NONE),
         .bytes = get(rows, CW_FIELD_BYTES, i),
         .name = kind == CW_TRACE_COPY     ? get_name(w, rows, CW_FIELD_DIRECTION, i)
                 : kind == CW_TRACE_MEMSET ? get_name(w, rows, CW_FIELD_MEMORY, i)
-                : shape != CW_NO_KEY      ? t->shapes[shape].name
-                                          : own_name,
+                : shape != CW_NO_KEY      ? w->t->shapes[shape].name
+                                          : get_name(w, rows, CW_FIELD_NAME, i),
         .call = CW_TIMELINE_NONE,
         .shape = shape,
         .from = get_name(w, rows, CW_FIELD_SOURCE, i),
@@ -84,32 +91,52 @@ static bool take_gpu(struct cw_timeline_work *w, const struct cw_trace_rows *row
         .kind = (uint8_t)kind,
         .in_graph = kind != CW_TRACE_GRAPH && get32(rows, CW_FIELD_GRAPH, i, 0) != 0,
     };
-    return stream != CW_NO_KEY;
 }
 
-static bool take_call(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
+static void make_call(const struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block,
+                      uint32_t lane, void *item)
 {
-    struct cw_timeline *t = w->t;
-    const enum cw_trace_kind kind = t->trace->kinds[rows->kind].kind;
-    const uint64_t start = get(rows, CW_FIELD_START, i), end = get(rows, CW_FIELD_END, i);
-    uint32_t thread;
-    if (!has_time(t, start, end)) {
-        t->untimed[kind]++;
-        return true;
-    }
-    if (!find_thread(w, rows, i, &thread))
-        return false;
-    t->calls[t->call_count++] =
-        (struct cw_timeline_call){.start = start,
-                                  .end = end,
-                                  .thread = thread,
+    *(struct cw_timeline_call *)item =
+        (struct cw_timeline_call){.start = get(rows, CW_FIELD_START, i),
+                                  .end = get(rows, CW_FIELD_END, i),
+                                  .thread = lane,
                                   .correlation = get32(rows, CW_FIELD_CORRELATION, i, CW_TIMELINE_NONE),
                                   .name = get_name(w, rows, CW_FIELD_NAME, i),
                                   .result = get32(rows, CW_FIELD_RESULT, i, 0),
                                   .block = block,
                                   .row = (uint16_t)i,
-                                  .kind = (uint8_t)kind};
-    return true;
+                                  .kind = (uint8_t)kind_of(w, rows)};
+}
+
+static void make_range(const struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block,
+                       uint32_t lane, void *item)
+{
+    const uint64_t end = get(rows, CW_FIELD_END, i);
+    const char *type = cw_trace_text(w->t->trace, rows->process, get(rows, CW_FIELD_TYPE, i));
+    *(struct cw_timeline_range *)item = (struct cw_timeline_range){.start = get(rows, CW_FIELD_START, i),
+                                                                   .end = end ? end : w->t->end,
+                                                                   .thread = lane,
+                                                                   .domain = get_name(w, rows, CW_FIELD_DOMAIN, i),
+                                                                   .name = get_name(w, rows, CW_FIELD_NAME, i),
+                                                                   .color = get32(rows, CW_FIELD_COLOR, i, 0),
+                                                                   .block = block,
+                                                                   .row = (uint16_t)i,
+                                                                   .pushed = type[0] != 's',
+                                                                   .open = !end};
+}
+
+static void make_mark(const struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block,
+                      uint32_t lane, void *item)
+{
+    const uint64_t time = get(rows, CW_FIELD_TIME, i);
+    *(struct cw_timeline_mark *)item = (struct cw_timeline_mark){.start = time,
+                                                                 .end = time,
+                                                                 .thread = lane,
+                                                                 .domain = get_name(w, rows, CW_FIELD_DOMAIN, i),
+                                                                 .name = get_name(w, rows, CW_FIELD_NAME, i),
+                                                                 .color = get32(rows, CW_FIELD_COLOR, i, 0),
+                                                                 .block = block,
+                                                                 .row = (uint16_t)i};
 }
 
 static bool take_wait(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
@@ -124,6 +151,7 @@ static bool take_wait(struct cw_timeline_work *w, const struct cw_trace_rows *ro
     }
     if (get(rows, CW_FIELD_THREAD, i) != CW_TRACE_UNKNOWN && !find_thread(w, rows, i, &thread))
         return false;
+    cw_timeline_step(t);
     t->waits[t->wait_count++] =
         (struct cw_timeline_wait){.start = start,
                                   .end = end,
@@ -139,53 +167,6 @@ static bool take_wait(struct cw_timeline_work *w, const struct cw_trace_rows *ro
                                   .block = block,
                                   .row = (uint16_t)i,
                                   .kind = (uint8_t)kind};
-    return true;
-}
-
-static bool take_range(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
-{
-    struct cw_timeline *t = w->t;
-    const uint64_t start = get(rows, CW_FIELD_START, i), end = get(rows, CW_FIELD_END, i);
-    const char *type = cw_trace_text(t->trace, rows->process, get(rows, CW_FIELD_TYPE, i));
-    uint32_t thread;
-    if (!has_time(t, start, end ? end : start)) {
-        t->untimed[CW_TRACE_NVTX_RANGE]++;
-        return true;
-    }
-    if (!find_thread(w, rows, i, &thread))
-        return false;
-    t->ranges[t->range_count++] = (struct cw_timeline_range){.start = start,
-                                                             .end = end,
-                                                             .thread = thread,
-                                                             .domain = get_name(w, rows, CW_FIELD_DOMAIN, i),
-                                                             .name = get_name(w, rows, CW_FIELD_NAME, i),
-                                                             .color = get32(rows, CW_FIELD_COLOR, i, 0),
-                                                             .block = block,
-                                                             .row = (uint16_t)i,
-                                                             .pushed = type[0] != 's',
-                                                             .open = !end};
-    return true;
-}
-
-static bool take_mark(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t i, uint32_t block)
-{
-    struct cw_timeline *t = w->t;
-    const uint64_t time = get(rows, CW_FIELD_TIME, i);
-    uint32_t thread;
-    if (!has_time(t, time, time)) {
-        t->untimed[CW_TRACE_NVTX_MARK]++;
-        return true;
-    }
-    if (!find_thread(w, rows, i, &thread))
-        return false;
-    t->marks[t->mark_count++] = (struct cw_timeline_mark){.start = time,
-                                                          .end = time,
-                                                          .thread = thread,
-                                                          .domain = get_name(w, rows, CW_FIELD_DOMAIN, i),
-                                                          .name = get_name(w, rows, CW_FIELD_NAME, i),
-                                                          .color = get32(rows, CW_FIELD_COLOR, i, 0),
-                                                          .block = block,
-                                                          .row = (uint16_t)i};
     return true;
 }
 
@@ -256,25 +237,33 @@ enum { KEY = 2 * (sizeof(struct cw_key) + 2 * sizeof(uint32_t)), SORTING = 2 * s
 enum { OF_STREAM = KEY + sizeof(struct cw_timeline_stream), OF_THREAD = KEY + sizeof(struct cw_timeline_thread) };
 enum { OF_PATH = KEY + sizeof(struct cw_timeline_path) };
 
+/* A row is taken, or has an item in a lane. */
 static const struct taken_kind {
-    take_row *take;
     size_t cost;
+    take_row *take;
+    make_item *make;
+    enum cw_timeline_laned list;
 } taken_kinds[CW_TRACE_KIND__COUNT] = {
-    [CW_TRACE_KERNEL] = {take_gpu, sizeof(struct cw_timeline_gpu) + SORTING + OF_STREAM},
-    [CW_TRACE_COPY] = {take_gpu, sizeof(struct cw_timeline_gpu) + SORTING + OF_STREAM},
-    [CW_TRACE_MEMSET] = {take_gpu, sizeof(struct cw_timeline_gpu) + SORTING + OF_STREAM},
-    [CW_TRACE_GRAPH] = {take_gpu, sizeof(struct cw_timeline_gpu) + SORTING + OF_STREAM},
-    [CW_TRACE_DRIVER] = {take_call, sizeof(struct cw_timeline_call) + 2 * SORTING + OF_THREAD},
-    [CW_TRACE_RUNTIME] = {take_call, sizeof(struct cw_timeline_call) + 2 * SORTING + OF_THREAD},
-    [CW_TRACE_INTERNAL] = {take_call, sizeof(struct cw_timeline_call) + 2 * SORTING + OF_THREAD},
-    [CW_TRACE_SYNC] = {take_wait, sizeof(struct cw_timeline_wait) + SORTING},
-    [CW_TRACE_OVERHEAD] = {take_wait, sizeof(struct cw_timeline_wait) + SORTING + OF_THREAD},
-    [CW_TRACE_JIT] = {take_wait, sizeof(struct cw_timeline_wait) + SORTING + OF_THREAD},
-    [CW_TRACE_NVTX_RANGE] = {take_range, sizeof(struct cw_timeline_range) + SORTING + OF_THREAD + OF_PATH},
-    [CW_TRACE_NVTX_MARK] = {take_mark, sizeof(struct cw_timeline_mark) + SORTING + OF_THREAD},
-    [CW_TRACE_SHAPE] = {take_shape, sizeof(struct cw_timeline_shape) + KEY},
-    [CW_TRACE_WINDOW] = {take_window, sizeof(struct cw_timeline_window)},
-    [CW_TRACE_ACCOUNT] = {take_account, sizeof(struct cw_timeline_account) + KEY},
+#define GPU sizeof(struct cw_timeline_gpu) + SORTING + OF_STREAM, NULL, make_gpu, CW_LANED_GPU
+#define CALL sizeof(struct cw_timeline_call) + 2 * SORTING + OF_THREAD, NULL, make_call, CW_LANED_CALLS
+    [CW_TRACE_KERNEL] = {GPU},
+    [CW_TRACE_COPY] = {GPU},
+    [CW_TRACE_MEMSET] = {GPU},
+    [CW_TRACE_GRAPH] = {GPU},
+    [CW_TRACE_DRIVER] = {CALL},
+    [CW_TRACE_RUNTIME] = {CALL},
+    [CW_TRACE_INTERNAL] = {CALL},
+    [CW_TRACE_SYNC] = {sizeof(struct cw_timeline_wait) + SORTING, take_wait, NULL, 0},
+    [CW_TRACE_OVERHEAD] = {sizeof(struct cw_timeline_wait) + SORTING + OF_THREAD, take_wait, NULL, 0},
+    [CW_TRACE_JIT] = {sizeof(struct cw_timeline_wait) + SORTING + OF_THREAD, take_wait, NULL, 0},
+    [CW_TRACE_NVTX_RANGE] = {sizeof(struct cw_timeline_range) + SORTING + OF_THREAD + OF_PATH, NULL, make_range,
+                             CW_LANED_RANGES},
+    [CW_TRACE_NVTX_MARK] = {sizeof(struct cw_timeline_mark) + SORTING + OF_THREAD, NULL, make_mark, CW_LANED_MARKS},
+    [CW_TRACE_SHAPE] = {sizeof(struct cw_timeline_shape) + KEY, take_shape, NULL, 0},
+    [CW_TRACE_WINDOW] = {sizeof(struct cw_timeline_window), take_window, NULL, 0},
+    [CW_TRACE_ACCOUNT] = {sizeof(struct cw_timeline_account) + KEY, take_account, NULL, 0},
+#undef GPU
+#undef CALL
 };
 
 /* A row of a kind may take hardly a byte of its file, but what people capture takes several. */
@@ -303,19 +292,84 @@ static enum cw_status count_rows(struct cw_timeline_work *w, size_t file_size)
 static bool make_room(struct cw_timeline *t)
 {
     const uint64_t *rows = t->rows;
-    const uint64_t gpu = rows[CW_TRACE_KERNEL] + rows[CW_TRACE_COPY] + rows[CW_TRACE_MEMSET] + rows[CW_TRACE_GRAPH];
-    const uint64_t calls = rows[CW_TRACE_DRIVER] + rows[CW_TRACE_RUNTIME] + rows[CW_TRACE_INTERNAL];
     const uint64_t waits = rows[CW_TRACE_SYNC] + rows[CW_TRACE_OVERHEAD] + rows[CW_TRACE_JIT];
-    t->gpu = calloc(gpu + 1, sizeof *t->gpu);
-    t->calls = calloc(calls + 1, sizeof *t->calls);
-    t->waits = calloc(waits + 1, sizeof *t->waits);
-    t->ranges = calloc(rows[CW_TRACE_NVTX_RANGE] + 1, sizeof *t->ranges);
-    t->marks = calloc(rows[CW_TRACE_NVTX_MARK] + 1, sizeof *t->marks);
+    t->waits = cw_large_alloc(t->large, waits + 1, sizeof *t->waits);
     t->shapes = calloc(rows[CW_TRACE_SHAPE] + 1, sizeof *t->shapes);
     t->windows = calloc(rows[CW_TRACE_WINDOW] + 1, sizeof *t->windows);
     t->accounts = calloc(rows[CW_TRACE_ACCOUNT] + 1, sizeof *t->accounts);
     t->cut = calloc((size_t)t->trace->process_count + 1, sizeof *t->cut);
-    return t->cut && t->gpu && t->calls && t->waits && t->ranges && t->marks && t->shapes && t->windows && t->accounts;
+    return t->cut && t->waits && t->shapes && t->windows && t->accounts;
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------------------------ */
+
+/* When the item of a row begins and ends. */
+static struct cw_timeline_window span_of(const struct cw_trace_rows *rows, enum cw_timeline_laned list, uint32_t row)
+{
+    if (list == CW_LANED_MARKS)
+        return (struct cw_timeline_window){get(rows, CW_FIELD_TIME, row), get(rows, CW_FIELD_TIME, row)};
+    const uint64_t start = get(rows, CW_FIELD_START, row), end = get(rows, CW_FIELD_END, row);
+    return (struct cw_timeline_window){start, list == CW_LANED_RANGES && !end ? start : end};
+}
+
+static struct cw_key lane_key(const struct cw_trace_rows *rows, enum cw_timeline_laned list, uint32_t row)
+{
+    return list == CW_LANED_GPU ? stream_key(rows, row)
+                                : (struct cw_key){{rows->process, get(rows, CW_FIELD_THREAD, row), 0, 0}};
+}
+
+/* One more item of a lane. */
+static bool add_count(struct cw_timeline_counts *counts, uint32_t lane)
+{
+    if (lane >= counts->room) {
+        const size_t room = 2 * (size_t)lane + 16;
+        uint32_t *grown = realloc(counts->items, room * sizeof *grown);
+        if (!grown)
+            return false;
+        memset(grown + counts->room, 0, (room - counts->room) * sizeof *grown);
+        *counts = (struct cw_timeline_counts){grown, room};
+    }
+    counts->items[lane]++;
+    return true;
+}
+
+static bool count_item(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t row, uint32_t block)
+{
+    const enum cw_trace_kind kind = kind_of(w, rows);
+    const enum cw_timeline_laned list = taken_kinds[kind].list;
+    const struct cw_timeline_window span = span_of(rows, list, row);
+    (void)block;
+    if (!has_time(w->t, span.start, span.end)) {
+        w->t->untimed[kind]++;
+        return true;
+    }
+    const uint32_t lane = cw_keys_add(list == CW_LANED_GPU ? &w->streams : &w->threads, lane_key(rows, list, row));
+    return lane != CW_NO_KEY && add_count(&w->counts[list], lane);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+/* Gives each row of a block away; an item is counted by its time and lane alone. */
+static enum cw_status take_block(struct cw_timeline_work *w, size_t block, take_row *take,
+                                 struct cw_trace_buffer *buffer)
+{
+    static const bool counted[CW_FIELD__COUNT] = {
+        [CW_FIELD_START] = true,   [CW_FIELD_END] = true,    [CW_FIELD_TIME] = true,  [CW_FIELD_DEVICE] = true,
+        [CW_FIELD_CONTEXT] = true, [CW_FIELD_STREAM] = true, [CW_FIELD_THREAD] = true};
+    struct cw_trace_rows rows;
+    enum cw_status status = take == count_item ? cw_trace_read_some(&rows, w->t->trace, block, counted, buffer, w->err)
+                                               : cw_trace_read_rows(&rows, w->t->trace, block, buffer, w->err);
+    for (uint32_t i = 0; status == CW_OK && i < rows.count; i++)
+        if (!take(w, &rows, i, (uint32_t)block))
+            status = cw_error_nomem(w->err);
+    return status;
+}
+
+static const struct taken_kind *taken_of(const struct cw_trace *trace, size_t block)
+{
+    static const struct taken_kind none = {0};
+    const enum cw_trace_kind kind = trace->kinds[trace->blocks[block].kind].kind;
+    return kind == CW_TRACE_KIND__COUNT ? &none : &taken_kinds[kind];
 }
 
 /* All blocks whose kind is a shape, then all others: a kernel finds its shape wherever that stands. */
@@ -324,19 +378,14 @@ static enum cw_status read_blocks(struct cw_timeline_work *w, bool shapes, struc
     const struct cw_trace *trace = w->t->trace;
     enum cw_status status = CW_OK;
     for (size_t b = 0; b < trace->block_count && status == CW_OK; b++) {
-        const enum cw_trace_kind kind = trace->kinds[trace->blocks[b].kind].kind;
-        struct cw_trace_rows rows;
-        if (kind == CW_TRACE_KIND__COUNT || !taken_kinds[kind].take || (kind == CW_TRACE_SHAPE) != shapes)
-            continue;
-        status = cw_trace_read_rows(&rows, trace, b, buffer, w->err);
-        for (uint32_t i = 0; status == CW_OK && i < rows.count; i++)
-            if (!taken_kinds[kind].take(w, &rows, i, (uint32_t)b))
-                status = cw_error_nomem(w->err);
+        const struct taken_kind *taken = taken_of(trace, b);
+        if ((taken->take || taken->make) && (taken->take == take_shape) == shapes)
+            status = take_block(w, b, taken->make ? count_item : taken->take, buffer);
     }
     return status;
 }
 
-enum cw_status cw_timeline_read_rows(struct cw_timeline_work *w, size_t file_size)
+enum cw_status cw_timeline_find_lanes(struct cw_timeline_work *w, size_t file_size)
 {
     struct cw_trace_buffer buffer = {0};
     enum cw_status status = count_rows(w, file_size);
@@ -349,8 +398,50 @@ enum cw_status cw_timeline_read_rows(struct cw_timeline_work *w, size_t file_siz
     cw_trace_buffer_free(&buffer);
     for (uint32_t p = 0; status == CW_OK && p < w->t->trace->process_count && !w->t->data->complete; p++)
         w->t->cut[p] = true;
-    for (uint32_t i = 0; i < w->t->range_count; i++) /* those that were open */
-        if (w->t->ranges[i].open)
-            w->t->ranges[i].end = w->t->end;
+    return status;
+}
+
+/* Items go behind those that their lane has already. */
+static void make_items(struct cw_timeline_work *w, const struct cw_trace_rows *rows, const struct taken_kind *kind,
+                       uint32_t block)
+{
+    struct cw_timeline *t = w->t;
+    const bool gpu = kind->list == CW_LANED_GPU;
+    struct cw_key last = {{CW_TRACE_UNKNOWN}}; /* of no process */
+    uint32_t lane = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct cw_timeline_window span = span_of(rows, kind->list, i);
+        if (!is_timed(span.start, span.end))
+            continue;
+        const struct cw_key key = lane_key(rows, kind->list, i);
+        if (memcmp(&key, &last, sizeof key) != 0)
+            lane = (gpu ? w->stream_rank : w->thread_rank)[cw_keys_find(gpu ? &w->streams : &w->threads, key)];
+        last = key;
+        struct cw_timeline_list *list = cw_timeline_lane(t, kind->list, lane);
+        const uint32_t at = list->first + list->count++;
+        void *item = gpu                             ? (void *)&t->gpu[at]
+                     : kind->list == CW_LANED_CALLS  ? (void *)&t->calls[at]
+                     : kind->list == CW_LANED_RANGES ? (void *)&t->ranges[at]
+                                                     : (void *)&t->marks[at];
+        kind->make(w, rows, i, block, lane, item);
+        cw_timeline_step(t);
+    }
+}
+
+enum cw_status cw_timeline_read_items(struct cw_timeline_work *w)
+{
+    const struct cw_trace *trace = w->t->trace;
+    struct cw_trace_buffer buffer = {0};
+    enum cw_status status = CW_OK;
+    for (size_t b = 0; b < trace->block_count && status == CW_OK; b++) {
+        const struct taken_kind *kind = taken_of(trace, b);
+        struct cw_trace_rows rows;
+        if (!kind->make)
+            continue;
+        status = cw_trace_read_rows(&rows, trace, b, &buffer, w->err);
+        if (status == CW_OK)
+            make_items(w, &rows, kind, (uint32_t)b);
+    }
+    cw_trace_buffer_free(&buffer);
     return status;
 }

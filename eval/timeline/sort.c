@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "eval/order.h"
 #include "eval/timeline/parts.h"
 
@@ -27,36 +28,116 @@ static bool is_after(const void *left, const void *right)
     return a->start != b->start ? a->start > b->start : a->end < b->end;
 }
 
-/* Brings items into the order of lanes, whose places are in `rank`, and of time; `lists` gets the items of each lane.
+/* ---- items of a lane ----------------------------------------------------------------------------------------------
  */
-static bool sort_items(const struct cw_order_items *of, const uint32_t *rank, struct cw_timeline_list *lists,
-                       uint32_t lane_count)
+
+/* A lane's items are runs in order, one for each block that had some, and blocks of several kinds are of one time: so a
+ * run goes between the last items before it. What lies further back is left to a sort of indices. */
+enum { BACK = 1 << 16, STEPS = 8, STEPS_FREE = 1 << 20 };
+
+struct lane {
+    char *items;
+    size_t size;
+    uint32_t count;
+    struct cw_large *large;
+    char *behind; /* room for BACK items */
+};
+
+static char *item_at(const struct lane *l, size_t index)
 {
-    uint32_t *order = calloc((size_t)of->count + 1, sizeof *order), *room = calloc((size_t)of->count + 1, sizeof *room);
-    uint32_t first = 0;
-    memset(lists, 0, lane_count * sizeof *lists);
-    for (uint32_t i = 0; order && room && i < of->count; i++) {
-        struct item *item = (struct item *)(void *)((char *)of->items + of->size * i);
-        item->lane = rank[item->lane];
-        lists[item->lane].count++;
+    return l->items + l->size * index;
+}
+
+/* Behind which of the items before `end`, which are in order, an item goes. */
+static uint32_t find_place(const struct lane *l, uint32_t end, const void *item)
+{
+    const uint32_t back = end < BACK ? end : BACK;
+    struct cw_search s = {end - back, end};
+    while (s.low < s.high)
+        cw_search_narrow(&s, !is_after(item_at(l, cw_search_middle(&s)), item));
+    return (uint32_t)s.low;
+}
+
+/* Those from `place` to `run` and those from there to `end` become one run. The shorter of both makes room. */
+static void merge_forward(struct lane *l, uint32_t place, uint32_t run, uint32_t end)
+{
+    const char *a = l->behind, *a_end = a + l->size * (run - place);
+    const char *b = item_at(l, run), *b_end = item_at(l, end);
+    char *to = item_at(l, place);
+    memcpy(l->behind, to, l->size * (run - place));
+    for (; a < a_end; to += l->size) {
+        const char **from = b < b_end && is_after(a, b) ? &b : &a;
+        memcpy(to, *from, l->size);
+        *from += l->size;
     }
-    for (uint32_t l = 0; l < lane_count; l++) {
-        lists[l].first = first;
-        first += lists[l].count;
-        lists[l].count = 0;
+}
+
+static void merge_backward(struct lane *l, uint32_t place, uint32_t run, uint32_t end)
+{
+    const char *a = item_at(l, run), *a_first = item_at(l, place);
+    const char *b = l->behind + l->size * (end - run);
+    char *to = item_at(l, end);
+    memcpy(l->behind, a, l->size * (end - run));
+    while (b > l->behind) {
+        const char **from = a > a_first && is_after(a - l->size, b - l->size) ? &a : &b;
+        *from -= l->size;
+        memcpy(to -= l->size, *from, l->size);
     }
-    for (uint32_t i = 0; order && room && i < of->count; i++) {
-        struct cw_timeline_list *list = &lists[((struct item *)(void *)((char *)of->items + of->size * i))->lane];
-        order[list->first + list->count++] = i;
+}
+
+static void merge_run(struct lane *l, uint32_t place, uint32_t run, uint32_t end)
+{
+    if (end - run < run - place)
+        merge_backward(l, place, run, end);
+    else
+        merge_forward(l, place, run, end);
+}
+
+/* False where a run goes further back, or where this takes too long: then some is still to be sorted. */
+static bool merge_runs(struct lane *l)
+{
+    const uint64_t most = STEPS * (uint64_t)l->count + STEPS_FREE;
+    uint64_t steps = 0;
+    for (uint32_t at = 1; at < l->count;) {
+        cw_large_step(l->large);
+        if (!is_after(item_at(l, at - 1), item_at(l, at))) {
+            at++;
+            continue;
+        }
+        const uint32_t place = find_place(l, at, item_at(l, at)), run = at;
+        if (place && is_after(item_at(l, place - 1), item_at(l, run)))
+            return false;
+        for (at++; at < l->count && !is_after(item_at(l, at - 1), item_at(l, at)); at++)
+            cw_large_step(l->large);
+        steps += at - place;
+        if (steps > most)
+            return false;
+        merge_run(l, place, run, at);
     }
-    for (uint32_t l = 0; order && room && l < lane_count; l++)
-        cw_order_sort(of, order + lists[l].first, room, lists[l].count, is_after);
+    return true;
+}
+
+/* False when out of memory. */
+static bool sort_by_index(struct lane *l)
+{
+    const struct cw_order_items of = {l->items, l->size, l->count, l->large};
+    uint32_t *order = cw_large_alloc(l->large, l->count, sizeof *order);
+    uint32_t *room = cw_large_alloc(l->large, l->count, sizeof *room);
+    for (uint32_t i = 0; order && i < l->count; i++, cw_large_step(l->large))
+        order[i] = i;
     const bool good = order && room;
-    if (good)
-        cw_order_apply(of, order);
-    free(order);
-    free(room);
+    if (good) {
+        cw_order_sort(&of, order, room, l->count, is_after);
+        cw_order_apply(&of, order);
+    }
+    cw_large_free(l->large, order);
+    cw_large_free(l->large, room);
     return good;
+}
+
+static bool sort_lane(struct lane *l)
+{
+    return merge_runs(l) || sort_by_index(l);
 }
 
 /* ---- lanes ------------------------------------------------------------------------------------------------------ */
@@ -190,7 +271,7 @@ static enum cw_status name_lanes(struct cw_timeline_work *w, const uint32_t *thr
     enum cw_status status = find_contexts(&n) ? CW_OK : cw_error_nomem(w->err);
     if (status == CW_OK)
         status = cw_timeline_each(t, CW_TRACE_NAME, take_name, &n, w->err);
-    for (uint32_t i = 0; status == CW_OK && i < t->wait_count; i++) {
+    for (uint32_t i = 0; status == CW_OK && i < t->wait_count; i++, cw_timeline_step(t)) {
         struct cw_timeline_wait *wait = &t->waits[i];
         wait->stream = find_stream(&n, wait->process, wait->context, wait->stream_number);
         wait->thread = wait->thread == CW_TIMELINE_NONE ? wait->thread : thread_rank[wait->thread];
@@ -201,23 +282,6 @@ static enum cw_status name_lanes(struct cw_timeline_work *w, const uint32_t *thr
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
-
-static bool sort_waits(struct cw_timeline *t)
-{
-    const struct cw_order_items items = {t->waits, sizeof *t->waits, t->wait_count};
-    uint32_t *order = calloc((size_t)t->wait_count + 1, sizeof *order);
-    uint32_t *room = calloc((size_t)t->wait_count + 1, sizeof *room);
-    for (uint32_t i = 0; order && i < t->wait_count; i++)
-        order[i] = i;
-    const bool good = order && room;
-    if (good) {
-        cw_order_sort(&items, order, room, t->wait_count, is_after);
-        cw_order_apply(&items, order);
-    }
-    free(order);
-    free(room);
-    return good;
-}
 
 static int by_start(const void *left, const void *right)
 {
@@ -240,37 +304,69 @@ uint32_t cw_timeline_join_windows(struct cw_timeline_window *windows, uint32_t c
     return kept;
 }
 
-static bool sort_all(struct cw_timeline_work *w, const uint32_t *streams, const uint32_t *threads)
+/* Lanes get the places of their items, of which they have none yet. */
+static uint32_t place_lanes(const struct cw_timeline_work *w, enum cw_timeline_laned laned)
 {
     struct cw_timeline *t = w->t;
-    const uint32_t lanes = t->stream_count > t->thread_count ? t->stream_count : t->thread_count;
-    struct cw_timeline_list *lists = calloc((size_t)lanes + 1, sizeof *lists);
-    bool good = lists && sort_items(&(struct cw_order_items){t->gpu, sizeof *t->gpu, t->gpu_count}, streams, lists,
-                                    t->stream_count);
-    for (uint32_t i = 0; good && i < t->stream_count; i++)
-        t->streams[i].gpu = lists[i];
-    good = good && sort_items(&(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count}, threads, lists,
-                              t->thread_count);
-    for (uint32_t i = 0; good && i < t->thread_count; i++)
-        t->threads[i].calls = lists[i];
-    good = good && sort_items(&(struct cw_order_items){t->ranges, sizeof *t->ranges, t->range_count}, threads, lists,
-                              t->thread_count);
-    for (uint32_t i = 0; good && i < t->thread_count; i++)
-        t->threads[i].ranges = lists[i];
-    good = good && sort_items(&(struct cw_order_items){t->marks, sizeof *t->marks, t->mark_count}, threads, lists,
-                              t->thread_count);
-    for (uint32_t i = 0; good && i < t->thread_count; i++)
-        t->threads[i].marks = lists[i];
-    free(lists);
-    return good && sort_waits(t);
+    const struct cw_timeline_counts *counts = &w->counts[laned];
+    const uint32_t count = laned == CW_LANED_GPU ? t->stream_count : t->thread_count;
+    const uint32_t *rank = laned == CW_LANED_GPU ? w->stream_rank : w->thread_rank;
+    uint32_t first = 0;
+    for (uint32_t k = 0; k < count; k++)
+        cw_timeline_lane(t, laned, rank[k])->first = k < counts->room ? counts->items[k] : 0;
+    for (uint32_t k = 0; k < count; k++) {
+        struct cw_timeline_list *list = cw_timeline_lane(t, laned, k);
+        const uint32_t own = list->first;
+        *list = (struct cw_timeline_list){first, 0};
+        first += own;
+    }
+    return first;
 }
 
-enum cw_status cw_timeline_sort(struct cw_timeline_work *w)
+static bool make_lists(struct cw_timeline_work *w)
 {
-    const uint32_t *streams = sort_streams(w), *threads = sort_threads(w);
-    if (!streams || !threads)
+    struct cw_timeline *t = w->t;
+    t->gpu_count = place_lanes(w, CW_LANED_GPU);
+    t->call_count = place_lanes(w, CW_LANED_CALLS);
+    t->range_count = place_lanes(w, CW_LANED_RANGES);
+    t->mark_count = place_lanes(w, CW_LANED_MARKS);
+    t->gpu = cw_large_alloc(t->large, (size_t)t->gpu_count + 1, sizeof *t->gpu);
+    t->calls = cw_large_alloc(t->large, (size_t)t->call_count + 1, sizeof *t->calls);
+    t->ranges = cw_large_alloc(t->large, (size_t)t->range_count + 1, sizeof *t->ranges);
+    t->marks = cw_large_alloc(t->large, (size_t)t->mark_count + 1, sizeof *t->marks);
+    return t->gpu && t->calls && t->ranges && t->marks;
+}
+
+enum cw_status cw_timeline_sort_lanes(struct cw_timeline_work *w)
+{
+    w->stream_rank = sort_streams(w);
+    w->thread_rank = sort_threads(w);
+    if (!w->stream_rank || !w->thread_rank || !make_lists(w))
         return cw_error_nomem(w->err);
     w->t->window_count = cw_timeline_join_windows(w->t->windows, w->t->window_count);
-    const enum cw_status status = name_lanes(w, threads);
-    return status != CW_OK ? status : sort_all(w, streams, threads) ? CW_OK : cw_error_nomem(w->err);
+    return name_lanes(w, w->thread_rank);
+}
+
+static bool sort_list(struct cw_timeline *t, enum cw_timeline_laned laned, void *items, size_t size, char *behind)
+{
+    const uint32_t count = laned == CW_LANED_GPU ? t->stream_count : t->thread_count;
+    bool good = true;
+    for (uint32_t k = 0; good && k < count; k++) {
+        const struct cw_timeline_list *list = cw_timeline_lane(t, laned, k);
+        good = sort_lane(&(struct lane){(char *)items + size * list->first, size, list->count, t->large, behind});
+    }
+    return good;
+}
+
+enum cw_status cw_timeline_sort_items(struct cw_timeline_work *w)
+{
+    struct cw_timeline *t = w->t;
+    char *behind = malloc((size_t)BACK * CW_ORDER_SIZE_MAX);
+    const bool good = behind && sort_list(t, CW_LANED_GPU, t->gpu, sizeof *t->gpu, behind) &&
+                      sort_list(t, CW_LANED_CALLS, t->calls, sizeof *t->calls, behind) &&
+                      sort_list(t, CW_LANED_RANGES, t->ranges, sizeof *t->ranges, behind) &&
+                      sort_list(t, CW_LANED_MARKS, t->marks, sizeof *t->marks, behind) &&
+                      sort_lane(&(struct lane){(char *)t->waits, sizeof *t->waits, t->wait_count, t->large, behind});
+    free(behind);
+    return good ? CW_OK : cw_error_nomem(w->err);
 }

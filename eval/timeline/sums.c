@@ -1,12 +1,14 @@
 /* What ran, added up by what it has in common. */
 #define _GNU_SOURCE
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/shorten.h"
 #include "eval/keys.h"
 #include "eval/labels.h"
+#include "eval/quantile.h"
 #include "eval/timeline/group_parts.h"
 
 /* ---- what belongs together -------------------------------------------------------------------------------------- */
@@ -27,7 +29,7 @@ static bool find_families(struct grouping *g, struct cw_arena *arena)
     bool good = families && labels;
     for (uint32_t i = 0; good && i < t->name_count; i++)
         labels[i] = (struct cw_label){"", i};
-    for (uint32_t i = 0; good && i < t->gpu_count; i++) {
+    for (uint32_t i = 0; good && i < t->gpu_count; i++, cw_timeline_step(t)) {
         const uint32_t name = t->gpu[i].name;
         if (families[name] || t->gpu[i].kind != CW_TRACE_KERNEL)
             continue;
@@ -119,16 +121,22 @@ static struct cw_timeline_group *find_group(struct grouping *g, uint32_t item, s
         *room = 2 * *room + 16;
     }
     if (at == before)
-        (*groups)[at] = (struct cw_timeline_group){.first = item, .least = -1};
+        (*groups)[at] = (struct cw_timeline_group){.first = item, .least = -1, .middle = NAN, .deviation = NAN};
     return &(*groups)[at];
+}
+
+static double time_of(const struct cw_timeline_groups *all, uint32_t item)
+{
+    const struct cw_timeline *t = all->t;
+    return all->by == CW_TIMELINE_BY_CALL ? (double)(t->calls[item].end - t->calls[item].start)
+                                          : (double)(t->gpu[item].end - t->gpu[item].start);
 }
 
 void cw_timeline_group_add(struct cw_timeline_groups *all, struct cw_timeline_group *group, uint32_t item)
 {
     const struct cw_timeline *t = all->t;
     const bool call = all->by == CW_TIMELINE_BY_CALL;
-    const double time =
-        call ? (double)(t->calls[item].end - t->calls[item].start) : (double)(t->gpu[item].end - t->gpu[item].start);
+    const double time = time_of(all, item);
     group->count++;
     group->total += time;
     group->least = group->least < 0 || time < group->least ? time : group->least;
@@ -143,25 +151,57 @@ void cw_timeline_group_add(struct cw_timeline_groups *all, struct cw_timeline_gr
     all->item_count++;
 }
 
+/* The times of each group, one group after another. */
+static bool add_spread(const struct cw_timeline_groups *all, struct cw_timeline_group *groups, uint32_t group_count,
+                       const uint32_t *group_of, uint32_t count)
+{
+    struct cw_large *large = all->t->large;
+    double *times = cw_large_alloc(large, (size_t)all->item_count + 1, sizeof *times);
+    size_t *at = calloc((size_t)group_count + 1, sizeof *at);
+    for (uint32_t g = 0; at && g < group_count; g++)
+        at[g + 1] = at[g] + groups[g].count;
+    for (uint32_t i = 0; times && at && i < count; i++, cw_timeline_step(all->t))
+        if (group_of[i] != CW_NO_KEY)
+            times[at[group_of[i]]++] = time_of(all, i);
+    for (uint32_t g = 0; times && at && g < group_count; g++) {
+        double *own = times + at[g] - groups[g].count, squares = 0;
+        for (uint64_t i = 0; i < groups[g].count; i++, cw_timeline_step(all->t)) {
+            const double off = own[i] - cw_timeline_group_mean(&groups[g]);
+            squares += off * off;
+        }
+        groups[g].deviation = cw_sample_deviation(squares, groups[g].count);
+        groups[g].middle = cw_median(own, groups[g].count);
+    }
+    const bool good = times && at;
+    cw_large_free(large, times);
+    free(at);
+    return good;
+}
+
 static bool add_up(struct grouping *g, const struct cw_timeline_keep *of, struct cw_arena *arena)
 {
     struct cw_timeline_groups *all = g->groups;
     struct cw_timeline_group *groups = NULL;
     const bool *keep = all->by == CW_TIMELINE_BY_CALL ? of->calls : of->gpu;
     const uint32_t count = all->by == CW_TIMELINE_BY_CALL ? all->t->call_count : all->t->gpu_count;
-    uint32_t room = 0;
-    bool good = true;
-    for (uint32_t i = 0; i < count && good; i++) {
+    uint32_t *group_of = cw_large_alloc(all->t->large, (size_t)count + 1, sizeof *group_of), room = 0;
+    bool good = group_of;
+    for (uint32_t i = 0; i < count && good; i++, cw_timeline_step(all->t)) {
         struct cw_key none;
+        group_of[i] = CW_NO_KEY;
         if (keep && !keep[i])
             continue;
         struct cw_timeline_group *group = find_group(g, i, &groups, &room);
-        if (group)
+        if (group) {
             cw_timeline_group_add(all, group, i);
-        else
+            group_of[i] = (uint32_t)(group - groups);
+        } else {
             good = !find_key(g, i, &none);
+        }
     }
     all->count = g->keys.count;
+    good = good && add_spread(all, groups, all->count, group_of, count);
+    cw_large_free(all->t->large, group_of);
     all->items = good ? cw_arena_alloc(arena, all->count, sizeof *all->items) : NULL;
     if (all->items && all->count)
         memcpy(all->items, groups, all->count * sizeof *groups);

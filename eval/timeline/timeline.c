@@ -5,10 +5,11 @@
 
 void cw_timeline_free(struct cw_timeline *t)
 {
-    void *const lists[] = {t->gpu,    t->calls,   t->waits,    t->ranges, t->marks,
-                           t->shapes, t->windows, t->accounts, t->paths,  t->cut};
+    void *const lists[] = {t->shapes, t->windows, t->accounts, t->paths, t->cut};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]);
+    if (t->large)
+        cw_large_free_all(t->large);
     *t = (struct cw_timeline){0};
 }
 
@@ -43,16 +44,16 @@ static void widen(struct cw_timeline_window *span, uint64_t start, uint64_t end)
 void cw_timeline_spans(const struct cw_timeline *t, struct cw_timeline_window *spans)
 {
     memset(spans, 0, t->trace->process_count * sizeof *spans);
-    for (uint32_t i = 0; i < t->gpu_count; i++)
+    for (uint32_t i = 0; i < t->gpu_count; i++, cw_timeline_step(t))
         widen(&spans[t->streams[t->gpu[i].stream].process], t->gpu[i].start, t->gpu[i].end);
-    for (uint32_t i = 0; i < t->call_count; i++)
+    for (uint32_t i = 0; i < t->call_count; i++, cw_timeline_step(t))
         widen(&spans[t->threads[t->calls[i].thread].process], t->calls[i].start, t->calls[i].end);
-    for (uint32_t i = 0; i < t->wait_count; i++)
+    for (uint32_t i = 0; i < t->wait_count; i++, cw_timeline_step(t))
         widen(&spans[t->waits[i].process], t->waits[i].start, t->waits[i].end);
-    for (uint32_t i = 0; i < t->range_count; i++)
+    for (uint32_t i = 0; i < t->range_count; i++, cw_timeline_step(t))
         widen(&spans[t->threads[t->ranges[i].thread].process], t->ranges[i].start,
               t->ranges[i].open ? t->ranges[i].start : t->ranges[i].end);
-    for (uint32_t i = 0; i < t->mark_count; i++)
+    for (uint32_t i = 0; i < t->mark_count; i++, cw_timeline_step(t))
         widen(&spans[t->threads[t->marks[i].thread].process], t->marks[i].start, t->marks[i].start);
 }
 

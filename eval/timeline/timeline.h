@@ -5,11 +5,13 @@
  * wants, such as "memory" and "environment", are read from the blocks again (cw_timeline_each).
  *
  * Times are ns since 1970. A list that a lane has (`first`, `count`) is ordered by start, the longer first where two
- * start at once. 10^7 events take less than 1 GB. */
+ * start at once. Lists of many items are in files (base/large.h): who goes through one calls cw_timeline_step for each
+ * item, and 10^8 events take less than 1 GB of memory. */
 #ifndef CW_EVAL_TIMELINE_TIMELINE_H
 #define CW_EVAL_TIMELINE_TIMELINE_H
 
 #include "base/elide.h"
+#include "base/large.h"
 #include "image/counter_data.h"
 #include "image/trace_data.h"
 
@@ -143,6 +145,7 @@ struct cw_timeline_window {
 struct cw_timeline {
     const struct cw_trace *trace;
     const struct cw_counter_data *data;
+    struct cw_large *large; /* the lists of items, and others that are as long */
     uint64_t start, end; /* of all that has a time; 0 where nothing has */
     uint32_t name_count, shape_count, stream_count, thread_count, path_count, account_count, window_count;
     uint32_t gpu_count, call_count, wait_count, range_count, mark_count;
@@ -168,6 +171,12 @@ struct cw_timeline {
     const uint32_t *const *text_names; /* [process][text]: its name */
     bool *cut; /* [process]: what came last is lost, as it was killed, or as the file lacks its end */
 };
+
+/* Between two items of a long list. */
+static inline void cw_timeline_step(const struct cw_timeline *timeline)
+{
+    cw_large_step(timeline->large);
+}
 
 /* The path of the launching thread's own ranges. */
 static inline uint32_t cw_timeline_own_path(const struct cw_timeline_gpu *gpu)

@@ -164,7 +164,7 @@ static void sweep_device(struct sweep *s, const uint32_t *order, uint32_t count)
     uint64_t until[CW_WORK__COUNT] = {0}, busy_until = t->start, now = t->start;
     uint32_t last = CW_TIMELINE_NONE; /* that ran until then */
     s->at = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++, cw_timeline_step(t)) {
         const struct cw_timeline_gpu *g = &t->gpu[order[i]];
         const enum cw_gpu_work work = work_of(s, g);
         add_work(s, until, now, g->start);
@@ -192,7 +192,7 @@ static uint64_t known_until(const struct cw_timeline *t, const struct cw_timelin
         const struct cw_timeline_list list = t->streams[k].gpu;
         cut = cut || t->cut[process];
         last = t->cut[process] && spans[process].end > last ? spans[process].end : last;
-        for (uint32_t i = list.first; i < list.first + list.count; i++)
+        for (uint32_t i = list.first; i < list.first + list.count; i++, cw_timeline_step(t))
             last = t->gpu[i].end > last ? t->gpu[i].end : last;
     }
     return cut ? last : t->end;
@@ -208,14 +208,26 @@ static double looked_until(const struct sweep *s, uint64_t end)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* The value that so many are less than, were they in order. It takes the same time whatever the values are. */
-static uint64_t select(const uint64_t *values, size_t count, size_t less)
+static uint64_t find_most(struct cw_large *large, const uint64_t *values, size_t count)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < count; i++, cw_large_step(large))
+        most = values[i] > most ? values[i] : most;
+    return most;
+}
+
+/* The value that so many are less than, were they in order; the greatest is `most`. Digit by digit, from the first that
+ * any has: it takes the same time whatever their order is. */
+static uint64_t select(struct cw_large *large, const uint64_t *values, size_t count, size_t less, uint64_t most)
 {
     uint64_t found = 0;
-    for (int shift = 56; shift >= 0; shift -= 8) {
+    int first = 0;
+    while (first < 56 && most >> first > 255)
+        first += 8;
+    for (int shift = first; shift >= 0; shift -= 8) {
         size_t counts[256] = {0}, digit = 0;
-        for (size_t i = 0; i < count; i++)
-            if (shift == 56 || values[i] >> (shift + 8) == found >> (shift + 8))
+        for (size_t i = 0; i < count; i++, cw_large_step(large))
+            if (shift == first || values[i] >> (shift + 8) == found >> (shift + 8))
                 counts[values[i] >> shift & 255]++;
         while (less >= counts[digit])
             less -= counts[digit++];
@@ -224,22 +236,26 @@ static uint64_t select(const uint64_t *values, size_t count, size_t less)
     return found;
 }
 
-static struct cw_latency latency_of(const uint64_t *times, size_t count)
+static struct cw_latency latency_of(struct cw_large *large, const uint64_t *times, size_t count)
 {
-    static const unsigned percent[CW_LATENCY__COUNT] = {50, 90, 99, 100};
+    static const unsigned percent[CW_LATENCY_ALL] = {50, 90, 99};
     struct cw_latency l = {.count = count};
-    for (int p = 0; count && p < CW_LATENCY__COUNT; p++)
-        l.within[p] = select(times, count, (count * percent[p] + 99) / 100 - 1);
+    const uint64_t most = find_most(large, times, count);
+    for (int p = 0; count && p < CW_LATENCY_ALL; p++)
+        l.within[p] = select(large, times, count, (count * percent[p] + 99) / 100 - 1, most);
+    l.within[CW_LATENCY_ALL] = most;
     return l;
 }
 
 static bool find_latencies(struct cw_timeline_usage *u, const struct cw_timeline *t)
 {
-    uint64_t *times = calloc((size_t)t->gpu_count + 1, sizeof *times); /* at once from the front, others from behind */
+    /* at once from the front, others from behind */
+    uint64_t *times = cw_large_alloc(t->large, (size_t)t->gpu_count + 1, sizeof *times);
     size_t at_once = 0, queued = 0;
     for (uint32_t k = 0; times && k < t->stream_count; k++) {
         uint64_t busy = 0;
-        for (uint32_t i = t->streams[k].gpu.first, end = i + t->streams[k].gpu.count; i < end; i++) {
+        for (uint32_t i = t->streams[k].gpu.first, end = i + t->streams[k].gpu.count; i < end;
+             i++, cw_timeline_step(t)) {
             const struct cw_timeline_gpu *g = &t->gpu[i];
             const struct cw_timeline_call *call = g->call == CW_TIMELINE_NONE ? NULL : &t->calls[g->call];
             if (call && g->kind == CW_TRACE_KERNEL && !g->in_graph && g->start >= call->start)
@@ -248,10 +264,10 @@ static bool find_latencies(struct cw_timeline_usage *u, const struct cw_timeline
         }
     }
     if (times) {
-        u->at_once = latency_of(times, at_once);
-        u->queued = latency_of(times + t->gpu_count - queued, queued);
+        u->at_once = latency_of(t->large, times, at_once);
+        u->queued = latency_of(t->large, times + t->gpu_count - queued, queued);
     }
-    free(times);
+    cw_large_free(t->large, times);
     return times;
 }
 
@@ -268,8 +284,8 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
                                struct cw_error *err)
 {
     struct sweep s = {.t = t, .usage = u, .communicates = malloc((size_t)t->name_count + 1)};
-    uint32_t *order = calloc((size_t)t->gpu_count + 1, sizeof *order);
-    uint32_t *room = calloc((size_t)t->gpu_count + 1, sizeof *room);
+    uint32_t *order = cw_large_alloc(t->large, (size_t)t->gpu_count + 1, sizeof *order);
+    uint32_t *room = cw_large_alloc(t->large, (size_t)t->gpu_count + 1, sizeof *room);
     struct cw_timeline_window *spans = calloc((size_t)t->trace->process_count + 1, sizeof *spans);
     uint32_t count = 0;
     *u = (struct cw_timeline_usage){0};
@@ -282,9 +298,9 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
         memset(s.communicates, 2, t->name_count);
     if (good)
         cw_timeline_spans(t, spans);
-    for (uint32_t i = 0; good && i < t->gpu_count; i++)
+    for (uint32_t i = 0; good && i < t->gpu_count; i++, cw_timeline_step(t))
         order[i] = i;
-    const struct cw_order_items items = {t->gpu, sizeof *t->gpu, t->gpu_count};
+    const struct cw_order_items items = {t->gpu, sizeof *t->gpu, t->gpu_count, t->large};
     for (uint32_t k = 0, end; good && k < t->stream_count; k = end) {
         const uint32_t first = t->streams[k].gpu.first;
         uint32_t run = 0;
@@ -302,8 +318,9 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
     free(s.looked);
     free(spans);
     free(s.communicates);
-    free(order);
-    free(room);
+    cw_large_free(t->large, order);
+    cw_large_free(t->large, room);
+    cw_large_let_go(t->large);
     return good ? CW_OK : cw_error_nomem(err);
 }
 

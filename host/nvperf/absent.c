@@ -21,7 +21,8 @@ enum cw_status cw_nvperf_open(const struct cw_nvperf **library, const char *path
 
 ABSENT(cw_nvperf_chips(const struct cw_nvperf *library, const char *const **names, size_t *count, struct cw_error *err))
 ABSENT(cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
-                                  const char *chip, const void *image, size_t image_size, struct cw_error *err))
+                                  const char *chip, enum cw_nvperf_activity activity, const void *image,
+                                  size_t image_size, struct cw_error *err))
 
 void cw_nvperf_evaluator_destroy(struct cw_nvperf_evaluator *evaluator)
 {

@@ -21,15 +21,20 @@ struct cw_nvperf_requests {
     NVPW_MetricEvalRequest list[];
 };
 
-static enum cw_status initialize(struct cw_nvperf_evaluator *e, const char *chip, struct cw_error *err)
+static enum cw_status take_scratch(struct cw_nvperf_evaluator *e, size_t size, struct cw_error *err)
+{
+    e->scratch = malloc(size ? size : 1);
+    return e->scratch ? CW_OK : cw_error_nomem(err);
+}
+
+static enum cw_status make_for_ranges(struct cw_nvperf_evaluator *e, const char *chip, struct cw_error *err)
 {
     CW_NVPERF_PARAMS(CUDA_MetricsEvaluator_CalculateScratchBufferSize, size);
     CW_NVPERF_PARAMS(CUDA_MetricsEvaluator_Initialize, init);
     size.pChipName = chip;
     CW_NVPERF_TRY(e->library, CUDA_MetricsEvaluator_CalculateScratchBufferSize, size, err);
-    e->scratch = malloc(size.scratchBufferSize ? size.scratchBufferSize : 1);
-    if (!e->scratch)
-        return cw_error_nomem(err);
+    if (take_scratch(e, size.scratchBufferSize, err) != CW_OK)
+        return CW_ERR_NOMEM;
     init.scratchBufferSize = size.scratchBufferSize;
     init.pScratchBuffer = e->scratch;
     if (e->image) {
@@ -40,6 +45,37 @@ static enum cw_status initialize(struct cw_nvperf_evaluator *e, const char *chip
     }
     CW_NVPERF_TRY(e->library, CUDA_MetricsEvaluator_Initialize, init, err);
     e->native = init.pMetricsEvaluator;
+    return CW_OK;
+}
+
+static enum cw_status make_for_samples(struct cw_nvperf_evaluator *e, const char *chip, struct cw_error *err)
+{
+    struct cw_nvperf_sampler_size size = {.structSize = sizeof size, .pChipName = chip};
+    struct cw_nvperf_sampler_initialize init = {.structSize = sizeof init};
+    if (!e->library->Device_MetricsEvaluator_CalculateScratchBufferSize ||
+        !e->library->Device_MetricsEvaluator_Initialize)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                            "NVIDIA's host library lacks NVPW_Device_MetricsEvaluator_Initialize");
+    CW_NVPERF_TRY(e->library, Device_MetricsEvaluator_CalculateScratchBufferSize, size, err);
+    if (take_scratch(e, size.scratchBufferSize, err) != CW_OK)
+        return CW_ERR_NOMEM;
+    init.scratchBufferSize = size.scratchBufferSize;
+    init.pScratchBuffer = e->scratch;
+    init.pCounterDataImage = e->image;
+    init.counterDataImageSize = e->image ? e->image_size : 0;
+    init.pChipName = e->image ? NULL : chip;
+    CW_NVPERF_TRY(e->library, Device_MetricsEvaluator_Initialize, init, err);
+    e->native = init.pMetricsEvaluator;
+    return CW_OK;
+}
+
+static enum cw_status initialize(struct cw_nvperf_evaluator *e, const char *chip, enum cw_nvperf_activity activity,
+                                 struct cw_error *err)
+{
+    enum cw_status status =
+        activity == CW_NVPERF_PROFILER ? make_for_ranges(e, chip, err) : make_for_samples(e, chip, err);
+    if (status != CW_OK)
+        return status;
     for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++) {
         CW_NVPERF_PARAMS(MetricsEvaluator_GetMetricNames, names, .pMetricsEvaluator = e->native,
                          .metricType = (uint8_t)type);
@@ -57,7 +93,8 @@ static enum cw_status initialize(struct cw_nvperf_evaluator *e, const char *chip
 }
 
 enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
-                                          const char *chip, const void *image, size_t image_size, struct cw_error *err)
+                                          const char *chip, enum cw_nvperf_activity activity, const void *image,
+                                          size_t image_size, struct cw_error *err)
 {
     struct cw_nvperf_evaluator *e = calloc(1, sizeof *e);
     *evaluator = NULL;
@@ -66,7 +103,7 @@ enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator
     e->library = library;
     e->image = image;
     e->image_size = image_size;
-    enum cw_status status = initialize(e, chip, err);
+    enum cw_status status = initialize(e, chip, activity, err);
     if (status != CW_OK) {
         cw_nvperf_evaluator_destroy(e);
         return status;

@@ -84,6 +84,10 @@ enum cw_status cw_nvperf_open(const struct cw_nvperf **out, const char *path, st
         CW_NVPERF_FUNCTIONS(X)
 #undef X
         *(void **)&library.CounterData_GetNumRanges = dlsym(handle, "NVPW_CounterData_GetNumRanges");
+        *(void **)&library.Device_MetricsEvaluator_CalculateScratchBufferSize =
+            dlsym(handle, "NVPW_Device_MetricsEvaluator_CalculateScratchBufferSize");
+        *(void **)&library.Device_MetricsEvaluator_Initialize =
+            dlsym(handle, "NVPW_Device_MetricsEvaluator_Initialize");
         Dl_info info;
         if (dladdr(*(void **)&library.InitializeHost, &info) && info.dli_fname)
             snprintf(library.path, sizeof library.path, "%s", info.dli_fname);

@@ -51,10 +51,29 @@ struct cw_nvperf_num_ranges {
     const uint8_t *pCounterDataImage;
     size_t numRanges; /* out */
 };
+struct cw_nvperf_sampler_size {
+    size_t structSize;
+    void *pPriv;
+    const char *pChipName;
+    size_t scratchBufferSize; /* out */
+};
+struct cw_nvperf_sampler_initialize {
+    size_t structSize;
+    void *pPriv;
+    uint8_t *pScratchBuffer;
+    size_t scratchBufferSize;
+    const char *pChipName; /* or an image */
+    const uint8_t *pCounterDataImage;
+    size_t counterDataImageSize;
+    NVPW_MetricsEvaluator *pMetricsEvaluator; /* out */
+};
 
 struct cw_nvperf {
     char path[512];
-    NVPA_Status (*CounterData_GetNumRanges)(struct cw_nvperf_num_ranges *params); /* NULL if the library lacks it */
+    /* NULL where they are missing */
+    NVPA_Status (*CounterData_GetNumRanges)(struct cw_nvperf_num_ranges *params);
+    NVPA_Status (*Device_MetricsEvaluator_CalculateScratchBufferSize)(struct cw_nvperf_sampler_size *params);
+    NVPA_Status (*Device_MetricsEvaluator_Initialize)(struct cw_nvperf_sampler_initialize *params);
 #define X(name) __typeof__(&NVPW_##name) name;
     CW_NVPERF_FUNCTIONS(X)
 #undef X

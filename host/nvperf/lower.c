@@ -197,8 +197,9 @@ static enum cw_status make_requests(struct cw_nvperf_requests **requests, const 
 }
 
 enum cw_status cw_nvperf_decoder_create(struct cw_nvperf_decoder **out, const struct cw_nvperf *library,
-                                        const char *chip, const void *image, size_t size,
-                                        const struct cw_schema_counter *counters, size_t count, struct cw_error *err)
+                                        const char *chip, enum cw_nvperf_activity activity, const void *image,
+                                        size_t size, const struct cw_schema_counter *counters, size_t count,
+                                        struct cw_error *err)
 {
     struct cw_nvperf_decoder *d = calloc(1, sizeof *d);
     *out = NULL;
@@ -208,7 +209,7 @@ enum cw_status cw_nvperf_decoder_create(struct cw_nvperf_decoder **out, const st
     d->buffer = calloc(count * CW_ROLLUP_COUNT + 1, sizeof *d->buffer);
     enum cw_status status = d->buffer ? CW_OK : cw_error_nomem(err);
     if (status == CW_OK)
-        status = cw_nvperf_evaluator_create(&d->evaluator, library, chip, image, size, err);
+        status = cw_nvperf_evaluator_create(&d->evaluator, library, chip, activity, image, size, err);
     if (status == CW_OK)
         status = cw_nvperf_range_count(d->evaluator, &d->ranges, err);
     if (status == CW_OK)

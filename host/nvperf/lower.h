@@ -30,8 +30,9 @@ struct cw_nvperf_decoder;
 
 /* `image` must outlive the decoder. `counters` names `count` counters; `chip` is the image's chip. */
 enum cw_status cw_nvperf_decoder_create(struct cw_nvperf_decoder **decoder, const struct cw_nvperf *library,
-                                        const char *chip, const void *image, size_t size,
-                                        const struct cw_schema_counter *counters, size_t count, struct cw_error *err);
+                                        const char *chip, enum cw_nvperf_activity activity, const void *image,
+                                        size_t size, const struct cw_schema_counter *counters, size_t count,
+                                        struct cw_error *err);
 void cw_nvperf_decoder_destroy(struct cw_nvperf_decoder *decoder);
 size_t cw_nvperf_decoder_ranges(const struct cw_nvperf_decoder *decoder);
 /* Sets values[c] for each counter of one range: rollups, or unavailable if the library gives NaN. */

@@ -26,12 +26,15 @@ enum cw_status cw_nvperf_chips(const struct cw_nvperf *library, const char *cons
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
 
 struct cw_nvperf_evaluator;
+enum cw_nvperf_activity { CW_NVPERF_PROFILER, CW_NVPERF_PM_SAMPLING };
 enum cw_nvperf_type { CW_NVPERF_COUNTER, CW_NVPERF_RATIO, CW_NVPERF_THROUGHPUT, CW_NVPERF_TYPE_COUNT };
 
-/* Creates an evaluator for a chip by name (`image` NULL), for enumeration and dependencies only, or with a native
- * counter-data image of that chip, for evaluation too. The image must outlive the evaluator. */
+/* For a chip by name (`image` NULL): enumeration and dependencies only. With a native counter-data image of that chip,
+ * evaluation too; the image must outlive the evaluator. Each activity has metrics of its own, and evaluates its own
+ * images alone. */
 enum cw_status cw_nvperf_evaluator_create(struct cw_nvperf_evaluator **evaluator, const struct cw_nvperf *library,
-                                          const char *chip, const void *image, size_t image_size, struct cw_error *err);
+                                          const char *chip, enum cw_nvperf_activity activity, const void *image,
+                                          size_t image_size, struct cw_error *err);
 void cw_nvperf_evaluator_destroy(struct cw_nvperf_evaluator *evaluator);
 
 /* Base names, by type and index; they belong to the evaluator. */
@@ -76,8 +79,6 @@ enum cw_status cw_nvperf_evaluate(struct cw_nvperf_evaluator *evaluator, const s
                                   size_t range, double *values, struct cw_error *err);
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
-
-enum cw_nvperf_activity { CW_NVPERF_PROFILER, CW_NVPERF_PM_SAMPLING };
 
 struct cw_nvperf_domain {
     uint32_t id;

@@ -66,7 +66,7 @@ static enum cw_status group_begin(const struct cw_nvperf_scheduler *s, NVPW_RawC
     return CW_NVPERF_CALL(s->library, RawCounterConfig_BeginPassGroup, p, err);
 }
 
-/* Makes one pass group of these requests. */
+/* Makes one pass group of the requests. */
 static enum cw_status group_make(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config,
                                  const struct requests *r, size_t count, struct cw_error *err)
 {

@@ -66,7 +66,7 @@ function lacks(c) {
 
 // How launches were counted, where not all as usual.
 const tellings = {
-  once: (n, value) => `${n} counted in one pass only (${value}): what other passes count is not collected.`,
+  once: (n, value) => `${n} counted in one pass only (${value}): what other passes count is of launches that are alike, or not collected.`,
   scope: (n, value) => value === "shared device" ? `${n} counted for the whole device while something else used it: its work may be counted, too.` : `${n} counted for the whole device, not for the program alone.`,
   graphs: (n, value) => `${n} counted with CUDA graphs in them (${value}): what is counted by patching code misses the kernels of graphs.`,
   runs: (n, value) => `${n} found in ${value} runs of the program only.`,

@@ -356,6 +356,7 @@ def captures():
     # rows of a kind that only files have, fewer than it says: a table that lost all columns
     yield "trace_rows", trace_of({"runtime": [("start", 1), ("end", 1), ("thread", 0)], "context": [("context", 0)]}, [],
                               [("runtime", 1, column(1000) + column(2000) + column(1)), ("context", 3, column(1))])
+    yield "trace_cut", trace_of({"runtime": [("start", 1), ("end", 1), ("thread", 0)]}, [], [("runtime", 3, column(1000))])
     yield "quad_64k", ranges(*[one_range("", "", [u8(2)])] * 280, metrics=["gpu__time_duration.sum"] * 1200)
     counters = [TIME] + [(name, 1, [0]) for name in ("sm__cycles_active", "sm__inst_executed", "sm__cycles_elapsed")]
     yield "dagcap", ranges(one_range("a", "b", [FIVE] * 4), counters=counters,

@@ -142,7 +142,8 @@ static enum cw_status bench_nvidia(struct bench *b, const char *path)
     if (status == CW_OK)
         status = cw_file_read(&image, path, (size_t)1 << 30, &b->err);
     if (status == CW_OK)
-        status = cw_nvperf_evaluator_create(&evaluator, library, b->chip->name, image.data, image.size, &b->err);
+        status = cw_nvperf_evaluator_create(&evaluator, library, b->chip->name, CW_NVPERF_PROFILER, image.data,
+                                            image.size, &b->err);
     if (status == CW_OK)
         status = cw_nvperf_requests_create(&requests, evaluator, b->names, METRICS, &b->err);
     for (int round = 0; status == CW_OK && round < 20 * ROUNDS; round++) {

@@ -15,12 +15,12 @@ static void check_set(const struct cw_set *set, const struct cw_chip *chip)
         CW_FUZZ_CHECK(e->count > 0 && (chip || e->taken == e->names[0]));
     }
     for (size_t i = 0; i < set->metric_count; i++) {
-        CW_FUZZ_CHECK(!chip || cw_set_usable(chip, set->metrics[i], NULL));
+        CW_FUZZ_CHECK(!chip || cw_set_usable(chip, set->listed, set->metrics[i], NULL));
         for (size_t k = 0; k < i && k < 100; k++)
             CW_FUZZ_CHECK(strcmp(set->metrics[i], set->metrics[k]) != 0);
     }
     for (size_t i = 0; i < set->missing_count; i++)
-        CW_FUZZ_CHECK(set->missing[i].name && !cw_set_usable(chip, set->missing[i].name, NULL));
+        CW_FUZZ_CHECK(set->missing[i].name && !cw_set_usable(chip, set->listed, set->missing[i].name, NULL));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/common/filter.h"
+#include "agent/common/trace_window.h"
 #include "tests/support/fake_cupti.h"
 
 struct fake_cupti fake_cupti;
@@ -39,6 +40,8 @@ static CUptiResult enable_callback(uint32_t on, CUpti_SubscriberHandle subscribe
     if (domain == CUPTI_CB_DOMAIN_STATE)
         states |= 1u << id;
     fake_cupti.newer += domain == CUPTI_CB_DOMAIN_DRIVER_API && id >= CUPTI_DRIVER_TRACE_CBID_SIZE;
+    fake_cupti.profiler += domain == CUPTI_CB_DOMAIN_DRIVER_API && (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart ||
+                                                                    id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
     return on && !subscriber && domain && id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -445,6 +448,27 @@ void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number)
     callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
 }
 
+static void call_driver(CUpti_CallbackId id)
+{
+    uint64_t data = 0;
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .correlationData = &data, .context = context};
+    fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+}
+
+void fake_cupti_profile(bool starts)
+{
+    call_driver(starts ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
+}
+
+void fake_cupti_take_time(void)
+{
+    call_driver(CUPTI_DRIVER_TRACE_CBID_cuEventElapsedTime);
+}
+
 /* ---- an agent --------------------------------------------------------------------------------------------------- */
 
 void fake_agent_listen(struct fake_agent *a)
@@ -483,7 +507,7 @@ void fake_agent_answer(int fd)
         cw_write_u32(&setup, 8);
         cw_write_u64(&setup, 0);
     }
-    for (int none = 0; none < 4; none++) /* is counted once */
+    for (int none = 0; none < 3; none++) /* is counted once */
         cw_write_u32(&setup, 0);
     cw_write_u32(&setup, multiplexes ? CW_REPLAY_MULTIPLEX : CW_REPLAY_KERNEL);
     cw_write_u8(&setup, 0);
@@ -494,6 +518,8 @@ void fake_agent_answer(int fd)
     cw_write_u32(&setup, CW_ON_HOST_USUAL);
     cw_filter_write(&setup,
                     &(struct cw_filter_options){.kernels = {"."}, .kernel_count = 1, .launch_count = UINT64_MAX});
+    cw_write_u64(&setup, 0);
+    cw_trace_window_write(&setup, &fake_cupti.when);
     if (multiplexes) {
         cw_write_u32(&setup, 1);
         cw_write_u32(&setup, 0);

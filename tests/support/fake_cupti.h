@@ -5,6 +5,7 @@
 
 #include <sys/un.h>
 
+#include "agent/common/trace_window.h"
 #include "agent/inject/driver/inject.h"
 
 int InitializeInjection(void);
@@ -21,6 +22,8 @@ struct fake_cupti {
     bool traces;                         /* it has activity records: one for each launch that has returned */
     uint32_t finalized;                  /* how often */
     uint32_t newer;                      /* calls that are wanted of a driver newer than this was built with */
+    struct cw_trace_window_options when; /* of SETUP: to capture */
+    uint32_t profiler;                   /* calls of the profiler's API that are wanted */
     bool busy;                           /* set by `called`: a start finds that another process has the counters */
 };
 extern struct fake_cupti fake_cupti;
@@ -34,6 +37,10 @@ void fake_cupti_tell_state(CUpti_CallbackIdState id, CUptiResult result, const c
 void fake_cupti_launch(CUpti_ApiCallbackSite site);
 /* The same, which pairs its return with its start by a number. */
 void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number);
+
+/* The program calls cudaProfilerStart, or cudaProfilerStop; or it takes the time between two events. */
+void fake_cupti_profile(bool starts);
+void fake_cupti_take_time(void);
 
 struct fake_agent {
     char folder[32];

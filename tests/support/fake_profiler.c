@@ -14,6 +14,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/driver/streams.h"
 #include "agent/inject/memory/checkpoint.h"
+#include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/arena.h"
 #include "tests/support/fake_profiler.h"
@@ -27,6 +28,7 @@ static struct fake_handed { /* by number: memory that the agent reads, NULL when
 static uint32_t handed_count;
 
 struct fake_profiler fake_profiler;
+struct cw_trace_window_options fake_when;
 static struct object {
     uint32_t device, passes; /* passes: of the plan so far */
     bool enabled, started, running, open;
@@ -40,12 +42,18 @@ static int below_count;
 
 static uint32_t all_passes(void)
 {
-    return fake_profiler.once ? 1 : fake_profiler.parts * fake_profiler.passes;
+    return fake_profiler.parts * fake_profiler.passes;
 }
 
 static uint32_t passes_of_part(void)
 {
     return fake_profiler.once ? 1 : fake_profiler.passes;
+}
+
+/* What it is configured for. */
+static bool takes_turns(void)
+{
+    return fake_profiler.in_turn || fake_profiler.once;
 }
 
 static size_t data_bytes(void)
@@ -147,10 +155,11 @@ static CUptiResult set_config(CUpti_RangeProfiler_SetConfig_Params *p)
     bool same = object->config == p->pConfig;
     fake_profiler.once = p->pConfig[1];
     cr_expect(!object->config || (p->range == object->range && same));
+    const bool in_turn = takes_turns();
     if (!same || object->passes == all_passes())
-        object->passes = same || !fake_profiler.in_turn ? 0 : (uint32_t)p->passIndex;
+        object->passes = same || !in_turn ? 0 : (uint32_t)p->passIndex;
     cr_expect_eq(p->passIndex, object->passes);
-    cr_expect(p->pCounterDataImage != object->image || fake_profiler.in_turn, "each part has its own");
+    cr_expect(p->pCounterDataImage != object->image || in_turn, "each part has its own");
     object->image = object->passes + passes_of_part() < all_passes() ? p->pCounterDataImage : NULL;
     object->config = p->pConfig;
     object->range = p->range;
@@ -455,14 +464,14 @@ uint64_t cw_inject_hand_over(enum cw_message_type type, struct cw_writer *out, i
     now->file = file.st_ino;
     now->bytes = mmap(NULL, data_bytes(), PROT_READ, MAP_SHARED, memory, 0);
     cr_assert_neq(now->bytes, MAP_FAILED);
-    uint32_t several = fake_profiler.once || fake_profiler.in_turn ? 1 : fake_profiler.parts;
-    for (uint32_t part = 0; part < several && !fake_profiler.in_turn; part++)
+    for (uint32_t part = 0; part < fake_profiler.parts && !takes_turns(); part++)
         cr_expect_eq(now->bytes[part * CW_MESSAGE_ALIGNMENT], part + 1, "counter data of each part in its place");
     memcpy(now->copy, now->bytes, data_bytes());
     uint32_t before = fake_profiler.sent_count;
     cw_inject_send(type, out);
-    for (uint32_t i = before; i < fake_profiler.sent_count && fake_profiler.in_turn; i++)
-        cr_expect_eq(*now->copy, fake_profiler.part_of[i] + 1, "counter data of the part that it says");
+    const uint32_t first = fake_profiler.once ? fake_profiler.parts : 0;
+    for (uint32_t i = before; i < fake_profiler.sent_count && takes_turns(); i++)
+        cr_expect_eq(*now->copy, fake_profiler.part_of[i] - first + 1, "counter data of the part that it says");
     return handed_count;
 }
 
@@ -504,9 +513,16 @@ bool cw_inject_send(enum cw_message_type type, struct cw_writer *out)
     return true;
 }
 
-/* Of both scopes, with which of them in the first byte and whether it counts once in the second. */
-static void write_configs(struct cw_writer *setup, unsigned once)
+/* Parts, and their config images of both scopes, with which of them in the first byte and whether it counts once in the
+ * second. */
+static void write_parts(struct cw_writer *setup, uint32_t parts, uint32_t passes, unsigned once)
 {
+    cw_write_u32(setup, parts);
+    for (uint32_t i = 0; i < parts; i++) {
+        cw_write_u32(setup, 1);
+        cw_write_string(setup, "smsp__inst_executed.sum");
+        cw_write_u32(setup, passes);
+    }
     for (unsigned scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
         cw_write_u32(setup, 8);
         cw_write_u64(setup, scope | once << 8);
@@ -542,17 +558,14 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
         return;
     cw_writer_init(setup);
     cw_write_u32(setup, 4);
-    cw_write_u32(setup, parts);
-    for (uint32_t i = 0; i < parts; i++) {
-        cw_write_u32(setup, 1);
-        cw_write_string(setup, "smsp__inst_executed.sum");
-        cw_write_u32(setup, passes);
-    }
-    write_configs(setup, 0);
-    cw_write_u32(setup, 1);
-    cw_write_string(setup, "smsp__inst_executed.sum");
-    cw_write_u32(setup, 1);
-    write_configs(setup, 1);
+    write_parts(setup, parts, passes, 0);
+    write_parts(setup, parts * passes, 1, 1);
+}
+
+void fake_ask_when(struct cw_writer *setup)
+{
+    cw_write_u64(setup, fake_profiler.now_ns);
+    cw_trace_window_write(setup, &fake_when);
 }
 
 void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, const struct cw_filter_options *filter)
@@ -565,6 +578,7 @@ void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, co
     cw_write_u32(setup, CW_RESERVE_USUAL);
     cw_write_u32(setup, CW_ON_HOST_USUAL);
     cw_filter_write(setup, filter ? filter : &(struct cw_filter_options){.launch_count = UINT64_MAX});
+    fake_ask_when(setup);
 }
 
 void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup)
@@ -583,6 +597,20 @@ static uint64_t *kept_of(uint32_t number)
     return &kept[number % 64];
 }
 
+static void follow_gate(const struct cw_inject_mode *mode, enum cw_gate_event event)
+{
+    if (event == CW_GATE_TURNS && mode->gate_turned)
+        mode->gate_turned(!cw_gate->closed);
+    if (event == CW_GATE_PERIOD && mode->period_began)
+        mode->period_began(cw_period_facts(cw_gate->steady.period).launches);
+}
+
+void fake_profile(const struct cw_inject_mode *mode, bool starts)
+{
+    follow_gate(mode, cw_gate_profiler(starts ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart
+                                              : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop));
+}
+
 void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, const void *params, CUcontext context,
                         uint32_t number)
 {
@@ -593,7 +621,9 @@ void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
                                      .symbolName = "step",
                                      .correlationId = number};
     cw_streams_follow(id, &call);
-    mode->launch_entered(id, &call);
+    follow_gate(mode, cw_gate_launch(id, &call));
+    if (mode->launch_entered)
+        mode->launch_entered(id, &call);
     cw_in_flight_launch_entered();
 }
 

@@ -5,6 +5,7 @@
 
 #include "agent/common/effort.h"
 #include "agent/common/filter.h"
+#include "agent/common/trace_window.h"
 #include "agent/inject/ranges/mode.h"
 #include "tests/support/fake_driver.h"
 
@@ -40,7 +41,7 @@ struct fake_profiler {
     uint32_t version;
     CUpti_ProfilerRange range;
     uint8_t scope;                     /* of the config image */
-    bool once;                         /* it is the one for what is counted once */
+    bool once;                         /* it is the one for what is counted once, in any of its passes */
     bool alone;                        /* nothing else uses the device */
     const char *taken;                 /* why the counters are not to be had, or NULL */
     bool wanted;                       /* another process waits for them */
@@ -66,6 +67,11 @@ extern struct fake_profiler fake_profiler;
 /* Begins anew, also fake_driver(). The setup of a plan of `parts` parts of `passes` passes each follows in `setup`, for
  * the caller to free; NULL: not wanted. */
 void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passes);
+/* When the capture is to collect, of which fake_ask says what is in fake_when. */
+extern struct cw_trace_window_options fake_when;
+void fake_ask_when(struct cw_writer *setup);
+/* The program calls cudaProfilerStart, or cudaProfilerStop. */
+void fake_profile(const struct cw_inject_mode *mode, bool starts);
 /* What the capture asks of a mode of ranges, behind the plan. `filter` NULL: all launches. */
 void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, const struct cw_filter_options *filter);
 /* Gives a mode its setup, and frees it. */

@@ -1,6 +1,6 @@
 /* name_set: the lines of standard input as a set: their number and a hash that does not depend on their order.
- * name_set --library: the same of the names that NVIDIA's host library enumerates, a line for each of its chips; the
- * exit status is 4 where it is not found. */
+ * name_set --library range|pm: the same of the names that NVIDIA's host library enumerates for a profiler, a line for
+ * each of its chips; the exit status is 4 where it is not found. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void add_type(struct name_set *set, const struct cw_nvperf_evaluator *e, 
             }
 }
 
-static enum cw_status print_library(struct cw_error *err)
+static enum cw_status print_library(enum cw_nvperf_activity activity, struct cw_error *err)
 {
     const struct cw_nvperf *library;
     const char *const *chips;
@@ -53,7 +53,7 @@ static enum cw_status print_library(struct cw_error *err)
     for (size_t i = 0; status == CW_OK && i < count; i++) {
         struct cw_nvperf_evaluator *e;
         struct name_set set = {0};
-        status = cw_nvperf_evaluator_create(&e, library, chips[i], NULL, 0, err);
+        status = cw_nvperf_evaluator_create(&e, library, chips[i], activity, NULL, 0, err);
         if (status != CW_OK)
             break;
         for (int type = 0; type < CW_NVPERF_TYPE_COUNT; type++)
@@ -70,8 +70,9 @@ int main(int argc, char **argv)
     struct cw_error err = CW_ERROR_INIT;
     char line[512];
     struct name_set set = {0};
-    if (argc == 2 && strcmp(argv[1], "--library") == 0) {
-        enum cw_status status = print_library(&err);
+    if (argc == 3 && strcmp(argv[1], "--library") == 0) {
+        bool pm = strcmp(argv[2], "pm") == 0;
+        enum cw_status status = print_library(pm ? CW_NVPERF_PM_SAMPLING : CW_NVPERF_PROFILER, &err);
         if (status != CW_OK)
             fprintf(stderr, "name_set: %s\n", err.message);
         return status;

@@ -45,7 +45,7 @@ static enum cw_status put_image(const struct cw_nvperf *library, const char *chi
     if (!values || !image)
         exit(CW_ERR_NOMEM);
     memcpy(image, file.data, file.size);
-    status = cw_nvperf_evaluator_create(&evaluator, library, chip, image, file.size, err);
+    status = cw_nvperf_evaluator_create(&evaluator, library, chip, CW_NVPERF_PROFILER, image, file.size, err);
     if (status == CW_OK)
         status = cw_nvperf_requests_create(&requests, evaluator, names, count, err);
     if (status == CW_OK)

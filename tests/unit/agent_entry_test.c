@@ -64,6 +64,46 @@ Test(entry, keeps_errno, .timeout = 60)
     end();
 }
 
+/* ---- when to capture -------------------------------------------------------------------------------------------- */
+
+static int armed, stopped;
+
+static void count_starts(const char *call)
+{
+    armed += strcmp(call, "cuptiRangeProfilerStart") == 0;
+    stopped += strcmp(call, "cuptiRangeProfilerStop") == 0;
+}
+
+Test(entry, calls_of_the_profilers_api_begin_and_end_what_is_captured, .timeout = 60)
+{
+    fake_cupti.when.profiler = true;
+    begin();
+    fake_cupti.called = count_starts;
+    fake_cupti_create_context();
+    cr_expect_eq(fake_cupti.profiler, 2);
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+    cr_expect_eq(armed, 0);
+    fake_cupti_profile(true);
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+    cr_expect(armed == 1 && !stopped);
+    fake_cupti_profile(false);
+    cr_expect_eq(stopped, 1);
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+    cr_expect_eq(armed, 1);
+    end();
+}
+
+Test(entry, which_are_not_followed_by_themselves, .timeout = 60)
+{
+    begin();
+    fake_cupti_create_context();
+    cr_expect_eq(fake_cupti.profiler, 0);
+    end();
+}
+
 /* ---- cancellation ----------------------------------------------------------------------------------------------- */
 
 static void *be_cancelled(void *lived)

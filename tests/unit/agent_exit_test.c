@@ -104,3 +104,50 @@ Test(exit, what_is_launched_behind_the_end_is_told_of, .timeout = 60)
     close(fd);
     fake_agent_close(&agent);
 }
+
+/* ---- times that the program takes itself ------------------------------------------------------------------------ */
+
+static void timing_program(int times)
+{
+    InitializeInjection();
+    fake_cupti_create_context();
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+    for (int i = 0; i < times; i++)
+        fake_cupti_take_time();
+    exit(0);
+}
+
+/* What the program's standard error has in the end; not of what is open before it begins to be captured. */
+static void expect_told(int times, bool captured, const char *expected)
+{
+    struct fake_agent agent;
+    char text[1000] = "";
+    int status = -1, ends[2];
+    fake_agent_listen(&agent);
+    cr_assert(pipe(ends) == 0);
+    fake_cupti.when.profiler = !captured;
+    pid_t child = cw_test_fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        cw_say_begin();
+        timing_program(times);
+    }
+    close(ends[1]);
+    int fd = accept(agent.listener, NULL, NULL);
+    cr_expect_eq(fake_agent_serve(fd, CW_MESSAGE_RANGES), captured);
+    cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    (void)!read(ends[0], text, sizeof text - 1);
+    cr_expect_eq(strstr(text, *expected ? expected : "took the time") != NULL, *expected != 0, "%s", text);
+    close(ends[0]);
+    close(fd);
+    fake_agent_close(&agent);
+}
+
+Test(exit, times_that_the_program_took_while_it_was_measured_are_told, .timeout = 60)
+{
+    expect_told(3, true, "the program took the time between events 3 times while it was measured: what it chooses by");
+    expect_told(0, true, "");
+    expect_told(3, false, "");
+}

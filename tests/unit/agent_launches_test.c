@@ -55,6 +55,7 @@ static void prepare(const char *range)
     filter.range = range;
     cw_write_u32(&setup, 77);
     cw_filter_write(&setup, &filter);
+    fake_ask_when(&setup);
     fake_setup(mode, &setup);
 }
 
@@ -122,6 +123,37 @@ Test(launches, no_window_is_wanted_without_an_expression)
     cw_user_range_push(0, "step");
     cw_user_range_pop(0);
     check_windows(0, false);
+    end();
+}
+
+/* ---- windows of what is captured -------------------------------------------------------------------------------- */
+
+Test(launches, what_is_captured_has_a_window)
+{
+    fake_when.profiler = true;
+    begin();
+    check_windows(0, false);
+    fake_profile(mode, true);
+    check_windows(1, true);
+    fake_profile(mode, true);
+    check_windows(1, true);
+    fake_profile(mode, false);
+    check_windows(2, false);
+    end();
+}
+
+Test(launches, ranges_outside_of_what_is_captured_have_none)
+{
+    fake_when.profiler = true;
+    begin_with("^step");
+    cw_user_range_push(0, "step 1");
+    check_windows(0, false);
+    fake_profile(mode, true);
+    check_windows(1, true);
+    cw_user_range_pop(0);
+    check_windows(2, false);
+    fake_profile(mode, false);
+    check_windows(2, false);
     end();
 }
 

@@ -17,7 +17,7 @@ enum { KERNEL = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, ALL = FAKE_PARTS * FAKE_
 static const struct cw_inject_mode *mode;
 static const CUcontext context = (CUcontext)0x10;
 static const CUfunction plain = NULL, given = (CUfunction)1; /* how many parameters it has */
-static uint32_t correlation, flag, seen_flag;                /* flag: in pinned memory */
+static uint32_t correlation, flag, seen_flag, grid = 1;      /* flag: in pinned memory */
 static uint64_t word;
 static void *parameters[] = {&word};
 static int replays;
@@ -50,14 +50,14 @@ static CUresult launch_again(const CUlaunchConfig *config, CUfunction function, 
 static uint32_t kernel_begins(CUfunction function)
 {
     const uint32_t number = ++correlation;
-    const cuLaunchKernel_params params = {.f = function, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
+    const cuLaunchKernel_params params = {.f = function, .gridDimX = grid, .blockDimX = 1, .kernelParams = parameters};
     fake_launch_begins(mode, KERNEL, &params, context, number);
     return number;
 }
 
 static void kernel_ends(CUfunction function, uint32_t number)
 {
-    const cuLaunchKernel_params params = {.f = function, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
+    const cuLaunchKernel_params params = {.f = function, .gridDimX = grid, .blockDimX = 1, .kernelParams = parameters};
     fake_launch_ends(mode, KERNEL, &params, context, number, CUDA_SUCCESS);
 }
 
@@ -129,11 +129,60 @@ Test(once, what_others_reach_is_not_repeated_nor_put_back)
     cr_assert_eq(fake_profiler.sent_count, 6);
     cr_expect_eq(fake_profiler.sent_parts, 1);
     for (uint32_t i = 0; i < 6; i++) {
-        cr_expect_eq(fake_profiler.sent[i].replay, i < 2 ? CW_REPLAY_BATCH : CW_REPLAY_ONCE);
+        cr_expect_eq(fake_profiler.sent[i].replay, i < 2 ? CW_REPLAY_BATCH : CW_REPLAY_MULTIPLEX);
         cr_expect_str_eq(fake_profiler.sent[i].once,
                          i < 2 ? "" : "other devices or processes can reach its memory, since cuIpcGetMemHandle");
         cr_expect(!fake_profiler.sent[i].unwanted);
     }
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
+
+/* How often the pass for what is counted once has counted launches of this grid. */
+static uint32_t counted(uint32_t pass, uint32_t of)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < fake_profiler.sent_count; i++)
+        n += *fake_profiler.sent[i].once && fake_profiler.part_of[i] == FAKE_PARTS + pass &&
+             fake_profiler.sent[i].grid[0] == of;
+    return n;
+}
+
+Test(once, passes_take_turns_at_launches_that_are_alike)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    for (uint32_t i = 0; i < 3 * ALL; i++) {
+        grid = 1 + i % 3;
+        kernel(plain);
+    }
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 3 * ALL);
+    for (uint32_t pass = 0; pass < ALL; pass++)
+        for (uint32_t of = 1; of <= 3; of++)
+            cr_expect_eq(counted(pass, of), 1, "pass %u, grid %u", pass, of);
+    cr_expect_eq(fake_profiler.starts, ALL);
+    for (uint32_t i = 0; i < fake_profiler.sent_count; i++)
+        cr_expect(fake_profiler.sent[i].cold && fake_profiler.sent[i].replay == CW_REPLAY_MULTIPLEX);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
+
+/* Where batches come between, each begins anew with whichever pass is next. */
+Test(once, passes_take_turns_between_batches)
+{
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    fake_total = (size_t)8 << 30;
+    fake_unused = (size_t)5 << 30;
+    fake_memory[0] = (struct fake_memory){&flag, (size_t)3 << 30, CU_MEMORYTYPE_DEVICE, true, 0};
+    for (uint32_t i = 0; i < 2 * ALL; i++)
+        kernel(i % 2 ? plain : given);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2 * ALL);
+    for (uint32_t pass = 0; pass < ALL; pass++)
+        cr_expect_eq(counted(pass, 1), 1, "pass %u", pass);
+    cr_expect_eq(fake_profiler.device, after(2 * ALL));
+    cr_expect_eq(replays, ALL * (ALL - 1));
     cr_expect_eq(fake_profiler.skipped, 0);
     end();
 }
@@ -484,7 +533,7 @@ Test(once, what_cannot_be_saved_is_counted_once_until_there_is_room)
     cr_expect_eq(replays, ALL - 1);
     cr_assert_eq(fake_profiler.sent_count, 5);
     for (int i = 0; i < 5; i++) {
-        cr_expect_eq(fake_profiler.sent[i].replay, i < 4 ? CW_REPLAY_ONCE : CW_REPLAY_BATCH);
+        cr_expect_eq(fake_profiler.sent[i].replay, i < 4 ? CW_REPLAY_MULTIPLEX : CW_REPLAY_BATCH);
         cr_expect_str_eq(fake_profiler.sent[i].once, i < 4 ? "there is no room to save what its GPU holds" : "");
     }
     end();
@@ -508,7 +557,7 @@ Test(once, what_cannot_be_recorded_is_counted_once)
     cr_assert_eq(fake_profiler.sent_count, 4);
     for (int i = 0; i < 4; i++) {
         bool once = i == 1 || i == 2;
-        cr_expect_eq(fake_profiler.sent[i].replay, once ? CW_REPLAY_ONCE : CW_REPLAY_BATCH, "launch %d", i);
+        cr_expect_eq(fake_profiler.sent[i].replay, once ? CW_REPLAY_MULTIPLEX : CW_REPLAY_BATCH, "launch %d", i);
         cr_expect_str_eq(fake_profiler.sent[i].once,
                          once ? "its arguments, or memory that the host shares with it, could not be kept" : "");
     }
@@ -532,7 +581,7 @@ Test(once, where_saving_fails_a_launch_is_counted_once)
     cr_expect_eq(replays, 0);
     cr_assert_eq(fake_profiler.sent_count, 2);
     for (int i = 0; i < 2; i++) {
-        cr_expect_eq(fake_profiler.sent[i].replay, CW_REPLAY_ONCE);
+        cr_expect_eq(fake_profiler.sent[i].replay, CW_REPLAY_MULTIPLEX);
         cr_expect_str_eq(fake_profiler.sent[i].once, "what its GPU holds could not be saved");
     }
     cr_expect_eq(fake_profiler.skipped, 0);
@@ -578,7 +627,7 @@ Test(once, a_kernel_that_waits_for_the_host_is_left_alone)
     mode->finish();
     cr_expect_eq(fake_profiler.device, after(3));
     cr_assert_eq(fake_profiler.sent_count, 2);
-    cr_expect_eq(fake_profiler.sent[0].replay, CW_REPLAY_ONCE, "now that it is known");
+    cr_expect_eq(fake_profiler.sent[0].replay, CW_REPLAY_MULTIPLEX, "now that it is known");
     cr_expect_eq(fake_profiler.sent[1].replay, CW_REPLAY_BATCH);
     cr_expect_eq(fake_profiler.skipped, 2);
     cr_expect_str_eq(fake_profiler.why, CW_WHY_WAITS);
@@ -645,7 +694,7 @@ Test(once, memory_of_the_host_that_several_devices_may_write_is_not_put_back)
     kernel(given);
     mode->finish();
     cr_assert_eq(fake_profiler.sent_count, 1);
-    cr_expect_eq(fake_profiler.sent[0].replay, CW_REPLAY_ONCE);
+    cr_expect_eq(fake_profiler.sent[0].replay, CW_REPLAY_MULTIPLEX);
     cr_expect_eq(replays, 0);
     cr_expect_eq(fake_profiler.skipped, 0);
     mode->context_destroyed(FAKE_CONTEXTS_OF_SECOND_DEVICE);
@@ -699,9 +748,42 @@ Test(once, nothing_begins_where_a_capture_began_meanwhile)
     end();
 }
 
-static void first_launch_is_watched(enum cw_replay_kind replay)
+/* CUPTI would not return from a kernel that waits for the host; it does not wait for a range that is pushed. */
+static void first_launch_is_counted(enum cw_replay_kind replay, int pushed)
 {
     begin(&cw_inject_range, replay);
+    kernel(plain);
+    kernel(given);
+    cr_expect_eq(fake_profiler.range, CUPTI_UserRange);
+    cr_expect_eq(cw_kernel_habit(given), CW_KERNEL_RESTS);
+    for (int i = 0; i < 99; i++)
+        kernel(given);
+    cr_expect_eq(fake_profiler.range, CUPTI_AutoRange);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 101);
+    cr_expect_eq(fake_profiler.pushed, pushed);
+    cr_expect_str_eq(fake_profiler.sent[0].once, "");
+    cr_expect_str_eq(fake_profiler.sent[1].once, "its kernel was not known yet, and may wait for the host");
+    cr_expect_eq(fake_profiler.sent[100].replay, replay);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
+
+Test(once, kernel_replay_counts_the_first_launch_of_a_kernel_that_may_wait)
+{
+    first_launch_is_counted(CW_REPLAY_KERNEL, 1);
+}
+
+Test(once, application_replay_counts_it_as_all_behind_it)
+{
+    first_launch_is_counted(CW_REPLAY_APPLICATION, 64);
+}
+
+/* To change between kinds of range takes half a second, which kernel replay spends while it is a share of the time. */
+Test(once, kernel_replay_leaves_it_out_where_that_took_too_long)
+{
+    begin(&cw_inject_range, CW_REPLAY_KERNEL);
+    cw_range_settings->spent_ns = 4000000000;
     kernel(plain);
     uint32_t number = kernel_begins(given);
     cr_expect_eq(fake_profiler.running, 0, "nothing holds it up");
@@ -711,16 +793,6 @@ static void first_launch_is_watched(enum cw_replay_kind replay)
     cr_expect_eq(fake_profiler.sent_count, 2);
     cr_expect_eq(fake_profiler.skipped, 1);
     end();
-}
-
-Test(once, kernel_replay_sees_first_whether_a_kernel_waits)
-{
-    first_launch_is_watched(CW_REPLAY_KERNEL);
-}
-
-Test(once, application_replay_sees_first_whether_a_kernel_waits)
-{
-    first_launch_is_watched(CW_REPLAY_APPLICATION);
 }
 
 /* ---- other processes --------------------------------------------------------------------------------------------- */

@@ -150,6 +150,7 @@ static void begin(const char *range)
     cw_write_u32(&setup, 0);
     filter.range = range;
     cw_filter_write(&setup, &filter);
+    fake_ask_when(&setup);
     fake_setup(mode, &setup);
     mode->context_created(context, 0);
 }
@@ -174,6 +175,38 @@ Test(pc, a_range_waits_for_launches_of_other_threads)
     cw_user_range_pop(0);
     cr_expect_null(fake_profiler.meanwhile);
     cr_expect_eq(stops, 1);
+    end();
+}
+
+Test(pc, samples_are_taken_while_something_is_to_be_captured)
+{
+    fake_when.profiler = true;
+    begin(NULL);
+    launch_begins();
+    launch_ends();
+    cr_expect(!starts && enabled);
+    fake_profile(mode, true);
+    cr_expect_eq(starts, 1);
+    launch_begins();
+    launch_ends();
+    fake_profile(mode, false);
+    cr_expect(starts == 1 && stops == 1);
+    end();
+}
+
+/* And only within ranges that are wanted. */
+Test(pc, what_is_captured_may_have_ranges)
+{
+    fake_when.profiler = true;
+    begin("step");
+    cw_user_range_push(0, "step");
+    cr_expect_eq(starts, 0);
+    fake_profile(mode, true);
+    cr_expect_eq(starts, 1);
+    cw_user_range_pop(0);
+    cr_expect_eq(stops, 1);
+    fake_profile(mode, false);
+    cr_expect(starts == 1 && stops == 1);
     end();
 }
 

@@ -108,6 +108,7 @@ static void begin(void)
     cw_write_string(&setup, "smsp__sass_inst_executed");
     cw_write_u8(&setup, 0);
     cw_filter_write(&setup, &filter);
+    fake_ask_when(&setup);
     fake_setup(mode, &setup);
     mode->context_created(context, 0);
 }
@@ -152,6 +153,26 @@ Test(sass, ends_where_a_capture_begins)
     kernel("second");
     call_begins(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags);
     cr_expect(enabled == 1 && disabled == 1);
+    end();
+    cr_expect(enabled == 1 && disabled == 1);
+}
+
+/* Counts are fetched once. */
+Test(sass, counts_the_first_of_what_is_captured)
+{
+    fake_when.profiler = true;
+    begin();
+    kernel("before");
+    cr_expect_eq(enabled, 0);
+    fake_profile(mode, true);
+    kernel("first");
+    cr_expect(enabled == 1 && !disabled);
+    fake_profile(mode, false);
+    cr_expect(enabled == 1 && disabled == 1);
+    cr_expect_eq(fake_profiler.others, 1);
+    kernel("behind");
+    fake_profile(mode, true);
+    kernel("again");
     end();
     cr_expect(enabled == 1 && disabled == 1);
 }

@@ -98,6 +98,18 @@ static enum cw_status take_nothing(void *user, const struct cw_process *process,
     return CW_OK;
 }
 
+/* That the process of a start_daemons(0) sends behind its hello; NULL: nothing. */
+static const struct cw_steady_report *steady;
+
+static void tell_steady(int fd)
+{
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_steady_report_write(&out, steady);
+    if (!cw_message_send(fd, CW_MESSAGE_STEADY, out.data, out.size))
+        _exit(1);
+}
+
 /* As a daemon's does, whose parent is the program. Of 0 one comes, and ends with it; of -1 none does. */
 static void start_daemons(int count)
 {
@@ -125,6 +137,8 @@ static void start_daemons(int count)
             !cw_message_send(fd, CW_MESSAGE_HELLO, hello.data, hello.size) ||
             !cw_message_receive(fd, &type, &answer, &size))
             _exit(1);
+        if (steady)
+            tell_steady(fd);
         if (count && fork() == 0) {
             while (recv(fd, &type, 1, 0) > 0)
                 ;
@@ -160,6 +174,45 @@ Test(agent_session, processes_that_live_on_are_told_of)
 Test(agent_session, those_that_end_with_the_program_are_not)
 {
     daemons(0, "");
+}
+
+static uint32_t reports;
+
+static enum cw_status take_steady(void *user, const struct cw_process *p, struct cw_error *err)
+{
+    (void)user, (void)err;
+    reports++;
+    cr_expect(p->reported && p->steady.count == 2 && cw_process_device(p, p->steady.device));
+    return CW_OK;
+}
+
+Test(agent_session, what_a_process_found_of_its_periods_is_told)
+{
+    const struct cw_steady_report found = {0, false, 2, {true, 5, 1200, 312, 40, 0, 2000000000, 13000, 4000000000}},
+                                  nothing = {.period = {.all = 77}}, late = {.given_up = true, .period = {.all = 77}};
+    steady = &found;
+    daemons(0, "capture-agent: a daemon repeats 312 launches in 0.05 s, from 1200 launches after its first on: 40 "
+               "times, 50 % of the time; 2 of these periods were captured\n");
+    steady = &nothing;
+    daemons(0, "capture-agent: nothing repeats in the 77 launches of a daemon, so nothing was captured; without "
+               "--steady everything is\n");
+    steady = &late;
+    daemons(0,
+            "capture-agent: nothing repeats in the 77 launches of a daemon, so all behind the first five minutes was "
+            "captured\n");
+}
+
+Test(agent_session, who_keeps_reports_is_given_them)
+{
+    const struct cw_steady_report found = {.count = 2, .period = {.found = true}};
+    steady = &found;
+    listen_here();
+    session.take_steady = take_steady;
+    start_daemons(0);
+    cw_session_serve(&session);
+    cr_expect_eq(reports, 1);
+    cr_expect_eq(session.trouble.code, CW_OK, "%s", session.trouble.message);
+    cw_session_finish(&session);
 }
 
 Test(agent_session, a_program_of_which_no_process_comes_is_told_of)

@@ -741,6 +741,28 @@ Test(trace, unified_memory_of_every_device)
     end();
 }
 
+/* A window for whole periods of launches. */
+Test(trace, so_many_periods)
+{
+    const uint64_t kernels = UINT64_C(1) << CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    uint32_t traced = 0, first = 0, last = 0;
+    windows.periods = 3;
+    begin(GPU, NULL);
+    for (uint32_t i = 0; i < 100 * 20; i++) {
+        const cuLaunchKernel_params parameters = {.blockDimX = 1 + i % 20};
+        call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS, 5, &parameters, NULL);
+        fake_profiler.now_ns += 1000000;
+        first = enabled & kernels && !traced ? i : first;
+        last = enabled & kernels ? i : last;
+        traced += (enabled & kernels) != 0;
+    }
+    end();
+    cr_expect_eq(traced, 3 * 20, "%u", traced);
+    cr_expect_eq(last - first + 1, traced, "one window");
+    cr_expect_eq(first % 20, 0);
+    cr_expect_eq(heard.rows[CW_TRACE_WINDOW], 1);
+}
+
 static const struct cw_trace_label label = {"solver", "step", 3, 0xff00ff00, {42, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN}};
 
 /* Ranges of a thread nest, started ones end by number; one that is open at the end has none. */

@@ -59,6 +59,40 @@ Test(eval_fold, a_pass_that_no_launch_was_counted_in_is_not_collected)
     cr_expect(isnan(value_of("sm__bytes.sum.per_cycle_active", 0, CW_VALUE_NOT_COLLECTED)));
 }
 
+/* The host's times around a launch stand in for the GPU's where nothing timed it; here others that are alike do. */
+Test(eval_fold, a_launch_that_must_not_be_repeated_has_no_time_of_the_hosts)
+{
+    static const struct cw_pair once[] = {{"replay", "multiplex"}, {"once", "others reach its memory"}};
+    make_launches(2, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        ranges[i].attributes = once + i;
+        ranges[i].attribute_count = 2 - i;
+        ranges[i].end_ns = ranges[i].start_ns + 1000000;
+        durations[i][0] = durations[i][1] = NAN;
+    }
+    cr_expect(isnan(cw_range_duration(&data, 0, CW_NO_COLUMN)));
+    cr_expect_eq(cw_range_duration(&data, 1, CW_NO_COLUMN), 1000000, "of what has one pass only");
+}
+
+/* What must not be repeated beside launches of the same kernel that were: each counts as one launch. */
+Test(eval_fold, launches_that_were_repeated_count_beside_those_that_were_not)
+{
+    make_launches(6, 1);
+    multiplex(1);
+    for (uint32_t i = 4; i < 6; i++) {
+        ranges[i].attribute_count = 0;
+        for (int c = 0; c < SAMPLE_COUNTERS; c++) {
+            forms[(size_t)c * 6 + i] = CW_FORM_ROLLUPS;
+            rollups[CW_SUM][(size_t)c * 6 + i] = 600;
+        }
+    }
+    group(CW_BY_KERNEL, NULL);
+    const double of_four = (value_at(INST, 0) + value_at(INST, 2)) / 2, inst = (4 * of_four + 2 * 600) / 6;
+    cr_expect_float_eq(value_of("sm__inst.sum", 0, CW_VALUE_MULTIPLEXED), inst, 1e-9);
+    group(CW_BY_FOLD, NULL);
+    cr_expect_eq(groups.count, 3, "those that were repeated are by themselves");
+}
+
 /* A change of pass empties caches, so that the launches behind it are told apart where there are others. */
 Test(eval_fold, what_was_cold_is_left_out_where_others_were_not)
 {

@@ -3,7 +3,7 @@
 
 #include "eval/compare/gate.h"
 #include "eval/compare/prior.h"
-#include "eval/compare/quantile.h"
+#include "eval/quantile.h"
 #include "eval/status.h"
 
 TestSuite(eval_gate, .init = set_up, .fini = tear_down);
@@ -394,7 +394,7 @@ Test(eval_gate, hostile_rules)
 Test(eval_gate, quantiles)
 {
     double values[] = {4, 1, 3, 2};
-    cr_expect(cw_median(values, 4) == 2.5 && values[0] == 1 && values[3] == 4);
+    cr_expect(cw_median(values, 4) == 2.5);
     cr_expect(cw_quantile(values, 4, 0) == 1 && cw_quantile(values, 4, 1) == 4 && cw_quantile(values, 1, 0.3) == 1);
 }
 

@@ -165,6 +165,49 @@ Test(timeline, lanes_are_in_order)
 }
 
 /* A launch within a call of the runtime is that call's; one without a row has no call. */
+/* Items of one start and end stay in the order of the file. */
+static bool is_before(const struct cw_timeline_gpu *a, const struct cw_timeline_gpu *b)
+{
+    return a->start != b->start   ? a->start < b->start
+           : a->end != b->end     ? a->end > b->end
+           : a->block != b->block ? a->block < b->block
+                                  : a->row < b->row;
+}
+
+static void expect_order(uint32_t count)
+{
+    cr_assert(load() == CW_OK, "%s", err.message);
+    cr_assert(t.gpu_count == count && t.stream_count == 1 && t.streams[0].gpu.count == count);
+    for (uint32_t i = 1; i < count; i++)
+        cr_assert(is_before(&t.gpu[i - 1], &t.gpu[i]), "item %u", i);
+}
+
+/* Blocks of two kinds are of one time, and rows near one another may be in any order. */
+Test(timeline, runs_of_a_lane_are_merged)
+{
+    enum { COUNT = 30000, SPAN = 1000 };
+    for (uint64_t i = 0; i < COUNT; i++) {
+        const uint64_t start = 1000 + 10 * i - 7 * (i * 2654435761u >> 8 & 15), end = start + 5 + i % 3;
+        kernel(0, start, end, 7, i);
+        if (i % 3 == 0)
+            ADD(0, MEMSET, {F(START), start}, {F(END), end}, {F(DEVICE), 0}, {F(CONTEXT), 1}, {F(STREAM), 7});
+        if (i % SPAN == 0)
+            cw_add_rows_flush(&rows, 0);
+    }
+    expect_order(COUNT + COUNT / 3);
+}
+
+/* One that goes back behind more items than are merged in place. */
+Test(timeline, lanes_come_into_order_from_any)
+{
+    enum { COUNT = 150000 };
+    for (uint64_t i = 0; i < COUNT; i++) {
+        const uint64_t start = 1000 + (i % 2 ? i : COUNT - i) / 2;
+        kernel(0, start, start + 1 + (i * 2654435761u >> 8 & 255), 7, i * i);
+    }
+    expect_order(COUNT);
+}
+
 Test(timeline, launches_have_their_calls)
 {
     kernel(0, 1000, 1100, 7, 12);

@@ -61,6 +61,29 @@ Test(plan, limits_are_those_of_the_profiler)
     cr_expect_eq(loads[0], 1);
 }
 
+/* CUPTI refuses counters that are not in its list. */
+Test(plan, counters_are_those_of_the_profilers_list)
+{
+    static const char *const sum[] = {"sm__loads.sum"}, *const warps[] = {"sm__warps_launched.sum"};
+    const struct cw_chip *chip =
+        chip_with("  sm__loads: {unit: sm, dim: instructions, of: {sm__inst_executed: 1}, pm: also, raw: [0x22]}\n"
+                  "  sm__stalls: {unit: sm, dim: warps, pm: only, raw: [0x22]}\nratios:\n");
+    const struct cw_plan_options samples = {.profiler = CW_PROFILER_PM}, ranges = {.profiler = CW_PROFILER_RANGE};
+    struct cw_plan plan = made(chip, CW_PROFILER_RANGE, sum, 1);
+    cr_assert_eq(plan.image.counter_count, 1);
+    cr_expect_str_eq(plan.image.counters[0].name, "sm__inst_executed");
+    plan = made(chip, CW_PROFILER_PM, sum, 1);
+    cr_assert_eq(plan.image.counter_count, 1);
+    cr_expect_str_eq(plan.image.counters[0].name, "sm__loads", "its term is not sampled");
+    cr_expect_eq(cw_plan_make(&plan, chip, warps, 1, &samples, arena, &err), CW_ERR_USAGE);
+    cr_expect_str_eq(err.message, "sm__warps_launched.sum: found that it needs sm__warps_launched, which CUPTI does not "
+                                  "sample over time, expected a metric that metric-query list --profiler pm has");
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect_eq(cw_plan_make(&plan, chip, (const char *const[]){"sm__stalls.avg"}, 1, &ranges, arena, &err),
+                 CW_ERR_USAGE);
+    cr_expect(strstr(err.message, "which CUPTI samples over time alone"), "%s", err.message);
+}
+
 /* ---- what metrics cost ------------------------------------------------------------------------------------------ */
 
 static struct cw_plan_savings weighed(const struct cw_plan *plan, const struct cw_chip *chip, bool whole)
@@ -96,7 +119,7 @@ static struct cw_plan plan_of_ratios(const struct cw_chip *chip)
     size_t count = 0;
     cr_assert_leq(chip->ratio_count, MOST_RATIOS);
     for (uint32_t i = 0; i < chip->ratio_count; i++)
-        if (chip->ratios[i].numerator != CW_NONE)
+        if (chip->ratios[i].numerator != CW_NONE && (chip->ratios[i].listed & CW_OF_RANGES))
             names[count++] = cw_arena_printf(arena, "%s.ratio", chip->ratios[i].name);
     cr_assert_eq(cw_plan_make(&plan, chip, names, count, &options, arena, &err), CW_OK, "%s", err.message);
     return plan;

@@ -301,14 +301,17 @@ static uint32_t draw(uint64_t *state, uint32_t n)
 static struct drawn random_set(const struct cw_chip *chip, uint64_t *state, uint32_t metrics)
 {
     struct drawn d = empty_set(chip);
+    const uint32_t counters = cw_chip_listed_count(chip, CW_COUNTER, CW_OF_RANGES), /* they stand first */
+        ratios = cw_chip_listed_count(chip, CW_RATIO, CW_OF_RANGES),
+                   throughputs = cw_chip_listed_count(chip, CW_THROUGHPUT, CW_OF_RANGES);
     for (uint32_t k = 0; k < metrics; k++) {
-        uint32_t n = draw(state, chip->counter_count + chip->ratio_count + chip->throughput_count);
-        if (n < chip->counter_count)
+        uint32_t n = draw(state, counters + ratios + throughputs);
+        if (n < counters)
             add(&d, &chip->counters[n].raws);
-        else if (n - chip->counter_count < chip->ratio_count)
-            add(&d, &chip->ratios[n - chip->counter_count].raws);
+        else if (n - counters < ratios)
+            add(&d, &chip->ratios[n - counters].raws);
         else
-            add(&d, &chip->throughputs[n - chip->counter_count - chip->ratio_count].raws);
+            add(&d, &chip->throughputs[n - counters - ratios].raws);
     }
     return d;
 }
@@ -317,7 +320,7 @@ static struct drawn unit_set(const struct cw_chip *chip, uint32_t unit)
 {
     struct drawn d = empty_set(chip);
     for (uint32_t i = 0; i < chip->counter_count; i++)
-        if (chip->counters[i].unit == unit)
+        if (chip->counters[i].unit == unit && (chip->counters[i].listed & CW_OF_RANGES))
             add(&d, &chip->counters[i].raws);
     return d;
 }
@@ -373,10 +376,11 @@ Test(schedule, every_ratio_of_a_real_chip_that_fits_one_pass_is_whole)
 {
     const struct cw_chip *chip = real_chip();
     struct cw_list *groups = cw_arena_alloc(arena, chip->ratio_count, sizeof *groups);
-    for (uint32_t r = 0; r < chip->ratio_count; r++)
+    const uint32_t count = cw_chip_listed_count(chip, CW_RATIO, CW_OF_RANGES); /* they stand first */
+    for (uint32_t r = 0; r < count; r++)
         groups[r] = chip->ratios[r].raws;
-    struct cw_schedule s = make_with(CW_SCHEDULE_WHOLE, chip, groups, chip->ratio_count);
-    for (uint32_t r = 0; r < chip->ratio_count; r++)
+    struct cw_schedule s = make_with(CW_SCHEDULE_WHOLE, chip, groups, count);
+    for (uint32_t r = 0; r < count; r++)
         if (make(chip, &groups[r], 1).pass_count == 1)
             cr_expect(holds(chip, &s, &groups[r]), "%s", chip->ratios[r].name);
     for (uint32_t p = 0; p < s.pass_count; p++)
@@ -442,9 +446,11 @@ Test(schedule, nvidias_library_takes_nearly_each_pass_as_one)
     }
     struct drawn ratios = empty_set(chip), throughputs = empty_set(chip);
     for (uint32_t i = 0; i < chip->ratio_count; i++)
-        add(&ratios, &chip->ratios[i].raws);
+        if (chip->ratios[i].listed & CW_OF_RANGES)
+            add(&ratios, &chip->ratios[i].raws);
     for (uint32_t i = 0; i < chip->throughput_count; i++)
-        add(&throughputs, &chip->throughputs[i].raws);
+        if (chip->throughputs[i].listed & CW_OF_RANGES)
+            add(&throughputs, &chip->throughputs[i].raws);
     judge(chip, theirs, &ratios, &verdict);
     judge(chip, theirs, &throughputs, &verdict);
     cr_expect_leq(500 * verdict.refused, verdict.passes, "refused %u of %u passes", verdict.refused, verdict.passes);

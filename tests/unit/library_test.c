@@ -231,11 +231,12 @@ Test(library, samples_have_one_pass)
     struct counterworks_plan_options options = COUNTERWORKS_PLAN_OPTIONS;
     char told[sizeof text] = "";
     options.profiler = COUNTERWORKS_SAMPLES;
-    cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_UNSUPPORTED);
+    cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_USAGE);
     options.drop = true;
     counterworks_chip_tell(gh100, note, told);
     GOOD(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error));
-    cr_expect_str_eq(told, "left out 1 of 4 metrics: lts__t_sector_hit_rate.pct\n");
+    cr_expect_str_eq(told, "left out 1 of 4 metrics: lts__t_sector_hit_rate.pct, which CUPTI does not collect by "
+                           "sampling over time\n");
     expect_plan_of(plan, "--no-native --profiler pm --drop");
 }
 

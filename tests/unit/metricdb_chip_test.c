@@ -57,6 +57,50 @@ Test(chip, holds_what_the_file_says)
     cr_expect_eq(chip->throughputs[0].counters.count, 2);
 }
 
+/* The small chip, of whose metrics CUPTI samples some. */
+static const struct cw_chip *sampled(void)
+{
+    const struct cw_chip *chip;
+    struct cw_error err = CW_ERROR_INIT;
+    char *some = cw_text_with(cw_small_chip, "dim: gpc_cycles, peak: 1, raw: [0x11]}",
+                              "dim: gpc_cycles, peak: 1, pm: also, raw: [0x11]}");
+    char *text = cw_text_with(some, "ratios:\n",
+                              "  sm__stalls: {unit: sm, dim: warps, pm: only, raw: [0x22]}\n"
+                              "  sm__loads: {unit: sm, dim: warps, pm_elapsed: sm__cycles_active, pm_active: none, pm: "
+                              "also, raw: [0x22]}\nratios:\n");
+    cr_assert_eq(cw_chip_parse(&chip, text, strlen(text), "tiny.yaml", arena, &err), CW_OK, "%s", err.message);
+    free(some);
+    free(text);
+    return chip;
+}
+
+Test(chip, each_profiler_has_its_list)
+{
+    const struct cw_chip *chip = small();
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_SAMPLES), 5, "one list where nothing is said");
+    chip = sampled();
+    cr_expect_eq(chip->counter_count, 7);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_RANGES), 6);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_SAMPLES), 3);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_RATIO, CW_OF_SAMPLES), 0);
+    cr_expect(cw_chip_lists(chip, CW_COUNTER, 1, CW_OF_RANGES) && cw_chip_lists(chip, CW_COUNTER, 1, CW_OF_SAMPLES));
+    cr_expect(!cw_chip_lists(chip, CW_COUNTER, 5, CW_OF_RANGES) && cw_chip_lists(chip, CW_COUNTER, 5, CW_OF_BOTH));
+}
+
+Test(chip, samples_divide_by_cycles_of_their_own)
+{
+    const struct cw_chip *chip = sampled(), *as_sampled = chip;
+    cr_assert_eq(cw_chip_as_sampled(&as_sampled, arena, NULL), CW_OK);
+    cr_assert_neq(as_sampled, chip);
+    cr_expect_str_eq(chip->counters[chip->counters[6].elapsed].name, "sm__cycles_elapsed");
+    cr_expect_str_eq(chip->counters[as_sampled->counters[6].elapsed].name, "sm__cycles_active");
+    cr_expect_eq(as_sampled->counters[6].active, chip->counters[6].active, "none is no other counter");
+    cr_expect_eq(as_sampled->counters[1].elapsed, chip->counters[1].elapsed);
+    chip = as_sampled = small();
+    cr_assert_eq(cw_chip_as_sampled(&as_sampled, arena, NULL), CW_OK);
+    cr_expect_eq(as_sampled, chip, "nothing to change");
+}
+
 static const struct cw_chip *with(const char *from, const char *to)
 {
     const struct cw_chip *chip;
@@ -220,6 +264,8 @@ Test(chip, errors_name_the_place)
         {__LINE__, "dim: percent", "dim: '%'", 25, 35,
          "found '%', expected a name of letters, digits, '_' and '.', at most 200"},
         {__LINE__, "throughputs:\n", "throughput:\n", 24, 1, "found the unknown key 'throughput'"},
+        {__LINE__, "peak: 4, raw", "peak: 4, pm: yes, raw", 20, 65, "found pm: yes, expected also or only"},
+        {__LINE__, "peak: 4, raw", "pm_elapsed: sm__stars, raw", 20, 64, "found 'sm__stars', expected the name of a counter"},
         {__LINE__, "time:", "device_counter: 0x34\ntime:", 5, 17,
          "found the raw counter '0x34', expected one of the 'raw_counters' section"},
         {__LINE__, "time:", "pass_costs: [{cost: 5, domains: [tracer]}]\ntime:", 5, 34,
@@ -327,9 +373,15 @@ Test(chip, shipped_chip_holds_what_is_known_of_it)
 {
     const struct cw_chip *chip;
     cr_assert_eq(cw_chip_load(&chip, NULL, "GH100", arena, NULL), CW_OK);
-    cr_expect_eq(chip->counter_count, 3389);
-    cr_expect_eq(chip->ratio_count, 205);
-    cr_expect_eq(chip->throughput_count, 56);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_RANGES), 3389);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_RATIO, CW_OF_RANGES), 205);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_THROUGHPUT, CW_OF_RANGES), 56);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_COUNTER, CW_OF_SAMPLES), 611);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_RATIO, CW_OF_SAMPLES), 605);
+    cr_expect_eq(cw_chip_listed_count(chip, CW_THROUGHPUT, CW_OF_SAMPLES), 63);
+    cr_expect_eq(chip->counter_count, 3389 + 121);
+    cr_expect_eq(chip->ratio_count, 205 + 482);
+    cr_expect_eq(chip->throughput_count, 56 + 18);
     enum cw_metric_type type;
     uint32_t index;
     cr_assert(cw_chip_find(chip, "sm__inst_executed", 17, &type, &index));

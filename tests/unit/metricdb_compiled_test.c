@@ -55,6 +55,8 @@ static const struct cw_chip *small(void)
     char *text = cw_text_with(named, "ratios:",
                               "  sm__both: {unit: sm, dim: warps, of: {sm__inst_executed: 0.5, sm__warps_launched: 3}, "
                               "confirmed: 2, raw: [0x22, 0x33]}\n"
+                              "  sm__stalls: {unit: sm, dim: warps, pm_elapsed: sm__cycles_active, pm: also, raw: "
+                              "[0x22]}\n  sm__loads: {unit: sm, dim: warps, pm: only, raw: [0x22]}\n"
                               "classes: {a: {domain: trace, raw: [0x22, 0x33]}}\n"
                               "limits: [{max: 1, each: [a]}, {max: 2, groups: [a, gpu_sm_a]}]\n"
                               "ratios:");

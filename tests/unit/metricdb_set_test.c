@@ -49,7 +49,7 @@ static void expect_known_names(const char *path, const struct cw_chip *const *ch
     for (char *word = strtok((char *)file.data, " \n,[]"); word; word = strtok(NULL, " \n,[]")) {
         bool known = !strstr(word, "__") || is_of_no_chip(word);
         for (size_t i = 0; i < count && !known; i++)
-            known = cw_set_usable(chips[i], word, NULL);
+            known = cw_set_usable(chips[i], CW_OF_RANGES, word, NULL);
         cr_expect(known, "%s: %s", path, word);
     }
     cw_bytes_free(&file);

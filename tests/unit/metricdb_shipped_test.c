@@ -45,7 +45,7 @@ static void expect_known_names(const char *path)
     for (char *word = strtok((char *)file.data, " \n,()[]:*/+-"); word; word = strtok(NULL, " \n,()[]:*/+-")) {
         bool known = !strstr(word, "__");
         for (size_t i = 0; i < count && !known; i++)
-            known = cw_set_usable(chips[i], word, NULL);
+            known = cw_set_usable(chips[i], CW_OF_RANGES, word, NULL);
         cr_expect(known, "%s: no chip has %s", path, word);
     }
     cw_bytes_free(&file);
@@ -94,12 +94,12 @@ Test(shipped, all_chips_have_the_roofline)
                                              "roofline__fraction"};
     for (size_t i = 0; i < count; i++) {
         const struct cw_chip *c = chips[i];
-        const bool memory = cw_set_usable(c, "dram__bytes.sum", NULL);
+        const bool memory = cw_set_usable(c, CW_OF_RANGES, "dram__bytes.sum", NULL);
         const bool tensor = strcmp(c->name, "TU116") != 0;
         for (size_t k = 0; k < sizeof everywhere / sizeof *everywhere; k++)
-            cr_expect(cw_set_usable(c, everywhere[k], NULL), "%s: %s", c->name, everywhere[k]);
-        cr_expect(cw_set_usable(c, "roofline__dram_fraction", NULL) == memory, "%s", c->name);
-        cr_expect(cw_set_usable(c, "roofline__flop_tensor_fp16_peak", NULL) == tensor, "%s", c->name);
-        cr_expect(cw_set_usable(c, "roofline__flop_fraction_tensor", NULL) == tensor, "%s", c->name);
+            cr_expect(cw_set_usable(c, CW_OF_RANGES, everywhere[k], NULL), "%s: %s", c->name, everywhere[k]);
+        cr_expect(cw_set_usable(c, CW_OF_RANGES, "roofline__dram_fraction", NULL) == memory, "%s", c->name);
+        cr_expect(cw_set_usable(c, CW_OF_RANGES, "roofline__flop_tensor_fp16_peak", NULL) == tensor, "%s", c->name);
+        cr_expect(cw_set_usable(c, CW_OF_RANGES, "roofline__flop_fraction_tensor", NULL) == tensor, "%s", c->name);
     }
 }

@@ -204,36 +204,46 @@ Test(parts, one_part_collects_copies_where_their_domain_is_used_anyway)
     cr_expect_str_eq(picture(CW_PARTS_ONE), "0:a 1:xyz [a0 xyz1]", "one domain more rather than two");
 }
 
-/* "2 ab: a in 0 ab in 1": the number of a pass, what it collects by itself, and the columns that it fills. */
-static const char *picture_of_fullest(void)
+/* "2 ab: a in 0 ab in 1": the number of a pass, what it collects by itself, and the columns that it fills; of each. */
+static const char *picture_of_singles(void)
 {
-    static char text[200];
-    struct cw_part one;
-    cr_assert(cw_parts_fullest_pass(&one, &parts, arena, &err) == CW_OK, "%s", err.message);
-    size_t n = (size_t)snprintf(text, sizeof text, "%u ", one.passes[0]);
-    for (uint32_t k = 0; one.plan.pass_count && k < one.plan.passes[0].count; k++)
-        text[n++] = (char)('a' + one.plan.passes[0].placements[k].raw);
-    text[n++] = ':';
-    text[n] = 0;
-    for (uint32_t c = 0; c < one.plan.counter_count; c++)
-        n += (size_t)snprintf(text + n, sizeof text - n, " %s in %u", one.plan.counters[c].name, one.columns[c]);
+    static char text[400];
+    struct cw_part *list;
+    uint32_t count;
+    size_t n = 0;
+    cr_assert(cw_parts_single_passes(&list, &count, &parts, arena, &err) == CW_OK, "%s", err.message);
+    text[0] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_part *one = &list[i];
+        cr_expect_eq(one->plan.pass_count, 1);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%u ", i ? "; " : "", one->passes[0]);
+        for (uint32_t k = 0; k < one->plan.passes[0].count; k++)
+            text[n++] = (char)('a' + one->plan.passes[0].placements[k].raw);
+        text[n++] = ':';
+        text[n] = 0;
+        for (uint32_t c = 0; c < one->plan.counter_count; c++)
+            n += (size_t)snprintf(text + n, sizeof text - n, " %s in %u", one->plan.counters[c].name, one->columns[c]);
+    }
     return text;
 }
 
-Test(parts, the_fullest_pass_by_itself_has_the_counters_that_it_holds_whole)
+Test(parts, single_passes_have_the_counters_that_they_hold_whole_and_the_fullest_is_first)
 {
     make_plan(NEEDS("a", "ab", "ac", "c", "-"), HOLDS("c", "ab", "a"));
     picture(CW_PARTS_FEW);
-    cr_expect_str_eq(picture_of_fullest(), "1 ab: a in 0 ab in 1 - in 4");
+    cr_expect_str_eq(picture_of_singles(), "1 ab: a in 0 ab in 1 - in 4; 0 c: c in 3 - in 4; 2 a: - in 4 a in 5");
     make_plan(NEEDS("a", "b", "ab"), HOLDS("a", "b"));
     picture(CW_PARTS_FEW);
-    cr_expect_str_eq(picture_of_fullest(), "0 a: a in 0");
+    cr_expect_str_eq(picture_of_singles(), "0 a: a in 0; 1 b: b in 1");
     make_plan(NEEDS("a", "b"), HOLDS("a", "ab"));
     picture(CW_PARTS_FEW);
-    cr_expect_str_eq(picture_of_fullest(), "1 ab: b in 1 a in 2");
+    cr_expect_str_eq(picture_of_singles(), "1 ab: b in 1 a in 2; 0 a: a in 0");
+    make_plan(NEEDS("ab"), HOLDS("a", "b"));
+    picture(CW_PARTS_FEW);
+    cr_expect_str_eq(picture_of_singles(), "0 a:", "there is one at least");
     make_plan(NEEDS("-"), HOLDS(NULL));
     picture(CW_PARTS_FEW);
-    cr_expect_str_eq(picture_of_fullest(), "0 : - in 0");
+    cr_expect_str_eq(picture_of_singles(), "");
 }
 
 /* Empty passes behind those of the plan, up to the most. */

@@ -5,6 +5,7 @@
 const struct cw_backend cw_backend_cupti = {.name = "cupti",
                                             .has_batches = true,
                                             .keeps_native = true,
+                                            .sees_launches = true,
                                             .range = cw_cupti_range,
                                             .pc = cw_cupti_pc,
                                             .pm = cw_cupti_pm,

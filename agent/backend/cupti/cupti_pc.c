@@ -9,6 +9,7 @@
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/pc_capture.h"
 #include "agent/output/file_devices.h"
+#include "agent/output/steady_devices.h"
 #include "agent/session/session.h"
 #include "base/text.h"
 
@@ -32,6 +33,7 @@ struct capture {
     struct held_module *modules;
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
+    struct cw_steady_devices steady; /* those that say what was found of periods */
     uint64_t samples;
     uint32_t full_buffers, uncounted; /* uncounted: number of kernels */
     const char *uncounted_kernel;     /* an example */
@@ -109,11 +111,25 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
         return CW_OK;
     if (!cw_pc_describe(&device, c->options, uncounted, c->arena))
         return cw_error_nomem(err);
+    if (c->options->when.periods)
+        return cw_steady_devices_add(&c->steady, &c->out, &device, p->reported ? &p->steady : NULL, c->arena, err);
     return cw_collector_device(&c->out, &device, err);
 }
 
-/* Writes the device and modules of a batch before the batch itself. Each record begins with an instruction, which names
- * its module. */
+static enum cw_status take_steady(void *user, const struct cw_process *p, struct cw_error *err)
+{
+    struct capture *c = user;
+    struct cw_file_devices seen = c->devices; /* one that has no samples yet is written with the first */
+    const struct cw_device *known = cw_process_device(p, p->steady.device);
+    uint32_t number;
+    bool is_new;
+    if (!known || !cw_file_devices_find(&seen, known, &number, &is_new) || is_new)
+        return CW_OK;
+    return cw_steady_devices_tell(&c->steady, &c->out, number, &p->steady, err);
+}
+
+/* What a batch is about, before it: its device, and the modules of its records, of each of which an instruction is the
+ * first member. */
 static enum cw_status introduce(struct capture *c, const struct cw_process *p, uint32_t *device,
                                 const struct cw_uncounted *uncounted, const void *records, size_t size, uint32_t count,
                                 struct cw_error *err)
@@ -215,6 +231,8 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
             cw_write_string(setup, o->reasons[i]);
     }
     cw_filter_write(setup, &o->filter);
+    cw_write_u64(setup, cw_clock_log_now_ns());
+    cw_trace_window_write(setup, &o->when);
     return setup->status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
 
@@ -262,6 +280,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     /* CUPTI sometimes fails to deliver samples if it samples a GPU for two processes continuously. */
     s->alone = !c->options->sass && c->options->mode == CW_PC_CONTINUOUS;
     s->take = take;
+    s->take_steady = take_steady;
     s->user = c;
     s->clocks = &c->clocks;
     if (status == CW_OK)

@@ -438,6 +438,8 @@ static enum cw_status begin_trace(struct capture *c, struct cw_error *err)
     if (status == CW_OK)
         status = cw_trace_write_setup(setup, CW_MODE_LAUNCHES, &options, err);
     cw_filter_write(setup, &c->options->filter);
+    cw_write_u64(setup, cw_clock_log_now_ns());
+    cw_trace_window_write(setup, &c->options->when);
     return status;
 }
 

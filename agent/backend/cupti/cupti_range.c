@@ -31,8 +31,9 @@ struct capture {
     struct cw_nvperf_prover *prover;
     struct cw_session session;
     struct cw_clock_log clocks;
-    uint32_t count;               /* the parts that each run collects */
-    struct cw_part once;          /* the pass of what is counted once; no passes: nothing is */
+    uint32_t count;             /* the parts that each run collects */
+    const struct cw_part *once; /* of one pass each, which take turns at what is counted once */
+    uint32_t once_count;
     uint64_t once_ranges, pushed; /* pushed: of multiplexing */
     char once_why[200];           /* of the first */
     uint32_t kept;
@@ -131,16 +132,28 @@ static void write_part(struct capture *c, const struct cw_config_image *plan)
     cw_write_u32(setup, plan->pass_count);
 }
 
-/* Launches that must not be done again are counted in the run's only pass, or in the one that has most counters whole.
- */
+static enum cw_status write_parts(struct capture *c, const struct cw_part *parts, uint32_t count, struct cw_error *err)
+{
+    cw_write_u32(&c->session.setup, count);
+    for (uint32_t i = 0; i < count; i++)
+        write_part(c, &parts[i].plan);
+    return write_natives(c, parts, count, err);
+}
+
+/* Launches that must not be done again are counted in the run's only pass, or in passes that take turns. */
 static enum cw_status choose_once(struct capture *c, struct cw_error *err)
 {
+    struct cw_part *list;
+    c->once = &c->base.parts.items[c->base.first];
+    c->once_count = 0;
     if (c->base.options->user || c->base.options->replay == CW_REPLAY_USER || is_in_turn(c))
         return CW_OK;
-    if (!c->base.one_pass)
-        return cw_parts_fullest_pass(&c->once, &c->base.parts, c->base.arena, err);
-    c->once = c->base.parts.items[c->base.first];
-    return CW_OK;
+    c->once_count = c->base.one_pass;
+    if (c->base.one_pass)
+        return CW_OK;
+    enum cw_status status = cw_parts_single_passes(&list, &c->once_count, &c->base.parts, c->base.arena, err);
+    c->once = list;
+    return status;
 }
 
 /* What a process is to do in a run that collects some parts, and user ranges of one level, or of all. */
@@ -153,14 +166,10 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
                         : o->replay == CW_REPLAY_BATCH ? CW_MODE_BATCH
                                                        : CW_MODE_RANGE);
     cw_write_u32(setup, ranges_at_once(c));
-    cw_write_u32(setup, c->count);
-    for (uint32_t i = 0; i < c->count; i++)
-        write_part(c, &c->base.parts.items[c->base.first + i].plan);
     if (status == CW_OK)
-        status = write_natives(c, &c->base.parts.items[c->base.first], c->count, err);
-    write_part(c, &c->once.plan);
+        status = write_parts(c, &c->base.parts.items[c->base.first], c->count, err);
     if (status == CW_OK)
-        status = write_natives(c, &c->once, c->once.plan.pass_count > 0, err);
+        status = write_parts(c, c->once, c->once_count, err);
     cw_write_u32(setup, o->replay);
     cw_write_u8(setup, o->user);
     cw_write_u32(setup, c->base.level);
@@ -169,6 +178,8 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     cw_write_u32(setup, o->reserve_mb);
     cw_write_u32(setup, o->on_host_mb);
     cw_filter_write(setup, &o->filter);
+    cw_write_u64(setup, cw_clock_log_now_ns());
+    cw_trace_window_write(setup, &o->when);
     if (is_in_turn(c)) {
         cw_write_u32(setup, o->every ? o->every : 1);
         cw_write_u32(setup, o->slowdown);
@@ -222,7 +233,7 @@ static enum cw_status write_range(struct capture *c, const struct cw_range_sourc
     struct cw_range_attributes about;
     cw_range_attributes_make(&about, l);
     c->shared |= l->scope == CW_SCOPE_SHARED;
-    c->pushed += l->pushed && l->replay == CW_REPLAY_MULTIPLEX;
+    c->pushed += l->pushed && is_in_turn(c);
     if (l->once && *l->once && !c->once_ranges++)
         snprintf(c->once_why, sizeof c->once_why, "%s", l->once);
     struct cw_range r = {.name = l->user      ? l->nvtx
@@ -294,15 +305,13 @@ static enum cw_status find_parts(const struct capture *c, uint32_t part, struct 
     if (part == CW_PART_ALL && !is_in_turn(c))
         return CW_OK;
     b->part_count = 1;
-    if (part == CW_PART_ONCE && c->once.plan.pass_count) {
-        b->parts = &c->once;
+    if (part >= c->count && part - c->count < c->once_count) {
+        b->parts = c->once + (part - c->count);
         return CW_OK;
     }
-    if (part == CW_PART_ONCE || !is_in_turn(c) || part >= c->count)
+    if (!is_in_turn(c) || part >= c->count)
         return cw_error_set(err, CW_ERR_INPUT,
-                            part == CW_PART_ONCE ? "a profiled process sent what was counted once, expected no such"
-                                                 : "a profiled process sent ranges of a part of the plan that it was "
-                                                   "not given");
+                            "a profiled process sent ranges of a part of the plan that it was not given");
     b->parts += part;
     return CW_OK;
 }
@@ -358,6 +367,13 @@ static enum cw_status take(void *user, const struct cw_process *p, enum cw_messa
     return take_ranges(user, p, in, err);
 }
 
+static enum cw_status take_steady(void *user, const struct cw_process *p, struct cw_error *err)
+{
+    struct capture *c = user;
+    const struct cw_range_source source = {p->pid, p->program, cw_process_device(p, p->steady.device)};
+    return source.device ? cw_range_output_steady(&c->base.out, &source, &p->steady, err) : CW_OK;
+}
+
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
 /* Runs the program once for some parts of the plan. */
@@ -370,6 +386,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     s->chip = c->base.plan.chip;
     s->filter = &c->base.filter;
     s->take = take;
+    s->take_steady = take_steady;
     s->user = c;
     s->clocks = &c->clocks;
     enum cw_status status = make_setup(c, err);
@@ -413,21 +430,25 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     return c->values && c->facts && c->durations ? CW_OK : cw_error_nomem(err);
 }
 
-static void tell(const struct capture *c)
+static void tell_once(const struct capture *c)
 {
+    static const char in_turn[] =
+        "passes took turns at launches that are alike (status 'multiplexed'), and what a launch "
+        "lacks that came too seldom is not collected";
     if (c->once_ranges)
         cw_text_print(stderr,
-                      "capture-agent: %" PRIu64
-                      " %s counted in one pass only and never repeated, because %s; what other passes "
-                      "count is not collected%s\n",
+                      "capture-agent: %" PRIu64 " %s counted in one pass each and never repeated, because %s%s%s\n",
                       c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
-                      c->base.one_pass ? ""
-                                       : " (--replay multiplex counts it of other launches that are alike, "
-                                         "--replay application runs the program once for each pass)");
+                      c->once_count > 1 ? "; " : "", c->once_count > 1 ? in_turn : "");
+}
+
+static void tell(const struct capture *c)
+{
+    tell_once(c);
     if (c->pushed)
         fprintf(stderr,
                 "capture-agent: %" PRIu64 " %s timed with 10 to 40 us of what surrounds %s, as all that comes behind a "
-                "CUDA graph or a kernel that waits\n",
+                "CUDA graph or a kernel that waits, and the first launches of kernels that may wait\n",
                 c->pushed, c->pushed == 1 ? "launch was" : "launches were", c->pushed == 1 ? "it" : "them");
     if (c->shared)
         fprintf(stderr,

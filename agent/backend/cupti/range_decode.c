@@ -101,8 +101,9 @@ enum cw_status cw_range_images_open(struct cw_range_images *images, const struct
     enum cw_status status = CW_OK;
     for (uint32_t i = 0; i < images->count && status == CW_OK; i++) {
         struct cw_range_image *image = &images->items[i];
-        status = cw_nvperf_decoder_create(&image->decoder, library, images->parts->plan.chip, image->bytes, image->size,
-                                          image->counters, image->part->plan.counter_count, err);
+        status =
+            cw_nvperf_decoder_create(&image->decoder, library, images->parts->plan.chip, CW_NVPERF_PROFILER,
+                                     image->bytes, image->size, image->counters, image->part->plan.counter_count, err);
         size_t ranges = status == CW_OK ? cw_nvperf_decoder_ranges(image->decoder) : 0;
         if (status == CW_OK && i && ranges != images->ranges)
             status = cw_error_set(err, CW_ERR_DEVICE,

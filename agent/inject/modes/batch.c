@@ -6,7 +6,7 @@
  * its own, whose passes all come before the program's own launch of it. So is a kernel that is given memory that the
  * host shares, whose passes all come behind the program's own: a kernel may wait there for what the host does next.
  *
- * What others can reach, and what cannot be saved, is not done again but counted once (once.h). */
+ * What others can reach, and what cannot be saved, is not done again: passes take turns at it (once.h). */
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
@@ -20,6 +20,7 @@
 #include "agent/inject/modes/graph_batch.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
+#include "agent/inject/ranges/gate.h"
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
 static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
@@ -34,7 +35,7 @@ static bool setup(struct cw_reader *in)
         return false;
     if (cw_record_init() && cw_checkpoint_init())
         return true;
-    if (cw_collections->part_count > 1 || !cw_collection_sees_launches())
+    if (cw_collections->plan.count > 1 || !cw_collection_sees_launches())
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "launches cannot be replayed together here (no libcheckpoint.so beside CUPTI, or a driver for "
                        "CUDA before 12.4): --replay %s",
@@ -113,6 +114,7 @@ static void context_destroyed(CUcontext context)
     if (c->running) /* a kernel of it does not end, and would be waited for */
         *b = (struct cw_batch){0};
     cw_batch_forget(b);
+    cw_pass_turn_end(c);
     cw_collection_close(c);
 }
 
@@ -289,7 +291,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     const char *once = once_reason(cw_batch_of(c));
     bool graph = cw_inject_launches_graph(id);
-    bool apart = graph && !once && !self->trial && cw_graph_batch_is_apart(c, call);
+    bool apart = graph && !once && !self->trial && !cw_gate->closed && cw_graph_batch_is_apart(c, call);
     bool wanted = apart || cw_range_wants(id, call);
     c->met_graph = c->met_graph || graph;
     if (self->trial && wanted)
@@ -339,10 +341,31 @@ static void end_for_others(struct cw_collection *c)
     cw_batch_end(c, "a stream's capture, or memory that others reach");
 }
 
+static void end_for_gate(struct cw_collection *c)
+{
+    cw_batch_end(c, "the end of what is captured");
+}
+
 static bool rest(void)
 {
     cw_collection_each(end_for_others);
     return !cw_collection_any_runs();
+}
+
+static void gate_turned(bool open)
+{
+    if (!open)
+        cw_collection_each(end_for_gate);
+}
+
+/* A batch holds whole periods, as many as there is room for. */
+static void period_began(uint64_t launches)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count && !cw_inject->over; i++) {
+        struct cw_collection *c = &cw_collections->slots[i];
+        if (self->items[i].open && c->count + launches > cw_collections->at_once)
+            cw_batch_end(c, "a period");
+    }
 }
 
 static void give_way(struct cw_collection *c)
@@ -469,5 +492,7 @@ const struct cw_inject_mode cw_inject_batch = {.facts = true,
                                                .call_left = call_left,
                                                .abandoned = abandon,
                                                .rest = rest,
+                                               .gate_turned = gate_turned,
+                                               .period_began = period_began,
                                                .give_way = give_way,
                                                .module_loaded = cw_module_look};

@@ -24,7 +24,7 @@ const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
            cw_batch_several_devices[] = "several GPUs may use the memory of the host's that it is given",
            cw_batch_not_saved[] = "what its GPU holds could not be saved",
            cw_batch_not_recorded[] = "its arguments, or memory that the host shares with it, could not be kept",
-           cw_batch_waits_for_host[] = "its kernel waits for what the host, another kernel or another device does";
+           cw_batch_waits_for_host[] = CW_ONCE_WAITS;
 
 static const char no_thread[] = "a launch that is given memory of the host's, where no thread can be had to watch it";
 static const char why_loaded[] = "a launch while code was loaded whose variables cannot be put back";

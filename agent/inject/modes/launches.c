@@ -9,6 +9,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/trace.h"
+#include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 #define self cw_launches
@@ -20,7 +21,7 @@ static bool setup(struct cw_reader *in)
     if (!cw_inject_trace.setup(in))
         return false;
     cw_filter_read(in, &self->options, cw_inject->arena);
-    if (in->status != CW_OK)
+    if (!cw_gate_read(in))
         return false;
     self->by_launch = self->options.kernel_count || self->options.excluded_count;
     if ((self->options.range || self->by_launch) && cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
@@ -57,30 +58,40 @@ static bool settle(bool open)
     return rests;
 }
 
-static bool opens_windows(const struct cw_open_range *range)
+/* Opens or closes the window while so many wanted ranges are open. Of nested ranges, and those of other threads, the
+ * first opens it and the last closes it. */
+static void review(uint32_t ranges)
 {
-    return self->started && self->options.range && !self->by_launch && range->wanted &&
-           cw_user_ranges_wanted_count() == 1;
+    const bool open = !cw_gate->closed && (self->options.range ? ranges > 0 : cw_gate->asked);
+    if (!self->started || self->by_launch || open == self->open)
+        return;
+    self->open = open;
+    settle(open);
 }
 
-/* Among nested ranges, and those of other threads, the first opens the window and the last closes it. */
 static void range_opened(const struct cw_open_range *range)
 {
-    if (opens_windows(range))
-        settle(true);
+    (void)range;
+    review(cw_user_ranges_wanted_count());
 }
 
 static void range_closing(const struct cw_open_range *range)
 {
-    if (opens_windows(range))
-        settle(false);
+    review(cw_user_ranges_wanted_count() - range->wanted);
+}
+
+static void gate_turned(bool open)
+{
+    (void)open;
+    review(cw_user_ranges_wanted_count());
 }
 
 /* Opens a window for a launch. Launches of other threads meanwhile fall into it, and have none of their own. */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_driver_launch launch;
-    if (self->launch || !self->started || !cw_inject_launch(&launch, id, call) || cw_stream_capture_is_under_way() ||
+    if (self->launch || !self->started || cw_gate->closed || !cw_inject_launch(&launch, id, call) ||
+        cw_stream_capture_is_under_way() ||
         !cw_filter_launch(&self->filter, launch.function && call->symbolName ? call->symbolName : "",
                           cw_user_ranges_wanted_count() > 0))
         return;
@@ -113,9 +124,7 @@ static void context_created(CUcontext context, uint32_t device)
     if (self->started)
         return;
     self->started = true;
-    if (self->options.range && !self->by_launch &&
-        cw_user_ranges_wanted_count()) /* open since before the first context, which has no work yet */
-        set_window(true);
+    review(cw_user_ranges_wanted_count()); /* some may be open since before the first context, which has no work yet */
 }
 
 static void context_destroyed(CUcontext context)
@@ -134,7 +143,7 @@ static void finish(void)
 #define TRACES                                                                                                         \
     .traces = true, .under_mps = true, .setup = setup, .context_created = context_created,                             \
     .context_destroyed = context_destroyed, .finish = finish, .range_opened = range_opened,                            \
-    .range_closing = range_closing
+    .range_closing = range_closing, .gate_turned = gate_turned
 
 const struct cw_inject_mode cw_inject_launches_mode = {TRACES};
 static const struct cw_inject_mode with_launches = {TRACES, .launch_entered = launch_entered,

@@ -87,32 +87,79 @@ static const char *make_ready(struct cw_collection *c)
     return c->running && c->once && !c->inside && !c->pending ? NULL : CW_WHY_BESIDE;
 }
 
-void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
-                   const char *why)
+void cw_once_pass(struct cw_collection *c)
 {
-    if (!wanted) {
-        if (!settle(c))
-            spoil(c);
-        return;
-    }
-    const char *obstacle = cw_collection_can_count_once() ? make_ready(c) : why;
-    if (cw_inject->over)
-        return;
+    if (!settle(c))
+        spoil(c);
+}
+
+/* Why it is no range, or NULL. */
+static const char *add(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const char *obstacle = make_ready(c);
     char graph[CW_GRAPH_NAME];
-    if (obstacle || !cw_collection_launch(c, id, call, cw_graph_launch_name(id, call, graph))) {
-        cw_collection_skip(c, obstacle ? obstacle : CW_WHY_BESIDE);
-        return;
-    }
+    if (obstacle || cw_inject->over)
+        return obstacle;
+    return cw_collection_launch(c, id, call, cw_graph_launch_name(id, call, graph)) ? NULL : CW_WHY_BESIDE;
+}
+
+static void push(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *why)
+{
     struct cw_launch *launch = &c->launches[c->count - 1].data;
-    launch->replay = cw_collections->in_turn ? CW_REPLAY_MULTIPLEX : CW_REPLAY_ONCE;
+    launch->replay = cw_collections->in_turn || cw_collection_turns() > 1 ? CW_REPLAY_MULTIPLEX : CW_REPLAY_ONCE;
     launch->once = why;
     launch->pushed = true;
     if (cw_inject->api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
         cw_inject->api.cuFuncLoad(cw_inject_kernel(id, call));
     c->inside_of = call->correlationId;
+    *call->correlationData = cw_in_flight->entered;
     if (!launch->graphs && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)
         c->waits = CW_WAITS_KERNEL;
     c->inside = cw_collection_push(c, c->count);
+}
+
+bool cw_once_count(struct cw_collection *c, struct cw_pass_turn *turn, CUpti_CallbackId id,
+                   const CUpti_CallbackData *call, const struct cw_once *how)
+{
+    const uint64_t begin = cw_inject_now_ns(), armed_ns = c->running ? c->armed_ns : 0;
+    const uint32_t let_by = c->running ? 0 : how->ahead;
+    c->let_by = let_by;
+    const char *obstacle = add(c, id, call);
+    c->let_by = 0;
+    if (c->running && c->armed_ns != armed_ns)
+        cw_pass_started(c, turn, begin, let_by);
+    else
+        cw_pass_turns->ns.spent += cw_inject_now_ns() - begin;
+    if (obstacle)
+        cw_collection_skip(c, obstacle);
+    if (obstacle || cw_inject->over)
+        return false;
+    cw_pass_counted(c, turn, how->kind);
+    push(c, id, call, how->why);
+    return true;
+}
+
+static void end_pass(struct cw_collection *c)
+{
+    cw_once_end(c);
+}
+
+void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
+                   const char *why)
+{
+    struct cw_pass_turn *turn = wanted && cw_collection_turns() ? cw_pass_turn_of(c) : NULL;
+    struct cw_once how = {.why = why};
+    if (!wanted)
+        cw_once_pass(c);
+    else if (!cw_collection_turns())
+        cw_collection_skip(c, why);
+    if (!turn)
+        return;
+    how.kind = cw_pass_meet(turn, cw_pass_key(id, call));
+    how.ahead = cw_pass_ahead(c, turn);
+    if (c->running && how.ahead && cw_pass_stop(c, turn, end_pass, NULL))
+        how.ahead--;
+    cw_once_count(c, turn, id, call, &how);
 }
 
 /* Ends the range with its launch. False where that has not ended. */
@@ -137,9 +184,15 @@ void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
         return;
     CUfunction kernel = launch.function;
     bool waits = kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
-    if (!waits && !end_range(c, call->correlationId, cw_inject_stream(id, launch.config.hStream)) && kernel &&
-        !cw_stream_capture_is_under_way()) {
+    if (waits)
+        return;
+    const bool ended = end_range(c, call->correlationId, cw_inject_stream(id, launch.config.hStream));
+    if (!kernel || cw_stream_capture_is_under_way())
+        return;
+    if (!ended) {
         cw_kernel_note(kernel, CW_KERNEL_WAITS);
         c->waits = CW_WAITS_KERNEL;
+    } else if (cw_kernel_habit(kernel) == CW_KERNEL_UNKNOWN) {
+        cw_kernel_seen(kernel, true, *call->correlationData);
     }
 }

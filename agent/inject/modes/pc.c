@@ -11,6 +11,7 @@
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/kernels.h"
+#include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/search.h"
 
@@ -24,7 +25,7 @@ enum { PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
 
 static bool by_range(void)
 {
-    return self->options.range != NULL;
+    return self->options.range || cw_gate->asked;
 }
 
 static bool setup(struct cw_reader *in)
@@ -39,9 +40,11 @@ static bool setup(struct cw_reader *in)
     for (uint32_t i = 0; self->wanted && i < self->wanted_count; i++)
         self->wanted[i] = cw_read_string(in, cw_inject->arena);
     cw_filter_read(in, &self->options, cw_inject->arena);
+    if (!cw_gate_read(in))
+        return false;
     if (!self->wanted || in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
-    if (by_range())
+    if (self->options.range)
         cw_user_ranges_filter(&self->filter);
     return true;
 }
@@ -270,7 +273,7 @@ static void count_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!cw_filter_counts(&self->options) || (!graph && !cw_stream_runs_launch(id, call)))
         return;
     const char *name = graph || !call->symbolName ? "" : call->symbolName;
-    if (cw_filter_launch(&self->filter, name, cw_user_ranges_wanted_count() > 0))
+    if (!cw_gate->closed && cw_filter_launch(&self->filter, name, cw_user_ranges_wanted_count() > 0))
         choose(call->correlationId);
 }
 
@@ -462,25 +465,25 @@ static struct cw_sampled *find(CUcontext context)
     return NULL;
 }
 
-/* Starts or pauses sampling of a context. False if it must be tried again: a launch does not return, or its work does
- * not end. */
-static bool settle_one(CUcontext context, uint32_t ranges)
+/* False where it has to be tried again: a launch does not return, or what was launched does not end. */
+static bool settle_one(CUcontext context, bool open)
 {
     bool rests = may_call() && cw_idle_wait(context, range_patience_ns);
     struct cw_sampled *s = find(context);
     if (s && rests && may_call())
-        (ranges ? start : pause)(s);
+        (open ? start : pause)(s);
     return !s || (rests && may_call());
 }
 
-/* Samples while there are open ranges. */
+/* Samples are taken while there are ranges, or where none are named, and while something is to be captured. */
 static void settle(uint32_t ranges)
 {
+    const bool open = !cw_gate->closed && (ranges || !self->options.range);
     self->late = false;
     for (uint32_t i = 0; by_range() && i < self->context_count && !cw_inject->over; i++) {
         const struct cw_sampled *s = self->contexts[i];
-        if (s->running && s->started != (ranges > 0))
-            self->late = !settle_one(s->context, ranges) || self->late;
+        if (s->running && s->started != open)
+            self->late = !settle_one(s->context, open) || self->late;
     }
 }
 
@@ -532,7 +535,15 @@ static void range_closing(const struct cw_open_range *range)
     settle(cw_user_ranges_wanted_count() - 1);
 }
 
-/* ---- waiting kernels -------------------------------------------------------------------------------------------- */
+/* Before a launch, or behind a call that tells. */
+static void gate_turned(bool open)
+{
+    (void)open;
+    cw_in_flight_wait(cw_in_flight_no_launch);
+    settle(cw_user_ranges_wanted_count());
+}
+
+/* ---- kernels that wait ------------------------------------------------------------------------------------------ */
 
 /* Disables sampling for a launch. In serialized mode CUPTI returns from a launch only when the kernel has ended, so a
  * kernel that waits for the program's next step would never end. So sampling is off around the first launch of each
@@ -681,5 +692,6 @@ const struct cw_inject_mode cw_inject_pc = {.setup = setup,
                                             .call_left = call_left,
                                             .range_opened = range_opened,
                                             .range_closing = range_closing,
+                                            .gate_turned = gate_turned,
                                             .module_loaded = cw_module_send,
                                             .module_unloading = module_unloading};

@@ -11,6 +11,7 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/once.h"
+#include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/demangle.h"
 
@@ -52,6 +53,8 @@ bool cw_range_setup(struct cw_reader *in)
                        "themselves; expected --replay batch or application");
         return false;
     }
+    if (!cw_gate_read(in))
+        return false;
     if (in->status != CW_OK || replay >= CW_REPLAY_ONCE || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
     cw_user_ranges_filter(&self->filter);
@@ -60,13 +63,18 @@ bool cw_range_setup(struct cw_reader *in)
 
 bool cw_range_wants_kernel(const char *name)
 {
-    return cw_filter_launch(&self->filter, name ? name : "", cw_user_ranges_wanted());
+    return !cw_gate->closed && cw_filter_launch(&self->filter, name ? name : "", cw_user_ranges_wanted());
 }
 
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     char graph[CW_GRAPH_NAME];
     return cw_range_wants_kernel(cw_graph_launch_name(id, call, graph));
+}
+
+bool cw_range_wants_range(void)
+{
+    return !cw_gate->closed && cw_filter_launch(&self->filter, "", true);
 }
 
 void cw_range_spend(uint64_t begin_ns)
@@ -357,7 +365,9 @@ static bool make_ready(struct cw_collection *c, bool wanted)
     return true;
 }
 
-void cw_range_watch(struct cw_collection *c, const CUpti_CallbackData *call)
+/* A kernel may wait in memory of the host's for what the program does behind the launch, which CUPTI would not return
+ * from. So the first launch of each that is given some runs by itself where it cannot be counted once. */
+static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
 {
     cw_range_come_to_rest(c);
     const bool rests = cw_collection_rests(c, range_patience_ns);
@@ -368,7 +378,7 @@ void cw_range_watch(struct cw_collection *c, const CUpti_CallbackData *call)
     cw_collection_skip(c, "the first launch of a kernel that may wait for the host, or for a kernel of another stream");
 }
 
-void cw_range_see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
+static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
 {
     const CUfunction kernel = cw_inject_kernel(id, call);
     const bool known = cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
@@ -379,14 +389,37 @@ void cw_range_see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw
     c->watched = 0;
 }
 
-/* What others can reach is not replayed. False where what is being collected cannot be ended. */
-static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted)
+/* Why a launch that is wanted is counted in one pass and not replayed, or NULL. Under application replay that pass is
+ * all that a run collects, so launches behind a new kernel are counted so as well, which changes nothing but their
+ * times. Kernel replay goes on behind each. */
+static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    if (cw_reach_why() || !cw_collection_turns() || cw_inject_launches_graph(id))
+        return cw_reach_why();
+    const bool may_wait = cw_kernel_may_wait_for_host(id, call);
+    struct cw_pass_turn *turn = cw_pass_turn_of(c);
+    const bool once = self->replay == CW_REPLAY_APPLICATION ? turn && cw_pass_is_strange(turn, may_wait)
+                                                            : may_wait && cw_range_affords_end();
+    if (!once)
+        return NULL;
+    if (!may_wait)
+        return CW_ONCE_SOON;
+    return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS ? CW_ONCE_WAITS : CW_ONCE_NEW;
+}
+
+/* What is counted once is not replayed. False where what is being collected cannot be ended. */
+static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
+                       const char *why)
 {
     if (c->running && !c->once)
         cw_range_come_to_rest(c);
     if (c->running && !c->once)
         return false;
-    cw_once_enter(c, id, call, wanted, cw_reach_why());
+    const uint64_t begin = cw_inject_now_ns();
+    const bool starts = !c->running;
+    cw_once_enter(c, id, call, wanted, why);
+    if (starts)
+        cw_range_spend(begin);
     return true;
 }
 
@@ -408,13 +441,17 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!c || self->user || !cw_stream_runs_launch(id, call))
         return;
     bool wanted = cw_range_wants(id, call);
-    if (self->replay != CW_REPLAY_USER && cw_reach_why()) {
-        if (count_once(c, id, call, wanted))
+    const bool repeats = self->replay != CW_REPLAY_USER; /* by itself */
+    const char *once = repeats && wanted ? why_once(c, id, call) : repeats ? cw_reach_why() : NULL;
+    if (once || (!wanted && c->running && c->once)) {
+        if (count_once(c, id, call, wanted, once))
             return;
         wanted = false; /* beside a launch that has not returned, which CUPTI cannot stop behind */
+    } else if (c->running && c->once) {
+        cw_range_flush(c);
     }
-    if (wanted && !graph && self->replay != CW_REPLAY_USER && cw_kernel_may_wait_for_host(id, call)) {
-        cw_range_watch(c, call);
+    if (wanted && !graph && repeats && cw_kernel_may_wait_for_host(id, call)) {
+        watch(c, call);
         return;
     }
     if (graph && self->replay == CW_REPLAY_USER) {
@@ -435,7 +472,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
             return;
     }
     bool ready = make_ready(c, wanted);
-    if (wanted && self->replay != CW_REPLAY_USER && cw_reach_why() && count_once(c, id, call, wanted)) /* meanwhile */
+    if (wanted && repeats && cw_reach_why() && count_once(c, id, call, wanted, cw_reach_why())) /* meanwhile */
         return;
     if (ready && !c->once && cw_collection_launch(c, id, call, call->symbolName)) {
         c->launches[c->count - 1].data.replay = self->replay;
@@ -450,7 +487,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     (void)id;
     struct cw_collection *c = cw_collection_find(call->context);
     if (c && c->watched && c->watched == call->correlationId)
-        cw_range_see(id, call, c);
+        see(id, call, c);
     else if (c && c->once)
         cw_once_leave(c, id, call);
     else if (c && c->running && cw_collection_launched(c, call))
@@ -488,7 +525,7 @@ void cw_range_begin(struct cw_collection *c, const struct cw_open_range *range)
 static void range_opened(const struct cw_open_range *range)
 {
     struct cw_collection *c = self->user && range->level == self->level ? cw_range_current() : NULL;
-    if (!c || !cw_filter_launch(&self->filter, "", true))
+    if (!c || !cw_range_wants_range())
         return;
     if (cw_stream_capture_is_under_way()) {
         cw_collection_skip(c, CW_WHY_CAPTURED);
@@ -515,7 +552,7 @@ static void context_created(CUcontext context, uint32_t device)
     struct cw_collection *c = cw_collection_open(context, device);
     const struct cw_open_range *range =
         c && self->user ? cw_nesting_at_level(&cw_user_ranges->open, self->level) : NULL;
-    if (range && cw_filter_launch(&self->filter, "", true))
+    if (range && cw_range_wants_range())
         cw_range_begin(c, range);
 }
 
@@ -545,6 +582,7 @@ void cw_range_context_destroyed(CUcontext context)
         return;
     deliver(c);
     cw_collection_report_skipped(c);
+    cw_pass_turn_end(c);
     cw_collection_close(c);
 }
 
@@ -568,6 +606,12 @@ bool cw_range_rest(void)
     return !cw_collection_any_runs();
 }
 
+void cw_range_gate_turned(bool open)
+{
+    if (!open)
+        cw_range_rest();
+}
+
 const struct cw_inject_mode cw_inject_range = {.facts = true,
                                                .load = cw_range_load,
                                                .setup = cw_range_setup,
@@ -583,4 +627,5 @@ const struct cw_inject_mode cw_inject_range = {.facts = true,
                                                .range_closing = cw_range_closing,
                                                .abandoned = cw_collection_stop_all,
                                                .rest = cw_range_rest,
+                                               .gate_turned = cw_range_gate_turned,
                                                .give_way = give_way};

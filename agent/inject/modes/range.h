@@ -22,9 +22,11 @@ extern const struct cw_inject_mode cw_inject_range;
 void cw_range_load(void);
 /* Reads SETUP's payload; false when it makes no sense. */
 bool cw_range_setup(struct cw_reader *in);
-/* Whether the filter wants this launch; counts it. */
+/* Whether the filter wants this launch, and it is time to capture; counts it. */
 bool cw_range_wants_kernel(const char *name);
 bool cw_range_wants(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* The same of a user range at the level to collect. */
+bool cw_range_wants_range(void);
 
 /* Before a start: lets go of what collects in another context of the same device, and waits for what the profiler must
  * not see. False where something stays in the way: then this one is skipped. */
@@ -41,11 +43,6 @@ void cw_range_flush(struct cw_collection *c);
  * ends it. */
 void cw_range_come_to_rest(struct cw_collection *c);
 
-/* A kernel may wait in memory of the host's for what the program does behind the launch, which CUPTI would not return
- * from. So the first launch of each that is given some runs by itself: at its entry, and at its return. */
-void cw_range_watch(struct cw_collection *c, const CUpti_CallbackData *call);
-void cw_range_see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c);
-
 /* What a mode of ranges is made of (mode.h). */
 bool cw_range_follows(CUpti_CallbackId id);
 void cw_range_call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call);
@@ -53,6 +50,7 @@ void cw_range_closing(const struct cw_open_range *range);
 void cw_range_context_destroyed(CUcontext context);
 void cw_range_finish(void);
 bool cw_range_rest(void);
+void cw_range_gate_turned(bool open);
 
 /* Counts what starting, stopping or replaying took since `begin_ns`. */
 void cw_range_spend(uint64_t begin_ns);

@@ -14,6 +14,7 @@
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
+#include "agent/inject/ranges/gate.h"
 
 /* Limit on the wait for earlier work: CUPTI delivers counts only after it, and a kernel may never end. */
 static const uint64_t patience_ns = 60000000000;
@@ -33,6 +34,8 @@ static bool setup(struct cw_reader *in)
         self->metrics[i].level = (enum cw_sass_level)cw_read_u8(in);
     }
     cw_filter_read(in, &self->options, cw_inject->arena);
+    if (!cw_gate_read(in))
+        return false;
     uint32_t version = 0;
     cw_inject->api.cuptiGetVersion(&version);
     self->one_context = version / 100 == 1300;
@@ -339,7 +342,7 @@ static void context_destroyed(CUcontext context)
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
-    struct cw_patched *p = find(call->context);
+    struct cw_patched *p = cw_gate->closed ? NULL : find(call->context);
     if (!p)
         return;
     if (!p->launched && !self->until_graph)
@@ -369,6 +372,13 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     settle_all("a CUDA graph begins to be made");
 }
 
+/* What is captured ends here. Counts are fetched once, so another window has none. */
+static void gate_turned(bool open)
+{
+    if (!open && cw_in_flight_wait(cw_in_flight_no_launch))
+        settle_all("what is captured does");
+}
+
 static void finish(void)
 {
     settle_all("the program does");
@@ -381,4 +391,5 @@ const struct cw_inject_mode cw_inject_sass = {.setup = setup,
                                               .finish = finish,
                                               .wants = wants,
                                               .call_entered = call_entered,
+                                              .gate_turned = gate_turned,
                                               .module_loaded = cw_module_send};

@@ -53,8 +53,9 @@ static bool setup(struct cw_reader *in)
         cw_trace_buffers->most = CW_TRACE_MOST_BUFFERS;
     if (r->options.range)
         cw_user_ranges_filter(&r->filter);
-    r->by_launch = r->options.kernel_count || r->options.excluded_count || cw_filter_counts(&r->options);
-    return true;
+    r->by_launch =
+        r->options.kernel_count || r->options.excluded_count || cw_filter_counts(&r->options) || r->windows.periods;
+    return !r->windows.periods || cw_steady_begin(&r->steady, r->windows.periods) || cw_inject_fail_memory();
 }
 
 /* ---- the thread ------------------------------------------------------------------------------------------------- */

@@ -128,6 +128,8 @@ void cw_trace_recording_end_window(void)
 void cw_trace_recording_finish(bool leave)
 {
     pthread_mutex_lock(&self->lock);
+    if (!self->finished)
+        cw_steady_tell(&self->steady);
     self->finished = true;
     const bool was = atomic_exchange(&self->open, false);
     if (was && leave)
@@ -181,6 +183,7 @@ void cw_trace_recording_reset(void)
     if (self->options.range)
         cw_user_ranges_filter(NULL);
     cw_filter_close(&self->filter);
+    cw_steady_end(&self->steady);
     *self = (struct cw_trace_recording){0};
 }
 
@@ -196,11 +199,15 @@ static bool is_captured(CUpti_CallbackId id, const CUpti_CallbackData *call)
     return captured;
 }
 
-static void window_launch(const CUpti_CallbackData *call, bool entered)
+static void window_launch(CUpti_CallbackId id, const CUpti_CallbackData *call, bool entered)
 {
     if (!cw_inject_enter())
         return;
     pthread_mutex_lock(&self->lock);
+    if (entered && self->windows.periods) {
+        cw_steady_launch(&self->steady, id, call);
+        cw_trace_window_period(&self->window, self->steady.open);
+    }
     if (entered)
         cw_trace_window_launch(&self->window, call->symbolName ? call->symbolName : "");
     else
@@ -220,7 +227,7 @@ void cw_trace_recording_launch(CUpti_CallbackId id, const CUpti_CallbackData *ca
                         self->kinds & CW_TRACE_BIT(kind) && !(self->refused & CW_TRACE_BIT(kind)) &&
                         is_made_whole(kind);
     if (self->by_launch)
-        window_launch(call, entered);
+        window_launch(id, call, entered);
     if (counts && !cw_inject_refused(call) && !is_captured(id, call))
         atomic_fetch_add_explicit(&cw_trace_sheets->page->launched[kind], 1, memory_order_relaxed);
 }

@@ -4,6 +4,7 @@
 
 #include "agent/common/trace_window.h"
 #include "agent/inject/modes/trace_rows.h"
+#include "agent/inject/ranges/steady.h"
 
 struct cw_open_range;
 
@@ -22,6 +23,7 @@ struct cw_trace_recording {
     _Atomic bool begun;   /* before it begins, and after it is finished, the window stays closed */
     bool finished;
     struct cw_trace_window window;
+    struct cw_steady steady;
     uint64_t opened_ns;
     uint32_t toggles;
 };

@@ -18,7 +18,7 @@ static const uint64_t longest_ns = 5000000000; /* of a collection */
 static const uint64_t look_ns = 100000000;     /* between looks at what else uses the device, where parts take turns */
 /* Of one that another process waits for, as coming and going takes a quarter of a second; and with what still runs. */
 static const uint64_t least_ns = 300000000, give_way_patience_ns = 100000000;
-enum { MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_PART = MOST_PARTS, PIECE = 1 << 22 };
+enum { MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_IMAGE = 2 * MOST_PARTS, PIECE = 1 << 22 };
 
 #define self cw_collections
 
@@ -49,39 +49,54 @@ static bool read_config(struct cw_reader *in, struct cw_collection_config *confi
     return true;
 }
 
+static bool read_parts(struct cw_reader *in, struct cw_collection_parts *parts)
+{
+    parts->count = cw_read_count(in, 8, "parts");
+    parts->items = cw_arena_alloc(cw_inject->arena, parts->count, sizeof *parts->items);
+    bool good = parts->items && parts->count < MOST_PARTS;
+    for (uint32_t i = 0; good && i < parts->count; i++)
+        good = read_part(in, &parts->items[i]);
+    for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
+        good = read_config(in, &parts->configs[scope]);
+    return good;
+}
+
 static void give_way(const char *pci);
 
 bool cw_collection_setup(struct cw_reader *in)
 {
     self->at_once = cw_read_u32(in);
-    self->part_count = cw_read_count(in, 8, "parts");
-    self->parts = cw_arena_alloc(cw_inject->arena, self->part_count + 1u, sizeof *self->parts);
-    bool good = self->parts && self->part_count && self->part_count < MOST_PARTS;
-    for (uint32_t i = 0; good && i < self->part_count; i++)
-        good = read_part(in, &self->parts[i]);
-    for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
-        good = read_config(in, &self->configs[scope]);
-    good = good && read_part(in, &self->parts[self->part_count]);
-    for (int scope = CW_SCOPE_CONTEXT; good && scope <= CW_SCOPE_DEVICE; scope++)
-        good = read_config(in, &self->once[scope]);
+    const bool good = read_parts(in, &self->plan) && self->plan.count && read_parts(in, &self->once);
     cw_counters_open(give_way);
     return good && self->at_once && self->at_once <= MOST_AT_ONCE;
 }
 
-static bool has_part_for_once(void)
-{
-    return self->once[CW_SCOPE_CONTEXT].size || self->once[CW_SCOPE_DEVICE].size;
-}
-
-bool cw_collection_can_count_once(void)
-{
-    return self->in_turn || has_part_for_once();
-}
-
-/* Whether what is collected is of one part of the plan. */
-static bool is_of_one_part(const struct cw_collection *c)
+/* Whether each launch, or user range, is counted by one part. */
+static bool is_in_turn(const struct cw_collection *c)
 {
     return c->once || self->in_turn;
+}
+
+/* Those that it is collected by. */
+static const struct cw_collection_parts *parts_of(const struct cw_collection *c)
+{
+    return c->once && !self->in_turn ? &self->once : &self->plan;
+}
+
+/* The number of a part's image, and of the part in messages. */
+static uint32_t image_of(const struct cw_collection *c, uint32_t part)
+{
+    return parts_of(c) == &self->once ? self->plan.count + part : part;
+}
+
+uint32_t cw_collection_turns(void)
+{
+    return self->in_turn ? self->plan.count : self->once.count;
+}
+
+uint32_t cw_collection_turn(const struct cw_collection *c)
+{
+    return c->running && is_in_turn(c) ? c->part : c->up;
 }
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
@@ -159,15 +174,17 @@ struct cw_collection *cw_collection_with_range(uint64_t range)
 }
 
 /* The size of a part's counter data. CUPTI makes counter data for the metrics whose size it was asked for last. */
-static bool choose_metrics(struct cw_collection *c, uint32_t part, size_t *size)
+static bool choose_metrics(struct cw_collection *c, uint32_t image, size_t *size)
 {
+    const struct cw_collection_part *part =
+        image < self->plan.count ? &self->plan.items[image] : &self->once.items[image - self->plan.count];
     PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, ask, .pRangeProfilerObject = c->object,
-           .pMetricNames = self->parts[part].metrics, .numMetrics = self->parts[part].metric_count,
-           .maxNumOfRanges = self->at_once, .maxNumRangeTreeNodes = self->at_once);
+           .pMetricNames = part->metrics, .numMetrics = part->metric_count, .maxNumOfRanges = self->at_once,
+           .maxNumRangeTreeNodes = self->at_once);
     if (!CALL(cuptiRangeProfilerGetCounterDataSize, ask))
         return false;
     *size = ask.counterDataSize;
-    c->chosen = part;
+    c->chosen = image;
     return true;
 }
 
@@ -178,27 +195,60 @@ static bool enable(struct cw_collection *c)
         return false;
     c->object = enable.pRangeProfilerObject;
     c->configured = false;
-    c->chosen = NO_PART;
+    c->chosen = NO_IMAGE;
     return true;
 }
 
-static bool place_images(struct cw_collection *c)
+/* Not before the agent has read what was handed over: it is not to get more than it can read. */
+static void free_memories(struct cw_collection *c)
 {
-    size_t before = 0;
-    c->images = calloc(self->part_count + 1u, sizeof *c->images);
-    c->launches = calloc(self->at_once, sizeof *c->launches);
-    bool good = c->images && c->launches;
-    if (!good)
-        cw_inject_fail_memory();
-    for (uint32_t i = 0; good && i < self->part_count + has_part_for_once(); i++) {
+    for (int i = 0; i < 2; i++) {
+        struct cw_collection_memory *m = &c->memories[i];
+        if (m->bytes && !cw_inject->over)
+            cw_inject_wait_taken(m->handed_over);
+        if (m->bytes) {
+            munmap(m->bytes, c->memory_size);
+            cw_descriptor_close(&m->file);
+        }
+        *m = (struct cw_collection_memory){0};
+    }
+}
+
+/* Sizes of images, and of the memory that is to hold those of the plan or, each alone, others. */
+static bool place(struct cw_collection *c, uint32_t from, uint32_t to)
+{
+    size_t before = 0, most = c->memory_size;
+    bool good = true;
+    for (uint32_t i = from; good && i < to; i++) {
         struct cw_collection_image *image = &c->images[i];
-        bool alone = self->in_turn || i == self->part_count; /* in its memory */
+        bool alone = self->in_turn || i >= self->plan.count;
         good = choose_metrics(c, i, &image->size);
         image->offset = alone ? 0 : before;
         before = image->offset + (image->size + CW_MESSAGE_ALIGNMENT - 1) / CW_MESSAGE_ALIGNMENT * CW_MESSAGE_ALIGNMENT;
-        c->memory_size = before > c->memory_size ? before : c->memory_size;
+        most = before > most ? before : most;
+    }
+    if (good && most > c->memory_size) {
+        free_memories(c);
+        c->memory_size = most;
     }
     return good;
+}
+
+/* Those for what is counted once are placed when something is: to ask CUPTI for a size takes milliseconds. */
+static bool place_images(struct cw_collection *c)
+{
+    const uint32_t count = self->plan.count, all = count + self->once.count;
+    if (!c->images) {
+        c->images = calloc(all, sizeof *c->images);
+        c->launches = calloc(self->at_once, sizeof *c->launches);
+        if (!c->images || !c->launches) {
+            cw_inject_fail_memory();
+            return false;
+        }
+        if (!place(c, 0, count))
+            return false;
+    }
+    return parts_of(c) != &self->once || c->images[count].size || place(c, count, all);
 }
 
 /* Memory that is not there would end the program when it is touched. A signal undoes what was being allocated. */
@@ -258,21 +308,6 @@ struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
         c->pci[0] = 0;
     /* not while another context's is between start and stop */
     return cw_collection_beside(c) || (enable(c) && place_images(c)) ? c : NULL;
-}
-
-/* Not before the agent has read what was handed over: it is not to get more than it can read. */
-static void free_memories(struct cw_collection *c)
-{
-    for (int i = 0; i < 2; i++) {
-        struct cw_collection_memory *m = &c->memories[i];
-        if (m->bytes && !cw_inject->over)
-            cw_inject_wait_taken(m->handed_over);
-        if (m->bytes) {
-            munmap(m->bytes, c->memory_size);
-            cw_descriptor_close(&m->file);
-        }
-        *m = (struct cw_collection_memory){0};
-    }
 }
 
 static void disable(struct cw_collection *c)
@@ -369,23 +404,17 @@ void cw_collection_finish(void (*end)(struct cw_collection *c))
 /* What has once been seen beside the context may come again, unseen. To look takes milliseconds. */
 static void look_around(struct cw_collection *c)
 {
-    if (self->in_turn && c->looked_ns && cw_inject_now_ns() - c->looked_ns < look_ns)
+    if (is_in_turn(c) && c->looked_ns && cw_inject_now_ns() - c->looked_ns < look_ns)
         return;
     c->looked_ns = cw_inject_now_ns();
     enum cw_company company = find_neighbour(c, false) ? CW_COMPANY_OTHERS : cw_inject_company(c->pci);
     c->company = company > c->company ? company : c->company;
 }
 
-/* The config images for both scopes. */
-static const struct cw_collection_config *configs_of(const struct cw_collection *c)
-{
-    return c->once && !self->in_turn ? self->once : self->configs;
-}
-
 static void choose_scope(struct cw_collection *c)
 {
-    const struct cw_collection_config *context = &configs_of(c)[CW_SCOPE_CONTEXT],
-                                      *device = &configs_of(c)[CW_SCOPE_DEVICE];
+    const struct cw_collection_config *context = &parts_of(c)->configs[CW_SCOPE_CONTEXT],
+                                      *device = &parts_of(c)->configs[CW_SCOPE_DEVICE];
     if (device->size)
         look_around(c);
     c->scope = context->size && (!device->size || c->company) ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE;
@@ -407,12 +436,12 @@ static bool prepare_object(struct cw_collection *c)
     if (c->configured &&
         (c->configured_range != c->range || c->configured_scope != c->scope || c->configured_once != c->once))
         disable(c);
-    if ((!c->object && !enable(c)) || (!c->images && !place_images(c)))
+    if ((!c->object && !enable(c)) || !place_images(c))
         return false;
-    if (c->chosen == c->part)
+    if (c->chosen == image_of(c, c->part))
         return true;
     const enum cw_effort_phase before = turn_to(c, CW_EFFORT_CHOOSE);
-    const bool chosen = choose_metrics(c, c->part, &same);
+    const bool chosen = choose_metrics(c, image_of(c, c->part), &same);
     turn_to(c, before);
     return chosen;
 }
@@ -422,20 +451,20 @@ static bool configure(struct cw_collection *c)
 {
     if (!prepare_object(c))
         return false;
-    const struct cw_collection_image *image = &c->images[c->part];
+    const struct cw_collection_image *image = &c->images[image_of(c, c->part)];
+    const struct cw_collection_config *native = &parts_of(c)->configs[c->scope];
     uint8_t *bytes = c->memories[c->turn].bytes + image->offset;
     PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init, .pRangeProfilerObject = c->object,
            .counterDataSize = image->size, .pCounterData = bytes);
-    PARAMS(CUpti_RangeProfiler_SetConfig_Params, config, .pRangeProfilerObject = c->object,
-           .configSize = configs_of(c)[c->scope].size, .pConfig = configs_of(c)[c->scope].bytes,
-           .counterDataImageSize = image->size, .pCounterDataImage = bytes, .range = c->range, .replayMode = c->replay,
-           .maxRangesPerPass = self->at_once, .numNestingLevels = 1, .minNestingLevel = 1, .targetNestingLevel = 1,
-           .passIndex = c->pass);
+    PARAMS(CUpti_RangeProfiler_SetConfig_Params, config, .pRangeProfilerObject = c->object, .configSize = native->size,
+           .pConfig = native->bytes, .counterDataImageSize = image->size, .pCounterDataImage = bytes, .range = c->range,
+           .replayMode = c->replay, .maxRangesPerPass = self->at_once, .numNestingLevels = 1, .minNestingLevel = 1,
+           .targetNestingLevel = 1, .passIndex = c->pass);
     c->configured = true;
     c->configured_range = c->range;
     c->configured_scope = c->scope;
     c->configured_once = c->once;
-    c->part_end = c->pass + self->parts[c->part].pass_count;
+    c->part_end = c->pass + parts_of(c)->items[c->part].pass_count;
     return CALL(cuptiRangeProfilerCounterDataImageInitialize, init) && CALL(cuptiRangeProfilerSetConfig, config);
 }
 
@@ -450,9 +479,11 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
     PARAMS(CUpti_RangeProfiler_Stop_Params, params, .pRangeProfilerObject = c->object);
     if (!CALL(cuptiRangeProfilerStop, params))
         return false;
+    const uint32_t count = parts_of(c)->count;
     *more = ++c->pass < c->part_end;
-    c->up = (c->part + 1) % self->part_count;
-    bool last = !*more && c->part + 1 >= self->part_count, done = params.isAllPassSubmitted;
+    if (is_in_turn(c))
+        c->up = (c->part + 1) % count;
+    bool last = !*more && c->part + 1 >= count, done = params.isAllPassSubmitted;
     if (c->replay == CUPTI_UserReplay && last != done) {
         cw_inject_fail(CW_ERR_DEVICE,
                        done ? "CUPTI was done after %u passes of the plan, which has more"
@@ -532,7 +563,7 @@ static bool begin_in_turn(struct cw_collection *c)
 {
     bool more, good = true;
     if (!c->configured)
-        c->up = (c->up + c->let_by) % self->part_count;
+        c->up = (c->up + c->let_by) % parts_of(c)->count;
     for (uint32_t left = c->configured ? c->let_by : 0; left && good; left--)
         good = begin_turn(c) && cw_collection_stop_pass(c, &more) && cw_collection_next_part(c, &more);
     c->let_by = 0;
@@ -543,7 +574,7 @@ bool cw_collection_stand_by(struct cw_collection *c)
 {
     c->once = c->pushed = false;
     c->kept_out = NULL;
-    c->running = !cw_inject->over && (c->object || enable(c)) && (c->images || place_images(c));
+    c->running = !cw_inject->over && (c->object || enable(c)) && place_images(c);
     c->stands_by = c->running;
     c->armed_ns = cw_inject_now_ns();
     return c->running;
@@ -556,14 +587,14 @@ bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
     c->pushed = c->once || (kind != CW_COLLECT_USER && !cw_collection_sees_launches());
     c->range = c->pushed || kind == CW_COLLECT_USER ? CUPTI_UserRange : CUPTI_AutoRange;
     c->replay = kind == CW_COLLECT_KERNELS ? CUPTI_KernelReplay : CUPTI_UserReplay;
-    c->part = self->in_turn ? c->up : c->once ? self->part_count : 0;
+    c->part = is_in_turn(c) ? c->up : 0;
     c->pass = 0;
     c->dropped = 0;
     choose_scope(c);
     c->kept_out = NULL;
     turn_to(c, CW_EFFORT_SETUP);
     c->running = !cw_inject->over && prepare_object(c) && take_counters(c) && take_turns(c) &&
-                 (self->in_turn ? begin_in_turn(c) : configure(c) && start(c));
+                 (is_in_turn(c) ? begin_in_turn(c) : configure(c) && start(c));
     if (!c->running)
         turn_to(c, CW_EFFORT_NONE);
     else if (c->range == CUPTI_AutoRange)
@@ -588,10 +619,10 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
         c->launches[i].data.scope = scope;
         cw_launch_write(&out, &c->launches[i].data);
     }
-    cw_write_u32(&out, self->in_turn ? c->part : c->once ? CW_PART_ONCE : CW_PART_ALL);
+    cw_write_u32(&out, is_in_turn(c) ? image_of(c, c->part) : CW_PART_ALL);
     cw_write_u32(&out, parts);
     for (uint32_t i = 0; i < parts; i++)
-        cw_write_u32(&out, (uint32_t)c->images[is_of_one_part(c) ? c->part : i].size);
+        cw_write_u32(&out, (uint32_t)c->images[is_in_turn(c) ? image_of(c, c->part) : i].size);
     struct cw_collection_memory *m = &c->memories[c->turn];
     if (parts)
         m->handed_over = cw_inject_hand_over(CW_MESSAGE_RANGES, &out, cw_descriptor_number(&m->file));
@@ -624,7 +655,7 @@ bool cw_collection_next_part(struct cw_collection *c, bool *more)
     if (!CALL(cuptiRangeProfilerDecodeData, decode))
         return false;
     c->dropped = decode.numOfRangeDropped > c->dropped ? decode.numOfRangeDropped : c->dropped;
-    *more = !is_of_one_part(c) && c->part + 1 < self->part_count;
+    *more = !is_in_turn(c) && c->part + 1 < self->plan.count;
     if (!*more)
         return true;
     c->part++;
@@ -634,7 +665,7 @@ bool cw_collection_next_part(struct cw_collection *c, bool *more)
 void cw_collection_deliver(struct cw_collection *c)
 {
     if (c->count)
-        send(c, c->dropped, is_of_one_part(c) ? 1 : self->part_count);
+        send(c, c->dropped, is_in_turn(c) ? 1 : self->plan.count);
     cw_collection_forget(c);
 }
 
@@ -663,7 +694,7 @@ void cw_collection_flush(struct cw_collection *c)
     turn_to(c, CW_EFFORT_STOP);
     bool more, stopped = cw_collection_stop_pass(c, &more);
     turn_to(c, CW_EFFORT_DECODE);
-    more = c->replay == CUPTI_UserReplay && (more || (!is_of_one_part(c) && c->part + 1 < self->part_count));
+    more = c->replay == CUPTI_UserReplay && (more || (!is_in_turn(c) && c->part + 1 < self->plan.count));
     if (stopped && more)
         give_up(c);
     else if (stopped && cw_collection_next_part(c, &more))

@@ -33,7 +33,7 @@ struct cw_collection {
     CUcontext context;
     uint32_t device;
     CUpti_RangeProfiler_Object *object;
-    struct cw_collection_image *images;      /* one for each part */
+    struct cw_collection_image *images;      /* one for each part of the plan, then for each of `once` */
     struct cw_collection_memory memories[2]; /* they take turns: the agent reads one while the other fills */
     uint32_t turn;                           /* the one that fills */
     size_t memory_size;                      /* of each */
@@ -47,14 +47,14 @@ struct cw_collection {
     uint32_t part;                           /* the one that is being collected */
     uint32_t up, let_by;                     /* where parts take turns: the next; how many to let by before it */
     uint32_t pass, part_end;                 /* passes stopped so far; how many there will be with this part's */
-    uint32_t chosen;                         /* the part that CUPTI makes counter data for */
+    uint32_t chosen;                         /* the image that CUPTI makes counter data for */
     bool configured;                         /* the object is, for this kind of range and with this config image: */
     CUpti_ProfilerRange configured_range;
     enum cw_scope configured_scope;
     bool configured_once;
     size_t dropped;            /* ranges, by the parts so far */
     CUpti_ProfilerRange range; /* what ranges and passes are, since the start */
-    bool once;                 /* launches are counted in one pass, and never repeated (once.h) */
+    bool once;                 /* launches are counted in one pass each, and never repeated (once.h) */
     uint32_t inside_of;        /* the launch whose range is open while it is */
     bool pushed, inside;       /* launches are ranges that are pushed and popped (cw_collection_enter); one is */
     CUpti_ProfilerReplayMode replay;
@@ -78,18 +78,23 @@ struct cw_collection_part { /* of the plan */
     const char **metrics;
 };
 
-struct cw_collection_config { /* the passes of all parts, one part's after the other's */
+struct cw_collection_config {
     uint8_t *bytes;
     size_t size; /* 0: not to be used */
 };
 
+struct cw_collection_parts {
+    uint32_t count;
+    struct cw_collection_part *items;
+    struct cw_collection_config configs[CW_SCOPE_DEVICE + 1]; /* of all passes of all of them */
+};
+
 struct cw_collections {
     /* from SETUP */
-    uint32_t at_once, part_count;     /* at_once: ranges of a collection */
-    struct cw_collection_part *parts; /* behind them the one that is counted once */
-    bool in_turn;                     /* parts of one pass each take turns: a collection is of the one that is up */
-    struct cw_collection_config configs[CW_SCOPE_DEVICE + 1], once[CW_SCOPE_DEVICE + 1];
-    uint32_t slot_count;                          /* that have ever been used */
+    uint32_t at_once;                      /* ranges of a collection */
+    struct cw_collection_parts plan, once; /* once: of one pass each, for what is counted once; they take turns */
+    bool in_turn;        /* so do those of the plan, of one pass each: a collection is of the one that is up */
+    uint32_t slot_count; /* that have ever been used */
     struct cw_collection slots[CW_MOST_CONTEXTS]; /* one that nothing uses has no context */
 };
 extern struct cw_collections *const cw_collections;
@@ -135,8 +140,10 @@ enum cw_collection_kind {
 bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind);
 /* Runs without CUPTI's notice: all passes are to come behind what is noted, when it is armed. False after a failure. */
 bool cw_collection_stand_by(struct cw_collection *c);
-/* Whether there is a pass for launches that are counted once. */
-bool cw_collection_can_count_once(void);
+/* Parts that take turns at launches and user ranges that are counted in one pass each; 0: nothing is counted so. */
+uint32_t cw_collection_turns(void);
+/* The part whose turn it is, or is next while nothing runs. */
+uint32_t cw_collection_turn(const struct cw_collection *c);
 /* Each is true on success. Begins another pass; ends one, *more where the part has another. */
 bool cw_collection_start_pass(struct cw_collection *c);
 bool cw_collection_stop_pass(struct cw_collection *c, bool *more);

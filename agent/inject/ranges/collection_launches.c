@@ -4,6 +4,7 @@
 
 #include "agent/inject/driver/kernel_facts.h"
 #include "agent/inject/ranges/collection.h"
+#include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 void cw_collection_forget(struct cw_collection *c)
@@ -28,6 +29,7 @@ static void note(struct cw_collection *c, struct cw_seen_launch *l, const char *
     l->data.kernel = l->kernel ? l->kernel : "";
     l->data.nvtx = l->nvtx ? l->nvtx : "";
     l->data.context = cw_inject_context_id(c->context);
+    l->data.period = cw_gate_period();
     l->data.start_ns = cw_inject_now_ns();
     c->launches[c->count++] = *l;
 }

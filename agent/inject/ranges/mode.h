@@ -39,8 +39,12 @@ struct cw_inject_mode {
     /* Ends the collection of a context if that is possible at once, because another process waits for the GPU's
      * counters. Called on one of our threads. NULL: the counters are given back only while nothing is collected */
     void (*give_way)(struct cw_collection *c);
-    /* code was loaded; NULL: the mode ignores it. Called without the lock, because the driver holds a lock that our
-     * calls take as well. */
+    /* What is captured begins or ends here (gate.h), or another period begins: before a launch, or behind a call. NULL:
+     * the next launch is soon enough. */
+    void (*gate_turned)(bool open);
+    void (*period_began)(uint64_t launches); /* of a period */
+    /* the code of the program; NULL: not wanted. Where it is loaded, the lock is not held: the driver holds one that
+     * calls of ours take as well. */
     void (*module_loaded)(const CUpti_ModuleResourceData *module);
     /* the same for code that was loaded or is about to be unloaded, with its context */
     void (*module_changed)(CUcontext context, const CUpti_ModuleResourceData *module, bool loaded);

@@ -25,3 +25,14 @@ echo == a pipe, a merge
 printf '\x55' | dd of=damaged.cwd bs=1 seek=$((size / 2)) conv=notrunc status=none
 metric-eval - -m sm__inst_executed.sum --csv part.csv <damaged.cwd >/dev/null 2>&1; rest
 metric-eval merge -o merged.cwd damaged.cwd whole.cwd; metric-eval merged.cwd -q -m sm__inst_executed.sum --csv part.csv >/dev/null; rest
+echo == every command says it once
+printf '\x55' | dd of=damaged.cwd bs=1 seek=$((size / 2)) conv=notrunc status=none
+trace_of_ranges whole.cwd 1 0.9 trace.cwd
+says() { echo "$1 $(metric-eval "$@" 2>&1 >/dev/null | grep -c 'damaged place')"; }
+for format in csv ndjson folded speedscope prometheus; do says export damaged.cwd --format $format; done
+for command in show advise ranks; do says $command damaged.cwd; done
+says explain damaged.cwd sm__inst_executed.sum
+says diff damaged.cwd damaged.cwd; says join trace.cwd damaged.cwd
+says damaged.cwd; says damaged.cwd --report page.html
+head -c 24000 whole.cwd >damaged.cwd
+metric-eval join trace.cwd damaged.cwd 2>&1 >/dev/null

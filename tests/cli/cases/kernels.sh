@@ -36,7 +36,7 @@ metric-eval "$captures/transformer.cwd" --by family --top 3
 metric-eval "$captures/transformer.cwd" --by nvtx
 metric-eval "$captures/transformer.cwd" --by family --csv - -m gpu__time_duration.sum | cut -d, -f1-6 | head -n 3
 metric-eval "$steps" --by kernel --csv -
-metric-eval "$steps" --by kernel --json - | grep -c '"ranges": 4, "total_ns": 3'
+metric-eval "$steps" --by kernel --json - | grep -c '"launches": 4, "total_ns": 3'
 metric-eval "$steps" --by kernel -o groups.h5 >/dev/null && h5dump -d /group/total_ns groups.h5 | grep '(0)'
 fail metric-eval "$steps" --by colour
 echo == which ranges

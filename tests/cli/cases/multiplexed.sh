@@ -11,7 +11,7 @@ echo "--- one in full"
 metric-eval mux.cwd --kernel sim_kernel_1 | sed 's/process [0-9]*/process N/' | grep -v launch__ | sed '/registers_per_thread/d'
 echo "--- files"
 metric-eval mux.cwd --csv - | cut -d, -f1,2,4-
-metric-eval mux.cwd --by kernel --csv - | head -3 | cut -d, -f1,4,11-
+metric-eval mux.cwd --by kernel --csv - | head -3 | cut -d, -f1,4,12-
 metric-eval mux.cwd --csv - --sort sm__inst_executed.sum --top 1 -m sm__inst_executed.sum | cut -d, -f1,2,4-
 metric-eval mux.cwd --json - | python3 -c '
 import json, sys
@@ -36,7 +36,7 @@ cat >compare.py <<'EOF'
 import csv, subprocess, sys
 def means(file):
     out = subprocess.run(["metric-eval", file, "--by", "kernel", "--csv", "-"], capture_output=True, text=True).stdout
-    return {(r["group"], r["metric"]): (float(r["value"]), r["status"], int(r["ranges"])) for r in csv.DictReader(out.splitlines())}
+    return {(r["group"], r["metric"]): (float(r["value"]), r["status"], int(r["launches"])) for r in csv.DictReader(out.splitlines())}
 mux, batch = means("mux.cwd"), means("batch.cwd")
 worst = 0
 for key, (value, status, ranges) in mux.items():

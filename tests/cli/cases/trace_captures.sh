@@ -11,7 +11,7 @@ metric-eval "$captures/trace_kinds.cwd" --kind external_correlation --csv -
 metric-eval "$captures/trace_kinds.cwd" --kind nvtx_range --csv - | cut -d, -f 3- | sort | uniq -c | sort -rn | head -n 3
 echo == whole graphs have no nodes, and what ran in no range has no times of ranges
 metric-eval "$SOURCE/data/captures/trace_kinds.cwd" --by graph -q
-metric-eval "$SOURCE/data/captures/trace_kinds.cwd" --by nvtx --csv - | cut -d, -f1,2,5,11-15 | grep -E '^(name|before|\(no)'
+metric-eval "$SOURCE/data/captures/trace_kinds.cwd" --by nvtx --csv - | cut -d, -f1,4,7,14-18 | grep -E '^(group|before|\(no)'
 echo == what show prints is as wide as the terminal at most, and the same words
 for columns in 80 100; do
     script -qec "stty cols $columns; metric-eval show $captures/trace_kinds.cwd" /dev/null </dev/null | tr -d '\r' >shown
@@ -27,4 +27,4 @@ python3 -c 'import json; print(min(s["priority"] for s in json.load(open("kinds.
 h5dump -d /timeline/stream/priority kinds.h5 | grep -m 2 -E 'DATATYPE|-5' | tr -s ' '
 print_trace_fields --rows stream "$captures/trace_kinds.cwd" | grep -o 'priority=-.*'
 echo "== what a question finds not to be done has not failed"
-metric-eval "$captures/trace_kinds.cwd" --by call --csv - | cut -d, -f 1,2,9 | grep -E '^(name|cudaEventQuery)'
+metric-eval "$captures/trace_kinds.cwd" --by call --csv - | cut -d, -f 1,4,12 | grep -E '^(group|cudaEventQuery)'

@@ -50,3 +50,5 @@ for output in '-o x.h5' '--json x.json' '--csv x.csv --kind context' '--csv - --
     metric-eval "$SOURCE/tests/attacks/files/trace_rows.cwd" -q $output 2>&1; echo "status $?"
 done
 ls x.* 2>&1 | sed 's/.*://'
+echo == all but the rows is shown
+metric-eval show "$SOURCE/tests/attacks/files/trace_cut.cwd" 2>&1 | tail -n 3

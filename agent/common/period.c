@@ -1,0 +1,268 @@
+#include "agent/common/period.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MARKS = 4096, /* launches that are told apart, in sets: the place of one is in a set; powers of two */
+    SET = 4,
+    BINS = 16,       /* kinds of launches of a stretch, by their numbers */
+    TOLERANCE = 8,   /* stretches are alike where one part in so many differs */
+    GROWN = 2,       /* one that stays may differ from those before in one part in so many */
+    ENOUGH = 3,      /* stretches that are alike, until there is a period */
+    LONGER = 8,      /* one period is longer than another by one part in so many at least */
+    COVERED = 4,     /* of the launches since a mark began, one part in so many may lie in stretches that differ */
+    STALE = 2,       /* a mark that is not met for so many periods counts no more */
+    AFTER_GAPS = 2,  /* so many times the patience, where stretches that differ came in between */
+    OFTEN = 9,       /* stretches, of which one in so many may differ, are many */
+    LEAST_LOOP = 2,  /* binary logarithm of a loop's length: fewer launches alike are no loop within a step */
+    NOT_LONGEST = 8, /* and where there is a mark with longer stretches, which have not come often enough */
+};
+
+/* A stretch without a loop in it may be the innermost loop itself: layers of a network come 12 to 96 times, and take 5
+ * to 300 ms together. One with a loop in it may be a part of a step, of which there are up to 8 as a rule. */
+static const uint64_t patience_ns = 500000000, with_loop_ns = 2000000000, often_ns = 100000000;
+
+struct bins {
+    uint32_t of[BINS];
+};
+
+struct mark {
+    uint64_t launch, met;     /* met: how often; 0: the place is free */
+    uint64_t last, last_ns;   /* when it was met last: its number among all launches */
+    struct bins bins_then;    /* of all launches up to there */
+    struct bins model;        /* the last stretch that was alike */
+    uint64_t length;          /* of the model; 0: there is none */
+    uint64_t first, first_ns; /* where the first stretch that was alike began */
+    uint64_t alike, others;   /* stretches since then */
+    uint64_t covered;         /* launches in alike ones */
+    uint64_t covered_ns;
+};
+
+struct cw_period {
+    uint64_t all, first_ns, last_ns;
+    struct bins bins; /* of all launches */
+    struct mark marks[MARKS];
+    const struct mark *longest; /* the mark that may be taken next */
+    uint64_t loops[64];         /* by logarithm of a period's length: launches so far when one was last met */
+    struct mark taken;          /* a copy, once found */
+    bool found;
+};
+
+struct cw_period *cw_period_create(void)
+{
+    return calloc(1, sizeof(struct cw_period));
+}
+
+void cw_period_destroy(struct cw_period *p)
+{
+    free(p);
+}
+
+static uint64_t scatter(uint64_t launch)
+{
+    launch *= UINT64_C(0x9e3779b97f4a7c15);
+    return launch ^ launch >> 29;
+}
+
+/* Where its set is full, the place of the one that was not met for longest. */
+static struct mark *find(struct cw_period *p, uint64_t launch)
+{
+    struct mark *set = &p->marks[(scatter(launch) >> 32) % (MARKS / SET) * SET], *oldest = set;
+    for (struct mark *m = set; m < set + SET; m++) {
+        if (m->met && m->launch == launch)
+            return m;
+        if (oldest->met && (!m->met || m->last < oldest->last))
+            oldest = m;
+    }
+    if (p->longest == oldest)
+        p->longest = NULL;
+    *oldest = (struct mark){.launch = launch};
+    return oldest;
+}
+
+/* ---- stretches -------------------------------------------------------------------------------------------------- */
+
+static struct bins difference(const struct bins *now, const struct bins *then)
+{
+    struct bins between;
+    for (int i = 0; i < BINS; i++)
+        between.of[i] = now->of[i] - then->of[i];
+    return between;
+}
+
+static uint64_t distance(const struct bins *a, const struct bins *b)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < BINS; i++)
+        sum += a->of[i] > b->of[i] ? a->of[i] - b->of[i] : b->of[i] - a->of[i];
+    return sum;
+}
+
+static bool is_alike(const struct mark *m, const struct bins *stretch, uint64_t length)
+{
+    const uint64_t longer = m->length > length ? m->length : length;
+    return m->length && distance(&m->model, stretch) <= longer / TOLERANCE;
+}
+
+/* The stretch is the first of its kind. */
+static void begin(struct mark *m, const struct bins *stretch, uint64_t length, uint64_t ns)
+{
+    m->model = *stretch;
+    m->length = length;
+    m->first = m->last;
+    m->first_ns = m->last_ns;
+    m->alike = 1;
+    m->others = 0;
+    m->covered = length;
+    m->covered_ns = ns;
+}
+
+static void take_alike(struct mark *m, const struct bins *stretch, uint64_t length, uint64_t ns)
+{
+    m->model = *stretch;
+    m->length = length;
+    m->alike++;
+    m->covered += length;
+    m->covered_ns += ns;
+}
+
+/* One that is as long, and mostly the same, may be the model from now on: shapes have grown. */
+static void take_other(struct mark *m, const struct bins *stretch, uint64_t length)
+{
+    const uint64_t longer = m->length > length ? m->length : length, shorter = m->length + length - longer;
+    m->others++;
+    if (longer - shorter > longer / TOLERANCE || distance(&m->model, stretch) > longer / GROWN)
+        return;
+    m->model = *stretch;
+    m->length = length;
+}
+
+/* One that differs is forgiven while most launches lie in alike ones. */
+static void take_stretch(struct mark *m, const struct bins *stretch, uint64_t length, uint64_t ns)
+{
+    const uint64_t since = m->last + length - m->first;
+    if (is_alike(m, stretch, length))
+        take_alike(m, stretch, length, ns);
+    else if (m->length && m->alike >= ENOUGH && since - m->covered <= since / COVERED)
+        take_other(m, stretch, length);
+    else
+        begin(m, stretch, length, ns);
+}
+
+/* ---- the longest ------------------------------------------------------------------------------------------------ */
+
+static bool is_stale(const struct cw_period *p, const struct mark *m)
+{
+    return p->all - m->last > STALE * m->length;
+}
+
+/* Of periods that are about as long, the mark that was first stays. */
+static void nominate(struct cw_period *p, const struct mark *m)
+{
+    if (p->longest && (is_stale(p, p->longest) || p->longest->alike + 1 < ENOUGH))
+        p->longest = NULL;
+    if (m->alike + 1 >= ENOUGH && (!p->longest || m->length > p->longest->length + p->longest->length / LONGER))
+        p->longest = m;
+}
+
+static int logarithm(uint64_t length)
+{
+    return 63 - __builtin_clzll(length);
+}
+
+static void note_loop(struct cw_period *p, const struct mark *m)
+{
+    if (m->alike >= ENOUGH)
+        p->loops[logarithm(m->length)] = p->all + 1;
+}
+
+/* Whether shorter stretches repeated within its last one. */
+static bool has_loop(const struct cw_period *p, const struct mark *m)
+{
+    for (int k = LEAST_LOOP; k < 62 && (UINT64_C(2) << k) * ENOUGH <= m->length; k++)
+        if (p->loops[k] > p->all - m->length)
+            return true;
+    return false;
+}
+
+static uint64_t patience_with(const struct cw_period *p, const struct mark *m)
+{
+    if (!has_loop(p, m))
+        return patience_ns * (m->others ? AFTER_GAPS : 1);
+    return m->alike >= OFTEN && m->others <= m->alike / OFTEN ? often_ns : with_loop_ns;
+}
+
+static bool is_sure(const struct cw_period *p, const struct mark *m)
+{
+    const uint64_t wanted = patience_with(p, m) * (p->longest == m ? 1 : NOT_LONGEST);
+    return m->alike >= ENOUGH && m->last_ns - m->first_ns >= wanted;
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+static void meet(const struct cw_period *p, struct mark *m, uint64_t now_ns)
+{
+    const struct bins stretch = difference(&p->bins, &m->bins_then);
+    if (m->met)
+        take_stretch(m, &stretch, p->all - m->last, now_ns - m->last_ns);
+    m->met++;
+    m->last = p->all;
+    m->last_ns = now_ns;
+    m->bins_then = p->bins;
+}
+
+/* Once the period is found, its mark alone is followed. */
+static bool follow(struct cw_period *p, uint64_t launch, uint64_t now_ns)
+{
+    struct mark *m = &p->taken;
+    if (launch != m->launch)
+        return false;
+    const struct bins stretch = difference(&p->bins, &m->bins_then);
+    const uint64_t length = p->all - m->last;
+    if (is_alike(m, &stretch, length))
+        take_alike(m, &stretch, length, now_ns - m->last_ns);
+    else
+        take_other(m, &stretch, length);
+    m->last = p->all;
+    m->last_ns = now_ns;
+    m->bins_then = p->bins;
+    return true;
+}
+
+static bool search(struct cw_period *p, uint64_t launch, uint64_t now_ns)
+{
+    struct mark *m = find(p, launch);
+    meet(p, m, now_ns);
+    note_loop(p, m);
+    nominate(p, m);
+    p->found = is_sure(p, m);
+    if (p->found)
+        p->taken = *m;
+    return p->found;
+}
+
+bool cw_period_launch(struct cw_period *p, uint64_t launch, uint64_t now_ns)
+{
+    p->first_ns = p->all ? p->first_ns : now_ns;
+    p->last_ns = now_ns;
+    const bool begins = (p->found ? follow : search)(p, launch, now_ns);
+    p->all++;
+    p->bins.of[scatter(launch) >> 40 & (BINS - 1)]++;
+    return begins;
+}
+
+struct cw_period_facts cw_period_facts(const struct cw_period *p)
+{
+    const struct mark *m = &p->taken;
+    struct cw_period_facts facts = {.found = p->found, .all = p->all, .all_ns = p->last_ns - p->first_ns};
+    if (!p->found)
+        return facts;
+    facts.begin_ns = m->first_ns;
+    facts.before = m->first;
+    facts.launches = m->length;
+    facts.count = m->alike;
+    facts.others = m->others;
+    facts.periods_ns = m->covered_ns;
+    return facts;
+}

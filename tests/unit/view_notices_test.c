@@ -1,0 +1,44 @@
+#include "view/notices.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/support/seconds.h"
+
+Test(view_notices, each_is_there_once_in_its_order)
+{
+    struct cw_notices notices = {.arena = cw_arena_create()};
+    const char *const texts[] = {"b 1", "a 2", "b 1", "c 3", "a 2"}, *const once[] = {"b 1", "a 2", "c 3"};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        cw_notice(&notices, "%c %s", *texts[i], texts[i] + 2);
+    for (const struct cw_notice *n = notices.first; n; n = n->next, count++)
+        cr_assert_str_eq(n->text, once[count]);
+    cr_assert_eq(count, 3);
+    cw_arena_destroy(notices.arena);
+}
+
+Test(view_notices, long_one_is_whole)
+{
+    struct cw_notices notices = {.arena = cw_arena_create()};
+    char path[4096] = "";
+    memset(path, 'd', sizeof path - 1);
+    cw_notice(&notices, "%s: found an empty file", path);
+    cr_assert_eq(strlen(notices.first->text), sizeof path - 1 + strlen(": found an empty file"));
+    cw_arena_destroy(notices.arena);
+}
+
+Test(view_notices, as_many_as_files_of_a_folder)
+{
+    enum { FILES = 200000 };
+    struct cw_notices notices = {.arena = cw_arena_create()};
+    uint32_t count = 0;
+    cw_test_seconds(10);
+    for (int twice = 0; twice < 2; twice++)
+        for (int i = 0; i < FILES; i++)
+            cw_notice(&notices, "folder/%d.cwd: found an empty file, which is left out", i);
+    for (const struct cw_notice *n = notices.first; n; n = n->next)
+        count++;
+    cr_assert_eq(count, FILES);
+    cw_arena_destroy(notices.arena);
+}
