@@ -47,37 +47,56 @@ void cw_usage_error(const struct argp_state *state, const char *format, ...)
 
 /* ---- options that set members ----------------------------------------------------------------------------------- */
 
-enum { FIRST_KEY = 256, MOST_OPTIONS = 64, MOST_CHECKS = 8 };
+enum { FIRST_KEY = 256, MOST_OPTIONS = 64, MOST_CHECKS = 8, KEY_USAGE = FIRST_KEY + MOST_OPTIONS, KEY_HELP = '?' };
+
+/* --help and --version, behind the options of each command. */
+static const struct argp_option own_options[] = {
+    {"help", KEY_HELP, "all", OPTION_ARG_OPTIONAL, "Explain the command; all: with rarely used options", -1},
+    {"usage", KEY_USAGE, NULL, OPTION_HIDDEN, "Give a short usage message", -1},
+    {"version", 'V', NULL, 0, "Print program version", -1},
+};
+enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
 /* The rows of a command and of its groups, each with the struct that it sets. */
 struct parsing {
+    const struct cw_usage *usage;
+    struct argp root;
+    char *help; /* its text, once it was asked for */
+    int rare_count;
     struct bound {
         const struct cw_option *option;
         unsigned char *base;
     } bound[MOST_OPTIONS], checks[MOST_CHECKS], words;
-    struct argp_option argp[MOST_OPTIONS + 1]; /* each in the same place as its row in `bound` */
+    struct argp_option argp[MOST_OPTIONS + OWN_OPTIONS + 1]; /* each in the same place as its row in `bound` */
     int count, check_count;
 };
 
-static void bind_rows(struct parsing *p, const struct cw_option *rows, unsigned char *base)
+static void bind_option(struct parsing *p, const struct cw_option *o, unsigned char *base, bool rare)
+{
+    assert(p->count < MOST_OPTIONS);
+    p->bound[p->count] = (struct bound){o, base};
+    p->argp[p->count] =
+        (struct argp_option){.name = o->name,
+                             .key = o->letter ? o->letter : FIRST_KEY + p->count,
+                             .arg = o->value,
+                             .flags = (o->optional ? OPTION_ARG_OPTIONAL : 0) | (rare ? OPTION_HIDDEN : 0),
+                             .doc = o->help};
+    p->count++;
+    p->rare_count += rare;
+}
+
+static void bind_rows(struct parsing *p, const struct cw_option *rows, unsigned char *base, bool rare)
 {
     for (const struct cw_option *o = rows; rows && o->kind != CW_OPTION__END; o++)
         if (o->kind == CW_OPTION__GROUP) {
-            bind_rows(p, o->group, base + o->at);
+            bind_rows(p, o->group, base + o->at, rare || o->rare);
         } else if (o->kind == CW_OPTION__CHECK) {
             assert(p->check_count < MOST_CHECKS);
             p->checks[p->check_count++] = (struct bound){o, base};
         } else if (!o->name) {
             p->words = (struct bound){o, base};
         } else {
-            assert(p->count < MOST_OPTIONS);
-            p->bound[p->count] = (struct bound){o, base};
-            p->argp[p->count] = (struct argp_option){.name = o->name,
-                                                     .key = o->letter ? o->letter : FIRST_KEY + p->count,
-                                                     .arg = o->value,
-                                                     .flags = o->optional ? OPTION_ARG_OPTIONAL : 0,
-                                                     .doc = o->help};
-            p->count++;
+            bind_option(p, o, base, rare || o->rare);
         }
 }
 
@@ -182,6 +201,98 @@ static error_t parse_word(const struct parsing *p, char *text, struct argp_state
     return 0;
 }
 
+/* ---- --help ------------------------------------------------------------------------------------------------------ */
+
+static int count_rare(const struct cw_usage_command *table, size_t count)
+{
+    int rare = 0;
+    for (size_t i = 0; i < count; i++)
+        rare += table[i].rare;
+    return rare;
+}
+
+/* Prints rows of commands; those of groups stand beside the group's name. */
+static void print_table(FILE *out, const struct cw_usage_command *table, size_t count, bool all)
+{
+    const char *group = NULL;
+    for (size_t i = 0; i < count; i++) {
+        group = table[i].group ? table[i].group : group;
+        if (table[i].rare && !all)
+            continue;
+        if (table[0].group)
+            cw_text_print(out, "%-9s %-9s %s\n", group ? group : "", table[i].name, table[i].summary);
+        else
+            cw_text_print(out, "  %-10s %s\n", table[i].name, table[i].summary);
+        group = group ? "" : NULL;
+    }
+}
+
+/* Prints `length` bytes of a text, with the command's name where it says "$0". */
+static void put_named(FILE *out, const char *text, size_t length, const char *name)
+{
+    for (const char *end = text + length, *at; text < end; text = at + 2) {
+        at = memmem(text, (size_t)(end - text), "$0", 2);
+        fwrite(text, 1, (size_t)((at ? at : end) - text), out);
+        if (!at)
+            return;
+        cw_text_print(out, "%s", name);
+    }
+}
+
+/* The help text with the list of sub-commands, in malloc memory, or NULL when out of memory. */
+static char *make_help(const struct parsing *p, const char *name, bool all)
+{
+    const struct cw_usage *usage = p->usage;
+    const size_t before = strcspn(usage->help, "\v"), length = strlen(usage->help);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    put_named(out, usage->help, before, name);
+    putc('\v', out);
+    if (usage->command_count) {
+        fputs("Commands:\n", out);
+        print_table(out, usage->commands, usage->command_count, all);
+        putc('\n', out);
+    }
+    if (p->rare_count && !all)
+        cw_text_print(out, "\"%s --help=all\" also shows %d rarely used option%s.\n\n", name, p->rare_count,
+                      p->rare_count == 1 ? "" : "s");
+    if (before < length)
+        put_named(out, usage->help + before + 1, length - before - 1, name);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void print_help(struct parsing *p, const char *text, struct argp_state *state)
+{
+    const bool all = text && strcmp(text, "all") == 0;
+    if (text && !all)
+        cw_usage_error(state, "found --help '%s', expected all", text);
+    for (int i = 0; all && i < p->count + OWN_OPTIONS; i++)
+        p->argp[i].flags &= ~OPTION_HIDDEN;
+    p->help = make_help(p, state->name, all);
+    p->root.doc = p->help ? p->help : p->usage->help;
+    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+}
+
+/* Options that every command has. */
+static bool parse_own(struct parsing *p, int key, const char *text, struct argp_state *state)
+{
+    if (key == KEY_HELP)
+        print_help(p, text, state);
+    else if (key == KEY_USAGE)
+        argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+    else if (key == 'V')
+        cw_text_print(stdout, "%s\n", argp_program_version);
+    if (key == 'V')
+        exit(0);
+    return key == KEY_HELP || key == KEY_USAGE;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct parsing *p = state->input;
@@ -201,43 +312,19 @@ static error_t parse(int key, char *text, struct argp_state *state)
             store(&p->bound[i], text, state);
             return 0;
         }
-    return ARGP_ERR_UNKNOWN;
-}
-
-/* Returns the help text with the list of sub-commands, in malloc memory, or NULL when out of memory. */
-static char *help_with_commands(const struct cw_usage *usage)
-{
-    const char *after = strchr(usage->help, '\v');
-    int before = after ? (int)(after - usage->help) : (int)strlen(usage->help);
-    char *help = NULL;
-    if (asprintf(&help, "%.*s\vCommands:\n", before, usage->help) < 0)
-        return NULL;
-    for (size_t i = 0; i <= usage->command_count; i++) {
-        char *more = NULL;
-        const struct cw_usage_command *c = &usage->commands[i];
-        int length = i < usage->command_count ? asprintf(&more, "%s  %-10s %s\n", help, c->name, c->summary)
-                                              : asprintf(&more, "%s\n%s", help, after ? after + 1 : "");
-        free(help);
-        if (length < 0)
-            return NULL;
-        help = more;
-    }
-    return help;
+    return parse_own(p, key, text, state) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options)
 {
-    struct parsing p = {0};
-    char *help = usage->command_count ? help_with_commands(usage) : NULL;
-    bind_rows(&p, usage->options, options);
-    /* With an empty table, argp's --help leaks a byte. */
-    const struct argp argp = {
-        p.count ? p.argp : NULL, parse, usage->words, help ? help : usage->help, NULL, NULL, NULL};
+    struct parsing p = {.usage = usage};
+    bind_rows(&p, usage->options, options, false);
+    memcpy(p.argp + p.count, own_options, sizeof own_options);
+    p.root = (struct argp){p.argp, parse, usage->words, usage->help, NULL, NULL, NULL};
     bool program = p.words.option && p.words.option->kind == CW_OPTION__PROGRAM;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        check_option(&argp, argv, argv[i]);
-    argp_parse(&argp, argc, argv, program ? ARGP_IN_ORDER : 0, NULL, &p);
-    free(help);
+        check_option(&p.root, argv, argv[i]);
+    argp_parse(&p.root, argc, argv, ARGP_NO_HELP | (program ? ARGP_IN_ORDER : 0), NULL, &p);
 }
 
 /* ---- sub-commands ------------------------------------------------------------------------------------------------ */
@@ -249,13 +336,21 @@ int cw_usage_fail(const struct cw_error *err)
     return err->code;
 }
 
-static void print_commands(const struct cw_usage_command *table, size_t count, const char *about, const char *example)
+static void print_commands(const struct cw_usage_command *table, size_t count, const char *about, const char *example,
+                           bool all)
 {
     const char *name = program_invocation_short_name;
-    cw_text_print(stdout, "Usage: %s COMMAND [OPTION...]\n%s\n\nCommands:\n", name, about);
-    for (size_t i = 0; i < count; i++)
-        cw_text_print(stdout, "  %-10s %s\n", table[i].name, table[i].summary);
-    cw_text_print(stdout, "\nExample:\n  %s\n\n\"%s COMMAND --help\" explains a command.\n", example, name);
+    const int rare = all ? 0 : count_rare(table, count);
+    cw_text_print(stdout, "Usage: %s COMMAND [OPTION...]\n%s\n\n", name, about);
+    if (!table[0].group)
+        puts("Commands:");
+    print_table(stdout, table, count, all);
+    if (example)
+        cw_text_print(stdout, "\nExample:\n  %s\n", example);
+    cw_text_print(stdout, "\n\"%s COMMAND --help\" explains a command", name);
+    if (rare)
+        cw_text_print(stdout, "; --help=all lists %d more", rare);
+    puts(".");
 }
 
 static int unknown_command(const char *wanted, const struct cw_usage_command *table, size_t count)
@@ -267,10 +362,12 @@ static int unknown_command(const char *wanted, const struct cw_usage_command *ta
     cw_suggest_init(&near, wanted);
     for (size_t i = 0; i < count; i++) {
         cw_suggest_offer(&near, table[i].name);
-        if (used < sizeof all)
+        if (used < sizeof all && !table[0].group)
             used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? i + 1 == count ? " or " : ", " : "",
                                      table[i].name);
     }
+    if (table[0].group) /* a long table */
+        snprintf(all, sizeof all, "one that %s --help lists", program_invocation_short_name);
     cw_error_set(&err, CW_ERR_USAGE, "found the command '%.60s', expected %s%s", wanted, all,
                  cw_suggest_text(&near, text, sizeof text));
     return cw_usage_fail(&err);
@@ -287,8 +384,9 @@ static const struct cw_usage_command *find_command(const char *wanted, const str
 
 static int run_command(const struct cw_usage_command *command, int argc, char **argv)
 {
-    static char name[256]; /* argp's name for the program in messages */
-    snprintf(name, sizeof name, "%s %s", program_invocation_short_name, command->name);
+    static char name[256];                                                 /* argp's name for the program in messages */
+    const bool whole = strchr(program_invocation_short_name, ' ') != NULL; /* a front door named it in argv[0] */
+    snprintf(name, sizeof name, "%s%s%s", program_invocation_short_name, whole ? "" : " ", whole ? "" : command->name);
     argv[1] = name;
     return command->run(argc - 1, argv + 1);
 }
@@ -327,8 +425,9 @@ int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, si
     const struct cw_usage_command *command = find_command(wanted, table, count);
     if (command)
         return run_command(command, argc, argv);
-    if (strcmp(wanted, "--help") == 0 || strcmp(wanted, "-?") == 0 || strcmp(wanted, "help") == 0)
-        print_commands(table, count, about, example);
+    const bool all = strcmp(wanted, "--help=all") == 0;
+    if (all || strcmp(wanted, "--help") == 0 || strcmp(wanted, "-?") == 0 || strcmp(wanted, "help") == 0)
+        print_commands(table, count, about, example, all);
     else if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0)
         cw_text_print(stdout, "%s\n", argp_program_version);
     else

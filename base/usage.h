@@ -38,8 +38,11 @@ struct cw_option {
     void (*check)(void *options, struct argp_state *state);
     const struct cw_option *group;
     bool optional; /* --name without a value is allowed: the text is NULL */
+    bool rare;     /* --help=all shows it, and --help does not; of a group: all its rows */
 };
 
+/* Goes before the macro of a row: {"name", 0, "N", "help", CW_OPTION_RARE, CW_OPTION_NUMBER(...)}. */
+#define CW_OPTION_RARE .rare = true
 #define CW_OPTION__AT(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
 /* A const char *: borrowed from the command line. */
 #define CW_OPTION_TEXT(type, member) .kind = CW_OPTION__TEXT, CW_OPTION__AT(type, member)
@@ -74,7 +77,9 @@ struct cw_option {
 struct cw_usage {
     const struct cw_option *options; /* NULL: none */
     const char *words;               /* words beside options, a line for each form, as "-- PROGRAM" */
-    const char *help; /* purpose of the command, "\v", and the text that --help shows after the options */
+    /* Purpose of the command, "\v", and the text that --help shows after the options. "$0" in it stands for the name
+     * that the command was called by. */
+    const char *help;
     const struct cw_usage_command *commands; /* its sub-commands; --help lists them before the text after "\v" */
     size_t command_count;
 };
@@ -83,15 +88,17 @@ struct cw_usage {
 struct cw_usage_command {
     const char *name, *summary;        /* the summary is one line of the command's --help */
     int (*run)(int argc, char **argv); /* argv[0] is "command sub-command"; returns the exit status */
+    const char *group;                 /* a heading of at most 9 letters; NULL: the group of the row before */
+    bool rare;                         /* --help=all lists it, and --help does not */
 };
 
 /* Reads the command line into `options`. Ends the program with a usage error after a mistake, and after an option whose
  * name is not plain text. */
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options);
 
-/* Runs the sub-command that argv names, and answers --help, --version and a misspelt name; `about` is the purpose of
- * the command and `example` a line to type. Returns the exit status. The caller checks whether all output was
- * written. */
+/* Runs the sub-command that argv names, and answers --help, --help=all, --version and a misspelt name; `about` is the
+ * purpose of the command and `example` a line to type, or NULL. Returns the exit status. The caller checks whether all
+ * output was written. */
 int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, size_t count, const char *about,
                  const char *example);
 /* Runs the sub-command that argv names first, or `otherwise` if it names none. A word that is no file but close to a

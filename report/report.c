@@ -200,7 +200,7 @@ enum cw_status cw_report_check(struct cw_error *err)
 {
     return cw_page_whole ? CW_OK
                          : cw_error_set(err, CW_ERR_UNSUPPORTED,
-                                        "found no library for charts when this was built, expected d3 for --report: "
+                                        "found no library for charts when this was built, expected d3 for pages: "
                                         "install node-d3 and build again");
 }
 

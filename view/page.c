@@ -138,7 +138,7 @@ static enum cw_status check(const struct cw_view_input *in, size_t with_count)
         status = cw_report_check(in->err);
     if (status == CW_OK && (o->by || o->sort || o->filters.count || o->wide))
         return cw_error_set(in->err, CW_ERR_USAGE,
-                            "found --by, --sort, --filter or --wide with --report, expected none: the page does that");
+                            "found --by, --sort, --filter or --wide with a page, expected none: the page does that");
     return status;
 }
 

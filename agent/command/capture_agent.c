@@ -23,13 +23,17 @@ static void check_printed(void)
 int main(int argc, char **argv)
 {
     static const struct cw_usage_command table[] = {
-        {"range", "collect counters for each kernel launch of a program", cw_range_command},
-        {"pc", "sample where the warps of a program are and what they wait for", cw_pc_command},
-        {"sass", "count for each instruction of a program's kernels", cw_sass_command},
-        {"pm", "sample counters of a device at equal intervals, around a program or alone", cw_pm_command},
-        {"trace", "record what a program and its GPUs do, and when", cw_trace_command},
-        {"decode", "turn NVIDIA's counter data into ours", cw_decode_command},
-        {"doctor", "say what on this node would stop a capture", cw_doctor_command},
+        {.name = "range", .summary = "collect counters for each kernel launch of a program", .run = cw_range_command},
+        {.name = "pc",
+         .summary = "sample where the warps of a program are and what they wait for",
+         .run = cw_pc_command},
+        {.name = "sass", .summary = "count for each instruction of a program's kernels", .run = cw_sass_command},
+        {.name = "pm",
+         .summary = "sample counters of a device at equal intervals, around a program or alone",
+         .run = cw_pm_command},
+        {.name = "trace", .summary = "record what a program and its GPUs do, and when", .run = cw_trace_command},
+        {.name = "decode", .summary = "turn NVIDIA's counter data into ours", .run = cw_decode_command},
+        {.name = "doctor", .summary = "say what on this node would stop a capture", .run = cw_doctor_command},
     };
     cw_signals_begin();
     cw_start();

@@ -52,14 +52,14 @@ const struct cw_backend *cw_command_backend(const struct cw_command_capture *cap
 
 const struct cw_option cw_command_capture_options[] = {
     {"backend", 0, "cupti|sim", "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)",
-     CW_OPTION_CHOICE(struct cw_command_capture, backend)},
-    {"sim-seed", 0, "N", "sim: the seed that all numbers follow from (default: 0)",
+     CW_OPTION_RARE, CW_OPTION_CHOICE(struct cw_command_capture, backend)},
+    {"sim-seed", 0, "N", "sim: the seed of all numbers (default: 0)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct cw_command_capture, options.sim_seed, 0, UINT32_MAX)},
-    {"sim-steps", 0, "N", "sim: how many steps of training to pretend of a program that says nothing (default: 6)",
-     CW_OPTION_NUMBER(struct cw_command_capture, options.sim_steps, 1, 10000000)},
-    {"sim-processes", 0, "N", "sim: in how many processes, each with a GPU (default: 2)",
+    {"sim-steps", 0, "N", "sim: the number of pretended training steps for a program that reports none (default: 6)",
+     CW_OPTION_RARE, CW_OPTION_NUMBER(struct cw_command_capture, options.sim_steps, 1, 10000000)},
+    {"sim-processes", 0, "N", "sim: the number of processes, each with a GPU (default: 2)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct cw_command_capture, options.sim_processes, 1, 64)},
-    {"force", 0, NULL, "replace what has the name of the output, even if it is no capture",
+    {"force", 0, NULL, "replace a file of the output's name, even if it is no capture",
      CW_OPTION_FLAG(struct cw_command_capture, options.force)},
     {"quiet", 'q', NULL, "no progress on a terminal", CW_OPTION_FLAG(struct cw_command_capture, quiet)},
     {CW_OPTION_PROGRAM(struct cw_command_capture, options.argv)},
@@ -68,7 +68,7 @@ const struct cw_option cw_command_capture_options[] = {
 
 const struct cw_option cw_command_file_options[] = {
     {"output", 'o', "RUN.cwd",
-     "where to write the counter data; %r is the rank, %h the host, %q{NAME} an environment variable",
+     "the file for the counter data; %r is the rank, %h the host, %q{NAME} an environment variable",
      CW_OPTION_TEXT(struct cw_command_capture, options.output)},
     {CW_OPTION_ROWS(cw_command_capture_options)},
     {0},

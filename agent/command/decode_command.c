@@ -16,7 +16,7 @@
 enum { LARGEST_IMAGE = 1 << 30 };
 
 struct decode_options {
-    bool force;
+    bool force, quiet;
     const char *native, *output, *chip;
     const char *metrics; /* wanted counters, comma-separated; a metric's name stands for its counter. NULL: all */
 };
@@ -240,10 +240,11 @@ static const struct cw_option decode_arguments[] = {
     {"native", 0, "FILE", "NVIDIA's counter data (range --keep-native)", CW_OPTION_TEXT(struct decode_options, native)},
     {"metrics", 'm', "A,B,...", "the counters to take (default: every one)",
      CW_OPTION_TEXT(struct decode_options, metrics)},
-    {"chip", 0, "NAME", "the chip it is from (default: GH100)", CW_OPTION_TEXT(struct decode_options, chip)},
-    {"output", 'o', "RUN.cwd", "where to write the counter data", CW_OPTION_TEXT(struct decode_options, output)},
-    {"force", 0, NULL, "replace what has the name of the output, even if it is no capture",
+    {"chip", 0, "NAME", "its chip (default: GH100)", CW_OPTION_TEXT(struct decode_options, chip)},
+    {"output", 'o', "RUN.cwd", "the file for the counter data", CW_OPTION_TEXT(struct decode_options, output)},
+    {"force", 0, NULL, "replace a file of the output's name, even if it is no capture",
      CW_OPTION_FLAG(struct decode_options, force)},
+    {"quiet", 'q', NULL, "changes nothing: there are no notices", CW_OPTION_FLAG(struct decode_options, quiet)},
     {CW_OPTION_CHECK(check_arguments)},
     {0},
 };
@@ -254,7 +255,7 @@ int cw_decode_command(int argc, char **argv)
         decode_arguments, "",
         "Turns NVIDIA's counter data into counter data that metric-eval reads. Needs their "
         "host library, but no GPU.\v"
-        "Example:\n  capture-agent decode --native run.cd -o run.cwd"};
+        "Example:\n  $0 --native run.cd -o run.cwd"};
     struct decode_options options = {.chip = "GH100"};
     cw_usage_read(&usage, argc, argv, &options);
     struct cw_error err = CW_ERROR_INIT;

@@ -7,22 +7,23 @@
 
 struct doctor_arguments {
     const char *facts;
-    bool force;
+    bool force, quiet;
 };
 
 static const struct cw_option doctor_options[] = {
     {"facts", 0, "FILE",
-     "also write what is known of each GPU as JSON, for metric-config --device-facts; - prints that alone",
+     "also write a description of each GPU as JSON, for metric-config --device-facts; - prints that alone",
      CW_OPTION_TEXT(struct doctor_arguments, facts)},
-    {"force", 0, NULL, "replace a file that is no JSON, too", CW_OPTION_FLAG(struct doctor_arguments, force)},
+    {"force", 0, NULL, "also replace a file that is no JSON", CW_OPTION_FLAG(struct doctor_arguments, force)},
+    {"quiet", 'q', NULL, "no report, only the first obstacle", CW_OPTION_FLAG(struct doctor_arguments, quiet)},
     {0},
 };
 
-/* Examines the node. Prints a report of failures, unless standard output is for the facts alone. */
+/* Examines the node. Prints a report of failures, unless standard output is for the facts alone or nobody wants it. */
 static enum cw_status examine(const struct cw_backend *backend, const struct doctor_arguments *a, struct cw_error *err)
 {
     struct cw_node_facts *facts = a->facts ? cw_node_facts_create() : NULL;
-    bool alone = a->facts && cw_file_is_standard(a->facts);
+    bool alone = a->quiet || (a->facts && cw_file_is_standard(a->facts));
     struct cw_error failed = CW_ERROR_INIT;
     if (a->facts && !facts)
         return cw_error_nomem(err);
@@ -42,8 +43,8 @@ int cw_doctor_command(int argc, char **argv)
     static const struct cw_usage usage = {doctor_options, "",
                                           "Says what on this node would stop a capture, and how to mend it: a line for "
                                           "each check, ok, note or FAIL.\v"
-                                          "Example:\n  capture-agent doctor\n"
-                                          "  capture-agent doctor --facts node.json"};
+                                          "Example:\n  $0\n"
+                                          "  $0 --facts node.json"};
     struct doctor_arguments a = {0};
     cw_usage_read(&usage, argc, argv, &a);
     const struct cw_backend *backend = cw_command_real_backend();

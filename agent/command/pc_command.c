@@ -68,11 +68,11 @@ static void check_arguments(void *arguments, struct argp_state *state)
 }
 
 static const struct cw_option common_options[] = {
-    {"device", 0, "LIST", "only these GPUs, by number: 0,2 (default: all)",
+    {"device", 0, "LIST", "only some GPUs, by number: 0,2 (default: all)",
      CW_OPTION_READ(struct pc_arguments, options.filter.devices, cw_command_devices)},
-    {"kernel", 0, "REGEX", "only kernels whose name matches, mangled or readable; may be repeated",
+    {"kernel", 0, "REGEX", "only kernels with a matching name, mangled or readable; may be repeated",
      CW_OPTION_LIST(struct pc_arguments, options.filter.kernels, options.filter.kernel_count)},
-    {"exclude", 0, "REGEX", "no kernels whose name matches; may be repeated",
+    {"exclude", 0, "REGEX", "no kernels with a matching name; may be repeated",
      CW_OPTION_LIST(struct pc_arguments, options.filter.excluded, options.filter.excluded_count)},
     {CW_OPTION_GROUP(struct pc_arguments, options.when, cw_command_when_options)},
     {"code", 0, "all|none",
@@ -84,27 +84,27 @@ static const struct cw_option common_options[] = {
 
 static const struct cw_option pc_options[] = {
     {"mode", 0, "continuous|serialized",
-     "continuous (default): kernels run as they do without the agent; serialized: one after another, so that a sample "
-     "knows its launch",
+     "continuous (default): kernels run as without the agent; serialized: one after another, so that each sample has "
+     "its launch",
      CW_OPTION_CHOICE(struct pc_arguments, options.mode)},
-    {"period", 0, "5..31", "a sample each 2^N cycles of every SM (default: as CUPTI chooses)",
+    {"period", 0, "5..31", "a sample each 2^N cycles of every SM (default: CUPTI's choice)",
      CW_OPTION_NUMBER(struct pc_arguments, options.period, 5, 31)},
     {"stall-reasons", 0, "A,B", "only these stall reasons, such as long_scoreboard (default: all)",
      CW_OPTION_TAKE(split_reasons)},
     {"range", 0, "REGEX",
-     "sample only while a user range (NVTX, counterworks/annotate.h) is open whose name matches (default: all the "
+     "sample only while a user range (NVTX, counterworks/annotate.h) with a matching name is open (default: all the "
      "time)",
      CW_OPTION_TEXT(struct pc_arguments, options.filter.range)},
     {"launch-skip", 0, "N", "serialized: leave out the first N launches that match everything else",
      CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
-    {"launch-count", 0, "N", "serialized: sample at most N of the launches that match",
+    {"launch-count", 0, "N", "serialized: sample at most N of the matching launches",
      CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_count, 0, UINT32_MAX)},
-    {"list", 0, NULL, "print the stall reasons that this node's GPU knows", CW_OPTION_FLAG(struct pc_arguments, list)},
-    {"flush", 0, "SECONDS", "write what was sampled at least this often (default: 1)",
+    {"list", 0, NULL, "print the stall reasons of this node's GPU", CW_OPTION_FLAG(struct pc_arguments, list)},
+    {"flush", 0, "SECONDS", "write samples at least this often (default: 1)", CW_OPTION_RARE,
      CW_OPTION_UNITS(struct pc_arguments, options.flush_ns, 0, 1000000, 1000000000)},
-    {"buffer", 0, "MIB", "size of the hardware's buffer on the GPU (default: as CUPTI chooses)",
+    {"buffer", 0, "MIB", "size of the hardware's buffer on the GPU (default: CUPTI's choice)", CW_OPTION_RARE,
      CW_OPTION_UNITS(struct pc_arguments, options.buffer_bytes, 0, 1 << 20, 1 << 20)},
-    {"sim-drop", 0, "PERCENT", "sim: how many of the samples to lose (default: 0)",
+    {"sim-drop", 0, "PERCENT", "sim: the share of samples to lose (default: 0)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct pc_arguments, options.sim_drop, 0, 100)},
     {CW_OPTION_ROWS(common_options)},
     {CW_OPTION_CHECK(check_arguments)},
@@ -116,7 +116,7 @@ static const struct cw_option sass_options[] = {
      "SASS metrics; LEVEL is gpu (default), sm or smsp: one value for each instruction, or one for each of its SMs or "
      "sub-partitions",
      CW_OPTION_TAKE(split_metrics)},
-    {"list", 0, NULL, "print the SASS metrics that this node's GPU offers", CW_OPTION_FLAG(struct pc_arguments, list)},
+    {"list", 0, NULL, "print the SASS metrics of this node's GPU", CW_OPTION_FLAG(struct pc_arguments, list)},
     {CW_OPTION_ROWS(common_options)},
     {CW_OPTION_CHECK(check_arguments)},
     {0},
@@ -154,10 +154,10 @@ int cw_pc_command(int argc, char **argv)
         pc_options, "-- PROGRAM [ARGUMENT...]\n--list",
         "Runs an unmodified program and samples the program counters of its kernels, with what each warp waits for. "
         "The code that samples point into is kept in the file. The program's exit status is passed on.\v"
-        "Example:\n  capture-agent pc -o run.cwd -- ./app\n"
-        "  capture-agent pc -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n"
-        "  capture-agent pc -o run.cwd --range '^step' --exclude nccl -- python train.py\n"
-        "  capture-agent pc -o run.cwd --backend sim -- true"};
+        "Example:\n  $0 -o run.cwd -- ./app\n"
+        "  $0 -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n"
+        "  $0 -o run.cwd --range '^step' --exclude nccl -- python train.py\n"
+        "  $0 -o run.cwd --backend sim -- true"};
     return run(&usage, argc, argv, false);
 }
 
@@ -168,7 +168,7 @@ int cw_sass_command(int argc, char **argv)
         "Runs an unmodified program and counts for each instruction of its kernels. CUPTI patches the kernels for "
         "that. Counts are fetched when a context or the program ends, so a program that is killed leaves none. The "
         "code is kept in the file. The program's exit status is passed on.\v"
-        "Example:\n  capture-agent sass --list\n"
-        "  capture-agent sass -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app"};
+        "Example:\n  $0 --list\n"
+        "  $0 -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app"};
     return run(&usage, argc, argv, true);
 }

@@ -69,47 +69,46 @@ static void check_arguments(void *arguments, struct argp_state *state)
 }
 
 static const struct cw_option pm_options[] = {
-    {"config", 'c', "PLAN.cwc", "the config image that metric-config --profiler pm wrote",
+    {"config", 'c', "PLAN.cwc", "a config image from metric-config --profiler pm",
      CW_OPTION_TEXT(struct pm_arguments, capture.plan)},
     {"interval", 0, "N[ns|us|ms|sys]", "time between samples; with sys, cycles of the system clock (default: 100us)",
      CW_OPTION_READ(struct pm_arguments, options, read_interval)},
-    {"duration", 0, "N[s|m|h]", "how long to sample (default: as long as the program runs)",
+    {"duration", 0, "N[s|m|h]", "the time to sample (default: as long as the program runs)",
      CW_OPTION_READ(struct pm_arguments, options.duration_s, cw_command_seconds)},
     {"window", 0, "N[s|ms|us]",
-     "sample for so long at a time into the hardware's buffer, and decode between such windows: at short intervals, at "
-     "which samples would be lost otherwise (default: all the time)",
+     "sample for so long at a time into the hardware's buffer, and decode between windows. Use it at short intervals, "
+     "which would otherwise lose samples (default: all the time)",
      CW_OPTION_READ(struct pm_arguments, options.window_s, cw_command_seconds)},
-    {"every", 0, "N[s|ms|us]", "from the start of a window to the next (default: as soon as one is decoded)",
+    {"every", 0, "N[s|ms|us]", "time from the start of a window to the next (default: as soon as one is decoded)",
      CW_OPTION_READ(struct pm_arguments, options.every_s, cw_command_seconds)},
     {"range", 0, "REGEX",
-     "a window for each user range (NVTX) whose name matches, of at most --window (default: 20,000 samples); the "
+     "a window for each user range (NVTX) with a matching name, of at most --window (default: 20,000 samples); the "
      "program waits for its start and its end",
      CW_OPTION_TEXT(struct pm_arguments, options.filter.range)},
     {"kernel", 0, "REGEX",
-     "a window for each launch of a kernel whose name matches, mangled or readable, within such ranges where --range "
-     "is "
-     "given; the program waits for its start and its end; may be repeated",
+     "a window for each launch of a kernel with a matching name, mangled or readable, with --range only within "
+     "matching ranges; the program waits for its start and its end; may be repeated",
      CW_OPTION_LIST(struct pm_arguments, options.filter.kernels, options.filter.kernel_count)},
-    {"exclude", 0, "REGEX", "the same for each launch of other kernels; may be repeated",
+    {"exclude", 0, "REGEX", "the same as --kernel for each launch of other kernels; may be repeated",
      CW_OPTION_LIST(struct pm_arguments, options.filter.excluded, options.filter.excluded_count)},
     {"launch-skip", 0, "N", "no window for the first N launches that match everything else",
      CW_OPTION_NUMBER(struct pm_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
-    {"launch-count", 0, "N", "windows for at most N of the launches that match",
+    {"launch-count", 0, "N", "windows for at most N of the matching launches",
      CW_OPTION_NUMBER(struct pm_arguments, options.filter.launch_count, 0, UINT32_MAX)},
     {CW_OPTION_GROUP(struct pm_arguments, options.when, cw_command_when_options)},
     {"device", 0, "LIST", "the GPUs to sample, by number: 0,2, or all of the plan's chip (default: 0)",
      CW_OPTION_READ(struct pm_arguments, options.devices, cw_command_devices)},
-    {"buffer", 0, "MIB", "size of the hardware's buffer (default: 256; with --window as much as that needs)",
-     CW_OPTION_UNITS(struct pm_arguments, options.buffer_bytes, 0, 4096, 1 << 20)},
+    {"buffer", 0, "MIB", "size of the hardware's buffer (default: 256; with --window the size that the window needs)",
+     CW_OPTION_RARE, CW_OPTION_UNITS(struct pm_arguments, options.buffer_bytes, 0, 4096, 1 << 20)},
     {"no-trace", 0, NULL, "do not record the program's kernel launches, copies and user ranges",
      CW_OPTION_FLAG(struct pm_arguments, options.no_trace)},
-    {"sim-samples", 0, "N", "sim: how many samples to pretend (default: 48)",
+    {"sim-samples", 0, "N", "sim: the number of pretended samples (default: 48)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct pm_arguments, options.sim_samples, 0, 10000000)},
-    {"sim-drop", 0, "N", "sim: how many samples to lose (default: 0)",
+    {"sim-drop", 0, "N", "sim: the number of samples to lose (default: 0)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct pm_arguments, options.sim_drop, 0, 1000000)},
-    {"sim-lack", 0, "UNIT", "sim: pretend that the GPUs lack this unit: nvlrx",
+    {"sim-lack", 0, "UNIT", "sim: pretend that the GPUs lack this unit: nvlrx", CW_OPTION_RARE,
      CW_OPTION_TEXT(struct pm_arguments, capture.options.sim_lack)},
-    {"sim-overflow", 0, NULL, "sim: pretend that the hardware's buffer was full once",
+    {"sim-overflow", 0, NULL, "sim: pretend that the hardware's buffer was full once", CW_OPTION_RARE,
      CW_OPTION_FLAG(struct pm_arguments, options.sim_overflow)},
     {CW_OPTION_GROUP(struct pm_arguments, capture, cw_command_file_options)},
     {CW_OPTION_CHECK(check_arguments)},
@@ -122,10 +121,10 @@ int cw_pm_command(int argc, char **argv)
         pm_options, "[-- PROGRAM [ARGUMENT...]]",
         "Samples the plan's counters of whole GPUs at equal intervals, while an unmodified program runs or for a given "
         "time. The program's kernel launches are recorded, too. The program's exit status is passed on.\v"
-        "Example:\n  capture-agent pm -c plan.cwc -o run.cwd --interval 100us -- python train.py\n"
-        "  capture-agent pm -c plan.cwc -o run.cwd --device all --duration 10\n"
-        "  capture-agent pm -c plan.cwc -o run.cwd --interval 5us --window 50ms --every 1s -- ./app\n"
-        "  capture-agent pm --backend sim -c plan.cwc -o run.cwd -- true"};
+        "Example:\n  $0 -c plan.cwc -o run.cwd --interval 100us -- python train.py\n"
+        "  $0 -c plan.cwc -o run.cwd --device all --duration 10\n"
+        "  $0 -c plan.cwc -o run.cwd --interval 5us --window 50ms --every 1s -- ./app\n"
+        "  $0 --backend sim -c plan.cwc -o run.cwd -- true"};
     struct pm_arguments a = {
         .capture = {.backend = cw_command_default_backend()},
         .options = {.devices = 1, .interval = 100000, .sim_samples = 48, .filter = {.launch_count = UINT64_MAX}}};

@@ -115,82 +115,83 @@ static enum cw_status check_native(const struct range_arguments *a, struct cw_er
 }
 
 static const struct cw_option range_options[] = {
-    {"config", 'c', "PLAN.cwc", "the config image that metric-config wrote",
+    {"config", 'c', "PLAN.cwc", "a config image from metric-config",
      CW_OPTION_TEXT(struct range_arguments, capture.plan)},
     {"output", 'o', "RUN.cwd",
-     "where to write the counter data; %p (process) and %r (rank) make a file for each, %h is the host, %q{NAME} an "
+     "the file for the counter data; %p (process) and %r (rank) make a file for each, %h is the host, %q{NAME} an "
      "environment variable",
      CW_OPTION_TEXT(struct range_arguments, capture.options.output)},
     {"replay", 0, "batch|kernel|application|user|multiplex",
-     "how all passes come about. batch: launches are repeated together. kernel: each launch is repeated by itself, "
-     "which is slower, assumes nothing of the program, and ends at its first CUDA graph. application: the program runs "
-     "once for each pass. user: the program repeats a piece of its work (counterworks/annotate.h). multiplex: "
-     "nothing is repeated; each launch, or user range, is counted in one pass, and passes take turns over those of one "
-     "kernel, grid and block, or of one path. Default: batch for launches, application for user ranges",
+     "the way to collect all passes. batch: repeats launches together. kernel: repeats each launch by itself, which is "
+     "slower, assumes nothing about the program, and ends at its first CUDA graph. application: runs the program once "
+     "for each pass. user: the program repeats a piece of its work (counterworks/annotate.h). multiplex: repeats "
+     "nothing; counts each launch, or user range, in one pass, and passes take turns over the launches of one kernel, "
+     "grid and block, or over the ranges of one path. Default: batch for launches, application for user ranges",
      CW_OPTION_CHOICE(struct range_arguments, options.replay)},
     {"ranges", 0, "auto|user",
      "auto (default): one range for each launch; user: the program's own ranges (NVTX, counterworks/annotate.h)",
      CW_OPTION_CHOICE(struct range_arguments, options.user)},
     {"scope", 0, "auto|context|device",
-     "whose work counts. context: that of the context that launched it. device: all that the GPU does meanwhile, which "
-     "is faster, and the same where nothing else uses the GPU. auto (default): device while no other process is seen "
-     "on the GPU; else, and under application replay, context",
+     "the work to count. context: only the work of the launching context. device: all work of the GPU meanwhile, which "
+     "is faster, and the same if nothing else uses the GPU. auto (default): device while the agent sees no other "
+     "process on the GPU; else, and under application replay, context",
      CW_OPTION_CHOICE(struct range_arguments, scope)},
     {"graphs", 0, "nodes|whole",
-     "batch: of the launch of a CUDA graph, a range for each of its kernels, which are then launched one by one "
-     "(default), or one for the whole, as with other kinds of replay",
+     "batch: nodes (default) launches the kernels of a CUDA graph one by one, with a range for each; whole makes one "
+     "range of the graph, as other kinds of replay do",
      CW_OPTION_CHOICE(struct range_arguments, graphs)},
-    {"levels", 0, "N", "how many levels of nested user ranges, each in passes of its own (default: 1)",
-     CW_OPTION_NUMBER(struct range_arguments, options.levels, 1, 16)},
+    {"levels", 0, "N", "the number of levels of nested user ranges, each in passes of its own (default: 1)",
+     CW_OPTION_RARE, CW_OPTION_NUMBER(struct range_arguments, options.levels, 1, 16)},
     {"every", 0, "N",
      "multiplex: count every N-th launch of a kernel, grid and block, or every N-th user range of a path (default: "
      "all)",
      CW_OPTION_NUMBER(struct range_arguments, options.every, 1, UINT32_MAX)},
     {"slowdown", 0, "P%",
-     "multiplex: let so much go by uncounted that the program takes at most P% longer; what is counted first, at once, "
-     "is made up for afterwards (default: count all)",
+     "multiplex: let launches go by uncounted, so that the program takes at most P% longer; the first launches are "
+     "counted at once, and made up for afterwards (default: count all)",
      CW_OPTION_READ(struct range_arguments, options.slowdown, read_slowdown)},
     {"kernel", 0, "REGEX",
-     "only launches of kernels whose name matches, mangled or readable; of a CUDA graph that is one range it is "
+     "only launches of kernels with a matching name, mangled or readable; a CUDA graph as one range has the name "
      "'graph (12 kernels)'; may be repeated",
      CW_OPTION_LIST(struct range_arguments, options.filter.kernels, options.filter.kernel_count)},
-    {"exclude", 0, "REGEX", "no launches of kernels whose name matches; may be repeated",
+    {"exclude", 0, "REGEX", "no launches of kernels with a matching name; may be repeated",
      CW_OPTION_LIST(struct range_arguments, options.filter.excluded, options.filter.excluded_count)},
-    {"launch-skip", 0, "N", "leave out the first N that match everything else",
+    {"launch-skip", 0, "N", "leave out the first N launches that match everything else",
      CW_OPTION_NUMBER(struct range_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
-    {"launch-count", 0, "N", "collect at most N of those that match",
+    {"launch-count", 0, "N", "collect at most N of the matching launches",
      CW_OPTION_NUMBER(struct range_arguments, options.filter.launch_count, 0, UINT32_MAX)},
-    {"range", 0, "REGEX", "only user ranges whose name matches, or launches within them",
+    {"range", 0, "REGEX", "only user ranges with a matching name, or launches within them",
      CW_OPTION_TEXT(struct range_arguments, options.filter.range)},
     {CW_OPTION_GROUP(struct range_arguments, options.when, cw_command_when_options)},
-    {"device", 0, "LIST", "only these GPUs, by number: 0,2 (default: all)",
+    {"device", 0, "LIST", "only some GPUs, by number: 0,2 (default: all)",
      CW_OPTION_READ(struct range_arguments, options.filter.devices, cw_command_devices)},
-    {"process", 0, "REGEX", "only processes whose program's name matches",
+    {"process", 0, "REGEX", "only processes of programs with a matching name",
      CW_OPTION_TEXT(struct range_arguments, options.filter.process)},
     {"follow-children", 0, "yes|no", "also processes that the program starts (default: yes)",
      CW_OPTION_CHOICE(struct range_arguments, options.filter.only_program)},
     {"reserve-device", 0, "MIB",
-     "batch and user: how much memory of the GPU stays free where the program's is saved on it (default: 2048, of a "
-     "small GPU a sixteenth)",
-     CW_OPTION_NUMBER(struct range_arguments, options.reserve_mb, 0, 1 << 20)},
+     "batch and user: the memory of the GPU that stays free when the agent saves the program's memory there (default: "
+     "2048, on a small GPU a sixteenth)",
+     CW_OPTION_RARE, CW_OPTION_NUMBER(struct range_arguments, options.reserve_mb, 0, 1 << 20)},
     {"save-on-host", 0, "MIB",
-     "batch and user: how much memory of the host saving may take where the GPU's is not enough, at a second for each "
-     "GB in each pass (default: 1024); what needs more is counted once",
-     CW_OPTION_NUMBER(struct range_arguments, options.on_host_mb, 0, 1 << 20)},
+     "batch and user: the host memory for saving if the GPU's is not enough, at a second for each GB in each pass "
+     "(default: 1024); launches that need more are counted once",
+     CW_OPTION_RARE, CW_OPTION_NUMBER(struct range_arguments, options.on_host_mb, 0, 1 << 20)},
     {"keep-native", 0, "FILE",
-     "also keep NVIDIA's counter data (FILE, FILE.1, ...); then no counter is collected in several passes",
-     CW_OPTION_TEXT(struct range_arguments, options.keep_native)},
-    {"verbose", 0, NULL, "say in the end how many batches there were, what ended them, and what their time went into",
+     "also keep NVIDIA's counter data (FILE, FILE.1, ...), in files other than the plan and the output; then no "
+     "counter is collected in several passes",
+     CW_OPTION_RARE, CW_OPTION_TEXT(struct range_arguments, options.keep_native)},
+    {"verbose", 0, NULL, "at the end print the number of batches, the calls that ended them, and where their time went",
      CW_OPTION_FLAG(struct range_arguments, options.verbose)},
     {"sim-kernels", 0, "N", "sim: pretend so many launches of sim_kernel_0, sim_kernel_1... instead of training",
-     CW_OPTION_NUMBER(struct range_arguments, options.sim_kernels, 0, 1000000)},
-    {"sim-lack", 0, "UNIT", "sim: pretend that the GPUs lack this unit: nvlrx",
+     CW_OPTION_RARE, CW_OPTION_NUMBER(struct range_arguments, options.sim_kernels, 0, 1000000)},
+    {"sim-lack", 0, "UNIT", "sim: pretend that the GPUs lack this unit: nvlrx", CW_OPTION_RARE,
      CW_OPTION_TEXT(struct range_arguments, capture.options.sim_lack)},
     {"sim-loop", 0, "N",
-     "sim: how many kernels take turns; launches of one name are nearly alike then (default: no two are; with "
-     "multiplex 3)",
-     CW_OPTION_NUMBER(struct range_arguments, options.sim_loop, 1, 1000000)},
-    {"sim-drop", 0, "N", "sim: how many launches to lose (default: 0)",
+     "sim: the number of kernels that take turns; launches of one name are then nearly alike (default: no two are; "
+     "with multiplex 3)",
+     CW_OPTION_RARE, CW_OPTION_NUMBER(struct range_arguments, options.sim_loop, 1, 1000000)},
+    {"sim-drop", 0, "N", "sim: the number of launches to lose (default: 0)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct range_arguments, options.sim_drop, 0, 1000000)},
     {CW_OPTION_GROUP(struct range_arguments, capture, cw_command_capture_options)},
     {CW_OPTION_CHECK(check_arguments)},
@@ -204,10 +205,10 @@ int cw_range_command(int argc, char **argv)
         "Runs an unmodified program and collects the plan's counters for each kernel launch, or for its own ranges. "
         "The program's exit status is passed on.\v"
         "Launches have facts as well, whatever the plan: registers, shared and local memory, clusters.\n\n"
-        "Example:\n  capture-agent range -c plan.cwc -o run.cwd -- ./app --size 4096\n"
-        "  capture-agent range -c plan.cwc -o run.cwd --kernel gemm -- python train.py\n"
-        "  capture-agent range -c plan.cwc -o run.cwd --ranges user -- python train.py\n"
-        "  capture-agent range --backend sim -c plan.cwc -o run.cwd -- true"};
+        "Example:\n  $0 -c plan.cwc -o run.cwd -- ./app --size 4096\n"
+        "  $0 -c plan.cwc -o run.cwd --kernel gemm -- python train.py\n"
+        "  $0 -c plan.cwc -o run.cwd --ranges user -- python train.py\n"
+        "  $0 --backend sim -c plan.cwc -o run.cwd -- true"};
     struct range_arguments a = {.capture = {.backend = cw_command_default_backend()},
                                 .graphs = GRAPHS_NOT_GIVEN,
                                 .options = {.replay = not_given,

@@ -55,82 +55,82 @@ static void check_arguments(void *arguments, struct argp_state *state)
 /* Options for the times to trace. */
 static const struct cw_option window_options[] = {
     {"delay", 'y', "N[s|ms|us]", "trace from so long after the program's start on (default: from its start)",
-     CW_OPTION_READ(struct trace_arguments, options.windows.delay_ns, cw_command_ns)},
+     CW_OPTION_RARE, CW_OPTION_READ(struct trace_arguments, options.windows.delay_ns, cw_command_ns)},
     {"duration", 'd', "N[s|ms|us]", "trace for so long; the program runs on to its end (default: to its end)",
-     CW_OPTION_READ(struct trace_arguments, options.windows.duration_ns, cw_command_ns)},
+     CW_OPTION_RARE, CW_OPTION_READ(struct trace_arguments, options.windows.duration_ns, cw_command_ns)},
     {"window", 0, "N[s|ms|us]", "trace for so long at a time (default: all the time)",
      CW_OPTION_READ(struct trace_arguments, options.windows.length_ns, cw_command_ns)},
-    {"every", 0, "N[s|ms|us]", "from the start of a window to the next (default: there is one)",
+    {"every", 0, "N[s|ms|us]", "time from the start of a window to the next (default: one window)",
      CW_OPTION_READ(struct trace_arguments, options.windows.every_ns, cw_command_ns)},
-    {"range", 0, "REGEX", "trace while a user range (NVTX, counterworks/annotate.h) is open whose name matches",
+    {"range", 0, "REGEX", "trace while a user range (NVTX, counterworks/annotate.h) with a matching name is open",
      CW_OPTION_TEXT(struct trace_arguments, options.filter.range)},
     {"kernel", 0, "REGEX",
-     "trace from the first launch on of a kernel whose name matches, mangled or readable; may be repeated",
+     "trace from the first launch of a kernel with a matching name on, mangled or readable; may be repeated",
      CW_OPTION_LIST(struct trace_arguments, options.filter.kernels, options.filter.kernel_count)},
-    {"launch-skip", 0, "N", "leave out what comes before N launches have been made, of all kernels or of --kernel",
+    {"launch-skip", 0, "N", "begin after N launches, of all kernels or of --kernel",
      CW_OPTION_NUMBER(struct trace_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
-    {"launch-count", 0, "N", "end after N more of these launches; what else happens meanwhile is traced, too",
+    {"launch-count", 0, "N", "end after N more of these launches; everything else meanwhile is traced, too",
      CW_OPTION_NUMBER(struct trace_arguments, options.filter.launch_count, 1, UINT32_MAX)},
     {CW_OPTION_GROUP(struct trace_arguments, options.windows, cw_command_when_options)},
-    {"toggle", 0, NULL, "a SIGUSR2 to the agent begins the trace, the next one ends it, and so on",
+    {"toggle", 0, NULL, "a SIGUSR2 to the agent begins the trace, the next one ends it, and so on", CW_OPTION_RARE,
      CW_OPTION_FLAG(struct trace_arguments, options.windows.toggled)},
     {0},
 };
 
 static const struct cw_option sim_options[] = {
-    {"sim-drop", 0, "N", "sim: how many kernels to lose (default: 0)",
+    {"sim-drop", 0, "N", "sim: the number of kernels to lose (default: 0)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct trace_arguments, options.sim_drop, 0, 1000000)},
-    {"sim-untimed", 0, "N", "sim: how many kernels to record without times (default: 0)",
+    {"sim-untimed", 0, "N", "sim: the number of kernels to record without times (default: 0)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct trace_arguments, options.sim_untimed, 0, 1000000)},
-    {"sim-drift", 0, "N", "sim: how far the clocks of GPUs run off, so many in a million (default: 0)",
+    {"sim-drift", 0, "N", "sim: the drift of the GPUs' clocks, so many in a million (default: 0)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct trace_arguments, options.sim_drift, 0, 100000)},
-    {"sim-unfinished", 0, NULL, "sim: the last process is killed, and what it had not sent is lost",
+    {"sim-unfinished", 0, NULL, "sim: the last process is killed, and its unsent rows are lost", CW_OPTION_RARE,
      CW_OPTION_FLAG(struct trace_arguments, options.sim_unfinished)},
     {0},
 };
 
 static const struct cw_option trace_options[] = {
     {"output", 'o', "RUN.cwd",
-     "where to write the trace; %p (process) and %r (rank) make a file for each, %h is the host, %q{NAME} an "
-     "environment variable",
+     "the file for the trace; %p (process) and %r (rank) make a file for each, %h is the host, %q{NAME} an environment "
+     "variable",
      CW_OPTION_TEXT(struct trace_arguments, capture.options.output)},
     {"kinds", 't', "LIST",
-     "what to record: kinds and groups of them, as gpu,nvtx; with a - in front without them, as -driver (default: "
-     "default)",
+     "kinds to record, and groups of them, as gpu,nvtx; a - in front leaves them out, as -driver (default: default)",
      CW_OPTION_READ(struct trace_arguments, options.kinds, read_kinds)},
     {"list-kinds", 0, NULL, "print all kinds and groups", CW_OPTION_FLAG(struct trace_arguments, list)},
     {"calls", 0, "LIST",
-     "which calls of the runtime and driver, as 'cudaMalloc*,cuLaunchKernel', or -cudaGetDevice for all but that "
-     "(default: those that launch, copy, set, wait, ask, allocate, load code or record an event)",
+     "calls of the runtime and driver, as 'cudaMalloc*,cuLaunchKernel', or -cudaGetDevice for all but that (default: "
+     "calls that launch, copy, set, wait, ask, allocate, load code or record an event)",
      CW_OPTION_TEXT(struct trace_arguments, options.calls)},
     {"graphs", 0, "nodes|whole",
-     "of the launch of a CUDA graph, record each of its kernels and copies (default), or the whole, which costs less",
+     "record each kernel and copy of a CUDA graph (default), or each graph launch as a whole, which costs less",
      CW_OPTION_CHOICE(struct trace_arguments, options.whole_graphs)},
     {"attach", 'p', "PID",
-     "trace a process that runs, which was started with CUDA_INJECTION64_PATH (and NVTX_INJECTION64_PATH) naming "
-     "libcounterworks_inject.so; it runs on when --duration is over or at Ctrl-C",
+     "trace a running process that was started with CUDA_INJECTION64_PATH (and NVTX_INJECTION64_PATH) naming "
+     "libcounterworks_inject.so; it runs on after --duration or Ctrl-C",
      CW_OPTION_NUMBER(struct trace_arguments, options.attach, 1, INT32_MAX)},
-    {"latency", 0, NULL, "record when launches were queued and submitted, too",
+    {"latency", 0, NULL, "also record the times when launches were queued and submitted",
      CW_OPTION_FLAG(struct trace_arguments, options.latency)},
-    {"launch-attributes", 0, NULL, "record attributes of launches, as cluster policies, too",
+    {"launch-attributes", 0, NULL, "also record attributes of launches, such as cluster policies", CW_OPTION_RARE,
      CW_OPTION_FLAG(struct trace_arguments, options.attributes)},
-    {"hes", 0, NULL, "take times from the hardware event system, on chips that have it",
+    {"hes", 0, NULL, "take times from the hardware event system, on chips that have it", CW_OPTION_RARE,
      CW_OPTION_FLAG(struct trace_arguments, options.hes)},
     {"environment", 0, "N[s|ms|us]", "time between readings of clocks, power and temperature (default: 100ms)",
-     CW_OPTION_READ(struct trace_arguments, options.environment_ns, cw_command_ns)},
+     CW_OPTION_RARE, CW_OPTION_READ(struct trace_arguments, options.environment_ns, cw_command_ns)},
     {CW_OPTION_ROWS(window_options)},
-    {"device", 0, "LIST", "only these GPUs, by number: 0,2 (default: all)",
+    {"device", 0, "LIST", "only some GPUs, by number: 0,2 (default: all)",
      CW_OPTION_READ(struct trace_arguments, options.filter.devices, cw_command_devices)},
-    {"process", 0, "REGEX", "only processes whose program's name matches",
+    {"process", 0, "REGEX", "only processes of programs with a matching name",
      CW_OPTION_TEXT(struct trace_arguments, options.filter.process)},
     {"follow-children", 0, "yes|no", "also processes that the program starts (default: yes)",
      CW_OPTION_CHOICE(struct trace_arguments, options.filter.only_program)},
-    {"flush", 0, "N[s|ms|us]", "write what was recorded at least this often (default: 1s)",
+    {"flush", 0, "N[s|ms|us]", "write rows at least this often (default: 1s)", CW_OPTION_RARE,
      CW_OPTION_READ(struct trace_arguments, options.flush_ns, cw_command_ns)},
-    {"buffer", 0, "MIB", "size of a buffer in the program (default: 4)",
+    {"buffer", 0, "MIB", "size of a buffer in the program (default: 4)", CW_OPTION_RARE,
      CW_OPTION_UNITS(struct trace_arguments, options.buffer_bytes, 1, 64, 1 << 20)},
-    {"buffers", 0, "N", "how many of them at most; what comes when all are full is lost, and counted (default: 16)",
-     CW_OPTION_NUMBER(struct trace_arguments, options.buffer_count, 2, 1024)},
+    {"buffers", 0, "N",
+     "the greatest number of buffers; rows that come when all are full are lost, and counted (default: 16)",
+     CW_OPTION_RARE, CW_OPTION_NUMBER(struct trace_arguments, options.buffer_count, 2, 1024)},
     {CW_OPTION_ROWS(sim_options)},
     {CW_OPTION_GROUP(struct trace_arguments, capture, cw_command_capture_options)},
     {CW_OPTION_CHECK(check_arguments)},
@@ -166,10 +166,10 @@ int cw_trace_command(int argc, char **argv)
         "Runs an unmodified program and records what it and its GPUs do, and when: kernels, copies, calls, waits, user "
         "ranges. Nothing is replayed. What was recorded and what was lost is told in the end. The program's exit "
         "status is passed on.\v"
-        "Example:\n  capture-agent trace -o run.cwd -- ./app\n"
-        "  capture-agent trace -o run-%r.cwd -t gpu,nvtx --range '^step' -- ./train\n"
-        "  capture-agent trace -o run.cwd -t all --delay 10s --duration 1s -- ./server\n"
-        "  capture-agent trace --backend sim -o run.cwd -- true"};
+        "Example:\n  $0 -o run.cwd -- ./app\n"
+        "  $0 -o run-%r.cwd -t gpu,nvtx --range '^step' -- ./train\n"
+        "  $0 -o run.cwd -t all --delay 10s --duration 1s -- ./server\n"
+        "  $0 --backend sim -o run.cwd -- true"};
     struct trace_arguments a = {.capture = {.backend = cw_command_default_backend()},
                                 .options = {.filter = {.launch_count = UINT64_MAX},
                                             .environment_ns = 100000000,

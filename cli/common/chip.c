@@ -24,12 +24,13 @@ const struct cw_option cw_cli_metrics_db_options[] = {
     {0},
 };
 const struct cw_option cw_cli_chip_options[] = {
-    {"chip", 'c', "NAME", "the chip, or a product with it (metric-query chips lists them)",
+    {"chip", 'c', "NAME", "the chip, or a product with it (\"counterworks chips\" lists them)",
      CW_OPTION_TEXT(struct cw_cli_chip, name)},
     {"chip-file", 0, "FILE", "a chip's YAML file, instead of --chip", CW_OPTION_TEXT(struct cw_cli_chip, file)},
-    {"chip-of", 0, "FILE", "the chip of a capture or a plan, instead of --chip",
+    {"chip-of", 0, "FILE", "the chip of a capture or a plan, instead of --chip", CW_OPTION_RARE,
      CW_OPTION_TEXT(struct cw_cli_chip, of)},
     {CW_OPTION_ROWS(cw_cli_metrics_db_options)},
+    {CW_OPTION_GROUP(struct cw_cli_chip, quiet, cw_cli_quiet_options)},
     {CW_OPTION_CHECK(check_chip)},
     {0},
 };
@@ -52,7 +53,7 @@ enum cw_status cw_cli_chip_open(struct counterworks_chip **chip, const struct cw
         counterworks_chip_open_file(chip, NULL, from->file, &error);
     else
         counterworks_chip_open(chip, NULL, from->name, &error);
-    if (*chip)
+    if (*chip && !from->quiet)
         counterworks_chip_tell(*chip, cw_cli_tell, NULL);
     return cw_cli_take(&error, err);
 }

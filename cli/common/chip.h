@@ -12,6 +12,7 @@ enum { CW_CLI_METRICS_DB_MAX = 64 };
 struct cw_cli_chip {
     const char *name, *file, *of; /* --chip, --chip-file, --chip-of: one of them */
     const char *node;             /* what is known of a node's GPUs, with --chip or alone; NULL: no node */
+    bool quiet;                   /* --quiet */
     size_t count;
     const char *own[CW_CLI_METRICS_DB_MAX]; /* --metrics-db, each may refer to those before it */
 };

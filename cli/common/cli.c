@@ -34,10 +34,16 @@ enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_err
     return err->code;
 }
 
-/* The bool itself is the struct that the row stores in. */
+/* The bool itself is the struct that the rows store in. */
 const struct cw_option cw_cli_force_options[] = {
     {"force", 0, NULL, "replace an output that is there, even if it is a file of another kind", .kind = CW_OPTION__FLAG,
      .at = 0, .size = sizeof(bool)},
+    {0},
+};
+
+const struct cw_option cw_cli_quiet_options[] = {
+    {"quiet", 'q', NULL, "only the data: no notices, no progress", .kind = CW_OPTION__FLAG, .at = 0,
+     .size = sizeof(bool)},
     {0},
 };
 

@@ -12,8 +12,9 @@ int cw_cli_finish(enum cw_status status, const struct cw_error *err);
 /* What a call of libcounterworks said. */
 enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_error *err);
 
-/* --force, for a bool of the command's options: CW_OPTION_GROUP(struct options, force, cw_cli_force_options). */
-extern const struct cw_option cw_cli_force_options[];
+/* --force and --quiet, each for a bool of the command's options: CW_OPTION_GROUP(struct options, force,
+ * cw_cli_force_options). */
+extern const struct cw_option cw_cli_force_options[], cw_cli_quiet_options[];
 
 /* argp with this project's exit code for usage errors and version text. */
 void cw_cli_init(void);

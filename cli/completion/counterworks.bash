@@ -1,9 +1,15 @@
 # Completion for bash. Commands and options come from --help, names of chips, sets and metrics from metric-query complete:
-# nothing here has to follow a change of either.
+# nothing here has to follow a change of either. Options that --help=all alone shows come where no other fits.
 
 # _counterworks_commands TEXT: the sub-commands that a --help tells
 _counterworks_commands() {
-    sed -nE -e 's/^  ([a-z][a-z-]*)  +.*/\1/p' -e 's/^  or:.*\[OPTION\.\.\.\] ([a-z]+) .*/\1/p' <<<"$1"
+    sed -nE -e 's/^  ([a-z][a-z-]*)  +.*/\1/p' -e 's/^  or:.*\[OPTION\.\.\.\] ([a-z]+) .*/\1/p' \
+        -e 's/^([A-Z][a-z]+ +| {10})([a-z]+)  +.*/\2/p' <<<"$1"
+}
+
+# _counterworks_options TEXT WORD: the options that a --help has for a word
+_counterworks_options() {
+    compgen -W "$(sed -nE 's/^ +(-., )?(--[a-z][a-z-]*).*/\2/p' <<<"$1")" -- "$2"
 }
 
 # _counterworks_argument TEXT OPTION: what stands after the = of an option, or nothing
@@ -41,11 +47,12 @@ _counterworks_value() {
 _counterworks() {
     local command=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local help sub='' commands argument i lines
+    local -a usage=("$command")
     local -a chip=()
     # bash splits a word at =
     [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
     [[ $word == = ]] && word=
-    help=$("$command" --help 2>/dev/null) || return 0
+    help=$("$command" --help=all 2>/dev/null) || return 0
     commands=$(_counterworks_commands "$help")
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
@@ -54,20 +61,24 @@ _counterworks() {
         *) [[ -n $sub ]] || ! grep -qxF -e "${COMP_WORDS[i]}" <<<"$commands" || sub=${COMP_WORDS[i]} ;;
         esac
     done
-    [[ -z $sub ]] || help=$("$command" "$sub" --help 2>/dev/null)
+    # a capture instead of a command
+    [[ -n $sub || ${command##*/} != counterworks || $COMP_CWORD -lt 2 ]] || sub=table
+    [[ -z $sub ]] || usage+=("$sub")
+    [[ -z $sub ]] || help=$("${usage[@]}" --help=all 2>/dev/null)
     argument=$(_counterworks_argument "$help" "$before")
     [[ $before == -c && $argument == NAME ]] && before=--chip
     if [[ -n $argument ]]; then
         lines=$(_counterworks_value "$before" "$argument" "$word" "${chip[@]}") || lines=$(compgen -f -- "$word")
         [[ $before == --set ]] && lines+=$'\n'$(compgen -f -X '!*.yaml' -- "$word")
     elif [[ $word == -* ]]; then
-        lines=$(compgen -W "$(sed -nE 's/^ +(-., )?(--[a-z][a-z-]*).*/\2/p' <<<"$help")" -- "$word")
+        lines=$(_counterworks_options "$("${usage[@]}" --help 2>/dev/null)" "$word")
+        [[ -n $lines ]] || lines=$(_counterworks_options "$help" "$word")
     else
         case ${command##*/}:$sub in
-        metric-query:describe | metric-eval:explain)
+        metric-query:describe | metric-eval:explain | counterworks:describe | counterworks:explain)
             lines=$(_counterworks_value --metrics '' "$word" "${chip[@]}") ;;
-        metric-query:sets) lines=$(metric-query complete sets "$word" 2>/dev/null) ;;
-        metric-query:complete) lines=$(compgen -W "chips sets units metrics" -- "$word") ;;
+        metric-query:sets | counterworks:sets) lines=$(metric-query complete sets "$word" 2>/dev/null) ;;
+        metric-query:complete | counterworks:complete) lines=$(compgen -W "chips sets units metrics" -- "$word") ;;
         *:) lines=$(compgen -W "$commands" -- "$word") ;;
         esac
         lines+=$'\n'$(compgen -f -- "$word")
@@ -78,4 +89,4 @@ _counterworks() {
     return 0
 }
 
-complete -o filenames -F _counterworks metric-query metric-config metric-eval metricdb-import capture-agent
+complete -o filenames -F _counterworks counterworks metric-query metric-config metric-eval metricdb-import capture-agent

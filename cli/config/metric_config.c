@@ -9,6 +9,7 @@
 #include "cli/common/chip.h"
 #include "cli/common/cli.h"
 #include "cli/common/metric_list.h"
+#include "cli/config/metric_config.h"
 #include "cli/config/plan_explain.h"
 
 enum { MOST_TOGETHER = 64 };
@@ -19,7 +20,7 @@ struct options {
     struct cw_cli_chip chip;
     struct counterworks_plan_options plan;
     const char *together[MOST_TOGETHER];
-    bool all, for_advice, explain, json, no_native, force, quiet;
+    bool all, for_advice, explain, json, no_native, force;
 };
 
 static void count_passes(void *most_passes, char *text, struct argp_state *state)
@@ -64,45 +65,44 @@ static void check_options(void *options, struct argp_state *state)
 static const struct cw_option option_list[] = {
     {"all", 0, NULL,
      "plan everything: every counter with its peak, every ratio and throughput with a formula, and all of "
-     "--metrics-db; metric-eval --all then has a value for each of these names",
+     "--metrics-db; counterworks RUN.cwd --all then has a value for each name",
      CW_OPTION_FLAG(struct options, all)},
-    {"for-advice", 0, NULL, "plan what \"metric-eval advise\" needs", CW_OPTION_FLAG(struct options, for_advice)},
+    {"for-advice", 0, NULL, "plan the counters of \"counterworks advise\"", CW_OPTION_FLAG(struct options, for_advice)},
     {"rules", 0, "PATH", "with --for-advice: rules of your own as well, a YAML file or a folder of them",
      CW_OPTION_TEXT(struct options, rules)},
     {"profiler", 0, "range|pm",
-     "how the plan will be collected: around kernels, or by sampling over time, which has one pass (default: range)",
+     "the way to collect the plan: around kernels, or by sampling over time, which has one pass (default: range)",
      .called = "the profiler", CW_OPTION_CHOICE(struct options, plan.profiler)},
     {"max-passes", 0, "N", "refuse a plan of more than N passes",
      CW_OPTION_READ(struct options, plan.most_passes, count_passes)},
-    {"single-pass", 0, NULL, "the same as --max-passes 1",
+    {"single-pass", 0, NULL, "the same as --max-passes 1", CW_OPTION_RARE,
      CW_OPTION_READ(struct options, plan.most_passes, want_single_pass)},
     {"drop", 0, NULL,
      "do not refuse a plan that is too long: take the metrics in the order given, and leave out each that needs a pass "
      "too many",
      CW_OPTION_FLAG(struct options, plan.drop)},
-    {"keep-together", 0, "A,B,...", "plan these metrics too, with all their counters in one pass",
+    {"keep-together", 0, "A,B,...", "also plan these metrics, with all their counters in one pass", CW_OPTION_RARE,
      CW_OPTION_TAKE(keep_together)},
     {"device-facts", 0, "FILE",
-     "plan for the GPUs of a node, by what \"capture-agent doctor --facts\" wrote there: their chip, unless --chip "
-     "chooses one of several, without what they lack",
+     "plan for the GPUs of a node, by the file of \"counterworks doctor --facts\" there: their chip, unless --chip "
+     "chooses one of several, without missing units",
      CW_OPTION_TEXT(struct options, chip.node)},
     {"prefer", 0, "whole|passes|time",
-     "which plan to choose. whole (default): each value that fits a pass has a pass with all its counters; if that "
-     "needs more than --max-passes, as with passes. passes: as few passes as possible. time: the passes that take "
-     "least time where each launch is replayed by itself, if the chip's file knows what passes cost",
+     "the plan to choose. whole (default): each value that fits a pass has a pass with all its counters; if that needs "
+     "more than --max-passes, as with passes. passes: as few passes as possible. time: the passes that take least time "
+     "if each launch is replayed by itself, if the chip's file has costs of passes",
      CW_OPTION_CHOICE(struct options, plan.prefer)},
-    {"output", 'o', "FILE", "where to write the config image; - is standard output",
+    {"output", 'o', "FILE", "the file for the config image; - is standard output",
      CW_OPTION_TEXT(struct options, output)},
     {CW_OPTION_GROUP(struct options, force, cw_cli_force_options)},
-    {"quiet", 'q', NULL, "no progress on a terminal", CW_OPTION_FLAG(struct options, quiet)},
     {"explain", 0, NULL, "print the plan: passes, their counters, and the passes of each metric",
      CW_OPTION_FLAG(struct options, explain)},
     {"format", 0, "text|json", "the form of --explain (default: text)", .called = "the format",
      CW_OPTION_CHOICE(struct options, json)},
-    {"native-library", 0, "FILE", "where NVIDIA's host library is, if not in its usual place",
+    {"native-library", 0, "FILE", "NVIDIA's host library, if not in its usual place", CW_OPTION_RARE,
      CW_OPTION_TEXT(struct options, plan.native_library)},
-    {"no-native", 0, NULL, "do not use NVIDIA's host library, even where it is found: plan by the database alone",
-     CW_OPTION_FLAG(struct options, no_native)},
+    {"no-native", 0, NULL, "do not use NVIDIA's host library, even if it is found: plan by the database alone",
+     CW_OPTION_RARE, CW_OPTION_FLAG(struct options, no_native)},
     {CW_OPTION_GROUP(struct options, sources, cw_metric_sources_options)},
     {CW_OPTION_GROUP(struct options, chip, cw_cli_chip_options)},
     {CW_OPTION_CHECK(check_options)},
@@ -140,7 +140,7 @@ static enum cw_status make_plan(const struct options *o, const struct counterwor
     options.native = !o->no_native;
     for (size_t i = 0; i < options.together_count; i++)
         together[i] = (struct counterworks_names){lists[1 + i].count, lists[1 + i].names};
-    cw_progress_begin(o->quiet, false, "planning %zu metrics", lists->count);
+    cw_progress_begin(o->chip.quiet, false, "planning %zu metrics", lists->count);
     counterworks_plan_make(&plan, chip, lists->names, lists->count, &options, &error);
     cw_progress_end();
     if (plan && o->output)
@@ -169,16 +169,21 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
     return status;
 }
 
-int main(int argc, char **argv)
+int cw_config_plan(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "",
         "Plans which counters to collect in which passes, and writes the plan as a config image for "
         "capture-agent. Needs no GPU and no NVIDIA software.\v"
-        "Example:\n  metric-config --chip GH100 --set speed-of-light -o plan.cwc\n"
-        "  metric-config --chip GH100 --for-advice -o advice.cwc\n"
-        "  metric-config --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum.per_second --explain"};
+        "Example:\n  $0 --chip GH100 --set speed-of-light -o plan.cwc\n"
+        "  $0 --chip GH100 --for-advice -o advice.cwc\n"
+        "  $0 --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum.per_second --explain"};
     struct options options = {.plan = COUNTERWORKS_PLAN_OPTIONS};
-    cw_cli_init();
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
+}
+
+int cw_config_main(int argc, char **argv)
+{
+    cw_cli_init();
+    return cw_config_plan(argc, argv);
 }

@@ -21,21 +21,22 @@ static void read_gain(void *least, char *text, struct argp_state *state)
 
 static const struct cw_option option_list[] = {
     {CW_OPTION_ROWS(cw_eval_format_options)},
+    {CW_OPTION_ROWS(cw_eval_quiet_options)},
     {"with", 0, "HOT.cwd", "PC samples of the same program: findings name the source lines",
      CW_OPTION_TEXT(struct advise, samples)},
     {"by", 0, CW_EVAL_BY,
-     "add up what is found for each family of kernels, whose names differ in template arguments and sizes, NVTX range, "
-     "device, rank or stream; or tell of each launch by itself (range), but of those that were multiplexed and are "
-     "alike together (fold)",
+     "add up findings for each family of kernels with names that differ only in template arguments and sizes, NVTX "
+     "range, device, rank or stream. range advises on each launch by itself, fold on multiplexed launches that are "
+     "alike together",
      CW_OPTION_TAKE(cw_eval_take_by)},
-    {"top", 0, "N", "show the N longest of them (default: 10 as text, all as JSON)",
+    {"top", 0, "N", "show the N longest (default: 10 as text, all as JSON)",
      CW_OPTION_NUMBER(struct advise, line.request.top, 1, CW_VIEW_MOST_KERNELS)},
     {CW_OPTION_GROUP(struct advise, line, cw_eval_ranges_options)},
     {"min-gain", 0, "N%", "leave out findings that would save less of a kernel's time (default: 5%)",
      CW_OPTION_READ(struct advise, line.request.least_gain, read_gain)},
     {"rules", 0, "PATH", "rules of your own beside the shipped ones: a YAML file, or a folder of them",
      CW_OPTION_TEXT(struct advise, line.request.rules)},
-    {"chip-file", 0, "FILE", "the chip's YAML file, instead of the shipped one",
+    {"chip-file", 0, "FILE", "the chip's YAML file, instead of the shipped one", CW_OPTION_RARE,
      CW_OPTION_TEXT(struct advise, line.chip.file)},
     {CW_OPTION_GROUP(struct advise, line.chip, cw_cli_metrics_db_options)},
     {CW_OPTION_GROUP(struct advise, line, cw_eval_capture_options)},
@@ -66,9 +67,9 @@ int cw_eval_advise(int argc, char **argv)
     static const struct cw_usage usage = {
         option_list, "RUN.cwd...",
         "Says of each kernel what limits it, and what to change: findings by rules, with the time that each would save "
-        "and the numbers that show it. \"metric-config --for-advice\" plans what the rules need.\v"
-        "Example:\n  metric-eval advise run.cwd\n  metric-eval advise run.cwd --with hot.cwd --range gemm\n"
-        "  metric-eval advise run.cwd --by family\n  metric-eval advise run.cwd --format json"};
+        "and the numbers that show it. \"counterworks plan --for-advice\" plans what the rules need.\v"
+        "Example:\n  $0 run.cwd\n  $0 run.cwd --with hot.cwd --range gemm\n"
+        "  $0 run.cwd --by family\n  $0 run.cwd --format json"};
     struct advise options = {.line = {.run = advise, .request.least_gain = 0.05}};
     return cw_eval_command(&usage, argc, argv, &options.line);
 }

@@ -23,9 +23,10 @@ static void check_options(void *diff, struct argp_state *state)
 static const struct cw_option option_list[] = {
     {"all", 0, NULL, "every metric whose counters the first capture holds",
      CW_OPTION_FLAG(struct diff, line.request.every)},
-    {"by", 0, "kernel|nvtx", "what is matched: launches of one kernel and shape (default), or of one NVTX path",
+    {"by", 0, "kernel|nvtx", "match launches of one kernel and shape (default), or of one NVTX path",
      CW_OPTION_CHOICE(struct diff, by_nvtx)},
-    {"format", 0, "text|json", "how to print (default: text)", CW_OPTION_CHOICE(struct diff, line.as_json)},
+    {CW_OPTION_GROUP(struct diff, line, cw_eval_format_options)},
+    {CW_OPTION_GROUP(struct diff, line, cw_eval_quiet_options)},
     {"top", 0, "N", "show the N kernels whose time changed most (default: 10); JSON has all",
      CW_OPTION_NUMBER(struct diff, line.request.top, 1, UINT32_MAX)},
     {CW_OPTION_GROUP(struct diff, line, cw_eval_ranges_options)},
@@ -60,8 +61,8 @@ int cw_eval_diff(int argc, char **argv)
         "Says what changed from one capture to another: first what they are of, then time, then the kernels that "
         "changed, with the metrics that changed beyond their spread. Without -m, --set or --all these are the metrics "
         "of the first capture's plan. Of traces: what ran on the GPUs, what these waited for, and NVTX ranges.\v"
-        "Example:\n  metric-eval diff before.cwd after.cwd\n  metric-eval diff before.cwd after.cwd --all --by nvtx\n"
-        "  metric-eval diff before*.cwd -- after*.cwd"};
+        "Example:\n  $0 before.cwd after.cwd\n  $0 before.cwd after.cwd --all --by nvtx\n"
+        "  $0 before*.cwd -- after*.cwd"};
     struct diff options = {.line.run = diff};
     argc = cw_eval_split_sides(&options.sides, argc, argv);
     return cw_eval_command(&usage, argc, argv, &options.line);

@@ -47,13 +47,14 @@ static void check_options(void *options, struct argp_state *state)
 static const struct cw_option option_list[] = {
     {"all", 0, NULL, "learn every metric whose counters the first capture holds",
      CW_OPTION_FLAG(struct gate, line.request.every)},
-    {"format", 0, "text|json", "how to print (default: text)", CW_OPTION_CHOICE(struct gate, line.as_json)},
+    {"format", 0, "text|json", "the form (default: text)", CW_OPTION_CHOICE(struct gate, line.as_json)},
+    {CW_OPTION_GROUP(struct gate, line, cw_eval_quiet_options)},
     {"learn", 0, NULL, "write rules from runs of one program, at least 3, better 10 or more",
      CW_OPTION_FLAG(struct gate, learn)},
-    {"need", 0, "PERCENT", "ambiguous where a slow-down of a kernel by so much, such as 5%, would not show",
+    {"need", 0, "PERCENT", "ambiguous if a slow-down of a kernel by so much, such as 5%, would not show",
      CW_OPTION_TEXT(struct gate, need)},
-    {"output", 'o', "gate.yaml", "where to write the rules; - is standard output", CW_OPTION_TEXT(struct gate, output)},
-    {"rules", 0, "gate.yaml", "how far values may be from each other", CW_OPTION_TEXT(struct gate, rules)},
+    {"output", 'o', "gate.yaml", "the file for the rules; - is standard output", CW_OPTION_TEXT(struct gate, output)},
+    {"rules", 0, "gate.yaml", "the allowed distances between values", CW_OPTION_TEXT(struct gate, rules)},
     {CW_OPTION_GROUP(struct gate, line, cw_eval_ranges_options)},
     {CW_OPTION_WORDS(struct gate, sides.a, sides.a_count)},
     {CW_OPTION_CHECK(check_options)},
@@ -140,9 +141,9 @@ int cw_eval_gate(int argc, char **argv)
         "have to be equal, other values may differ by as much as runs of one program do, which --learn finds out. The "
         "mean of several runs of A and of B differs less. "
         "Exits with 0 for same and better, 9 for worse, 10 for ambiguous and 11 for incomparable.\v"
-        "Example:\n  metric-eval gate --learn null1.cwd null2.cwd null3.cwd -o gate.yaml\n"
-        "  metric-eval gate before.cwd after.cwd --rules gate.yaml\n"
-        "  metric-eval gate before*.cwd --rules gate.yaml -- after*.cwd"};
+        "Example:\n  $0 --learn null1.cwd null2.cwd null3.cwd -o gate.yaml\n"
+        "  $0 before.cwd after.cwd --rules gate.yaml\n"
+        "  $0 before*.cwd --rules gate.yaml -- after*.cwd"};
     struct gate options = {.line.run = gate};
     argc = cw_eval_split_sides(&options.sides, argc, argv);
     return cw_eval_command(&usage, argc, argv, &options.line);

@@ -42,7 +42,7 @@ int cw_eval_index(int argc, char **argv)
         option_list, "FOLDER...",
         "Writes FOLDER/" CW_RANK_INDEX_NAME ": which file has which rank of a job. --rank reads only these files then. "
         "An index is never needed, and one that is older than its folder or files is not used.\v"
-        "Example:\n  metric-eval index job/\n  metric-eval job/ --rank 713 --kernel gemm -m dram__bytes.sum"};
+        "Example:\n  $0 job/\n  counterworks job/ --rank 713 --kernel gemm -m dram__bytes.sum"};
     struct cw_eval_line line = {.run = make_all};
     return cw_eval_command(&usage, argc, argv, &line);
 }

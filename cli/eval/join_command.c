@@ -29,7 +29,7 @@ static void check_options(void *line, struct argp_state *state)
     if (o->request.every && o->sources.count)
         cw_usage_error(state, "found --all and other metrics, expected one of them");
     if (by_launch(o) && !o->csv && !o->json)
-        cw_usage_error(state, "found --by launch for people, expected it with --csv or --json");
+        cw_usage_error(state, "found --by launch for people, expected a file of CSV or JSON");
 }
 
 static const struct cw_option option_list[] = {
@@ -155,8 +155,8 @@ int cw_eval_join(int argc, char **argv)
         "kernel, grid and block, NVTX ranges and occurrence. Each row has the time of the trace, and what limits it "
         "from the ranges. What did not match is listed. A capture of PC samples adds the hottest lines of each "
         "kernel. PM samples instead of ranges give each kernel the means of those that fall into its launches.\v"
-        "Example:\n  metric-eval join trace.cwd run.cwd\n  metric-eval join trace.cwd run.cwd --by nvtx -o joined.h5\n"
-        "  metric-eval join trace.cwd run.cwd --by launch -m sm__inst_executed.sum --csv -"};
-    struct cw_eval_line line = {.run = join};
+        "Example:\n  $0 trace.cwd run.cwd\n  $0 trace.cwd run.cwd --by nvtx -o joined.h5\n"
+        "  $0 trace.cwd run.cwd --by launch -m sm__inst_executed.sum --format csv"};
+    struct cw_eval_line line = {.run = join, .takes = CW_EVAL_TABLES};
     return cw_eval_command(&usage, argc, argv, &line);
 }

@@ -20,9 +20,10 @@ static void check_options(void *merge, struct argp_state *state)
 }
 
 static const struct cw_option option_list[] = {
-    {"output", 'o', "ALL.cwd", "where to write the joined capture; - is standard output",
+    {"output", 'o', "ALL.cwd", "the file for the joined capture; - is standard output",
      CW_OPTION_TEXT(struct merge, output)},
     {CW_OPTION_GROUP(struct merge, line.force, cw_cli_force_options)},
+    {CW_OPTION_GROUP(struct merge, line, cw_eval_quiet_options)},
     {CW_OPTION_WORDS(struct merge, line.words, line.word_count)},
     {CW_OPTION_CHECK(check_options)},
     {0},
@@ -51,7 +52,7 @@ int cw_eval_merge(int argc, char **argv)
         "plan, of one kind of samples, or traces. One is open at a time, so there may be any number of them. Says "
         "which "
         "ranks of the job are missing.\v"
-        "Example:\n  metric-eval merge run.*.cwd -o all.cwd\n  metric-eval merge ranks/ -o all.cwd"};
+        "Example:\n  $0 run.*.cwd -o all.cwd\n  $0 ranks/ -o all.cwd"};
     struct merge options = {.line.run = merge};
     return cw_eval_command(&usage, argc, argv, &options.line);
 }

@@ -6,11 +6,6 @@
 #include "cli/eval/native_reference.h"
 #include "cli/eval/session.h"
 
-struct evaluate {
-    struct cw_eval_line line;   /* first: it is what runs */
-    const char *check, *native; /* to compare with */
-};
-
 /* ---- command line ----------------------------------------------------------------------------------------------- */
 
 /* "--check --native FILE" means --native FILE. */
@@ -22,73 +17,119 @@ static void read_check(void *check, char *text, struct argp_state *state)
         *(const char **)check = text;
 }
 
-static const char *option_of_selection(const struct counterworks_request *r, const struct cw_eval_line *o)
+static void check_metrics(void *line, struct argp_state *state)
 {
-    return r->ranks            ? "--rank"
-           : r->ranges         ? "--range"
-           : o->kernels.count  ? "--kernel"
-           : o->excluded.count ? "--exclude"
-                               : NULL;
+    const struct cw_eval_line *o = line;
+    if (o->sources.count && o->request.every)
+        cw_usage_error(state, "found --all and other metrics, expected one of them");
 }
 
-static void check_options(void *evaluate, struct argp_state *state)
+static void check_options(void *line, struct argp_state *state)
 {
-    const struct evaluate *e = evaluate;
-    const struct cw_eval_line *o = &e->line;
+    const struct cw_eval_line *o = line;
     const bool metrics = o->sources.count || o->request.every, output = cw_eval_writes(o) || o->page;
-    const bool chosen = option_of_selection(&o->request, o) != NULL;
-    if (metrics && o->sources.count && o->request.every)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    const bool chosen = cw_eval_option_of_ranges(o) != NULL;
     if (o->request.every && o->page && !cw_eval_writes(o))
-        cw_usage_error(state, "found --all with --report, expected metrics by -m or --set beside those of the plan");
-    if (e->check && (metrics || output || chosen || e->native))
+        cw_usage_error(state, "found --all with a page, expected metrics by -m or --set beside those of the plan");
+    if (o->check && (metrics || output || chosen || o->native))
         cw_usage_error(state,
                        "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
-    if (e->native && (output || chosen))
+    if (o->native && (output || chosen))
         cw_usage_error(state, "found --native with ranges or outputs, expected none");
     if (!o->page && (o->with.count || o->baseline))
-        cw_usage_error(state, "found %s without --report, expected both", o->baseline ? "--baseline" : "--with");
+        cw_usage_error(state, "found %s without a page, expected -o FILE.html", o->baseline ? "--baseline" : "--with");
 }
 
-static const struct cw_option option_list[] = {
+static const struct cw_option all_options[] = {
     {"all", 0, NULL, "every metric whose counters the capture holds",
-     CW_OPTION_FLAG(struct evaluate, line.request.every)},
-    {CW_OPTION_GROUP(struct evaluate, line, cw_eval_file_options)},
-    {"by", 0, CW_EVAL_BY_ALL, /* --help would put words far behind so long a value, where they did not begin a line */
-     "\na row for all launches of a kernel (the default of the table), for a family of kernels, whose names differ in "
-     "template arguments and sizes, for each range, for each range but one for all that were multiplexed and are alike "
-     "(fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device, a rank or a stream; of "
-     "a trace also by process, kind of copy, call, CUDA graph or each name of NVTX ranges (by nvtx \"step 1\" and "
-     "\"step 2\" are one)",
-     CW_OPTION_TAKE(cw_eval_take_any_by)},
-    {"kind", 0, "KINDS", "of a trace: files have the rows of these kinds alone, as in kernel,copy; CSV needs one",
-     CW_OPTION_TEXT(struct evaluate, line.request.kinds)},
-    {CW_OPTION_GROUP(struct evaluate, line, cw_eval_row_options)},
+     CW_OPTION_FLAG(struct cw_eval_line, request.every)},
+    {0},
+};
+
+static const struct cw_option folder_options[] = {
     {"source-path", 0, "FOLDER",
-     "where source files are, for the text of lines of PC samples and SASS metrics; may be "
-     "repeated",
-     .called = "folders", CW_OPTION_LIST(struct evaluate, line.folders.items, line.folders.count)},
-    {"wide", 0, NULL, "each row in full, with all of its metrics", CW_OPTION_FLAG(struct evaluate, line.request.wide)},
-    {CW_OPTION_GROUP(struct evaluate, line, cw_eval_quiet_options)},
-    {CW_OPTION_GROUP(struct evaluate, line, cw_eval_ranges_options)},
-    {"check", 0, "FILE", "compare with values recorded in a JSON file",
-     CW_OPTION_READ(struct evaluate, check, read_check)},
+     "the folder of source files, for the text of lines of PC samples and SASS metrics; may be repeated",
+     .called = "folders", CW_OPTION_LIST(struct cw_eval_line, folders.items, folders.count)},
+    {0},
+};
+
+static const struct cw_option native_options[] = {
     {"native", 0, "FILE",
      "compare with NVIDIA's evaluator, on the native counter data of the same run (FILE, FILE.1, FILE.2, ...): the "
      "metrics that are named, or every metric whose counters the capture holds; needs NVIDIA's host library",
-     CW_OPTION_TEXT(struct evaluate, native)},
-    {"report", 0, "FILE", "write a page of HTML that shows the capture; it opens in a browser, without a network",
-     CW_OPTION_TEXT(struct evaluate, line.page)},
-    {"with", 0, "MORE.cwd",
-     "show this capture of the same program on the page as well: of ranges, samples over time, PC samples, SASS "
-     "metrics or a trace; may be repeated",
-     .called = "captures", CW_OPTION_LIST(struct evaluate, line.with.items, line.with.count)},
-    {"baseline", 0, "OLD.cwd", "compare the page's kernels with those of this capture of ranges",
-     CW_OPTION_TEXT(struct evaluate, line.baseline)},
-    {CW_OPTION_GROUP(struct evaluate, line, cw_eval_capture_options)},
+     CW_OPTION_TEXT(struct cw_eval_line, native)},
+    {0},
+};
+
+static const struct cw_option table_options[] = {
+    {CW_OPTION_ROWS(all_options)},
+    {CW_OPTION_ROWS(cw_eval_file_options)},
+    {"by", 0, CW_EVAL_BY_ALL, /* --help would put words far behind so long a value, where they did not begin a line */
+     "\na row for all launches of a kernel (the default of the table), for a family of kernels with names that differ "
+     "only in template arguments and sizes, for each range, for all multiplexed ranges that are alike and each other "
+     "range (fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device, a rank or a "
+     "stream. A trace also has process, kind of copy, call, CUDA graph and each name of NVTX ranges; by nvtx \"step "
+     "1\" and \"step 2\" are one",
+     CW_OPTION_TAKE(cw_eval_take_any_by)},
+    {"kind", 0, "KINDS", "for a trace: files have only rows of these kinds, as in kernel,copy; CSV needs one",
+     CW_OPTION_TEXT(struct cw_eval_line, request.kinds)},
+    {CW_OPTION_ROWS(cw_eval_row_options)},
+    {CW_OPTION_ROWS(folder_options)},
+    {"wide", 0, NULL, "each row in full, with all of its metrics", CW_OPTION_FLAG(struct cw_eval_line, request.wide)},
+    {CW_OPTION_ROWS(cw_eval_quiet_options)},
+    {CW_OPTION_ROWS(cw_eval_ranges_options)},
+    {"check", 0, "FILE", "the same as the command check --values FILE", CW_OPTION_RARE,
+     CW_OPTION_READ(struct cw_eval_line, check, read_check)},
+    {CW_OPTION_RARE, CW_OPTION_ROWS(native_options)},
+    {CW_OPTION_ROWS(cw_eval_report_options)},
+    {CW_OPTION_RARE, CW_OPTION_ROWS(cw_eval_beside_options)},
+    {CW_OPTION_ROWS(cw_eval_capture_options)},
+    {CW_OPTION_CHECK(check_metrics)},
     {CW_OPTION_CHECK(check_options)},
-    {CW_OPTION_GROUP(struct evaluate, line.sources, cw_metric_sources_options)},
-    {CW_OPTION_GROUP(struct evaluate, line, cw_eval_value_options)},
+    {CW_OPTION_GROUP(struct cw_eval_line, sources, cw_metric_sources_options)},
+    {CW_OPTION_ROWS(cw_eval_value_options)},
+    {0},
+};
+
+static void check_page(void *line, struct argp_state *state)
+{
+    if (!((const struct cw_eval_line *)line)->page)
+        cw_usage_error(state, "found no output, expected -o FILE.html");
+}
+
+static const struct cw_option report_options[] = {
+    {CW_OPTION_ROWS(cw_eval_output_options)},
+    {CW_OPTION_ROWS(cw_eval_beside_options)},
+    {CW_OPTION_ROWS(folder_options)},
+    {CW_OPTION_ROWS(cw_eval_quiet_options)},
+    {CW_OPTION_ROWS(cw_eval_ranges_options)},
+    {CW_OPTION_ROWS(cw_eval_capture_options)},
+    {CW_OPTION_CHECK(check_page)},
+    {CW_OPTION_GROUP(struct cw_eval_line, sources, cw_metric_sources_options)},
+    {CW_OPTION_ROWS(cw_eval_value_options)},
+    {0},
+};
+
+static void check_reference(void *line, struct argp_state *state)
+{
+    const struct cw_eval_line *o = line;
+    if (!o->check == !o->native)
+        cw_usage_error(state, "found %s, expected --values FILE or --native FILE",
+                       o->check ? "--values and --native" : "no values to compare with");
+    if (o->check && (o->sources.count || o->request.every))
+        cw_usage_error(state, "found metrics with --values, expected none: the file names them");
+}
+
+static const struct cw_option check_option_list[] = {
+    {"values", 0, "FILE", "compare with values recorded in a JSON file", CW_OPTION_TEXT(struct cw_eval_line, check)},
+    {CW_OPTION_ROWS(native_options)},
+    {CW_OPTION_ROWS(all_options)},
+    {CW_OPTION_ROWS(cw_eval_quiet_options)},
+    {CW_OPTION_ROWS(cw_eval_capture_options)},
+    {CW_OPTION_CHECK(check_metrics)},
+    {CW_OPTION_CHECK(check_reference)},
+    {CW_OPTION_GROUP(struct cw_eval_line, sources, cw_metric_sources_options)},
+    {CW_OPTION_ROWS(cw_eval_value_options)},
     {0},
 };
 
@@ -96,21 +137,21 @@ static const struct cw_option option_list[] = {
 
 static enum cw_status check_values(struct cw_eval_session *s)
 {
-    const struct evaluate *e = (const struct evaluate *)s->o;
+    const struct cw_eval_line *o = s->o;
     const struct counterworks_names *named = &s->request.metrics;
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     const struct cw_eval_options spans = cw_view_spans(&s->request);
     struct cw_reference reference;
     struct cw_result result = {0};
     enum cw_status status = cw_source_load(s->main.capture, s->err);
-    if (status == CW_OK && e->check)
-        status = cw_reference_load(&reference, e->check, s->arena, s->err);
-    if (status == CW_OK && e->check)
+    if (status == CW_OK && o->check)
+        status = cw_reference_load(&reference, o->check, s->arena, s->err);
+    if (status == CW_OK && o->check)
         status = cw_view_evaluate_names(&result, &in, NULL, reference.metrics, reference.metric_count);
     else if (status == CW_OK)
         status = cw_view_evaluate_names(&result, &in, NULL, named->count ? named->names : NULL, named->count);
-    if (status == CW_OK && e->native)
-        status = cw_native_reference_load(&reference, e->native, &result, &spans, s->arena, s->err);
+    if (status == CW_OK && o->native)
+        status = cw_native_reference_load(&reference, o->native, &result, &spans, s->arena, s->err);
     cw_eval_tell(s);
     return status == CW_OK ? cw_reference_compare(&reference, &result, stdout, s->err) : status;
 }
@@ -135,17 +176,16 @@ static enum cw_status put(struct cw_eval_session *s, const struct counterworks_r
 static enum cw_status put_all(struct cw_eval_session *s)
 {
     const struct cw_eval_line *o = s->o;
-    struct counterworks_request table = s->request, list = s->request;
+    struct counterworks_request request = s->request;
     enum cw_status status = CW_OK;
-    table.form = COUNTERWORKS_TABLE;
-    table.full = o->hdf5;
-    table.single = o->csv;
-    list.form = COUNTERWORKS_LIST;
-    if (cw_eval_writes(o))
-        status = put(s, &table);
-    list.beside_file = cw_eval_writes(o);
-    list.kinds = cw_eval_writes(o) ? NULL : list.kinds;
-    return status == CW_OK && cw_eval_prints(o) ? put(s, &list) : status;
+    request.form = cw_eval_prints(o) ? COUNTERWORKS_LIST : COUNTERWORKS_TABLE;
+    request.full = o->hdf5;
+    request.single = o->csv;
+    if (o->hdf5 || o->csv || o->json || cw_eval_prints(o))
+        status = put(s, &request);
+    for (size_t i = 0; i < o->other_count && status == CW_OK; i++)
+        status = cw_eval_put_other(s, &o->others[i]);
+    return status;
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -153,10 +193,9 @@ static enum cw_status put_all(struct cw_eval_session *s)
 /* Options of the command that some captures do not take. */
 static enum cw_status check_capture(struct cw_eval_session *s)
 {
-    const struct evaluate *e = (const struct evaluate *)s->o;
     const struct cw_eval_line *o = s->o;
     const enum cw_profiler profiler = s->main.capture->data.schema.profiler;
-    const char *compared = e->check ? "--check" : e->native ? "--native" : NULL, *asked = s->main.capture->asked;
+    const char *compared = o->check ? "--check" : o->native ? "--native" : NULL, *asked = s->main.capture->asked;
     const char *database = o->chip.file ? "--chip-file" : o->chip.count ? "--metrics-db" : NULL;
     const bool alone = o->page && !cw_eval_writes(o);
     if (alone && o->sources.count && profiler != CW_PROFILER_RANGE)
@@ -169,7 +208,7 @@ static enum cw_status check_capture(struct cw_eval_session *s)
                             asked, compared ? compared : database);
     if (profiler == CW_PROFILER_TRACE && o->folders.count)
         return cw_error_set(s->err, CW_ERR_USAGE, "%s: found --source-path, expected none for a trace", asked);
-    if (profiler == CW_PROFILER_PM && e->check)
+    if (profiler == CW_PROFILER_PM && o->check)
         return cw_view_need_ranges(s->main.capture, " for ", compared, s->err);
     if (compared && profiler != CW_PROFILER_RANGE && profiler != CW_PROFILER_PM)
         return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s", asked,
@@ -179,10 +218,9 @@ static enum cw_status check_capture(struct cw_eval_session *s)
 
 static enum cw_status run(struct cw_eval_session *s)
 {
-    const struct evaluate *e = (const struct evaluate *)s->o;
     const struct cw_eval_line *o = s->o;
     enum cw_status status = cw_eval_check_outputs(s);
-    const struct cw_source_files files = cw_eval_files(s, e->check || e->native);
+    const struct cw_source_files files = cw_eval_files(s, o->check || o->native);
     if (status == CW_OK)
         status = cw_eval_open_files(s, &s->main, &files);
     if (status == CW_OK)
@@ -195,41 +233,74 @@ static enum cw_status run(struct cw_eval_session *s)
         status = cw_eval_page(s);
     if (status != CW_OK || (o->page && !cw_eval_writes(o)))
         return status;
-    return e->check || e->native ? check_values(s) : put_all(s);
+    return o->check || o->native ? check_values(s) : put_all(s);
 }
 
 static const struct cw_usage_command commands[] = {
-    {"show", "what a capture holds", cw_eval_show},
-    {"explain", "how a value came about", cw_eval_explain},
-    {"merge", "several captures as one", cw_eval_merge},
-    {"index", "find the ranks of a job faster", cw_eval_index},
-    {"ranks", "how the ranks of a parallel job differ", cw_eval_ranks},
-    {"advise", "what limits each kernel, and what to change", cw_eval_advise},
-    {"diff", "what changed between two captures", cw_eval_diff},
-    {"export", "a capture for other programs", cw_eval_export},
-    {"join", "a trace with the metrics of its launches", cw_eval_join},
-    {"gate", "whether a run is worse than another, for CI", cw_eval_gate},
+    {.name = "show", .summary = "the content of a capture: device, plan, counters", .run = cw_eval_show},
+    {.name = "explain", .summary = "how a value came about", .run = cw_eval_explain},
+    {.name = "merge", .summary = "several captures as one", .run = cw_eval_merge},
+    {.name = "index", .summary = "find the ranks of a job faster", .run = cw_eval_index},
+    {.name = "ranks", .summary = "how the ranks of a parallel job differ", .run = cw_eval_ranks},
+    {.name = "advise", .summary = "what limits each kernel, and how to change that", .run = cw_eval_advise},
+    {.name = "diff", .summary = "what changed between two captures", .run = cw_eval_diff},
+    {.name = "report", .summary = "a page of HTML", .run = cw_eval_report},
+    {.name = "export", .summary = "a capture for other programs", .run = cw_eval_export},
+    {.name = "join", .summary = "a trace with the metrics of its launches", .run = cw_eval_join},
+    {.name = "gate", .summary = "whether a run is worse than another, for CI", .run = cw_eval_gate},
+    {.name = "check", .summary = "compare values with those of others", .run = cw_eval_check},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-static int evaluate(int argc, char **argv)
+#define PURPOSE                                                                                                        \
+    "Evaluates the metrics of a capture, and prints a table or writes files, such as HDF5, CSV or JSON. Without -m, "  \
+    "--set or --all these are the metrics of the plan. Needs no GPU and no NVIDIA software.\v"
+#define EXAMPLES                                                                                                       \
+    "Example:\n  $0 run.cwd\n  $0 run.cwd --set speed-of-light --range gemm -o run.h5\n"                               \
+    "  $0 trace.cwd --by nvtx\n  $0 run.cwd -m sm__inst_executed.sum --format csv\n"                                   \
+    "  $0 run.cwd -o run.csv -o run.html"
+
+int cw_eval_table(int argc, char **argv)
 {
-    static const struct cw_usage usage = {
-        option_list, "RUN.cwd...\nCOMMAND ...",
-        "Evaluates the metrics of a capture, and prints a table or writes HDF5, CSV or JSON. Without -m, --set or "
-        "--all these are the metrics of the plan. Needs no GPU and no NVIDIA software.\v"
-        "\"metric-eval COMMAND --help\" explains a command.\n\n"
-        "Example:\n  metric-eval run.cwd\n  metric-eval run.cwd --set speed-of-light --range gemm -o run.h5\n"
-        "  metric-eval trace.cwd --by nvtx\n"
-        "  metric-eval run.cwd -m sm__inst_executed.sum --csv -\n"
-        "  metric-eval explain run.cwd lts__t_sector_hit_rate.pct --range gemm\n"
-        "  metric-eval --check values.json run.cwd\n  metric-eval --check --native run.native run.cwd",
-        commands, COMMAND_COUNT};
-    struct evaluate options = {.line.run = run};
-    return cw_eval_command(&usage, argc, argv, &options.line);
+    static const struct cw_usage usage = {table_options, "RUN.cwd...", PURPOSE EXAMPLES, NULL, 0};
+    struct cw_eval_line line = {.run = run, .takes = CW_EVAL_TABLES | CW_EVAL_PAGE | CW_EVAL_FOREIGN};
+    return cw_eval_command(&usage, argc, argv, &line);
 }
 
-int main(int argc, char **argv)
+int cw_eval_report(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        report_options, "RUN.cwd... -o FILE.html",
+        "Makes a page of HTML from a capture. It opens in a browser, without a network. Metrics by -m or --set stand "
+        "beside those of the plan.\v"
+        "Example:\n  $0 run.cwd -o run.html\n  $0 run.cwd --with trace.cwd --with hot.cwd --baseline old.cwd -o "
+        "run.html",
+        NULL, 0};
+    struct cw_eval_line line = {.run = run, .takes = CW_EVAL_PAGE};
+    return cw_eval_command(&usage, argc, argv, &line);
+}
+
+int cw_eval_check(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        check_option_list, "RUN.cwd... --values FILE\nRUN.cwd... --native FILE",
+        "Compares the metrics of a capture with values of others, to 1e-12. The exit status is 9 if they differ.\v"
+        "Example:\n  $0 run.cwd --values values.json\n  $0 run.cwd --native run.native",
+        NULL, 0};
+    struct cw_eval_line line = {.run = run};
+    return cw_eval_command(&usage, argc, argv, &line);
+}
+
+static int evaluate(int argc, char **argv)
+{
+    static const struct cw_usage usage = {table_options, "RUN.cwd...\nCOMMAND ...",
+                                          PURPOSE "\"$0 COMMAND --help\" explains a command.\n\n" EXAMPLES, commands,
+                                          COMMAND_COUNT};
+    struct cw_eval_line line = {.run = run, .takes = CW_EVAL_TABLES | CW_EVAL_PAGE | CW_EVAL_FOREIGN};
+    return cw_eval_command(&usage, argc, argv, &line);
+}
+
+int cw_eval_main(int argc, char **argv)
 {
     cw_cli_init();
     return cw_usage_run_or(argc, argv, commands, COMMAND_COUNT, evaluate);

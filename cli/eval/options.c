@@ -26,11 +26,11 @@ static void read_region(void *ns, char *text, struct argp_state *state)
 }
 
 const struct cw_option cw_eval_value_options[] = {
-    {"frame-ns", 0, "N", "duration of your frame in nanoseconds, for the frame sub-metrics",
+    {"frame-ns", 0, "N", "duration of your frame in nanoseconds, for the frame sub-metrics", CW_OPTION_RARE,
      CW_OPTION_READ(struct cw_eval_line, request.frame_ns, read_frame)},
-    {"region-ns", 0, "N", "duration of your region in nanoseconds, for the region sub-metrics",
+    {"region-ns", 0, "N", "duration of your region in nanoseconds, for the region sub-metrics", CW_OPTION_RARE,
      CW_OPTION_READ(struct cw_eval_line, request.region_ns, read_region)},
-    {"chip-file", 0, "FILE", "the chip's YAML file, instead of the shipped one",
+    {"chip-file", 0, "FILE", "the chip's YAML file, instead of the shipped one", CW_OPTION_RARE,
      CW_OPTION_TEXT(struct cw_eval_line, chip.file)},
     {CW_OPTION_GROUP(struct cw_eval_line, chip, cw_cli_metrics_db_options)},
     {0},
@@ -51,19 +51,14 @@ const struct cw_option cw_eval_capture_options[] = {
 const struct cw_option cw_eval_format_options[] = {
     {"format", 0, "text|json", "the form (default: text)", .called = "the format",
      CW_OPTION_CHOICE(struct cw_eval_line, as_json)},
+    {"output", 'o', "FILE", "write a file: JSON if its name ends in .json, else text",
+     CW_OPTION_TEXT(struct cw_eval_line, printed)},
+    {CW_OPTION_GROUP(struct cw_eval_line, force, cw_cli_force_options)},
     {0},
 };
 
 const struct cw_option cw_eval_quiet_options[] = {
     {"quiet", 'q', NULL, "only the data: no summary, no notices", CW_OPTION_FLAG(struct cw_eval_line, quiet)},
-    {0},
-};
-
-const struct cw_option cw_eval_file_options[] = {
-    {"output", 'o', "FILE", "write HDF5; - is standard output", CW_OPTION_TEXT(struct cw_eval_line, hdf5)},
-    {"csv", 0, "FILE", "write CSV; - is standard output", CW_OPTION_TEXT(struct cw_eval_line, csv)},
-    {"json", 0, "FILE", "write JSON; - is standard output", CW_OPTION_TEXT(struct cw_eval_line, json)},
-    {CW_OPTION_GROUP(struct cw_eval_line, force, cw_cli_force_options)},
     {0},
 };
 
@@ -96,17 +91,15 @@ static void check_names(void *line, struct argp_state *state)
 }
 
 const struct cw_option cw_eval_ranges_options[] = {
-    {"rank", 0, "RANKS", "only launches of these ranks of a parallel job: numbers, as in 0-7,12",
+    {"rank", 0, "RANKS", "only launches of some ranks of a parallel job, by number, as in 0-7,12",
      CW_OPTION_READ(struct cw_eval_line, request.ranks, read_ranks)},
     {"range", 0, "RANGE",
-     "only these ranges: numbers, as in 0-9,12 or #3, or by name: all of a name or of what a table shows of it, else a "
-     "part of names, else a regular expression that matches them; of a trace NVTX ranges, with all that lies in them",
+     "only some ranges: by numbers, as in 0-9,12 or #3, or by a whole name or the name in a table, else by a part of "
+     "names, else by a regular expression; for a trace NVTX ranges, with all that lies in them",
      CW_OPTION_TEXT(struct cw_eval_line, request.ranges)},
-    {"kernel", 0, "NAME",
-     "only launches of kernels of this name, which may be the same as for --range; may be repeated",
+    {"kernel", 0, "NAME", "only launches of kernels of this name, in any form of --range; may be repeated",
      CW_OPTION_LIST(struct cw_eval_line, kernels.items, kernels.count)},
-    {"exclude", 0, "NAME",
-     "no launches of kernels of this name, which may be the same as for --kernel; may be repeated",
+    {"exclude", 0, "NAME", "no launches of kernels of this name, in any form of --kernel; may be repeated",
      CW_OPTION_LIST(struct cw_eval_line, excluded.items, excluded.count)},
     {CW_OPTION_CHECK(check_names)},
     {0},
@@ -152,19 +145,24 @@ static void check_rows(void *line, struct argp_state *state)
 const struct cw_option cw_eval_row_options[] = {
     {"sort", 0, "COLUMN",
      "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the greatest first; "
-     "of a trace also by bytes, failed, self, ranges, wall, median, fastest, slowest or nodes, where its rows have "
-     "that; COLUMN:asc is the other way round",
+     "for a trace also by bytes, failed, self, ranges, wall, median, fastest, slowest or nodes, if its rows have them; "
+     "COLUMN:asc is the other way round",
      CW_OPTION_TEXT(struct cw_eval_line, request.sort)},
     {"filter", 0, "FORMULA",
      "only rows for which this is true, as in 'dram__bytes.sum > 1e6' or 'share > 0.05'; may be repeated",
      .called = "filters", CW_OPTION_LIST(struct cw_eval_line, filters.items, filters.count)},
     {"top", 0, "N",
-     "the first N rows (default of the table: 30); of PC samples and SASS metrics, the N hottest lines, "
-     "functions and instructions (default: 10)",
+     "the first N rows (default of the table: 30); for PC samples and SASS metrics, the N hottest lines, functions and "
+     "instructions (default: 10)",
      CW_OPTION_NUMBER(struct cw_eval_line, request.top, 1, UINT32_MAX)},
     {CW_OPTION_CHECK(check_rows)},
     {0},
 };
+
+const char *cw_eval_option_of_rows(const struct cw_eval_line *o)
+{
+    return o->request.by ? "--by" : o->filters.count ? "--filter" : o->request.sort ? "--sort" : NULL;
+}
 
 const char *cw_eval_option_of_ranges(const struct cw_eval_line *o)
 {
@@ -173,9 +171,6 @@ const char *cw_eval_option_of_ranges(const struct cw_eval_line *o)
            : r->ranges         ? "--range"
            : o->kernels.count  ? "--kernel"
            : o->excluded.count ? "--exclude"
-           : r->by             ? "--by"
-           : o->filters.count  ? "--filter"
-           : r->sort           ? "--sort"
                                : NULL;
 }
 

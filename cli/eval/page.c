@@ -1,5 +1,13 @@
-/* The page of --report. */
+/* The page of report. */
 #include "cli/eval/session.h"
+
+const struct cw_option cw_eval_beside_options[] = {
+    {"with", 0, "MORE.cwd", "also show this capture of the same program, of any kind; may be repeated",
+     .called = "captures", CW_OPTION_LIST(struct cw_eval_line, with.items, with.count)},
+    {"baseline", 0, "OLD.cwd", "compare the page's kernels with this capture of ranges, by name, grid and block",
+     CW_OPTION_TEXT(struct cw_eval_line, baseline)},
+    {0},
+};
 
 struct beside {
     struct cw_eval_opened opened[CW_EVAL_REPEATED_MAX + 1];
@@ -28,8 +36,7 @@ enum cw_status cw_eval_page(struct cw_eval_session *s)
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     enum cw_status status = CW_OK;
     if (s->request.kinds && !cw_eval_writes(o))
-        status =
-            cw_error_set(s->err, CW_ERR_USAGE, "found --kind with --report, expected --csv, --json or -o beside it");
+        status = cw_error_set(s->err, CW_ERR_USAGE, "found --kind with a page, expected CSV, JSON or HDF5 beside it");
     for (size_t i = 0; i < o->with.count && status == CW_OK; i++)
         status = open_beside(s, &beside, i, o->with.items[i]);
     if (status == CW_OK && o->baseline)

@@ -19,11 +19,10 @@ static void check_options(void *ranks, struct argp_state *state)
 
 static const struct cw_option option_list[] = {
     {"by", 0, "kernel|family|nvtx",
-     "what is compared: launches of one kernel and shape (default), of a family of kernels, or of one NVTX range",
+     "compare launches of one kernel and shape (default), of a family of kernels, or of one NVTX range",
      CW_OPTION_CHOICE(struct ranks, by)},
     {CW_OPTION_GROUP(struct ranks, line, cw_eval_file_options)},
-    {"report", 0, "FILE", "write a page of HTML that shows the job; it opens in a browser, without a network",
-     CW_OPTION_TEXT(struct ranks, line.page)},
+    {CW_OPTION_GROUP(struct ranks, line, cw_eval_report_options)},
     {"top", 0, "N", "show the first N of kernels, slow ranks and metrics (default: 10); files have all",
      CW_OPTION_NUMBER(struct ranks, line.request.top, 1, UINT32_MAX)},
     {CW_OPTION_GROUP(struct ranks, line, cw_eval_quiet_options)},
@@ -93,8 +92,8 @@ int cw_eval_ranks(int argc, char **argv)
         "Compares the ranks of a parallel job: for each kernel how its time and metrics are distributed over ranks, "
         "which ranks are slow, and why; and which ranks of the job are missing. Without -m or --set the metrics are "
         "those of the plan.\v"
-        "Example:\n  metric-eval ranks run.*.cwd\n  metric-eval ranks ranks/ --by nvtx --json -\n"
-        "  metric-eval ranks ranks/ --set speed-of-light -o ranks.h5\n  metric-eval ranks ranks/ --report ranks.html"};
-    struct ranks options = {.line.run = compare};
+        "Example:\n  $0 run.*.cwd\n  $0 ranks/ --by nvtx --format json\n"
+        "  $0 ranks/ --set speed-of-light -o ranks.h5\n  $0 ranks/ -o ranks.html"};
+    struct ranks options = {.line = {.run = compare, .takes = CW_EVAL_TABLES | CW_EVAL_PAGE}};
     return cw_eval_command(&usage, argc, argv, &options.line);
 }

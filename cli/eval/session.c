@@ -3,10 +3,12 @@
 #include "cli/eval/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/progress.h"
@@ -143,16 +145,12 @@ void cw_eval_tell(struct cw_eval_session *s)
 
 bool cw_eval_writes(const struct cw_eval_line *o)
 {
-    return o->hdf5 || o->csv || o->json;
+    return o->hdf5 || o->csv || o->json || o->other_count;
 }
 
 bool cw_eval_prints(const struct cw_eval_line *o)
 {
-    const char *const files[] = {o->hdf5, o->csv, o->json, o->page};
-    bool taken = o->page && !cw_eval_writes(o);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        taken = taken || (files[i] && cw_file_is_standard(files[i]));
-    return !taken;
+    return !cw_eval_writes(o) && !o->page;
 }
 
 /* Bold and bars are for a terminal, whose width is respected; NO_COLOR is for those who want no escapes. */
@@ -187,28 +185,62 @@ static bool stands_beside(const struct cw_eval_line *o, const char *path)
     return beside;
 }
 
-enum cw_status cw_eval_check_outputs(struct cw_eval_session *s)
+static enum cw_status check_output(struct cw_eval_session *s, const struct cw_eval_file *file)
 {
     const struct cw_eval_line *o = s->o;
-    const char *const outputs[] = {o->hdf5, o->csv, o->json, o->page};
-    const struct cw_file_kind *const kinds[] = {&cw_file_hdf5, &cw_file_csv, &cw_file_json, &cw_file_report};
+    const bool standard = cw_file_is_standard(file->path);
+    for (size_t k = 0; k < s->found.count && !standard; k++)
+        if (cw_file_is_same(s->found.paths[k], file->path))
+            return is_input(s, file->path);
+    if (!standard && (cw_file_is_same(*o->words, file->path) || stands_beside(o, file->path)))
+        return is_input(s, file->path);
+    return cw_file_may_replace(file->path, file->format->kind, o->force, s->err);
+}
+
+enum cw_status cw_eval_check_outputs(struct cw_eval_session *s)
+{
+    struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX];
+    const size_t count = cw_eval_outputs(files, s->o);
     enum cw_status status = cw_eval_expand(s);
-    for (size_t i = 0; status == CW_OK && i < sizeof outputs / sizeof *outputs; i++) {
-        const char *output = outputs[i];
-        if (!output)
-            continue;
+    for (size_t i = 0; status == CW_OK && i < count; i++) {
         for (size_t k = 0; k < i; k++)
-            if (outputs[k] && cw_file_is_same(outputs[k], output))
+            if (cw_file_is_same(files[k].path, files[i].path))
                 return cw_error_set(s->err, CW_ERR_USAGE, "found %s as two outputs, expected another file for each",
-                                    output);
-        for (size_t k = 0; k < s->found.count && !cw_file_is_standard(output); k++)
-            if (cw_file_is_same(s->found.paths[k], output))
-                return is_input(s, output);
-        if (!cw_file_is_standard(output) && (cw_file_is_same(*o->words, output) || stands_beside(o, output)))
-            return is_input(s, output);
-        status = cw_file_may_replace(output, kinds[i], o->force, s->err);
+                                    files[i].path);
+        status = check_output(s, &files[i]);
     }
     return status;
+}
+
+static void note_written(struct cw_eval_session *s, const struct counterworks_view *view, enum cw_view_format format,
+                         const char *path)
+{
+    const struct cw_output *output = &view->output;
+    const bool rows = format == CW_VIEW_CSV || format == CW_VIEW_JSON || format == CW_VIEW_HDF5;
+    struct cw_eval_written written = {.path = path, .has_rows = rows && output->table_count};
+    if (written.has_rows) {
+        written.rows = output->tables[0].row_count;
+        written.metrics = output->tables[0].metrics ? output->tables[0].metrics->row_count : 0;
+    }
+    if (format != CW_VIEW_YAML && s->written_count < CW_EVAL_OUTPUTS_MAX) /* gate says more of its rules */
+        s->written[s->written_count++] = written;
+}
+
+/* One line for each file, once all have taken their places. Pipes and devices have a reader who sees the data. */
+static void tell_written(const struct cw_eval_session *s)
+{
+    struct stat st;
+    for (size_t i = 0; i < s->written_count && !s->o->quiet; i++) {
+        const struct cw_eval_written *w = &s->written[i];
+        if (stat(w->path, &st) != 0 || !S_ISREG(st.st_mode))
+            continue;
+        cw_text_print(stderr, "wrote %s", w->path);
+        if (w->has_rows)
+            cw_text_print(stderr, ": %" PRIu64 " row%s", w->rows, w->rows == 1 ? "" : "s");
+        if (w->metrics)
+            cw_text_print(stderr, ", %" PRIu64 " metric%s", w->metrics, w->metrics == 1 ? "" : "s");
+        putc('\n', stderr);
+    }
 }
 
 /* Standard output may be the terminal, where progress would stand in it. Other files take their places before it: its
@@ -223,6 +255,8 @@ static enum cw_status write_form(struct cw_eval_session *s, const struct counter
     if (status == CW_OK)
         status = cw_view_write(view, format, path, &s->files, s->err);
     cw_progress_end();
+    if (status == CW_OK && !standard)
+        note_written(s, view, format, path);
     return status;
 }
 
@@ -252,6 +286,47 @@ enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterw
     return write_form(s, view, format, path);
 }
 
+/* ---- text and JSON of commands that print ------------------------------------------------------------------------ */
+
+static bool is_printed_as_json(const struct cw_eval_line *o)
+{
+    const size_t length = strlen(o->printed);
+    return o->as_json || (length > 5 && strcmp(o->printed + length - 5, ".json") == 0);
+}
+
+static enum cw_status check_printed(struct cw_eval_session *s)
+{
+    static const struct cw_file_kind text = {"text", false, {NULL}},
+                                     json = {
+                                         "JSON of metric-eval",
+                                         false,
+                                         {"{\n \"source\": ", "{\n \"range\": ", "{\"capture\": ", "{\"schema\": "}};
+    return cw_file_may_replace(s->o->printed, is_printed_as_json(s->o) ? &json : &text, s->o->force, s->err);
+}
+
+struct printing {
+    const struct counterworks_view *view;
+    const struct cw_terminal_style *style;
+};
+
+static enum cw_status render_text(FILE *out, const void *printing, struct cw_error *err)
+{
+    const struct printing *p = printing;
+    return cw_view_print(p->view, p->style, out, err);
+}
+
+static enum cw_status print_file(struct cw_eval_session *s, const struct counterworks_view *view,
+                                 const struct cw_terminal_style *style)
+{
+    const struct cw_terminal_style plain = {.top = style->top, .quiet = style->quiet, .source = style->source};
+    const struct printing printing = {view, &plain};
+    if (is_printed_as_json(s->o))
+        return write_form(s, view, CW_VIEW_JSON, s->o->printed);
+    const enum cw_status status = cw_new_files_print(&s->files, s->o->printed, render_text, &printing, s->err);
+    note_written(s, view, CW_VIEW__COUNT, s->o->printed);
+    return status;
+}
+
 enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view)
 {
     struct cw_source source = {.folders = s->o->folders.items, .folder_count = s->o->folders.count};
@@ -259,7 +334,9 @@ enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterwork
     cw_eval_tell(s);
     enum cw_status status = cw_new_files_close(&s->files, true, s->err);
     style.source = &source;
-    if (status == CW_OK)
+    if (status == CW_OK && s->o->printed && !cw_file_is_standard(s->o->printed))
+        status = print_file(s, view, &style);
+    else if (status == CW_OK)
         status = s->o->as_json ? cw_view_write(view, CW_VIEW_JSON, "-", &s->files, s->err)
                                : cw_view_print(view, &style, stdout, s->err);
     cw_source_finish(&source);
@@ -277,10 +354,14 @@ static enum cw_status run(const void *line, struct counterworks_chip *chip, stru
     (void)chip;
     s.request.quiet = o->quiet;
     cw_hdf5_begin();
-    enum cw_status status = o->run(&s);
+    enum cw_status status = o->printed ? check_printed(&s) : CW_OK;
+    if (status == CW_OK)
+        status = o->run(&s);
     const enum cw_status closing = cw_new_files_close(&s.files, status == CW_OK, err);
     cw_eval_tell(&s);
     cw_view_share_free(&s.shared);
+    if (status == CW_OK && closing == CW_OK)
+        tell_written(&s);
     cw_eval_close(&s.main);
     return status == CW_OK ? closing : status;
 }

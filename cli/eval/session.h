@@ -11,12 +11,35 @@
 #include "view/timeline.h"
 #include "view/view.h"
 
-enum { CW_EVAL_REPEATED_MAX = 16 };
+enum { CW_EVAL_REPEATED_MAX = 16, CW_EVAL_OUTPUTS_MAX = CW_EVAL_REPEATED_MAX + 4 };
 
 /* A list that grows by one each time that its option stands on the command line. */
 struct cw_eval_list {
     const char *items[CW_EVAL_REPEATED_MAX];
     size_t count;
+};
+
+/* Bits of formats: a command takes those of struct cw_eval_line's `takes`. */
+enum {
+    CW_EVAL_TABLES = 1,  /* HDF5, CSV and JSON of rows */
+    CW_EVAL_PAGE = 2,    /* HTML */
+    CW_EVAL_FOREIGN = 4, /* for other programs */
+    CW_EVAL_TIDY = 8     /* CSV with a line for each value */
+};
+
+struct cw_eval_format {
+    const char *name;     /* for --format */
+    const char *suffixes; /* with blanks between them */
+    unsigned taken_as;    /* one of the bits */
+    enum cw_view_format format;
+    enum counterworks_form form;
+    const struct cw_file_kind *kind; /* of files that it may replace */
+};
+
+/* A file to write. */
+struct cw_eval_file {
+    const char *path;
+    const struct cw_eval_format *format;
 };
 
 struct cw_eval_session;
@@ -27,27 +50,37 @@ struct cw_eval_line {
     struct cw_cli_chip chip; /* without a name or file: that of the capture */
     char *const *words;      /* captures, which are taken as one */
     size_t word_count;
-    const char *hdf5, *csv, *json; /* outputs */
-    const char *page;              /* --report */
-    struct cw_eval_list with;      /* captures beside the first */
+    unsigned takes;                /* formats of its outputs */
+    struct cw_eval_list outputs;   /* -o, which become these: */
+    const char *hdf5, *csv, *json; /* files of rows */
+    const char *page;              /* of HTML */
+    struct cw_eval_file others[CW_EVAL_REPEATED_MAX];
+    size_t other_count;
+    const char *format;       /* --format of the output */
+    const char *printed;      /* -o of commands that print; NULL: standard output */
+    struct cw_eval_list with; /* captures beside the first */
     const char *baseline;
     struct cw_eval_list folders; /* of source files */
+    const char *check, *native;  /* values of others, to compare with */
     bool force, as_json, quiet;
     enum cw_status (*run)(struct cw_eval_session *s);
 };
 
-/* Rows of options that commands share: the words RUN.cwd..., values beside a capture, which ranges, --format
- * text|json, -o, --csv and --json, --sort, --filter and --top of a list, and --quiet. */
+/* Rows of options that commands share: the words RUN.cwd..., values beside a capture, which ranges, --format text|json
+ * and -o of what they print, -o and --format of files, the same with --csv and --json, --perfetto, --report, --sort,
+ * --filter and --top of a list, and --quiet. */
 extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[], cw_eval_ranges_options[],
-    cw_eval_format_options[], cw_eval_file_options[], cw_eval_row_options[], cw_eval_quiet_options[];
+    cw_eval_format_options[], cw_eval_output_options[], cw_eval_file_options[], cw_eval_perfetto_options[],
+    cw_eval_report_options[], cw_eval_row_options[], cw_eval_quiet_options[];
 
 /* Takes the word of --by of ranges, or of traces as well. */
 #define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank|stream"
 #define CW_EVAL_BY_ALL CW_EVAL_BY "|process|copy|call|graph|nvtx-each"
 void cw_eval_take_by(void *options, char *text, struct argp_state *state);
 void cw_eval_take_any_by(void *options, char *text, struct argp_state *state);
-/* An option on the command line that is about ranges or rows, or NULL. */
+/* An option on the command line that chooses ranges, or rows; or NULL. */
 const char *cw_eval_option_of_ranges(const struct cw_eval_line *o);
+const char *cw_eval_option_of_rows(const struct cw_eval_line *o);
 
 /* ---- a session ------------------------------------------------------------------------------------------------------
  */
@@ -55,6 +88,12 @@ const char *cw_eval_option_of_ranges(const struct cw_eval_line *o);
 struct cw_eval_opened {
     struct counterworks_capture *capture;
     struct counterworks_chip *chip; /* NULL where the capture has no metrics */
+};
+
+struct cw_eval_written {
+    const char *path;
+    bool has_rows;
+    uint64_t rows, metrics;
 };
 
 /* A command as it runs: all that lasts from its options to its end. */
@@ -65,7 +104,9 @@ struct cw_eval_session {
     struct cw_view_shared shared; /* by views of the captures that the command is about */
     const struct cw_notice *told; /* the last that was printed */
     struct cw_new_files files;    /* that take their places together */
-    struct cw_file_list found;    /* the files of the line's words, once they were expanded */
+    struct cw_eval_written written[CW_EVAL_OUTPUTS_MAX];
+    size_t written_count;
+    struct cw_file_list found; /* the files of the line's words, once they were expanded */
     struct cw_eval_opened main;
     struct cw_arena *arena;
     struct cw_error *err;
@@ -110,13 +151,15 @@ enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eva
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------- */
 
+/* All files that the options name. Returns how many there are. */
+size_t cw_eval_outputs(struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX], const struct cw_eval_line *o);
 /* Refuses outputs that would replace each other, the captures, or a file that somebody else has made. */
 enum cw_status cw_eval_check_outputs(struct cw_eval_session *s);
 /* Prints notices that are not printed yet. */
 void cw_eval_tell(struct cw_eval_session *s);
 /* How standard output shows a view for people. */
 struct cw_terminal_style cw_eval_style(const struct cw_eval_line *o);
-/* Whether files are asked for; whether a table is, as no file takes standard output and --report is not alone. */
+/* Whether files other than a page are asked for; whether a table is, which no output means. */
 bool cw_eval_writes(const struct cw_eval_line *o);
 bool cw_eval_prints(const struct cw_eval_line *o);
 /* Writes a view into the files that are asked for: -o alone, or all others; files first, as the reader of standard
@@ -126,14 +169,21 @@ enum cw_status cw_eval_write(struct cw_eval_session *s, const struct counterwork
 /* Writes one form to a path. */
 enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterworks_view *view,
                                 enum cw_view_format format, const char *path);
+/* Makes a file for another program from the session's capture. */
+enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval_file *file);
 /* Prints a view for people, or as JSON by --format json. */
 enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view);
-/* The page of --report, which takes its place with the other files. */
+/* The options of a page's other captures, and the page, which takes its place with the other files. */
+extern const struct cw_option cw_eval_beside_options[];
 enum cw_status cw_eval_page(struct cw_eval_session *s);
 
 /* ---- commands, for the table in metric_eval.c: argv[0] is the command's name for messages; they return the exit code
  */
 
+int cw_eval_main(int argc, char **argv); /* the program metric-eval */
+int cw_eval_table(int argc, char **argv);
+int cw_eval_report(int argc, char **argv);
+int cw_eval_check(int argc, char **argv);
 int cw_eval_show(int argc, char **argv);
 int cw_eval_explain(int argc, char **argv);
 int cw_eval_merge(int argc, char **argv);

@@ -18,6 +18,7 @@ static enum cw_status show(struct cw_eval_session *s)
 static const struct cw_option option_list[] = {
     {CW_OPTION_ROWS(cw_eval_capture_options)},
     {CW_OPTION_ROWS(cw_eval_format_options)},
+    {CW_OPTION_ROWS(cw_eval_quiet_options)},
     {0},
 };
 
@@ -27,7 +28,7 @@ int cw_eval_show(int argc, char **argv)
         option_list, "RUN.cwd...",
         "Prints what a capture holds: the device, how it was collected, counters, ranges or samples. Evaluates "
         "nothing.\v"
-        "Example:\n  metric-eval show run.cwd"};
+        "Example:\n  $0 run.cwd"};
     struct cw_eval_line line = {.run = show};
     return cw_eval_command(&usage, argc, argv, &line);
 }

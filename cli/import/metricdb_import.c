@@ -60,36 +60,36 @@ static void check_options(void *options, struct argp_state *state)
 
 static const struct cw_option option_list[] = {
     {"chip", 'c', "NAME", "the chip, by NVIDIA's name (GH100)", CW_OPTION_TEXT(struct options, chip)},
-    {"all", 'a', NULL, "every chip that the library knows; what it does not tell stays as the existing files have it",
+    {"all", 'a', NULL, "every chip of the library; facts that it lacks stay as in the existing files",
      CW_OPTION_FLAG(struct options, all)},
-    {"output", 'o', "FILE", "where to write (default: standard output); with --all a folder (default: data/chips)",
+    {"output", 'o', "FILE", "the file (default: standard output); with --all a folder (default: data/chips)",
      CW_OPTION_TEXT(struct options, output)},
-    {"force", 0, NULL, "with --chip: replace what has the name of the output, even if it is no chip's file",
+    {"force", 0, NULL, "with --chip: replace a file of the output's name, even if it is no chip's file",
      CW_OPTION_FLAG(struct options, force)},
     {"evidence", 'e', "FILE",
      "a native counter-data image of this chip (capture-agent --keep-native); confirms formulas and gives peak rates "
      "and instance counts; may be repeated",
      CW_OPTION_LIST(struct options, evidence, evidence_count)},
     {"formulas-from", 'F', "FILE",
-     "take formulas over from the file of another chip where names and raw counters agree (default with --all: the "
-     "first file there that knows peaks)",
+     "take formulas from the file of another chip if names and raw counters agree (default with --all: the first file "
+     "there that has peaks)",
      CW_OPTION_TEXT(struct options, formulas_from)},
     {"learn", 'L', "range|pm",
-     "learn what one pass can hold, by asking the library: in range profiling, in PM sampling, or in both (takes "
+     "learn the limits of a pass by asking the library: in range profiling, in PM sampling, or in both (takes "
      "minutes); without this and --limits-from the file has no limits",
      CW_OPTION_READ(struct options, learn, choose_learned), .optional = true},
     {"limits-from", 'f', "FILE",
-     "take what one pass can hold from this chip file, as far as it is not learned; with --all, a folder that has "
-     "NAME.yaml for some of the chips",
+     "take limits of a pass from this chip file, unless they are learned; with --all, a folder that has NAME.yaml for "
+     "some of the chips",
      CW_OPTION_TEXT(struct options, limits_from)},
     {"mend", 'M', NULL,
-     "correct what one pass can hold in range profiling, learned or taken over, by the passes that the library makes "
-     "of sets that people ask for (takes minutes)",
+     "correct the limits of a pass in range profiling, learned or taken over, by the library's passes for common sets "
+     "(takes minutes)",
      CW_OPTION_FLAG(struct options, mend)},
     {"measured-from", 'm', "FILE",
-     "keep what captures told this file of the chip; what the evidence tells of other metrics is added",
+     "keep the facts of captures in this file of the chip, and add those of the evidence for other metrics",
      CW_OPTION_TEXT(struct options, measured_from)},
-    {"library", 'l', "FILE", "where NVIDIA's host library is, if not in its usual place",
+    {"library", 'l', "FILE", "NVIDIA's host library, if not in its usual place",
      CW_OPTION_TEXT(struct options, library)},
     {CW_OPTION_CHECK(check_options)},
     {0},
@@ -449,8 +449,8 @@ int main(int argc, char **argv)
     static const struct cw_usage usage = {
         option_list, "",
         "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
-        "Examples:\n  metricdb-import --chip GH100 --evidence run.cd -o gh100.yaml\n"
-        "  metricdb-import --all -o chips"};
+        "Examples:\n  $0 --chip GH100 --evidence run.cd -o gh100.yaml\n"
+        "  $0 --all -o chips"};
     struct options options = {0};
     cw_cli_init();
     return cw_cli_run(&usage, argc, argv, &options, NULL, run);

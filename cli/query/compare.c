@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/common/cli.h"
 struct options {
     size_t count;
     struct cw_cli_chip chips[2];
@@ -39,16 +40,18 @@ static void take_file(void *options, char *path, struct argp_state *state)
 
 static void check_options(void *options, struct argp_state *state)
 {
-    const struct options *o = options;
+    struct options *o = options;
+    o->chips[1].quiet = o->chips[0].quiet;
     if (o->count != 2)
         cw_usage_error(state, "found %zu chips, expected two of --chip or --chip-file", o->count);
 }
 
 static const struct cw_option option_list[] = {
-    {"chip", 'c', "NAME", "a chip (metric-query chips lists them); twice", CW_OPTION_TAKE(take_chip)},
+    {"chip", 'c', "NAME", "a chip (\"counterworks chips\" lists them); twice", CW_OPTION_TAKE(take_chip)},
     {"chip-file", 0, "FILE", "a chip's YAML file, instead of a --chip", CW_OPTION_TAKE(take_file)},
-    {"unit", 0, "UNIT", "only metrics of this unit: what their name has before the two underscores (sm)",
+    {"unit", 0, "UNIT", "only metrics of this unit, the part of their name before the two underscores (sm)",
      CW_OPTION_TEXT(struct options, unit)},
+    {CW_OPTION_GROUP(struct options, chips[0].quiet, cw_cli_quiet_options)},
     {"format", 0, "text|json", "the form of the comparison (default: text)", .called = "the format",
      CW_OPTION_CHOICE(struct options, json)},
     {CW_OPTION_CHECK(check_options)},
@@ -332,7 +335,7 @@ int cw_query_compare(int argc, char **argv)
         option_list, "",
         "Compares the metrics of two chips: + only the second has it, - only the first has it, ~ it changed "
         "(what only the first has -> what only the second has).\v"
-        "Example:\n  metric-query compare --chip GA100 --chip GH100 --unit lts"};
+        "Example:\n  $0 --chip GA100 --chip GH100 --unit lts"};
     struct options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, NULL, run);
 }

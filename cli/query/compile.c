@@ -18,13 +18,14 @@ struct options {
     const char *folder;
     const char *files[MOST_FILES];
     size_t count;
-    bool force;
+    bool force, quiet;
 };
 
 static const struct cw_option option_list[] = {
-    {"output", 'o', "FOLDER", "where to write (default: where the commands look for it, beside themselves)",
+    {"output", 'o', "FOLDER", "the folder (default: the folder beside the commands, where they look for it)",
      CW_OPTION_TEXT(struct options, folder)},
     {CW_OPTION_GROUP(struct options, force, cw_cli_force_options)},
+    {CW_OPTION_GROUP(struct options, quiet, cw_cli_quiet_options)},
     {.called = "files", CW_OPTION_LIST(struct options, files, count)},
     {0},
 };

@@ -12,6 +12,7 @@ enum { MOST_CHIPS = 256 };
 
 struct options {
     const char *chip, *what, *prefix;
+    bool quiet; /* it has only data */
 };
 
 /* The chips whose names are offered; without --chip those of every file. */
@@ -37,6 +38,7 @@ static void check_options(void *options, struct argp_state *state)
 static const struct cw_option option_list[] = {
     {"chip", 'c', "NAME", "the chip that has the units and metrics (default: any)",
      CW_OPTION_TEXT(struct options, chip)},
+    {CW_OPTION_GROUP(struct options, quiet, cw_cli_quiet_options)},
     {CW_OPTION_TAKE(add_word)},
     {CW_OPTION_CHECK(check_options)},
     {0},
@@ -178,7 +180,7 @@ int cw_query_complete(int argc, char **argv)
         option_list, "chips|sets|units|metrics [WORD]",
         "Prints what WORD may become, one a line, for the completion of shells. A metric is completed to "
         "its base name first, and then to full names.\v"
-        "Example:\n  metric-query complete metrics --chip GH100 lts__t_sector_hit"};
+        "Example:\n  $0 metrics --chip GH100 lts__t_sector_hit"};
     struct options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, NULL, run);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/query/query.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct options {
     int type; /* -1 for all */
     uint32_t listed;
     const char *unit, *search;
+    char words[512]; /* to search for, with blanks between them */
     bool all;
     enum cw_query_format format;
 };
@@ -62,6 +64,25 @@ static void read_type(void *type, char *text, struct argp_state *state)
     cw_usage_error(state, "found the type '%s', expected counter, ratio, throughput, formula or fact", text);
 }
 
+static void add_word(void *options, char *word, struct argp_state *state)
+{
+    struct options *o = options;
+    const size_t used = strlen(o->words);
+    if (strlen(word) + used + 2 > sizeof o->words)
+        cw_usage_error(state, "found more than %zu letters to search for", sizeof o->words - 2);
+    snprintf(o->words + used, sizeof o->words - used, "%s%s", used ? " " : "", word);
+}
+
+static void check_words(void *options, struct argp_state *state)
+{
+    struct options *o = options;
+    if (!*o->words)
+        return;
+    if (o->search)
+        cw_usage_error(state, "found --search '%s' and '%s', expected one of them", o->search, o->words);
+    o->search = o->words;
+}
+
 static void read_profiler(void *listed, char *text, struct argp_state *state)
 {
     const bool pm = strcmp(text, "pm") == 0;
@@ -75,18 +96,17 @@ static const struct cw_option option_list[] = {
      CW_OPTION_READ(struct options, listed, read_profiler)},
     {"type", 0, "TYPE", "only metrics of this type: counter, ratio, throughput, formula or fact",
      CW_OPTION_READ(struct options, type, read_type)},
-    {"unit", 0, "UNIT", "only metrics of this unit: what their name has before the two underscores (sm)",
+    {"unit", 0, "UNIT", "only metrics of this unit, the part of their name before the two underscores (sm)",
      CW_OPTION_TEXT(struct options, unit)},
-    {"search", 0, "TEXT",
-     "what answers TEXT (\"register spills\", \"l2 hit rate\"), then metrics that have all its words in their name or "
-     "description, the best match first; a TEXT with one of ^ $ * + ? ( ) [ ] { } | \\ in it is a regular expression",
-     CW_OPTION_TEXT(struct options, search)},
+    {"search", 0, "TEXT", "the same as WORD... in one piece", CW_OPTION_TEXT(struct options, search)},
     {"all-submetrics", 0, NULL,
      "every full name, instead of one for each counter, ratio and throughput; text then has the names only",
      CW_OPTION_FLAG(struct options, all)},
     {"format", 0, "text|csv|json", "the form of the list (default: text)", .called = "the format",
      CW_OPTION_CHOICE(struct options, format)},
     {CW_OPTION_GROUP(struct options, chip, cw_cli_chip_options)},
+    {CW_OPTION_TAKE(add_word)},
+    {CW_OPTION_CHECK(check_words)},
     {0},
 };
 
@@ -279,9 +299,9 @@ static enum cw_status tell_answers(const struct list *l, struct cw_arena *arena,
     for (size_t i = 0; i < l->answer_count; i++) {
         const struct cw_answer *a = &l->answers[i];
         for (size_t k = 0; k < a->set_count; k++)
-            if (!told_before(l, i, a->sets[k]))
-                cw_text_print(stderr, "metric-query: a set of metrics is about this, too: metric-config --set %s\n",
-                              a->sets[k]);
+            if (!l->o->chip.quiet && !told_before(l, i, a->sets[k]))
+                cw_text_print(stderr, "%s: a set of metrics is about this, too: metric-config --set %s\n",
+                              program_invocation_short_name, a->sets[k]);
         if (a->says && !l->count)
             cw_error_set(err, CW_ERR_NOTHING, "%s", a->says);
         told = told || a->set_count;
@@ -455,10 +475,15 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 int cw_query_list(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "",
-        "Lists the metrics of a chip: full name, type, unit of measure and meaning. Columns are separated "
-        "by tabs where the list is not shown on a terminal.\v"
-        "Example:\n  metric-query list --chip GH100 --search \"l2 hit rate\""};
+        option_list, "[WORD...]",
+        "Lists the metrics of a chip: full name, type, unit of measure and meaning. Words find metrics that answer "
+        "them "
+        "(register spills), then metrics with all of the words in their name or description, the best match first. "
+        "Words with one of ^ $ * + ? ( ) [ ] { } | \\ are a regular expression. Columns are separated by tabs where "
+        "the "
+        "list is not shown on a terminal.\v"
+        "Example:\n  $0 --chip GH100 l2 hit rate",
+        NULL, 0};
     struct options options = {.type = -1, .listed = CW_OF_RANGES};
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
 }

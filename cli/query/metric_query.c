@@ -50,7 +50,7 @@ static enum counterworks_status print_chips(const struct counterworks *data, boo
 }
 
 struct chips_options {
-    bool as_json;
+    bool as_json, quiet; /* quiet changes nothing: it has only data */
 };
 
 static enum cw_status chips(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
@@ -66,15 +66,15 @@ static enum cw_status chips(const void *options, struct counterworks_chip *chip,
     return cw_cli_take(&error, err);
 }
 
-static int run_chips(int argc, char **argv)
+int cw_query_chips(int argc, char **argv)
 {
     static const struct cw_option option_list[] = {
         {"format", 0, "text|json", "the form of the list (default: text)", .called = "the format",
          CW_OPTION_CHOICE(struct chips_options, as_json)},
+        {CW_OPTION_GROUP(struct chips_options, quiet, cw_cli_quiet_options)},
         {0},
     };
-    static const struct cw_usage usage = {option_list, "",
-                                          "Lists the chips of the database.\vExample:\n  metric-query chips"};
+    static const struct cw_usage usage = {option_list, "", "Lists the chips of the database.\vExample:\n  $0"};
     return cw_cli_run(&usage, argc, argv, &(struct chips_options){0}, NULL, chips);
 }
 
@@ -109,34 +109,34 @@ static enum cw_status lint(const void *options, struct counterworks_chip *chip, 
     return status;
 }
 
-static int run_lint(int argc, char **argv)
+int cw_query_lint(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         cw_cli_chip_options, "",
         "Checks the database of a chip, the glossary and the metric sets against one another. The exit "
         "status is 3 where there are errors.\v"
-        "Example:\n  metric-query lint --chip GH100"};
+        "Example:\n  $0 --chip GH100"};
     struct cw_cli_chip from = {0};
     return cw_cli_run(&usage, argc, argv, &from, NULL, lint);
 }
 
-int main(int argc, char **argv)
+int cw_query_main(int argc, char **argv)
 {
     static const struct cw_usage_command table[] = {
-        {"chips", "the chips of the database", run_chips},
-        {"list", "the metrics of a chip", cw_query_list},
-        {"describe", "all that is known of a metric", cw_query_describe},
-        {"units", "the units of a chip", cw_query_units},
-        {"compare", "what is different between two chips", cw_query_compare},
-        {"legacy", "CUPTI's old metrics and events, as formulas", cw_query_legacy},
-        {"sets", "the metric sets, and what is in them", cw_query_sets},
-        {"lint", "check a chip's database", run_lint},
-        {"compile", "make chip files load faster", cw_query_compile},
-        {"complete", "what a word may become, for shells", cw_query_complete},
+        {.name = "chips", .summary = "the chips of the database", .run = cw_query_chips},
+        {.name = "list", .summary = "the metrics of a chip, or some by words", .run = cw_query_list},
+        {.name = "describe", .summary = "the meaning and the parts of a metric", .run = cw_query_describe},
+        {.name = "units", .summary = "the units of a chip", .run = cw_query_units},
+        {.name = "compare", .summary = "the differences between two chips", .run = cw_query_compare},
+        {.name = "legacy", .summary = "CUPTI's old metrics and events, as formulas", .run = cw_query_legacy},
+        {.name = "sets", .summary = "the metric sets, and the metrics in them", .run = cw_query_sets},
+        {.name = "lint", .summary = "check a chip's database", .run = cw_query_lint},
+        {.name = "compile", .summary = "make chip files load faster", .run = cw_query_compile},
+        {.name = "complete", .summary = "the possible ends of a word, for shells", .run = cw_query_complete},
     };
     cw_cli_init();
     int code = cw_usage_run(argc, argv, table, sizeof table / sizeof *table,
-                            "Says what can be measured on a chip. No GPU and no NVIDIA software is needed.",
-                            "metric-query list --chip GH100 --search hit_rate");
+                            "Lists and describes the metrics of a chip. No GPU and no NVIDIA software is needed.",
+                            "metric-query list --chip GH100 l2 hit rate");
     return code ? code : cw_cli_finish(CW_OK, NULL);
 }

@@ -34,7 +34,10 @@ void cw_query_put(enum cw_text_kind kind, const char *text, const char *end);
 /* Whether a description that begins at the column has room there: one in a terminal may not. */
 bool cw_query_has_room(unsigned column);
 
-/* The sub-commands with a file of their own. */
+/* metric-query, and its sub-commands. */
+int cw_query_main(int argc, char **argv);
+int cw_query_chips(int argc, char **argv);
+int cw_query_lint(int argc, char **argv);
 int cw_query_list(int argc, char **argv);
 int cw_query_describe(int argc, char **argv);
 int cw_query_legacy(int argc, char **argv);

@@ -17,10 +17,13 @@ struct options {
 };
 
 static const struct cw_option option_list[] = {
-    {"chip", 'c', "NAME", "take what this chip has, or that of a product", CW_OPTION_TEXT(struct options, chip.name)},
-    {"chip-of", 0, "FILE", "take what the chip of a capture or a plan has", CW_OPTION_TEXT(struct options, chip.of)},
+    {"chip", 'c', "NAME", "take the alternatives of this chip, or of the chip of a product",
+     CW_OPTION_TEXT(struct options, chip.name)},
+    {"chip-of", 0, "FILE", "take the alternatives of the chip of a capture or a plan",
+     CW_OPTION_TEXT(struct options, chip.of)},
     {"format", 0, "text|json", "the form of the list (default: text)", .called = "the format",
      CW_OPTION_CHOICE(struct options, as_json)},
+    {CW_OPTION_GROUP(struct options, chip.quiet, cw_cli_quiet_options)},
     {CW_OPTION_WORDS(struct options, names, count)},
     {0},
 };
@@ -177,7 +180,7 @@ int cw_query_sets(int argc, char **argv)
         option_list, "[NAME...]",
         "Lists the metric sets, for --set of metric-config and metric-eval, or the metrics of the sets that are named. "
         "Of alternatives a chip takes the first that it has.\v"
-        "Example:\n  metric-query sets\n  metric-query sets speed-of-light --chip GH100"};
+        "Example:\n  $0\n  $0 speed-of-light --chip GH100"};
     struct options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, NULL, run);
 }

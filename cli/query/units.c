@@ -114,7 +114,7 @@ int cw_query_units(int argc, char **argv)
         option_list, "",
         "Lists the units of a chip: the name in metrics and that of the hardware unit, the instances "
         "expected, how many counters, ratios and throughputs there are, and what the unit is.\v"
-        "Example:\n  metric-query units --chip GH100"};
+        "Example:\n  $0 --chip GH100"};
     struct options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
 }

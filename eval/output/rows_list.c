@@ -468,7 +468,7 @@ static void put_footer(const struct list *l, FILE *out)
     if (rows->groups->by == CW_BY_KERNEL && cw_groups_are_of_launches(rows->groups) &&
         rows->groups->count >= MANY_KERNELS)
         fputs("Kernels of one name added up: --by family.\n", out);
-    fputs("As a page: --report FILE.html\n", out);
+    fputs("As a page: -o FILE.html\n", out);
     if (l->limiters || l->findings)
         cw_text_print(out, "Why, and what to change: metric-eval advise %s\n", rows->words);
 }

@@ -233,8 +233,8 @@ static void put_footer(const struct cw_text_page *p)
     else
         fputs("Other lists: --by family|nvtx|stream|device|process|rank|copy|call|graph.\n"
               "More rows: --top N. In full: --wide. Some of it: --kernel NAME, --range NVTX.\n"
-              "For other programs: -o FILE.h5, --json FILE, --csv FILE --kind KIND.\n"
-              "In a browser: --report FILE.html. In Perfetto: metric-eval export --perfetto.\n",
+              "For other programs: -o FILE.h5, -o FILE.json, -o FILE.csv --kind KIND.\n"
+              "In a browser: -o FILE.html. In Perfetto: -o FILE.pftrace.\n",
               p->out);
     cw_text_print(p->out, "What was recorded and lost, by kind: metric-eval show %s\n", p->o->words);
 }

@@ -81,7 +81,7 @@ static const struct cw_option all_word_rows[] = {
 static struct options read_line(const struct cw_option *rows, const char *const *words)
 {
     struct options options = {0};
-    const struct cw_usage usage = {rows, "", ""};
+    const struct cw_usage usage = {rows, "", "Does it.\vExample:\n  $0 --all, $0\n"};
     static char name[] = "tool", texts[16][32], *argv[17];
     int argc = 1;
     argv[0] = name;
@@ -132,30 +132,36 @@ Test(usage, any_number_of_words_stands_among_options)
     cr_expect(READ(all_word_rows, "-a").program_words == 0);
 }
 
-/* The first line that the command line is refused with. */
-static void expect_refused(const struct cw_option *rows, const char *const *words, const char *expected)
+enum { MOST_TEXT = 4096 };
+
+/* What the command line prints on standard output or error, and the exit status. */
+static int read_printed(char text[MOST_TEXT], int of, const struct cw_option *rows, const char *const *words)
 {
     int ends[2], how = 0;
-    char text[4096] = "";
     cr_assert(pipe(ends) == 0);
     pid_t pid = cw_test_fork();
     cr_assert(pid >= 0);
     if (pid == 0) {
-        dup2(ends[1], 2);
+        dup2(ends[1], of);
         read_line(rows, words);
         _exit(0);
     }
     close(ends[1]);
-    for (size_t used = 0; used + 1 < sizeof text;) {
-        ssize_t n = read(ends[0], text + used, sizeof text - 1 - used);
-        if (n <= 0)
-            break;
-        used += (size_t)n;
-    }
+    size_t used = 0;
+    for (ssize_t n = 1; n > 0 && used + 1 < MOST_TEXT; used += n > 0 ? (size_t)n : 0)
+        n = read(ends[0], text + used, MOST_TEXT - 1 - used);
+    text[used] = 0;
     close(ends[0]);
     cr_assert(waitpid(pid, &how, 0) == pid);
+    return WIFEXITED(how) ? WEXITSTATUS(how) : -1;
+}
+
+/* The first line that the command line is refused with. */
+static void expect_refused(const struct cw_option *rows, const char *const *words, const char *expected)
+{
+    char text[MOST_TEXT];
+    cr_expect(read_printed(text, 2, rows, words) == 2);
     text[strcspn(text, "\n")] = 0;
-    cr_expect(WIFEXITED(how) && WEXITSTATUS(how) == 2);
     cr_expect_str_eq(text, expected);
 }
 #define REFUSES(expected, ...) expect_refused(plain_rows, (const char *const[]){__VA_ARGS__, NULL}, "tool: " expected)
@@ -173,4 +179,27 @@ Test(usage, mistakes_are_said_in_one_way)
     REFUSES("found --bytes '1k', expected a whole number up to 4096", "--bytes", "1k");
     REFUSES("found 'word', expected only options", "word");
     expect_refused(word_rows, (const char *const[]){"a", "b", "c", NULL}, "tool: found more than 2 names");
+}
+
+static const struct cw_option rare_rows[] = {
+    {"output", 'o', "FILE", "", CW_OPTION_TEXT(struct options, output)},
+    {"small", 0, "N", "", CW_OPTION_RARE, CW_OPTION_NUMBER(struct options, small, 5, 31)},
+    {CW_OPTION_RARE, CW_OPTION_GROUP(struct options, inner, inner_rows)},
+    {0},
+};
+
+Test(usage, rare_options_are_read_and_shown_on_demand)
+{
+    char text[MOST_TEXT];
+    struct options o = READ(rare_rows, "--small", "7", "--name", "n");
+    cr_expect(o.small == 7);
+    cr_expect_str_eq(o.inner.name, "n");
+    cr_expect(read_printed(text, 1, rare_rows, (const char *const[]){"--help", NULL}) == 0);
+    cr_expect(strstr(text, "--output") && !strstr(text, "--small") && !strstr(text, "--bytes"));
+    cr_expect(strstr(text, "\"tool --help=all\" also shows 3 rarely used options."));
+    cr_expect(strstr(text, "Example:\n  tool --all, tool\n"));
+    cr_expect(read_printed(text, 1, rare_rows, (const char *const[]){"--help=all", NULL}) == 0);
+    cr_expect(strstr(text, "--output") && strstr(text, "--small") && strstr(text, "--bytes"));
+    cr_expect(!strstr(text, "also shows"));
+    REFUSES("found --help 'more', expected all", "--help=more");
 }

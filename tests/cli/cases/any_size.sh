@@ -12,7 +12,8 @@ for capture in ranges samples; do
     echo "== $capture"
     small show $capture.cwd | grep -E '^(ranges|samples|end)'
     small $capture.cwd | head -n 4
-    small $capture.cwd -q -o $capture.h5 | tail -n 1
+    small $capture.cwd -q -o $capture.h5
+    small $capture.cwd -q | tail -n 1
     small $capture.cwd $few --json - | tail -c 50
     small export $capture.cwd $few --format csv | tail -n 1
 done

@@ -5,4 +5,5 @@ metric-eval "$SOURCE/data/captures/contexts.cwd" -m smsp__inst_executed.sum,smsp
 # launches by context, in JSON and in HDF5
 metric-eval "$SOURCE/data/captures/contexts.cwd" --json - | grep -o '"context": [0-9]*' | sort | uniq -c | awk '{print $1}' | sort
 metric-eval "$SOURCE/data/captures/contexts.cwd" -o contexts.h5
+metric-eval "$SOURCE/data/captures/contexts.cwd"
 h5dump -y -w 1 -d /range/context contexts.h5 | grep -o '[0-9]\{9,\}' | sort | uniq -c | awk '{print $1}' | sort

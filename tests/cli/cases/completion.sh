@@ -25,6 +25,12 @@ offer metric-config --chip GH100 -m sm__inst_executed.sum,lts__t_sector_hit_rate
 offer metric-config -c GV100 -m lrc__t_sec
 offer metric-config --metrics-file my.
 offer metric-eval ex
+offer counterworks d
+offer counterworks l
+offer counterworks capture --k
+offer counterworks capture --sim-s
+offer counterworks explain run.cwd lts__t_sector_hit_rate.
+offer counterworks run.cwd --so
 offer capture-agent do
 offer capture-agent range --conf
 offer capture-agent range -c my.y

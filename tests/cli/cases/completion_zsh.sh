@@ -26,6 +26,9 @@ offer metric-query describe -c GH100 lts__t_sector_hit_rate.
 offer metric-config --set occ
 offer metric-config --chip GH100 -m sm__inst_executed.sum,lts__t_sector_hit_rate.m
 offer metric-eval ex
+offer counterworks d
+offer counterworks capture --k
+offer counterworks capture --sim-s
 offer capture-agent range --conf
 offer capture-agent range -c my.y
 offer capture-agent range -- any

@@ -26,7 +26,7 @@ for python in python3 /usr/bin/python3 ''; do
     [ -z "$python" ] || ! "$python" -c 'import h5netcdf, xarray' 2>/dev/null || break
 done
 
-options_of() { "$@" --help 2>&1 | grep -oE -- '--[a-z][a-z-]*'; }
+options_of() { "$@" --help=all 2>&1 | grep -oE -- '--[a-z][a-z-]*'; }
 
 check_node_command() { # WORD...
     local command=() word
@@ -35,7 +35,7 @@ check_node_command() { # WORD...
     build/*/tests/*) [ -x "$BIN/../tests/${1##*/}" ] || echo "no such program: $1"; return ;;
     */*) [ -e "$SOURCE/$1" ] || echo "no such file: $1"; return ;;
     metricdb-import | torchrun) command -v "$1" >/dev/null || return ;; # where CUDA's headers, or PyTorch, are
-    metric-* | capture-agent) ;;
+    metric-* | capture-agent | counterworks) ;;
     *) command -v "$1" >/dev/null || echo "no such command: $1"; return ;;
     esac
     command=("$1") && shift
@@ -82,7 +82,7 @@ run_document() { # FILE
         case $line in
         '```') [ -z "$kind" ] || run_block "$kind" "$block"; kind='' ;;
         '```'*) kind=${line#'```'} block='' ;;
-        '    '[a-z./]*) [ -n "$kind" ] || ! [[ $line =~ ^\ +(metric-|metricdb-|capture-agent|\./run|cmake|ctest) ]] || echo "is not run: $line" ;;&
+        '    '[a-z./]*) [ -n "$kind" ] || ! [[ $line =~ ^\ +(counterworks|metric-|metricdb-|capture-agent|\./run|cmake|ctest) ]] || echo "is not run: $line" ;;&
         *) block+=$line$'\n' ;;
         esac
     done <"$1"

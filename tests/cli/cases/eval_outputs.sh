@@ -23,7 +23,7 @@ cat victim; kind out.h5
 echo == one file for two
 cp $capture own.cwd; ln own.cwd same.cwd
 capture=own.cwd
-evaluate -o own.cwd; evaluate --csv same.cwd; evaluate --csv a --json a; evaluate --csv - --json -
+evaluate --format h5 -o own.cwd; evaluate --csv same.cwd; evaluate --csv a --json a; evaluate --csv - --json -
 cmp own.cwd "$SOURCE/data/captures/gemm.cwd" && echo the capture is there
 echo == a name that is no text
 capture=$'\xff.cwd'; cp own.cwd $capture
@@ -47,11 +47,11 @@ for format in csv json; do
     done
 done
 metric-eval "$SOURCE/data/captures/gemm.cwd" --csv none/x; echo "status $?"
-echo == all metrics go to the file, and the usual list to the terminal
+echo == all metrics go to the file, and nothing to the terminal
 steps=$SOURCE/data/captures/multi.cwd
-cmp <(metric-eval "$steps" --all --csv all.csv) <(metric-eval "$steps") && echo the usual list
+metric-eval "$steps" --all --csv all.csv 2>/dev/null | wc -l
 [ "$(wc -l <all.csv)" -gt 1000 ] && echo and more in the file
-metric-eval "$steps" --all --wide --csv all.csv --force | grep -c '^  Time and launch'
+metric-eval "$steps" --all --wide | grep -c '^  Time and launch'
 echo == a plan that names no metrics
 python3 -c '
 import sys; sys.path.insert(0, sys.argv[1])

@@ -28,6 +28,7 @@ echo "== PC samples of the same program"
 trace gemm 1 1
 join "$C/gemm.cwd" "$C/pc_gemm.cwd" | sed '/^$/d' | cut -c1-150
 join "$C/pc_gemm.cwd" "$C/gemm.cwd" -o h.h5 --json h.json -q
+join "$C/pc_gemm.cwd" "$C/gemm.cwd" -q
 python3 -c 'import json; j = json.load(open("h.json")); print(len(j["hot"]), j["hot"][0])'
 h5dump -d /hot/samples h.h5 | grep '(0)' | head -1
 echo "== another program"
@@ -67,6 +68,7 @@ join run.cwd "$C/pc_gemm.cwd" | tail -3
 echo "== files"
 trace gpus 2 1
 join "$C/gpus.cwd" -o j.h5 --csv j.csv --json j.json -q
+join "$C/gpus.cwd" -q
 head -2 j.csv
 join "$C/gpus.cwd" --by launch -m gpu__time_duration.sum --csv - | awk 'NR <= 3 || NR == 25'
 python3 - <<'END'

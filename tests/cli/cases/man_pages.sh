@@ -1,7 +1,13 @@
 # Every option with its argument and every sub-command of --help stands in the manual page, each where it belongs, and
-# the other way round. No words of --help stand far behind a long argument.
-help_options() { "$@" --help | grep -E '.{80}  [^ ]' >&2; "$@" --help | sed -nE 's/^ {2,6}(-[A-Za-z?], )?(--[a-z][a-z-]*(\[?=[^ ]+)?).*/\1\2/p' | sort; }
-help_commands() { "$1" --help | sed -nE 's/^  ([a-z][a-z-]*)  +.*/\1/p'; }
+# the other way round: of --help=all, for --help has at most 25. No words stand far behind a long argument.
+help_options() {
+    local count
+    count=$("$@" --help | grep -cE '^ {2,6}(-[A-Za-z?], )?--[a-z]')
+    [ "$count" -le 25 ] || echo "$* --help: found $count options, expected at most 25" >&2
+    "$@" --help=all | grep -E '.{80}  [^ ]' >&2
+    "$@" --help=all | sed -nE 's/^ {2,6}(-[A-Za-z?], )?(--[a-z][a-z-]*(\[?=[^ ]+)?).*/\1\2/p' | sort
+}
+help_commands() { "$1" --help=all | sed -nE 's/^  ([a-z][a-z-]*)  +.*/\1/p'; }
 # the options under a heading of a page
 page_options() {
     awk -v heading="$2" '
@@ -13,7 +19,7 @@ page_commands() { sed -n 's/^\.SS //p' "$SOURCE/man/$1.1" | sed 's/\\-/-/g'; }
 for command in metric-query metric-eval capture-agent; do
     diff <(help_commands $command) <(page_commands $command) || echo "$command.1: other commands than $command --help tells"
     for sub in $(help_commands $command); do
-        diff <(help_options $command "$sub" | grep -vxE -e '-\?, --help|--usage|-V, --version') <(page_options $command ".SS $sub") ||
+        diff <(help_options $command "$sub" | grep -vxE -e '-\?, --help\[=all\]|--usage|-V, --version') <(page_options $command ".SS $sub") ||
             echo "$command.1: other options than $command $sub --help tells"
     done
     echo "$command"

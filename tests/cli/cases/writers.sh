@@ -155,7 +155,7 @@ writer "query describe own file" 'cp $d/mine.yaml "$f"; metric-query describe --
 writer "query complete" 'metric-query complete "$t"; metric-query complete a b "$t"; metric-query complete units --chip TINY'
 writer "query compile" 'metric-query compile -o "$d/no/$f" $d/chip.yaml; metric-query compile -o /dev/null "$f"'
 writer "query command" 'metric-query "$t"'
-writer "query argument" 'metric-query list --chip TINY "$t"; metric-query chips "$t"'
+writer "query argument" 'metric-query units --chip TINY "$t"; metric-query chips "$t"'
 writer "query option" 'metric-query list "--$f"'
 
 # metric-config

@@ -1,0 +1,213 @@
+/* Which files a command writes: -o FILE, with the format by its suffix or by --format. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common/cli.h"
+#include "cli/eval/session.h"
+#include "eval/output/perfetto.h"
+
+/* ---- formats ---------------------------------------------------------------------------------------------------- */
+
+static const struct cw_file_kind speedscope = {"JSON of speedscope", false, {"{\"$schema\": \"https://www.speedscope"}},
+                                 chrome = {"JSON of Chrome's traces", false, {"{\"displayTimeUnit\": "}},
+                                 tidy = {"CSV", false, {"range,", "sample,", "device,"}},
+                                 folded = {"folded stacks", false, {NULL}},
+                                 ndjson = {"lines of JSON of metric-eval",
+                                           false,
+                                           {"{\"range\": ", "{\"sample\": ", "{\"device\": "}},
+                                 perfetto = {"a trace of ours for Perfetto", true, {CW_PERFETTO_HEAD}},
+                                 prometheus = {"Prometheus text", false, {"# TYPE "}};
+
+/* A path has the format of the longest suffix that it ends with. */
+static const struct cw_eval_format formats[] = {
+    {"h5", ".h5 .hdf5 .nc", CW_EVAL_TABLES, CW_VIEW_HDF5, COUNTERWORKS_TABLE, &cw_file_hdf5},
+    {"csv", ".csv", CW_EVAL_TABLES, CW_VIEW_CSV, COUNTERWORKS_TABLE, &cw_file_csv},
+    {"csv", ".csv", CW_EVAL_TIDY, CW_VIEW_TIDY, COUNTERWORKS_TABLE, &tidy},
+    {"json", ".json", CW_EVAL_TABLES, CW_VIEW_JSON, COUNTERWORKS_TABLE, &cw_file_json},
+    {"html", ".html .htm", CW_EVAL_PAGE, CW_VIEW_HTML, COUNTERWORKS_TABLE, &cw_file_report},
+    {"ndjson", ".ndjson .jsonl", CW_EVAL_FOREIGN, CW_VIEW_NDJSON, COUNTERWORKS_TABLE, &ndjson},
+    {"folded", ".folded", CW_EVAL_FOREIGN, CW_VIEW_FOLDED, COUNTERWORKS_STACKS, &folded},
+    {"speedscope", ".speedscope.json", CW_EVAL_FOREIGN, CW_VIEW_SPEEDSCOPE, COUNTERWORKS_STACKS, &speedscope},
+    {"prometheus", ".prom", CW_EVAL_FOREIGN, CW_VIEW_PROMETHEUS, COUNTERWORKS_MONITOR, &prometheus},
+    {"perfetto", ".pftrace .perfetto-trace", CW_EVAL_FOREIGN, CW_VIEW_PERFETTO, COUNTERWORKS_TIMELINE, &perfetto},
+    {"chrome", ".chrome.json", CW_EVAL_FOREIGN, CW_VIEW_CHROME, COUNTERWORKS_TIMELINE, &chrome},
+};
+enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+
+static const struct cw_eval_format *of_view(enum cw_view_format format)
+{
+    size_t i = 0;
+    while (i < FORMAT_COUNT && formats[i].format != format)
+        i++;
+    assert(i < FORMAT_COUNT);
+    return &formats[i];
+}
+
+/* The length of the suffix that the path ends with, or 0. */
+static size_t ends_in(const char *path, const char *suffixes)
+{
+    const size_t size = strlen(path);
+    for (const char *at = suffixes; *at; at += *at == ' ') {
+        const size_t length = strcspn(at, " ");
+        if (size > length && strncmp(path + size - length, at, length) == 0)
+            return length;
+        at += length;
+    }
+    return 0;
+}
+
+/* The formats that a command takes: their names, or their suffixes. */
+static const char *list_formats(char *text, size_t size, unsigned takes, bool suffixes)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (formats[i].taken_as & takes) {
+            const char *one = suffixes ? formats[i].suffixes : formats[i].name;
+            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", (int)strcspn(one, " "), one);
+            assert(used < size);
+        }
+    return text;
+}
+
+/* A name without a suffix is HDF5, as standard output is. */
+static bool has_no_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return cw_file_is_standard(path) || !strchr(name, '.');
+}
+
+/* The format that --format or the suffix names, or NULL. */
+static const struct cw_eval_format *find(const struct cw_eval_line *o, const char *path)
+{
+    const struct cw_eval_format *found = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        const bool named = o->format && strcmp(o->format, formats[i].name) == 0;
+        const size_t length = o->format ? named : ends_in(path, formats[i].suffixes);
+        if ((formats[i].taken_as & o->takes) && length > longest) {
+            found = &formats[i];
+            longest = length;
+        }
+    }
+    return found;
+}
+
+static const struct cw_eval_format *choose(const struct cw_eval_line *o, const char *path, struct argp_state *state)
+{
+    const struct cw_eval_format *found = find(o, path);
+    char all[256];
+    if (found)
+        return found;
+    if (o->format)
+        cw_usage_error(state, "found --format '%s', expected %s", o->format,
+                       list_formats(all, sizeof all, o->takes, false));
+    if (!(o->takes & CW_EVAL_TABLES) || !has_no_suffix(path))
+        cw_usage_error(state, "found -o %s, expected --format, or a name that ends in %s", path,
+                       list_formats(all, sizeof all, o->takes, true));
+    return of_view(CW_VIEW_HDF5);
+}
+
+/* ---- outputs ---------------------------------------------------------------------------------------------------- */
+
+/* The member for a file of the format; NULL: it is one of the others. */
+static const char **member(struct cw_eval_line *o, const struct cw_eval_format *format)
+{
+    return format->format == CW_VIEW_HDF5   ? &o->hdf5
+           : format->format == CW_VIEW_CSV  ? &o->csv
+           : format->format == CW_VIEW_JSON ? &o->json
+           : format->format == CW_VIEW_HTML ? &o->page
+                                            : NULL;
+}
+
+static void put(struct cw_eval_line *o, const char *path, const struct cw_eval_format *format,
+                const struct argp_state *state)
+{
+    const char **known = member(o, format), *taken = known ? *known : NULL;
+    for (size_t i = 0; i < o->other_count; i++)
+        taken = o->others[i].format == format ? o->others[i].path : taken;
+    if (taken)
+        cw_usage_error(state, "found %s and %s for %s, expected one file of a format", taken, path, format->name);
+    if (known)
+        *known = path;
+    else
+        o->others[o->other_count++] = (struct cw_eval_file){path, format};
+}
+
+/* Options that a form does not take. */
+static void check_form(const struct cw_eval_line *o, const struct cw_eval_format *format,
+                       const struct argp_state *state)
+{
+    const char *rows = cw_eval_option_of_rows(o);
+    const bool metrics = o->request.every || o->sources.count;
+    const char *ranges = cw_eval_option_of_ranges(o) ? cw_eval_option_of_ranges(o) : rows;
+    if (format->form == COUNTERWORKS_TIMELINE && ranges)
+        cw_usage_error(state, "found %s, expected none for a trace", ranges);
+    if (rows)
+        cw_usage_error(state, "found %s, expected none with %s", rows, format->name);
+    if (format->form == COUNTERWORKS_STACKS && metrics)
+        cw_usage_error(state, "found metrics, expected none for stacks, which have time or samples");
+}
+
+static void place(void *line, struct argp_state *state)
+{
+    struct cw_eval_line *o = line;
+    const size_t count = o->outputs.count;
+    if (o->format && strcmp(o->format, "text") == 0 && (o->takes & CW_EVAL_TABLES) && !count)
+        return;
+    if (o->format && count > 1)
+        cw_usage_error(state, "found --format with %zu outputs, expected it with one", count);
+    for (size_t i = 0; i < count; i++)
+        put(o, o->outputs.items[i], choose(o, o->outputs.items[i], state), state);
+    if (o->format && !count)
+        put(o, "-", choose(o, "-", state), state);
+    for (size_t i = 0; i < o->other_count; i++)
+        check_form(o, o->others[i].format, state);
+}
+
+static void take_perfetto(void *line, char *text, struct argp_state *state)
+{
+    put(line, text, of_view(CW_VIEW_PERFETTO), state);
+}
+
+const struct cw_option cw_eval_output_options[] = {
+    {"output", 'o', "FILE", "write a file, whose suffix says the format; - is standard output; may be repeated",
+     .called = "outputs", CW_OPTION_LIST(struct cw_eval_line, outputs.items, outputs.count)},
+    {"format", 0, "FORMAT", "the format of the output (default: that of its suffix)",
+     CW_OPTION_TEXT(struct cw_eval_line, format)},
+    {CW_OPTION_GROUP(struct cw_eval_line, force, cw_cli_force_options)},
+    {CW_OPTION_CHECK(place)},
+    {0},
+};
+
+const struct cw_option cw_eval_file_options[] = {
+    {"csv", 0, "FILE", "the same as --format csv -o FILE", CW_OPTION_RARE, CW_OPTION_TEXT(struct cw_eval_line, csv)},
+    {"json", 0, "FILE", "the same as --format json -o FILE", CW_OPTION_RARE, CW_OPTION_TEXT(struct cw_eval_line, json)},
+    {CW_OPTION_ROWS(cw_eval_output_options)},
+    {0},
+};
+
+const struct cw_option cw_eval_perfetto_options[] = {
+    {"perfetto", 0, "FILE", "the same as --format perfetto -o FILE", CW_OPTION_RARE, CW_OPTION_TAKE(take_perfetto)},
+    {0},
+};
+
+const struct cw_option cw_eval_report_options[] = {
+    {"report", 0, "FILE", "the same as --format html -o FILE", CW_OPTION_RARE,
+     CW_OPTION_TEXT(struct cw_eval_line, page)},
+    {0},
+};
+
+size_t cw_eval_outputs(struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX], const struct cw_eval_line *o)
+{
+    const struct cw_eval_file all[] = {{o->hdf5, of_view(CW_VIEW_HDF5)},
+                                       {o->csv, of_view(CW_VIEW_CSV)},
+                                       {o->json, of_view(CW_VIEW_JSON)},
+                                       {o->page, of_view(CW_VIEW_HTML)}};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].path)
+            files[count++] = all[i];
+    memcpy(files + count, o->others, o->other_count * sizeof *files);
+    return count + o->other_count;
+}

@@ -1,0 +1,49 @@
+# -o FILE, with the format by its suffix or by --format: every format, several at once, and the old names.
+captures=$SOURCE/data/captures
+run=$captures/stream.cwd
+kind() { for file; do printf '%s: ' "$file" && head -c 26 "$file" | tr -c ' -~' . && echo; done; }
+metric-eval "$run" -o a.h5 -o a.csv -o a.json -o a.html -o a.ndjson -o a.folded -o a.speedscope.json -o a.prom
+kind a.*
+metric-eval "$captures/trace_train.cwd" -o t.pftrace -o t.chrome.json -o t.html -o t.json
+kind t.*
+metric-eval join "$captures"/{trace_nodes,graph_kernels}.cwd -o j.csv -o j.h5 2>&1 | tail -n 3
+# the same bytes as by the old names
+metric-eval "$run" --csv b.csv --json b.json -q && cmp a.csv b.csv && cmp a.json b.json
+metric-eval export "$run" --format ndjson | cmp - a.ndjson
+metric-eval export "$captures/trace_train.cwd" --perfetto b.pftrace -q && cmp b.pftrace t.pftrace
+metric-eval report "$run" -o b.html -q
+metric-eval "$run" --report c.html -q && cmp b.html c.html
+metric-eval export "$run" -o tidy.csv -o x.folded && head -n 1 tidy.csv
+# standard output: --format alone, or -o -
+metric-eval "$run" --format csv | cmp - a.csv
+metric-eval "$run" --format json -o - | cmp - a.json
+metric-eval "$run" -o - | cmp - a.h5
+metric-eval "$run" -m sm__cycles_active.avg --format text -q | head -n 1
+metric-eval "$run" --format ndjson -o odd.name && cmp odd.name a.ndjson
+metric-eval "$run" -q -o plain && cmp plain a.h5
+mkfifo pipe && { cat pipe >got & metric-eval "$run" -o a.csv --json pipe; wait; cmp got a.json; }
+# printed text, as a file
+for command in "show $run" "explain $run sm__cycles_active.avg" "advise $run" "diff $run $run"; do
+    # shellcheck disable=SC2086
+    metric-eval $command -o p.txt --force && metric-eval $command 2>/dev/null | cmp - p.txt
+    # shellcheck disable=SC2086
+    metric-eval $command -o p.json && metric-eval $command --format json 2>/dev/null | cmp - p.json
+done
+metric-eval show "$run" -o a.h5
+# refused
+metric-eval "$run" -o a.cvs 2>&1 | head -n 1
+metric-eval "$run" --format cvs 2>&1 | head -n 1
+metric-eval "$run" -o a.csv -o b.csv 2>&1 | head -n 1
+metric-eval "$run" -o a.csv --csv b.csv 2>&1 | head -n 1
+metric-eval "$run" -o a.csv -o a.json --format csv 2>&1 | head -n 1
+metric-eval "$run" --by kernel -o a.ndjson 2>&1 | head -n 1
+metric-eval "$run" -o a.csv -o ./a.csv 2>&1 | head -n 1
+metric-eval report "$run" 2>&1 | head -n 1
+metric-eval report "$run" -o a.csv 2>&1 | head -n 1
+metric-eval export "$run" -o a.h5 2>&1 | head -n 1
+metric-eval export "$run" 2>&1 | head -n 1
+metric-eval export "$captures/trace_train.cwd" -o t.folded
+metric-eval "$captures/trace_train.cwd" -o t.prom
+metric-eval check "$run" 2>&1 | head -n 1
+metric-eval check "$run" --values a.json --native a 2>&1 | head -n 1
+metric-eval check "$run" --values a.json -m sm__cycles_active.avg 2>&1 | head -n 1
