@@ -6,6 +6,7 @@
 
 #include "agent/backend/pc_capture.h"
 #include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_training.h"
 #include "agent/common/filter.h"

@@ -10,6 +10,7 @@
 #include "agent/backend/lacking.h"
 #include "agent/backend/pm_capture.h"
 #include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_pm_ranges.h"
 #include "agent/backend/sim/sim_training.h"
