@@ -55,6 +55,14 @@ enum cw_status cw_error_offset(struct cw_error *err, enum cw_status code, const 
 
 enum cw_status cw_error_nomem(struct cw_error *err);
 
+/* Returns from the function around it when a call fails, with its status. Not where something has to be freed. */
+#define CW_TRY(call)                                                                                                   \
+    do {                                                                                                               \
+        const enum cw_status cw_tried = (call);                                                                        \
+        if (cw_tried != CW_OK)                                                                                         \
+            return cw_tried;                                                                                           \
+    } while (0)
+
 /* Writes "source:line:column: message" (or "source: offset N: message", or "message") into `buffer`, always
  * terminated and without a newline. Returns `buffer`. */
 const char *cw_error_format(const struct cw_error *err, char *buffer, unsigned size);

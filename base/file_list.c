@@ -111,21 +111,21 @@ static enum cw_status add_folder(struct growing *g, const char *folder)
 static enum cw_status add_lines(struct growing *g, const char *list, char *text, size_t size)
 {
     const size_t before = g->count;
-    enum cw_status status = CW_OK;
     if (memchr(text, 0, size))
         return cw_error_set(g->err, CW_ERR_INPUT, "%s: found a NUL byte, expected a path in each line", list);
-    const size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
-    for (char *line = text + mark, *end; status == CW_OK && line < text + size; line = end + 1) {
+    const size_t mark =
+        size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark, as Windows has */
+    for (char *line = text + mark, *end; line < text + size; line = end + 1) {
         end = line + strcspn(line, "\n");
         *end = 0;
         if (end > line && end[-1] == '\r')
             end[-1] = 0;
         if (*line)
-            status = is_folder(line) ? add_folder(g, line) : add(g, line);
+            CW_TRY(is_folder(line) ? add_folder(g, line) : add(g, line));
     }
-    if (status == CW_OK && g->count == before)
+    if (g->count == before)
         return cw_error_set(g->err, CW_ERR_INPUT, "%s: found no path, expected one in each line", list);
-    return status;
+    return CW_OK;
 }
 
 static enum cw_status add_list(struct growing *g, const char *list)

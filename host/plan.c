@@ -575,30 +575,19 @@ enum cw_status cw_plan_make(struct cw_plan *plan, const struct cw_chip *chip, co
     memcpy(plan->image.database, chip->hash, sizeof plan->image.database);
     struct cw_list *groups = NULL;
     size_t group_count = 0;
-    enum cw_status status = resolve(&p, metrics, count);
-    if (status == CW_OK)
-        status = make_groups(&p, &groups, &group_count);
-    if (status == CW_OK)
-        status = schedule(&p, groups, group_count);
-    if (status == CW_OK)
-        status = drop_copies(&p, groups, group_count);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(resolve(&p, metrics, count));
+    CW_TRY(make_groups(&p, &groups, &group_count));
+    CW_TRY(schedule(&p, groups, group_count));
+    CW_TRY(drop_copies(&p, groups, group_count));
     mark_used(&p);
     plan->image.metrics = p.names;
     plan->image.metric_count = (uint32_t)p.count;
-    status = fill_meanings(&p);
-    if (status == CW_OK)
-        status = fill_lists(&p);
-    if (status == CW_OK)
-        status = fill_passes(&p);
-    if (status == CW_OK)
-        status = fill_limits(&p);
-    if (status == CW_OK)
-        status = fill_parameters(&p);
-    if (status == CW_OK)
-        status = fill_rollups(&p);
-    if (status == CW_OK)
-        status = fill_metrics(&p, groups);
-    return status == CW_OK ? cw_plan_explain(plan, arena, err) : status;
+    CW_TRY(fill_meanings(&p));
+    CW_TRY(fill_lists(&p));
+    CW_TRY(fill_passes(&p));
+    CW_TRY(fill_limits(&p));
+    CW_TRY(fill_parameters(&p));
+    CW_TRY(fill_rollups(&p));
+    CW_TRY(fill_metrics(&p, groups));
+    return cw_plan_explain(plan, arena, err);
 }

@@ -115,14 +115,13 @@ static enum cw_status find_bounds(struct making *m, uint32_t *by_section, uint32
 static enum cw_status search(struct making *m, struct cw_search_result *found, uint32_t *pass_counts)
 {
     bool quick = m->task->flags & CW_SCHEDULE_QUICK;
-    enum cw_status status = CW_OK;
-    for (uint32_t p = 0; status == CW_OK && p < m->problems.count; p++) {
+    for (uint32_t p = 0; p < m->problems.count; p++) {
         uint32_t *most = &pass_counts[m->problems.items[p].section];
-        status = cw_search_make(&found[p], &m->problems.items[p], *most, quick, m->arena, m->err);
-        if (status == CW_OK && found[p].pass_count > *most)
+        CW_TRY(cw_search_make(&found[p], &m->problems.items[p], *most, quick, m->arena, m->err));
+        if (found[p].pass_count > *most)
             *most = found[p].pass_count;
     }
-    return status;
+    return CW_OK;
 }
 
 static enum cw_status improve(struct making *m, const struct cw_search_result *found, uint32_t *pass_counts)
@@ -131,17 +130,12 @@ static enum cw_status improve(struct making *m, const struct cw_search_result *f
     bool whole = m->task->flags & CW_SCHEDULE_WHOLE, quick = m->task->flags & CW_SCHEDULE_QUICK;
     if (!cw_packings_init(all, &m->problems, pass_counts, m->arena))
         return cw_error_nomem(m->err);
-    enum cw_status status = choose_groups(m);
+    CW_TRY(choose_groups(m));
     for (uint32_t s = 0; s < m->problems.section_count; s++)
         all->room[s] = whole ? 2 * pass_counts[s] + all->group_count : pass_counts[s];
-    if (status == CW_OK)
-        status = cw_gather_align(all, found, m->arena, m->err);
-    if (status == CW_OK)
-        status =
-            quick && !whole ? cw_gather_exchange(all, m->arena, m->err) : cw_gather_copy(all, whole, m->arena, m->err);
-    if (status == CW_OK && m->task->chip->pass_cost_count)
-        status = cw_cost_reduce(all, m->arena, m->err);
-    return status;
+    CW_TRY(cw_gather_align(all, found, m->arena, m->err));
+    CW_TRY(quick && !whole ? cw_gather_exchange(all, m->arena, m->err) : cw_gather_copy(all, whole, m->arena, m->err));
+    return m->task->chip->pass_cost_count ? cw_cost_reduce(all, m->arena, m->err) : CW_OK;
 }
 
 /* ---- the passes ------------------------------------------------------------------------------------------------- */
@@ -203,22 +197,17 @@ static enum cw_status make(struct making *m, struct cw_schedule *schedule, struc
 {
     const struct cw_limits limits = cw_schedule_limits(m->task->chip, m->task->profiler);
     struct cw_list raws;
-    enum cw_status status = list_raws(m, &raws);
-    if (status == CW_OK)
-        status = cw_problems_make(&m->problems, m->task->chip, &limits, &raws, m->arena, m->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(list_raws(m, &raws));
+    CW_TRY(cw_problems_make(&m->problems, m->task->chip, &limits, &raws, m->arena, m->err));
     struct cw_search_result *found = cw_arena_alloc(m->arena, m->problems.count, sizeof *found);
     uint32_t *pass_counts = cw_arena_alloc(m->arena, m->problems.section_count, sizeof *pass_counts);
     if (!found || !pass_counts)
         return cw_error_nomem(m->err);
-    status = find_bounds(m, pass_counts, &schedule->bound);
-    if (status == CW_OK)
-        status = search(m, found, pass_counts);
-    if (status == CW_OK)
-        status = improve(m, found, pass_counts);
+    CW_TRY(find_bounds(m, pass_counts, &schedule->bound));
+    CW_TRY(search(m, found, pass_counts));
+    CW_TRY(improve(m, found, pass_counts));
     schedule->steps = m->packings.steps + (uint64_t)STEPS_OF_RAW * raws.count;
-    return status == CW_OK ? combine(m, schedule, arena) : status;
+    return combine(m, schedule, arena);
 }
 
 struct cw_limits cw_schedule_limits(const struct cw_chip *chip, enum cw_profiler profiler)

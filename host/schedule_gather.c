@@ -434,14 +434,11 @@ enum cw_status cw_gather_copy(struct cw_packings *all, bool grow, struct cw_aren
     if (!c.home || !c.penalty || !c.waiting || !c.candidates)
         return cw_error_nomem(err);
     memset(c.home, 0xff, groups * sizeof *c.home);
-    enum cw_status status = list_waiting(&c);
+    CW_TRY(list_waiting(&c));
     uint32_t budget = !grow ? STEPS : STEPS_EACH * groups > LEAST_STEPS ? STEPS_EACH * groups : LEAST_STEPS;
     all->most_steps = all->steps + budget;
-    if (status == CW_OK)
-        status = insert_clusters(&c);
-    if (status == CW_OK)
-        status = insert_waiting(&c, grow, budget);
-    if (status == CW_OK)
-        drop_copies(&c);
-    return status;
+    CW_TRY(insert_clusters(&c));
+    CW_TRY(insert_waiting(&c, grow, budget));
+    drop_copies(&c);
+    return CW_OK;
 }

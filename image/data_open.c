@@ -326,27 +326,28 @@ static enum cw_status drop_range(struct parse *p, const struct cw_chunk *chunk)
     return cw_chunk_gaps_add(&p->directory->gaps, &gap, p->file.err);
 }
 
-static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
+static enum cw_status list_range(struct parse *p, const struct cw_chunk *chunk, size_t head)
 {
     const struct cw_schema *s = &p->data->schema;
-    const size_t head = cw_range_head_size(chunk);
     uint32_t launch = 0;
+    CW_TRY(check_size(p, chunk, chunk->size, s->counter_count, ""));
+    CW_TRY(check_size(p, chunk, p->parts.repeated.size, s->repeat_count, " in RVAL"));
+    if (p->directory->count == UINT32_MAX)
+        return cw_reader_fail_at(&p->file, (size_t)chunk->offset,
+                                 "found more than %" PRIu32 " ranges, expected no more", UINT32_MAX);
+    if (!head) /* this call gives the message */
+        CW_TRY(read_launch(p, chunk, &(struct cw_range){0}));
+    CW_TRY(find_launch(p, chunk, head, &launch));
+    CW_TRY(check_values(p, chunk, head));
+    return cw_directory_add(p->directory, p->parts.start, launch, p->file.err);
+}
+
+static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
+{
+    const size_t head = cw_range_head_size(chunk);
     if (is_orphan(p, chunk, head))
         return drop_range(p, chunk);
-    enum cw_status status = check_size(p, chunk, chunk->size, s->counter_count, "");
-    if (status == CW_OK)
-        status = check_size(p, chunk, p->parts.repeated.size, s->repeat_count, " in RVAL");
-    if (status == CW_OK && p->directory->count == UINT32_MAX)
-        status = cw_reader_fail_at(&p->file, (size_t)chunk->offset,
-                                   "found more than %" PRIu32 " ranges, expected no more", UINT32_MAX);
-    if (status == CW_OK && !head) /* this call gives the message */
-        status = read_launch(p, chunk, &(struct cw_range){0});
-    if (status == CW_OK)
-        status = find_launch(p, chunk, head, &launch);
-    if (status == CW_OK)
-        status = check_values(p, chunk, head);
-    if (status == CW_OK)
-        status = cw_directory_add(p->directory, p->parts.start, launch, p->file.err);
+    enum cw_status status = list_range(p, chunk, head);
     cw_range_parts_clear(&p->parts);
     return status;
 }

@@ -55,14 +55,13 @@ static enum cw_status add(struct cw_job_ranks *job, const struct cw_pair *pairs,
 
 enum cw_status cw_job_ranks_add(struct cw_job_ranks *job, const struct cw_counter_data *data, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < data->device_count && status == CW_OK; i++)
-        status = add(job, data->devices[i].attributes, data->devices[i].attribute_count, err);
-    for (uint32_t i = 0; i < cw_launch_count(data) && status == CW_OK; i++) {
+    for (uint32_t i = 0; i < data->device_count; i++)
+        CW_TRY(add(job, data->devices[i].attributes, data->devices[i].attribute_count, err));
+    for (uint32_t i = 0; i < cw_launch_count(data); i++) {
         const struct cw_range *launch = cw_launch(data, i);
-        status = add(job, launch->attributes, launch->attribute_count, err);
+        CW_TRY(add(job, launch->attributes, launch->attribute_count, err));
     }
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_job_ranks_add_trace(struct cw_job_ranks *job, const struct cw_trace *trace, struct cw_error *err)

@@ -12,7 +12,7 @@ enum { NUMBERS_ENOUGH = 4 << 20, NUMBERS_MOST = 8 << 20 };
 struct cw_packer {
     struct cw_writer held;    /* output before the first block */
     struct cw_writer pending; /* chunks of the record being collected */
-    struct cw_pack_block block;
+    struct cw_pack_block *block;
     bool begun, packs; /* the first block was written, and packing made it shorter */
     bool failed;       /* out of memory */
 };
@@ -27,8 +27,8 @@ static bool unpack(struct cw_writer *out, size_t start)
     struct cw_pack pack = {0};
     bool found;
     cw_reader_init(&file, out->data + start, out->size - start, "", 0, NULL);
-    bool good =
-        cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found && cw_pack_open(&pack, &chunk, NULL, &file) == CW_OK;
+    bool good = cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found &&
+                cw_pack_open(&pack, &chunk, NULL, &file) == CW_OK;
     out->size = start;
     while (good && cw_pack_has_more(&pack) && (good = cw_pack_next(&pack, &chunk, &file) == CW_OK)) {
         const size_t at = cw_chunk_begin(out, chunk.type, chunk.flags);
@@ -43,15 +43,16 @@ static bool unpack(struct cw_writer *out, size_t start)
 static void write_block(struct cw_packer *p, struct cw_writer *out)
 {
     const size_t start = out->size;
-    if (!p->block.record_count || p->failed)
+    const struct cw_pack_filled filled = cw_pack_block_filled(p->block);
+    if (!filled.records || p->failed)
         return;
-    p->failed = !cw_pack_block_write(&p->block, out);
-    const bool shorter = !p->failed && out->size - start < p->block.dense;
+    p->failed = !cw_pack_block_write(p->block, out);
+    const bool shorter = !p->failed && out->size - start < filled.dense;
     if (!p->begun)
         p->packs = shorter;
     if (!p->failed && !(shorter && p->packs))
         p->failed = !unpack(out, start);
-    cw_pack_block_empty(&p->block);
+    cw_pack_block_empty(p->block);
 }
 
 /* Writes a block, and before the first one the output that was held back. */
@@ -62,7 +63,7 @@ static void flush(struct cw_packer *p, struct cw_writer *out)
         write_block(p, out);
         return;
     }
-    if (!p->block.record_count)
+    if (!cw_pack_block_filled(p->block).records)
         return;
     cw_writer_init(&block);
     write_block(p, &block);
@@ -91,10 +92,10 @@ static uint32_t process_of(const struct cw_chunk *range)
 /* Whether the block is full enough to end before the record that this chunk completes: a new rank begins with it. */
 static bool is_enough(const struct cw_packer *p, const struct cw_chunk *chunk)
 {
+    const struct cw_pack_filled filled = cw_pack_block_filled(p->block);
     const bool next =
-        chunk->type == CW_CHUNK_DEVICE || (chunk->type == CW_CHUNK_RANGE && process_of(chunk) != p->block.process);
-    return p->block.record_count == CW_PACK_RECORDS_MAX ||
-           p->block.number_count >= (next ? NUMBERS_ENOUGH : NUMBERS_MOST);
+        chunk->type == CW_CHUNK_DEVICE || (chunk->type == CW_CHUNK_RANGE && process_of(chunk) != filled.process);
+    return filled.records == CW_PACK_RECORDS_MAX || filled.numbers >= (next ? NUMBERS_ENOUGH : NUMBERS_MOST);
 }
 
 static struct cw_writer *begin_of(struct cw_packer *p, struct cw_writer *out)
@@ -124,18 +125,17 @@ static void take_chunk(struct cw_packer *p, const struct cw_chunk *chunk, const 
     } else if (ends) {
         if (is_enough(p, chunk))
             flush(p, out);
-        if (cw_pack_block_add(&p->block, &p->pending))
+        if (cw_pack_block_add(p->block, &p->pending))
             p->pending.size = 0;
-        else if (!p->block.failed)
+        else if (!cw_pack_block_filled(p->block).failed)
             put_pending(p, out);
     }
 }
 
 static enum cw_status told(const struct cw_packer *p, const struct cw_writer *out)
 {
-    const bool good = !p->failed && !p->block.failed && p->block.layouts.status == CW_OK &&
-                      p->block.texts.status == CW_OK && p->held.status == CW_OK && p->pending.status == CW_OK &&
-                      out->status == CW_OK;
+    const bool good = !p->failed && !cw_pack_block_filled(p->block).failed && p->held.status == CW_OK &&
+                      p->pending.status == CW_OK && out->status == CW_OK;
     return good ? CW_OK : CW_ERR_NOMEM;
 }
 
@@ -163,16 +163,17 @@ enum cw_status cw_packer_finish(struct cw_packer *p, struct cw_writer *out)
 struct cw_packer *cw_packer_create(const struct cw_schema *schema)
 {
     struct cw_packer *p = calloc(1, sizeof *p);
-    if (p)
-        p->block.schema = schema;
-    return p;
+    if (p && (p->block = cw_pack_block_create(schema)))
+        return p;
+    free(p);
+    return NULL;
 }
 
 void cw_packer_destroy(struct cw_packer *p)
 {
     if (!p)
         return;
-    cw_pack_block_free(&p->block);
+    cw_pack_block_destroy(p->block);
     cw_writer_free(&p->held);
     cw_writer_free(&p->pending);
     free(p);

@@ -39,13 +39,10 @@ static enum cw_status next_range(struct cw_range_view *v, struct cw_chunk *chunk
     cw_range_parts_clear(&v->parts);
     for (;;) {
         bool found = false, taken;
-        enum cw_status status = cw_chunk_walk_next(&v->walk, chunk, &found, NULL);
-        if (status == CW_OK && !found)
+        CW_TRY(cw_chunk_walk_next(&v->walk, chunk, &found, NULL));
+        if (!found)
             return cw_error_set(v->err, CW_ERR_IO, "%s: the file was changed while it was read", v->of->input->name);
-        if (status == CW_OK)
-            status = cw_range_parts_take(&v->parts, chunk, &taken, v->err);
-        if (status != CW_OK)
-            return status;
+        CW_TRY(cw_range_parts_take(&v->parts, chunk, &taken, v->err));
         if (chunk->type == CW_CHUNK_RANGE && chunk->flags == 0) {
             v->next++;
             return CW_OK;
@@ -118,10 +115,9 @@ static void copy_range(struct cw_range_view *v, uint32_t i, uint32_t range)
 
 enum cw_status cw_range_view_load(struct cw_range_view *v, uint32_t first, const uint32_t *list, uint32_t count)
 {
-    enum cw_status status = CW_OK;
     v->data.range_count = count;
     v->walk.window.ahead = list ? 1 << 16 : CW_WINDOW_AHEAD;
-    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const uint32_t range = list ? list[i] : first + i;
         struct cw_chunk chunk;
         v->ranges[i] = *cw_launch_of(v->of, range);
@@ -129,13 +125,11 @@ enum cw_status cw_range_view_load(struct cw_range_view *v, uint32_t first, const
             copy_range(v, i, range);
             continue;
         }
-        status = go_to(v, range);
-        if (status == CW_OK)
-            status = next_range(v, &chunk);
-        if (status == CW_OK)
-            status = read_range(v, i, &chunk);
+        CW_TRY(go_to(v, range));
+        CW_TRY(next_range(v, &chunk));
+        CW_TRY(read_range(v, i, &chunk));
     }
-    return status;
+    return CW_OK;
 }
 
 void cw_range_view_free(struct cw_range_view *v)

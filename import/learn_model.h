@@ -92,9 +92,6 @@ uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t 
 void cw_learn_ban(struct cw_model *m, struct cw_ask_set set);
 /* Adds a rule for the crowd around a smallest unfit set; false if the crowd is too small for a rule. */
 bool cw_learn_crowd(struct cw_model *m, const struct cw_ask_set *set);
-/* Appends the lines of both sections. All names of classes begin with `prefix`. */
-void cw_learn_write(struct cw_model *m, const char *prefix, struct cw_limit_table *table);
-
 /* ---- steps of learning a rule ---- */
 
 /* Joins groups of a new rule that share. `rule` comes with a maximum and a group for each member; it is not yet part of

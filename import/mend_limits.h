@@ -87,7 +87,5 @@ bool cw_mend_share(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32
 /* Replaces a rule that an accepted set breaks, and which is already marked gone, by a rule that allows one group more
  * and gives all but the light groups one more group in common. False, without changes, if there are no light groups. */
 bool cw_mend_lighten(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count);
-/* Appends the limits as read from `text`, without the gone ones, and the new lines of both sections. */
-void cw_mend_write(struct cw_mend *m, const struct cw_writer *text, struct cw_limit_table *table);
 
 #endif

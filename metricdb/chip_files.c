@@ -64,13 +64,12 @@ static enum cw_status list_files(struct cw_chip_file **out, size_t *count, const
 {
     char dir[CW_PATH_MAX];
     const char *const *names;
-    enum cw_status status = cw_data_list(data, "chips", &names, count, arena, err);
-    if (status == CW_OK)
-        status = cw_data_dir(dir, data, err);
-    struct cw_chip_file *files = status == CW_OK ? cw_arena_alloc(arena, *count, sizeof *files) : NULL;
-    if (status == CW_OK && !files)
+    CW_TRY(cw_data_list(data, "chips", &names, count, arena, err));
+    CW_TRY(cw_data_dir(dir, data, err));
+    struct cw_chip_file *files = cw_arena_alloc(arena, *count, sizeof *files);
+    if (!files)
         return cw_error_nomem(err);
-    for (size_t i = 0; status == CW_OK && i < *count; i++) {
+    for (size_t i = 0; i < *count; i++) {
         struct cw_chip_file file = {.path = cw_arena_printf(arena, "%s/chips/%s.yaml", dir, names[i])};
         if (!file.path)
             return cw_error_nomem(err);
@@ -79,7 +78,7 @@ static enum cw_status list_files(struct cw_chip_file **out, size_t *count, const
         files[0] = ahead ? file : files[0];
     }
     *out = files;
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_chip_files(const struct cw_chip_file **out, size_t *count, const char *data, struct cw_arena *arena,
@@ -173,10 +172,10 @@ static enum cw_status find_file(const char **path, const char **spelling, const 
     struct cw_chip_file *files = NULL;
     size_t count;
     *path = NULL;
-    enum cw_status status = list_files(&files, &count, data, name, arena, err);
-    for (size_t i = 0; status == CW_OK && i < count; i++) {
-        status = read_head(&files[i], arena, err);
-        for (uint32_t k = 0; status == CW_OK && k < files[i].name_count; k++) {
+    CW_TRY(list_files(&files, &count, data, name, arena, err));
+    for (size_t i = 0; i < count; i++) {
+        CW_TRY(read_head(&files[i], arena, err));
+        for (uint32_t k = 0; k < files[i].name_count; k++) {
             if (strcasecmp(files[i].names[k], name) == 0) {
                 *path = files[i].path;
                 *spelling = files[i].names[k];
@@ -185,7 +184,7 @@ static enum cw_status find_file(const char **path, const char **spelling, const 
             cw_suggest_offer(near, files[i].names[k]);
         }
     }
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
@@ -199,13 +198,13 @@ enum cw_status cw_chip_file_find(const char **path, const char **spelling, const
         upper[n] = (char)(name[n] >= 'a' && name[n] <= 'z' ? name[n] - 'a' + 'A' : name[n]);
     upper[n] = 0;
     cw_suggest_init(&near, upper);
-    enum cw_status status = find_file(path, spelling, data, name, &near, arena, err);
-    if (status == CW_OK && !*path)
-        status = find_product(&chip, name, data, &near, arena, err);
-    if (status == CW_OK && chip)
-        status = find_file(path, spelling, data, chip, &near, arena, err);
-    if (status != CW_OK || *path)
-        return status;
+    CW_TRY(find_file(path, spelling, data, name, &near, arena, err));
+    if (!*path)
+        CW_TRY(find_product(&chip, name, data, &near, arena, err));
+    if (chip)
+        CW_TRY(find_file(path, spelling, data, chip, &near, arena, err));
+    if (*path)
+        return CW_OK;
     return cw_error_set(err, CW_ERR_USAGE, "found no chip named '%.60s', metric-query chips lists them%s", name,
                         cw_suggest_text(&near, text, sizeof text));
 }

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/data.h"
 #include "metricdb/formula_load.h"
+#include "metricdb/rules.h"
 #include "metricdb/set.h"
 #include "metricdb/yaml.h"
 
@@ -433,6 +435,86 @@ static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report repo
     return status;
 }
 
+/* ---- rules that advise ------------------------------------------------------------------------------------------ */
+
+struct chips { /* all chips of the data folder, loaded on first use */
+    size_t count;
+    const struct cw_chip **items;
+};
+
+static enum cw_status load_chips(struct chips *chips, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_chip_file *files;
+    size_t count;
+    if (chips->items)
+        return CW_OK;
+    CW_TRY(cw_chip_files(&files, &count, NULL, arena, err));
+    chips->items = cw_arena_alloc(arena, count, sizeof *chips->items);
+    if (!chips->items)
+        return cw_error_nomem(err);
+    for (; chips->count < count; chips->count++) {
+        const struct cw_chip **chip = &chips->items[chips->count];
+        CW_TRY(cw_chip_load_file(chip, files[chips->count].path, arena, err));
+        CW_TRY(cw_formulas_load_shipped(chip, NULL, arena, err));
+    }
+    return CW_OK;
+}
+
+/* Reports a metric that no chip has as a mistake; a metric of other chips may have an alternative. */
+static enum cw_status check_missing(struct lint *l, const struct cw_rule_missing *m, struct chips *chips,
+                                    struct cw_arena *arena, struct cw_error *err)
+{
+    if (l->chip->time == CW_NONE && strcmp(m->name, "duration") == 0)
+        return CW_OK;
+    CW_TRY(load_chips(chips, arena, err));
+    for (size_t i = 0; i < chips->count; i++)
+        if (cw_set_usable(chips->items[i], CW_OF_RANGES, m->name, NULL))
+            return CW_OK;
+    l->source = m->path;
+    found(l, CW_LINT_ERROR, "rule-metric", m->line, m->column,
+          "found the metric %.200s, which no chip has or knows a formula for", m->name);
+    return CW_OK;
+}
+
+/* Reports a rule or a node that lacks a metric; NULL: it lacks none. */
+static void check_lack(struct lint *l, const char *what, const char *name, const char *lacks, const char *path,
+                       unsigned line, unsigned column)
+{
+    l->source = path;
+    if (lacks)
+        found(l, CW_LINT_WARNING, "rule-lacks", line, column,
+              "found the %s %.300s, which cannot be checked on %s: it lacks %.200s", what, name, l->chip->name, lacks);
+}
+
+/* Checks the rules of the data folder (metricdb/rules.h) against a chip that has the shipped formulas. */
+static enum cw_status check_rules(struct lint *l, struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_rules *rules;
+    struct chips chips = {0};
+    struct cw_error why = CW_ERROR_INIT;
+    enum cw_status status = cw_rules_load(&rules, l->chip, NULL, NULL, arena, &why);
+    if (status == CW_ERR_NOMEM)
+        return cw_error_nomem(err);
+    if (status != CW_OK) {
+        l->source = why.source;
+        found(l, CW_LINT_ERROR, "rule-file", why.line, why.column, "%s", why.message);
+        return CW_OK;
+    }
+    for (size_t i = 0; i < rules->missing_count; i++)
+        CW_TRY(check_missing(l, &rules->missing[i], &chips, arena, err));
+    for (size_t i = 0; i < rules->rule_count; i++) {
+        const struct cw_rule *r = &rules->rules[i];
+        check_lack(l, "rule", r->id, r->lacks, r->path, r->line, r->column);
+    }
+    for (size_t i = 0; i < rules->limiter_count; i++) {
+        const struct cw_limiter *n = &rules->limiters[i];
+        check_lack(l, "node", n->path, n->lacks, n->file, n->line, n->column);
+    }
+    return CW_OK;
+}
+
+/* ---- a file, and the data folder beside it ---------------------------------------------------------------------- */
+
 enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *context, struct cw_lint_counts *counts,
                             struct cw_error *err)
 {
@@ -451,7 +533,7 @@ enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *conte
     if (status == CW_OK)
         status = check_sets(l.chip, report, context, counts, arena, err);
     if (status == CW_OK)
-        status = cw_lint_rules(l.chip, report, context, counts, arena, err);
+        status = check_rules(&l, arena, err);
     cw_bytes_free(&file);
     cw_arena_destroy(arena);
     return status;

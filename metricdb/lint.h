@@ -33,9 +33,6 @@ enum cw_status cw_lint_chip(const void *data, size_t size, const char *path, con
 /* Checks that a set file loads and that the chip has its metrics. */
 enum cw_status cw_lint_set(const void *data, size_t size, const char *path, const struct cw_chip *chip,
                            cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err);
-/* Checks the rules of the data folder (metricdb/rules.h) against a chip that has the shipped formulas. */
-enum cw_status cw_lint_rules(const struct cw_chip *chip, cw_lint_report report, void *context,
-                             struct cw_lint_counts *counts, struct cw_arena *arena, struct cw_error *err);
 /* Checks a chip file by path, with the glossary of the data folder, and every set and all rules of the data folder
  * against it. */
 enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *context, struct cw_lint_counts *counts,

@@ -78,14 +78,11 @@ static enum cw_status put_counter(struct completion *m, uint32_t p, const struct
 static enum cw_status place_counter(struct completion *m, uint32_t *count, const struct cw_config_counter *counter,
                                     struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
     uint32_t p = m->plan->pass_count;
     bool placed = false;
-    for (; p <= *count && status == CW_OK && !placed; p++)
-        status = put_counter(m, p, counter, &placed, err);
-    if (status == CW_OK && placed && p > *count)
-        status = cw_parts_check_count(++*count, err);
-    return status;
+    for (; p <= *count && !placed; p++)
+        CW_TRY(put_counter(m, p, counter, &placed, err));
+    return placed && p > *count ? cw_parts_check_count(++*count, err) : CW_OK;
 }
 
 static enum cw_status complete(struct completion *m, uint32_t *count, struct cw_arena *scratch, struct cw_error *err)

@@ -200,15 +200,16 @@ enum cw_status cw_rank_files_index(const char *folder, bool force, struct cw_not
                                    struct cw_error *err)
 {
     static const struct cw_file_kind kind = {"an index", false, {CW_RANK_INDEX_HEAD}};
-    const struct cw_source_files of = {.words = &folder, .count = 1};
-    struct cw_file_list files;
+    struct cw_file_list files = {0};
     struct growing g = {0};
     char *path = path_of(folder, CW_RANK_INDEX_NAME, arena);
     enum cw_status status = path ? cw_file_may_replace(path, &kind, force, err) : cw_error_nomem(err);
     if (status == CW_OK && !cw_file_list_is(folder))
         status = cw_error_set(err, CW_ERR_IO, "%s: found no folder of that name", folder);
     if (status == CW_OK)
-        status = cw_source_expand(&files, &of, notices, arena, err);
+        status = cw_file_list_expand(&files, (char *const *)&folder, 1, CW_SOURCE_SUFFIX, arena, err);
+    for (size_t i = 0; status == CW_OK && i < files.left_out_count; i++)
+        cw_notice(notices, "%s", files.left_out[i]);
     for (size_t i = 0; status == CW_OK && i < files.count; i++) {
         const char *name = strrchr(files.paths[i], '/') + 1;
         cw_progress_at(i, files.count);

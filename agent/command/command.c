@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/backend/cupti/cupti.h"
-#include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_backend.h"
 #include "agent/common/file_name.h"
 #include "agent/session/program.h"
 #include "base/progress.h"

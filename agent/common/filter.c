@@ -30,12 +30,10 @@ static enum cw_status compile(struct cw_filter_regexes *to, const char *option, 
 enum cw_status cw_filter_open(struct cw_filter *f, const struct cw_filter_options *o, struct cw_error *err)
 {
     *f = (struct cw_filter){.options = *o};
-    enum cw_status status = compile(&f->kernels, "--kernel", o->kernels, o->kernel_count, err);
-    if (status == CW_OK)
-        status = compile(&f->excluded, "--exclude", o->excluded, o->excluded_count, err);
-    if (status == CW_OK)
-        status = compile(&f->ranges, "--range", &o->range, o->range != NULL, err);
-    return status == CW_OK ? compile(&f->processes, "--process", &o->process, o->process != NULL, err) : status;
+    CW_TRY(compile(&f->kernels, "--kernel", o->kernels, o->kernel_count, err));
+    CW_TRY(compile(&f->excluded, "--exclude", o->excluded, o->excluded_count, err));
+    CW_TRY(compile(&f->ranges, "--range", &o->range, o->range != NULL, err));
+    return compile(&f->processes, "--process", &o->process, o->process != NULL, err);
 }
 
 static void free_regexes(struct cw_filter_regexes *r)

@@ -88,12 +88,7 @@ enum cw_status cw_nvperf_check(NVPA_Status status, const char *call, struct cw_e
 
 /* Calls `library`->name(&params); CW_NVPERF_TRY returns from the enclosing function when it fails. */
 #define CW_NVPERF_CALL(library, name, params, err) cw_nvperf_check((library)->name(&(params)), "NVPW_" #name, err)
-#define CW_NVPERF_TRY(library, name, params, err)                                                                      \
-    do {                                                                                                               \
-        enum cw_status try_status_ = CW_NVPERF_CALL(library, name, params, err);                                       \
-        if (try_status_ != CW_OK)                                                                                      \
-            return try_status_;                                                                                        \
-    } while (0)
+#define CW_NVPERF_TRY(library, name, params, err) CW_TRY(CW_NVPERF_CALL(library, name, params, err))
 
 enum { CW_NVPERF_NAME_SIZE = 20 };
 /* Writes "0x%016x". Returns `name`. */

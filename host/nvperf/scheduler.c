@@ -75,10 +75,9 @@ static enum cw_status group_make(const struct cw_nvperf_scheduler *s, NVPW_RawCo
                      .numRawCounterRequests = count, .pRawCounterRequests = r->list);
     CW_NVPERF_PARAMS(RawCounterConfig_EndPassGroup, end, .pRawCounterConfig = config, .numDomains = s->scd_count,
                      .pDomains = s->scds);
-    enum cw_status status = group_begin(s, config, err);
-    if (status == CW_OK)
-        status = CW_NVPERF_CALL(s->library, RawCounterConfig_AddRawCounters, add, err);
-    return status == CW_OK ? CW_NVPERF_CALL(s->library, RawCounterConfig_EndPassGroup, end, err) : status;
+    CW_TRY(group_begin(s, config, err));
+    CW_TRY(CW_NVPERF_CALL(s->library, RawCounterConfig_AddRawCounters, add, err));
+    return CW_NVPERF_CALL(s->library, RawCounterConfig_EndPassGroup, end, err);
 }
 
 static enum cw_status pass_total(const struct cw_nvperf_scheduler *s, NVPW_RawCounterConfig *config, size_t *passes,
@@ -104,18 +103,17 @@ static enum cw_status list_domains(struct cw_nvperf_scheduler *s, struct cw_erro
                      .numAvailableDomains = MOST_DOMAINS / 2, .pAvailableDomains = s->scds);
     CW_NVPERF_TRY(s->library, RawCounterConfig_GetAllAvailableRawCounterDomains, scds, err);
     s->scd_count = scds.numAvailableDomains;
-    enum cw_status status = group_begin(s, s->open, err);
-    for (size_t i = 0; status == CW_OK && i < s->scd_count; i++) {
+    CW_TRY(group_begin(s, s->open, err));
+    for (size_t i = 0; i < s->scd_count; i++) {
         struct cw_nvperf_domain *d = &s->domains[s->domain_count++];
         d->id = (uint32_t)s->scds[i];
-        status = domain_name(s, d, err);
+        CW_TRY(domain_name(s, d, err));
     }
     uint32_t groups[MOST_DOMAINS / 2];
     CW_NVPERF_PARAMS(RawCounterConfig_GetAllAvailableCooperativeDomainGroups, cdgs, .pRawCounterConfig = s->open,
                      .numAvailableDomains = MOST_DOMAINS / 2, .pAvailableDomains = groups);
-    if (status == CW_OK)
-        CW_NVPERF_TRY(s->library, RawCounterConfig_GetAllAvailableCooperativeDomainGroups, cdgs, err);
-    for (size_t i = 0; status == CW_OK && i < cdgs.numAvailableDomains; i++) {
+    CW_NVPERF_TRY(s->library, RawCounterConfig_GetAllAvailableCooperativeDomainGroups, cdgs, err);
+    for (size_t i = 0; i < cdgs.numAvailableDomains; i++) {
         struct cw_nvperf_domain *d = &s->domains[s->domain_count++];
         d->id = groups[i];
         d->cooperative = true;
@@ -127,9 +125,9 @@ static enum cw_status list_domains(struct cw_nvperf_scheduler *s, struct cw_erro
         d->member_count = (uint32_t)m.numMemberDomains;
         for (size_t k = 0; k < m.numMemberDomains; k++)
             d->members[k] = (uint32_t)members[k];
-        status = domain_name(s, d, err);
+        CW_TRY(domain_name(s, d, err));
     }
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_nvperf_scheduler_create(struct cw_nvperf_scheduler **scheduler, const struct cw_nvperf *library,
@@ -201,14 +199,13 @@ enum cw_status cw_nvperf_domain_counters(const struct cw_nvperf_scheduler *s, ui
 static enum cw_status config_of(const struct cw_nvperf_scheduler *s, const struct requests *r, size_t count, bool merge,
                                 NVPW_RawCounterConfig **config, struct cw_error *err)
 {
-    enum cw_status status = config_create(s, config, err);
-    if (status == CW_OK)
-        status = group_make(s, *config, r, count, err);
-    if (status == CW_OK && merge) {
+    CW_TRY(config_create(s, config, err));
+    CW_TRY(group_make(s, *config, r, count, err));
+    if (merge) {
         CW_NVPERF_PARAMS(RawCounterConfig_MergePassGroups, p, .pRawCounterConfig = *config);
-        status = CW_NVPERF_CALL(s->library, RawCounterConfig_MergePassGroups, p, err);
+        CW_TRY(CW_NVPERF_CALL(s->library, RawCounterConfig_MergePassGroups, p, err));
     }
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_nvperf_pass_count(const struct cw_nvperf_scheduler *s, const struct cw_nvperf_placement *placements,
@@ -253,14 +250,11 @@ static enum cw_status add_passes(const struct cw_nvperf_scheduler *s, NVPW_RawCo
     for (size_t pass = 0; pass < pass_count; pass++) {
         size_t passes = 0;
         requests_fill(r, placements, counts[pass]);
-        enum cw_status status = group_make(s, config, r, counts[pass], err);
-        if (status == CW_OK)
-            status = pass_total(s, config, &passes, err);
-        if (status == CW_OK && passes != pass + 1)
-            status = cw_error_set(err, CW_ERR_UNSUPPORTED, "pass %zu of the plan takes NVIDIA's library %zu passes",
-                                  pass, passes - pass);
-        if (status != CW_OK)
-            return status;
+        CW_TRY(group_make(s, config, r, counts[pass], err));
+        CW_TRY(pass_total(s, config, &passes, err));
+        if (passes != pass + 1)
+            return cw_error_set(err, CW_ERR_UNSUPPORTED, "pass %zu of the plan takes NVIDIA's library %zu passes", pass,
+                                passes - pass);
         placements += counts[pass];
     }
     return CW_OK;

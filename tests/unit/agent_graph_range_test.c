@@ -85,7 +85,7 @@ Test(graph_range, another_kind_of_range_takes_another_object)
     cr_assert(cw_collection_arm(collection, CW_COLLECT_LAUNCHES));
     cr_expect_eq(fake_profiler.objects, objects, "the first is as good as new");
     cr_expect(cw_collection_stop_pass(collection, &more));
-    collection->running = false;
+    collection->running = CW_STOPPED;
     cr_expect_null(collect());
     cr_expect_eq(fake_profiler.objects, objects + 1);
     cr_assert(cw_collection_arm(collection, CW_COLLECT_LAUNCHES));

@@ -13,6 +13,7 @@
 
 #include "agent/backend/pc_capture.h"
 #include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "base/file.h"
 #include "tests/support/alloc_fail.h"

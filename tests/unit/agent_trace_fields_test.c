@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/trace_capture.h"
 #include "tests/support/trace_fields.h"
 

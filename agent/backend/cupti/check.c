@@ -4,121 +4,15 @@
 #include "agent/backend/cupti/check.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/backend/node_facts.h"
-#include "base/text.h"
 #include "host/nvperf/nvperf.h"
 
-enum { LONGEST_ANSWER = 1024 };
-
-bool cw_answer(FILE *to, int kind, const char *format, ...)
-{
-    char text[LONGEST_ANSWER];
-    va_list args;
-    va_start(args, format);
-    cw_text_vformat(text, sizeof text, format, args);
-    va_end(args);
-    fprintf(to, "%d %s\n", kind, text);
-    fflush(to);
-    return kind <= CW_ANSWER_NOTE;
-}
-
-/* ---- files and variables ---------------------------------------------------------------------------------------- */
-
-enum { CAP_SYS_ADMIN_BIT = 21, CAP_PERFMON_BIT = 38 };
-
-/* Reads the text behind `key` in the first line of a file that begins with it; false if there is none. */
-static bool find_line(const char *path, const char *key, char *value, size_t size)
-{
-    char line[512];
-    bool found = false;
-    FILE *f = fopen(path, "re");
-    while (f && !found && fgets(line, sizeof line, f)) {
-        found = strncmp(line, key, strlen(key)) == 0;
-        line[strcspn(line, "\n")] = 0;
-        if (found)
-            snprintf(value, size, "%s", line + strlen(key) + strspn(line + strlen(key), " \t"));
-    }
-    if (f)
-        fclose(f);
-    return found;
-}
-
-static bool has_capability(void)
-{
-    char text[64];
-    if (!find_line("/proc/self/status", "CapEff:", text, sizeof text))
-        return false;
-    unsigned long long bits = strtoull(text, NULL, 16);
-    return bits >> CAP_SYS_ADMIN_BIT & 1 || bits >> CAP_PERFMON_BIT & 1;
-}
-
-static bool in_container(void)
-{
-    char text[64];
-    return access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 || getenv("SINGULARITY_NAME") ||
-           getenv("APPTAINER_NAME") || getenv("KUBERNETES_SERVICE_HOST") ||
-           (find_line("/proc/1/environ", "container=", text, sizeof text));
-}
-
-const char *cw_check_permission_advice(void)
-{
-    if (has_capability())
-        return "";
-    if (in_container())
-        return "start the container with --cap-add=SYS_ADMIN, or load the node's driver with "
-               "NVreg_RestrictProfilingToAdminUsers=0";
-    return "run as root or with CAP_SYS_ADMIN, or let the administrator load the driver with "
-           "NVreg_RestrictProfilingToAdminUsers=0";
-}
-
-static void check_restriction(FILE *to)
-{
-    char text[64];
-    if (!find_line("/proc/driver/nvidia/params", "RmProfilingAdminOnly:", text, sizeof text))
-        return;
-    bool restricted = strcmp(text, "0") != 0;
-    const char *advice = restricted ? cw_check_permission_advice() : "";
-    if (*advice)
-        cw_answer(to, CW_ANSWER_NOTE, "the driver gives counters to administrators only: %s", advice);
-    else
-        cw_answer(to, CW_ANSWER_OK,
-                  restricted ? "the driver gives counters to administrators only, and this process runs as one"
-                             : "the driver lets every user read counters");
-}
-
-static void check_tools(FILE *to)
-{
-    static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
-    bool clear = true;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i]);
-        if (!value)
-            continue;
-        clear = false;
-        /* a program takes one injected library only */
-        cw_answer(to, i == 0 ? (int)CW_ERR_DEVICE : (int)CW_ANSWER_NOTE,
-                  "%s is set to %s: another tool profiles already; unset it", variables[i], value);
-    }
-    if (clear)
-        cw_answer(to, CW_ANSWER_OK, "no other tool is set to be loaded into programs");
-}
-
-static void check_environment(FILE *to)
-{
-    if (in_container())
-        cw_answer(to, CW_ANSWER_OK, "in a container%s", has_capability() ? " with the right to administer" : "");
-    check_restriction(to);
-    check_tools(to);
-    cw_check_mps_daemon(to, "/proc");
-}
-
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 static void check_host_library(FILE *to, enum cw_need need)
 {
@@ -136,7 +30,7 @@ static void check_all(FILE *to, const struct cw_node_needs *needs)
 {
     check_host_library(to, needs->need);
     if (needs->report)
-        check_environment(to);
+        cw_check_environment(to);
     cw_check_gpu(to, needs);
 }
 
@@ -187,7 +81,7 @@ static void take_line(const struct cw_node_needs *needs, int kind, const char *t
 
 static void read_answers(FILE *from, const struct cw_node_needs *needs, struct cw_error *err)
 {
-    char line[LONGEST_ANSWER + 16];
+    char line[CW_LONGEST_ANSWER + 16];
     while (fgets(line, sizeof line, from)) {
         line[strcspn(line, "\n")] = 0;
         char *text;

@@ -266,15 +266,14 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
 {
     struct cw_session *s = &c->session;
     char chip[CW_CHIP_NAME_SIZE];
-    enum cw_status status = cw_filter_open(&c->filter, &c->options->filter, err);
-    if (status == CW_OK)
-        status = cw_node_check(&(struct cw_node_needs){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
-                                                       .metric_count = c->options->metric_count,
-                                                       .metrics = c->options->metrics,
-                                                       .reason_count = c->options->reason_count,
-                                                       .reasons = c->options->reasons,
-                                                       .found_chip = chip},
-                               err);
+    CW_TRY(cw_filter_open(&c->filter, &c->options->filter, err));
+    CW_TRY(cw_node_check(&(struct cw_node_needs){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
+                                                 .metric_count = c->options->metric_count,
+                                                 .metrics = c->options->metrics,
+                                                 .reason_count = c->options->reason_count,
+                                                 .reasons = c->options->reasons,
+                                                 .found_chip = chip},
+                         err));
     s->chip = chip;
     s->filter = &c->filter;
     /* CUPTI sometimes fails to deliver samples if it samples a GPU for two processes continuously. */
@@ -283,23 +282,17 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->take_steady = take_steady;
     s->user = c;
     s->clocks = &c->clocks;
-    if (status == CW_OK)
-        status = cw_pc_schema(&c->schema, chip, c->options, c->arena, err);
-    if (status == CW_OK)
-        status = make_setup(c, err);
-    if (status == CW_OK)
-        status = cw_collector_open(&c->out, c->options->capture.output, c->options->capture.force, &c->schema, err);
+    CW_TRY(cw_pc_schema(&c->schema, chip, c->options, c->arena, err));
+    CW_TRY(make_setup(c, err));
+    CW_TRY(cw_collector_open(&c->out, c->options->capture.output, c->options->capture.force, &c->schema, err));
     /* CUPTI patches the kernels loaded at the first launch, and with lazy loading that is a single kernel. */
-    if (status == CW_OK && c->options->sass && setenv("CUDA_MODULE_LOADING", "EAGER", 1) != 0)
-        status = cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_session_start(s, c->options->capture.argv, err);
-    if (status != CW_OK)
-        return status;
+    if (c->options->sass && setenv("CUDA_MODULE_LOADING", "EAGER", 1) != 0)
+        return cw_error_nomem(err);
+    CW_TRY(cw_session_start(s, c->options->capture.argv, err));
     cw_session_serve(s);
     tell_losses(c);
     c->out.clocks = &c->clocks;
-    status = cw_pc_end(&c->out, &s->program, &s->trouble, err);
+    enum cw_status status = cw_pc_end(&c->out, &s->program, &s->trouble, err);
     return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, c->full_buffers > 0, status, exit_status,
                          err);
 }

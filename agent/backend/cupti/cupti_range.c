@@ -411,17 +411,11 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
         return cw_error_set(err, CW_ERR_USAGE,
                             "found -o - with --replay multiplex, expected a file, in which each pass completes what is "
                             "known of the GPU");
-    enum cw_status status = cw_nvperf_open(&c->library, NULL, err);
-    if (status == CW_OK)
-        status = cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = b->plan.chip}, err);
-    if (status == CW_OK)
-        status = repair(c, err);
-    if (status == CW_OK)
-        status = cw_nvperf_prover_create(&c->prover, c->library, &b->plan, err);
-    if (status == CW_OK)
-        status = cw_range_capture_divide(b, fits, c, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_nvperf_open(&c->library, NULL, err));
+    CW_TRY(cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = b->plan.chip}, err));
+    CW_TRY(repair(c, err));
+    CW_TRY(cw_nvperf_prover_create(&c->prover, c->library, &b->plan, err));
+    CW_TRY(cw_range_capture_divide(b, fits, c, err));
     const struct cw_schema *schema = &b->parts.schema;
     c->count = b->one_pass && !is_in_turn(c) ? 1 : b->parts.count;
     c->values = cw_arena_alloc(b->arena, cw_schema_columns(schema), sizeof *c->values);

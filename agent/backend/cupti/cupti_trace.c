@@ -136,11 +136,10 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
 {
     struct cw_session *s = &c->session;
     char chip[CW_CHIP_NAME_SIZE];
-    enum cw_status status = cw_filter_open(&c->filter, &c->options->filter, err);
-    if (status == CW_OK && c->options->attach)
-        status = cw_session_attach(s, (pid_t)c->options->attach, err);
-    if (status == CW_OK)
-        status = cw_node_check(&(struct cw_node_needs){.need = CW_NEED_TRACE, .found_chip = chip}, err);
+    CW_TRY(cw_filter_open(&c->filter, &c->options->filter, err));
+    if (c->options->attach)
+        CW_TRY(cw_session_attach(s, (pid_t)c->options->attach, err));
+    CW_TRY(cw_node_check(&(struct cw_node_needs){.need = CW_NEED_TRACE, .found_chip = chip}, err));
     s->chip = chip;
     s->filter = &c->filter;
     s->take = take;
@@ -151,14 +150,10 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->clocks = &c->clocks;
     cw_trace_tell_early(s, c->options);
     c->out.clocks = &c->clocks;
-    if (status == CW_OK)
-        status = cw_trace_capture_open(&c->out, c->options, chip, c->arena, err);
-    if (status == CW_OK)
-        status = cw_trace_write_setup(&s->setup, CW_MODE_TRACE, c->options, err);
-    if (status == CW_OK && !c->options->attach)
-        status = cw_session_start(s, c->options->capture.argv, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_trace_capture_open(&c->out, c->options, chip, c->arena, err));
+    CW_TRY(cw_trace_write_setup(&s->setup, CW_MODE_TRACE, c->options, err));
+    if (!c->options->attach)
+        CW_TRY(cw_session_start(s, c->options->capture.argv, err));
     c->began_ns = cw_clock_log_now_ns();
     if (c->options->attach)
         cw_session_serve_attached(s, is_over);

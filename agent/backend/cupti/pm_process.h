@@ -76,6 +76,10 @@ extern struct cw_pm_process cw_pm_process;
     variable.structSize = type##_STRUCT_SIZE
 #define CALL(name, params) cw_pm_good(cw_pm_process.name(&(params)), #name)
 
+/* Loads the driver and CUPTI, checks the chip, and prepares the reading of the GPU's clock. */
+void cw_pm_load(void);
+/* Sends a message; the agent being gone ends this process. */
+void cw_pm_send(enum cw_message_type type, const void *payload, size_t size);
 /* Reports the reason to the agent and ends the process. */
 __attribute__((noreturn, format(printf, 2, 3))) void cw_pm_give_up(enum cw_status status, const char *format, ...);
 /* Give up if memory is missing, or if a call has failed. */
@@ -84,6 +88,8 @@ void cw_pm_good(CUptiResult result, const char *call);
 uint64_t cw_pm_now_ns(void);
 /* Sends whole chunks, with the number of samples in them and of samples lost before them. */
 void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks);
+/* Reads a pair of the device's clock and the wall's, and sends it once the device is sent. */
+void cw_pm_correlate(void);
 /* Sends the pair of device clock and wall clock that waits for the device to be sent. */
 void cw_pm_send_clock(void);
 
@@ -102,13 +108,6 @@ void cw_pm_disarm(void);
 /* Limit on samples in a block of the file; size of the hardware's buffer. */
 uint32_t cw_pm_block_room(void);
 uint64_t cw_pm_buffer_bytes(void);
-
-/* Takes a few samples on an armed device, which stays armed. */
-struct cw_pm_trial {
-    size_t begun, complete;
-    uint64_t first_ns, last_ns; /* ends of the first and the last complete sample, device clock */
-};
-struct cw_pm_trial cw_pm_try(void);
 
 /* From images to columns. cw_pm_begin_images, called once the device is armed, starts a thread that sends every filled
  * image. cw_pm_end_images, called once no more are filled, ends it; it sends the device if no image had a sample, and

@@ -98,38 +98,36 @@ enum cw_status cw_range_images_read(struct cw_range_images *images, const struct
 enum cw_status cw_range_images_open(struct cw_range_images *images, const struct cw_nvperf *library,
                                     struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    for (uint32_t i = 0; i < images->count && status == CW_OK; i++) {
+    for (uint32_t i = 0; i < images->count; i++) {
         struct cw_range_image *image = &images->items[i];
-        status =
-            cw_nvperf_decoder_create(&image->decoder, library, images->parts->plan.chip, CW_NVPERF_PROFILER,
-                                     image->bytes, image->size, image->counters, image->part->plan.counter_count, err);
-        size_t ranges = status == CW_OK ? cw_nvperf_decoder_ranges(image->decoder) : 0;
-        if (status == CW_OK && i && ranges != images->ranges)
-            status = cw_error_set(err, CW_ERR_DEVICE,
-                                  "found %zu ranges in some passes and %zu in others, expected "
-                                  "the same launches in each",
-                                  images->ranges, ranges);
+        CW_TRY(cw_nvperf_decoder_create(&image->decoder, library, images->parts->plan.chip, CW_NVPERF_PROFILER,
+                                        image->bytes, image->size, image->counters, image->part->plan.counter_count,
+                                        err));
+        size_t ranges = cw_nvperf_decoder_ranges(image->decoder);
+        if (i && ranges != images->ranges)
+            return cw_error_set(err, CW_ERR_DEVICE,
+                                "found %zu ranges in some passes and %zu in others, expected "
+                                "the same launches in each",
+                                images->ranges, ranges);
         images->ranges = ranges;
     }
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_range_images_facts(struct cw_range_images *images, struct cw_device_facts *facts,
                                      struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
     memset(facts, 0, images->parts->schema.counter_count * sizeof *facts);
-    for (uint32_t i = 0; i < images->count && status == CW_OK; i++) {
+    for (uint32_t i = 0; i < images->count; i++) {
         const struct cw_part *part = images->items[i].part;
-        status = cw_nvperf_decode_facts(images->items[i].decoder, images->facts, err);
-        for (uint32_t c = 0; c < part->plan.counter_count && status == CW_OK; c++) {
+        CW_TRY(cw_nvperf_decode_facts(images->items[i].decoder, images->facts, err));
+        for (uint32_t c = 0; c < part->plan.counter_count; c++) {
             uint32_t counter = cw_schema_column_counter(&images->parts->schema, part->columns[c]);
             if (!facts[counter].instances)
                 facts[counter] = images->facts[c];
         }
     }
-    return status;
+    return CW_OK;
 }
 
 static void note_durations(const struct cw_schema *schema, const struct cw_value *values, double *durations)

@@ -9,6 +9,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+struct cw_traced_process {
+    uint64_t number;              /* number of its connection */
+    uint32_t index, device_count; /* index: its number in the output */
+    struct cw_trace_page *page;   /* NULL: the process did not send it */
+};
+
 static const char clock_text[] =
     "the wall clock as the program began, then CLOCK_BOOTTIME; CUPTI makes it of the GPU's";
 

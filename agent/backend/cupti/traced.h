@@ -9,12 +9,6 @@
 
 enum { CW_MOST_TRACED = 1 << 16 }; /* processes over the whole capture */
 
-struct cw_traced_process {
-    uint64_t number;              /* number of its connection */
-    uint32_t index, device_count; /* index: its number in the output */
-    struct cw_trace_page *page;   /* NULL: the process did not send it */
-};
-
 struct cw_traced {
     struct cw_trace_output *out; /* the caller's; initialise the rest with zeros */
     unsigned toggles;            /* number of toggles that the processes know of */

@@ -1,21 +1,13 @@
-/* The simulated GPU, for machines without one. */
+/* The program beside a simulated GPU, which may say what it does. */
 #ifndef CW_AGENT_SIM_H
 #define CW_AGENT_SIM_H
 
-#include "agent/backend/backend.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "agent/session/clock_log.h"
-
-extern const struct cw_backend cw_backend_sim;
-
-/* ---- its parts, for cw_backend ---------------------------------------------------------------------------------- */
-
-enum cw_status cw_sim_range(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
-enum cw_status cw_sim_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
-enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);
-enum cw_status cw_sim_trace(const struct cw_trace_options *options, int *exit_status, struct cw_error *err);
-enum cw_status cw_sim_check(const struct cw_node_needs *needs, struct cw_error *err);
-
-/* ---- the program ------------------------------------------------------------------------------------------------ */
+#include "agent/session/program.h"
+#include "base/error.h"
 
 /* Runs argv to its end. The program may report events, one per line, in the file named by COUNTERWORKS_SIM; `take` gets
  * each line as it comes, without its newline. `run` numbers the runs of one capture from 0 (COUNTERWORKS_SIM_RUN). Each

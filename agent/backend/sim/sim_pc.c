@@ -6,6 +6,7 @@
 
 #include "agent/backend/pc_capture.h"
 #include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_training.h"
 #include "agent/common/filter.h"
@@ -254,23 +255,16 @@ static enum cw_status pretend(struct simulation *s, struct cw_error *err)
 static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw_error *err)
 {
     struct cw_schema schema;
-    enum cw_status status = cw_filter_open(&s->filter, &s->options->filter, err);
-    if (status == CW_OK)
-        status = check_reasons(s->options, err);
-    if (status == CW_OK)
-        status = cw_pc_schema(&schema, "GH100", s->options, s->arena, err);
-    if (status == CW_OK)
-        status = cw_collector_open(&s->out, s->options->capture.output, s->options->capture.force, &schema, err);
-    if (status == CW_OK)
-        status = write_device(s, err);
-    if (status == CW_OK)
-        status = cw_sim_program_run(&s->program, s->options->capture.argv, 0, take_line, s, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_filter_open(&s->filter, &s->options->filter, err));
+    CW_TRY(check_reasons(s->options, err));
+    CW_TRY(cw_pc_schema(&schema, "GH100", s->options, s->arena, err));
+    CW_TRY(cw_collector_open(&s->out, s->options->capture.output, s->options->capture.force, &schema, err));
+    CW_TRY(write_device(s, err));
+    CW_TRY(cw_sim_program_run(&s->program, s->options->capture.argv, 0, take_line, s, err));
     if (!s->spoken)
         pretend(s, &s->trouble);
     s->out.clocks = cw_sim_clocks();
-    status = cw_pc_end(&s->out, &s->program, &s->trouble, err);
+    enum cw_status status = cw_pc_end(&s->out, &s->program, &s->trouble, err);
     return cw_pc_verdict(s->options, &s->program, s->samples, false, status, exit_status, err);
 }
 

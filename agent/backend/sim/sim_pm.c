@@ -10,6 +10,7 @@
 #include "agent/backend/lacking.h"
 #include "agent/backend/pm_capture.h"
 #include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_pm_ranges.h"
 #include "agent/backend/sim/sim_training.h"
@@ -430,27 +431,22 @@ static void tell_choices(const struct simulation *s)
 
 static enum cw_status prepare(struct simulation *s, struct cw_error *err)
 {
-    enum cw_status status = cw_sim_check_limits(s->plan, err);
-    if (status == CW_OK)
-        status = cw_sim_model_make(&s->model, s->plan, s->arena, err);
-    if (status == CW_OK && cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
-        status = cw_error_nomem(err);
+    CW_TRY(cw_sim_check_limits(s->plan, err));
+    CW_TRY(cw_sim_model_make(&s->model, s->plan, s->arena, err));
+    if (cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
+        return cw_error_nomem(err);
     s->schema.traces = cw_pm_has_trace(s->options);
-    if (status == CW_OK)
-        status = find_lacking(s, err);
-    if (status == CW_OK)
-        status = cw_sim_pm_ranges_begin(&s->traced, &s->out, s->gpus, s->gpu_count, err);
+    CW_TRY(find_lacking(s, err));
+    CW_TRY(cw_sim_pm_ranges_begin(&s->traced, &s->out, s->gpus, s->gpu_count, err));
     s->forms = cw_arena_alloc(s->arena, s->plan->counter_count, 1);
     bool room = s->forms;
     for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
         s->rollups[r] = cw_arena_alloc(s->arena, (size_t)s->plan->counter_count * BLOCK, sizeof(double));
         room = room && s->rollups[r];
     }
-    if (status == CW_OK && !room)
-        status = cw_error_nomem(err);
-    return status == CW_OK
-               ? cw_collector_open(&s->out, s->options->capture.output, s->options->capture.force, &s->schema, err)
-               : status;
+    if (!room)
+        return cw_error_nomem(err);
+    return cw_collector_open(&s->out, s->options->capture.output, s->options->capture.force, &s->schema, err);
 }
 
 static enum cw_status take_all(struct simulation *s, struct cw_error *err)
@@ -482,22 +478,18 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
 static enum cw_status capture(struct simulation *s, int *exit_status, struct cw_error *err)
 {
     const struct cw_pm_options *o = s->options;
-    enum cw_status status = prepare(s, err);
+    CW_TRY(prepare(s, err));
     s->program = (struct cw_program){.over = true, .how = CW_END_NO_PROGRAM};
     if (!o->capture.argv)
         cw_signals_catch();
-    if (status == CW_OK)
-        tell_choices(s);
-    for (uint32_t g = 0; g < s->gpu_count && status == CW_OK; g++)
-        status = write_device(s, s->gpus[g], err);
-    if (status == CW_OK)
-        status = write_clocks(s, 0, err);
-    if (status == CW_OK && o->capture.argv)
-        status = cw_sim_program_run(&s->program, o->capture.argv, 0, take_line, s, err);
-    if (status != CW_OK)
-        return status;
+    tell_choices(s);
+    for (uint32_t g = 0; g < s->gpu_count; g++)
+        CW_TRY(write_device(s, s->gpus[g], err));
+    CW_TRY(write_clocks(s, 0, err));
+    if (o->capture.argv)
+        CW_TRY(cw_sim_program_run(&s->program, o->capture.argv, 0, take_line, s, err));
     s->out.clocks = cw_sim_clocks();
-    status = take_all(s, err);
+    enum cw_status status = take_all(s, err);
     const struct cw_pm_outcome outcome = {.any = s->any,
                                           .lost = s->out.dropped,
                                           .ranges = s->ranges,

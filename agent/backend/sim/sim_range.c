@@ -11,6 +11,7 @@
 
 #include "agent/backend/range_capture.h"
 #include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_training.h"
 #include "agent/common/file_name.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/backend/sim/sim.h"
+#include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/sim/sim_events.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_training.h"

@@ -90,7 +90,7 @@ static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
 /* Before what is counted once. */
 static void end_batch(struct cw_collection *c)
 {
-    if (c->running && !c->once)
+    if (c->running && c->kind != CW_COLLECT_ONCE)
         cw_batch_end(c, "a launch that is counted once");
 }
 
@@ -141,23 +141,24 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
         } else if (c->pending)
             cw_inject_wait();
         else if (due || (c->running && b->spoilt) ||
-                 (b->open && (cw_batch_has_new_variables(b) || (strange && !c->stands_by))))
+                 (b->open && (cw_batch_has_new_variables(b) || (strange && c->running != CW_STANDS_BY))))
             cw_batch_end(c, due && c->count == cw_collections->at_once ? "no more room"
                             : due                                      ? "its time"
                             : b->spoilt                                ? "unrecorded work beside it"
                             : cw_batch_has_new_variables(b)            ? "code that was loaded with variables"
                                                                        : "a new kernel beside other streams");
-        else if (c->running && c->once) {
+        else if (c->running && c->kind == CW_COLLECT_ONCE) {
             cw_batch_end(c, NULL);
-            if (c->running && c->once)
+            if (c->running && c->kind == CW_COLLECT_ONCE)
                 return CW_WHY_WAITS;
         } else if (cw_collection_beside(c)) {
             if (!take_device(c))
                 return CW_WHY_WAITS;
         } else if (!c->running && !cw_batch_quiet())
             waits = cw_in_flight_wait(cw_batch_quiet);
-        else if ((!c->running || (strange && c->stands_by)) && !rests) { /* a new kernel is watched by itself */
-            rests = cw_collection_rests(c, c->stands_by ? launch_patience_ns : patience_ns);
+        else if (!rests && (!c->running || (strange && c->running == CW_STANDS_BY))) {
+            /* a new kernel is watched by itself */
+            rests = cw_collection_rests(c, c->running == CW_STANDS_BY ? launch_patience_ns : patience_ns);
             if (!rests && !cw_stream_capture_is_under_way())
                 return CW_WHY_WAITS;
         } else
@@ -298,7 +299,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_collection_skip(c, CW_WHY_BESIDE);
     else if (self->trial)
         ; /* it counts for none */
-    else if (once || (!wanted && c->once && c->running)) {
+    else if (once || (!wanted && c->kind == CW_COLLECT_ONCE && c->running)) {
         end_neighbours(c);
         end_batch(c);
         cw_once_enter(c, id, call, wanted, once);
@@ -320,11 +321,11 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_batch *b = c ? cw_batch_of(c) : NULL;
     if (b && b == self->trial && b->correlation == call->correlationId)
         cw_batch_end_trial(c, id, call);
-    else if (c && c->once)
+    else if (c && c->kind == CW_COLLECT_ONCE)
         cw_once_leave(c, id, call);
     else if (c && c->running && cw_collection_launched(c, call)) {
         cw_collection_leave(c);
-        if (c->stands_by && !cw_inject_refused(call) &&
+        if (c->running == CW_STANDS_BY && !cw_inject_refused(call) &&
             cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
             cw_batch_see(c, cw_inject_kernel(id, call), *call->correlationData);
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
@@ -401,7 +402,7 @@ static bool is_early(const struct cw_batch *b, CUpti_CallbackId id, const void *
 /* So it is where a kernel that CUPTI has not waited for may still write it. */
 static bool is_written(const struct cw_collection *c, CUpti_CallbackId id, const void *params)
 {
-    if (!c->stands_by || !cw_transfer_host(id, params).end)
+    if (c->running != CW_STANDS_BY || !cw_transfer_host(id, params).end)
         return false;
     cw_in_flight_hold();
     const bool rests = cw_idle_wait(c->context, patience_ns);
@@ -470,8 +471,8 @@ static void abandon(void)
         struct cw_batch *b = &self->items[i];
         const struct cw_collection *c = &cw_collections->slots[i];
         /* which giving memory back would wait for */
-        bool kernel_runs =
-            (b->saved && !b->open) || c->pending || (c->stands_by && !cw_idle_wait(c->context, patience_ns));
+        bool kernel_runs = (b->saved && !b->open) || c->pending ||
+                           (c->running == CW_STANDS_BY && !cw_idle_wait(c->context, patience_ns));
         if (!kernel_runs)
             cw_batch_forget(b);
         b->open = false;

@@ -206,11 +206,11 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-/* What its launches computed is there. */
-static void drop_batch(struct cw_collection *c, const char *why)
+/* What its launches computed is there. `armed`: CUPTI is to be stopped. */
+static void drop_batch(struct cw_collection *c, bool armed, const char *why)
 {
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
-    if (!c->stands_by)
+    if (armed)
         cw_inject->api.cuptiRangeProfilerStop(&stop);
     for (uint32_t i = 0; i < c->count; i++)
         if (!c->launches[i].data.unwanted)
@@ -230,8 +230,7 @@ static const char *arm_behind(struct cw_collection *c)
 {
     cw_batch_turn(c, CW_EFFORT_SETUP);
     cw_collection_arm(c, CW_COLLECT_LAUNCHES);
-    c->stands_by = c->kept_out != NULL; /* nothing is to be stopped then */
-    c->running = false;                 /* nobody else is to end it */
+    c->running = CW_STOPPED; /* nobody else is to end it */
     return c->kept_out;
 }
 
@@ -247,7 +246,7 @@ static void come_to_rest(struct cw_collection *c, struct cw_batch *b)
             b->waits = b->spoilt = true;
         else if (cw_in_flight->entered != entered && cw_inject_now_ns() > until)
             b->spoilt = true;
-    } while (c->stands_by && !c->pending && !b->spoilt && cw_in_flight->entered != entered);
+    } while (c->running == CW_STANDS_BY && !c->pending && !b->spoilt && cw_in_flight->entered != entered);
     cw_in_flight_release();
 }
 
@@ -264,24 +263,24 @@ void cw_batch_see(struct cw_collection *c, CUfunction kernel, uint64_t entered)
     b->waits = b->spoilt = b->open;
 }
 
-/* In its own context, whoever's call it is that ends it. */
-static void replay_batch(struct cw_collection *c, struct cw_batch *b)
+/* In its own context, whoever's call it is that ends it. `armed`: the first pass was the program's own run. */
+static void replay_batch(struct cw_collection *c, struct cw_batch *b, bool armed)
 {
     CUcontext current = NULL;
     cw_inject->api.cuCtxGetCurrent(&current);
     bool pushed = current != c->context && cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
-    const bool all_passes = c->stands_by;
     const char *kept_out = NULL;
     if (b->spoilt || cw_reach_why())
-        drop_batch(c, !b->spoilt                      ? CW_WHY_REACHED
-                      : b->waits                      ? CW_WHY_WAITS
-                      : cw_batch_has_new_variables(b) ? why_loaded
-                                                      : CW_WHY_BESIDE);
+        drop_batch(c, armed,
+                   !b->spoilt                      ? CW_WHY_REACHED
+                   : b->waits                      ? CW_WHY_WAITS
+                   : cw_batch_has_new_variables(b) ? why_loaded
+                                                   : CW_WHY_BESIDE);
     else if (current != c->context && !pushed)
-        drop_batch(c, "what a context launched that could not be made current again");
-    else if (c->stands_by && (kept_out = arm_behind(c)))
-        drop_batch(c, kept_out);
-    else if (!cw_inject->over && cw_batch_replay(c, b, all_passes))
+        drop_batch(c, armed, "what a context launched that could not be made current again");
+    else if (!armed && (kept_out = arm_behind(c)))
+        drop_batch(c, false, kept_out);
+    else if (!cw_inject->over && cw_batch_replay(c, b, !armed))
         cw_batch_deliver(c);
     if (pushed)
         cw_inject->api.cuCtxPopCurrent_v2(&current);
@@ -289,16 +288,16 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b)
 
 void cw_batch_end(struct cw_collection *c, const char *by)
 {
-    if (c->running && c->once)
+    if (c->running && c->kind == CW_COLLECT_ONCE)
         cw_once_end(c);
     else if (c->running)
         cw_batch_wait_for_others(c);
-    if (!c->running || c->once)
+    if (!c->running || c->kind == CW_COLLECT_ONCE)
         return;
     struct cw_batch *b = cw_batch_of(c);
-    if (c->stands_by && !c->pending && !b->spoilt)
+    if (c->running == CW_STANDS_BY && !c->pending && !b->spoilt)
         come_to_rest(c, b);
-    if (!c->running || c->once)
+    if (!c->running || c->kind == CW_COLLECT_ONCE)
         return;
     if (c->pending) { /* CUPTI cannot stop behind it, and what comes now is not recorded */
         b->spoilt = b->open;
@@ -309,12 +308,14 @@ void cw_batch_end(struct cw_collection *c, const char *by)
         return;
     }
     uint64_t begin = cw_inject_now_ns();
-    c->running = b->open = false;
+    const bool armed = c->running == CW_ARMED;
+    c->running = CW_STOPPED;
+    b->open = false;
     c->effort.ended = by;
-    replay_batch(c, b);
+    replay_batch(c, b, armed);
     c->effort.ended = NULL; /* also of one that is not sent */
     const bool rests = !b->waits;
-    b->spoilt = b->waits = c->stands_by = false;
+    b->spoilt = b->waits = false;
     b->unread_count = 0;
     cw_range_spend(begin);
     cw_batch_turn(c, CW_EFFORT_RESTORE);
@@ -373,7 +374,7 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
     }
     cw_batch_turn(c, CW_EFFORT_SETUP);
     bool armed = cw_collection_arm(c, CW_COLLECT_LAUNCHES);
-    c->running = false; /* nobody else is to end it */
+    c->running = CW_STOPPED; /* nobody else is to end it */
     if (armed && cw_collection_note(c, id, call, call->symbolName)) {
         c->launches[0].data.start_ns = b->began_ns;
         c->launches[0].data.end_ns = end_ns;

@@ -63,7 +63,7 @@ static void abandon_graph(struct graph_memory *m)
 static void lose_graph(struct cw_collection *c)
 {
     c->object = NULL;
-    c->running = false;
+    c->running = CW_STOPPED;
     cw_collection_forget(c);
     cw_batch_tell("found that a CUDA graph did not end in a pass that comes before the program's own launch of "
                   "it; " CW_MAY_BE_WRONG ", and the capture ends here");
@@ -98,7 +98,7 @@ static bool collect_whole(struct cw_collection *c, CUgraphExec exec, CUstream st
             lose_graph(c);
             return false;
         }
-        c->running = false;
+        c->running = CW_STOPPED;
         cw_batch_turn(c, CW_EFFORT_RESTORE);
         if (!restore_graph(m))
             cw_batch_tell(not_put_back);
@@ -225,7 +225,7 @@ static bool collect_some(struct apart *a, uint32_t from, uint32_t to)
     while (good && more) {
         cw_batch_turn(c, CW_EFFORT_START);
         good = c->running || ((played = !from || play(a, 0, from, false)) && cw_collection_start_pass(c));
-        c->running = false; /* no other code must end it */
+        c->running = CW_STOPPED; /* no other code must end it */
         cw_batch_turn(c, CW_EFFORT_LAUNCH);
         played = played && (!good || play(a, from, to, true));
         if (a->lost)

@@ -137,9 +137,9 @@ static bool is_still_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call,
 {
     if (t->strange && cw_pass_is_strange(t, cw_kernel_may_wait(id, call)))
         return true;
-    if (c->running && c->once)
+    if (c->running && c->kind == CW_COLLECT_ONCE)
         stop(c, t, "kernels that are known");
-    return c->running && c->once;
+    return c->running && c->kind == CW_COLLECT_ONCE;
 }
 
 /* ---- launches, as ranges that CUPTI sees ------------------------------------------------------------------------ */
@@ -213,7 +213,7 @@ static void enter_automatic(CUpti_CallbackId id, const CUpti_CallbackData *call,
     counts = counts && make_ready(c, t);
     if (!counts && !captured)
         pass_by(c, t);
-    if (!c->running || c->once || !cw_collection_launch(c, id, call, call->symbolName))
+    if (!c->running || c->kind == CW_COLLECT_ONCE || !cw_collection_launch(c, id, call, call->symbolName))
         return;
     struct cw_launch *launch = &c->launches[c->count - 1].data;
     launch->replay = CW_REPLAY_MULTIPLEX;
@@ -267,7 +267,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     uint64_t begin = cw_inject_now_ns();
-    if (c && c->once) {
+    if (c && c->kind == CW_COLLECT_ONCE) {
         cw_once_leave(c, id, call);
         times->spent += cw_inject_now_ns() - begin;
     } else if (c && c->running && cw_collection_launched(c, call)) {

@@ -56,7 +56,7 @@ static void spoil(struct cw_collection *c)
 static bool take_device(struct cw_collection *c)
 {
     for (struct cw_collection *other; (other = cw_collection_beside(c));) {
-        if (other->running && !(other->once && cw_once_end(other)))
+        if (other->running && !(other->kind == CW_COLLECT_ONCE && cw_once_end(other)))
             return false;
         cw_collection_release(other);
     }
@@ -84,7 +84,7 @@ static const char *make_ready(struct cw_collection *c)
         cw_collection_arm(c, CW_COLLECT_ONCE);
     if (!c->running && c->kept_out)
         return c->kept_out;
-    return c->running && c->once && !c->inside && !c->pending ? NULL : CW_WHY_BESIDE;
+    return c->running && c->kind == CW_COLLECT_ONCE && !c->inside && !c->pending ? NULL : CW_WHY_BESIDE;
 }
 
 void cw_once_pass(struct cw_collection *c)

@@ -15,6 +15,26 @@
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/search.h"
 
+struct cw_sampled { /* a context under PC sampling */
+    CUcontext context;
+    uint32_t device;
+    bool held;        /* CUPTI has the address of `kept` */
+    bool running;     /* enabled and able to sample */
+    bool started;     /* sampling now; without ranges CUPTI alone controls this */
+    bool given_up;    /* CUPTI delivers no more */
+    bool aside;       /* disabled for a launch that may wait */
+    uint32_t watched; /* correlation of such a launch, the first of its kernel; else 0 */
+    uint64_t entered; /* number of launches before that one */
+    uint8_t period;
+    uint64_t since_ns;
+    struct cw_arena *arena; /* for the members below */
+    size_t reason_count;
+    uint32_t *reason_numbers; /* CUPTI's numbers, possibly not ascending */
+    char **reasons;
+    /* CUPTI uses `kept` for samples that it hands over when sampling is disabled */
+    CUpti_PCSamplingData kept, asked;
+};
+
 static const uint64_t short_patience_ns = 100000000; /* for kernels that may wait */
 /* For earlier work, before a range begins or ends, and before the program ends. */
 static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 60000000000;

@@ -6,26 +6,6 @@
 #include "agent/inject/ranges/mode.h"
 #include "image/pc_data.h"
 
-struct cw_sampled { /* a context under PC sampling */
-    CUcontext context;
-    uint32_t device;
-    bool held;        /* CUPTI has the address of `kept` */
-    bool running;     /* enabled and able to sample */
-    bool started;     /* sampling now; without ranges CUPTI alone controls this */
-    bool given_up;    /* CUPTI delivers no more */
-    bool aside;       /* disabled for a launch that may wait */
-    uint32_t watched; /* correlation of such a launch, the first of its kernel; else 0 */
-    uint64_t entered; /* number of launches before that one */
-    uint8_t period;
-    uint64_t since_ns;
-    struct cw_arena *arena; /* for the members below */
-    size_t reason_count;
-    uint32_t *reason_numbers; /* CUPTI's numbers, possibly not ascending */
-    char **reasons;
-    /* CUPTI uses `kept` for samples that it hands over when sampling is disabled */
-    CUpti_PCSamplingData kept, asked;
-};
-
 struct cw_pc {
     /* from SETUP: */
     uint64_t flush_ns, buffer_bytes;

@@ -94,7 +94,7 @@ bool cw_range_affords_end(void)
 void cw_range_flush(struct cw_collection *c)
 {
     uint64_t begin = cw_inject_now_ns();
-    if (c->once)
+    if (c->kind == CW_COLLECT_ONCE)
         cw_once_end(c);
     else if (!c->inside) /* CUPTI does not stop within a range */
         cw_collection_flush(c);
@@ -283,12 +283,12 @@ void cw_range_end(struct cw_collection *c)
 
 bool cw_range_settle(struct cw_collection *c, uint64_t limit_ns)
 {
-    bool rests = c->inside && !c->once && cw_idle_wait(c->context, limit_ns);
-    if (rests && c->inside && !c->once) { /* still: the wait lets others go on */
+    bool rests = c->inside && c->kind != CW_COLLECT_ONCE && cw_idle_wait(c->context, limit_ns);
+    if (rests && c->inside && c->kind != CW_COLLECT_ONCE) { /* still: the wait lets others go on */
         c->inside = false;
         cw_collection_pop(c);
     }
-    return !c->inside || c->once;
+    return !c->inside || c->kind == CW_COLLECT_ONCE;
 }
 
 /* Kernels that are captured under the profiler crash where their graph is launched without it. */
@@ -411,9 +411,9 @@ static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, 
 static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
                        const char *why)
 {
-    if (c->running && !c->once)
+    if (c->running && c->kind != CW_COLLECT_ONCE)
         cw_range_come_to_rest(c);
-    if (c->running && !c->once)
+    if (c->running && c->kind != CW_COLLECT_ONCE)
         return false;
     const uint64_t begin = cw_inject_now_ns();
     const bool starts = !c->running;
@@ -443,11 +443,11 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool wanted = cw_range_wants(id, call);
     const bool repeats = self->replay != CW_REPLAY_USER; /* by itself */
     const char *once = repeats && wanted ? why_once(c, id, call) : repeats ? cw_reach_why() : NULL;
-    if (once || (!wanted && c->running && c->once)) {
+    if (once || (!wanted && c->running && c->kind == CW_COLLECT_ONCE)) {
         if (count_once(c, id, call, wanted, once))
             return;
         wanted = false; /* beside a launch that has not returned, which CUPTI cannot stop behind */
-    } else if (c->running && c->once) {
+    } else if (c->running && c->kind == CW_COLLECT_ONCE) {
         cw_range_flush(c);
     }
     if (wanted && !graph && repeats && cw_kernel_may_wait_for_host(id, call)) {
@@ -474,7 +474,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool ready = make_ready(c, wanted);
     if (wanted && repeats && cw_reach_why() && count_once(c, id, call, wanted, cw_reach_why())) /* meanwhile */
         return;
-    if (ready && !c->once && cw_collection_launch(c, id, call, call->symbolName)) {
+    if (ready && c->kind != CW_COLLECT_ONCE && cw_collection_launch(c, id, call, call->symbolName)) {
         c->launches[c->count - 1].data.replay = self->replay;
         c->launches[c->count - 1].data.unwanted = !wanted;
         cw_collection_enter(c, c->count);
@@ -488,7 +488,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     if (c && c->watched && c->watched == call->correlationId)
         see(id, call, c);
-    else if (c && c->once)
+    else if (c && c->kind == CW_COLLECT_ONCE)
         cw_once_leave(c, id, call);
     else if (c && c->running && cw_collection_launched(c, call))
         cw_collection_leave(c);
@@ -571,7 +571,7 @@ static void deliver(struct cw_collection *c)
         cw_range_end(c);
     cw_range_settle(c, c->in_vain ? again_patience_ns : range_patience_ns);
     cw_range_flush(c);
-    if (c->running && c->inside && !c->once)
+    if (c->running && c->inside && c->kind != CW_COLLECT_ONCE)
         lose(c);
 }
 

@@ -72,14 +72,14 @@ static bool start_pass(struct cw_collection *c)
 {
     cw_collection_forget(c);
     cw_range_settings->filter.launches = self->launches;
-    c->running = cw_collection_start_pass(c);
+    c->running = cw_collection_start_pass(c) ? CW_ARMED : CW_STOPPED;
     return c->running;
 }
 
 /* Stops the pass; *more if another follows, of the same part of the plan or of the next. */
 static bool stop_pass(struct cw_collection *c, bool *more)
 {
-    c->running = false;
+    c->running = CW_STOPPED;
     return cw_collection_stop_pass(c, more) && (*more || cw_collection_next_part(c, more));
 }
 

@@ -16,6 +16,13 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/ranges/gate.h"
 
+struct cw_sass_kernel { /* a kernel that a context has launched */
+    CUcontext context;
+    const char *key; /* the driver's own text, the same pointer at every launch */
+    char *name;
+    bool counted; /* counted, or not wanted */
+};
+
 /* Limit on the wait for earlier work: CUPTI delivers counts only after it, and a kernel may never end. */
 static const uint64_t patience_ns = 60000000000;
 enum { MOST_KERNELS = 1 << 16 };

@@ -15,13 +15,6 @@ struct cw_patched { /* a context under SASS metrics */
     uint64_t since_ns;
 };
 
-struct cw_sass_kernel { /* a kernel that a context has launched */
-    CUcontext context;
-    const char *key; /* the driver's own text, the same pointer at every launch */
-    char *name;
-    bool counted; /* counted, or not wanted */
-};
-
 struct cw_sass {
     /* from SETUP: */
     uint32_t metric_count;

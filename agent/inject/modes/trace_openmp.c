@@ -5,6 +5,18 @@
 #include "agent/inject/modes/trace_early.h"
 #include "agent/inject/modes/trace_recording.h"
 
+struct cw_openmp_open {       /* a region that a thread is in */
+    const char *type;         /* compared by pointer: each type has a single text */
+    uint64_t start_ns, count; /* start 0: not recorded */
+};
+
+struct cw_openmp_thread {
+    struct cw_openmp_thread *next, **at;
+    uint64_t thread, start_ns;
+    uint32_t depth, beyond;
+    struct cw_openmp_open open[CW_OPENMP_MOST_OPEN];
+};
+
 #define self cw_openmp
 #define put cw_trace_put
 

@@ -9,18 +9,6 @@
 
 enum { CW_OPENMP_MOST_OPEN = 32 }; /* for each thread; deeper regions are lost and counted */
 
-struct cw_openmp_open {       /* a region that a thread is in */
-    const char *type;         /* compared by pointer: each type has a single text */
-    uint64_t start_ns, count; /* start 0: not recorded */
-};
-
-struct cw_openmp_thread {
-    struct cw_openmp_thread *next, **at;
-    uint64_t thread, start_ns;
-    uint32_t depth, beyond;
-    struct cw_openmp_open open[CW_OPENMP_MOST_OPEN];
-};
-
 struct cw_openmp {
     ompt_start_tool_result_t tool;
     ompt_get_thread_data_t thread_data;

@@ -5,6 +5,11 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+struct cw_trace_message {
+    struct cw_trace_message *next;
+    struct cw_writer out;
+};
+
 #define self cw_trace_queue
 
 static const size_t most_bytes = 12 << 20;

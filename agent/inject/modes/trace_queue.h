@@ -9,11 +9,6 @@
 
 #include "agent/inject/driver/inject.h"
 
-struct cw_trace_message {
-    struct cw_trace_message *next;
-    struct cw_writer out;
-};
-
 struct cw_trace_queue {
     pthread_mutex_t lock; /* the rows' lock */
     pthread_cond_t changed;

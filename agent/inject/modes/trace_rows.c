@@ -15,6 +15,11 @@
 #include "base/utf8.h"
 #include "image/trace_data.h"
 
+struct cw_trace_known { /* the number of a text or shape, by a 64-bit hash */
+    uint64_t hash;
+    uint32_t number; /* 0: an empty slot */
+};
+
 #define self cw_trace_sheets
 
 /* Texts are sent when this many bytes wait. */

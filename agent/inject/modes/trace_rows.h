@@ -15,11 +15,6 @@ enum {
     CW_TRACE_KNOWN_SHAPES = 1 << 13
 };
 
-struct cw_trace_known { /* the number of a text or shape, by a 64-bit hash */
-    uint64_t hash;
-    uint32_t number; /* 0: an empty slot */
-};
-
 struct cw_trace_table {
     uint32_t count;
     uint64_t *values; /* [field][row] */

@@ -14,6 +14,16 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* The counter data of one part of the plan: passes that share no raw counter. */
+struct cw_collection_image {
+    size_t offset, size; /* in the memory */
+};
+
+struct cw_collection_part { /* of the plan */
+    uint32_t metric_count, pass_count;
+    const char **metrics;
+};
+
 static const uint64_t longest_ns = 5000000000; /* of a collection */
 static const uint64_t look_ns = 100000000;     /* between looks at what else uses the device, where parts take turns */
 /* Of one that another process waits for, as coming and going takes a quarter of a second; and with what still runs. */
@@ -74,13 +84,13 @@ bool cw_collection_setup(struct cw_reader *in)
 /* Whether each launch, or user range, is counted by one part. */
 static bool is_in_turn(const struct cw_collection *c)
 {
-    return c->once || self->in_turn;
+    return c->kind == CW_COLLECT_ONCE || self->in_turn;
 }
 
 /* Those that it is collected by. */
 static const struct cw_collection_parts *parts_of(const struct cw_collection *c)
 {
-    return c->once && !self->in_turn ? &self->once : &self->plan;
+    return c->kind == CW_COLLECT_ONCE && !self->in_turn ? &self->once : &self->plan;
 }
 
 /* The number of a part's image, and of the part in messages. */
@@ -194,7 +204,7 @@ static bool enable(struct cw_collection *c)
     if (!CALL(cuptiRangeProfilerEnable, enable))
         return false;
     c->object = enable.pRangeProfilerObject;
-    c->configured = false;
+    c->configured.image = NULL;
     c->chosen = NO_IMAGE;
     return true;
 }
@@ -335,7 +345,7 @@ static bool may_disable(const struct cw_collection *c, CUcontext context)
 static void give_way_of(struct cw_collection *c)
 {
     CUcontext context = c->context;
-    if (c->running && !c->stands_by && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
+    if (c->running == CW_ARMED && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
         cw_inject->mode->give_way(c);
     if (may_disable(c, context) && cw_idle_wait(context, give_way_patience_ns) && may_disable(c, context))
         disable(c);
@@ -429,12 +439,27 @@ static enum cw_scope scope_of_launches(struct cw_collection *c)
 
 /* ---- collecting ------------------------------------------------------------------------------------------------- */
 
+static const struct cw_collection_config *config_of(const struct cw_collection *c)
+{
+    return &parts_of(c)->configs[c->scope];
+}
+
+static bool is_configured(const struct cw_collection *c)
+{
+    return c->configured.image == config_of(c) && c->configured.range == c->range &&
+           (c->configured.kind == CW_COLLECT_ONCE) == (c->kind == CW_COLLECT_ONCE);
+}
+
+static CUpti_ProfilerReplayMode replay_of(const struct cw_collection *c)
+{
+    return c->kind == CW_COLLECT_KERNELS ? CUPTI_KernelReplay : CUPTI_UserReplay;
+}
+
 /* An object goes on with what it was configured for first, so another kind of range or scope takes another object. */
 static bool prepare_object(struct cw_collection *c)
 {
     size_t same;
-    if (c->configured &&
-        (c->configured_range != c->range || c->configured_scope != c->scope || c->configured_once != c->once))
+    if (c->configured.image && !is_configured(c))
         disable(c);
     if ((!c->object && !enable(c)) || !place_images(c))
         return false;
@@ -452,18 +477,17 @@ static bool configure(struct cw_collection *c)
     if (!prepare_object(c))
         return false;
     const struct cw_collection_image *image = &c->images[image_of(c, c->part)];
-    const struct cw_collection_config *native = &parts_of(c)->configs[c->scope];
+    const struct cw_collection_config *native = config_of(c);
     uint8_t *bytes = c->memories[c->turn].bytes + image->offset;
     PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init, .pRangeProfilerObject = c->object,
            .counterDataSize = image->size, .pCounterData = bytes);
     PARAMS(CUpti_RangeProfiler_SetConfig_Params, config, .pRangeProfilerObject = c->object, .configSize = native->size,
            .pConfig = native->bytes, .counterDataImageSize = image->size, .pCounterDataImage = bytes, .range = c->range,
-           .replayMode = c->replay, .maxRangesPerPass = self->at_once, .numNestingLevels = 1, .minNestingLevel = 1,
+           .replayMode = replay_of(c), .maxRangesPerPass = self->at_once, .numNestingLevels = 1, .minNestingLevel = 1,
            .targetNestingLevel = 1, .passIndex = c->pass);
-    c->configured = true;
-    c->configured_range = c->range;
-    c->configured_scope = c->scope;
-    c->configured_once = c->once;
+    c->configured.image = native;
+    c->configured.range = c->range;
+    c->configured.kind = c->kind;
     c->part_end = c->pass + parts_of(c)->items[c->part].pass_count;
     return CALL(cuptiRangeProfilerCounterDataImageInitialize, init) && CALL(cuptiRangeProfilerSetConfig, config);
 }
@@ -484,7 +508,7 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
     if (is_in_turn(c))
         c->up = (c->part + 1) % count;
     bool last = !*more && c->part + 1 >= count, done = params.isAllPassSubmitted;
-    if (c->replay == CUPTI_UserReplay && last != done) {
+    if (replay_of(c) == CUPTI_UserReplay && last != done) {
         cw_inject_fail(CW_ERR_DEVICE,
                        done ? "CUPTI was done after %u passes of the plan, which has more"
                             : "CUPTI was not done after %u passes, which is all that the plan has",
@@ -510,7 +534,8 @@ bool cw_collection_pop(struct cw_collection *c)
 
 void cw_collection_enter(struct cw_collection *c, uint32_t number)
 {
-    c->inside = c->pushed && !cw_inject->over && cw_idle_synchronize(c->context) && cw_collection_push(c, number);
+    c->inside =
+        cw_collection_pushes(c) && !cw_inject->over && cw_idle_synchronize(c->context) && cw_collection_push(c, number);
 }
 
 void cw_collection_leave(struct cw_collection *c)
@@ -562,9 +587,9 @@ static bool begin_turn(struct cw_collection *c)
 static bool begin_in_turn(struct cw_collection *c)
 {
     bool more, good = true;
-    if (!c->configured)
+    if (!c->configured.image)
         c->up = (c->up + c->let_by) % parts_of(c)->count;
-    for (uint32_t left = c->configured ? c->let_by : 0; left && good; left--)
+    for (uint32_t left = c->configured.image ? c->let_by : 0; left && good; left--)
         good = begin_turn(c) && cw_collection_stop_pass(c, &more) && cw_collection_next_part(c, &more);
     c->let_by = 0;
     return good && begin_turn(c);
@@ -572,30 +597,31 @@ static bool begin_in_turn(struct cw_collection *c)
 
 bool cw_collection_stand_by(struct cw_collection *c)
 {
-    c->once = c->pushed = false;
+    c->kind = CW_COLLECT_LAUNCHES;
+    c->range = CUPTI_AutoRange;
     c->kept_out = NULL;
-    c->running = !cw_inject->over && (c->object || enable(c)) && place_images(c);
-    c->stands_by = c->running;
+    const bool good = !cw_inject->over && (c->object || enable(c)) && place_images(c);
+    c->running = good ? CW_STANDS_BY : CW_STOPPED;
     c->armed_ns = cw_inject_now_ns();
     return c->running;
 }
 
 bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
 {
-    c->stands_by = false;
-    c->once = kind == CW_COLLECT_ONCE;
-    c->pushed = c->once || (kind != CW_COLLECT_USER && !cw_collection_sees_launches());
-    c->range = c->pushed || kind == CW_COLLECT_USER ? CUPTI_UserRange : CUPTI_AutoRange;
-    c->replay = kind == CW_COLLECT_KERNELS ? CUPTI_KernelReplay : CUPTI_UserReplay;
+    const bool whole = kind == CW_COLLECT_LAUNCHES || kind == CW_COLLECT_KERNELS;
+    c->running = CW_STOPPED;
+    c->kind = kind;
+    c->range = whole && cw_collection_sees_launches() ? CUPTI_AutoRange : CUPTI_UserRange;
     c->part = is_in_turn(c) ? c->up : 0;
     c->pass = 0;
     c->dropped = 0;
     choose_scope(c);
     c->kept_out = NULL;
     turn_to(c, CW_EFFORT_SETUP);
-    c->running = !cw_inject->over && prepare_object(c) && take_counters(c) && take_turns(c) &&
-                 (is_in_turn(c) ? begin_in_turn(c) : configure(c) && start(c));
-    if (!c->running)
+    const bool good = !cw_inject->over && prepare_object(c) && take_counters(c) && take_turns(c) &&
+                      (is_in_turn(c) ? begin_in_turn(c) : configure(c) && start(c));
+    c->running = good ? CW_ARMED : CW_STOPPED;
+    if (!good)
         turn_to(c, CW_EFFORT_NONE);
     else if (c->range == CUPTI_AutoRange)
         cw_stuck_watch();
@@ -690,11 +716,11 @@ void cw_collection_flush(struct cw_collection *c)
 {
     if (!c->running)
         return;
-    c->running = false;
+    c->running = CW_STOPPED;
     turn_to(c, CW_EFFORT_STOP);
     bool more, stopped = cw_collection_stop_pass(c, &more);
     turn_to(c, CW_EFFORT_DECODE);
-    more = c->replay == CUPTI_UserReplay && (more || (!is_in_turn(c) && c->part + 1 < self->plan.count));
+    more = replay_of(c) == CUPTI_UserReplay && (more || (!is_in_turn(c) && c->part + 1 < self->plan.count));
     if (stopped && more)
         give_up(c);
     else if (stopped && cw_collection_next_part(c, &more))
@@ -709,9 +735,9 @@ void cw_collection_stop_all(void)
     for (uint32_t i = 0; i < self->slot_count; i++) {
         PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = self->slots[i].object);
         bool kernel_runs = self->slots[i].inside || self->slots[i].pending; /* which CUPTI would wait for */
-        if (self->slots[i].running && !self->slots[i].stands_by && !kernel_runs)
+        if (self->slots[i].running == CW_ARMED && !kernel_runs)
             cw_inject->api.cuptiRangeProfilerStop(&stop);
-        self->slots[i].running = false;
+        self->slots[i].running = CW_STOPPED;
         cw_collection_forget(&self->slots[i]);
     }
 }

@@ -15,16 +15,25 @@ struct cw_seen_launch { /* what is known of a range before it is sent */
     struct cw_launch data;
 };
 
-/* The counter data of one part of the plan: passes that share no raw counter. */
-struct cw_collection_image {
-    size_t offset, size; /* in the memory */
-};
-
 /* Counter data of all parts, which the agent reads where it is. */
 struct cw_collection_memory {
     struct cw_descriptor file;
     uint8_t *bytes;       /* NULL: none yet */
     uint64_t handed_over; /* cw_inject_wait_taken() before it is used again */
+};
+
+/* A collection that is replayed counts as stopped: nobody but the one who replays it ends it. */
+enum cw_running {
+    CW_STOPPED,
+    CW_STANDS_BY, /* not armed yet: notes launches that CUPTI does not see */
+    CW_ARMED,     /* until it is flushed */
+};
+
+enum cw_collection_kind {
+    CW_COLLECT_LAUNCHES, /* each launch is a range */
+    CW_COLLECT_KERNELS,  /* the same by CUPTI's kernel replay; others by user replay */
+    CW_COLLECT_USER,     /* user ranges */
+    CW_COLLECT_ONCE,     /* launches are pushed as ranges, counted in one pass each and never repeated (once.h) */
 };
 
 enum cw_waiting { CW_WAITS_NOTHING, CW_WAITS_KERNEL, CW_WAITS_STREAM /* for a function of the host's, or a value */ };
@@ -48,22 +57,21 @@ struct cw_collection {
     uint32_t up, let_by;                     /* where parts take turns: the next; how many to let by before it */
     uint32_t pass, part_end;                 /* passes stopped so far; how many there will be with this part's */
     uint32_t chosen;                         /* the image that CUPTI makes counter data for */
-    bool configured;                         /* the object is, for this kind of range and with this config image: */
-    CUpti_ProfilerRange configured_range;
-    enum cw_scope configured_scope;
-    bool configured_once;
-    size_t dropped;            /* ranges, by the parts so far */
-    CUpti_ProfilerRange range; /* what ranges and passes are, since the start */
-    bool once;                 /* launches are counted in one pass each, and never repeated (once.h) */
-    uint32_t inside_of;        /* the launch whose range is open while it is */
-    bool pushed, inside;       /* launches are ranges that are pushed and popped (cw_collection_enter); one is */
-    CUpti_ProfilerReplayMode replay;
-    bool running;          /* between arm and flush */
-    bool stands_by;        /* and is not armed yet: launches are noted that CUPTI does not see */
-    bool met_graph;        /* the program launched a graph while nothing was collected */
-    uint32_t watched;      /* a launch that runs by itself, to see whether it waits; 0: none */
-    uint64_t entered;      /* launches before that one */
-    enum cw_waiting waits; /* what may still be there that waits for the program */
+    struct {
+        const struct cw_collection_config *image; /* NULL: nothing */
+        CUpti_ProfilerRange range;
+        enum cw_collection_kind kind;
+    } configured;   /* what the object is configured for */
+    size_t dropped; /* ranges, by the parts so far */
+    enum cw_running running;
+    enum cw_collection_kind kind; /* since the start */
+    CUpti_ProfilerRange range;    /* what CUPTI takes for a range, since the start */
+    bool inside;                  /* a range that was pushed is open (cw_collection_enter) */
+    uint32_t inside_of;           /* the launch of that range */
+    bool met_graph;               /* the program launched a graph while nothing was collected */
+    uint32_t watched;             /* a launch that runs by itself, to see whether it waits; 0: none */
+    uint64_t entered;             /* launches before that one */
+    enum cw_waiting waits;        /* what may still be there that waits for the program */
     uint64_t armed_ns;
     uint64_t open_range;             /* the user range that is being collected, 0 for none */
     uint32_t count, pending;         /* launches so far, and those of them that have not returned */
@@ -71,11 +79,6 @@ struct cw_collection {
     const char *why;                 /* the first of them was skipped */
     struct cw_effort effort;         /* of the batch */
     struct cw_seen_launch *launches; /* room for `at_once` */
-};
-
-struct cw_collection_part { /* of the plan */
-    uint32_t metric_count, pass_count;
-    const char **metrics;
 };
 
 struct cw_collection_config {
@@ -128,12 +131,6 @@ void cw_collection_finish(void (*end)(struct cw_collection *c));
 /* Calls `each` for every open collection until the capture is over. */
 void cw_collection_each(void (*each)(struct cw_collection *c));
 
-enum cw_collection_kind {
-    CW_COLLECT_LAUNCHES, /* each launch is a range */
-    CW_COLLECT_KERNELS,  /* the same by CUPTI's kernel replay; others by user replay */
-    CW_COLLECT_USER,     /* user ranges */
-    CW_COLLECT_ONCE,     /* launches that are pushed as ranges and counted in one pass only */
-};
 /* Configures a part of the plan with an empty image and starts it, its first pass with user replay. Where parts take
  * turns, CUPTI goes through them in their order: `let_by` of them are let by first, each for the price of a pass. False
  * after a failure, and where others have the counters, which `kept_out` tells: then it may be tried again. */
@@ -151,6 +148,8 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more);
  * name, so each gets its own. */
 bool cw_collection_push(struct cw_collection *c, uint32_t number);
 bool cw_collection_pop(struct cw_collection *c);
+/* Whether launches are ranges that are pushed and popped. */
+bool cw_collection_pushes(const struct cw_collection *c);
 /* Around a launch that becomes the number-th range, in every pass: an older CUPTI sees no launches by itself. Nothing
  * but the launch counts. */
 void cw_collection_enter(struct cw_collection *c, uint32_t number);

@@ -87,6 +87,11 @@ bool cw_collection_launch(struct cw_collection *c, CUpti_CallbackId id, const CU
     return noted;
 }
 
+bool cw_collection_pushes(const struct cw_collection *c)
+{
+    return c->range == CUPTI_UserRange && c->kind != CW_COLLECT_USER;
+}
+
 bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *data)
 {
     uint32_t i = c->count;
@@ -98,7 +103,7 @@ bool cw_collection_launched(struct cw_collection *c, const CUpti_CallbackData *d
     c->launches[i].data.end_ns = cw_inject_now_ns();
     bool refused = cw_inject_refused(data);
     c->launches[i].data.unwanted |= refused;
-    if (refused && !c->pushed) { /* CUPTI did not see it */
+    if (refused && !cw_collection_pushes(c)) { /* CUPTI did not see it */
         free(c->launches[i].kernel);
         free(c->launches[i].nvtx);
         memmove(&c->launches[i], &c->launches[i + 1], (--c->count - i) * sizeof *c->launches);

@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct cw_turns_met { /* an occurrence */
+    uint32_t kind;
+    uint64_t before; /* number of the kind's occurrence before it, 0: none */
+};
+
 enum {
     TRIES = 16,       /* earlier occurrences of the kind to examine */
     MOST_ALIKE = 16,  /* preceding kinds to compare */

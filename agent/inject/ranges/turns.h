@@ -29,11 +29,6 @@ struct cw_turns_kind {
     uint32_t in_vain;  /* number of useless counts, by passes that it did not need, since the last useful one */
 };
 
-struct cw_turns_met { /* an occurrence */
-    uint32_t kind;
-    uint64_t before; /* number of the kind's occurrence before it, 0: none */
-};
-
 struct cw_turns {
     uint32_t passes;
     uint32_t pass;               /* the pass that counts now */

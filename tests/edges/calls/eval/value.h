@@ -1,0 +1,1 @@
+int cw_value_make(void);
