@@ -3,16 +3,16 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/usage.h"
 
-/* The folder of this program, or "" where the system does not tell. */
-static void find_folder(char folder[PATH_MAX])
+void cw_front_folder(char *folder, size_t size)
 {
-    const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
     folder[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(folder, '/');
     if (slash)
@@ -31,7 +31,7 @@ int cw_front_become(const char *program, const char *has, const char *command, i
     if (command)
         words[count++] = (char *)(uintptr_t)command;
     memcpy(words + count, argv + 1, (size_t)(argc - 1) * sizeof *words);
-    find_folder(folder);
+    cw_front_folder(folder, sizeof folder);
     snprintf(path, sizeof path, "%s/%s", folder, program);
     execv(path, words);
     if (errno == ENOENT)

@@ -6,6 +6,7 @@
 #include "cli/config/metric_config.h"
 #include "cli/eval/session.h"
 #include "cli/front/beside.h"
+#include "cli/front/run_command.h"
 #include "cli/query/query.h"
 
 /* ---- commands of other programs --------------------------------------------------------------------------------- */
@@ -63,6 +64,7 @@ static int mpi(int argc, char **argv)
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 static const struct cw_usage_command commands[] = {
+    {"run", "all in one: plan, capture, and print the limits of kernels", cw_front_run, "Begin", false},
     {"find", "metrics of a chip, by words", cw_query_list, "Plan", false},
     {"describe", "the meaning and the parts of a metric", cw_query_describe, NULL, false},
     {"plan", "which counters to collect in which passes", cw_config_plan, NULL, false},
@@ -70,7 +72,6 @@ static const struct cw_usage_command commands[] = {
     {"capture", "counters of each kernel launch of a program", capture, NULL, false},
     {"trace", "what a program and its GPUs do, and when", trace, NULL, false},
     {"sample", "counters of a GPU at equal intervals", sample, NULL, false},
-    {"pc", "where the warps of a program are, and what they wait for", hot, NULL, false},
     {"table", "kernels and metrics; \"counterworks RUN.cwd\" is short for it", cw_eval_table, "Look", false},
     {"show", "the content of a capture: device, plan, counters", cw_eval_show, NULL, false},
     {"explain", "how a value came about", cw_eval_explain, NULL, false},
@@ -91,7 +92,8 @@ static const struct cw_usage_command commands[] = {
     {"lint", "check a chip's database", cw_query_lint, NULL, true},
     {"compile", "make chip files load faster", cw_query_compile, NULL, true},
     {"import", "chip files from NVIDIA's library", import, NULL, true},
-    {"sass", "counts for each instruction of a program's kernels", sass, "More", true},
+    {"pc", "where the warps of a program are, and what they wait for", hot, "More", true},
+    {"sass", "counts for each instruction of a program's kernels", sass, NULL, true},
     {"decode", "a capture from NVIDIA's counter data", decode, NULL, true},
     {"check", "compare values with those of others", cw_eval_check, NULL, true},
     {"index", "find the ranks of a job faster", cw_eval_index, NULL, true},

@@ -1,0 +1,372 @@
+/* counterworks run: plan, capture and evaluate in one command. Each step is a command that it prints and runs. */
+#define _GNU_SOURCE
+#include "cli/front/run_command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/common/cli.h"
+#include "cli/front/node.h"
+#include "cli/front/shell.h"
+
+enum { LISTS_MAX = 64 };
+
+struct options {
+    const char *metrics[LISTS_MAX], *sets[LISTS_MAX];
+    size_t metric_count, set_count;
+    const char *chip, *output, *on;
+    uint32_t periods;
+    bool trace, force, quiet;
+    char *const *program;
+};
+
+/* A run: its files have one name and different suffixes. */
+struct run {
+    const struct options *o;
+    char *name;
+    struct cw_node node; /* without a host: this machine */
+    char *line;          /* the step that is being written */
+    size_t line_size;
+    FILE *out;
+};
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "train" for "python3 -u train.py", "app" for "./app": a script gives the name, or else the program. */
+static const char *name_giver(char *const *program)
+{
+    static const char *const scripts[] = {".py", ".sh", ".jl", ".lua", ".pl"};
+    for (char *const *word = program; *word; word++) {
+        const char *suffix = strrchr(base_name(*word), '.');
+        for (size_t i = 0; suffix && **word != '-' && i < sizeof scripts / sizeof *scripts; i++)
+            if (strcmp(suffix, scripts[i]) == 0)
+                return base_name(*word);
+    }
+    return base_name(*program);
+}
+
+/* The name of all files, without a suffix. */
+static char *make_name(const struct options *o)
+{
+    const char *from = o->output ? o->output : name_giver(o->program);
+    const char *suffix = strrchr(base_name(from), '.');
+    const bool cut = suffix && suffix != base_name(from);
+    return strndup(from, cut ? (size_t)(suffix - from) : strlen(from));
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
+
+static bool begin(struct run *r, const char *words)
+{
+    r->out = open_memstream(&r->line, &r->line_size);
+    if (r->out)
+        fputs(words, r->out);
+    return r->out;
+}
+
+static void put_option(struct run *r, const char *option, const char *value)
+{
+    cw_shell_put(r->out, option);
+    cw_shell_put(r->out, value);
+}
+
+/* Adds a file of the run: its name with a suffix. */
+static void put_file(struct run *r, const char *before, const char *suffix)
+{
+    char *file = NULL;
+    if (*before)
+        fputs(before, r->out);
+    if (asprintf(&file, "%s%s", r->name, suffix) > 0)
+        cw_shell_put(r->out, file);
+    free(file);
+}
+
+static void put_selection(struct run *r)
+{
+    const struct options *o = r->o;
+    for (size_t i = 0; i < o->metric_count; i++)
+        put_option(r, "-m", o->metrics[i]);
+    for (size_t i = 0; i < o->set_count; i++)
+        put_option(r, "--set", o->sets[i]);
+}
+
+static bool has_selection(const struct options *o)
+{
+    return o->metric_count || o->set_count;
+}
+
+/* Runs the line that is complete. Returns its exit status. */
+static int run_line(struct run *r)
+{
+    const int status = fclose(r->out) ? CW_ERR_NOMEM : cw_shell_run(r->line, r->o->quiet);
+    free(r->line);
+    r->line = NULL;
+    return status;
+}
+
+/* Makes a line that runs the written one on the node, in the folder of the same path if that is there. */
+static bool move_to_node(struct run *r)
+{
+    char folder[PATH_MAX], *there = NULL, *command = NULL;
+    size_t size;
+    bool good = fclose(r->out) == 0;
+    FILE *out = good ? open_memstream(&command, &size) : NULL;
+    there = r->line;
+    r->line = NULL;
+    if (out) {
+        fputs("cd", out);
+        cw_shell_put(out, getcwd(folder, sizeof folder) ? folder : ".");
+        fprintf(out, " 2>/dev/null; %s", there);
+        good = fclose(out) == 0 && begin(r, "");
+    }
+    if (out && good)
+        cw_node_put(r->out, &r->node, command, true);
+    free(there);
+    free(command);
+    return out && good;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
+static const char facts_suffix[] = ".node.json", plan_suffix[] = ".cwc", capture_suffix[] = ".cwd",
+                  page_suffix[] = ".html";
+
+static bool is_remote(const struct run *r)
+{
+    return r->node.host;
+}
+
+/* The description of the node's GPUs, of which the plan takes the chip. */
+static int describe_node(struct run *r)
+{
+    char command[PATH_MAX + 64];
+    if (!begin(r, is_remote(r) ? "" : "counterworks doctor -q --facts"))
+        return CW_ERR_NOMEM;
+    if (is_remote(r)) {
+        snprintf(command, sizeof command, "%s/capture-agent doctor -q --facts -", r->node.folder);
+        cw_node_put(r->out, &r->node, command, false);
+        fputs(" >", r->out);
+    }
+    put_file(r, "", facts_suffix);
+    return run_line(r);
+}
+
+static int plan(struct run *r)
+{
+    const struct options *o = r->o;
+    if (!begin(r, "counterworks plan -q"))
+        return CW_ERR_NOMEM;
+    if (o->chip)
+        put_option(r, "--chip", o->chip);
+    else
+        put_file(r, " --device-facts", facts_suffix);
+    if (has_selection(o))
+        put_selection(r);
+    else
+        fputs(" --for-advice", r->out);
+    put_file(r, " -o", plan_suffix);
+    return run_line(r);
+}
+
+/* Copies a file of the run from or to the agent's folder on the node. */
+static int copy(struct run *r, bool there, const char *suffix)
+{
+    char command[PATH_MAX + 64];
+    if (!begin(r, ""))
+        return CW_ERR_NOMEM;
+    snprintf(command, sizeof command, "cat %c%s/run%s", there ? '>' : '<', r->node.folder, suffix);
+    cw_node_put(r->out, &r->node, command, false);
+    put_file(r, there ? " <" : " >", suffix);
+    return run_line(r);
+}
+
+static void put_agent_file(struct run *r, const char *before, const char *suffix)
+{
+    if (is_remote(r))
+        fprintf(r->out, "%s %s/run%s", before, r->node.folder, suffix);
+    else
+        put_file(r, before, suffix);
+}
+
+static int run_agent(struct run *r, bool steady)
+{
+    const struct options *o = r->o;
+    if (!begin(r, is_remote(r) ? r->node.folder : "counterworks"))
+        return CW_ERR_NOMEM;
+    if (is_remote(r))
+        fputs("/capture-agent", r->out);
+    fputs(o->trace ? " trace" : is_remote(r) ? " range" : " capture", r->out);
+    if (!o->trace)
+        put_agent_file(r, " -c", plan_suffix);
+    put_agent_file(r, " -o", capture_suffix);
+    if (steady)
+        fprintf(r->out, " --steady %" PRIu32, o->periods);
+    if (o->force)
+        fputs(" --force", r->out);
+    fputs(" --", r->out);
+    for (char *const *word = o->program; *word; word++)
+        cw_shell_put(r->out, *word);
+    if (is_remote(r) && !move_to_node(r))
+        return CW_ERR_NOMEM;
+    return run_line(r);
+}
+
+/* The steady state, or every launch of a program in which nothing repeats. */
+static int capture(struct run *r)
+{
+    const char *backend = getenv("COUNTERWORKS_BACKEND");
+    const bool simulated = backend && strcmp(backend, "sim") == 0; /* has no steady state */
+    const bool steady = r->o->periods && !simulated;
+    const int status = run_agent(r, steady);
+    if (!steady || status != CW_ERR_APP)
+        return status;
+    fputs("counterworks run: captured no period, so it runs the program once more and captures all of it\n", stderr);
+    return run_agent(r, false);
+}
+
+static int print_kernels(struct run *r)
+{
+    if (!begin(r, "counterworks table --top 20"))
+        return CW_ERR_NOMEM;
+    put_file(r, "", capture_suffix);
+    if (!r->o->trace && has_selection(r->o)) {
+        fputs(" --by kernel", r->out);
+        put_selection(r);
+    }
+    return run_line(r);
+}
+
+static int write_page(struct run *r)
+{
+    if (!begin(r, "counterworks report -q"))
+        return CW_ERR_NOMEM;
+    put_file(r, "", capture_suffix);
+    put_file(r, " -o", page_suffix);
+    return run_line(r);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------ */
+
+static struct stat stat_capture(const struct run *r)
+{
+    char *file = NULL;
+    struct stat st = {0};
+    if (asprintf(&file, "%s%s", r->name, capture_suffix) > 0)
+        stat(file, &st);
+    free(file);
+    return st;
+}
+
+/* Whether there is a capture that was not there before. */
+static bool is_new(const struct run *r, const struct stat *before)
+{
+    const struct stat now = stat_capture(r);
+    return now.st_ino && (now.st_ino != before->st_ino || now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+                          now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
+static int make_plan(struct run *r)
+{
+    int status = r->o->chip ? CW_OK : describe_node(r);
+    if (status == CW_OK)
+        status = plan(r);
+    if (status == CW_OK && is_remote(r))
+        status = copy(r, true, plan_suffix);
+    return status;
+}
+
+/* A failed program may leave a capture, which is printed, too. */
+static int run_steps(struct run *r)
+{
+    const struct stat before = stat_capture(r);
+    int status = r->o->trace ? CW_OK : make_plan(r);
+    if (status != CW_OK)
+        return status;
+    status = capture(r);
+    if (is_remote(r) && status != CW_ERR_APP && status != CW_ERR_DEVICE)
+        copy(r, false, capture_suffix);
+    if (!is_new(r, &before))
+        return status ? status : CW_ERR_APP;
+    const int shown = print_kernels(r), written = write_page(r);
+    return status ? status : shown ? shown : written;
+}
+
+static enum cw_status open_node(struct run *r, struct cw_error *err)
+{
+    static const char scheme[] = "ssh:";
+    const char *on = r->o->on;
+    if (!on)
+        return CW_OK;
+    return cw_node_open(&r->node, on + (strncmp(on, scheme, sizeof scheme - 1) == 0 ? sizeof scheme - 1 : 0),
+                        r->o->quiet, err);
+}
+
+static void check_options(void *options, struct argp_state *state)
+{
+    const struct options *o = options;
+    if (!o->program)
+        cw_usage_error(state, "no program: give one after --");
+    if (o->trace && (has_selection(o) || o->chip))
+        cw_usage_error(state, "found --trace and --%s, expected one of them", o->chip ? "chip" : "metrics or --set");
+    if (o->on && strncmp(o->on, "ssh:", 4) == 0 && !o->on[4])
+        cw_usage_error(state, "found --on %s, expected ssh:HOST", o->on);
+}
+
+static const struct cw_option option_list[] = {
+    {"metrics", 'm', "A,B,...", "count these metrics instead of the counters of advice; may be repeated",
+     CW_OPTION_LIST(struct options, metrics, metric_count)},
+    {"set", 0, "A,B,...", "count metric sets (\"counterworks sets\" lists them); may be repeated",
+     CW_OPTION_LIST(struct options, sets, set_count)},
+    {"trace", 0, NULL, "trace the program instead of counting", CW_OPTION_FLAG(struct options, trace)},
+    {"output", 'o', "NAME.cwd",
+     "the capture; plan and page have its name, too (default: the name of the program or script, in this folder)",
+     CW_OPTION_TEXT(struct options, output)},
+    {"steady", 0, "N",
+     "capture so many periods of what the program repeats, such as steps of training; 0: all of the program (default: "
+     "2; if nothing repeats, the program runs once more, and all of it is captured)",
+     CW_OPTION_NUMBER(struct options, periods, 0, 1000000)},
+    {"chip", 'c', "NAME", "plan for this chip instead of asking the node for its GPUs",
+     CW_OPTION_TEXT(struct options, chip)},
+    {"on", 0, "ssh:HOST",
+     "capture on another machine: copies plan and agent there, runs the program in the folder of the same path, brings "
+     "the capture back, and leaves nothing there; COUNTERWORKS_SSH is the command for ssh",
+     CW_OPTION_TEXT(struct options, on)},
+    {CW_OPTION_GROUP(struct options, force, cw_cli_force_options)},
+    {"quiet", 'q', NULL, "do not print the commands", CW_OPTION_FLAG(struct options, quiet)},
+    {CW_OPTION_PROGRAM(struct options, program)},
+    {CW_OPTION_CHECK(check_options)},
+    {0},
+};
+
+int cw_front_run(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        option_list, "-- PROGRAM [ARGUMENT...]",
+        "Plans for the node's GPU, runs the program and captures what it repeats, prints its kernels with limit and "
+        "first finding, and writes a page. Prints each step as the command that does it.\v"
+        "Example:\n  $0 -- python3 train.py\n  $0 --on ssh:node7 -- ./solver --steps 100"};
+    struct options o = {.periods = 2};
+    struct cw_error err = CW_ERROR_INIT;
+    cw_usage_read(&usage, argc, argv, &o);
+    struct run r = {.o = &o, .name = make_name(&o)};
+    if (!r.name)
+        return cw_usage_fail((cw_error_nomem(&err), &err));
+    int status = (int)open_node(&r, &err);
+    if (status == CW_OK)
+        status = run_steps(&r);
+    else
+        cw_usage_fail(&err);
+    if (is_remote(&r))
+        cw_node_close(&r.node);
+    free(r.name);
+    return status;
+}

@@ -1,0 +1,166 @@
+#define _GNU_SOURCE
+#include "cli/front/shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/front/beside.h"
+
+extern char **environ;
+
+void cw_shell_put(FILE *line, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+";
+    fputc(' ', line);
+    if (*word && !word[strspn(word, plain)]) {
+        fputs(word, line);
+        return;
+    }
+    fputc('\'', line);
+    for (; *word; word++)
+        *word == '\'' ? fputs("'\\''", line) : fputc(*word, line);
+    fputc('\'', line);
+}
+
+/* ---- signals ---------------------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t running; /* a process that gets the signals of this one, or 0 */
+
+static void pass_on(int signal_number)
+{
+    if (running > 0)
+        kill(running, signal_number);
+}
+
+static const int passed[] = {SIGTERM, SIGHUP}, left_alone[] = {SIGINT, SIGQUIT};
+enum { PASSED = sizeof passed / sizeof *passed, LEFT_ALONE = sizeof left_alone / sizeof *left_alone };
+
+static void take_signals(struct sigaction old[PASSED + LEFT_ALONE])
+{
+    const struct sigaction pass = {.sa_handler = pass_on}, none = {.sa_handler = SIG_IGN};
+    for (int i = 0; i < PASSED; i++)
+        sigaction(passed[i], &pass, &old[i]);
+    for (int i = 0; i < LEFT_ALONE; i++)
+        sigaction(left_alone[i], &none, &old[PASSED + i]);
+}
+
+static void give_signals_back(const struct sigaction old[PASSED + LEFT_ALONE])
+{
+    for (int i = 0; i < PASSED; i++)
+        sigaction(passed[i], &old[i], NULL);
+    for (int i = 0; i < LEFT_ALONE; i++)
+        sigaction(left_alone[i], &old[PASSED + i], NULL);
+}
+
+/* The signals that a new process gets back, as they were for this program. */
+static void default_signals(posix_spawnattr_t *attributes, const struct sigaction old[PASSED + LEFT_ALONE])
+{
+    sigset_t back;
+    sigemptyset(&back);
+    for (int i = 0; i < LEFT_ALONE; i++)
+        if (old[PASSED + i].sa_handler != SIG_IGN)
+            sigaddset(&back, left_alone[i]);
+    posix_spawnattr_setsigdefault(attributes, &back);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+}
+
+/* ---- processes -------------------------------------------------------------------------------------------------- */
+
+static void put_folder_first(void)
+{
+    static bool done;
+    char folder[PATH_MAX];
+    const char *path = getenv("PATH");
+    char *longer = NULL;
+    cw_front_folder(folder, sizeof folder);
+    if (!done && *folder && asprintf(&longer, "%s%s%s", folder, path ? ":" : "", path ? path : "") > 0)
+        setenv("PATH", longer, 1);
+    free(longer);
+    done = true;
+}
+
+static int wait_for(pid_t child)
+{
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return 127;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Reads the first line, and drops the rest. */
+static void read_answer(int from, char *answer, size_t size)
+{
+    FILE *in = fdopen(from, "r");
+    *answer = '\0';
+    if (!in) {
+        close(from);
+        return;
+    }
+    if (!fgets(answer, (int)size, in))
+        *answer = '\0';
+    answer[strcspn(answer, "\n")] = '\0';
+    while (getc(in) != EOF)
+        ;
+    fclose(in);
+}
+
+/* Runs a line; its standard output goes into `pipe_ends` if there are some. */
+static int run(const char *line, int pipe_ends[2], char *answer, size_t size)
+{
+    struct sigaction old[PASSED + LEFT_ALONE];
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    put_folder_first();
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_init(&actions);
+    if (pipe_ends)
+        posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
+    fflush(NULL);
+    take_signals(old);
+    default_signals(&attributes, old);
+    const int failed = posix_spawn(&child, "/bin/sh", &actions, &attributes,
+                                   (char *[]){(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)line, NULL}, environ);
+    running = failed ? 0 : (sig_atomic_t)child;
+    if (pipe_ends) {
+        close(pipe_ends[1]);
+        read_answer(pipe_ends[0], answer, size);
+    }
+    const int status = failed ? 127 : wait_for(child);
+    running = 0;
+    give_signals_back(old);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return status;
+}
+
+int cw_shell_run(const char *line, bool quiet)
+{
+    char *command = NULL;
+    if (!quiet)
+        cw_text_print(stderr, "$ %s\n", line);
+    if (asprintf(&command, "exec %s", line) < 0) /* signals are for the command, not for its shell */
+        return CW_ERR_NOMEM;
+    const int status = run(command, NULL, NULL, 0);
+    free(command);
+    return status;
+}
+
+int cw_shell_ask(const char *line, bool quiet, char *answer, size_t size)
+{
+    int pipe_ends[2];
+    if (!quiet)
+        cw_text_print(stderr, "$ %s\n", line);
+    return pipe2(pipe_ends, O_CLOEXEC) ? 127 : run(line, pipe_ends, answer, size);
+}

@@ -1,0 +1,34 @@
+# counterworks run: plan, capture, kernels and page in one command.
+cat >'my train.py' <<'PROGRAM'
+PROGRAM
+echo '--- the counters of advice'
+counterworks run --chip H100 -- python3 'my train.py' 2>&1 | sed -E 's/  +/  /g; s/  -+//g' | head -n 10
+ls
+echo '--- metrics'
+counterworks run -q --chip H100 -m sm__warps_active.avg,gpu__time_duration.sum -o of/metrics -- true
+mkdir of
+counterworks run -q --chip H100 -m sm__warps_active.avg,gpu__time_duration.sum -o of/metrics.cwd -- true | sed -n 4,6p
+ls of
+echo '--- a trace'
+counterworks run -q --trace -o trace -- true 2>&1 | sed -n '2,3p'
+ls trace*
+echo '--- a program that fails leaves its capture'
+counterworks run -q --chip H100 -o failed -- sh -c 'exit 5' | head -n 1
+echo "exit ${PIPESTATUS[0]}"
+echo '--- a program that is killed'
+counterworks run -q --chip H100 -o killed -- sh -c 'kill $$' | head -n 1
+echo "exit ${PIPESTATUS[0]}"
+echo '--- mistakes'
+counterworks run --chip H100
+counterworks run --trace -m sm__warps_active.avg -- true
+counterworks run --chip H1000 -o no -- true
+echo "exit $?"
+ls no* 2>&1
+echo '--- no GPU'
+counterworks run -o no -- true 2>&1 | sed 's/:.*//'
+echo '--- the signal of the end is passed on'
+counterworks run -q --chip H100 -o ended -- sh -c 'trap "echo the program was told; exit 0" TERM; echo >ready; sleep 60 & wait' >told 2>&1 &
+for _ in $(seq 600); do [ -e ready ] && break || sleep 0.1; done
+kill $!
+wait $!
+grep program told
