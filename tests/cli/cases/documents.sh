@@ -3,7 +3,8 @@
 #   ```console    runs; what follows a line with $ is what that command prints
 #   ```sh node    needs a GPU, NVIDIA's library or minutes: programs, sub-commands and options have to exist
 #   ```c          compiles
-#   ```python     runs where xarray and h5netcdf are installed, if only for the system's own python3
+#   ```python     runs where xarray and h5netcdf are installed, if only for the system's own python3, and those with
+#                 the package where its module was made
 # A command has to stand in such a block. wrong.md shows that all this is found.
 # ./run, cmake and ctest do nothing here: ./run test itself builds and tests.
 # With sanitizers plans are not proven by NVIDIA's library: half of the time was in its own code.
@@ -25,6 +26,11 @@ root=$PWD PATH=$PWD/stand_in:$PATH
 for python in python3 /usr/bin/python3 ''; do
     [ -z "$python" ] || ! "$python" -c 'import h5netcdf, xarray' 2>/dev/null || break
 done
+
+# The package of python.md, which is made where it is tested.
+if [ -d "$BIN/../python" ]; then
+    export PYTHONPATH=$BIN/../python COUNTERWORKS_LIBRARY=$BIN/../lib/libcounterworks.so PYTHONDONTWRITEBYTECODE=1
+fi
 
 options_of() { "$@" --help=all 2>&1 | grep -oE -- '--[a-z][a-z-]*'; }
 
@@ -72,7 +78,7 @@ run_block() { # KIND BLOCK
     'sh node') check_node "$2" ;;
     console) check_console "$2" ;;
     c) cc -fsyntax-only -Wall -Wextra -Werror -I "$SOURCE/include" -x c - <<<"$2" 2>/dev/null || echo "does not compile: ${2%%$'\n'*}" ;;
-    python) [ -z "$python" ] || "$python" - <<<"$2" >printed 2>&1 || tail -n 1 printed ;;
+    python) { [ -z "$python" ] || { [[ $2 = *counterworks* ]] && [ ! -d "$BIN/../python" ]; }; } || "$python" - <<<"$2" >printed 2>&1 || tail -n 1 printed ;;
     esac
 }
 

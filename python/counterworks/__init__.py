@@ -1,0 +1,23 @@
+"""Metrics of NVIDIA GPUs: captures of Counterworks as NumPy arrays, pandas DataFrames and xarray Datasets.
+
+    import counterworks as cw
+
+    run = cw.open("run.cwd")
+    run.kernels(metrics=["sm__warps_active.avg.pct_of_peak_sustained_active"]).to_dataframe()
+    print(run.advise())
+    cw.diff("before.cwd", "after.cwd").to_dataframe()
+
+    gh100 = cw.chip("GH100")
+    cw.plan(gh100, gh100.set("speed-of-light")).save("plan.cwc")
+
+Missing values are NaN, and each value has a status. Values are those of the commands, bit for bit."""
+
+from counterworks._capture import Capture, View, diff, gate, join, open, ranks
+from counterworks._chip import Chip, Metric, Plan, chip, chips, plan
+from counterworks._library import Error, FileError, InputError, Notice, UnsupportedError, UsageError, library, text
+from counterworks._table import STATUSES, Column, Table
+
+__version__ = text(library.counterworks_version())
+__all__ = ["Capture", "Chip", "Column", "Error", "FileError", "InputError", "Metric", "Notice", "Plan", "STATUSES",
+           "Table", "UnsupportedError", "UsageError", "View", "chip", "chips", "diff", "gate", "join", "open", "plan",
+           "ranks"]

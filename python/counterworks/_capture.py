@@ -1,0 +1,273 @@
+"""Captures, and views of one or several."""
+
+import os
+
+import numpy as np
+
+from counterworks._chip import Chip
+from counterworks._library import (Notices, UsageError, Words, check, encode, ffi, library, listed, made, names_of,
+                                   text)
+from counterworks._table import Table
+
+_PROFILERS = names_of("COUNTERWORKS_", "profiler")
+_VERDICTS = names_of("COUNTERWORKS_", "verdict")
+
+
+class _Request:
+    """A struct counterworks_request and the strings that it needs."""
+
+    TEXTS = ("ranks", "ranges", "by", "sort", "kinds", "rules")
+    LISTS = {"kernels": "kernels", "exclude": "excluded", "filter": "filters", "metrics": "metrics"}
+    NUMBERS = ("top", "every", "frame_ns", "region_ns", "least_gain", "full", "wide", "quiet")
+
+    def __init__(self, form="TABLE", **options):
+        self.struct = ffi.new("struct counterworks_request *", {"size": ffi.sizeof("struct counterworks_request")})
+        self.struct.form = getattr(library, "COUNTERWORKS_" + form)
+        self.kept = []
+        for name, value in options.items():
+            if value is not None:
+                self._put(name, value)
+
+    def _put(self, name, value):
+        if name in self.TEXTS:
+            self.kept.append(ffi.new("char[]", encode(str(value))))
+            setattr(self.struct, name, self.kept[-1])
+        elif name in self.LISTS:
+            words = Words(value)
+            words.put(getattr(self.struct, self.LISTS[name]))
+            self.kept.append(words)
+        elif name in self.NUMBERS:
+            setattr(self.struct, name, value)
+        else:
+            known = ", ".join([*self.TEXTS, *self.LISTS, *self.NUMBERS])
+            raise TypeError(f"found the option {name!r}, expected one of {known}")
+
+
+class View:
+    """Part of a capture: `tables`, a text for people (str), and files (save).
+
+    A view of one table stands for it: view["total_ns"], view.to_dataframe(), view.to_xarray()."""
+
+    def __init__(self, function, arguments, request, source, keep, listed=None):
+        notices = Notices()
+        self._list = listed  # makes the view whose text is this one's
+        self.handle = made(function, "counterworks_view", library.counterworks_view_close, *arguments,
+                           request.struct, notices.list)
+        self._keep = keep  # captures and chip, which have to live longer
+        self.source = source
+        self.notices = notices.warn()
+        self.tables = {t.name: t for t in (Table(self, i) for i in range(
+            library.counterworks_view_table_count(self.handle)))}
+
+    @property
+    def table(self):
+        """The first table."""
+        if not self.tables:
+            raise UsageError("found a view without tables, expected one with: print it, or save it")
+        return next(iter(self.tables.values()))
+
+    def __getitem__(self, name):
+        return self.table[name]
+
+    def __len__(self):
+        return len(self.table)
+
+    def to_dataframe(self):
+        """The first table as a pandas DataFrame."""
+        return self.table.to_dataframe()
+
+    def to_xarray(self):
+        """The first table as an xarray Dataset."""
+        return self.table.to_xarray()
+
+    @property
+    def verdict(self):
+        """Of a gate: "same", "better", "ambiguous", "worse" or "incomparable"."""
+        return _VERDICTS[library.counterworks_view_verdict(self.handle)]
+
+    def save(self, path):
+        """Writes a file with the format of its suffix: .csv, .json, .h5, .html, .pftrace..."""
+        notices = Notices()
+        check(library.counterworks_view_save, self.handle, encode(path), notices.list)
+        notices.warn()
+
+    def text(self, width=0, top=0):
+        """The text for people, in `width` columns; 0: as wide as it needs."""
+        if self._list:
+            return self._list().text(width, top)
+        buffer, size = ffi.new("char **"), ffi.new("size_t *")
+        out = library_c.open_memstream(buffer, size)
+        options = ffi.new("struct counterworks_print_options *",
+                          {"size": ffi.sizeof("struct counterworks_print_options"), "width": width, "top": top})
+        try:
+            check(library.counterworks_view_print, self.handle, out, options)
+        finally:
+            library_c.fclose(out)
+            shown = text(buffer[0])
+            library_c.free(buffer[0])
+        return shown
+
+    def __str__(self):
+        return self.text()
+
+    def __repr__(self):
+        return f"<counterworks.View of {self.source}: {', '.join(self.tables) or 'text'}>"
+
+    def _repr_html_(self):
+        return "".join(t._repr_html_() for t in self.tables.values()) or None
+
+
+library_c = ffi.dlopen(None)
+
+
+class Capture:
+    """A capture: made by open().
+
+    `chip` is the name of its chip, `profiler` "ranges", "samples", "pc_samples", "instructions" or "trace", `metrics`
+    the metrics that its plan names, `complete` whether it came to its end, `passes` and `devices` their numbers."""
+
+    def __init__(self, handle, source, chip=None):
+        self.handle = handle
+        self.source = source
+        info = ffi.new("struct counterworks_capture_info *", {"size": ffi.sizeof("struct counterworks_capture_info")})
+        library.counterworks_capture_describe(handle, info)
+        self.chip = text(info.chip)
+        self.profiler = _PROFILERS[info.profiler]
+        self.complete, self.has_metrics = bool(info.complete), bool(info.has_metrics)
+        self.row_count, self.dropped = info.row_count, info.dropped
+        self.devices, self.passes = info.device_count, info.pass_count
+        self.metrics = [text(info.metrics[i]) for i in range(info.metric_count)]
+        self._chip = chip
+
+    def __repr__(self):
+        return f"<counterworks.Capture {self.source}: {self.profiler} of {self.chip or 'no chip'}>"
+
+    def _open_chip(self):
+        if not self.has_metrics:
+            return None
+        if self._chip is None:
+            from counterworks._chip import chip
+
+            self._chip = chip(self.chip)
+        return self._chip
+
+    def _chip_handle(self):
+        chip = self._open_chip()
+        return chip._handle if chip else ffi.NULL
+
+    def view(self, form="TABLE", **request):
+        """A view of some rows: by="kernel", top=10, sort="share", filter=["share > 0.05"], metrics=[...],
+        kernels=[...], ranges="0-9"... as the commands take them."""
+        listed = (lambda: self.view("LIST", **request)) if form == "TABLE" else None
+        return View(library.counterworks_view_open, (self.handle, self._chip_handle()), _Request(form, **request),
+                    self.source, (self, self._chip), listed)
+
+    def kernels(self, **request):
+        """A row for each kernel, longest first."""
+        return self.view(by="kernel", **request)
+
+    def by(self, what, **request):
+        """Rows by "kernel", "family", "nvtx", "stream", "device", "rank"..."""
+        return self.view(by=what, **request)
+
+    def ranges(self, **request):
+        """A row for each range, in order."""
+        return self.view(by="range", **request)
+
+    def advise(self, samples=None, **request):
+        """What limits each kernel, and what to change: tables "kernels" and "findings"."""
+        return View(library.counterworks_advise,
+                    (self.handle, self._chip_handle(), samples.handle if samples else ffi.NULL),
+                    _Request(**request), self.source, (self, self._chip, samples))
+
+    def explain(self, metric, range=None, **request):
+        """How a value came about, as text."""
+        return View(library.counterworks_explain, (self.handle, self._chip_handle(), encode(metric)),
+                    _Request(ranges=range, **request), self.source, (self, self._chip))
+
+    def show(self):
+        """What the capture holds, as text."""
+        return View(lambda view, handle, _request, notices, error: library.counterworks_show(
+            view, handle, notices, error), (self.handle,), _Request(), self.source, self)
+
+    def report(self, path, **request):
+        """Writes a page of HTML."""
+        View(library.counterworks_report, (self.handle, self._chip_handle(), ffi.NULL), _Request(**request),
+             self.source, (self, self._chip)).save(path)
+
+    def available(self):
+        """The metrics whose counters are all in the capture."""
+        return listed(lambda take: check(library.counterworks_capture_metric_each, self.handle, self._chip_handle(),
+                                         take, ffi.NULL))
+
+    def evaluate(self, metrics=None, frame_ns=0, region_ns=0):
+        """Values and statuses of metrics on every range or sample: two arrays of metrics by rows.
+
+        The fastest way to many values."""
+        words = Words(self.metrics if metrics is None else metrics)
+        shape = (words.count, self.row_count)
+        values, statuses = np.empty(shape), np.empty(shape, np.int8)
+        options = ffi.new("struct counterworks_evaluate_options *",
+                          {"size": ffi.sizeof("struct counterworks_evaluate_options"), "frame_ns": frame_ns,
+                           "region_ns": region_ns})
+        check(library.counterworks_evaluate, self.handle, self._chip_handle(), words.array, words.count, options,
+              ffi.cast("double *", values.ctypes.data), ffi.cast("int8_t *", statuses.ctypes.data))
+        return values, statuses
+
+
+def open(*paths, ranks=None, chip=None):
+    """Opens a capture: a file, several files, a folder of them, or "@LIST". `ranks` of a job, as "0-7,12". `chip`: a
+    Chip with metrics of your own.
+
+    Notices, such as that a capture is incomplete, are warnings."""
+    if len(paths) == 1 and isinstance(paths[0], (list, tuple)):
+        paths = paths[0]
+    words, notices = Words(paths), Notices()
+    options = ffi.new("struct counterworks_files_options *", {"size": ffi.sizeof("struct counterworks_files_options")})
+    kept = ffi.new("char[]", encode(ranks)) if ranks else None
+    options.ranks = kept if ranks else ffi.NULL
+    handle = made(library.counterworks_capture_open_files, "counterworks_capture",
+                  library.counterworks_capture_close, words.array, words.count, options, notices.list)
+    notices.warn()
+    return Capture(handle, ", ".join(map(os.fspath, paths)), chip)
+
+
+def _opened(capture):
+    return capture if isinstance(capture, Capture) else open(capture)
+
+
+def _side(capture):
+    return ffi.new("struct counterworks_side *", {"capture": capture.handle, "chip": capture._chip_handle()})
+
+
+def _compare(function, before, after, *more, **request):
+    before, after = _opened(before), _opened(after)
+    sides = _side(before), _side(after)
+    return View(function, (*sides, *more), _Request(**request), f"{before.source} and {after.source}",
+                (before, after, before._chip, after._chip, sides))
+
+
+def diff(before, after, **request):
+    """What changed between two captures (or their paths), of ranges or two traces."""
+    return _compare(library.counterworks_diff, before, after, **request)
+
+
+def gate(before, after, rules, need=0, **request):
+    """Whether `after` is worse than `before`, by a file of rules: see the view's `verdict`."""
+    return _compare(library.counterworks_gate, before, after, encode(rules), need, **request)
+
+
+def join(trace, capture, samples=None, **request):
+    """A trace with the metrics of a capture of another run of the program."""
+    trace, capture = _opened(trace), _opened(capture)
+    samples = samples and _opened(samples)
+    return View(library.counterworks_join,
+                (trace.handle, capture.handle, capture._chip_handle(), samples.handle if samples else ffi.NULL),
+                _Request(**request), trace.source, (trace, capture, samples, capture._chip))
+
+
+def ranks(*paths, **request):
+    """How the ranks of a parallel job differ: of files or a folder."""
+    words, first = Words(paths), open(*paths)
+    return View(library.counterworks_ranks, (words.array, words.count, first._chip_handle()), _Request(**request),
+                first.source, (first, first._chip, words))

@@ -1,0 +1,157 @@
+"""Chips, their metrics, and plans."""
+
+import collections.abc
+import dataclasses
+
+from counterworks._library import Words, check, encode, ffi, library, listed, made, names_of, text
+
+_TYPES = names_of("COUNTERWORKS_", "metric_type")
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """What a name means: `type`, `unit`, `formula` (a line for each term) and `description`."""
+
+    name: str
+    type: str
+    unit: str
+    formula: str
+    description: str
+
+    def describe(self):
+        """The description and the formula as text.
+
+        >>> print(chip("GH100")["dram__bytes_read.sum"].describe())  # doctest: +ELLIPSIS
+        dram__bytes_read.sum: counter, bytes
+        ...
+        """
+        return "\n".join(filter(None, [f"{self.name}: {self.type}, {self.unit}", self.description, self.formula]))
+
+
+class Chip(collections.abc.Mapping):
+    """A chip and its metrics: a mapping of full names to Metric.
+
+    Iterating gives the usual metric of each base name; `in` and [] know every name.
+
+    >>> gh100 = chip("GH100")
+    >>> gh100["sm__warps_active.avg.pct_of_peak_sustained_active"].unit
+    '%'
+    >>> "sm__warps_active.avg" in gh100, "no_such.avg" in gh100
+    (True, False)
+    """
+
+    def __init__(self, handle, name):
+        self._handle = handle
+        self.name = name
+        self._usual = None
+
+    def __repr__(self):
+        return f"<counterworks.Chip {self.name}>"
+
+    def __getitem__(self, name):
+        found = ffi.new("struct counterworks_metric **")
+        try:
+            check(library.counterworks_metric_find, found, self._handle, encode(name))
+        except ValueError as error:
+            raise KeyError(str(error)) from None
+        m = ffi.gc(found[0], library.counterworks_metric_free)
+        return Metric(name, _TYPES[m.type], text(m.unit), text(m.formula), text(m.description))
+
+    def __iter__(self):
+        if self._usual is None:
+            self._usual = listed(lambda take: check(library.counterworks_metric_each, self._handle,
+                                                    library.COUNTERWORKS_USUAL, take, ffi.NULL))
+        return iter(self._usual)
+
+    def __len__(self):
+        return sum(1 for _ in self)
+
+    def __contains__(self, name):
+        try:
+            self[name]
+        except KeyError:
+            return False
+        return True
+
+    def set(self, name):
+        """The metrics of a set, by its name or YAML file, that the chip can give."""
+        return listed(lambda take: check(library.counterworks_set_metrics, self._handle, encode(name), take, ffi.NULL))
+
+    def for_advice(self, rules=None):
+        """The metrics that advice needs, and that can be collected."""
+        return listed(lambda take: check(library.counterworks_advice_metrics, self._handle,
+                                         encode(rules) if rules else ffi.NULL, take, ffi.NULL))
+
+    def add(self, path):
+        """Adds the metrics of a YAML file of yours."""
+        check(library.counterworks_chip_add_metrics, self._handle, encode(path))
+
+    def plan(self, metrics, prefer="whole", most_passes=0, samples=False):
+        """Plans metrics; see plan()."""
+        options = ffi.new("struct counterworks_plan_options *")
+        options.size = ffi.sizeof("struct counterworks_plan_options")
+        options.profiler = library.COUNTERWORKS_SAMPLES if samples else library.COUNTERWORKS_RANGES
+        options.prefer = getattr(library, "COUNTERWORKS_" + prefer.upper())
+        options.most_passes = most_passes
+        words = Words(metrics)
+        return Plan(made(library.counterworks_plan_make, "counterworks_plan", library.counterworks_plan_free,
+                         self._handle, words.array, words.count, options), self)
+
+
+class Plan:
+    """Which counters to collect in which passes.
+
+    `passes` is their number; no plan for these metrics has fewer than `bound`. `metrics` has the passes of each metric,
+    counted from 0."""
+
+    def __init__(self, handle, of):
+        self._handle = handle
+        self.chip = of
+        bound = ffi.new("uint32_t *")
+        self.passes = library.counterworks_plan_passes(handle, bound)
+        self.bound = bound[0]
+        self.metrics, self.whole = {}, {}
+        name, passes, whole = ffi.new("const char **"), ffi.new("const uint32_t **"), ffi.new("bool *")
+        for i in range(library.counterworks_plan_metric_count(handle)):
+            count = library.counterworks_plan_metric(handle, i, name, passes, whole)
+            self.metrics[text(name[0])] = tuple(passes[0][k] for k in range(count))
+            self.whole[text(name[0])] = bool(whole[0])
+
+    def __repr__(self):
+        return f"<counterworks.Plan {len(self.metrics)} metrics of {self.chip.name} in {self.passes} passes>"
+
+    def explain(self):
+        """A line for each metric: its passes, and whether its counters share a pass."""
+        return "\n".join(f"{name}: pass {', '.join(map(str, passes))}{'' if self.whole[name] else ' (mixed)'}"
+                         for name, passes in self.metrics.items())
+
+    def save(self, path):
+        """Writes the config image, for capture-agent."""
+        check(library.counterworks_plan_save, self._handle, encode(path))
+
+
+def chips():
+    """The names of all chips.
+
+    >>> "GH100" in chips()
+    True
+    """
+    data = made(library.counterworks_open, "counterworks", library.counterworks_close, ffi.NULL)
+    return [text(library.counterworks_chip_name(data, i)) for i in range(library.counterworks_chip_count(data))]
+
+
+def chip(name):
+    """Opens a chip by its name. Raises UsageError for an unknown one."""
+    return Chip(made(library.counterworks_chip_open, "counterworks_chip", library.counterworks_chip_close, ffi.NULL,
+                     encode(name)), name)
+
+
+def plan(of, metrics, **options):
+    """Plans metrics by their full names: `of` is a Chip or its name.
+
+    Options: `prefer` "whole", "passes" or "time"; `most_passes`; `samples` for sampling over time, in one pass.
+
+    >>> plan("GH100", ["sm__warps_active.avg.per_cycle_active", "dram__bytes_read.sum"]).passes
+    1
+    """
+    return (of if isinstance(of, Chip) else chip(of)).plan(metrics, **options)

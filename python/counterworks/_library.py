@@ -1,0 +1,148 @@
+"""The shared library: how to call it, and its errors and notices."""
+
+import os
+import sys
+import warnings
+
+from counterworks._cffi import ffi
+
+NAME = "libcounterworks.so.0"
+
+
+class Error(Exception):
+    """A call failed. The text is "source:line:column: found ..., expected ..."; `status` is its name."""
+
+    status = "failed"
+
+
+class UsageError(Error, ValueError):
+    """A name or an option is wrong."""
+
+    status = "usage"
+
+
+class InputError(Error, ValueError):
+    """A file is malformed, cut, damaged or of another version."""
+
+    status = "input"
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """The chip or this library cannot do it."""
+
+    status = "unsupported"
+
+
+class FileError(Error, OSError):
+    """A file cannot be opened, read or written."""
+
+    status = "io"
+
+
+class Notice(UserWarning):
+    """A line that is worth reading and is no error, such as "the capture is incomplete"."""
+
+
+def _load():
+    asked = os.environ.get("COUNTERWORKS_LIBRARY")
+    try:
+        return ffi.dlopen(asked or NAME)
+    except OSError as error:
+        raise ImportError(f"found no {asked or NAME}, expected libcounterworks to be installed, or its path in "
+                          f"COUNTERWORKS_LIBRARY ({error})") from None
+
+
+library = _load()
+_ERRORS = {
+    library.COUNTERWORKS_USAGE: UsageError,
+    library.COUNTERWORKS_INPUT: InputError,
+    library.COUNTERWORKS_UNSUPPORTED: UnsupportedError,
+    library.COUNTERWORKS_IO: FileError,
+}
+
+
+def text(pointer):
+    """A str of a C string, None of NULL."""
+    return None if pointer == ffi.NULL else ffi.string(pointer).decode("utf-8", "surrogateescape")
+
+
+def encode(value):
+    """Bytes of a str or a path."""
+    return os.fsencode(value)
+
+
+def names_of(prefix, kind):
+    """The names of an enumeration of the library by number: {0: "ranges"}."""
+    numbers = ffi.typeof("enum counterworks_" + kind).elements
+    return {number: name[len(prefix):].lower() for number, name in sorted(numbers.items())
+            if not name.endswith("_COUNT")}
+
+
+def check(function, *arguments):
+    """Calls a function of the library whose last argument is an error. Raises the error."""
+    error = ffi.new("struct counterworks_error *")
+    status = function(*arguments, error)
+    if status == library.COUNTERWORKS_OK:
+        return
+    if status == library.COUNTERWORKS_NOMEM:
+        raise MemoryError
+    buffer = ffi.new("char[1200]")
+    message = text(library.counterworks_error_text(error, buffer, len(buffer)))
+    raise _ERRORS.get(status, Error)(message)
+
+
+def made(function, kind, close, *arguments, size=0):
+    """Calls a function that stores a new handle at its first argument. Returns the handle, which `close` ends."""
+    result = ffi.new(f"struct {kind} **")
+    check(function, result, *arguments)
+    return ffi.gc(result[0], close, size)
+
+
+class Notices:
+    """Collects notices of some calls, and gives each as a warning in the end."""
+
+    def __init__(self):
+        self.list = made(library.counterworks_notices_open, "counterworks_notices", library.counterworks_notices_close)
+
+    def warn(self):
+        lines = [text(library.counterworks_notices_text(self.list, i))
+                 for i in range(library.counterworks_notices_count(self.list))]
+        for line in lines:
+            warnings.warn(line, Notice, stacklevel=_level_outside())
+        return lines
+
+
+def _level_outside():
+    """How many calls the user's own line is above the caller."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__package__") == __package__:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+class Words:
+    """Strings for a call, which live as long as this object: `array` of char * and `count`."""
+
+    def __init__(self, values):
+        if isinstance(values, (str, bytes, os.PathLike)):
+            values = [values]
+        self.kept = [ffi.new("char[]", encode(value)) for value in values or ()]
+        self.count = len(self.kept)
+        self.array = ffi.new("const char *[]", self.kept) if self.kept else ffi.NULL
+
+    def put(self, names):
+        """Fills in a struct counterworks_names."""
+        names.count, names.names = self.count, self.array
+
+
+def listed(call):
+    """Strings that a function of the library passes to a callback: call(callback, user)."""
+    found = []
+
+    @ffi.callback("bool(void *, const char *)")
+    def take(_user, name):
+        found.append(text(name))
+        return True
+
+    call(take)
+    return found

@@ -1,0 +1,182 @@
+"""Tables of a view: columns and metrics as arrays."""
+
+import html
+
+import numpy as np
+
+from counterworks._library import check, ffi, library, names_of, text
+
+STATUSES = {number: text(library.counterworks_value_status_text(number))
+            for number in names_of("", "value_status")}
+_UNKNOWN = np.iinfo(np.int64).min
+_BLOCK = 4096
+
+
+class Column:
+    """A column or a metric of a table: `name`, `unit` in UDUNITS notation and `meaning`."""
+
+    def __init__(self, name, unit, meaning, cell=None, width=1):
+        self.name, self.unit, self.meaning, self.cell, self.width = name, unit, meaning, cell, width
+
+    def __repr__(self):
+        return f"<counterworks.Column {self.name}{' in ' + self.unit if self.unit else ''}>"
+
+    def attributes(self):
+        pairs = {"units": self.unit, "long_name": self.meaning}
+        return {key: value for key, value in pairs.items() if value}
+
+
+class Table:
+    """Rows by columns, and a value with a status of each metric.
+
+    table["total_ns"] is the array of a column, and table["sm__warps_active.avg"] that of a metric: NaN where it is
+    missing. statuses(metric) has the status of each value, 0 for ok, as in STATUSES. Reads the view when first asked."""
+
+    def __init__(self, view, index):
+        info = ffi.new("struct counterworks_table *", {"size": ffi.sizeof("struct counterworks_table")})
+        library.counterworks_view_table(view.handle, index, info)
+        self._view, self._index = view, index
+        self.name = text(info.name)
+        self.row_count = info.row_count
+        self.has_spread = bool(info.spread)
+        self.columns = {c.name: c for c in map(self._column, range(info.column_count))}
+        self.metrics = {m.name: m for m in map(self._metric, range(info.metric_count))}
+        self._arrays = {}
+        self._values = None
+
+    def __len__(self):
+        return self.row_count
+
+    def __repr__(self):
+        return (f"<counterworks.Table {self.name}: {self.row_count} rows, {len(self.columns)} columns, "
+                f"{len(self.metrics)} metrics>")
+
+    def _column(self, i):
+        c = ffi.new("struct counterworks_column *", {"size": ffi.sizeof("struct counterworks_column")})
+        library.counterworks_view_column(self._view.handle, self._index, i, c)
+        return Column(text(c.name), text(c.unit), text(c.meaning), c.type, c.width)
+
+    def _metric(self, i):
+        m = ffi.new("struct counterworks_view_metric_info *",
+                    {"size": ffi.sizeof("struct counterworks_view_metric_info")})
+        library.counterworks_view_metric(self._view.handle, self._index, i, m)
+        return Column(text(m.name), text(m.unit), text(m.description))
+
+    def _read(self, first, count, **parts):
+        block = ffi.new("struct counterworks_block *", {"size": ffi.sizeof("struct counterworks_block"), **parts})
+        check(library.counterworks_view_read, self._view.handle, self._index, first, count, block)
+
+    def _read_column(self, name):
+        column, number = self.columns[name], list(self.columns).index(name)
+        cells = ffi.new("struct counterworks_cells *", {"column": number})
+        shape = (self.row_count,) if column.width == 1 else (self.row_count, column.width)
+        if column.cell == library.COUNTERWORKS_TEXT:
+            return self._read_texts(cells, shape)
+        real = column.cell == library.COUNTERWORKS_REAL
+        array = np.empty(shape, np.float64 if real else np.int64)
+        setattr(cells, "reals" if real else "integers", ffi.cast("double *" if real else "int64_t *", array.ctypes.data))
+        self._read(0, self.row_count, cells=cells, cell_count=1)
+        return array
+
+    def _read_texts(self, cells, shape):
+        array = np.empty(shape, object)
+        flat, width = array.reshape(-1), 1 if len(shape) == 1 else shape[1]
+        pointers = cells.texts = ffi.new("const char *[]", _BLOCK * width)
+        known = {}
+        for first in range(0, self.row_count, _BLOCK):
+            count = min(_BLOCK, self.row_count - first)
+            self._read(first, count, cells=cells, cell_count=1)
+            for i in range(count * width):
+                pointer = pointers[i]
+                if pointer not in known:
+                    known[pointer] = text(pointer)
+                flat[first * width + i] = known[pointer]
+        return array
+
+    def _read_values(self):
+        shape = (self.row_count, len(self.metrics))
+        values, statuses = np.empty(shape), np.empty(shape, np.int8)
+        self._read(0, self.row_count, values=ffi.cast("double *", values.ctypes.data),
+                   statuses=ffi.cast("int8_t *", statuses.ctypes.data))
+        self._values = values, statuses
+
+    @property
+    def values(self):
+        """All values: an array of rows by metrics."""
+        if self._values is None:
+            self._read_values()
+        return self._values[0]
+
+    def __getitem__(self, name):
+        if name in self.metrics:
+            return self.values[:, list(self.metrics).index(name)]
+        if name not in self.columns:
+            raise KeyError(f"found {name!r}, expected a metric or one of {', '.join(self.columns)}")
+        if name not in self._arrays:
+            self._arrays[name] = self._read_column(name)
+        return self._arrays[name]
+
+    def statuses(self, metric=None):
+        """The statuses of a metric, or of all: an array of rows by metrics."""
+        self.values  # reads both
+        return self._values[1] if metric is None else self._values[1][:, list(self.metrics).index(metric)]
+
+    def to_dataframe(self):
+        """A pandas DataFrame. attrs["units"] has the units, and attrs["statuses"] a frame of the statuses of values."""
+        import pandas
+
+        data = {}
+        for name, column in self.columns.items():
+            array = self[name]
+            if column.width > 1:
+                data.update({f"{name}_{axis}": array[:, i] for i, axis in enumerate("xyz"[:column.width])})
+            elif column.cell == library.COUNTERWORKS_INTEGER and len(array) and (array == _UNKNOWN).any():
+                data[name] = pandas.array(array, dtype="Int64")
+                data[name][array == _UNKNOWN] = pandas.NA
+            else:
+                data[name] = array
+        data.update({name: self.values[:, i] for i, name in enumerate(self.metrics)})
+        frame = pandas.DataFrame(data)
+        frame.attrs["units"] = {c.name: c.unit for c in (*self.columns.values(), *self.metrics.values()) if c.unit}
+        frame.attrs["statuses"] = pandas.DataFrame(
+            {name: pandas.Categorical.from_codes(self.statuses(name), list(STATUSES.values())) for name in self.metrics})
+        return frame
+
+    def to_xarray(self):
+        """An xarray Dataset along one dimension, with units. Each metric has its statuses beside it, as a flag
+        variable of the CF conventions."""
+        import xarray
+
+        row = self.name.rstrip("s") or "row"
+        variables = {}
+        for name, column in self.columns.items():
+            dims = (row,) if column.width == 1 else (row, f"{name}_axis")
+            variables[name] = (dims, self[name], column.attributes())
+        flags = {"flag_values": np.array(list(STATUSES), np.int8),
+                 "flag_meanings": " ".join(s.replace(" ", "_") for s in STATUSES.values())}
+        for name, metric in self.metrics.items():
+            variables[name] = ((row,), self[name], {**metric.attributes(), "ancillary_variables": name + "_status"})
+            variables[name + "_status"] = ((row,), self.statuses(name), flags)
+        return xarray.Dataset(variables, attrs={"source": self._view.source})
+
+    def _repr_html_(self, most=20):
+        count = min(most, self.row_count)
+        heads = [*self.columns.values(), *self.metrics.values()]
+        lines = ["<table><thead><tr>" + "".join(
+            f'<th title="{html.escape(h.meaning or "", True)}">{html.escape(h.name)}'
+            f'{"<br>" + html.escape(h.unit) if h.unit else ""}</th>' for h in heads) + "</tr></thead><tbody>"]
+        for i in range(count):
+            cells = (self[h.name][i] for h in heads)
+            lines.append("<tr>" + "".join(f"<td>{html.escape(_shown(c))}</td>" for c in cells) + "</tr>")
+        rest = f"<p>{self.row_count - count} more rows</p>" if self.row_count > count else ""
+        return "".join(lines) + "</tbody></table>" + rest
+
+
+def _shown(cell):
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, np.ndarray):
+        return " x ".join(map(str, cell))
+    if isinstance(cell, np.floating):
+        return "" if np.isnan(cell) else f"{cell:.6g}"
+    return "" if cell == _UNKNOWN else str(cell)

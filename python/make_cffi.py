@@ -1,0 +1,36 @@
+"""Declares the library's functions for cffi, from include/counterworks/counterworks.h: the header alone says what they
+take. As a program it writes the module that the package imports: make_cffi.py HEADER MODULE.py"""
+
+import pathlib
+import re
+import sys
+
+import cffi
+
+HERE = pathlib.Path(__file__).resolve().parent
+HEADERS = (HERE / "counterworks.h", HERE.parent / "include" / "counterworks" / "counterworks.h")
+LIBC = """
+FILE *open_memstream(char **text, size_t *size);
+int fclose(FILE *file);
+void free(void *memory);
+"""
+
+
+def declarations(text):
+    """The header without comments, lines of the preprocessor, and parts for C++."""
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
+    text = re.sub(r"#ifdef __cplusplus.*?#endif", " ", text, flags=re.DOTALL)
+    return re.sub(r"^\s*#(?:[^\n]*\\\n)*[^\n]*$", "", text, flags=re.MULTILINE)
+
+
+def make(header):
+    made = cffi.FFI()
+    made.cdef(declarations(header.read_text(encoding="utf-8")) + LIBC)
+    made.set_source("counterworks._cffi", None)
+    return made
+
+
+if __name__ == "__main__":
+    make(pathlib.Path(sys.argv[1])).emit_python_code(sys.argv[2])
+else:
+    ffi = make(next(path for path in HEADERS if path.exists()))

@@ -1,0 +1,175 @@
+"""The Python package: its values are the commands', bit for bit; errors, notices and lifetimes."""
+
+import doctest
+import gc
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+
+import counterworks as cw
+from counterworks import _chip, _version
+
+SOURCE = pathlib.Path(os.environ["CW_SOURCE"])
+CAPTURES = SOURCE / "data" / "captures"
+METRIC_EVAL = os.environ["CW_METRIC_EVAL"]
+
+
+def command(*words):
+    return subprocess.run([METRIC_EVAL, *map(str, words)], capture_output=True, text=True, check=True).stdout
+
+
+def load_tests(_loader, tests, _pattern):
+    tests.addTests(doctest.DocTestSuite(_chip, optionflags=doctest.ELLIPSIS))
+    return tests
+
+
+class Values(unittest.TestCase):
+    def compare(self, name):
+        """All values of a capture beside those that the command writes as JSON."""
+        run = cw.open(CAPTURES / name)
+        ranges = json.loads(command(CAPTURES / name, "--format", "json", "-q"))["ranges"]
+        table = run.ranges().table
+        self.assertEqual(len(table), len(ranges))
+        values, statuses = run.evaluate()
+        for r, row in enumerate(ranges):
+            self.assertEqual(table["name"][r], row["name"])
+            for m, metric in enumerate(row["metrics"]):
+                expected = np.nan if metric["value"] is None else float(metric["value"])
+                for value in (values[m, r], table.values[r, m], table[metric["name"]][r]):
+                    self.assertEqual(np.float64(value).tobytes() if expected == expected else np.isnan(value),
+                                     np.float64(expected).tobytes() if expected == expected else True, metric)
+                self.assertEqual(cw.STATUSES[statuses[m, r]], metric["status"])
+                self.assertEqual(cw.STATUSES[table.statuses(metric["name"])[r]], metric["status"])
+
+    def test_ranges(self):
+        self.compare("gemm.cwd")
+        self.compare("transformer.cwd")
+
+    def test_groups_are_the_commands(self):
+        groups = json.loads(command(CAPTURES / "transformer.cwd", "--by", "kernel", "--format", "json", "-q"))["groups"]
+        frame = cw.open(CAPTURES / "transformer.cwd").kernels().to_dataframe()
+        self.assertEqual(list(frame["group"]), [g["group"] for g in groups])
+        self.assertEqual(list(frame["total_ns"]), [g["total_ns"] for g in groups])
+
+    def test_trace(self):
+        trace = cw.open(CAPTURES / "trace_train.cwd")
+        self.assertEqual((trace.profiler, trace.has_metrics), ("trace", False))
+        copies = trace.view(kinds="kernel,copy").tables["copy"]
+        self.assertEqual(len(copies), 74)
+        self.assertGreater(copies["bytes"].sum(), 0)
+        self.assertIn("launches", str(trace.kernels(top=3)))
+
+    def test_frames(self):
+        frame = cw.open(CAPTURES / "gemm.cwd").ranges(metrics=["dram__bytes_read.sum"]).to_dataframe()
+        self.assertEqual(frame["dram__bytes_read.sum"][0], 4864)
+        self.assertEqual(frame.attrs["units"]["dram__bytes_read.sum"], "bytes")
+        self.assertEqual(frame.attrs["statuses"]["dram__bytes_read.sum"][0], "ok")
+
+    def test_datasets(self):
+        run = cw.open(CAPTURES / "transformer.cwd")
+        data = run.ranges(metrics=["dram__bytes_read.sum"]).to_xarray()
+        self.assertEqual(data.sizes["range"], run.row_count)
+        self.assertEqual(data["dram__bytes_read.sum"].attrs["units"], "bytes")
+        flags = data["dram__bytes_read.sum_status"].attrs
+        self.assertEqual(flags["flag_meanings"].split()[0], "ok")
+        self.assertEqual(len(flags["flag_meanings"].split()), len(flags["flag_values"]))
+
+
+class Questions(unittest.TestCase):
+    def test_advice(self):
+        advice = cw.open(CAPTURES / "transformer.cwd").advise()
+        self.assertEqual(set(advice.tables), {"kernels", "findings"})
+        self.assertTrue(advice["first_finding"][1])
+
+    def test_comparisons(self):
+        before, after = CAPTURES / "gemm.cwd", CAPTURES / "h200_gemm.cwd"
+        self.assertIn("slower", str(cw.diff(before, after)))
+        trace = CAPTURES / "trace_train.cwd"
+        self.assertIn("nothing changed", str(cw.diff(trace, trace)))
+
+    def test_explain(self):
+        text = str(cw.open(CAPTURES / "gemm.cwd").explain("dram__bytes_read.sum"))
+        self.assertIn("= 4864", text)
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "groups.csv")
+            cw.open(CAPTURES / "gemm.cwd").kernels().save(path)
+            self.assertIn("gemm", pathlib.Path(path).read_text())
+
+    def test_page_of_a_table(self):
+        self.assertIn("&lt;float", cw.open(CAPTURES / "transformer.cwd").kernels().table._repr_html_())
+
+
+class Mistakes(unittest.TestCase):
+    def test_errors(self):
+        with self.assertRaisesRegex(cw.FileError, "none.cwd: cannot open"):
+            cw.open("none.cwd")
+        with self.assertRaisesRegex(OSError, "cannot open"):
+            cw.open("none.cwd")
+        with self.assertRaises(cw.InputError):
+            cw.open(SOURCE / "README.md")
+        with self.assertRaisesRegex(cw.UsageError, "did you mean"):
+            cw.plan("GH100", ["sm__warps_activ.avg"])
+        with self.assertRaisesRegex(KeyError, "did you mean"):
+            cw.chip("GH100")["sm__warps_activ.avg"]
+        with self.assertRaises(cw.UsageError):
+            cw.chip("GH1000")
+        run = cw.open(CAPTURES / "gemm.cwd")
+        with self.assertRaisesRegex(TypeError, "'to'.*expected one of ranks"):
+            run.kernels(to=3)
+        with self.assertRaisesRegex(KeyError, "'nothing'.*group"):
+            run.kernels()["nothing"]
+
+    def test_notices_are_warnings_of_the_users_line(self):
+        whole = (CAPTURES / "transformer.cwd").read_bytes()
+        with tempfile.NamedTemporaryFile(suffix=".cwd") as cut, warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            cut.write(whole[:len(whole) // 2])
+            cut.flush()
+            run = cw.open(cut.name)
+            run.kernels(top=1)
+        self.assertFalse(run.complete)
+        self.assertTrue(any("incomplete" in str(w.message) for w in seen))
+        self.assertEqual({w.filename for w in seen}, {__file__})
+        self.assertTrue(all(issubclass(w.category, cw.Notice) for w in seen))
+
+    def test_views_outlive_names(self):
+        view = cw.open(CAPTURES / "gemm.cwd").kernels()
+        gc.collect()
+        self.assertEqual(len(view), 1)
+        table = view.table
+        del view
+        gc.collect()
+        self.assertEqual(table["launches"][0], 1)
+
+
+class Plans(unittest.TestCase):
+    def test_version(self):
+        self.assertEqual(cw.__version__, _version.VERSION)
+
+    def test_plan(self):
+        chip = cw.chip("GH100")
+        plan = chip.plan(chip.set("speed-of-light"))
+        self.assertLessEqual(plan.bound, plan.passes)
+        self.assertEqual(len(plan.explain().splitlines()), len(plan.metrics))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "plan.cwc")
+            plan.save(path)
+            self.assertEqual(pathlib.Path(path).read_bytes()[:4], b"\x89CWC")
+
+    def test_chip(self):
+        self.assertIn("GH100", cw.chips())
+        chip = cw.chip("GH100")
+        self.assertGreater(len(chip), 3000)
+        self.assertIn("sm__cycles_active.max", chip.for_advice())
+
+
+if __name__ == "__main__":
+    unittest.main()
