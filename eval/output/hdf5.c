@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "eval/output/capture.h"
 #include "eval/output/hdf5_late.h"
-#include "eval/output/hdf5_marks.h"
 #include "eval/output/output.h"
 
 /* A file being written. Sticky: after the first failure nothing more happens, and `finish` says what failed. */
@@ -145,21 +144,26 @@ static struct type type_of(const struct file *f, enum cw_cell_type type)
 static void put_attribute(struct file *f, hid_t object, const char *name, struct type type, hid_t space,
                           const void *values)
 {
-    if (f->what)
-        return;
-    hid_t attribute = H5Acreate2(object, name, type.stored, space, H5P_DEFAULT, H5P_DEFAULT);
-    check(f, attribute >= 0 && H5Awrite(attribute, type.given, values) >= 0, name);
-    H5Aclose(attribute);
+    if (!f->what) {
+        hid_t attribute = H5Acreate2(object, name, type.stored, space, H5P_DEFAULT, H5P_DEFAULT);
+        check(f, attribute >= 0 && H5Awrite(attribute, type.given, values) >= 0, name);
+        H5Aclose(attribute);
+    }
+    H5Sclose(space);
 }
 
 static void put_text(struct file *f, hid_t object, const char *name, const char *text)
 {
-    hid_t space = H5Screate(H5S_SCALAR);
-    put_attribute(f, object, name, (struct type){f->string, f->string}, space, &text);
-    H5Sclose(space);
+    put_attribute(f, object, name, (struct type){f->string, f->string}, H5Screate(H5S_SCALAR), &text);
 }
 
-static void put_flags(struct file *f, hid_t status)
+static void put_numbers(struct file *f, hid_t object, const char *name, hid_t type, const void *values, hsize_t count)
+{
+    put_attribute(f, object, name, (struct type){type, type},
+                  count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL), values);
+}
+
+static void put_statuses(struct file *f, hid_t status)
 {
     int8_t values[CW_VALUE_STATUS_COUNT];
     char meanings[256] = "";
@@ -171,11 +175,128 @@ static void put_flags(struct file *f, hid_t status)
         for (char *c = meanings + used + (s != 0); *c; c++)
             *c = *c == ' ' ? '_' : *c;
     }
-    const hsize_t size = CW_VALUE_STATUS_COUNT;
-    hid_t space = H5Screate_simple(1, &size, NULL);
-    put_attribute(f, status, "flag_values", (struct type){H5T_STD_I8LE, H5T_NATIVE_INT8}, space, values);
-    H5Sclose(space);
+    put_numbers(f, status, "flag_values", H5T_NATIVE_INT8, values, CW_VALUE_STATUS_COUNT);
     put_text(f, status, "flag_meanings", meanings);
+}
+
+/* ---- marks ------------------------------------------------------------------------------------------------------ */
+
+enum {
+    WORDS = 32, /* different texts of a column that get a flag each, at most */
+    LONGEST_WORD = 64
+};
+
+/* Found in a column's cells while they are written; attributes tell programs how to read its numbers. */
+struct marks {
+    const struct cw_output_column *column; /* NULL: there is nothing to find */
+    bool lacks;                            /* a cell is not known */
+    uint32_t words[WORDS];                 /* the texts, by first use */
+    uint32_t word_count;                   /* WORDS + 1: more */
+};
+
+static void see_texts(struct marks *m, const uint32_t *cells, size_t count)
+{
+    uint32_t last = 0; /* of no text */
+    for (size_t i = 0; i < count && m->word_count <= WORDS; i++) {
+        uint32_t w = 0;
+        if (cells[i] == last)
+            continue;
+        last = cells[i];
+        while (last && w < m->word_count && m->words[w] != last)
+            w++;
+        if (last && w == m->word_count && m->word_count++ < WORDS)
+            m->words[w] = last;
+    }
+}
+
+static void see_cells(struct marks *m, const void *cells, size_t count)
+{
+    const struct cw_output_column *c = m->column;
+    if (c && c->texts)
+        see_texts(m, cells, count);
+    if (!c || m->lacks || (c->type != CW_CELL_KNOWN && c->type != CW_CELL_SIGNED))
+        return;
+    const uint64_t *numbers = cells, unknown = c->type == CW_CELL_SIGNED ? (uint64_t)INT64_MIN : UINT64_MAX;
+    size_t i = 0;
+    while (i < count && numbers[i] != unknown)
+        i++;
+    m->lacks = i < count;
+}
+
+static const char *text_of(const struct cw_output_table *texts, uint32_t i)
+{
+    return *(const char *const *)cw_cell_at(texts->columns, texts->row(texts, i).record, 0);
+}
+
+/* CF allows these characters in the meaning of a flag. */
+static bool is_word(const char *text)
+{
+    const size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+@");
+    return size && size <= LONGEST_WORD && !text[size];
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* A column with few different texts gets flags, so that its readers need no table of texts. */
+static void put_words(struct file *f, const struct marks *m, hid_t dataset)
+{
+    char meanings[WORDS * (LONGEST_WORD + 1) + 1] = "";
+    uint32_t words[WORDS];
+    if (!m->word_count || m->word_count > WORDS)
+        return;
+    memcpy(words, m->words, m->word_count * sizeof *words);
+    qsort(words, m->word_count, sizeof *words, by_number);
+    for (uint32_t w = 0; w < m->word_count; w++) {
+        const char *text = text_of(m->column->texts, words[w]);
+        const size_t used = strlen(meanings);
+        if (!is_word(text))
+            return;
+        snprintf(meanings + used, sizeof meanings - used, "%s%s", w ? " " : "", text);
+    }
+    put_numbers(f, dataset, "flag_values", H5T_NATIVE_UINT32, words, m->word_count);
+    put_text(f, dataset, "flag_meanings", meanings);
+}
+
+static void put_index(struct file *f, const struct marks *m, hid_t dataset)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/%s/%s", m->column->texts->group, m->column->texts->name);
+    put_text(f, dataset, "index_into", path);
+    put_words(f, m, dataset);
+}
+
+/* xarray turns integers with a _FillValue into doubles. So only columns that lack a number have the attribute, and
+ * times, which would lose their nanoseconds, never: xarray reads -2^63 as no time by itself, and netCDF4 by valid_min.
+ */
+static void put_unknown(struct file *f, const struct cw_output_column *c, hid_t dataset)
+{
+    static const int64_t none = INT64_MIN, least = 0;
+    static const uint64_t unsigned_none = UINT64_MAX;
+    if (cw_output_is_date(c))
+        put_numbers(f, dataset, "valid_min", H5T_NATIVE_INT64, &least, 1);
+    else if (c->type == CW_CELL_SIGNED)
+        put_numbers(f, dataset, "_FillValue", H5T_NATIVE_INT64, &none, 1);
+    else
+        put_numbers(f, dataset, "_FillValue", H5T_NATIVE_UINT64, &unsigned_none, 1);
+}
+
+/* Once all cells are written. */
+static void put_marks(struct file *f, const struct marks *m, hid_t dataset)
+{
+    const struct cw_output_column *c = m->column;
+    if (c && m->lacks)
+        put_unknown(f, c, dataset);
+    if (c && c->texts)
+        put_index(f, m, dataset);
+    if (c && c->flags) {
+        put_numbers(f, dataset, c->flags->bits ? "flag_masks" : "flag_values", H5T_NATIVE_UINT64, c->flags->values,
+                    c->flags->count);
+        put_text(f, dataset, "flag_meanings", c->flags->meanings);
+    }
 }
 
 /* ---- datasets --------------------------------------------------------------------------------------------------- */
@@ -193,7 +314,7 @@ struct sink {
     size_t size;                      /* of a cell */
     uint64_t width, room, held, done; /* cells of a row; rows: of the piece, in it, before it */
     char *piece;
-    struct cw_hdf5_marks marks;
+    struct marks marks;
 };
 
 struct filling {
@@ -276,7 +397,7 @@ static void flush_sink(struct file *f, struct sink *s)
     const hsize_t start[2] = {s->done, 0}, sizes[2] = {s->held, s->width};
     if (f->what || !s->held || !s->width)
         return;
-    cw_hdf5_marks_see(&s->marks, s->piece, s->held);
+    see_cells(&s->marks, s->piece, s->held);
     hid_t file = H5Dget_space(s->dataset), memory = H5Screate_simple(H5Sget_simple_extent_ndims(file), sizes, NULL);
     check(f,
           H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, sizes, NULL) >= 0 &&
@@ -350,9 +471,7 @@ static void fill(struct filling *to, struct filling *other)
 static void close_sinks(struct filling *to)
 {
     for (size_t k = 0; k < to->count; k++) {
-        if (!to->f->what)
-            check(to->f, cw_hdf5_marks_put(&to->sinks[k].marks, to->sinks[k].dataset, to->f->string),
-                  to->sinks[k].column->name);
+        put_marks(to->f, &to->sinks[k].marks, to->sinks[k].dataset);
         close_object(to->sinks[k].dataset);
         free(to->sinks[k].piece);
     }
@@ -422,7 +541,7 @@ static void add_values(struct filling *to, const hid_t axes[2])
         const struct cw_output_column *c = &cw_value_columns[k];
         hid_t dataset = add_sink(to, c, t->metrics);
         if (c->type == CW_CELL_STATUS)
-            put_flags(to->f, dataset);
+            put_statuses(to->f, dataset);
         attach(to->f, dataset, axes[0], 0);
         attach(to->f, dataset, axes[1], 1);
         put_text(to->f, dataset, "coordinates", t->coordinates);
