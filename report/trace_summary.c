@@ -58,10 +58,10 @@ static void put_table(const struct cw_text_page *p, const char *title, struct cw
         cw_text_fill(l, i, name);
         fputs(i ? ",\n[" : "\n[", p->out);
         for (size_t k = 0; k < l->count; k++)
-            put_cell(p->out, k ? "," : "", &l->one.cells[k]);
+            put_cell(p->out, k ? "," : "", &l->cells[k]);
         cw_put_text(p->out, ",[", name);
         if (l->room)
-            cw_put_text(p->out, ",", l->one.name);
+            cw_put_text(p->out, ",", l->text);
         fputs("]]", p->out);
     }
     cw_put_text(p->out, "],\"left\":", l->left);

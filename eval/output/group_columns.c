@@ -4,11 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const letters[] = {"x", "y", "z"};
-static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_TO_HDF5, 0}};
-static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .record_size = sizeof *letters,
-                                           .row_count = 3, .row = cw_output_array, .content = (void *)letters};
-
 #define FILES(member) (CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS), offsetof(struct cw_group_row, member)
 #define TREES(member) (CW_TO_JSON | CW_TO_HDF5), offsetof(struct cw_group_row, member)
 #define NOWHERE(member) 0, offsetof(struct cw_group_row, member)
@@ -34,8 +29,8 @@ const struct cw_group_column cw_group_columns[] = {
     {"greatest", {"greatest_ns", CW_CELL_F64, FILES(greatest), .units = "ns"}, ALL},
     {"deviation", {"deviation_ns", CW_CELL_F64, FILES(deviation), .units = "ns"}, ALL},
     {"spread", {"spread", CW_CELL_F64, NOWHERE(spread)}, ALL},
-    {NULL, {"grid", CW_CELL_U32, TREES(grid), &xyz}, CW_GROUPS_OF_RANGES},
-    {NULL, {"block", CW_CELL_U32, TREES(block), &xyz}, CW_GROUPS_OF_RANGES},
+    {NULL, {"grid", CW_CELL_U32, TREES(grid), &cw_output_xyz}, CW_GROUPS_OF_RANGES},
+    {NULL, {"block", CW_CELL_U32, TREES(block), &cw_output_xyz}, CW_GROUPS_OF_RANGES},
     {"bytes", {"bytes", CW_CELL_F64, FILES(bytes), .units = "bytes"}, MOVED},
     {"failed", {"failed", CW_CELL_U64, FILES(failed)}, CW_GROUPS_OF_CALLS},
     {"self", {"self_ns", CW_CELL_F64, FILES(own), .units = "ns"}, CW_GROUPS_OF_NVTX},

@@ -36,7 +36,7 @@ static void put_word(struct writing *w, const char *text, bool quoted)
 static void put_cell(struct writing *w, const struct cw_output_table *t, const struct cw_output_column *c,
                      const void *cell)
 {
-    const struct cw_output_pairs *pairs = cell;
+    const struct cw_range *range = cell;
     const char *text = c->type == CW_CELL_TEXT ? cw_elisions_text(w->elisions, *(const char *const *)cell) : NULL;
     switch (c->type) {
     case CW_CELL_TEXT:
@@ -45,8 +45,8 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
         else
             cw_text_put(w->out, CW_TEXT_JSON, text);
         break;
-    case CW_CELL_PAIRS:
-        put_tree(w, cw_capture_pairs(pairs->list, pairs->count));
+    case CW_CELL_ATTRIBUTES:
+        put_tree(w, cw_capture_pairs(range->attributes, range->attribute_count));
         break;
     case CW_CELL_F64:
     case CW_CELL_REAL:
@@ -95,7 +95,7 @@ static void put_cells(struct writing *w, const struct cw_output_table *t, const 
 static bool is_there(const struct writing *w, const struct cw_output_column *c, const void *record)
 {
     return c->formats & w->format &&
-           (c->type != CW_CELL_PAIRS || ((const struct cw_output_pairs *)cw_cell_at(c, record, 0))->count);
+           (c->type != CW_CELL_ATTRIBUTES || ((const struct cw_range *)cw_cell_at(c, record, 0))->attribute_count);
 }
 
 /* Members of an object that the caller begins and ends. */

@@ -16,6 +16,13 @@ struct slice { /* that is open */
     uint32_t row, below; /* below: the slice that it is in, or the next free place */
 };
 
+struct source {
+    uint32_t count, next;
+    void *context;
+    cw_lane_time *time;
+    cw_lane_fill *event;
+};
+
 /* What happens next: the next event of a source, or the end of a slice. */
 struct turn {
     uint64_t time;
@@ -29,8 +36,7 @@ struct cw_lanes {
     struct row *rows;
     struct slice *slices;
     struct turn *heap;
-    struct cw_lane_source *sources;
-    uint32_t *at; /* of each source */
+    struct source *sources;
     size_t row_count, row_room, slice_count, slice_room, heap_count, heap_room, source_count, source_room;
     uint32_t free_slice;
     uint64_t begun, crowded;
@@ -71,7 +77,6 @@ void cw_lanes_free(struct cw_lanes *l)
     free(l->slices);
     free(l->heap);
     free(l->sources);
-    free(l->at);
 }
 
 uint32_t cw_lanes_add(struct cw_lanes *l, const struct cw_lane *lane)
@@ -87,10 +92,10 @@ size_t cw_lanes_count(const struct cw_lanes *l)
     return l->row_count;
 }
 
-void cw_lanes_source(struct cw_lanes *l, const struct cw_lane_source *source)
+void cw_lanes_source(struct cw_lanes *l, uint32_t count, void *context, cw_lane_time *time, cw_lane_fill *event)
 {
-    if (source->count && make_room(l, (void **)&l->sources, l->source_count, &l->source_room, sizeof *l->sources))
-        l->sources[l->source_count++] = *source;
+    if (count && make_room(l, (void **)&l->sources, l->source_count, &l->source_room, sizeof *l->sources))
+        l->sources[l->source_count++] = (struct source){count, 0, context, time, event};
 }
 
 /* ---- what comes next -------------------------------------------------------------------------------------------- */
@@ -129,9 +134,9 @@ static struct turn pop(struct cw_lanes *l)
 
 static void push_source(struct cw_lanes *l, uint32_t s)
 {
-    const struct cw_lane_source *source = &l->sources[s];
-    if (l->at[s] < source->count)
-        push(l, (struct turn){source->time(source->context, l->at[s]), s, s, false});
+    const struct source *source = &l->sources[s];
+    if (source->next < source->count)
+        push(l, (struct turn){source->time(source->context, source->next), s, s, false});
 }
 
 /* ---- where an event goes ---------------------------------------------------------------------------------------- */
@@ -212,9 +217,9 @@ static void take(struct cw_lanes *l, struct cw_lane_event *e)
 
 static void take_next(struct cw_lanes *l, uint32_t s)
 {
-    const struct cw_lane_source *source = &l->sources[s];
+    struct source *source = &l->sources[s];
     struct cw_lane_event event = {.lane = CW_NO_LANE};
-    source->event(source->context, l->at[s]++, &event);
+    source->event(source->context, source->next++, &event);
     if (event.lane < l->row_count)
         take(l, &event);
     push_source(l, s);
@@ -225,8 +230,6 @@ enum cw_status cw_lanes_write(struct cw_lanes *l, const struct cw_lane_format *f
 {
     l->format = format;
     l->state = state;
-    l->at = calloc(l->source_count + 1, sizeof *l->at);
-    l->nomem = l->nomem || !l->at;
     for (uint32_t s = 0; !l->nomem && s < l->source_count; s++)
         push_source(l, s);
     if (!l->nomem)

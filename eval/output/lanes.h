@@ -67,14 +67,10 @@ struct cw_lane_format {
     bool (*full)(const void *state); /* it takes no more: the rest is left out */
 };
 
-/* Events in the order of time. */
-struct cw_lane_source {
-    uint32_t count;
-    void *context;
-    uint64_t (*time)(const void *context, uint32_t i);
-    /* What it refers to must stay until the next call, and texts until the end. */
-    void (*event)(void *context, uint32_t i, struct cw_lane_event *event);
-};
+/* The time of event `i` of a source, and the event itself. Its notes and flows must stay until the next call, its texts
+ * until the end. */
+typedef uint64_t cw_lane_time(const void *source, uint32_t i);
+typedef void cw_lane_fill(void *source, uint32_t i, struct cw_lane_event *event);
 
 struct cw_lanes;
 /* NULL when out of memory; what it needs lives in `arena`, or until cw_lanes_free. */
@@ -83,8 +79,8 @@ void cw_lanes_free(struct cw_lanes *lanes);
 /* The number of a new lane; CW_NO_LANE when out of memory, which cw_lanes_write tells. */
 uint32_t cw_lanes_add(struct cw_lanes *lanes, const struct cw_lane *lane);
 size_t cw_lanes_count(const struct cw_lanes *lanes);
-/* Of events that begin at one time those of an earlier source come first. */
-void cw_lanes_source(struct cw_lanes *lanes, const struct cw_lane_source *source);
+/* Adds `count` events in the order of time. Of events that begin at one time, those of an earlier source come first. */
+void cw_lanes_source(struct cw_lanes *lanes, uint32_t count, void *source, cw_lane_time *time, cw_lane_fill *event);
 
 /* Events that overlap and do not nest go to further lanes, of the same name and parent. Where that takes more than
  * CW_LANES_BESIDE, or they are nested deeper than CW_LANES_DEEP, they are instants. */

@@ -73,6 +73,10 @@ struct cw_group_row;
 struct cw_group_row cw_group_row_of(const struct cw_groups *groups, uint32_t group);
 enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
+/* Prints each range of a result in full: a heading and its metrics, in sections where they are many. `rows`: the groups
+ * that the ranges are, or NULL. CW_ERR_NOMEM alone. */
+enum cw_status cw_ranges_print(const struct cw_result *result, const struct cw_output_rows *rows,
+                               const struct cw_terminal_style *style, FILE *out, struct cw_error *err);
 /* Metrics of samples, of a streamed result, and launches; on a terminal for each device mean, least and greatest of
  * each metric, then the launches by kernel, longest first. */
 enum cw_status cw_output_samples(struct cw_output *output, const struct cw_result *result,

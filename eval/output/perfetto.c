@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/elide.h"
+#include "base/hash_table.h"
 #include "base/text.h"
-#include "eval/output/interns.h"
 #include "eval/output/perfetto.pb-c.h"
 
 /* All packets are of one sequence: its texts are there once, and the time of each packet is what has gone by since the
@@ -16,13 +18,49 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 }; /* flags */
 enum { CATEGORIES, EVENT_NAMES, NOTE_NAMES, NOTE_TEXTS, TEXT_KINDS };
 enum { NEW_AT_MOST = 64 };
 
+/* Texts that the file has once, by number. */
+struct interns { /* begins as zeros */
+    const char **texts;
+    size_t room;
+    struct cw_hash_table table; /* of texts */
+    bool nomem;
+};
+
+static bool is_text(const void *texts, uint32_t item, const void *text)
+{
+    return strcmp(((const char *const *)texts)[item], text) == 0;
+}
+
+/* The number of a text, from 1 on; the text must live as long as the table. *added: it is new. 0 when out of memory,
+ * which `nomem` remembers. */
+static uint64_t number_text(struct interns *in, const char *text, bool *added)
+{
+    const uint32_t count = in->table.count;
+    const char **texts = cw_grown(in->texts, &in->room, count, sizeof *texts);
+    in->texts = texts ? texts : in->texts;
+    const uint32_t item =
+        texts ? cw_hash_table_add(&in->table, XXH3_64bits(text, strlen(text)), is_text, texts, text) : CW_NO_ITEM;
+    in->nomem = in->nomem || item == CW_NO_ITEM;
+    *added = item == count;
+    if (*added)
+        texts[item] = text;
+    return item == CW_NO_ITEM ? 0 : item + 1;
+}
+
+static void free_interns(struct interns *in)
+{
+    free(in->texts);
+    cw_hash_table_free(&in->table);
+    *in = (struct interns){0};
+}
+
 struct cw_perfetto {
     FILE *out;
     uint64_t last; /* time of the packet before */
     bool nomem;
     uint8_t *buffer;
     size_t buffer_size;
-    struct cw_interns interns[TEXT_KINDS];
+    struct interns interns[TEXT_KINDS];
     struct cw_elisions elisions; /* a number is found by the whole text, for each event anew */
     /* what the packet that is being made needs, and the file does not have yet */
     Pf__Name names[TEXT_KINDS][NEW_AT_MOST], *pointers[TEXT_KINDS][NEW_AT_MOST];
@@ -41,7 +79,7 @@ struct cw_perfetto *cw_perfetto_create(FILE *out)
 void cw_perfetto_free(struct cw_perfetto *p)
 {
     for (int i = 0; p && i < TEXT_KINDS; i++)
-        cw_interns_free(&p->interns[i]);
+        free_interns(&p->interns[i]);
     if (p) {
         cw_elisions_free(&p->elisions);
         free(p->buffer);
@@ -177,7 +215,7 @@ static uint64_t intern(struct cw_perfetto *p, int kind, const char *text)
 {
     bool added;
     text = cw_elisions_text(&p->elisions, text);
-    const uint64_t number = cw_interns_number(&p->interns[kind], text, &added);
+    const uint64_t number = number_text(&p->interns[kind], text, &added);
     if (added && p->new_count[kind] < NEW_AT_MOST) {
         const size_t i = p->new_count[kind]++;
         p->names[kind][i] = (Pf__Name)PF__NAME__INIT;

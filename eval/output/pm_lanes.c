@@ -71,7 +71,7 @@ static bool add_metrics(struct adding *a, uint32_t device)
                              .statuses = r->statuses + (size_t)m * r->row_count};
         s->lane = cw_lane_place(a->places, &key,
                                 &(struct cw_lane){.kind = CW_LANE_COUNTER, .name = r->names[m], .unit = shown}, NULL);
-        cw_lanes_source(a->places->lanes, &(struct cw_lane_source){count, s, sample_time, sample_event});
+        cw_lanes_source(a->places->lanes, count, s, sample_time, sample_event);
     }
     return samples;
 }
@@ -138,7 +138,7 @@ static bool add_launches(struct adding *a)
                  a->pm->launches[i].context);
         launch_lane(a, &a->pm->launches[i], detail);
     }
-    cw_lanes_source(a->places->lanes, &(struct cw_lane_source){count, a, launch_time, launch_event});
+    cw_lanes_source(a->places->lanes, count, a, launch_time, launch_event);
     return true;
 }
 
@@ -155,11 +155,10 @@ static enum cw_status add_all(void *context, struct cw_lane_places *places, stru
 }
 
 enum cw_status cw_pm_write_lanes(const struct cw_result *result, const struct cw_timeline *t,
-                                 const struct cw_lane_format *format, void *state, struct cw_timeline_lanes_told *told,
+                                 const struct cw_lane_format *format, void *state, uint64_t *crowded,
                                  struct cw_arena *arena, struct cw_error *err)
 {
     struct adding a = {.result = result, .pm = &result->data->pm};
-    const struct cw_lane_more more = {&a, add_all};
     if (!t->trace->process_count)
         return cw_error_set(
             err, CW_ERR_UNSUPPORTED,
@@ -173,5 +172,5 @@ enum cw_status cw_pm_write_lanes(const struct cw_result *result, const struct cw
                                 " whose times are not the wall clock's, expected "
                                 "readings of both clocks",
                                 result->source, result->data->devices[d].index);
-    return cw_timeline_write_lanes(t, &more, format, state, told, arena, err);
+    return cw_timeline_write_lanes(t, add_all, &a, format, state, crowded, arena, err);
 }

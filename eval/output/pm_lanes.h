@@ -9,7 +9,7 @@
  * points. Times of a device whose clock is not the wall's are CW_ERR_UNSUPPORTED, and so is a capture without a
  * process. Texts live in `arena`. */
 enum cw_status cw_pm_write_lanes(const struct cw_result *result, const struct cw_timeline *timeline,
-                                 const struct cw_lane_format *format, void *state, struct cw_timeline_lanes_told *told,
+                                 const struct cw_lane_format *format, void *state, uint64_t *crowded,
                                  struct cw_arena *arena, struct cw_error *err);
 
 #endif

@@ -12,7 +12,7 @@ struct cw_ranks_view {
     const struct cw_counter_data *data; /* what captures have in common: schema and a device */
     const struct cw_job_ranks *job;     /* which ranks captures have, sorted */
     const char *source;
-    size_t top; /* kernels, stragglers and metrics to show to people */
+    size_t top;           /* kernels, stragglers and metrics to show to people */
     struct cw_error *err; /* what reading values again ran into */
 };
 

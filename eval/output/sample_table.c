@@ -8,6 +8,7 @@
 #include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/output.h"
+#include "eval/output/pm_range_table.h"
 #include "eval/output/terminal.h"
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -460,5 +461,159 @@ enum cw_status cw_output_samples(struct cw_output *o, const struct cw_result *r,
     o->tables[1] = (struct cw_output_table){
         CW_OUTPUT_COLUMNS(launch_columns),     .name = "launches", .group = "launch", .record_size = sizeof c->launch,
         .row_count = r->data->pm.launch_count, .row = launch_row,  .content = c};
+    return CW_OK;
+}
+
+/* ---- samples by user range or kernel ----------------------------------------------------------------------------- */
+
+struct ranges {
+    const struct cw_result *result; /* of the samples */
+    const struct cw_pm_ranges *of;
+    uint32_t shown;    /* how many of them for people */
+    const char *trace; /* of kernels: the name of the trace, for people; NULL: they are ranges */
+};
+
+static struct cw_output_row range_row(const struct cw_output_table *t, uint64_t i)
+{
+    const struct cw_pm_ranges *ranges = t->content;
+    return (struct cw_output_row){.record = &ranges->items[i],
+                                  .values = ranges->values + i,
+                                  .statuses = ranges->statuses + i,
+                                  .stride = ranges->count};
+}
+
+static const struct cw_output_column range_columns[] = {
+    {"range", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct cw_pm_range, path)},
+    {"device", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, device)},
+    {"ranges", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, ranges)},
+    {"samples", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, samples)},
+    {"time_ns", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, time_ns)},
+};
+
+static const struct cw_output_column sampled_kernel_columns[] = {
+    {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct cw_pm_range, path)},
+    {"device", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, device)},
+    {"traced", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, traced)},
+    {"traced_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct cw_pm_range, traced_ns)},
+    {"launches", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, ranges)},
+    {"launches_ns", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, ranges_ns)},
+    {"sample_ns", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, sample_ns)},
+    {"samples", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, samples)},
+    {"time_ns", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, time_ns)},
+};
+
+/* ---- for people ------------------------------------------------------------------------------------------------- */
+
+struct range_line {
+    const char *metric;
+    char unit[CW_UNIT_SIZE];
+    double mean;
+    int8_t status;
+};
+
+static const struct cw_output_column range_line_columns[] = {
+    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, offsetof(struct range_line, metric)},
+    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct range_line, unit)},
+    {"mean", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct range_line, mean), .right = true},
+    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct range_line, status)},
+};
+
+static void put_range_heading(const struct cw_pm_range *r, FILE *out)
+{
+    char time[CW_TIME_TEXT_SIZE];
+    cw_text_print(out, "%s: %" PRIu32 " sample%s, %s of %" PRIu32 " range%s, on device %" PRIu32 "\n\n", r->path,
+                  r->samples, r->samples == 1 ? "" : "s", cw_terminal_time((double)r->time_ns, time), r->ranges,
+                  r->ranges == 1 ? "" : "s", r->device);
+}
+
+/* What a kernel took in the trace, and where its metrics are from. */
+static void put_kernel(const struct cw_pm_range *r, FILE *out)
+{
+    char time[CW_TIME_TEXT_SIZE], sampled[CW_TIME_TEXT_SIZE], launches[CW_TIME_TEXT_SIZE], sample[CW_TIME_TEXT_SIZE];
+    cw_text_print(out, "%s: ", r->path);
+    if (r->traced)
+        cw_text_print(out, "%s of %" PRIu64 " launch%s in the trace", cw_terminal_time(r->traced_ns, time), r->traced,
+                      r->traced == 1 ? "" : "es");
+    else
+        fputs("not in the trace", out);
+    cw_text_print(out, "; %" PRIu32 " sample%s in %s of %" PRIu32 " launch%s, on device %" PRIu32 "\n", r->samples,
+                  r->samples == 1 ? "" : "s", cw_terminal_time((double)r->time_ns, sampled), r->ranges,
+                  r->ranges == 1 ? "" : "es", r->device);
+    if (r->ranges && r->ranges_ns / r->ranges < r->sample_ns)
+        cw_text_print(out,
+                      "A launch takes %s, and a sample is of %s: its metrics are of what ran before and after, too.\n",
+                      cw_terminal_time((double)(r->ranges_ns / r->ranges), launches),
+                      cw_terminal_time((double)r->sample_ns, sample));
+    putc('\n', out);
+}
+
+static void put_range_metrics(const struct ranges *o, uint32_t range_row, struct range_line *lines,
+                              const struct cw_terminal_style *style, FILE *out)
+{
+    const struct cw_result *r = o->result;
+    struct cw_terminal_layout layout = {0};
+    for (uint32_t m = 0; m < r->metric_count; m++) {
+        const size_t at = (size_t)m * o->of->count + range_row;
+        lines[m] = (struct range_line){.metric = r->names[m], .status = o->of->statuses[at]};
+        lines[m].mean = o->of->values[at] / cw_terminal_factor(o->of->values[at], r->units[m], lines[m].unit);
+    }
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(range_line_columns), .record_size = sizeof *lines,
+                                      .row_count = r->metric_count, .row = cw_output_array, .content = lines};
+    cw_terminal_measure(&layout, &t);
+    cw_terminal_fit(&layout, &t, 0, style->width);
+    cw_terminal_put(&layout, &t, out);
+    cw_terminal_legend(&layout, out);
+}
+
+static enum cw_status print_ranges(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                                   struct cw_error *err)
+{
+    const struct ranges *o = output->result;
+    struct range_line *lines = calloc((size_t)o->result->metric_count + 1, sizeof *lines);
+    if (!lines)
+        return cw_error_nomem(err);
+    if (o->trace && !style->quiet)
+        cw_text_print(out,
+                      "Times are those of %s, metrics those of samples in the same kernels of %s, another run.\n\n",
+                      o->trace, output->source);
+    for (uint32_t i = 0; i < o->shown; i++) {
+        if (i)
+            putc('\n', out);
+        if (o->trace)
+            put_kernel(&o->of->items[i], out);
+        else
+            put_range_heading(&o->of->items[i], out);
+        if (o->of->items[i].samples)
+            put_range_metrics(o, i, lines, style, out);
+    }
+    if (o->shown < o->of->count && !style->quiet)
+        fprintf(out, "\n%" PRIu32 " more; --top N shows more\n", o->of->count - o->shown);
+    if (o->of->unsampled && !style->quiet)
+        fprintf(out, "\n%" PRIu64 " launch%s of the trace, %s, of kernels that the other run does not have\n",
+                o->of->unsampled, o->of->unsampled == 1 ? "" : "es",
+                cw_terminal_time(o->of->unsampled_ns, (char[CW_TIME_TEXT_SIZE]){0}));
+    free(lines);
+    return CW_OK;
+}
+
+enum cw_status cw_output_pm_ranges(struct cw_output *output, const struct cw_result *result,
+                                   const struct cw_pm_ranges *ranges, uint32_t shown, const char *trace,
+                                   struct cw_arena *arena, struct cw_error *err)
+{
+    struct ranges *o = cw_arena_alloc(arena, 1, sizeof *o);
+    *output = (struct cw_output){
+        .data = result->data, .source = result->source, .table_count = 1, .print = print_ranges, .result = o};
+    if (!o || !cw_output_metrics(&output->metrics, result, NULL, false, arena))
+        return cw_error_nomem(err);
+    *o = (struct ranges){result, ranges, shown, trace};
+    output->tables[0] =
+        (struct cw_output_table){CW_OUTPUT_COLUMNS(range_columns),   .name = trace ? "kernels" : "ranges",
+                                 .group = trace ? "kernel" : "nvtx", .record_size = sizeof(struct cw_pm_range),
+                                 .row_count = ranges->count,         .row = range_row,
+                                 .content = (void *)ranges,          .metrics = &output->metrics};
+    if (trace) {
+        output->tables[0].columns = sampled_kernel_columns;
+        output->tables[0].column_count = sizeof sampled_kernel_columns / sizeof *sampled_kernel_columns;
+    }
     return CW_OK;
 }

@@ -14,13 +14,13 @@ enum cw_cell_type {
     CW_CELL_CHARS, /* a text that lies in the record; terminal alone */
     CW_CELL_U32,
     CW_CELL_U64,
-    CW_CELL_I64,    /* a uint64_t that JSON has as an int64_t, which all its readers take */
-    CW_CELL_KNOWN,  /* the same, of which 2^64-1 is not known: no cell in CSV, null in JSON */
-    CW_CELL_SIGNED, /* int64_t, of which -2^63 is not known */
-    CW_CELL_F64,    /* in JSON what is infinite or no number is null: the status beside it says why */
-    CW_CELL_REAL,   /* double, of which the NaN that has all bits is not known: no cell in CSV */
-    CW_CELL_STATUS, /* int8_t, enum cw_value_status */
-    CW_CELL_PAIRS,  /* struct cw_output_pairs: an object, left out where it is empty; JSON alone */
+    CW_CELL_I64,        /* a uint64_t that JSON has as an int64_t, which all its readers take */
+    CW_CELL_KNOWN,      /* the same, of which 2^64-1 is not known: no cell in CSV, null in JSON */
+    CW_CELL_SIGNED,     /* int64_t, of which -2^63 is not known */
+    CW_CELL_F64,        /* in JSON what is infinite or no number is null: the status beside it says why */
+    CW_CELL_REAL,       /* double, of which the NaN that has all bits is not known: no cell in CSV */
+    CW_CELL_STATUS,     /* int8_t, enum cw_value_status */
+    CW_CELL_ATTRIBUTES, /* struct cw_range, of which JSON has the attributes: an object, left out where it is empty */
 };
 
 /* CW_TO_ROWS: one row a value, with all that tells it from others, in CSV or as lines of JSON. */
@@ -98,13 +98,10 @@ struct cw_output_table {
 /* A row that is written, with progress where there are many. */
 struct cw_output_row cw_output_next(const struct cw_output_table *table, uint64_t i);
 
-struct cw_output_pairs {
-    const struct cw_pair *list;
-    uint32_t count;
-};
-
 /* `row` of a table whose `content` is an array of records. */
 struct cw_output_row cw_output_array(const struct cw_output_table *table, uint64_t i);
+/* The axis of a grid or a block: x, y, z. */
+extern const struct cw_output_table cw_output_xyz;
 
 /* Fills in a table of metrics; `descriptions` may be NULL. `typed`: JSON says of which type they are. False when out of
  * memory. */

@@ -48,16 +48,16 @@ struct cw_timeline_output {
 
 /* Tables of the rows, one for each of the kinds (CW_TRACE_BIT), which may have none, with what the timeline
  * has joined to them, and for HDF5 the texts: added to those of `output`, whose formats write them. Of what is not to
- * be kept there is no row, and of kinds of which that is not known no table. What nothing is known of in any row is no column. To
- * be freed, also after a failure. CW_ERR_NOMEM, and CW_ERR_INPUT for damaged rows of a kind that the timeline does not
- * need; `err` stays: a row that cannot be read once more is told there. */
+ * be kept there is no row, and of kinds of which that is not known no table. What nothing is known of in any row is no
+ * column. To be freed, also after a failure. CW_ERR_NOMEM, and CW_ERR_INPUT for damaged rows of a kind that the
+ * timeline does not need; `err` stays: a row that cannot be read once more is told there. */
 struct cw_timeline_tables;
 enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **tables, struct cw_output *output,
                                        const struct cw_timeline *timeline, const struct cw_timeline_keep *keep,
                                        uint64_t kinds, struct cw_arena *arena, struct cw_error *err);
 void cw_timeline_tables_free(struct cw_timeline_tables *tables);
-/* A group as a row of numbers (eval/output/group_columns.h), without texts but that of the kernel; and which columns such
- * rows have. */
+/* A group as a row of numbers (eval/output/group_columns.h), without texts but that of the kernel; and which columns
+ * such rows have. */
 struct cw_group_row cw_timeline_group_row(const struct cw_timeline_groups *groups, uint32_t group);
 enum cw_group_kind cw_timeline_group_kind(enum cw_timeline_by by);
 /* The same of groups. */

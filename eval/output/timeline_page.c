@@ -46,11 +46,11 @@ static const char *(*const shorteners[])(const char *name, size_t room, char tex
 
 void cw_text_fill(struct cw_text_lines *l, uint32_t row, char name[CW_SHORT_SIZE])
 {
-    l->fill(l, row, &l->one);
-    memcpy(name, l->one.name, sizeof l->one.name);
-    shorteners[l->names](name, (size_t)l->room, l->one.name);
+    l->fill(l, row);
+    memcpy(name, l->text, sizeof l->text);
+    shorteners[l->names](name, (size_t)l->room, l->text);
     if (l->alike)
-        cw_show_apart(name, l->alike[row], (size_t)l->room, l->one.name);
+        cw_show_apart(name, l->alike[row], (size_t)l->room, l->text);
 }
 
 static struct cw_output_row fill_line(const struct cw_output_table *table, uint64_t i)
@@ -58,7 +58,7 @@ static struct cw_output_row fill_line(const struct cw_output_table *table, uint6
     struct cw_text_lines *l = table->content;
     char name[CW_SHORT_SIZE];
     cw_text_fill(l, (uint32_t)i, name);
-    return (struct cw_output_row){.record = &l->one};
+    return (struct cw_output_row){.record = l};
 }
 
 void cw_text_find_alike(struct cw_text_lines *l)
@@ -66,8 +66,8 @@ void cw_text_find_alike(struct cw_text_lines *l)
     char **names = l->room ? calloc((size_t)l->rows + 1, sizeof *names) : NULL;
     bool good = names;
     for (uint32_t i = 0; good && i < l->rows; i++) {
-        l->fill(l, i, &l->one);
-        good = (names[i] = strdup(l->one.name)) != NULL;
+        l->fill(l, i);
+        good = (names[i] = strdup(l->text)) != NULL;
     }
     l->alike = good ? cw_find_alike((const char *const *)names, l->rows, (size_t)l->room, shorteners[l->names]) : NULL;
     for (uint32_t i = 0; names && i < l->rows; i++)
@@ -84,15 +84,15 @@ static void put_rows(struct cw_text_lines *l)
             (struct cw_output_column){.name = l->columns[k],
                                       .type = CW_CELL_CHARS,
                                       .formats = CW_TO_TERMINAL,
-                                      .offset = offsetof(struct cw_text_line, cells) + k * sizeof(struct cw_text_cell),
+                                      .offset = offsetof(struct cw_text_lines, cells) + k * sizeof(struct cw_text_cell),
                                       .right = true};
     columns[l->count] = (struct cw_output_column){.name = l->name,
                                                   .type = CW_CELL_CHARS,
                                                   .formats = CW_TO_TERMINAL,
-                                                  .offset = offsetof(struct cw_text_line, name)};
+                                                  .offset = offsetof(struct cw_text_lines, text)};
     const struct cw_output_table table = {.columns = columns,
                                           .column_count = l->count + 1,
-                                          .record_size = sizeof l->one,
+                                          .record_size = sizeof *l,
                                           .row_count = l->rows,
                                           .row = fill_line,
                                           .content = l};

@@ -22,10 +22,6 @@ struct cw_text_cell {
     char text[CW_CELL_SIZE];
     double value; /* to sort by; NaN: none */
 };
-struct cw_text_line {
-    struct cw_text_cell cells[CW_CELLS];
-    char name[CW_SHORT_SIZE];
-};
 
 /* A table of short cells, and a name behind them that has what room is left. */
 struct cw_text_lines {
@@ -34,14 +30,14 @@ struct cw_text_lines {
     size_t count;
     const char *name; /* of the last column */
     uint32_t rows;
-    /* the name whole, and not escaped */
-    void (*fill)(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line);
+    void (*fill)(struct cw_text_lines *l, uint32_t row); /* sets `cells` and `text`, the name whole and not escaped */
     const void *content;
     enum cw_text_names { CW_NAMES_FUNCTIONS, CW_NAMES_PATHS, CW_NAMES_WORDS } names; /* how longer ones are shortened */
     char left[80], note[160]; /* how many more rows there are, and what else is to be said below; "": nothing */
     int room;                 /* columns for the name, 0: all */
     size_t *alike;            /* of each row; see base/apart.h */
-    struct cw_text_line one;
+    struct cw_text_cell cells[CW_CELLS]; /* of one row */
+    char text[CW_SHORT_SIZE];
 };
 /* In a terminal. */
 void cw_text_put_lines(const struct cw_text_page *page, const char *title, struct cw_text_lines *lines);

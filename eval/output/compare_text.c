@@ -1,4 +1,6 @@
 #define _GNU_SOURCE
+#include "eval/output/comparison.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,10 +8,10 @@
 
 #include "base/shorten.h"
 #include "base/text.h"
-#include "eval/output/diff.h"
 #include "eval/output/row_names.h"
 #include "eval/output/terminal.h"
 #include "eval/output/timeline_output.h"
+#include "eval/status.h"
 
 enum {
     WIDTH = 100,
@@ -463,7 +465,7 @@ static void put_row(const struct writing *w, const char *what, double a, double 
 
 /* What GPUs did all the time, and what they waited for; of causes those that are a hundredth of it on one of the sides.
  */
-static void put_usage(const struct writing *w, const struct cw_diff_trace *t)
+static void put_usage(const struct writing *w, const struct cw_diff_output *t)
 {
     struct cw_idle_sum a, b;
     if (!t->a_usage)
@@ -494,7 +496,7 @@ static bool put_ranges(const struct writing *w, size_t top, const struct going *
 static const struct words *words_of(const struct cw_diff_output *o)
 {
     const struct cw_side *side = o->of->a.groups.count ? &o->of->a : &o->of->b;
-    return o->trace                                    ? &words_trace
+    return o->traces                                   ? &words_trace
            : !cw_groups_are_of_launches(&side->groups) ? &words_ranges
            : side->groups.by == CW_BY_NVTX             ? &words_paths
                                                        : &words_kernels;
@@ -503,7 +505,7 @@ static const struct words *words_of(const struct cw_diff_output *o)
 enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_diff_output *o = output;
-    const struct cw_comparison *ranges = o->trace ? o->trace->ranges : NULL;
+    const struct cw_comparison *ranges = o->ranges;
     struct cw_terminal_layout seen = {0};
     const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, &seen, NULL},
                          of_ranges = {ranges, &words_nvtx, out, w.width, &seen, NULL};
@@ -516,8 +518,7 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
         put_verdict(&w, &g.all);
         put_differences(&w);
         put_time(&w);
-        if (o->trace)
-            put_usage(&w, o->trace);
+        put_usage(&w, o);
         good = put_kernels(&w, o->top, "by change of time, then of counts", &g.all, &g.changes, arena);
         if (good && ranges)
             good = put_ranges(&of_ranges, o->top, &r, &r.changes, arena);
@@ -525,4 +526,204 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
     }
     cw_arena_destroy(arena);
     return good ? CW_OK : cw_error_nomem(err);
+}
+
+/* ---- gate -------------------------------------------------------------------------------------------------------- */
+
+static const char *unit_of(const struct cw_gate_output *o, const char *metric)
+{
+    const struct cw_result *means = &o->comparison->a.means;
+    if (metric == cw_gate_time || strcmp(metric, cw_gate_time) == 0)
+        return "nanoseconds";
+    for (uint32_t i = 0; i < means->metric_count; i++)
+        if (strcmp(means->names[i], metric) == 0)
+            return means->units[i];
+    return "";
+}
+
+static void put_value(FILE *out, double value, const char *unit)
+{
+    char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
+    const double factor = cw_terminal_factor(value, unit, shown);
+    const bool plain = factor == 1 && *shown != 'n' && *shown != '%';
+    cw_text_print(out, "%s%s%s", cw_terminal_number(value / factor, number), plain ? "" : " ", plain ? "" : shown);
+}
+
+static void put_gate_side(FILE *out, double value, const char *unit, int status)
+{
+    if (isnan(value))
+        fputs("unknown", out);
+    else
+        put_value(out, value, unit);
+    if (status != CW_VALUE_OK && status != CW_VALUE_MULTIPLEXED && status != CW_VALUE_MIXED_PASSES)
+        cw_text_print(out, " (%s)", cw_value_status_text((enum cw_value_status)status));
+}
+
+static void put_finding(const struct cw_gate_output *o, const struct cw_gate_finding *f, FILE *out)
+{
+    const char *name = o->rules->metrics[f->metric].name, *unit = unit_of(o, name);
+    const bool counts = f->verdict != CW_INCOMPARABLE;
+    cw_text_print(out, "    %-12s %s\n        ", cw_verdict_names[f->verdict], name);
+    put_gate_side(out, f->a, unit, f->a_status);
+    fputs(" -> ", out);
+    put_gate_side(out, f->b, unit, f->b_status);
+    if (counts && isfinite(f->a) && isfinite(f->b) && f->a != 0)
+        cw_text_print(out, "  %+.3g %%", 100 * (f->b - f->a) / fabs(f->a));
+    if (f->allowed > 1e-9 * fabs(f->a)) {
+        fputs(", allowed ", out);
+        put_value(out, f->allowed, unit);
+    }
+    putc('\n', out);
+}
+
+/* "3.2 %" */
+static const char *part_text(double part, char text[CW_NUMBER_SIZE])
+{
+    cw_text_format(text, CW_NUMBER_SIZE, part < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * part);
+    return text;
+}
+
+enum { LABEL_SHOWN = 84, SLOWDOWN_LABEL_SHOWN = 52, NEEDED_SHOWN = 3 }; /* in lines of 100 columns */
+
+/* "name (4, 1, 1)x(128, 1, 1)" in so many columns: the name is shortened. */
+static const char *shorten_label(const char *label, size_t width, char text[CW_SHORT_SIZE])
+{
+    char shape[CW_SHORT_SIZE] = "";
+    char *name = strdup(label), *last = NULL;
+    for (char *at = name; at && (at = strstr(at, " (")); at++)
+        last = at;
+    if (last && strstr(last, ")x(") && strlen(last) < width / 2 + 16) {
+        cw_text_format(shape, sizeof shape, "%s", last);
+        *last = 0;
+    }
+    const size_t taken = cw_text_columns(shape);
+    cw_shorten(name ? name : "", width > taken ? width - taken : 1, text);
+    if (strlen(text) + strlen(shape) < CW_SHORT_SIZE)
+        strcat(text, shape);
+    free(name);
+    return text;
+}
+
+/* What "same" means: smaller changes do not show. */
+static void put_slowdown(FILE *out, const struct cw_gate_slowdown *s, const char *of_least, const char *of_most)
+{
+    char text[CW_NUMBER_SIZE], label[CW_SHORT_SIZE];
+    if (isnan(s->least)) {
+        fputs("  no slow-down would show: time is not judged\n", out);
+        return;
+    }
+    cw_text_print(out, "  slow-downs would show above %7s  in %s\n", part_text(s->least, text),
+                  shorten_label(of_least, SLOWDOWN_LABEL_SHOWN, label));
+    if (s->least_at == s->most_at)
+        return;
+    if (!isnan(s->half) && s->half < s->most)
+        cw_text_print(out, "                              %7s  in kernels with half of the time\n",
+                      part_text(s->half, text));
+    cw_text_print(out, "                              %7s  in %s\n", part_text(s->most, text),
+                  shorten_label(of_most, SLOWDOWN_LABEL_SHOWN, label));
+}
+
+void cw_gate_print_summary(FILE *out, const char *path, const struct cw_gate_runs *r, const struct cw_gate_summary *s)
+{
+    char least[CW_NUMBER_SIZE], median[CW_NUMBER_SIZE], greatest[CW_NUMBER_SIZE];
+    cw_text_print(out,
+                  "%s: learned from %" PRIu32 " runs of %" PRIu32 " kernel%s\n  %" PRIu64
+                  " values have to be equal, %" PRIu64 " have a noise",
+                  path, r->runs, r->kernel_count, r->kernel_count == 1 ? "" : "s", s->exact, s->noisy);
+    if (s->least < s->greatest)
+        cw_text_print(out, " of %s to %s (half of them below %s)", part_text(s->least, least),
+                      part_text(s->greatest, greatest), part_text(s->median, median));
+    else if (s->noisy)
+        cw_text_print(out, " of %s", part_text(s->least, least));
+    cw_text_print(out, ", %" PRIu64 " cannot be judged\n", s->unjudged);
+    if (r->kernel_count)
+        put_slowdown(out, &s->slowdown, r->kernels[s->slowdown.least_at], r->kernels[s->slowdown.most_at]);
+}
+
+static const char *label_of(const struct cw_gate_output *o, uint32_t match, struct cw_arena *arena)
+{
+    const struct cw_comparison *c = o->comparison;
+    return cw_group_label(&c->a.groups, c->matches[match].a, 0, arena);
+}
+
+/* Kernels in which less shows than is needed. */
+static enum cw_status put_needed(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    const struct cw_judgement *j = o->judgement;
+    char need[CW_NUMBER_SIZE], shown[CW_NUMBER_SIZE], text[CW_SHORT_SIZE];
+    uint32_t told = 0;
+    if (!j->needed)
+        return CW_OK;
+    cw_text_print(
+        out, "  not enough: slow-downs of %s would not show in %" PRIu32 " kernel%s; compare several runs of each\n",
+        part_text(o->need, need), j->needed, j->needed == 1 ? "" : "s");
+    for (uint32_t i = 0; i < o->comparison->match_count && told < NEEDED_SHOWN; i++) {
+        if (!j->lacking[i])
+            continue;
+        const char *label = label_of(o, i, arena);
+        if (!label)
+            return cw_error_nomem(err);
+        cw_text_print(out, "    %s  in %s\n", isnan(j->shown[i]) ? "none" : part_text(j->shown[i], shown),
+                      shorten_label(label, SLOWDOWN_LABEL_SHOWN, text));
+        told++;
+    }
+    if (j->needed > told)
+        cw_text_print(out, "    and in %" PRIu32 " more\n", j->needed - told);
+    return CW_OK;
+}
+
+static enum cw_status print_gate(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    const struct cw_judgement *j = o->judgement;
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < j->finding_count; i++)
+        missing += j->findings[i].verdict == CW_INCOMPARABLE;
+    cw_text_print(out, "%s: %" PRIu64 " values of %" PRIu32 " %s%s compared, %" PRIu32 " beyond their noise",
+                  cw_verdict_names[j->verdict], j->compared, j->kernels,
+                  cw_groups_are_of_launches(&o->comparison->a.groups) ? "kernel" : "range", j->kernels == 1 ? "" : "s",
+                  j->finding_count - missing);
+    if (missing)
+        cw_text_print(out, "; %" PRIu32 " more cannot be compared", missing);
+    putc('\n', out);
+    if (j->unjudged)
+        cw_text_print(out,
+                      "  not judged: %" PRIu64
+                      " more value%s, implausible or of a noise that is unknown, or 100 %% and more\n",
+                      j->unjudged, j->unjudged == 1 ? "" : "s");
+    for (uint32_t i = 0; i < j->reason_count; i++)
+        cw_text_print(out, "  incomparable: %s\n", j->reasons[i]);
+    if (j->reasons_left)
+        cw_text_print(out, "  and %" PRIu32 " more reasons like these\n", j->reasons_left);
+    const bool told = !isnan(j->slowdown.least);
+    const char *of_least = told ? label_of(o, j->slowdown.least_at, arena) : "";
+    const char *of_most = told ? label_of(o, j->slowdown.most_at, arena) : "";
+    if (!of_least || !of_most)
+        return cw_error_nomem(err);
+    put_slowdown(out, &j->slowdown, of_least, of_most);
+    enum cw_status status = put_needed(out, o, arena, err);
+    if (status != CW_OK)
+        return status;
+    for (uint32_t i = 0, match = UINT32_MAX; i < j->finding_count; i++) {
+        const struct cw_gate_finding *f = &j->findings[i];
+        const char *label = f->match != match ? label_of(o, f->match, arena) : "";
+        char shown[CW_SHORT_SIZE];
+        if (!label)
+            return cw_error_nomem(err);
+        if (*label)
+            cw_text_print(out, "  %s: %s\n", cw_verdict_names[j->verdicts[f->match]],
+                          shorten_label(label, LABEL_SHOWN, shown));
+        match = f->match;
+        put_finding(o, f, out);
+    }
+    return CW_OK;
+}
+
+enum cw_status cw_gate_print(FILE *out, const void *output, struct cw_error *err)
+{
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? print_gate(out, output, arena, err) : cw_error_nomem(err);
+    cw_arena_destroy(arena);
+    return status;
 }
