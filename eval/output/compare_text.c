@@ -46,7 +46,7 @@ struct writing {
     FILE *out;
     unsigned width;
     struct cw_terminal_layout *seen;  /* statuses */
-    const struct cw_row_names *apart; /* of the matches that are shown */
+    const struct cw_row_names *names; /* of the matches that are shown */
 };
 
 /* "1.234 ms", "21.76 kB" */
@@ -242,7 +242,7 @@ static void put_match(const struct writing *w, uint32_t row, const struct cw_mat
                                         : percent_text(before, isnan(m->change) ? NAN : after, percent),
                   m->a == CW_NO_GROUP ? "-" : time_text(before, false, x),
                   m->b == CW_NO_GROUP ? "-" : time_text(after, false, y), launches);
-    fputs(cw_row_name(w->apart, row, name), w->out); /* escaped already */
+    fputs(cw_row_name(w->names, row, name), w->out); /* escaped already */
     putc('\n', w->out);
     if (m->reshaped) {
         put_shape(cw_launch_of(&a->data, m->a), old, sizeof old);
@@ -378,28 +378,25 @@ static void put_verdict(const struct writing *w, const struct all *all)
                 w->words->single, w->words->many);
 }
 
-/* Names of the first so many matches. False when out of memory. */
-static bool tell_apart(struct cw_row_names *apart, const struct writing *w, const uint32_t *order, uint32_t count,
-                       struct cw_arena *arena)
+/* The names of the first `count` matches. NULL when out of memory. */
+static struct cw_row_names *name_matches(const struct writing *w, const uint32_t *order, uint32_t count,
+                                         struct cw_arena *arena)
 {
-    const char **names = cw_arena_alloc(arena, count, sizeof *names),
-               **marks = cw_arena_alloc(arena, count, sizeof *marks);
-    for (uint32_t i = 0; names && marks && i < count; i++) {
+    struct cw_row_names *names = cw_row_names_create(count, arena);
+    size_t shapes;
+    for (uint32_t i = 0; names && i < count; i++) {
         const struct cw_match *m = &w->c->matches[order[i]];
-        const bool first = m->a != CW_NO_GROUP;
-        const struct cw_groups *groups = first ? &w->c->a.groups : &w->c->b.groups;
-        const struct cw_range *launch = cw_launch_of(&groups->data, first ? m->a : m->b);
-        char text[CW_ROW_MARK_SIZE];
-        names[i] = groups->items[first ? m->a : m->b].name;
-        marks[i] = launch->grid[0] && groups->by == CW_BY_KERNEL
-                       ? cw_arena_strdup(arena, cw_row_shape(launch->grid, launch->block, text))
-                       : "";
-        if (!marks[i])
-            return false;
+        const struct cw_groups *groups = m->a != CW_NO_GROUP ? &w->c->a.groups : &w->c->b.groups;
+        const uint32_t group = m->a != CW_NO_GROUP ? m->a : m->b;
+        const struct cw_range *launch = cw_launch_of(&groups->data, group);
+        const bool shaped = launch->grid[0] && groups->by == CW_BY_KERNEL;
+        if (!cw_row_names_set(names, i, groups->items[group].name, shaped ? launch->grid : NULL, launch->block))
+            names = NULL;
     }
-    if (names && marks)
-        cw_row_names_make(apart, names, marks, count, w->width - LEFT_WIDTH, arena);
-    return names && marks;
+    if (!names || !cw_row_names_compare(names, &shapes))
+        return NULL;
+    cw_row_names_fit(names, w->width - LEFT_WIDTH, true);
+    return names;
 }
 
 /* `what` they are by, as the list says it. False when out of memory. */
@@ -408,14 +405,14 @@ static bool put_kernels(const struct writing *to, size_t top, const char *what, 
 {
     const struct cw_comparison *c = to->c;
     struct writing own = *to, *const w = &own;
-    struct cw_row_names apart = {0};
     const uint32_t same = all->count[CHANGED_NOTHING], changed = c->match_count - same;
     const uint32_t shown = changed < top ? changed : (uint32_t)top;
     double rest = 0;
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE];
-    if (!tell_apart(&apart, w, all->order, shown, arena))
+    struct cw_row_names *names = name_matches(w, all->order, shown, arena);
+    if (!names)
         return false;
-    own.apart = &apart;
+    own.names = names;
     if (shown)
         fprintf(w->out, "     change        %%           A           B  %8s  %s\n", w->words->many, what);
     for (uint32_t i = 0; i < shown; i++) {
@@ -430,7 +427,7 @@ static bool put_kernels(const struct writing *to, size_t top, const char *what, 
     if (same)
         cw_text_print(w->out, "%" PRIu32 " did not change: %s -> %s  %s\n", same, time_text(all->a, false, x),
                       time_text(all->b, false, y), percent_text(all->a, all->b, percent));
-    cw_row_names_free(&apart);
+    cw_row_names_free(names);
     return true;
 }
 

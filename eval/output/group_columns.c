@@ -80,6 +80,17 @@ double cw_group_column_value(const struct cw_group_column *c, const struct cw_gr
     return c->column.type == CW_CELL_F64 ? *(const double *)cell : (double)*(const uint64_t *)cell;
 }
 
+const char *cw_group_column_text(const struct cw_group_column *c, const struct cw_group_row *row,
+                                 char text[CW_TIME_TEXT_SIZE])
+{
+    const double value = cw_group_column_value(c, row);
+    if (c->column.type != CW_CELL_F64)
+        return cw_terminal_integer((uint64_t)value, text);
+    if (!c->column.units)
+        return cw_terminal_percent(value, text);
+    return *c->column.units == 'n' ? cw_terminal_time(value, text) : cw_terminal_amount(value, c->column.units, text);
+}
+
 const struct cw_output_column *cw_group_columns_of(unsigned kinds, size_t *count, struct cw_arena *arena)
 {
     struct cw_output_column *columns = cw_arena_alloc(arena, cw_group_column_count, sizeof *columns);

@@ -1,9 +1,10 @@
-/* Columns of groups: one table for --sort and --filter, their messages, and files, whether ranges or a trace were
- * grouped. A column of both has the same place and name in both. */
+/* Columns of groups of ranges or of a trace: one table for --sort and --filter, their messages, files, and the lists of
+ * a terminal. A column that both have stands in the same place under the same name. */
 #ifndef CW_EVAL_OUTPUT_GROUP_COLUMNS_H
 #define CW_EVAL_OUTPUT_GROUP_COLUMNS_H
 
 #include "eval/output/table.h"
+#include "eval/output/terminal.h"
 
 /* Which groups have a column. */
 enum cw_group_kind {
@@ -33,7 +34,7 @@ struct cw_group_row {
 };
 
 struct cw_group_column {
-    const char *name;               /* in --sort and --filter, NULL: not there */
+    const char *name;               /* in --sort, --filter and lists, NULL: not there */
     struct cw_output_column column; /* in files; without formats: not there */
     unsigned kinds;                 /* that have it, enum cw_group_kind */
 };
@@ -47,6 +48,9 @@ enum { CW_GROUP_COLUMN_NAMES = 240 };
 const char *cw_group_column_names(enum cw_group_kind kind, char text[CW_GROUP_COLUMN_NAMES]);
 /* The number in a column; NaN unknown. */
 double cw_group_column_value(const struct cw_group_column *column, const struct cw_group_row *row);
+/* The number as lists show it: "1.2 ms", "3 kB", "12.3%", "1,024". Returns `text`. */
+const char *cw_group_column_text(const struct cw_group_column *column, const struct cw_group_row *row,
+                                 char text[CW_TIME_TEXT_SIZE]);
 /* The columns of files; of all kinds in `kinds`. They live in `arena`; NULL when out of memory. */
 const struct cw_output_column *cw_group_columns_of(unsigned kinds, size_t *count, struct cw_arena *arena);
 

@@ -20,6 +20,7 @@ enum {
     NAME_USUAL = 40, /* for less, columns are left out that few look for */
     CELL_SIZE = 48,
     LIST_COLUMNS = 14,
+    GROUP_COLUMNS = 5,
     FINDING_SIZE = 64
 };
 
@@ -160,8 +161,8 @@ static void put_joined_summary(const struct cw_output_rows *rows, unsigned width
 /* ---- the list --------------------------------------------------------------------------------------------------- */
 
 struct line {
-    char range[CW_NUMBER_SIZE], launches[CW_NUMBER_SIZE], kernels[CW_NUMBER_SIZE], total[CW_TIME_TEXT_SIZE], share[16],
-        mean[CW_TIME_TEXT_SIZE], spread[16], gap[CW_TIME_TEXT_SIZE], counted[16], joined[16];
+    char range[CW_NUMBER_SIZE], kernels[CW_NUMBER_SIZE], gap[CW_TIME_TEXT_SIZE], counted[16], joined[16];
+    char cells[GROUP_COLUMNS][CW_TIME_TEXT_SIZE]; /* of the columns that files have as well */
     char metrics[MOST_METRICS][CELL_SIZE];
     char limiter[FINDING_SIZE], finding[FINDING_SIZE];
     char shape[CW_ROW_MARK_SIZE];
@@ -170,16 +171,15 @@ struct line {
 
 struct list {
     const struct cw_output_rows *rows;
-    int name_width;             /* 0: all of it */
     int name_least, name_usual; /* what the names take of NAME_LEAST and of NAME_USUAL columns */
     struct cw_arena *arena;
-    const char *const *names, *const *marks; /* of each row; marks: shapes */
-    int mark_width;                          /* columns of the widest shape that is needed, with a blank */
-    struct cw_row_names apart;
-    bool shapes;             /* names alone do not tell the rows apart */
+    struct cw_row_names *names;
+    size_t shape_width;      /* columns of the widest shape behind a name, 0 where names alone tell the rows apart */
     bool limiters, findings; /* some row has one */
     bool slower, partly;     /* of a join: some row took another time when it was counted, or has no metrics in part */
     struct line one;
+    const struct cw_group_column *shown[GROUP_COLUMNS];
+    size_t shown_count;
     struct cw_output_column columns[LIST_COLUMNS + MOST_METRICS];
     size_t column_count;
     char letters[MOST_METRICS][2];
@@ -199,32 +199,18 @@ static void put_value(const struct cw_result *r, uint32_t metric, uint32_t row, 
              prefix, cw_terminal_mark((enum cw_value_status)r->statuses[at]));
 }
 
-/* Names and shapes of the rows, and whether launches of several shapes have one name. */
-static enum cw_status list_names(struct list *l, struct cw_error *err)
+static enum cw_status name_rows(struct list *l, struct cw_error *err)
 {
     const struct cw_output_rows *rows = l->rows;
     const bool kernels = rows->groups->by == CW_BY_KERNEL && cw_groups_are_of_launches(rows->groups);
-    const char **names = cw_arena_alloc(l->arena, rows->count, sizeof *names);
-    const char **marks = cw_arena_alloc(l->arena, rows->count, sizeof *marks);
-    if (!names || !marks)
-        return cw_error_nomem(err);
-    for (uint32_t i = 0; i < rows->count; i++) {
+    l->names = cw_row_names_create(rows->count, l->arena);
+    for (uint32_t i = 0; l->names && i < rows->count; i++) {
         const struct cw_range *launch = cw_launch_of(&rows->groups->data, rows->rows[i]);
-        char text[CW_ROW_MARK_SIZE];
-        names[i] = rows->groups->items[rows->rows[i]].name;
-        marks[i] = kernels ? cw_arena_strdup(l->arena, cw_row_shape(launch->grid, launch->block, text)) : "";
-        if (!marks[i])
+        const char *name = rows->groups->items[rows->rows[i]].name;
+        if (!cw_row_names_set(l->names, i, name, kernels ? launch->grid : NULL, launch->block))
             return cw_error_nomem(err);
     }
-    l->names = names;
-    l->marks = marks;
-    const bool *repeated = cw_row_names_repeat(names, marks, rows->count, l->arena);
-    for (uint32_t i = 0; repeated && i < rows->count; i++) {
-        const int columns = repeated[i] ? (int)cw_text_columns(marks[i]) + 1 : 0;
-        l->mark_width = columns > l->mark_width ? columns : l->mark_width;
-    }
-    l->shapes = l->mark_width;
-    return repeated ? CW_OK : cw_error_nomem(err);
+    return l->names && cw_row_names_compare(l->names, &l->shape_width) ? CW_OK : cw_error_nomem(err);
 }
 
 /* What is told of a row in short. */
@@ -314,23 +300,18 @@ static struct cw_output_row list_row(const struct cw_output_table *t, uint64_t i
     struct list *l = t->content;
     const struct cw_groups *groups = l->rows->groups;
     const struct cw_group *g = &groups->items[l->rows->rows[i]];
+    const struct cw_group_row group = cw_group_row_of(groups, l->rows->rows[i]);
+    for (size_t k = 0; k < l->shown_count; k++)
+        cw_group_column_text(l->shown[k], &group, l->one.cells[k]);
     snprintf(l->one.range, sizeof l->one.range, "%" PRIu32, g->ranges[0]);
-    cw_terminal_integer(g->count, l->one.launches);
     cw_terminal_integer(g->kernels, l->one.kernels);
-    cw_terminal_time(g->total, l->one.total);
-    cw_terminal_time(g->mean, l->one.mean);
-    cw_terminal_percent(cw_group_share(groups, g), l->one.share);
-    cw_terminal_percent(g->timed > 1 ? cw_group_spread(g) : NAN, l->one.spread);
     for (uint32_t m = 0; m < l->rows->result->metric_count && m < MOST_METRICS; m++)
         put_value(l->rows->result, m, (uint32_t)i, l->one.metrics[m]);
     put_advice(find_told(l->rows, l->rows->rows[i]), &l->one);
     if (l->rows->joined)
         put_joined(&l->rows->joined->rows->rows[l->rows->rows[i]], &l->one);
-    snprintf(l->one.shape, sizeof l->one.shape, "%s", l->marks[i]);
-    if (l->apart.names)
-        cw_row_name(&l->apart, (uint32_t)i, l->one.name);
-    else
-        cw_shorten(g->name, (size_t)l->name_width, l->one.name);
+    snprintf(l->one.shape, sizeof l->one.shape, "%s", cw_row_name_shape(l->names, (uint32_t)i));
+    cw_row_name(l->names, (uint32_t)i, l->one.name);
     return (struct cw_output_row){.record = &l->one};
 }
 
@@ -338,6 +319,14 @@ static void add_column(struct list *l, const char *name, size_t offset, bool rig
 {
     l->columns[l->column_count++] = (struct cw_output_column){
         .name = name, .type = CW_CELL_CHARS, .formats = CW_TO_TERMINAL, .offset = offset, .right = right};
+}
+
+/* A column that --sort knows; `title` NULL: under its name there. */
+static void add_group_column(struct list *l, const char *name, const char *title)
+{
+    const struct cw_group_column *c = cw_group_column_find(CW_GROUPS_OF_RANGES, name, strlen(name));
+    add_column(l, title ? title : c->name, offsetof(struct line, cells) + l->shown_count * sizeof *l->one.cells, true);
+    l->shown[l->shown_count++] = c;
 }
 
 /* Which columns there are. */
@@ -354,22 +343,21 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
 {
     const struct cw_output_rows *rows = l->rows;
     const bool timed = rows->groups->total > 0;
-    l->column_count = 0;
+    l->column_count = l->shown_count = 0;
     if (rows->groups->by == CW_BY_RANGE)
         add_column(l, "number", offsetof(struct line, range), true);
     if (form.launches && rows->groups->by != CW_BY_RANGE)
-        add_column(l, cw_groups_are_of_launches(rows->groups) ? "launches" : "ranges", offsetof(struct line, launches),
-                   true);
+        add_group_column(l, "launches", cw_groups_are_of_launches(rows->groups) ? NULL : "ranges");
     if (rows->groups->by == CW_BY_FAMILY && cw_groups_are_of_launches(rows->groups) && form.launches)
         add_column(l, "kernels", offsetof(struct line, kernels), true);
     if (timed && form.total)
-        add_column(l, "total", offsetof(struct line, total), true);
+        add_group_column(l, "total", NULL);
     if (timed)
-        add_column(l, "share", offsetof(struct line, share), true);
+        add_group_column(l, "share", NULL);
     if (timed && form.mean)
-        add_column(l, "mean", offsetof(struct line, mean), true);
+        add_group_column(l, "mean", NULL);
     if (timed && form.spread)
-        add_column(l, "spread", offsetof(struct line, spread), true);
+        add_group_column(l, "spread", NULL);
     if (rows->joined && form.gap)
         add_column(l, "gap before", offsetof(struct line, gap), true);
     if (l->slower && form.gap)
@@ -385,7 +373,7 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
         add_column(l, "limited by", offsetof(struct line, limiter), false);
     if (l->findings && form.finding)
         add_column(l, "first finding", offsetof(struct line, finding), false);
-    if (l->shapes && form.shape)
+    if (l->shape_width && form.shape)
         add_column(l, "grid / block", offsetof(struct line, shape), false);
     add_column(l, subject(rows), offsetof(struct line, name), false);
     return (struct cw_output_table){.columns = l->columns,
@@ -402,11 +390,9 @@ static int name_room(struct list *l, struct form form, unsigned width)
     struct cw_terminal_layout layout = {0};
     const struct cw_output_table t = lay_out(l, form);
     int room = (int)width;
-    l->name_width = l->name_least;
     cw_terminal_measure(&layout, &t);
     for (size_t k = 0; k + 1 < t.column_count; k++)
         room -= 2 + layout.widths[k];
-    l->name_width = 0;
     return room - 2;
 }
 
@@ -444,7 +430,7 @@ static bool choose_form(struct list *l, const struct cw_terminal_style *style, s
                                    : sizeof with_times / sizeof *forms;
     for (size_t i = 0; metrics <= MOST_METRICS && i < count; i++) {
         const int name = forms[i].spread || (forms[i].shape && !metrics) ? l->name_usual : l->name_least;
-        const int least = forms[i].shape ? name : name + l->mark_width;
+        const int least = forms[i].shape ? name : name + (int)l->shape_width;
         *form = forms[i];
         if (!style->width || name_room(l, *form, style->width) >= least)
             return true;
@@ -509,16 +495,14 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
     const struct cw_result *r = l->rows->result;
     const int room = style->width ? name_room(l, form, style->width) : 0;
     const struct cw_output_table t = lay_out(l, form);
-    l->name_width = style->width ? (room > l->name_least ? room : l->name_least) : 0;
     if (!style->quiet)
         (l->rows->joined ? put_joined_summary : put_summary)(l->rows, style->width, out);
     if (form.letters && r->metric_count)
         put_letters(l, out);
-    cw_row_names_make(&l->apart, l->names, form.shape ? NULL : l->marks, l->rows->count, (size_t)l->name_width,
-                      l->arena);
+    cw_row_names_fit(l->names, (size_t)(!style->width ? 0 : room > l->name_least ? room : l->name_least), !form.shape);
     cw_terminal_measure(&layout, &t);
     cw_terminal_put(&layout, &t, out);
-    cw_row_names_free(&l->apart);
+    cw_row_names_free(l->names);
     for (size_t i = 0; i < (size_t)r->metric_count * r->row_count; i++)
         layout.seen[r->statuses[i]] = true;
     if (style->quiet)
@@ -532,7 +516,7 @@ static enum cw_status put_rows(const struct cw_output_rows *rows, const struct c
 {
     struct list list = {.rows = rows, .arena = cw_arena_create()};
     struct form form = {0};
-    const enum cw_status status = list.arena ? list_names(&list, err) : cw_error_nomem(err);
+    const enum cw_status status = list.arena ? name_rows(&list, err) : cw_error_nomem(err);
     if (status == CW_OK) {
         look_for_advice(&list);
         look_for_joined(&list);

@@ -387,9 +387,9 @@ struct metric_line {
 
 struct lines {
     const struct cw_ranks *ranks;
-    const uint64_t *order;           /* of spreads */
-    size_t name_width, metric_width; /* of the last columns; 0: any */
-    struct cw_row_names apart;       /* of kernels; without names, until the width is known */
+    const uint64_t *order;      /* of spreads */
+    size_t metric_width;        /* of the last column; 0: any */
+    struct cw_row_names *names; /* of kernels */
     struct kernel_line kernel;
     struct metric_line metric;
 };
@@ -446,10 +446,7 @@ static struct cw_output_row kernel_row(const struct cw_output_table *t, uint64_t
     put_rank(line->greatest_rank, r, &k->time, k->time.greatest_rank);
     put_percent(line->imbalance, k->time.imbalance);
     cw_terminal_integer(k->time.outliers, line->outliers);
-    if (l->apart.names)
-        cw_row_name(&l->apart, (uint32_t)i, line->name);
-    else
-        cw_shorten(k->name, l->name_width, line->name);
+    cw_row_name(l->names, (uint32_t)i, line->name);
     return (struct cw_output_row){.record = line};
 }
 
@@ -678,23 +675,17 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
     return CW_OK;
 }
 
-/* False when out of memory. */
-static bool tell_apart(struct lines *l, uint32_t count, struct cw_arena *arena)
+/* The names of the first `count` kernels. False when out of memory. */
+static bool name_kernels(struct lines *l, uint32_t count, struct cw_arena *arena)
 {
-    const struct cw_ranks *r = l->ranks;
-    const char **names = cw_arena_alloc(arena, count, sizeof *names),
-               **marks = cw_arena_alloc(arena, count, sizeof *marks);
-    for (uint32_t i = 0; names && marks && i < count; i++) {
-        const struct cw_rank_kernel *k = &r->kernels[i];
-        char text[CW_ROW_MARK_SIZE];
-        names[i] = k->name;
-        marks[i] = *k->kernel ? cw_arena_strdup(arena, cw_row_shape(k->grid, k->block, text)) : "";
-        if (!marks[i])
+    size_t shapes;
+    l->names = cw_row_names_create(count, arena);
+    for (uint32_t i = 0; l->names && i < count; i++) {
+        const struct cw_rank_kernel *k = &l->ranks->kernels[i];
+        if (!cw_row_names_set(l->names, i, k->name, *k->kernel ? k->grid : NULL, k->block))
             return false;
     }
-    if (names && marks)
-        cw_row_names_make(&l->apart, names, marks, count, l->name_width, arena);
-    return names && marks;
+    return l->names && cw_row_names_compare(l->names, &shapes);
 }
 
 enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_terminal_style *style, FILE *out,
@@ -703,7 +694,7 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
     const struct cw_ranks_view *v = o->result;
     const struct cw_ranks *r = v->ranks;
     const size_t top = v->top ? v->top : TOP;
-    struct lines lines = {.ranks = r, .name_width = LEAST_NAME};
+    struct lines lines = {.ranks = r};
     struct cw_output_column columns[MOST_COLUMNS];
     struct cw_output_table kernels = {
         .columns = columns,
@@ -712,20 +703,20 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
         .row_count = r->kernel_count < top ? r->kernel_count : top,
         .row = kernel_row,
         .content = &lines};
+    struct cw_arena *arena = cw_arena_create();
+    if (!arena || !name_kernels(&lines, (uint32_t)kernels.row_count, arena)) {
+        cw_arena_destroy(arena);
+        return cw_error_nomem(err);
+    }
     if (style->width && find_room(&kernels, style) < LEAST_NAME)
         kernels.column_count =
             take_columns(columns, kernel_columns, COUNT(kernel_columns), KERNEL_WIDE, group_title(r));
     const int room = find_room(&kernels, style);
-    lines.name_width = !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME;
-    struct cw_arena *arena = cw_arena_create();
-    if (!arena || !tell_apart(&lines, (uint32_t)kernels.row_count, arena)) {
-        cw_arena_destroy(arena);
-        return cw_error_nomem(err);
-    }
+    cw_row_names_fit(lines.names, !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME, true);
     if (!style->quiet)
         put_summary(v, out);
     cw_terminal_print(&kernels, out);
-    cw_row_names_free(&lines.apart);
+    cw_row_names_free(lines.names);
     cw_arena_destroy(arena);
     put_more(r->kernel_count, top, "kernels", out);
     enum cw_status status = put_sentences(r, top, style, out, err);

@@ -172,6 +172,14 @@ const char *cw_terminal_time(double ns, char text[CW_TIME_TEXT_SIZE])
     return text;
 }
 
+const char *cw_terminal_amount(double value, const char *unit, char text[CW_TIME_TEXT_SIZE])
+{
+    char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
+    const double factor = cw_terminal_factor(value, unit, shown);
+    snprintf(text, CW_TIME_TEXT_SIZE, "%s %s", cw_terminal_number(value / factor, number), shown);
+    return text;
+}
+
 void cw_terminal_title(const char *text, const struct cw_terminal_style *style, FILE *out)
 {
     fputs(style->bold ? "\033[1m" : "", out);

@@ -42,6 +42,8 @@ const char *cw_terminal_integer(uint64_t value, char text[CW_NUMBER_SIZE]);
 /* "1.234 ms" of nanoseconds. Returns `text`. */
 enum { CW_TIME_TEXT_SIZE = CW_NUMBER_SIZE + CW_UNIT_SIZE };
 const char *cw_terminal_time(double ns, char text[CW_TIME_TEXT_SIZE]);
+/* "21.76 kB" of bytes, "1.2 GB/s" of bytes/s. Returns `text`. */
+const char *cw_terminal_amount(double value, const char *unit, char text[CW_TIME_TEXT_SIZE]);
 /* "12.3%" of 0.123, "<0.1%" of less that is something, "-" of NaN. Returns `text`. */
 enum { CW_PERCENT_SIZE = 16 };
 const char *cw_terminal_percent(double part, char text[CW_PERCENT_SIZE]);

@@ -152,9 +152,8 @@ void cw_cell_count(uint64_t count, struct cw_text_cell *cell)
 
 void cw_cell_amount(double value, const char *unit, struct cw_text_cell *cell)
 {
-    char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
-    const double factor = cw_terminal_factor(value, unit, shown);
-    snprintf(cell->text, CW_CELL_SIZE, "%.20s %.20s", cw_terminal_number(value / factor, number), shown);
+    char text[CW_TIME_TEXT_SIZE];
+    snprintf(cell->text, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_terminal_amount(value, unit, text));
     cell->value = value;
 }
 

@@ -57,11 +57,6 @@ double cw_part_of(double some, double all);
 /* "0 NVIDIA H100"; `device`: of the file, or CW_NO_TRACE_DEVICE. */
 void cw_text_device_name(const struct cw_text_page *page, uint32_t device, char *text, size_t size);
 
-/* A list of what ran on the GPU, or of calls; `items`: what the column of counts is of, `more`: many of
- * the rows. */
-void cw_text_put_list(const struct cw_text_page *page, const char *title, const struct cw_timeline_rows *rows,
-                      const char *items, const char *name, const char *more);
-
 /* How the GPUs were used: how busy they were, why they were idle, and when longest. */
 void cw_text_put_devices(const struct cw_text_page *page);
 void cw_text_put_idle(const struct cw_text_page *page);

@@ -12,29 +12,9 @@
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-/* Which cells a list has, in the order of the columns. */
-enum cell {
-    COUNT,
-    TOTAL,
-    SHARE,
-    OWN,
-    MEAN,
-    LEAST,
-    GREATEST,
-    BYTES,
-    RATE,
-    FAILED,
-    RANGES,
-    WALL,
-    MEDIAN,
-    FASTEST,
-    SLOWEST,
-    NODES
-};
-
 struct list {
     const struct cw_timeline_rows *rows;
-    enum cell cells[CW_CELLS];
+    const struct cw_group_column *columns[CW_CELLS]; /* NULL: the bandwidth, which files leave to their readers */
 };
 
 /* Which of several ranges was the slowest: behind their name, where there is room for both. */
@@ -63,63 +43,40 @@ static void put_longest(const struct cw_timeline *t, const struct cw_timeline_gp
                                         : cw_trace_kinds[g->kind].name);
 }
 
+/* Groups that ran in no range, or were traced without their nodes, have none of these numbers. */
+static bool is_unknown(const struct cw_timeline_groups *groups, const struct cw_group_column *c,
+                       const struct cw_group_row *row)
+{
+    const size_t at = c->column.offset;
+    return isnan(cw_group_column_value(c, row)) ||
+           (at == offsetof(struct cw_group_row, share) && !(groups->total > 0)) ||
+           (at == offsetof(struct cw_group_row, ranges) && !row->ranges) ||
+           (at == offsetof(struct cw_group_row, nodes) && !row->nodes) ||
+           (at == offsetof(struct cw_group_row, launches) && groups->by == CW_TIMELINE_BY_GRAPH && !row->nodes);
+}
+
+static void fill_cell(const struct cw_timeline_groups *groups, const struct cw_group_column *c,
+                      const struct cw_group_row *row, struct cw_text_cell *cell)
+{
+    char text[CW_TIME_TEXT_SIZE];
+    if (!c) {
+        cw_cell_amount(row->total > 0 ? row->bytes / (row->total / 1e9) : 0, "bytes/s", cell);
+    } else if (is_unknown(groups, c, row)) {
+        cw_cell_none(cell);
+    } else {
+        snprintf(cell->text, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_group_column_text(c, row, text));
+        cell->value = cw_group_column_value(c, row);
+    }
+}
+
 static void fill_group(struct cw_text_lines *l, uint32_t row)
 {
     const struct list *list = l->content;
     const struct cw_timeline_groups *groups = &list->rows->groups;
     const struct cw_timeline_group *g = &groups->items[list->rows->rows[row]];
-    for (size_t k = 0; k < l->count; k++) {
-        struct cw_text_cell *cell = &l->cells[k];
-        switch (list->cells[k]) {
-        case COUNT: /* a graph that was traced as a whole tells nothing of its nodes */
-            groups->by != CW_TIMELINE_BY_GRAPH || g->nodes ? cw_cell_count(g->count, cell) : cw_cell_none(cell);
-            break;
-        case TOTAL:
-            cw_cell_time(g->total, cell);
-            break;
-        case SHARE:
-            cw_cell_percent(cw_part_of(g->total, groups->total), cell);
-            break;
-        case OWN:
-            cw_cell_time(g->own, cell);
-            break;
-        case MEAN:
-            cw_cell_time(cw_timeline_group_mean(g), cell);
-            break;
-        case LEAST:
-            cw_cell_time(g->least, cell);
-            break;
-        case GREATEST:
-            cw_cell_time(g->greatest, cell);
-            break;
-        case BYTES:
-            cw_cell_amount(g->bytes, "bytes", cell);
-            break;
-        case RANGES:
-            g->ranges ? cw_cell_count(g->ranges, cell) : cw_cell_none(cell); /* what ran in no range */
-            break;
-        case WALL:
-            g->ranges ? cw_cell_time(g->wall, cell) : cw_cell_none(cell);
-            break;
-        case MEDIAN:
-            g->ranges ? cw_cell_time(g->median, cell) : cw_cell_none(cell);
-            break;
-        case FASTEST:
-            g->ranges ? cw_cell_time(g->fastest, cell) : cw_cell_none(cell);
-            break;
-        case NODES:
-            g->nodes ? cw_cell_count(g->nodes, cell) : cw_cell_none(cell);
-            break;
-        case SLOWEST:
-            g->ranges ? cw_cell_time(g->longest, cell) : cw_cell_none(cell);
-            break;
-        case RATE:
-            cw_cell_amount(g->total > 0 ? g->bytes / (g->total / 1e9) : 0, "bytes/s", cell);
-            break;
-        default:
-            cw_cell_count(g->failed, cell);
-        }
-    }
+    const struct cw_group_row numbers = cw_timeline_group_row(groups, list->rows->rows[row]);
+    for (size_t k = 0; k < l->count; k++)
+        fill_cell(groups, list->columns[k], &numbers, &l->cells[k]);
     char name[CW_TIMELINE_NAME_SIZE];
     cw_elide(cw_timeline_group_name(groups, list->rows->rows[row], name), l->text, sizeof l->text);
     if (cw_timeline_by_ranges(groups->by) && g->ranges > 1)
@@ -156,56 +113,51 @@ static void tell_others(struct cw_text_lines *l, const struct cw_timeline_groups
                  groups->other_thread == 1 ? "s" : "");
 }
 
-/* Which columns a list has in a terminal of this width; how many. */
-static size_t choose_cells(const struct cw_text_page *p, const struct cw_timeline_rows *rows, enum cell cells[CW_CELLS])
+/* Chooses the columns of a list in a terminal of this width; `items`: the title of a column of counts. */
+static void choose_columns(struct cw_text_lines *l, struct list *list, const struct cw_text_page *p, const char *items)
 {
+    const struct cw_timeline_rows *rows = list->rows;
     const enum cw_timeline_by by = rows->groups.by;
     const unsigned width = p->o->wide || !p->style->width ? 1000 : p->style->width;
-    const bool timed = cw_timeline_by_ranges(by) || by == CW_TIMELINE_BY_GRAPH, copies = by == CW_TIMELINE_BY_COPY;
+    const bool graphs = by == CW_TIMELINE_BY_GRAPH, copies = by == CW_TIMELINE_BY_COPY;
+    const bool timed = cw_timeline_by_ranges(by) || graphs;
     const struct {
-        enum cell cell;
+        const char *name, *title; /* NULL: its name */
         bool shown;
-    } all[] = {{RANGES, timed},
-               {WALL, timed && width >= 112},
-               {FASTEST, timed && width >= 124},
-               {MEDIAN, timed},
-               {SLOWEST, timed},
-               {COUNT, true},
-               {NODES, by == CW_TIMELINE_BY_GRAPH},
-               {TOTAL, true},
-               {SHARE, true},
-               {OWN, cw_timeline_by_ranges(by) && width >= 96},
-               {MEAN, !timed},
-               {LEAST, !timed && !copies && width >= 96},
-               {GREATEST, !timed && !copies},
-               {BYTES, copies},
-               {RATE, copies},
-               {FAILED, has_failed(rows)}};
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all && count < CW_CELLS; i++)
-        if (all[i].shown)
-            cells[count++] = all[i].cell;
-    return count;
+    } all[] = {{"ranges", graphs ? items : NULL, timed},
+               {"wall", NULL, timed && width >= 112},
+               {"fastest", NULL, timed && width >= 124},
+               {"median", NULL, timed},
+               {"slowest", NULL, timed},
+               {"launches", graphs ? "nodes run" : items, true},
+               {"nodes", NULL, graphs},
+               {"total", NULL, true},
+               {"share", NULL, true},
+               {"self", NULL, cw_timeline_by_ranges(by) && width >= 96},
+               {"mean", NULL, !timed},
+               {"least", NULL, !timed && !copies && width >= 96},
+               {"greatest", NULL, !timed && !copies},
+               {"bytes", NULL, copies},
+               {"bandwidth", NULL, copies},
+               {"failed", NULL, has_failed(rows)}};
+    for (size_t i = 0; i < sizeof all / sizeof *all && l->count < CW_CELLS; i++)
+        if (all[i].shown) {
+            list->columns[l->count] =
+                cw_group_column_find(cw_timeline_group_kind(by), all[i].name, strlen(all[i].name));
+            l->columns[l->count++] = all[i].title ? all[i].title : all[i].name;
+        }
 }
 
-void cw_text_put_list(const struct cw_text_page *p, const char *title, const struct cw_timeline_rows *rows,
-                      const char *items, const char *name, const char *more)
+static void put_list(const struct cw_text_page *p, const char *title, const struct cw_timeline_rows *rows,
+                     const char *items, const char *name, const char *more)
 {
-    static const char *const names[] = {"",         "total",   "share",     "self",   "mean",   "least",
-                                        "greatest", "bytes",   "bandwidth", "failed", "ranges", "wall",
-                                        "median",   "fastest", "slowest",   "nodes"};
-    const bool by_graph = rows->groups.by == CW_TIMELINE_BY_GRAPH;
     struct list list = {.rows = rows};
     struct cw_text_lines l = {.fill = fill_group, .name = name, .rows = rows->count, .content = &list};
     l.names = cw_timeline_by_ranges(rows->groups.by) ? CW_NAMES_PATHS
               : rows->groups.by == CW_TIMELINE_BY_KERNEL || rows->groups.by == CW_TIMELINE_BY_FAMILY
                   ? CW_NAMES_FUNCTIONS
                   : CW_NAMES_WORDS;
-    l.count = choose_cells(p, rows, list.cells);
-    for (size_t k = 0; k < l.count; k++)
-        l.columns[k] = list.cells[k] == COUNT    ? by_graph ? "nodes run" : items
-                       : list.cells[k] == RANGES ? by_graph ? items : names[RANGES]
-                                                 : names[list.cells[k]];
+    choose_columns(&l, &list, p, items);
     tell_left(&l, rows, more);
     if (l.names == CW_NAMES_PATHS)
         tell_others(&l, &rows->groups);
@@ -405,7 +357,7 @@ void cw_text_put_sections(const struct cw_text_page *p)
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].rows->count)
-            cw_text_put_list(p, lists[i].title, lists[i].rows, lists[i].items, lists[i].name, lists[i].more);
+            put_list(p, lists[i].title, lists[i].rows, lists[i].items, lists[i].name, lists[i].more);
     if (p->o->within)
         return;
     put_latencies(p);
@@ -471,7 +423,7 @@ void cw_text_put_main_list(const struct cw_text_page *p)
              cw_terminal_time(list->groups.total, text), cw_terminal_integer(count_items(&list->groups), number),
              items_of(by));
     /* quiet, a list alone needs no title */
-    cw_text_put_list(p, !p->o->sections && p->style->quiet ? NULL : title, list, items_of(by), names[by], "rows");
+    put_list(p, !p->o->sections && p->style->quiet ? NULL : title, list, items_of(by), names[by], "rows");
 }
 
 void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_terminal_style *style, FILE *out)
