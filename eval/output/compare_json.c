@@ -125,7 +125,7 @@ static void put_usage(FILE *out, const char *name, const struct cw_timeline_usag
     fputs("}}", out);
 }
 
-/* Of traces. */
+/* Members of traces alone. */
 static void put_trace(FILE *out, const struct cw_diff_output *trace)
 {
     if (trace->a_usage) {

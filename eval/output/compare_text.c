@@ -21,7 +21,7 @@ enum {
     METRIC_REST = 55 /* of a metric's line, beside its name */
 };
 
-/* What is compared, in words. */
+/* The groups that are compared, in words. */
 struct words {
     const char *groups, *one, *many; /* of many a group is made */
     const char *single, *otherwise;
@@ -46,7 +46,7 @@ struct writing {
     FILE *out;
     unsigned width;
     struct cw_terminal_layout *seen;  /* statuses */
-    const struct cw_row_names *names; /* of the matches that are shown */
+    const struct cw_row_names *names; /* of the matches shown */
 };
 
 /* "1.234 ms", "21.76 kB" */
@@ -73,7 +73,7 @@ static const char *time_text(double ns, bool sign, char text[VALUE_SIZE])
     return text;
 }
 
-/* "+12.3 %" of the value before. */
+/* "+12.3 %" of the first value. */
 static const char *percent_text(double a, double b, char text[VALUE_SIZE])
 {
     const double percent = 100 * (b - a) / fabs(a);
@@ -88,7 +88,7 @@ static const char *percent_text(double a, double b, char text[VALUE_SIZE])
     return text;
 }
 
-/* ---- what the captures are of ----------------------------------------------------------------------------------- */
+/* ---- the captures ------------------------------------------------------------------------------------------------ */
 
 static void put_side(const struct writing *w, const char *which, const char *source, const struct cw_side *side)
 {
@@ -114,10 +114,10 @@ static void put_differences(const struct writing *w)
         other = other || d->other;
     }
     if (other)
-        fputs("Of another chip, device or plan values may differ for that alone.\n", w->out);
+        fputs("Values may differ because of another chip, device or plan alone.\n", w->out);
 }
 
-/* How many launches have no time, which the total lacks. */
+/* How many launches have no time, so that the total lacks them. */
 static uint64_t count_untimed(const struct cw_groups *g)
 {
     uint64_t count = 0;
@@ -144,12 +144,10 @@ static void put_time(const struct writing *w)
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------- */
 
-/* What changed most of a kernel: time, or which kernels there are; counts of what the program asks for; other values.
- */
+/* The greatest change of a kernel: its time, or that it came or went; exact counts; measured values. */
 enum what { CHANGED_TIME, CHANGED_COUNTS, CHANGED_VALUES, UNJUDGED, CHANGED_NOTHING };
 
-/* A match and the metrics that changed: counts first, then those that weigh most. Behind them those that nobody can
- * judge.
+/* The changed metrics of a match: exact counts first, then the heaviest; behind them the metrics that nobody can judge.
  */
 struct changes {
     uint32_t *metrics, count, unjudged;
@@ -159,10 +157,10 @@ struct changes {
     enum what what;
 };
 
-/* Heavier than any change: exact counts. Lighter than any: values that are in doubt. */
+/* Exact counts weigh more than any change, doubtful values less. */
 static const double exact_weight = 4, doubtful_weight = 1e-9;
 
-/* What is to be said of a metric's values: the status of the side that is worse. */
+/* The status that stands behind a metric's values: the worse of both sides. */
 static enum cw_value_status status_of(const struct cw_change *change)
 {
     return change->a_status > change->b_status ? change->a_status : change->b_status;
@@ -222,7 +220,7 @@ static void put_shape(const struct cw_range *r, char *text, size_t size)
                  r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
 }
 
-/* The one of row `row`. */
+/* Prints the match of row `row`. */
 static void put_match(const struct writing *w, uint32_t row, const struct cw_match *m)
 {
     const struct cw_groups *a = &w->c->a.groups, *b = &w->c->b.groups;
@@ -251,7 +249,7 @@ static void put_match(const struct writing *w, uint32_t row, const struct cw_mat
     }
 }
 
-/* A long name has a line of its own: its end says as much as its begin. */
+/* A long name has a line of its own, since its end says as much as its begin. */
 static void put_metric(const struct writing *w, const struct cw_match *m, uint32_t metric)
 {
     const struct cw_result *means = &w->c->a.means;
@@ -295,11 +293,11 @@ static void put_kernel(const struct writing *w, uint32_t row, const struct cw_ma
 
 /* ---- all of them ------------------------------------------------------------------------------------------------ */
 
-/* Matches in the order in which they are told, and how many of each kind there are. */
+/* Matches in the order of printing, and how many there are of each kind. */
 struct all {
     uint32_t *order, count[CHANGED_NOTHING + 1], slower, faster, others; /* others: added, gone, launched otherwise */
-    uint32_t unjudged;      /* have values that nobody can judge, whatever else of them changed */
-    double lost, won, a, b; /* ns; a and b: of what did not change */
+    uint32_t unjudged;      /* have values that nobody can judge, among other changes */
+    double lost, won, a, b; /* ns; a and b: of unchanged matches */
     bool spread;            /* some kernel has several launches */
 };
 
@@ -316,7 +314,7 @@ static void add_time(struct all *all, const struct cw_comparison *c, const struc
     }
 }
 
-/* Those whose time changed, those whose counts did, others; each by the change of time, as they stand. */
+/* Matches with changed time first, then with changed counts, then others; each kind by the change of time. */
 static void sort_matches(struct all *all, const struct cw_comparison *c, struct changes *changes, uint8_t *whats)
 {
     uint32_t next[CHANGED_NOTHING + 1] = {0};
@@ -352,11 +350,11 @@ static void put_verdict(const struct writing *w, const struct all *all)
 {
     bool first = true;
     char others[64];
-    const char *all_but = all->unjudged ? "of what can be judged, " : "";
+    const char *all_but = all->unjudged ? "of the values that can be judged, " : "";
     const bool nothing = all->count[CHANGED_NOTHING] + all->count[UNJUDGED] == w->c->match_count;
     snprintf(others, sizeof others, "added, gone or %s", w->words->otherwise);
     if (nothing && all->spread) {
-        fprintf(w->out, "%snothing changed beyond what %s differ by\n", all_but, w->words->many);
+        fprintf(w->out, "%snothing changed beyond the usual difference between %s\n", all_but, w->words->many);
     } else if (nothing) {
         fprintf(w->out, "%snothing changed: no exact count, and nothing else by more than 2 %%\n", all_but);
     } else {
@@ -399,7 +397,7 @@ static struct cw_row_names *name_matches(const struct writing *w, const uint32_t
     return names;
 }
 
-/* `what` they are by, as the list says it. False when out of memory. */
+/* `what`: the order of the list, for its heading. False when out of memory. */
 static bool put_kernels(const struct writing *to, size_t top, const char *what, const struct all *all,
                         struct changes *changes, struct cw_arena *arena)
 {
@@ -431,7 +429,7 @@ static bool put_kernels(const struct writing *to, size_t top, const char *what, 
     return true;
 }
 
-/* What is needed to go through a comparison. */
+/* State for one walk through a comparison. */
 struct going {
     struct all all;
     struct changes changes;
@@ -460,8 +458,7 @@ static void put_row(const struct writing *w, const char *what, double a, double 
                   time_text(a, false, before), time_text(b, false, after), what);
 }
 
-/* What GPUs did all the time, and what they waited for; of causes those that are a hundredth of it on one of the sides.
- */
+/* How long GPUs worked and were idle, with the causes that take a hundredth of the time on one of the sides. */
 static void put_usage(const struct writing *w, const struct cw_diff_output *t)
 {
     struct cw_idle_sum a, b;
@@ -469,7 +466,7 @@ static void put_usage(const struct writing *w, const struct cw_diff_output *t)
         return;
     a = cw_idle_add(t->a_usage);
     b = cw_idle_add(t->b_usage);
-    fputs("     change        %           A           B  the GPUs' time, and while what they were idle\n", w->out);
+    fputs("     change        %           A           B  the GPUs' time, and the causes of idle time\n", w->out);
     put_row(w, "all of it", a.traced, b.traced);
     put_row(w, "something ran", a.busy, b.busy);
     put_row(w, "idle", a.idle, b.idle);
@@ -582,7 +579,7 @@ static const char *part_text(double part, char text[CW_NUMBER_SIZE])
 
 enum { LABEL_SHOWN = 84, SLOWDOWN_LABEL_SHOWN = 52, NEEDED_SHOWN = 3 }; /* in lines of 100 columns */
 
-/* "name (4, 1, 1)x(128, 1, 1)" in so many columns: the name is shortened. */
+/* "name (4, 1, 1)x(128, 1, 1)" in `width` columns, with the name shortened. */
 static const char *shorten_label(const char *label, size_t width, char text[CW_SHORT_SIZE])
 {
     char shape[CW_SHORT_SIZE] = "";
@@ -601,7 +598,7 @@ static const char *shorten_label(const char *label, size_t width, char text[CW_S
     return text;
 }
 
-/* What "same" means: smaller changes do not show. */
+/* The least slow-downs that would show: smaller ones pass as "same". */
 static void put_slowdown(FILE *out, const struct cw_gate_slowdown *s, const char *of_least, const char *of_most)
 {
     char text[CW_NUMBER_SIZE], label[CW_SHORT_SIZE];
@@ -643,7 +640,7 @@ static const char *label_of(const struct cw_gate_output *o, uint32_t match, stru
     return cw_group_label(&c->a.groups, c->matches[match].a, 0, arena);
 }
 
-/* Kernels in which less shows than is needed. */
+/* Kernels in which the needed slow-down would not show. */
 static enum cw_status put_needed(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena,
                                  struct cw_error *err)
 {

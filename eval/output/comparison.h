@@ -1,4 +1,4 @@
-/* Writes what a comparison of captures found: changes (diff), and verdicts by rules (gate). */
+/* Writers for comparisons of captures: changes (diff), and verdicts by rules (gate). */
 #ifndef CW_EVAL_OUTPUT_COMPARISON_H
 #define CW_EVAL_OUTPUT_COMPARISON_H
 
@@ -24,9 +24,9 @@ struct cw_gate_output {
 /* The functions below are cw_file_render (base/file.h): `output` is a struct cw_diff_output or cw_gate_output. They
  * return CW_ERR_NOMEM alone. */
 
-/* For people: how many kernels changed, how the captures differ, time, then the kernels that changed with their changed
- * metrics. Kernels whose time changed stand first, then kernels whose exact counts changed. Exact counts are the first
- * metrics of a kernel, then the heaviest (cw_compare_weight); dust is left out. */
+/* For people: the number of changed kernels, the differences between the captures, time, then each changed kernel with
+ * its changed metrics. Kernels with changed time stand first, then kernels with changed exact counts. Of a kernel's
+ * metrics exact counts stand first, then the heaviest (cw_compare_weight); dust is left out. */
 enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err);
 /* All of it, as data/schemas/diff.schema.json describes. */
 enum cw_status cw_diff_write_json(FILE *out, const void *output, struct cw_error *err);
@@ -37,7 +37,7 @@ enum cw_status cw_gate_print(FILE *out, const void *output, struct cw_error *err
 /* All of it, as data/schemas/gate.schema.json describes. */
 enum cw_status cw_gate_write_json(FILE *out, const void *output, struct cw_error *err);
 
-/* For people: what rules learnt from `runs` hold, their noise, and the slow-downs that would show. `path`: of the
+/* For people: the size of rules learnt from `runs`, their noise, and the slow-downs that would show. `path`: of the
  * rules. */
 void cw_gate_print_summary(FILE *out, const char *path, const struct cw_gate_runs *runs,
                            const struct cw_gate_summary *summary);

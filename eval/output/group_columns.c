@@ -11,7 +11,7 @@ enum {
     TRACE = CW_GROUPS_OF_KERNELS | CW_GROUPS_OF_ITEMS | CW_GROUPS_OF_CALLS | CW_GROUPS_OF_NVTX | CW_GROUPS_OF_GRAPHS,
     ALL = CW_GROUPS_OF_RANGES | TRACE,
     WALLS = CW_GROUPS_OF_NVTX | CW_GROUPS_OF_GRAPHS,
-    LAUNCHED = ALL & ~WALLS, /* the median is that of launches; of the others it is that of walls */
+    LAUNCHED = ALL & ~WALLS, /* the median of launches; the other kinds have one of walls */
     MOVED = CW_GROUPS_OF_ITEMS | WALLS
 };
 

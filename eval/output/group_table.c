@@ -17,14 +17,14 @@ enum {
     MOST_METRICS = 8,
     MANY_KERNELS = 10,
     NAME_LEAST = 20,
-    NAME_USUAL = 40, /* for less, columns are left out that few look for */
+    NAME_USUAL = 40, /* with less room, the rarely wanted columns go */
     CELL_SIZE = 48,
     LIST_COLUMNS = 14,
     GROUP_COLUMNS = 5,
     FINDING_SIZE = 64
 };
 
-/* ---- what it was ------------------------------------------------------------------------------------------------ */
+/* ---- summary ----------------------------------------------------------------------------------------------------- */
 
 static void put_devices(const struct cw_groups *groups, FILE *out)
 {
@@ -45,7 +45,7 @@ static void put_devices(const struct cw_groups *groups, FILE *out)
                   data->complete ? "" : ", incomplete");
 }
 
-/* What a row is: ranges of users have no kernel, but a name. */
+/* The title of a row; user ranges have a name and no kernel. */
 static const char *subject(const struct cw_output_rows *rows)
 {
     static const char *const subjects[CW_BY__COUNT] = {"kernel", "family", "range", "NVTX range",
@@ -65,7 +65,7 @@ static void put_counts(const struct cw_output_rows *rows, FILE *out)
     uint64_t ranges = 0;
     for (uint32_t i = 0; i < groups->count; i++)
         ranges += groups->items[i].count;
-    const bool part = ranges < groups->range_count && groups->by != CW_BY_NVTX; /* a range may be in several paths */
+    const bool part = ranges < groups->range_count && groups->by != CW_BY_NVTX; /* a range may lie in several paths */
     const uint64_t all = part ? groups->range_count : ranges;
     cw_text_print(out, "%s", cw_terminal_integer(ranges, number));
     if (part)
@@ -107,7 +107,7 @@ static void put_whole(const struct cw_output_rows *rows, FILE *out)
     cw_text_print(out, ", %s %" PRIu32 " pass%s", how, passes, passes == 1 ? "" : "es");
 }
 
-/* Lines of a terminal end between words. */
+/* Lines of a terminal break between words. */
 static void put_lines(const struct cw_output_rows *rows, unsigned width, FILE *out)
 {
     char *text = NULL;
@@ -132,7 +132,7 @@ static void put_summary(const struct cw_output_rows *rows, unsigned width, FILE 
         fputs("No time was collected, so they are sorted by their number.\n", out);
     if (groups->nested)
         cw_text_print(
-            out, "%s of them lie within others and were counted apart from these: shares add up to more than all.\n",
+            out, "%s of them lie within others, and each was counted by itself: shares add up to more than 100 %%.\n",
             cw_terminal_integer(groups->nested, text));
     const struct cw_short_launches brief = cw_groups_find_short(groups);
     if (brief.many)
@@ -171,12 +171,12 @@ struct line {
 
 struct list {
     const struct cw_output_rows *rows;
-    int name_least, name_usual; /* what the names take of NAME_LEAST and of NAME_USUAL columns */
+    int name_least, name_usual; /* columns of the widest name, at most NAME_LEAST or NAME_USUAL */
     struct cw_arena *arena;
     struct cw_row_names *names;
     size_t shape_width;      /* columns of the widest shape behind a name, 0 where names alone tell the rows apart */
     bool limiters, findings; /* some row has one */
-    bool slower, partly;     /* of a join: some row took another time when it was counted, or has no metrics in part */
+    bool slower, partly;     /* of a join: some row took another time when it was counted, or lacks metrics in part */
     struct line one;
     const struct cw_group_column *shown[GROUP_COLUMNS];
     size_t shown_count;
@@ -213,10 +213,10 @@ static enum cw_status name_rows(struct list *l, struct cw_error *err)
     return l->names && cw_row_names_compare(l->names, &l->shape_width) ? CW_OK : cw_error_nomem(err);
 }
 
-/* What is told of a row in short. */
+/* The advice on a row, in short. */
 struct told {
     const char *limiter;        /* "" for none */
-    const struct cw_rule *rule; /* NULL for none that saves time: a note is none */
+    const struct cw_rule *rule; /* NULL if none saves time; notes do not */
     double gain;
 };
 
@@ -261,7 +261,7 @@ static void look_for_advice(struct list *l)
     }
 }
 
-/* The columns that the names take, of so many. */
+/* Columns of the widest name, at most `most`. */
 static int measure_names(const struct list *l, int most)
 {
     char text[CW_SHORT_SIZE];
@@ -274,7 +274,7 @@ static int measure_names(const struct list *l, int most)
     return widest;
 }
 
-/* What a join tells: what was idle before, and where the counted run was another. */
+/* Cells of a join: the idle time before a row, and how much slower the counted run was. */
 static void put_joined(const struct cw_joined_row *row, struct line *line)
 {
     const double slower = cw_joined_slower(row);
@@ -329,14 +329,14 @@ static void add_group_column(struct list *l, const char *name, const char *title
     l->shown[l->shown_count++] = c;
 }
 
-/* Which columns there are. */
+/* The columns of a list. */
 struct form {
-    bool mean, spread; /* where there are times */
-    bool shape;        /* where names do not tell the rows apart */
+    bool mean, spread; /* if there are times */
+    bool shape;        /* if names do not tell the rows apart */
     bool launches, total;
-    bool limiter, finding; /* where there is advice */
-    bool letters;          /* stand for the names of metrics */
-    bool gap;              /* of a join: and where the counted run was another */
+    bool limiter, finding; /* if there is advice */
+    bool letters;          /* in place of the names of metrics */
+    bool gap;              /* of a join: also how the counted run differs */
 };
 
 static struct cw_output_table lay_out(struct list *l, struct form form)
@@ -384,7 +384,7 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
                                     .content = l};
 }
 
-/* The columns that the window has left for the name. */
+/* The columns that the window leaves to the name. */
 static int name_room(struct list *l, struct form form, unsigned width)
 {
     struct cw_terminal_layout layout = {0};
@@ -396,7 +396,8 @@ static int name_room(struct list *l, struct form form, unsigned width)
     return room - 2;
 }
 
-/* The first form that leaves enough for the names; in a file or a pipe there is room for all. False where none does. */
+/* Chooses the first form that leaves enough room for the names. A file or a pipe has room for all. False if none does.
+ */
 static bool choose_form(struct list *l, const struct cw_terminal_style *style, struct form *form)
 {
 #define ALWAYS .launches = true, .total = true
@@ -475,7 +476,7 @@ static void put_joined_footer(const struct list *l, FILE *out)
         cw_text_print(out, "\nWhy, and what to change: metric-eval advise %s\n", l->rows->words);
 }
 
-/* Which letter stands for which metric. */
+/* Names the metric of each letter. */
 static void put_letters(const struct list *l, FILE *out)
 {
     const struct cw_result *r = l->rows->result;

@@ -8,15 +8,15 @@
 #include "eval/output/hdf5_late.h"
 #include "eval/output/output.h"
 
-/* A file being written. Sticky: after the first failure nothing more happens, and `finish` says what failed. */
+/* A file being written. After the first failure nothing more is written, and `finish` reports it. */
 struct file {
     const struct cw_new_file *out;
-    const char *what; /* failed */
-    int reason;       /* why, where the system said so */
+    const char *what; /* the object that could not be written, or NULL */
+    int reason;       /* errno of the failure, 0 if unknown */
     bool nomem;
-    enum cw_status unread; /* why a row could not be read, which is told */
+    enum cw_status unread; /* the status of a row that could not be read; its error is set */
     hid_t file, string, dataset_list, group_list, link_list;
-    /* HDF5 prints failures by itself unless told not to */
+    /* HDF5's own handler of failures, which prints them */
     H5E_auto2_t print;
     void *print_data;
 };
@@ -54,7 +54,7 @@ enum cw_status cw_hdf5_cannot_write(const char *path, const char *what, int reas
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
-/* Times of modification would make every file differ. */
+/* Without times of modification, since they would make every file differ. */
 static void open_file(struct file *f)
 {
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
@@ -76,7 +76,7 @@ static void open_file(struct file *f)
 static void begin(struct file *f, const struct cw_new_file *out)
 {
     *f = (struct file){.out = out};
-    /* failures are told by our own message, and closing what was never opened is no news */
+    /* our own message reports failures, and `finish` may close objects that were never opened */
     H5Eget_auto2(H5E_DEFAULT, &f->print, &f->print_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     open_file(f);
@@ -228,7 +228,7 @@ static const char *text_of(const struct cw_output_table *texts, uint32_t i)
     return *(const char *const *)cw_cell_at(texts->columns, texts->row(texts, i).record, 0);
 }
 
-/* CF allows these characters in the meaning of a flag. */
+/* CF allows only such characters in the meaning of a flag. */
 static bool is_word(const char *text)
 {
     const size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+@");
@@ -269,8 +269,8 @@ static void put_index(struct file *f, const struct marks *m, hid_t dataset)
     put_words(f, m, dataset);
 }
 
-/* xarray turns integers with a _FillValue into doubles. So only columns that lack a number have the attribute, and
- * times, which would lose their nanoseconds, never: xarray reads -2^63 as no time by itself, and netCDF4 by valid_min.
+/* xarray turns integers with a _FillValue into doubles, and times would lose their nanoseconds. So only columns that
+ * lack a number have the attribute, and times never: xarray reads -2^63 as no time by itself, and netCDF4 by valid_min.
  */
 static void put_unknown(struct file *f, const struct cw_output_column *c, hid_t dataset)
 {
@@ -301,7 +301,7 @@ static void put_marks(struct file *f, const struct marks *m, hid_t dataset)
 
 /* ---- datasets --------------------------------------------------------------------------------------------------- */
 
-/* Bytes of a dataset that are put together and written at a time, which are a chunk of the file. */
+/* Bytes of a dataset that are gathered and written at a time, as a chunk of the file. */
 enum { PIECE = 1 << 20, SINKS_MAX = 64 };
 
 /* A dataset that is being filled, row by row. */
@@ -309,10 +309,11 @@ struct sink {
     hid_t dataset, given;
     const struct cw_output_column *column;
     const struct cw_output_table *across;
-    bool values;                      /* the cells are the row's values, and not its record's */
-    bool numbers;                     /* they are the rows' numbers */
-    size_t size;                      /* of a cell */
-    uint64_t width, room, held, done; /* cells of a row; rows: of the piece, in it, before it */
+    bool values;  /* the cells are values of metrics, not of the record */
+    bool numbers; /* the cells are the rows' numbers */
+    size_t size;  /* of a cell */
+    uint64_t width, room, held,
+        done; /* width: cells of a row; the others: rows that fit the piece, are in it, are written */
     char *piece;
     struct marks marks;
 };
@@ -325,12 +326,12 @@ struct filling {
     size_t count;
 };
 
-/* Texts lie elsewhere in the file. Numbers of little change become much shorter; doubles of measurements hardly do, and
- * would cost more time than all else (docs/measurements.md). */
+/* Integers that change little shrink much under compression. Doubles of measurements hardly do, and would cost more
+ * time than all else (docs/measurements.md). Texts lie elsewhere in the file. */
 static hid_t creation_list(const struct file *f, const struct sink *s, const hsize_t sizes[2], int rank, bool deferred)
 {
     hid_t list = H5Pcopy(f->dataset_list);
-    if (deferred) { /* what several processes write lies in one piece, which is there at once */
+    if (deferred) { /* several processes write into one piece, allocated at once */
         H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
         H5Pset_fill_time(list, s->given == f->string ? H5D_FILL_TIME_ALLOC : H5D_FILL_TIME_NEVER);
         return list;
@@ -359,7 +360,8 @@ static void put_units(struct file *f, hid_t dataset, const struct cw_output_tabl
         put_text(f, dataset, "calendar", "proleptic_gregorian");
 }
 
-/* A dataset of the filling's group with a row for each of the table, of a column, across another table or NULL. */
+/* Adds a dataset of column `c` with a row for each of the table; `across`: the table of the second dimension, or NULL.
+ */
 static hid_t add_sink(struct filling *to, const struct cw_output_column *c, const struct cw_output_table *across)
 {
     struct file *f = to->f;
@@ -409,7 +411,7 @@ static void flush_sink(struct file *f, struct sink *s)
     s->held = 0;
 }
 
-/* The cells that a row has of a column. Values lie metric by metric, so that this transposes them. */
+/* Copies the cells of a row into the piece. Values lie metric by metric, so this transposes them. */
 static void gather(struct sink *s, const struct cw_output_row *row)
 {
     char *to = s->piece + s->held * s->width * s->size;
@@ -445,8 +447,8 @@ static void flush_sinks(struct filling *to)
         flush_sink(to->f, &to->sinks[k]);
 }
 
-/* Asks the table for its rows, once, and gives each to all datasets; also to those of `other`, or NULL, which has the
- * same records. */
+/* Asks the table for its rows, once, and gives each to all datasets, and to the datasets of `other` (or NULL), a
+ * filling with the same records. */
 static void fill(struct filling *to, struct filling *other)
 {
     struct file *f = to->f;
@@ -487,7 +489,7 @@ static const struct cw_output_column *next_column(const struct cw_output_table *
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-/* The scale of an axis, which gives the axis its name and its labels. */
+/* Adds the scale of an axis: its name and its labels. */
 static hid_t add_scale(struct filling *to)
 {
     const struct cw_output_column *c = to->table->numbers ? to->table->numbers : next_column(to->table, NULL);
@@ -497,7 +499,7 @@ static hid_t add_scale(struct filling *to)
     return scale;
 }
 
-/* The same of a table that is all written at once; left open. */
+/* Writes a whole table as a scale, and leaves the scale open. */
 static hid_t put_scale(struct file *f, hid_t group, const struct cw_output_table *t)
 {
     struct filling alone = {.f = f, .group = group, .table = t};
@@ -548,7 +550,7 @@ static void add_values(struct filling *to, const hid_t axes[2])
     }
 }
 
-/* `other` as fill has it. */
+/* `other`: see fill. */
 static void put_table(struct file *f, hid_t group, const struct cw_output_table *t, struct filling *other)
 {
     struct filling rows = {.f = f, .group = group, .table = t}, metrics = {.f = f, .group = group, .table = t->metrics};
@@ -602,8 +604,8 @@ static hid_t put_manifest(struct file *f, const char *manifest)
     return group;
 }
 
-/* Tables of one group follow one another. The group of the capture comes last; how long passes took, which are there,
- * is written with the first table, whose records have it. */
+/* Tables of one group follow one another. The capture's group comes last; the durations of its passes, if it has them,
+ * are written together with the first table, as they lie in the same records. */
 static void put_tables(struct file *f, const struct cw_output *o, const char *manifest)
 {
     hid_t groups[CW_OUTPUT_TABLES] = {0}, capture;
@@ -624,7 +626,7 @@ static void put_tables(struct file *f, const struct cw_output *o, const char *ma
     close_object(capture);
 }
 
-/* Of what several processes write, the capture in memory is a part. */
+/* If several processes write the file, the capture in memory is only a part of it. */
 static json_t *manifest_of(const struct cw_output *o)
 {
     json_t *tree = cw_capture_manifest(o->data, o->source);

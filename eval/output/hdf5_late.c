@@ -15,14 +15,14 @@ CW_HDF5_IDS(X)
 #undef X
 
 static bool only_ours;    /* cw_hdf5_begin */
-static char missing[512]; /* why it could not be loaded */
+static char missing[512]; /* why HDF5 could not be loaded */
 
 void cw_hdf5_begin(void)
 {
     only_ours = true;
 }
 
-/* A program that is linked with the same HDF5 may have copies of its variables, which are those that HDF5 uses. */
+/* A program linked with the same HDF5 may have copies of its variables. HDF5 uses the copies then. */
 static void *find(void *library, const char *name)
 {
     const bool linked = dlsym(RTLD_DEFAULT, "H5open") == dlsym(library, "H5open");

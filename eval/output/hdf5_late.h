@@ -1,5 +1,5 @@
-/* HDF5 for eval/output/hdf5.c. With CW_HDF5_LATE, its file's name, it is loaded when the first file is written: forty
- * libraries come with it, and to load them takes longer than most of what commands do otherwise. */
+/* HDF5 for eval/output/hdf5.c. With CW_HDF5_LATE, its file's name, it is loaded when the first file is written: it
+ * brings forty libraries, and loading them takes longer than most commands do otherwise. */
 #ifndef CW_EVAL_OUTPUT_HDF5_LATE_H
 #define CW_EVAL_OUTPUT_HDF5_LATE_H
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* To be called before anything else of HDF5. */
+/* Call it before any other function of HDF5. */
 enum cw_status cw_hdf5_load(struct cw_error *err);
 
 #ifdef CW_HDF5_LATE
@@ -53,7 +53,7 @@ enum cw_status cw_hdf5_load(struct cw_error *err);
     X(H5check_version)                                                                                                 \
     X(H5dont_atexit)                                                                                                   \
     X(H5open)
-/* what H5T_NATIVE_DOUBLE and the like stand for */
+/* the variables behind H5T_NATIVE_DOUBLE and other types */
 #define CW_HDF5_IDS(X)                                                                                                 \
     X(H5P_CLS_DATASET_CREATE_ID_g)                                                                                     \
     X(H5P_CLS_FILE_CREATE_ID_g)                                                                                        \

@@ -23,7 +23,7 @@ enum cw_status cw_joined_output_make(struct cw_joined_output *output, const stru
                            : status;
 }
 
-/* ---- what has no twin ------------------------------------------------------------------------------------------- */
+/* ---- launches without a twin ------------------------------------------------------------------------------------- */
 
 struct left {
     uint32_t number, traced;
@@ -152,7 +152,7 @@ static void describe(struct launch_content *c, uint32_t i)
                              .block = launch->block};
 }
 
-/* A range that was multiplexed has few of the metrics itself. */
+/* A multiplexed range has few of the metrics itself. */
 static bool has_own(const struct launch_content *c, uint32_t i)
 {
     const struct cw_joined *j = c->of->joined;
@@ -203,7 +203,7 @@ static const struct cw_output_column launch_columns[] = {
     {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct launch, block), &cw_output_xyz},
 };
 
-/* Of each launch, the row that has it of those that are shown. NULL when out of memory. */
+/* The row that shows each launch, UINT32_MAX for none. NULL when out of memory. */
 static const uint32_t *find_rows(const struct cw_output_rows *rows, struct cw_arena *arena)
 {
     const uint32_t count = rows->joined->joined->count;
@@ -314,12 +314,12 @@ static const char *gpu_of(const struct cw_counter_data *data)
     return name ? name : "";
 }
 
-/* What makes it doubtful that the metrics are those of the trace's launches. */
+/* Reasons to doubt that the metrics belong to the trace's launches. */
 static void put_doubts(const struct cw_joined *j, const struct part *none, double whole, FILE *out)
 {
     const char *traced = gpu_of(j->timeline->data), *counted = gpu_of(j->data);
     if (*traced && *counted && strcmp(traced, counted) != 0)
-        cw_text_print(out, "Traced on another GPU, %s, than counted, %s.\n", traced, counted);
+        cw_text_print(out, "Traced on %s, but counted on another GPU, %s.\n", traced, counted);
     if (whole > 0 && none->ns > 0.9 * whole)
         cw_text_print(out, "Hardly any launch was counted: is it the same program, with the same input?\n");
 }
@@ -334,7 +334,7 @@ void cw_joined_put_summary(const struct cw_output_rows *rows, FILE *out)
     cw_terminal_time(j->whole, time);
     cw_text_print(out, "%s %s in the trace, %s of kernels. All times are those of the trace.\n",
                   cw_terminal_integer(j->count, number), unit_of(j, j->count != 1), time);
-    const double whole = j->of_ranges ? 0 : twins.ns + like.ns + none.ns; /* ranges are in one another */
+    const double whole = j->of_ranges ? 0 : twins.ns + like.ns + none.ns; /* ranges nest */
     put_part(&twins, whole, j->of_ranges ? "were counted" : "are launches that were counted", out);
     put_part(&like, whole,
              j->of_ranges ? "have the metrics of others of their name"
@@ -343,11 +343,11 @@ void cw_joined_put_summary(const struct cw_output_rows *rows, FILE *out)
     put_part(&none, whole, "have no metrics", out);
     put_doubts(j, &none, whole, out);
     if (j->unnumbered)
-        cw_text_print(out, "Which launch is which is not known: %s.\n", j->unnumbered);
+        cw_text_print(out, "Launches cannot be told apart: %s.\n", j->unnumbered);
     cw_capture_put_filters(j->data, out);
 }
 
-/* ---- what has no twin ------------------------------------------------------------------------------------------- */
+/* ---- launches without a twin ------------------------------------------------------------------------------------- */
 
 struct line {
     char launches[CW_NUMBER_SIZE], share[16], shape[SHAPE_SIZE], name[CW_SHORT_SIZE];
@@ -370,14 +370,14 @@ static const char *why(enum cw_join_how how, bool traced)
                                                              "fewer were counted",
                                                              "counted in other NVTX ranges",
                                                              "counted on other ranks or devices",
-                                                             "which is which is not known",
+                                                             "cannot be told apart",
                                                              "counted with another grid or block",
                                                              "not counted"};
     static const char *const of_ranges[CW_JOIN_HOW__COUNT] = {"",
                                                               "fewer are in the trace",
                                                               "traced in other NVTX ranges",
                                                               "traced on other ranks or devices",
-                                                              "which is which is not known",
+                                                              "cannot be told apart",
                                                               "traced with another grid or block",
                                                               "not in the trace"};
     return (traced ? of_trace : of_ranges)[how];

@@ -4,16 +4,16 @@
 
 #define NOTHING UINT32_MAX
 
-struct row { /* a lane, or one beside it */
+struct row { /* a lane, or a further one of its name */
     struct cw_lane lane;
-    uint32_t beside; /* the next one of the same lane, or NOTHING */
-    uint32_t top;    /* the innermost slice that is open, or NOTHING */
+    uint32_t beside; /* the next row of the same lane, or NOTHING */
+    uint32_t top;    /* the innermost open slice, or NOTHING */
     uint32_t depth;
 };
 
-struct slice { /* that is open */
+struct slice { /* of an event that has not ended */
     uint64_t end;
-    uint32_t row, below; /* below: the slice that it is in, or the next free place */
+    uint32_t row, below; /* below: the slice around it, or the next free place */
 };
 
 struct source {
@@ -23,10 +23,10 @@ struct source {
     cw_lane_fill *event;
 };
 
-/* What happens next: the next event of a source, or the end of a slice. */
+/* The next step: the next event of a source, or the end of a slice. */
 struct turn {
     uint64_t time;
-    uint64_t order; /* of those at one time: ends before all others, the innermost first */
+    uint64_t order; /* at one time: ends before events, the innermost end first */
     uint32_t of;    /* source or slice */
     bool ends;
 };
@@ -45,7 +45,7 @@ struct cw_lanes {
     void *state;
 };
 
-/* Room for one more. */
+/* Makes room for one more item. */
 static bool make_room(struct cw_lanes *l, void **items, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
@@ -98,7 +98,7 @@ void cw_lanes_source(struct cw_lanes *l, uint32_t count, void *context, cw_lane_
         l->sources[l->source_count++] = (struct source){count, 0, context, time, event};
 }
 
-/* ---- what comes next -------------------------------------------------------------------------------------------- */
+/* ---- the next step ----------------------------------------------------------------------------------------------- */
 
 static bool before(const struct turn *a, const struct turn *b)
 {
@@ -139,14 +139,14 @@ static void push_source(struct cw_lanes *l, uint32_t s)
         push(l, (struct turn){source->time(source->context, source->next), s, s, false});
 }
 
-/* ---- where an event goes ---------------------------------------------------------------------------------------- */
+/* ---- the row of an event ----------------------------------------------------------------------------------------- */
 
 static bool fits(const struct cw_lanes *l, const struct row *row, uint64_t end)
 {
     return row->top == NOTHING || (!row->lane.flat && row->depth < CW_LANES_DEEP && l->slices[row->top].end >= end);
 }
 
-/* The row that an event fits in, which may be a new one, or NOTHING. */
+/* The row that an event fits in, maybe a new one, or NOTHING. */
 static uint32_t choose(struct cw_lanes *l, uint32_t lane, uint64_t end)
 {
     uint32_t last = lane, count = 0;

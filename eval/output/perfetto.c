@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "eval/output/perfetto.pb-c.h"
 
-/* All packets are of one sequence: its texts are there once, and the time of each packet is what has gone by since the
- * one before. Its clock has the first number that is free for that, and runs from a time of the wall clock on. */
+/* All packets form one sequence. It has each text once, and the time of a packet is the time since the packet before.
+ * The sequence's clock has the first free number, and starts at a time of the wall clock. */
 enum { SEQUENCE = 1, CLOCK_REALTIME_ID = 1, CLOCK_OF_SEQUENCE = 64 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 }; /* flags */
 
@@ -61,8 +61,8 @@ struct cw_perfetto {
     uint8_t *buffer;
     size_t buffer_size;
     struct interns interns[TEXT_KINDS];
-    struct cw_elisions elisions; /* a number is found by the whole text, for each event anew */
-    /* what the packet that is being made needs, and the file does not have yet */
+    struct cw_elisions elisions; /* the number of a text is found by the whole of it, for each event */
+    /* for the packet in the making: texts that the file does not have yet, and notes */
     Pf__Name names[TEXT_KINDS][NEW_AT_MOST], *pointers[TEXT_KINDS][NEW_AT_MOST];
     size_t new_count[TEXT_KINDS];
     Pf__Note notes[NEW_AT_MOST], *note_pointers[NEW_AT_MOST];
@@ -101,7 +101,7 @@ static bool is_full(const void *perfetto)
     return p->nomem || ferror(p->out);
 }
 
-/* A text as it is drawn: in malloc memory, NULL when out of memory. */
+/* A text, escaped to be drawn, in malloc memory; NULL when out of memory. */
 static char *drawn(struct cw_perfetto *p, const char *text)
 {
     const size_t room = 6 * strlen(text) + 1;
@@ -112,7 +112,7 @@ static char *drawn(struct cw_perfetto *p, const char *text)
     return escaped;
 }
 
-/* A list of packets is written one packet after another. */
+/* Writes a packet; the format allows a list of packets one after another. */
 static void write_packet(struct cw_perfetto *p, Pf__Packet *packet)
 {
     Pf__Trace trace = PF__TRACE__INIT;
@@ -210,7 +210,7 @@ static void write_lane(void *perfetto, uint32_t number, const struct cw_lane *la
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
-/* The number of a text, which is written with this packet where it is a new one. */
+/* The number of a text; a new text is written with this packet. */
 static uint64_t intern(struct cw_perfetto *p, int kind, const char *text)
 {
     bool added;
@@ -256,7 +256,7 @@ static void add_note(struct cw_perfetto *p, Pf__Event *event, const struct cw_la
     }
 }
 
-/* Packets are in the order of time, so what has gone by is not negative. */
+/* Packets come in the order of time, so the difference is not negative. */
 static void write_event(struct cw_perfetto *p, Pf__Event *event, uint32_t lane, uint64_t time)
 {
     Pf__Interned interned = PF__INTERNED__INIT;
@@ -285,7 +285,8 @@ static void write_event(struct cw_perfetto *p, Pf__Event *event, uint32_t lane, 
             free(p->names[i][p->new_count[i] - 1].name);
 }
 
-/* The flows of an event that begin or go on there, then those that end there. Returns how many the former are. */
+/* Orders the flows of an event: first the ones that begin or go on here, then the ones that end. Returns the number of
+ * the former. */
 static size_t order_flows(uint64_t *numbers, const struct cw_lane_event *e)
 {
     size_t first = 0, last = e->flow_count;

@@ -41,7 +41,7 @@ static void sample_event(void *context, uint32_t i, struct cw_lane_event *e)
         .lane = known ? s->lane : CW_NO_LANE, .time = s->pm->start_ns[sample], .value = s->values[sample]};
 }
 
-/* Samples of a device; those of a device are in the order of time. NULL when out of memory. */
+/* The samples of a device, which are in the order of time. NULL when out of memory. */
 static const uint32_t *list_samples(const struct adding *a, uint32_t device, uint32_t *count)
 {
     uint32_t *list = cw_arena_alloc(a->places->arena, a->pm->sample_count, sizeof *list);
@@ -52,7 +52,7 @@ static const uint32_t *list_samples(const struct adding *a, uint32_t device, uin
     return list;
 }
 
-/* Counters of a device are of no process, but viewers want one: the first. */
+/* Counters of a device belong to no process, but viewers want one: the first. */
 static bool add_metrics(struct adding *a, uint32_t device)
 {
     const struct cw_result *r = a->result;
@@ -83,7 +83,7 @@ static uint64_t launch_time(const void *context, uint32_t i)
     return ((const struct adding *)context)->pm->launches[i].start_ns;
 }
 
-/* `detail` makes the name of a lane that is not there yet. */
+/* `detail`: the end of the name of a new lane. */
 static uint32_t launch_lane(struct adding *a, const struct cw_kernel_launch *launch, const char *detail)
 {
     const struct cw_trace *trace = a->places->timeline->trace;
@@ -132,7 +132,7 @@ static bool add_launches(struct adding *a)
         return false;
     if (count)
         qsort(a->pm->launches, count, sizeof *a->pm->launches, by_start);
-    for (uint32_t i = 0; i < count; i++) { /* lanes are there before events */
+    for (uint32_t i = 0; i < count; i++) { /* lanes come before events */
         char detail[48];
         snprintf(detail, sizeof detail, "%" PRIu64 " of context %" PRIu64, a->pm->launches[i].stream,
                  a->pm->launches[i].context);

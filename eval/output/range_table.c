@@ -18,7 +18,7 @@ enum { SECTIONS_FROM = 13, NOTE_SIZE = 16 + CW_BAR_SIZE, UNIT_MOST = 16 };
 struct line {
     char metric[CW_METRIC_NAME_MAX];
     char unit[CW_UNIT_SIZE];
-    double value; /* of the unit with its prefix */
+    double value; /* in the unit with its prefix */
     int8_t status;
     uint32_t occurrences;
     char spread[CW_NUMBER_SIZE]; /* "1.2 %" of the value */
@@ -32,7 +32,7 @@ static const struct cw_output_column line_columns[] = {
     {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
     {"", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, note), .width = 1},
 };
-/* The same of what was multiplexed. */
+/* The columns of a multiplexed range. */
 static const struct cw_output_column spread_columns[] = {
     {"metric", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, metric)},
     {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, unit)},
@@ -43,16 +43,16 @@ static const struct cw_output_column spread_columns[] = {
     {"", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, note), .width = 1},
 };
 
-/* The metrics of a range in the order in which they are shown: those of section s from first[s] up to first[s + 1].
- * section_of[metric] is the one that it belongs to. */
+/* The metrics of a range in the order of printing: section s has order[first[s]] up to order[first[s + 1]].
+ * section_of[metric] is its section. */
 struct full {
     const struct cw_result *result;
     const struct cw_output_rows *rows;
     const struct cw_terminal_style *style;
-    const struct cw_section *section; /* of the lines that are made; NULL: none */
+    const struct cw_section *section; /* of the current lines; NULL: none */
     uint32_t range, section_count;
     uint32_t begin; /* where in `order` its lines begin */
-    void *told;     /* a tree of the readings of the section's values up to here */
+    void *told;     /* tree: readings of the section's values so far */
     uint32_t *order, *first, *section_of;
     double sum; /* of the values of a section with shares */
     struct line one;
@@ -71,14 +71,14 @@ static int8_t status_of(const struct full *f, uint32_t metric)
 static void put_name(struct full *f, const char *name)
 {
     const char *pattern = f->section && f->section->shares ? f->section->patterns[0] : NULL;
-    if (pattern) /* what its '*' stands for */
+    if (pattern) /* the part that its '*' matches */
         snprintf(f->one.metric, sizeof f->one.metric, "%.*s", (int)(strlen(name) + 1 - strlen(pattern)),
                  name + strcspn(pattern, "*"));
     else
         cw_text_format(f->one.metric, sizeof f->one.metric, "%s", name);
 }
 
-/* In how many launches it was counted, and how much these differ, of the value. */
+/* In how many launches a metric was counted, and their spread as a share of the value. */
 static void put_spread(struct full *f, uint32_t metric)
 {
     const size_t at = (size_t)metric * f->result->row_count + f->range;
@@ -89,7 +89,7 @@ static void put_spread(struct full *f, uint32_t metric)
         snprintf(f->one.spread, sizeof f->one.spread, "%.*f %%", spread < 0.1 ? 2 : 1, 100 * spread);
 }
 
-/* Numbers such as 3,000,000 bytes have a prefix; what is a part of something, a bar. */
+/* The line of a metric. Large numbers, such as 3,000,000 bytes, get a prefix, and shares a bar. */
 static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t i)
 {
     struct full *f = t->content;
@@ -137,7 +137,7 @@ static bool is_shown(const struct full *f, uint32_t metric)
     return !f->rows || metric < f->rows->asked || !isnan(value_of(f, metric));
 }
 
-/* The range's metrics by section, in their order there; few stay as they are. */
+/* Orders the range's metrics by section; few metrics stay in their order. */
 static void order_metrics(struct full *f)
 {
     const uint32_t count = f->result->metric_count;
@@ -165,7 +165,7 @@ static int by_value(const void *a, const void *b, void *full)
     return order ? order : (i > k) - (i < k);
 }
 
-/* Makes a section that of the lines: sorted, where it has shares. */
+/* Starts the lines of a section; a section with shares is sorted. */
 static struct cw_output_table take_section(struct full *f, uint32_t section)
 {
     const bool none = f->section_count == 0 || section == f->section_count;
@@ -189,7 +189,7 @@ static struct cw_output_table take_section(struct full *f, uint32_t section)
 
 /* ---- a range or a group ----------------------------------------------------------------------------------------- */
 
-/* Behind a name of so many columns, or below it where the window has no room. */
+/* Prints grid and block behind a name of `columns` columns, or below it if the window is too narrow. */
 static void put_shape(const struct cw_range *g, size_t columns, unsigned width, FILE *out)
 {
     char text[100];
@@ -208,8 +208,8 @@ static void put_time(const char *before, double ns, FILE *out)
     cw_text_print(out, "%s%s", before, cw_terminal_time(ns, text));
 }
 
-/* "  12 launches take 3.2 ms, 12.1 % of the time; 270 us on average, 250 us to 301 us", and of those that were
- * multiplexed "timed in 4 of 12" */
+/* "  12 launches take 3.2 ms, 12.1 % of the time; 270 us on average, 250 us to 301 us", with ", timed in 4 of 12" if
+ * they were multiplexed. */
 static void put_times(const struct cw_groups *groups, const struct cw_group *g, bool launch, FILE *out)
 {
     char number[CW_NUMBER_SIZE];
@@ -234,7 +234,7 @@ static void put_times(const struct cw_groups *groups, const struct cw_group *g, 
     putc('\n', out);
 }
 
-/* The device is that of its first range, which may be another model than others. */
+/* Names the device of the first range; others of the group may be another model. */
 static void put_place(const struct cw_group *group, const struct cw_device *device, uint32_t process, FILE *out)
 {
     const char *name = cw_device_attribute(device, "name"), *simulated = cw_device_attribute(device, "simulated");
@@ -260,7 +260,7 @@ static void put_heading(const struct full *f, FILE *out)
     fputs(f->range ? "\n" : "", out);
     const char *name = group ? group->name : g->name;
     const bool whole = !f->style->width || (f->rows && f->rows->wide);
-    char shown[CW_SHORT_SIZE]; /* some names of C++ would fill the window */
+    char shown[CW_SHORT_SIZE]; /* some C++ names would fill the window */
     const char *title = whole ? name : cw_shorten(name, 2 * (size_t)f->style->width, shown);
     cw_terminal_title(title, f->style, out);
     if (one || groups->by == CW_BY_KERNEL)
@@ -280,7 +280,7 @@ static void put_heading(const struct full *f, FILE *out)
 
 enum { FINDINGS_SHOWN = 3 };
 
-/* What limits it, and what would save most. */
+/* The limiter, and the findings that would save most. */
 static void put_advice(const struct full *f, FILE *out)
 {
     const struct cw_advice *advice = f->rows ? f->rows->advice : NULL;
@@ -321,7 +321,7 @@ static void leave(void *text)
     (void)text;
 }
 
-/* Whether no value before it in the section has the reading; without memory none has. */
+/* Whether no earlier value of the section has the same reading; false when out of memory. */
 static bool is_first(struct full *f, const char *text)
 {
     const bool first = !tfind(text, &f->told, by_address);
@@ -330,8 +330,8 @@ static bool is_first(struct full *f, const char *text)
     return first;
 }
 
-/* Whether there is reason to read what a value tells: stalls that take a tenth, shares of a peak that are not small,
- * and the first of several values of one counter. */
+/* Whether a value's reading is worth a line: stalls of a tenth, shares of a peak that are not small, and the first of
+ * several values of one counter. */
 static bool is_telling(struct full *f, uint32_t metric, const char *text)
 {
     const double value = value_of(f, metric);
@@ -342,7 +342,7 @@ static bool is_telling(struct full *f, uint32_t metric, const char *text)
     return value > 0 && first && !(of_high && strcmp(f->result->units[metric], "%") == 0 && value < 50);
 }
 
-/* What a value tells, under it: the first sentence, in lines of the window's width. */
+/* The first sentence of a value's reading below it, in lines of the window's width. */
 static void put_reading(void *full, uint64_t row, FILE *out)
 {
     enum { INDENT = 6, WIDTH = 100 };
@@ -358,7 +358,7 @@ static void put_reading(void *full, uint64_t row, FILE *out)
     fputs(f->style->bold ? "\033[0m\n" : "\n", out);
 }
 
-/* The widths that a section needs, and of the window has. */
+/* The widths of a section's columns, fitted into the window. */
 static void measure(const struct full *f, struct cw_terminal_layout *layout, const struct cw_output_table *t)
 {
     const bool shares = f->section && f->section->shares;
@@ -380,7 +380,7 @@ static void put_section(struct full *f, const struct cw_terminal_layout *layout,
     f->told = NULL;
 }
 
-/* Sections have no headings. */
+/* Sections have no headings, so the legend explains their columns. */
 static void put_legend(const struct full *f, const struct cw_terminal_layout *layout, FILE *out)
 {
     cw_terminal_legend(layout, out);
@@ -434,7 +434,7 @@ struct content {
     const struct cw_result *result;
     struct record one;
     struct cw_output_column durations[2];
-    struct cw_output_table passes; /* that these are across */
+    struct cw_output_table passes; /* across which the durations lie */
     uint32_t pass;
 };
 
@@ -479,7 +479,7 @@ static struct cw_output_row pass_row(const struct cw_output_table *t, uint64_t i
     return (struct cw_output_row){.record = &c->pass};
 }
 
-/* JSON and HDF5 have the same in orders of their own. */
+/* JSON and HDF5 have the same facts, each in its own order. */
 static const struct cw_output_column columns[] = {
     {"range", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, range)},
     {"name", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.name)},
@@ -545,7 +545,7 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
         .metrics = &o->metrics,
         .spread = r->spread,
         .short_escapes = true,
-        /* the other facts as coordinates of the values, by the convention that xarray follows */
+        /* the other facts are coordinates of the values, by the convention of xarray */
         .coordinates =
             "name kernel host_start_ns host_end_ns device process context stream pass_count nvtx replay rank unit type "
             "description",

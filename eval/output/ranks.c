@@ -12,7 +12,7 @@
 #include "eval/output/row_names.h"
 #include "eval/output/terminal.h"
 
-enum { SPREADS = 9, NUMBERS = 4 }; /* of a spread: those that may have fractions, and whole ones */
+enum { SPREADS = 9, NUMBERS = 4 }; /* of a spread: doubles, and integers */
 
 struct value_record {
     struct cw_rank rank;
@@ -63,7 +63,7 @@ struct content {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-/* What cannot be read again is no value; the view's error says so. */
+/* A value that cannot be read again is unknown, and the view's error is set. */
 static struct cw_output_row value_row(const struct cw_output_table *t, uint64_t i)
 {
     struct content *c = t->content;
@@ -168,7 +168,7 @@ static const struct cw_output_column rank_columns[] = {
     {"sm_mhz", CW_CELL_F64, CW_TO_FILES, RANK(clock)},
 };
 
-/* Those across metrics get their table in each output: it is the last member that is filled in. */
+/* Columns across metrics get their table (`across`, the last member set) in each output. */
 #define KERNEL(member) offsetof(struct kernel_record, member)
 static const struct cw_output_column kernel_file_columns[] = {
     {"kernel", CW_CELL_TEXT, CW_TO_FILES, KERNEL(kernel.name)},
@@ -253,7 +253,7 @@ static bool make_room(struct content *c, struct cw_output_column *columns, const
     return good;
 }
 
-/* Lists the runs of ranks that are missing: no more than ranks that are there, and one. */
+/* Lists the runs of missing ranks: at most one more than there are ranks. */
 static bool list_missing(struct content *c, const struct cw_job_ranks *job, uint64_t *count, struct cw_arena *arena)
 {
     c->missing = cw_arena_alloc(arena, job->count + 2, sizeof *c->missing);
@@ -482,13 +482,13 @@ static struct cw_output_row metric_row(const struct cw_output_table *t, uint64_t
     return (struct cw_output_row){.record = line};
 }
 
-/* By so much that it can be seen. */
+/* Whether ranks differ visibly. */
 static bool differs(const struct cw_rank_spread *s)
 {
     return s->outliers || s->left_out || (isfinite(s->imbalance) ? s->imbalance >= 0.0005 : s->greatest > s->least);
 }
 
-/* Metrics with outliers first, then those that differ most. */
+/* Metrics with outliers first, then by imbalance. */
 static int most_apart_first(const void *a, const void *b, void *spreads)
 {
     const struct cw_rank_spread *list = spreads;
@@ -499,18 +499,18 @@ static int most_apart_first(const void *a, const void *b, void *spreads)
     return p != q ? q - p : x != y ? (x < y) - (x > y) : (i > k) - (i < k);
 }
 
-/* What is grouped, as the last column of both tables has it. */
+/* The title of the last column of both tables: the kind of the groups. */
 static const char *group_title(const struct cw_ranks *r)
 {
     return r->by == CW_BY_NVTX ? "NVTX range" : r->by == CW_BY_FAMILY ? "family" : "kernel";
 }
 
-/* What a narrow terminal has no room for: the least value with its rank; of metrics also outliers. */
+/* Columns that a narrow terminal leaves out: the least value with its rank; of metrics also outliers. */
 enum { KERNEL_WIDE = 1 << 4 | 1 << 5, METRIC_WIDE = 1 << 1 | 1 << 2 | 1 << 6 };
-/* The column of marks, where there is none to show. */
+/* The column of marks, left out if there is none. */
 enum { METRIC_MARK = 1 << 7 };
 
-/* What the columns but the last leave of the window; less than 0 where they take more. */
+/* The columns of the window that the last column of the table gets; negative if the others take more. */
 static int find_room(const struct cw_output_table *table, const struct cw_terminal_style *style)
 {
     struct cw_terminal_layout layout = {0};
@@ -524,7 +524,7 @@ static int find_room(const struct cw_output_table *table, const struct cw_termin
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 enum { MOST_COLUMNS = COUNT(kernel_columns) };
 
-/* Copies the columns of a table that are shown, without those of the bits in `left_out`. Returns how many. */
+/* Copies the columns of a table, without the ones whose bits are in `left_out`. Returns how many. */
 static size_t take_columns(struct cw_output_column to[MOST_COLUMNS], const struct cw_output_column *from, size_t count,
                            uint32_t left_out, const char *last)
 {
@@ -571,7 +571,7 @@ static void put_sentence(const char *text, const struct cw_terminal_style *style
     putc('\n', out);
 }
 
-/* Of each rank the kernel that costs most, and in how many more it is slow. Returns how many ranks there are. */
+/* For each slow rank the kernel that costs most, and in how many more it is slow. Returns the number of slow ranks. */
 static uint32_t put_stragglers(const struct cw_ranks *r, size_t top, uint32_t *kernels,
                                const struct cw_terminal_style *style, FILE *out)
 {

@@ -1,5 +1,5 @@
-/* Names of rows, cut to so many columns of a terminal, that still tell the rows apart: by the part in which they differ
- * (base/apart.h), and by the shape of the launch behind a name that rows of several shapes have. */
+/* Names of rows, cut to a number of columns so that they still tell the rows apart. Cut names keep the part in which
+ * they differ (base/apart.h), and the shape of the launch stands behind a name that rows of several shapes have. */
 #ifndef CW_EVAL_OUTPUT_ROW_NAMES_H
 #define CW_EVAL_OUTPUT_ROW_NAMES_H
 
@@ -23,8 +23,8 @@ bool cw_row_names_set(struct cw_row_names *names, uint32_t row, const char *name
 /* Once all rows are set: *columns of the widest shape that a name needs behind it, with the blank before; 0: none does.
  * False when out of memory. */
 bool cw_row_names_compare(struct cw_row_names *names, size_t *columns);
-/* Cuts the names to `width` columns, 0: not at all; without `shapes` no shape stands behind them. Out of memory, names
- * are cut as any others. */
+/* Cuts the names to `width` columns, 0: not at all; without `shapes` no shape stands behind them. When out of memory it
+ * cuts each name as if it were alone. */
 void cw_row_names_fit(struct cw_row_names *names, size_t width, bool shapes);
 void cw_row_names_free(struct cw_row_names *names);
 /* The name of a row, whole until the names are fitted; escaped. Returns `text`. */

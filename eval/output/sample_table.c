@@ -52,7 +52,7 @@ static const struct cw_output_column sample_columns[] = {
     {"end_ns", CW_CELL_U64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct sample, end_ns)},
 };
 
-/* Whether the times are the wall clock's, of every device. */
+/* CW_OUTPUT_REALTIME if every device's times are the wall clock's. */
 static const char *clock_name(const struct cw_result *r)
 {
     bool wall = true;
@@ -88,7 +88,7 @@ static const struct cw_output_column launch_columns[] = {
 
 /* ---- devices, for people ---------------------------------------------------------------------------------------- */
 
-/* The blocks of each device: those of device d are order[first[d]] up to order[first[d + 1]], as in the file. */
+/* The blocks of each device: device d has order[first[d]] up to order[first[d + 1]], in the order of the file. */
 struct by_device {
     const struct cw_result *r;
     uint32_t *first, *order;
@@ -97,7 +97,7 @@ struct by_device {
         uint64_t ns;
     } * windows; /* of each device */
     struct summary {
-        double sum, least, greatest; /* of the values that count; NaN without one */
+        double sum, least, greatest; /* of valid values; NaN without one */
         uint64_t count;
         int8_t status; /* the gravest */
     } * sums;          /* [device][metric] */
@@ -123,7 +123,7 @@ static bool sort_blocks(struct by_device *b, const struct cw_result *r)
     return true;
 }
 
-/* What was taken of one device. */
+/* Counts of one device's samples. */
 struct taken {
     uint32_t samples, overflows, windows;
     uint64_t lost, start_ns, end_ns, windows_ns;
@@ -147,7 +147,7 @@ static struct taken count_taken(const struct by_device *b, uint32_t device)
     return t;
 }
 
-/* "5000 ns" or "250000 cycles", as the capture has it. */
+/* Prints "5 us" of "5000 ns", "250,000 cycles" of "250000 cycles". */
 static void put_interval(const char *interval, FILE *out)
 {
     char number[CW_NUMBER_SIZE], time[CW_TIME_TEXT_SIZE], *rest;
@@ -194,7 +194,7 @@ static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
 struct line {
     const char *metric;
     char unit[CW_UNIT_SIZE];
-    double mean, least, greatest; /* of the values that count, in the unit with its prefix; NaN without one */
+    double mean, least, greatest; /* of valid values, in the unit with its prefix; NaN without one */
     int8_t status;                /* the gravest */
 };
 
@@ -221,7 +221,7 @@ static void add_values(struct summary *to, const double *values, const int8_t *s
     }
 }
 
-/* Of all devices, in one walk over the samples. */
+/* Adds up all devices in one walk over the samples. */
 static enum cw_status sum_up(struct by_device *by)
 {
     const struct cw_result *r = by->r;
@@ -289,7 +289,7 @@ static int by_time(const void *left, const void *right)
     return a->time_ns != b->time_ns ? (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns) : by_name(a, b);
 }
 
-/* The name of each launch once, with what its launches add up to. Returns how many. */
+/* Makes a list of kernels with the sums of their launches. Returns how many. */
 static uint32_t add_up(const struct cw_pm_data *pm, struct kernel *kernels)
 {
     uint32_t kept = 0;
@@ -348,8 +348,7 @@ static int by_start(const void *left, const void *right)
     return device ? device : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* How many launches no window of their device has any part of: it was not sampled while they ran. False when out of
- * memory. */
+/* Counts launches that no window of their device overlaps: they ran unsampled. False when out of memory. */
 static bool count_outside(const struct cw_pm_data *pm, uint32_t *outside)
 {
     struct cw_pm_window *windows = malloc(((size_t)pm->window_count + 1) * sizeof *windows);
@@ -357,7 +356,7 @@ static bool count_outside(const struct cw_pm_data *pm, uint32_t *outside)
         memcpy(windows, pm->windows, pm->window_count * sizeof *windows);
         qsort(windows, pm->window_count, sizeof *windows, by_start);
     }
-    /* what lies before ends later where windows overlap, as those of merged captures may */
+    /* windows of merged captures may overlap: each then ends as late as the one before */
     for (uint32_t i = 1; windows && i < pm->window_count; i++)
         if (windows[i].device == windows[i - 1].device && windows[i].end_ns < windows[i - 1].end_ns)
             windows[i].end_ns = windows[i - 1].end_ns;
@@ -422,7 +421,7 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     const struct cw_result *r = o->result;
     cw_capture_tell_clocks(r->data, out);
     enum cw_status status = sort_blocks(&by, r) ? sum_up(&by) : cw_error_nomem(err);
-    /* once at least: a capture that died early has no device */
+    /* once at least, since a capture that died early has no device */
     for (uint32_t device = 0; status == CW_OK && (!device || device < r->data->device_count); device++) {
         if (device)
             putc('\n', out);
@@ -469,8 +468,8 @@ enum cw_status cw_output_samples(struct cw_output *o, const struct cw_result *r,
 struct ranges {
     const struct cw_result *result; /* of the samples */
     const struct cw_pm_ranges *of;
-    uint32_t shown;    /* how many of them for people */
-    const char *trace; /* of kernels: the name of the trace, for people; NULL: they are ranges */
+    uint32_t shown;    /* how many are printed */
+    const char *trace; /* of kernels: name of the trace; NULL: they are ranges */
 };
 
 static struct cw_output_row range_row(const struct cw_output_table *t, uint64_t i)
@@ -526,7 +525,7 @@ static void put_range_heading(const struct cw_pm_range *r, FILE *out)
                   r->ranges == 1 ? "" : "s", r->device);
 }
 
-/* What a kernel took in the trace, and where its metrics are from. */
+/* A kernel's time in the trace, and the samples that its metrics come from. */
 static void put_kernel(const struct cw_pm_range *r, FILE *out)
 {
     char time[CW_TIME_TEXT_SIZE], sampled[CW_TIME_TEXT_SIZE], launches[CW_TIME_TEXT_SIZE], sample[CW_TIME_TEXT_SIZE];
@@ -541,7 +540,7 @@ static void put_kernel(const struct cw_pm_range *r, FILE *out)
                   r->ranges == 1 ? "" : "es", r->device);
     if (r->ranges && r->ranges_ns / r->ranges < r->sample_ns)
         cw_text_print(out,
-                      "A launch takes %s, and a sample is of %s: its metrics are of what ran before and after, too.\n",
+                      "A launch takes %s, and a sample %s: the metrics include work before and after the launch.\n",
                       cw_terminal_time((double)(r->ranges_ns / r->ranges), launches),
                       cw_terminal_time((double)r->sample_ns, sample));
     putc('\n', out);

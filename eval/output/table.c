@@ -34,7 +34,7 @@ static const struct cw_output_column metric_columns[] = {
     {"unit", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct metric, unit)},
     {"type", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct metric, type)},
     {"description", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct metric, description)},
-    {"type", CW_CELL_TEXT, CW_TO_JSON, offsetof(struct metric, type)}, /* of typed ones */
+    {"type", CW_CELL_TEXT, CW_TO_JSON, offsetof(struct metric, type)}, /* of typed tables */
 };
 
 bool cw_output_metrics(struct cw_output_table *t, const struct cw_result *r, const char *const *descriptions,

@@ -51,7 +51,7 @@ struct unit_part { /* of "gpc_cycles*warps/gpc_cycles" */
 };
 enum { MOST_PARTS = 16 };
 
-/* The parts of a unit that do not cancel each other. Returns how many there are, MOST_PARTS + 1 for too many. */
+/* Splits a unit into parts; cancelled ones are `gone`. Returns how many there are, MOST_PARTS + 1 for too many. */
 static size_t split_unit(const char *unit, struct unit_part parts[MOST_PARTS])
 {
     size_t count = 0;
@@ -72,7 +72,7 @@ static size_t split_unit(const char *unit, struct unit_part parts[MOST_PARTS])
     return count;
 }
 
-/* A part by its last word, which tells what is counted, and below the line in the singular: "request". */
+/* Names a part by its last word, which is the thing counted; below the line in the singular: "request". */
 static void put_part(char shown[CW_UNIT_SIZE], const struct unit_part *part)
 {
     static const char *const words[][3] = {{"bytes", "B", "byte"},          {"kilobytes", "kB", "kB"},
@@ -289,7 +289,7 @@ const char *cw_terminal_cut(const char *text, size_t width, char shown[CW_SHORT_
     return shown;
 }
 
-/* The texts of the first column that would read the same. */
+/* Finds texts of the first column that would read the same once cut. */
 static size_t *find_alike(const struct cw_terminal_layout *l, const struct cw_output_table *t)
 {
     enum { MOST = 4096 };
@@ -325,7 +325,7 @@ static void put_cell(const struct cw_output_column *c, const char *text, size_t 
         put_fitted(text, alike, width, out);
 }
 
-/* A line of cells, or, without a record, of the columns' names; `alike` is of the first cell. */
+/* Prints a line of cells or, without a record, of the columns' names; `alike`: of the first cell. */
 static void put_line(const struct cw_terminal_layout *l, const struct cw_output_table *t, const void *record,
                      size_t alike, FILE *out)
 {

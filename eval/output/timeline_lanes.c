@@ -35,7 +35,7 @@ struct rows {
     struct cw_lane_note notes[CW_TRACE_KIND_FIELDS_MAX];
 };
 
-/* Which of a row's fields are counters of its device. */
+/* Fields of a row that are counters of its device. */
 struct environment_counter {
     enum cw_trace_field field;
     const char *name, *unit;
@@ -51,7 +51,7 @@ static const struct environment_counter environment[] = {
     {CW_FIELD_THROTTLE, "reasons to throttle", "bits", 1},
 };
 
-/* Kinds whose rows are drawn with their fields, and what the lane is called. */
+/* Kinds of rows that are drawn with their fields, and the names of their lanes. */
 static const struct {
     enum cw_trace_kind kind;
     const char *name;
@@ -185,7 +185,7 @@ static uint64_t row_time(const void *rows, uint32_t i)
     return ((const struct rows *)rows)->rows[i].start;
 }
 
-/* A field as a note, where it is known and says more_room than name and time. */
+/* Makes a note of a field. False if it is unknown, or says no more than name and time. */
 static bool note_field(struct cw_lane_note *note, const struct cw_timeline *t, const struct row *row,
                        enum cw_trace_field field, uint64_t value)
 {
@@ -297,9 +297,9 @@ struct work {
     const struct cw_timeline *t;
     struct cw_lane_places places;
     struct cw_arena *arena;
-    /* texts that were made once, NULL before: by name, shape and path */
+    /* texts, made once, NULL before: by name, shape and path */
     const char **kernels, **copies, **memsets, **grids, **blocks, **clusters, **paths;
-    /* what each call launched: the GPU items from first[call] to first[call + 1] of `launched`, where there are any */
+    /* GPU items that each call launched: launched[first[call]] up to launched[first[call + 1]] */
     uint32_t *first, *launched;
     struct cw_lane_note notes[NOTES];
     struct cw_lane_flow *flows, one_flow;
@@ -307,10 +307,10 @@ struct work {
     bool nomem;
 };
 
-/* What one lane has. */
+/* The events of one lane. */
 struct list {
     struct work *w;
-    uint32_t first, lane, started; /* started: of NVTX ranges that are not of their thread alone */
+    uint32_t first, lane, started; /* started: of NVTX ranges that are not bound to their thread */
 };
 
 static const char *text(struct work *w, const char *made)
@@ -367,7 +367,7 @@ static const char *size_of(struct work *w, const char **made, uint32_t shape, co
     return made[shape];
 }
 
-/* NVTX ranges one in another, the innermost ones where it would be long. */
+/* The NVTX ranges around an item, the innermost ones if they are many. */
 static const char *path_of(struct work *w, uint32_t path)
 {
     char line[PATH_BYTES + 8];
@@ -392,7 +392,7 @@ static const char *path_of(struct work *w, uint32_t path)
     return w->paths[path] = text(w, cw_arena_strdup(w->arena, line + at));
 }
 
-/* ---- what ran on GPUs ------------------------------------------------------------------------------------------- */
+/* ---- work of GPUs ------------------------------------------------------------------------------------------------ */
 
 static uint64_t gpu_time(const void *list, uint32_t i)
 {
@@ -445,7 +445,7 @@ static void describe_gpu(struct work *w, const struct cw_timeline_gpu *g, struct
     }
 }
 
-/* The arrow from its call, whose number is that of the GPU's item. */
+/* The arrow from a call to its GPU item, numbered by the item. */
 static struct cw_lane_flow flow_of(const struct work *w, uint32_t gpu, bool of_call)
 {
     const struct cw_timeline_gpu *g = &w->t->gpu[gpu];
@@ -639,7 +639,7 @@ static void add_thread(struct work *w, const struct cw_timeline_thread *th)
     const bool known = th->thread <= INT32_MAX;
     const char *given = name_of(w, th->name);
     char number[24] = "";
-    if (th->thread != CW_TRACE_UNKNOWN && !known) /* viewers show what is known */
+    if (th->thread != CW_TRACE_UNKNOWN && !known) /* viewers show known numbers themselves */
         snprintf(number, sizeof number, " %" PRIu64, th->thread);
     const char *name = *given ? given : text(w, cw_arena_printf(w->arena, "thread%s", number));
     const uint32_t process = w->places.processes[th->process];
@@ -708,7 +708,7 @@ static void make_room(struct work *w)
     w->nomem = w->nomem || !w->first || !w->launched;
 }
 
-/* While `launched` is filled, first[call + 1] is where the next item of a call goes. */
+/* While `launched` is being filled, first[call + 1] is the place of the call's next item. */
 static void find_launched(struct work *w)
 {
     const struct cw_timeline *t = w->t;

@@ -1,5 +1,5 @@
-/* The lanes of a trace: a process for each that was traced, in it its threads with their calls and NVTX ranges, each
- * GPU with its streams and counters, and what kept the process waiting. */
+/* The lanes of a trace: each traced process has its threads with their calls and NVTX ranges, its GPUs with their
+ * streams and counters, and its waits. */
 #ifndef CW_EVAL_OUTPUT_TIMELINE_LANES_H
 #define CW_EVAL_OUTPUT_TIMELINE_LANES_H
 

@@ -1,4 +1,4 @@
-/* What a trace holds, and what it lacks. */
+/* The contents of a trace, and the rows that it lost. */
 #define _GNU_SOURCE
 #include "eval/output/timeline_output.h"
 
@@ -10,17 +10,17 @@
 #include "eval/output/capture.h"
 #include "eval/output/terminal.h"
 
-/* ---- what a trace lacks ------------------------------------------------------------------------------------------ */
+/* ---- losses ------------------------------------------------------------------------------------------------------ */
 
 struct loss {
-    bool known;                         /* there are books of kernels */
-    uint64_t kernels, missing, untimed; /* kernels that were launched; rows that are not there; that have no times */
-    uint64_t of_graphs; /* kernels beside these, which CUDA graphs ran: nobody launched them by itself */
-    uint32_t cut;       /* processes of which what came last is lost, as they were killed */
-    uint64_t of[CW_TRACE_KIND__COUNT + 1]; /* what is missing, by kind, and of kinds that the books do not tell apart */
+    bool known;                            /* there are books of kernels */
+    uint64_t kernels, missing, untimed;    /* launched kernels; lost rows; rows without times */
+    uint64_t of_graphs;                    /* kernels that CUDA graphs ran, not in `kernels` */
+    uint32_t cut;                          /* killed processes, whose last rows are lost */
+    uint64_t of[CW_TRACE_KIND__COUNT + 1]; /* lost rows by kind; the last: of other kinds */
 };
 
-/* What all accounts of a number say; those that do not know it say nothing. */
+/* Adds up accounts, without unknown numbers. */
 static uint64_t add_known(uint64_t sum, uint64_t value)
 {
     return value == CW_TRACE_UNKNOWN ? sum : sum + value;
@@ -82,7 +82,7 @@ static void put_kinds(FILE *out, const uint64_t *of)
         putc(')', out);
 }
 
-/* What is lost, and of which kinds. */
+/* Prints the lost rows by kind. */
 static void put_missing(const struct cw_timeline *t, const struct loss *loss, const char *until, FILE *out)
 {
     char text[CW_NUMBER_SIZE];
@@ -102,13 +102,13 @@ static void put_missing(const struct cw_timeline *t, const struct loss *loss, co
     fputs(".\n", out);
 }
 
-/* Whose last rows are not here. */
+/* Prints whose last rows are lost. */
 static void put_cut(const struct cw_timeline *t, const struct loss *loss, FILE *out)
 {
     if (!t->data->complete)
-        fputs("The file lacks its end: what was launched last is missing.\n", out);
+        fputs("The file lacks its end: the last launches are missing.\n", out);
     else if (loss->cut)
-        fprintf(out, "%" PRIu32 " of %" PRIu32 " processes ended before %s had sent all: what came last is lost.\n",
+        fprintf(out, "%" PRIu32 " of %" PRIu32 " processes ended before %s had sent all: the last rows are lost.\n",
                 loss->cut, t->trace->process_count, loss->cut == 1 ? "it" : "they");
 }
 
@@ -118,7 +118,7 @@ static int by_start(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Traces of processes that did not run at one time say together little of idle GPUs. */
+/* If processes did not run at one time, their idle GPUs mean little. */
 static void put_apart(const struct cw_timeline *t, FILE *out)
 {
     struct cw_timeline_window *spans = calloc((size_t)t->trace->process_count + 1, sizeof *spans);
@@ -156,9 +156,9 @@ void cw_timeline_put_loss(const struct cw_timeline *t, FILE *out)
                 loss.of_graphs ? "; " : "", loss.of_graphs ? cw_terminal_integer(loss.of_graphs, b) : "",
                 loss.of_graphs ? " more ran in CUDA graphs" : "");
     else if (is_empty(t))
-        fputs("Nothing of what was to be recorded happened while it was traced.\n", out);
+        fputs("No event to record happened while it was traced.\n", out);
     else
-        fputs("What was lost is not known: the file has no books.\n", out);
+        fputs("Losses are not known: the file has no books.\n", out);
     put_cut(t, &loss, out);
     put_apart(t, out);
     if (t->window_count) {
@@ -171,7 +171,7 @@ void cw_timeline_put_loss(const struct cw_timeline *t, FILE *out)
     }
 }
 
-/* ---- what a trace holds ------------------------------------------------------------------------------------------ */
+/* ---- contents ---------------------------------------------------------------------------------------------------- */
 
 /* Bytes of the blocks of a kind. */
 static uint64_t bytes_of(const struct cw_trace *trace, uint32_t kind)
@@ -182,8 +182,7 @@ static uint64_t bytes_of(const struct cw_trace *trace, uint32_t kind)
     return bytes;
 }
 
-/* What `fill` prints, in the line and behind it: lines of a terminal end between words, and the next begin at `column`.
- */
+/* Prints the text of `fill` from `column` on, in lines of the terminal that break between words. */
 static enum cw_status put_words(FILE *out, unsigned column, void (*fill)(const void *of, FILE *words), const void *of)
 {
     char *text = NULL;
@@ -298,7 +297,7 @@ static void put_worst(const struct cw_timeline *t, uint64_t count, uint64_t all,
     putc('\n', out);
 }
 
-/* No effect comes before its cause: where one does, the clocks of CPU and GPU differ by so much at least. */
+/* No effect comes before its cause. If one seems to, the clocks of CPU and GPU differ by at least that time. */
 static void put_clocks(const struct cw_timeline *t, FILE *out)
 {
     const struct cw_causality c = cw_timeline_check_clocks(t);
@@ -306,7 +305,8 @@ static void put_clocks(const struct cw_timeline *t, FILE *out)
         return;
     fputs("clocks of CPU and GPU:\n", out);
     put_worst(t, c.early, c.launches, c.most_early, c.earliest, "ran before the call that launched them", out);
-    put_worst(t, c.late, c.waits, c.most_late, c.latest, "synchronizations ended before what they waited for", out);
+    put_worst(t, c.late, c.waits, c.most_late, c.latest, "synchronizations ended before the work that they waited for",
+              out);
 }
 
 enum cw_status cw_timeline_show(const struct cw_timeline *t, FILE *out, struct cw_error *err)

@@ -17,7 +17,7 @@ struct list {
     const struct cw_group_column *columns[CW_CELLS]; /* NULL: the bandwidth, which files leave to their readers */
 };
 
-/* Which of several ranges was the slowest: behind their name, where there is room for both. */
+/* Names the slowest of several ranges behind their name, if there is room for both. */
 static void put_slowest(const struct cw_timeline_groups *groups, uint32_t group, size_t room, char name[CW_SHORT_SIZE])
 {
     const struct cw_timeline *t = groups->t;
@@ -33,7 +33,7 @@ static void put_slowest(const struct cw_timeline_groups *groups, uint32_t group,
         name[used] = 0;
 }
 
-/* A graph has no name: what takes longest in it tells which it is. */
+/* Graphs have no name, so the longest item tells them apart. */
 static void put_longest(const struct cw_timeline *t, const struct cw_timeline_gpu *g, char name[CW_SHORT_SIZE])
 {
     const size_t used = strlen(name);
@@ -85,7 +85,7 @@ static void fill_group(struct cw_text_lines *l, uint32_t row)
         put_longest(groups->t, &groups->t->gpu[g->first], l->text);
 }
 
-/* `what`: many of them. */
+/* `what`: the rows in the plural. */
 static void tell_left(struct cw_text_lines *l, const struct cw_timeline_rows *rows, const char *what)
 {
     const size_t length = strlen(what), end = strcmp(what, "processes") == 0 ? 2 : 1;
@@ -164,7 +164,7 @@ static void put_list(const struct cw_text_page *p, const char *title, const stru
     p->put(p, title, &l);
 }
 
-/* ---- what it is ------------------------------------------------------------------------------------------------- */
+/* ---- summary ----------------------------------------------------------------------------------------------------- */
 
 static bool is_alike(const struct cw_counter_data *data)
 {
@@ -203,7 +203,7 @@ static void put_number(FILE *out, uint64_t count, const char *one, const char *m
     fprintf(out, "%s %s", cw_terminal_integer(count, text), count == 1 ? one : many);
 }
 
-/* "12 of 1,026 kernels" where some are chosen. */
+/* "12 of 1,026 kernels" if only some are shown. */
 static void put_kind(const struct cw_text_page *p, enum cw_trace_kind kind, const char *one, const char *many)
 {
     const struct cw_timeline *t = p->t;
@@ -349,8 +349,7 @@ void cw_text_put_sections(const struct cw_text_page *p)
         const char *items, *name, *more;
     } lists[] = {
         {"Copies and memsets", &s->copies, "copies", "which", "kinds"},
-        {"NVTX ranges, and the time on the GPU of what was launched in them", &s->ranges, "launches", "NVTX range",
-         "ranges"},
+        {"NVTX ranges, and the time on the GPU of their launches", &s->ranges, "launches", "NVTX range", "ranges"},
         {"Time on the GPU, by stream", &s->streams, "launches", "stream", "streams"},
         {"Time on the GPU, by process", &s->processes, "launches", "process", "processes"},
         {"Time in calls of CUDA, of all threads", &s->calls, "calls", "call", "calls"},
@@ -365,7 +364,7 @@ void cw_text_put_sections(const struct cw_text_page *p)
     put_environment(p);
 }
 
-/* What is below is not of all the trace. */
+/* Tells that the numbers below are of a part of the trace. */
 static void put_within(const struct cw_text_page *p)
 {
     char text[CW_TIME_TEXT_SIZE], number[CW_NUMBER_SIZE];
@@ -374,7 +373,7 @@ static void put_within(const struct cw_text_page *p)
         return;
     for (uint32_t i = 0; i < p->o->within_count; i++)
         sum += (double)(p->o->within[i].end - p->o->within[i].start);
-    fprintf(p->out, "Only what was launched in ranges of --range, which were open %s time%s for %s in all.\n",
+    fprintf(p->out, "Only launches in ranges of --range, which were open %s time%s for %s in all.\n",
             cw_terminal_integer(p->o->within_count, number), p->o->within_count == 1 ? "" : "s",
             cw_terminal_time(sum, text));
 }
@@ -390,7 +389,7 @@ static void put_footer(const struct cw_text_page *p)
               "For other programs: -o FILE.h5, -o FILE.json, -o FILE.csv --kind KIND.\n"
               "In a browser: -o FILE.html. In Perfetto: -o FILE.pftrace.\n",
               p->out);
-    cw_text_print(p->out, "What was recorded and lost, by kind: metric-eval show %s\n", p->o->words);
+    cw_text_print(p->out, "Recorded and lost rows, by kind: metric-eval show %s\n", p->o->words);
 }
 
 static const char *items_of(enum cw_timeline_by by)
@@ -401,7 +400,7 @@ static const char *items_of(enum cw_timeline_by by)
                                                                       : "launches";
 }
 
-/* Of graphs, launches of them. */
+/* The items of a list; of graphs, their launches. */
 static uint64_t count_items(const struct cw_timeline_groups *groups)
 {
     uint64_t launches = 0;
@@ -422,7 +421,7 @@ void cw_text_put_main_list(const struct cw_text_page *p)
              by == CW_TIMELINE_BY_CALL ? "Time in calls" : "Time on the GPU", names[by],
              cw_terminal_time(list->groups.total, text), cw_terminal_integer(count_items(&list->groups), number),
              items_of(by));
-    /* quiet, a list alone needs no title */
+    /* a quiet list alone needs no title */
     put_list(p, !p->o->sections && p->style->quiet ? NULL : title, list, items_of(by), names[by], "rows");
 }
 

@@ -70,7 +70,7 @@ const char *const cw_timeline_cause_names[CW_IDLE__COUNT] = {
     [CW_IDLE_END] = "nothing launched",
 };
 
-/* All devices together, and which causes there are, the greatest first. */
+/* The sums of all devices, and the causes, the greatest first. */
 struct idle {
     struct cw_idle_sum sum;
     enum cw_idle_cause order[CW_IDLE__COUNT];
@@ -160,7 +160,7 @@ static void add_gaps(struct gaps *gaps, const struct cw_device_usage *d, uint32_
     }
 }
 
-/* What an item is, and in which NVTX range: "softmax_kernel in step/forward". */
+/* Names an item and its NVTX range: "softmax_kernel in step/forward". */
 static void put_item(const struct cw_timeline *t, uint32_t item, char text[CW_SHORT_SIZE])
 {
     char name[CW_SHORT_SIZE];
