@@ -187,10 +187,10 @@ static void put_event(struct cw_chrome *c, const char *phase, const struct cw_la
     put_name(c, "name", e->name);
     put_notes(c, e);
     for (size_t i = 0; i < e->flow_count; i++) {
-        put_head(c, e->flows[i].last ? "f" : "s", &c->places[e->lane]);
+        put_head(c, i < e->flow_starts ? "s" : "f", &c->places[e->lane]);
         put_time(c, "ts", e->time - c->origin);
         cw_text_print(c->line, ", \"bp\": \"e\", \"cat\": \"launch\", \"name\": \"launch\", \"id\": %" PRIu64 "}",
-                      e->flows[i].number);
+                      e->flows[i]);
     }
     put_line(c);
 }

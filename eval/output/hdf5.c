@@ -284,6 +284,18 @@ static void put_unknown(struct file *f, const struct cw_output_column *c, hid_t 
         put_numbers(f, dataset, "_FillValue", H5T_NATIVE_UINT64, &unsigned_none, 1);
 }
 
+static void put_meanings(struct file *f, const struct cw_output_column *c, hid_t dataset)
+{
+    uint64_t values[WORDS], count = 0;
+    for (const char *word = c->meanings; word && count < WORDS; count++) {
+        values[count] = c->bits ? UINT64_C(1) << count : count;
+        word = strchr(word, ' ');
+        word = word ? word + 1 : NULL;
+    }
+    put_numbers(f, dataset, c->bits ? "flag_masks" : "flag_values", H5T_NATIVE_UINT64, values, count);
+    put_text(f, dataset, "flag_meanings", c->meanings);
+}
+
 /* Once all cells are written. */
 static void put_marks(struct file *f, const struct marks *m, hid_t dataset)
 {
@@ -292,11 +304,8 @@ static void put_marks(struct file *f, const struct marks *m, hid_t dataset)
         put_unknown(f, c, dataset);
     if (c && c->texts)
         put_index(f, m, dataset);
-    if (c && c->flags) {
-        put_numbers(f, dataset, c->flags->bits ? "flag_masks" : "flag_values", H5T_NATIVE_UINT64, c->flags->values,
-                    c->flags->count);
-        put_text(f, dataset, "flag_meanings", c->flags->meanings);
-    }
+    if (c && c->meanings)
+        put_meanings(f, c, dataset);
 }
 
 /* ---- datasets --------------------------------------------------------------------------------------------------- */

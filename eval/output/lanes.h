@@ -38,21 +38,15 @@ struct cw_lane_note {
     };
 };
 
-/* One end of an arrow; both ends have the same number. */
-struct cw_lane_flow {
-    uint64_t number;
-    bool last; /* the later of both ends */
-};
-
 struct cw_lane_event {
     uint32_t lane;
     uint64_t time, end; /* ns since 1970 */
     bool instant;
     double value; /* of a counter, which has none of the members below */
     const char *category, *name;
-    size_t note_count, flow_count;
+    size_t note_count, flow_count, flow_starts;
     const struct cw_lane_note *notes;
-    const struct cw_lane_flow *flows;
+    const uint64_t *flows; /* numbers of arrows, equal at both ends: `flow_starts` begin here, the others end */
 };
 
 /* A format. `lane` is called for each lane before any of its events, and events come in the order of time. Events of a

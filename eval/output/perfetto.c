@@ -285,28 +285,14 @@ static void write_event(struct cw_perfetto *p, Pf__Event *event, uint32_t lane, 
             free(p->names[i][p->new_count[i] - 1].name);
 }
 
-/* Orders the flows of an event: first the ones that begin or go on here, then the ones that end. Returns the number of
- * the former. */
-static size_t order_flows(uint64_t *numbers, const struct cw_lane_event *e)
-{
-    size_t first = 0, last = e->flow_count;
-    for (size_t i = 0; i < e->flow_count; i++)
-        numbers[e->flows[i].last ? --last : first++] = e->flows[i].number;
-    return first;
-}
-
 static void write_texts(struct cw_perfetto *p, const struct cw_lane_event *e, Pf__Event__Type type)
 {
     Pf__Event event = PF__EVENT__INIT;
     uint64_t category = intern(p, CATEGORIES, e->category);
-    uint64_t few[16], *flows = e->flow_count <= 16 ? few : malloc(e->flow_count * sizeof *flows);
-    p->nomem = p->nomem || !flows;
-    if (flows) {
-        event.n_flow_ids = order_flows(flows, e);
-        event.flow_ids = flows;
-        event.n_terminating_flow_ids = e->flow_count - event.n_flow_ids;
-        event.terminating_flow_ids = flows + event.n_flow_ids;
-    }
+    event.n_flow_ids = e->flow_starts;
+    event.flow_ids = (uint64_t *)(uintptr_t)e->flows; /* protobuf-c only reads them */
+    event.n_terminating_flow_ids = e->flow_count - e->flow_starts;
+    event.terminating_flow_ids = event.flow_ids + e->flow_starts;
     event.type = type;
     event.n_category_iids = 1;
     event.category_iids = &category;
@@ -318,8 +304,6 @@ static void write_texts(struct cw_perfetto *p, const struct cw_lane_event *e, Pf
     for (size_t i = 0; i < e->note_count; i++)
         add_note(p, &event, &e->notes[i]);
     write_event(p, &event, e->lane, e->time);
-    if (flows != few)
-        free(flows);
 }
 
 static void write_begin(void *perfetto, const struct cw_lane_event *e)

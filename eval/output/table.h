@@ -34,14 +34,6 @@ struct cw_output_table;
 #define CW_OUTPUT_DATE "nanoseconds since 1970-01-01"
 #define CW_OUTPUT_REALTIME "CLOCK_REALTIME"
 
-/* The meanings of a column's numbers, one word for each value, or each bit, of `values`. */
-struct cw_output_flags {
-    const char *meanings;
-    bool bits;
-    uint32_t count;
-    const uint64_t *values;
-};
-
 struct cw_output_column {
     const char *name;
     enum cw_cell_type type;
@@ -54,7 +46,8 @@ struct cw_output_column {
     /* In HDF5, attributes: */
     const char *long_name;               /* a description; NULL: the name says it */
     const struct cw_output_table *texts; /* the numbers are rows of this table, 0: no text; NULL: plain numbers */
-    const struct cw_output_flags *flags; /* or NULL */
+    const char *meanings;                /* words for the numbers 0, 1, .., or for the bits 1, 2, ..; NULL: none */
+    bool bits;                           /* they are of bits */
 };
 bool cw_output_is_date(const struct cw_output_column *column);
 

@@ -302,7 +302,7 @@ struct work {
     /* GPU items that each call launched: launched[first[call]] up to launched[first[call + 1]] */
     uint32_t *first, *launched;
     struct cw_lane_note notes[NOTES];
-    struct cw_lane_flow *flows, one_flow;
+    uint64_t *flows, one_flow;
     size_t flow_room, note_count;
     bool nomem;
 };
@@ -445,12 +445,11 @@ static void describe_gpu(struct work *w, const struct cw_timeline_gpu *g, struct
     }
 }
 
-/* The arrow from a call to its GPU item, numbered by the item. */
-static struct cw_lane_flow flow_of(const struct work *w, uint32_t gpu, bool of_call)
+/* Whether the arrow between a call and its GPU item begins at the call. It has the number of the item, from 1 on. */
+static bool begins_at_call(const struct work *w, uint32_t gpu)
 {
     const struct cw_timeline_gpu *g = &w->t->gpu[gpu];
-    const bool call_first = w->t->calls[g->call].start <= g->start;
-    return (struct cw_lane_flow){(uint64_t)gpu + 1, call_first != of_call};
+    return w->t->calls[g->call].start <= g->start;
 }
 
 static void gpu_event(void *list, uint32_t i, struct cw_lane_event *e)
@@ -471,9 +470,10 @@ static void gpu_event(void *list, uint32_t i, struct cw_lane_event *e)
     note_text(w, "nvtx", path_of(w, g->path));
     take_notes(w, e);
     if (g->call != CW_TIMELINE_NONE) {
-        w->one_flow = flow_of(w, l->first + i, false);
+        w->one_flow = (uint64_t)l->first + i + 1;
         e->flows = &w->one_flow;
         e->flow_count = 1;
+        e->flow_starts = !begins_at_call(w, l->first + i);
     }
 }
 
@@ -489,17 +489,20 @@ static void add_flows(struct work *w, uint32_t call, struct cw_lane_event *e)
 {
     const uint32_t first = w->first[call], count = w->first[call + 1] - first;
     if (count > w->flow_room) {
-        struct cw_lane_flow *more = realloc(w->flows, 2 * (size_t)count * sizeof *more);
+        uint64_t *more = realloc(w->flows, 2 * (size_t)count * sizeof *more);
         w->nomem = w->nomem || !more;
         if (!more)
             return;
         w->flows = more;
         w->flow_room = 2 * (size_t)count;
     }
-    for (uint32_t i = 0; i < count; i++)
-        w->flows[i] = flow_of(w, w->launched[first + i], true);
+    for (int ends = 0; ends < 2; ends++) {
+        for (uint32_t i = first; i < first + count; i++)
+            if (begins_at_call(w, w->launched[i]) != ends)
+                w->flows[e->flow_count++] = (uint64_t)w->launched[i] + 1;
+        e->flow_starts = ends ? e->flow_starts : e->flow_count;
+    }
     e->flows = w->flows;
-    e->flow_count = count;
 }
 
 static void call_event(void *list, uint32_t i, struct cw_lane_event *e)

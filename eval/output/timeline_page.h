@@ -18,11 +18,6 @@ struct cw_text_page {
 
 enum { CW_CELLS = 10, CW_CELL_SIZE = 48 };
 
-struct cw_text_cell {
-    char text[CW_CELL_SIZE];
-    double value; /* to sort by; NaN: none */
-};
-
 /* A table of short cells with a name behind them, which gets the rest of the line. */
 struct cw_text_lines {
     const struct cw_text_page *page;
@@ -33,10 +28,13 @@ struct cw_text_lines {
     void (*fill)(struct cw_text_lines *l, uint32_t row); /* sets `cells` and `text`, the whole name */
     const void *content;
     enum cw_text_names { CW_NAMES_FUNCTIONS, CW_NAMES_PATHS, CW_NAMES_WORDS } names; /* how long ones are shortened */
-    char left[80], note[160];            /* lines below the table: rows that are left, and a note; "": none */
-    int room;                            /* columns for the name, 0: all */
-    size_t *alike;                       /* of each row; see base/apart.h */
-    struct cw_text_cell cells[CW_CELLS]; /* of one row */
+    char left[80], note[160]; /* lines below the table: rows that are left, and a note; "": none */
+    int room;                 /* columns for the name, 0: all */
+    size_t *alike;            /* of each row; see base/apart.h */
+    /* of one row: */
+    char cells[CW_CELLS][CW_CELL_SIZE];
+    double values[CW_CELLS]; /* to sort by; NaN: none */
+    size_t filled;
     char text[CW_SHORT_SIZE];
 };
 /* In a terminal. */
@@ -46,11 +44,13 @@ void cw_text_put_lines(const struct cw_text_page *page, const char *title, struc
 void cw_text_find_alike(struct cw_text_lines *lines);
 void cw_text_fill(struct cw_text_lines *lines, uint32_t row, char name[CW_SHORT_SIZE]);
 
-void cw_cell_time(double ns, struct cw_text_cell *cell);
-void cw_cell_percent(double part, struct cw_text_cell *cell); /* 0 to 1; NaN: "-" */
-void cw_cell_count(uint64_t count, struct cw_text_cell *cell);
-void cw_cell_amount(double value, const char *unit, struct cw_text_cell *cell);
-void cw_cell_none(struct cw_text_cell *cell); /* "-" */
+/* Each appends a cell to the row. */
+void cw_cell_put(struct cw_text_lines *lines, const char *text, double value);
+void cw_cell_time(struct cw_text_lines *lines, double ns);
+void cw_cell_percent(struct cw_text_lines *lines, double part); /* 0 to 1; NaN: "-" */
+void cw_cell_count(struct cw_text_lines *lines, uint64_t count);
+void cw_cell_amount(struct cw_text_lines *lines, double value, const char *unit);
+void cw_cell_none(struct cw_text_lines *lines); /* "-" */
 /* NaN where all is 0. */
 double cw_part_of(double some, double all);
 

@@ -417,20 +417,18 @@ static enum cw_cell_type cell_type(enum cw_trace_type type)
                                                               : CW_CELL_KNOWN;
 }
 
-static const struct cw_output_flags *flags_of(const struct column *c)
+/* Bits of CW_FIELD_THROTTLE, in the order of the management library. */
+static const char limits[] =
+    "idle application_clocks power_limit hardware sync_boost heat hardware_heat hardware_power display";
+
+static const char *meanings_of(const struct column *c)
 {
-    static const uint64_t numbers[] = {0, 1}, bits[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-    static const struct cw_output_flags answers = {"no yes", false, 2,
-                                                   numbers}, /* as the management library has them */
-        limits = {"idle application_clocks power_limit hardware sync_boost heat hardware_heat hardware_power display",
-                  true, sizeof bits / sizeof *bits, bits};
-    if (c->source == OTHER_THREAD)
-        return &answers;
-    if (c->source != OF_ROW)
-        return NULL;
-    return c->field == CW_FIELD_THROTTLE                                        ? &limits
-           : c->field == CW_FIELD_ASYNC || c->field == CW_FIELD_DEVICE_LAUNCHED ? &answers
-                                                                                : NULL;
+    const bool of_row = c->source == OF_ROW;
+    return of_row && c->field == CW_FIELD_THROTTLE ? limits
+           : c->source == OTHER_THREAD ||
+                   (of_row && (c->field == CW_FIELD_ASYNC || c->field == CW_FIELD_DEVICE_LAUNCHED))
+               ? "no yes"
+               : NULL;
 }
 
 /* Names the clock of a time: a launch has one time on the GPU and another in the program. */
@@ -466,7 +464,8 @@ static size_t show_columns(struct kind_rows *k)
                                                : column->source <= OF_SHAPE  ? cw_trace_field_unit(column->field)
                                                                              : NULL,
                                       .long_name = long_name_of(k, column),
-                                      .flags = flags_of(column)};
+                                      .meanings = meanings_of(column),
+                                      .bits = meanings_of(column) == limits};
         if (indexed)
             k->shown[count++] =
                 (struct cw_output_column){name, CW_CELL_U32, CW_TO_HDF5, at + offsetof(struct cell, index),

@@ -56,16 +56,15 @@ static bool is_unknown(const struct cw_timeline_groups *groups, const struct cw_
 }
 
 static void fill_cell(const struct cw_timeline_groups *groups, const struct cw_group_column *c,
-                      const struct cw_group_row *row, struct cw_text_cell *cell)
+                      const struct cw_group_row *row, struct cw_text_lines *l)
 {
     char text[CW_TIME_TEXT_SIZE];
     if (!c) {
-        cw_cell_amount(row->total > 0 ? row->bytes / (row->total / 1e9) : 0, "bytes/s", cell);
+        cw_cell_amount(l, row->total > 0 ? row->bytes / (row->total / 1e9) : 0, "bytes/s");
     } else if (is_unknown(groups, c, row)) {
-        cw_cell_none(cell);
+        cw_cell_none(l);
     } else {
-        snprintf(cell->text, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_group_column_text(c, row, text));
-        cell->value = cw_group_column_value(c, row);
+        cw_cell_put(l, cw_group_column_text(c, row, text), cw_group_column_value(c, row));
     }
 }
 
@@ -76,7 +75,7 @@ static void fill_group(struct cw_text_lines *l, uint32_t row)
     const struct cw_timeline_group *g = &groups->items[list->rows->rows[row]];
     const struct cw_group_row numbers = cw_timeline_group_row(groups, list->rows->rows[row]);
     for (size_t k = 0; k < l->count; k++)
-        fill_cell(groups, list->columns[k], &numbers, &l->cells[k]);
+        fill_cell(groups, list->columns[k], &numbers, l);
     char name[CW_TIMELINE_NAME_SIZE];
     cw_elide(cw_timeline_group_name(groups, list->rows->rows[row], name), l->text, sizeof l->text);
     if (cw_timeline_by_ranges(groups->by) && g->ranges > 1)
@@ -250,9 +249,9 @@ static void fill_latency(struct cw_text_lines *l, uint32_t row)
 {
     const struct latencies *all = l->content;
     const struct cw_latency *latency = all->list[row];
-    cw_cell_count(latency->count, &l->cells[0]);
+    cw_cell_count(l, latency->count);
     for (int p = 0; p < CW_LATENCY__COUNT; p++)
-        cw_cell_time((double)latency->within[p], &l->cells[1 + p]);
+        cw_cell_time(l, (double)latency->within[p]);
     snprintf(l->text, sizeof l->text, "%s", all->names[row]);
 }
 
@@ -282,11 +281,11 @@ static void fill_memory(struct cw_text_lines *l, uint32_t row)
     char device[32] = "";
     if (m->device != CW_NO_TRACE_DEVICE)
         snprintf(device, sizeof device, ", GPU %" PRIu32, t->data->devices[m->device].index);
-    cw_cell_amount(m->most, "bytes", &l->cells[0]);
-    cw_cell_time((double)(m->most_at > t->start ? m->most_at - t->start : 0), &l->cells[1]);
-    cw_cell_amount(m->now, "bytes", &l->cells[2]);
-    cw_cell_count(m->allocations, &l->cells[3]);
-    cw_cell_count(m->frees, &l->cells[4]);
+    cw_cell_amount(l, m->most, "bytes");
+    cw_cell_time(l, (double)(m->most_at > t->start ? m->most_at - t->start : 0));
+    cw_cell_amount(l, m->now, "bytes");
+    cw_cell_count(l, m->allocations);
+    cw_cell_count(l, m->frees);
     snprintf(l->text, sizeof l->text, "%.100s, process %" PRIu32 "%s%s", t->names[m->memory].text,
              t->trace->processes[m->process].pid, t->process_marks[m->process], device);
 }
@@ -312,19 +311,16 @@ static void fill_environment(struct cw_text_lines *l, uint32_t row)
     static const enum cw_reading shown[] = {CW_READING_SM_CLOCK, CW_READING_MEMORY_CLOCK, CW_READING_TEMPERATURE,
                                             CW_READING_POWER};
     const struct cw_environment *e = &l->page->o->sections->extra.environment[row];
-    size_t k = 0;
-    for (; k < sizeof shown / sizeof *shown; k++) {
+    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
         const struct cw_reading_range *r = &e->of[shown[k]];
-        char *text = l->cells[k].text;
-        l->cells[k].value = r->greatest;
-        if (!r->count)
-            cw_cell_none(&l->cells[k]);
-        else if (r->least == r->greatest)
-            snprintf(text, CW_CELL_SIZE, "%.0f", r->least);
+        char text[CW_CELL_SIZE];
+        snprintf(text, CW_CELL_SIZE, r->least == r->greatest ? "%.0f" : "%.0f..%.0f", r->least, r->greatest);
+        if (r->count)
+            cw_cell_put(l, text, r->greatest);
         else
-            snprintf(text, CW_CELL_SIZE, "%.0f..%.0f", r->least, r->greatest);
+            cw_cell_none(l);
     }
-    cw_cell_percent(cw_part_of((double)e->throttled, (double)e->readings), &l->cells[k]);
+    cw_cell_percent(l, cw_part_of((double)e->throttled, (double)e->readings));
     cw_text_device_name(l->page, e->device, l->text, sizeof l->text);
 }
 

@@ -15,19 +15,17 @@ enum { RANGE_SIZE = 400 };
 static void fill_device(struct cw_text_lines *l, uint32_t row)
 {
     const struct cw_device_usage *d = &l->page->o->sections->usage.devices[row];
-    size_t k = 0;
-    cw_cell_percent(cw_part_of(d->busy, d->traced), &l->cells[k++]);
-    cw_cell_percent(cw_part_of(d->idle, d->traced), &l->cells[k++]);
-    cw_cell_percent(cw_part_of(d->work[CW_WORK_COMPUTE], d->traced), &l->cells[k++]);
+    cw_cell_percent(l, cw_part_of(d->busy, d->traced));
+    cw_cell_percent(l, cw_part_of(d->idle, d->traced));
+    cw_cell_percent(l, cw_part_of(d->work[CW_WORK_COMPUTE], d->traced));
     for (enum cw_gpu_work w = CW_WORK_COMMUNICATE; w < CW_WORK__COUNT; w++) {
-        struct cw_text_cell *cell = &l->cells[k], alone;
+        char all[CW_PERCENT_SIZE], alone[CW_PERCENT_SIZE], text[CW_CELL_SIZE];
+        const double part = cw_part_of(d->work[w], d->traced);
         if (w == CW_WORK_COMMUNICATE && l->count == 4)
             continue;
-        cw_cell_percent(cw_part_of(d->work[w], d->traced), cell);
-        cw_cell_percent(cw_part_of(d->alone[w], d->traced), &alone);
-        const size_t used = strlen(cell->text);
-        snprintf(cell->text + used, CW_CELL_SIZE - used, " (%.10s)", alone.text);
-        k++;
+        cw_terminal_percent(cw_part_of(d->alone[w], d->traced), alone);
+        snprintf(text, sizeof text, "%s (%s)", cw_terminal_percent(part, all), alone);
+        cw_cell_put(l, text, part);
     }
     cw_text_device_name(l->page, d->device, l->text, sizeof l->text);
 }
@@ -96,9 +94,9 @@ static void fill_cause(struct cw_text_lines *l, uint32_t row)
 {
     const struct idle *all = l->content;
     const enum cw_idle_cause c = all->order[row];
-    cw_cell_percent(cw_part_of(all->sum.causes[c], all->sum.traced), &l->cells[0]);
-    cw_cell_time(all->sum.causes[c], &l->cells[1]);
-    cw_cell_count(all->sum.cause_gaps[c], &l->cells[2]);
+    cw_cell_percent(l, cw_part_of(all->sum.causes[c], all->sum.traced));
+    cw_cell_time(l, all->sum.causes[c]);
+    cw_cell_count(l, all->sum.cause_gaps[c]);
     snprintf(l->text, sizeof l->text, "%s", cw_timeline_cause_texts[c]);
 }
 
@@ -185,17 +183,15 @@ static void fill_gap(struct cw_text_lines *l, uint32_t row)
     const struct cw_idle_gap *gap = gaps->list[row];
     const struct cw_timeline *t = l->page->t;
     enum cw_idle_cause mostly = 0;
-    size_t k = 0;
     for (enum cw_idle_cause c = 0; c < CW_IDLE__COUNT; c++)
         mostly = gap->causes[c] > gap->causes[mostly] ? c : mostly;
-    cw_cell_time((double)(gap->start - t->start), &l->cells[k++]);
+    cw_cell_time(l, (double)(gap->start - t->start));
     if (l->count == 4) {
         const uint32_t device = gaps->devices[row];
-        cw_cell_count(device == CW_NO_TRACE_DEVICE ? 0 : t->data->devices[device].index, &l->cells[k++]);
+        cw_cell_count(l, device == CW_NO_TRACE_DEVICE ? 0 : t->data->devices[device].index);
     }
-    cw_cell_time(gap_length(gap), &l->cells[k++]);
-    l->cells[k].value = NAN;
-    strcpy(l->cells[k].text, cw_timeline_cause_names[mostly]);
+    cw_cell_time(l, gap_length(gap));
+    cw_cell_put(l, cw_timeline_cause_names[mostly], NAN);
     put_item(t, gap->after, l->text);
 }
 
