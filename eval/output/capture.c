@@ -22,6 +22,22 @@ const char *cw_capture_created(const struct cw_counter_data *d, char text[CW_TIM
     return text;
 }
 
+void cw_capture_put_devices(const struct cw_counter_data *data, uint32_t count, FILE *out)
+{
+    const char *first = data->device_count ? cw_device_attribute(&data->devices[0], "name") : NULL;
+    const char *simulated = data->device_count ? cw_device_attribute(&data->devices[0], "simulated") : NULL;
+    bool alike = true;
+    for (uint32_t i = 1; i < data->device_count; i++) {
+        const char *name = cw_device_attribute(&data->devices[i], "name");
+        alike = alike && name && first && strcmp(name, first) == 0;
+    }
+    if (count > 1)
+        cw_text_print(out, "%" PRIu32 " %s", count, alike ? "x " : "devices");
+    if (alike)
+        cw_text_print(out, "%s", first ? first : data->device_count ? "a device without a name" : "no device");
+    cw_text_print(out, " (%s%s)", data->schema.chip, simulated && strcmp(simulated, "yes") == 0 ? ", simulated" : "");
+}
+
 bool cw_capture_put_filters(const struct cw_counter_data *d, FILE *out)
 {
     enum { SHOWN = 8 };

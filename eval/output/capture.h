@@ -12,6 +12,8 @@
 enum { CW_TIME_SIZE = 32 };
 const char *cw_capture_created(const struct cw_counter_data *data, char text[CW_TIME_SIZE]);
 
+/* Prints the devices, of `count` GPUs, for people: "2 x NVIDIA H100 (GH100, simulated)". */
+void cw_capture_put_devices(const struct cw_counter_data *data, uint32_t count, FILE *out);
 /* Prints a line for people for each filter that capture-agent was given. False if there was none. */
 bool cw_capture_put_filters(const struct cw_counter_data *data, FILE *out);
 

@@ -696,9 +696,7 @@ static enum cw_status print_gate(FILE *out, const struct cw_gate_output *o, stru
     if (!of_least || !of_most)
         return cw_error_nomem(err);
     put_slowdown(out, &j->slowdown, of_least, of_most);
-    enum cw_status status = put_needed(out, o, arena, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(put_needed(out, o, arena, err));
     for (uint32_t i = 0, match = UINT32_MAX; i < j->finding_count; i++) {
         const struct cw_gate_finding *f = &j->findings[i];
         const char *label = f->match != match ? label_of(o, f->match, arena) : "";

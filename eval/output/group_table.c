@@ -28,21 +28,8 @@ enum {
 
 static void put_devices(const struct cw_groups *groups, FILE *out)
 {
-    const struct cw_counter_data *data = &groups->data;
-    const char *first = data->device_count ? cw_device_attribute(&data->devices[0], "name") : NULL;
-    const char *simulated = data->device_count ? cw_device_attribute(&data->devices[0], "simulated") : NULL;
-    bool alike = true;
-    for (uint32_t i = 1; i < data->device_count; i++) {
-        const char *name = cw_device_attribute(&data->devices[i], "name");
-        alike = alike && name && first && strcmp(name, first) == 0;
-    }
-    if (groups->gpu_count > 1)
-        cw_text_print(out, "%" PRIu32 " %s", groups->gpu_count, alike ? "x " : "devices");
-    if (alike)
-        cw_text_print(out, "%s", first ? first : data->device_count ? "a device without a name" : "no device");
-    cw_text_print(out, " (%s%s)%s\n", data->schema.chip,
-                  simulated && strcmp(simulated, "yes") == 0 ? ", simulated" : "",
-                  data->complete ? "" : ", incomplete");
+    cw_capture_put_devices(&groups->data, groups->gpu_count, out);
+    fputs(groups->data.complete ? "\n" : ", incomplete\n", out);
 }
 
 /* The title of a row; user ranges have a name and no kernel. */
@@ -582,15 +569,14 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     const struct cw_output_rows *rows = o->result;
     const bool one = rows->count == 1 && !rows->left && rows->result->metric_count;
     bool listed = false;
-    enum cw_status status = CW_OK;
     if (!rows->wide && !one)
-        status = put_rows(rows, style, out, &listed, err);
-    if (status != CW_OK || listed)
-        return status;
-    status = cw_ranges_print(rows->result, rows, style, out, err);
-    if (status == CW_OK && rows->left && !style->quiet)
+        CW_TRY(put_rows(rows, style, out, &listed, err));
+    if (listed)
+        return CW_OK;
+    CW_TRY(cw_ranges_print(rows->result, rows, style, out, err));
+    if (rows->left && !style->quiet)
         fprintf(out, "\n%" PRIu32 " more; --top N shows more\n", rows->left);
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_output_groups(struct cw_output *o, const struct cw_output_rows *rows, const char *const *descriptions,

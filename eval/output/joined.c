@@ -16,11 +16,10 @@ enum cw_status cw_joined_output_make(struct cw_joined_output *output, const stru
 {
     output->joined = joined;
     output->rows = rows;
-    enum cw_status status = cw_join_list_left(&output->left, &output->left_count, &joined->join, &joined->join.a,
-                                              joined->count, arena, err);
-    return status == CW_OK ? cw_join_list_left(&output->extra, &output->extra_count, &joined->join, &joined->join.b,
-                                               joined->counted.count, arena, err)
-                           : status;
+    CW_TRY(cw_join_list_left(&output->left, &output->left_count, &joined->join, &joined->join.a, joined->count, arena,
+                             err));
+    return cw_join_list_left(&output->extra, &output->extra_count, &joined->join, &joined->join.b,
+                             joined->counted.count, arena, err);
 }
 
 /* ---- launches without a twin ------------------------------------------------------------------------------------- */
@@ -445,7 +444,7 @@ static void put_list(struct left_list *l, uint32_t count, const struct cw_termin
         return;
     l->name_width = !style->width ? 0 : style->width > OTHERS + LEAST ? style->width - OTHERS : LEAST;
     cw_text_print(out, "\n%s\n", title);
-    cw_terminal_print(&t, out);
+    cw_terminal_print(&t, 0, out);
     if (count > SHOWN_LEFT)
         cw_text_print(out, "%" PRIu32 " more; --json has all\n", count - SHOWN_LEFT);
 }
@@ -505,7 +504,7 @@ void cw_joined_put_samples(const struct cw_output_rows *rows, const struct cw_te
         return;
     }
     cw_text_print(out, "\nThe hottest lines of kernels, from %s:\n", rows->joined->samples_source);
-    cw_terminal_print(&t, out);
+    cw_terminal_print(&t, 0, out);
     if (samples->count > SHOWN)
         cw_text_print(out, "%zu more; --json has all\n", samples->count - SHOWN);
     if (samples->elsewhere)

@@ -368,7 +368,7 @@ static void measure(const struct full *f, struct cw_terminal_layout *layout, con
         return;
     layout->widths[1] = layout->widths[1] > UNIT_MOST ? UNIT_MOST : layout->widths[1];
     layout->widths[f->result->spread ? 6 : 4] = f->style->bars ? CW_BAR_WIDTH + (shares ? 7 : 0) : 0;
-    cw_terminal_fit(layout, t, 0, f->style->width);
+    cw_terminal_fit(layout, t, f->style->width);
 }
 
 static void put_section(struct full *f, const struct cw_terminal_layout *layout, const struct cw_output_table *t,

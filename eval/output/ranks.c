@@ -665,7 +665,7 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
         putc('\n', out);
         cw_terminal_title("Metrics in which ranks differ most", style, out);
         putc('\n', out);
-        cw_terminal_print(&table, out);
+        cw_terminal_print(&table, 0, out);
         put_more(count, top, "pairs of a metric and a kernel", out);
         cw_terminal_legend(&seen, out);
         if (left_out)
@@ -715,7 +715,7 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
     cw_row_names_fit(lines.names, !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME, true);
     if (!style->quiet)
         put_summary(v, out);
-    cw_terminal_print(&kernels, out);
+    cw_terminal_print(&kernels, 0, out);
     cw_row_names_free(lines.names);
     cw_arena_destroy(arena);
     put_more(r->kernel_count, top, "kernels", out);

@@ -254,7 +254,6 @@ static struct line summarize(const struct by_device *by, uint32_t device, uint32
 static enum cw_status print_metrics(const struct by_device *by, uint32_t device, const struct cw_terminal_style *style,
                                     FILE *out, struct cw_error *err)
 {
-    struct cw_terminal_layout layout = {0};
     uint32_t count = by->r->metric_count;
     struct line *lines = calloc((size_t)count + 1, sizeof *lines);
     if (!lines)
@@ -263,10 +262,7 @@ static enum cw_status print_metrics(const struct by_device *by, uint32_t device,
         lines[m] = summarize(by, device, m);
     const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns), .record_size = sizeof *lines, .row_count = count,
                                       .row = cw_output_array, .content = lines};
-    cw_terminal_measure(&layout, &t);
-    cw_terminal_fit(&layout, &t, 0, style->width);
-    cw_terminal_put(&layout, &t, out);
-    cw_terminal_legend(&layout, out);
+    cw_terminal_print(&t, style->width, out);
     free(lines);
     return CW_OK;
 }
@@ -409,7 +405,7 @@ static enum cw_status print_launches(const struct cw_pm_data *pm, const struct c
     if (pm->launches_untimed)
         cw_text_print(out, "; of %" PRIu32 " more the times were not collected", pm->launches_untimed);
     fputs("\n\n", out);
-    cw_terminal_print(&t, out);
+    cw_terminal_print(&t, 0, out);
     free(list);
     return CW_OK;
 }
@@ -503,18 +499,11 @@ static const struct cw_output_column sampled_kernel_columns[] = {
 
 /* ---- for people ------------------------------------------------------------------------------------------------- */
 
-struct range_line {
-    const char *metric;
-    char unit[CW_UNIT_SIZE];
-    double mean;
-    int8_t status;
-};
-
-static const struct cw_output_column range_line_columns[] = {
-    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, offsetof(struct range_line, metric)},
-    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct range_line, unit)},
-    {"mean", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct range_line, mean), .right = true},
-    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct range_line, status)},
+static const struct cw_output_column mean_columns[] = {
+    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, offsetof(struct line, metric)},
+    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, unit)},
+    {"mean", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, mean), .right = true},
+    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
 };
 
 static void put_range_heading(const struct cw_pm_range *r, FILE *out)
@@ -546,29 +535,25 @@ static void put_kernel(const struct cw_pm_range *r, FILE *out)
     putc('\n', out);
 }
 
-static void put_range_metrics(const struct ranges *o, uint32_t range_row, struct range_line *lines,
+static void put_range_metrics(const struct ranges *o, uint32_t row, struct line *lines,
                               const struct cw_terminal_style *style, FILE *out)
 {
     const struct cw_result *r = o->result;
-    struct cw_terminal_layout layout = {0};
     for (uint32_t m = 0; m < r->metric_count; m++) {
-        const size_t at = (size_t)m * o->of->count + range_row;
-        lines[m] = (struct range_line){.metric = r->names[m], .status = o->of->statuses[at]};
+        const size_t at = (size_t)m * o->of->count + row;
+        lines[m] = (struct line){.metric = r->names[m], .status = o->of->statuses[at]};
         lines[m].mean = o->of->values[at] / cw_terminal_factor(o->of->values[at], r->units[m], lines[m].unit);
     }
-    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(range_line_columns), .record_size = sizeof *lines,
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(mean_columns), .record_size = sizeof *lines,
                                       .row_count = r->metric_count, .row = cw_output_array, .content = lines};
-    cw_terminal_measure(&layout, &t);
-    cw_terminal_fit(&layout, &t, 0, style->width);
-    cw_terminal_put(&layout, &t, out);
-    cw_terminal_legend(&layout, out);
+    cw_terminal_print(&t, style->width, out);
 }
 
 static enum cw_status print_ranges(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
                                    struct cw_error *err)
 {
     const struct ranges *o = output->result;
-    struct range_line *lines = calloc((size_t)o->result->metric_count + 1, sizeof *lines);
+    struct line *lines = calloc((size_t)o->result->metric_count + 1, sizeof *lines);
     if (!lines)
         return cw_error_nomem(err);
     if (o->trace && !style->quiet)

@@ -263,13 +263,13 @@ void cw_terminal_measure(struct cw_terminal_layout *l, const struct cw_output_ta
         measure_record(l, t, t->row(t, i).record);
 }
 
-void cw_terminal_fit(struct cw_terminal_layout *l, const struct cw_output_table *t, size_t column, unsigned width)
+void cw_terminal_fit(struct cw_terminal_layout *l, const struct cw_output_table *t, unsigned width)
 {
     int room = (int)width - 2;
-    for (size_t k = 0; k < t->column_count; k++)
-        room -= k == column ? 0 : 2 + l->widths[k];
-    if (width && room < l->widths[column])
-        l->widths[column] = room > 24 ? room : 24;
+    for (size_t k = 1; k < t->column_count; k++)
+        room -= 2 + l->widths[k];
+    if (width && room < l->widths[0])
+        l->widths[0] = room > 24 ? room : 24;
 }
 
 const char *cw_terminal_cut(const char *text, size_t width, char shown[CW_SHORT_SIZE])
@@ -400,10 +400,11 @@ void cw_terminal_legend(const struct cw_terminal_layout *l, FILE *out)
     }
 }
 
-void cw_terminal_print(const struct cw_output_table *t, FILE *out)
+void cw_terminal_print(const struct cw_output_table *t, unsigned width, FILE *out)
 {
     struct cw_terminal_layout layout = {0};
     cw_terminal_measure(&layout, t);
+    cw_terminal_fit(&layout, t, width);
     cw_terminal_put(&layout, t, out);
     cw_terminal_legend(&layout, out);
 }

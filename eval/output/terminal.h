@@ -15,16 +15,15 @@ struct cw_terminal_layout {
 /* Widens the columns to fit a table, and notes its statuses. `layout` begins as zeros, and may serve several tables of
  * the same columns. */
 void cw_terminal_measure(struct cw_terminal_layout *layout, const struct cw_output_table *table);
-/* Narrows a column to the room that the others leave of `width`, but not below 24 columns. Longer texts lose their
- * middle. */
-void cw_terminal_fit(struct cw_terminal_layout *layout, const struct cw_output_table *table, size_t column,
-                     unsigned width);
+/* Narrows the first column to the room that the others leave of `width` (0: any), but not below 24 columns. Longer
+ * texts lose their middle. */
+void cw_terminal_fit(struct cw_terminal_layout *layout, const struct cw_output_table *table, unsigned width);
 /* The rows; `after` (or NULL) prints more below each. */
 void cw_terminal_put_rows(const struct cw_terminal_layout *layout, const struct cw_output_table *table,
                           void (*after)(void *content, uint64_t row, FILE *out), FILE *out);
 void cw_terminal_put(const struct cw_terminal_layout *layout, const struct cw_output_table *table, FILE *out);
-/* All of one table, with the legend of its marks. */
-void cw_terminal_print(const struct cw_output_table *table, FILE *out);
+/* All of one table, its first column fitted, with the legend of its marks. */
+void cw_terminal_print(const struct cw_output_table *table, unsigned width, FILE *out);
 /* The legend of the statuses seen. */
 void cw_terminal_legend(const struct cw_terminal_layout *layout, FILE *out);
 

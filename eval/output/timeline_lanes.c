@@ -268,13 +268,10 @@ static enum cw_status add_rows(struct rows *r, struct cw_lane_places *places, st
 {
     const struct cw_timeline *t = places->timeline;
     *r = (struct rows){.places = places};
-    enum cw_status status = cw_timeline_each(t, CW_TRACE_ENVIRONMENT, take_environment, r, err);
-    if (status == CW_OK)
-        status = add_memory(r, err);
-    for (size_t i = 0; status == CW_OK && i < sizeof plain_kinds / sizeof *plain_kinds; i++)
-        status = cw_timeline_each(t, plain_kinds[i].kind, take_rows, r, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_timeline_each(t, CW_TRACE_ENVIRONMENT, take_environment, r, err));
+    CW_TRY(add_memory(r, err));
+    for (size_t i = 0; i < sizeof plain_kinds / sizeof *plain_kinds; i++)
+        CW_TRY(cw_timeline_each(t, plain_kinds[i].kind, take_rows, r, err));
     if (!sort(r->points, sizeof *r->points, r->point_count, point_is_after) ||
         !sort(r->rows, sizeof *r->rows, r->row_count, row_is_after))
         return cw_error_nomem(err);

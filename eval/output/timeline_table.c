@@ -700,16 +700,17 @@ enum cw_status cw_timeline_rows_make(struct cw_timeline_rows *rows, const struct
                                      struct cw_error *err)
 {
     *rows = (struct cw_timeline_rows){0};
-    enum cw_status status = cw_timeline_group(&rows->groups, by, t, keep, arena, err);
-    if (status == CW_OK && !(rows->rows = cw_arena_alloc(arena, rows->groups.count, sizeof *rows->rows)))
-        status = cw_error_nomem(err);
-    for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
+    CW_TRY(cw_timeline_group(&rows->groups, by, t, keep, arena, err));
+    rows->rows = cw_arena_alloc(arena, rows->groups.count, sizeof *rows->rows);
+    if (!rows->rows)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < rows->groups.count; i++)
         rows->rows[rows->count++] = i;
     if (top && rows->count > top) {
         rows->left = rows->count - (uint32_t)top;
         rows->count = (uint32_t)top;
     }
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_timeline_sections_make(struct cw_timeline_sections *s, const struct cw_timeline *t,
@@ -727,11 +728,11 @@ enum cw_status cw_timeline_sections_make(struct cw_timeline_sections *s, const s
                  {&s->processes, CW_TIMELINE_BY_PROCESS, t->trace->process_count > 1},
                  {&s->calls, CW_TIMELINE_BY_CALL, true}};
     *s = (struct cw_timeline_sections){0};
-    enum cw_status status = cw_timeline_use(&s->usage, t, within, within_count, arena, err);
-    if (status == CW_OK && !within)
-        status = cw_timeline_find_extra(&s->extra, t, arena, err);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && status == CW_OK; i++)
+    CW_TRY(cw_timeline_use(&s->usage, t, within, within_count, arena, err));
+    if (!within)
+        CW_TRY(cw_timeline_find_extra(&s->extra, t, arena, err));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].wanted)
-            status = cw_timeline_rows_make(lists[i].rows, t, lists[i].by, keep, top, arena, err);
-    return status;
+            CW_TRY(cw_timeline_rows_make(lists[i].rows, t, lists[i].by, keep, top, arena, err));
+    return CW_OK;
 }

@@ -165,21 +165,8 @@ static void put_list(const struct cw_text_page *p, const char *title, const stru
 
 /* ---- summary ----------------------------------------------------------------------------------------------------- */
 
-static bool is_alike(const struct cw_counter_data *data)
+static void put_program(const struct cw_text_page *p)
 {
-    const char *first = data->device_count ? cw_device_attribute(&data->devices[0], "name") : NULL;
-    for (uint32_t i = 1; i < data->device_count; i++) {
-        const char *name = cw_device_attribute(&data->devices[i], "name");
-        if (!name || !first || strcmp(name, first) != 0)
-            return false;
-    }
-    return first;
-}
-
-static void put_what(const struct cw_text_page *p)
-{
-    const struct cw_counter_data *data = p->t->data;
-    const char *simulated = data->device_count ? cw_device_attribute(&data->devices[0], "simulated") : NULL;
     const char *program = p->t->trace->process_count ? cw_timeline_attribute(p->t, 0, "program") : NULL;
     const char *host = p->t->trace->process_count ? cw_timeline_attribute(p->t, 0, "host") : NULL;
     const char *last = program ? strrchr(program, '/') : NULL;
@@ -187,13 +174,8 @@ static void put_what(const struct cw_text_page *p)
     if (program)
         cw_text_print(p->out, "%.60s%s%.40s, ", last && last[1] ? last + 1 : program, host ? " on " : "",
                       host ? host : "");
-    if (data->device_count > 1)
-        cw_text_print(p->out, "%" PRIu32 " %s", data->device_count, is_alike(data) ? "x " : "devices");
-    if (data->device_count == 1 || is_alike(data))
-        cw_text_print(p->out, "%s", is_alike(data) ? cw_device_attribute(&data->devices[0], "name") : "a device");
-    cw_text_print(p->out, " (%s%s)%s\n", data->schema.chip,
-                  simulated && strcmp(simulated, "yes") == 0 ? ", simulated" : "",
-                  data->complete ? "" : ", incomplete: the file lacks its end");
+    cw_capture_put_devices(p->t->data, p->t->data->device_count, p->out);
+    fputs(p->t->data->complete ? "\n" : ", incomplete: the file lacks its end\n", p->out);
 }
 
 static void put_number(FILE *out, uint64_t count, const char *one, const char *many)
@@ -425,7 +407,7 @@ void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_termi
 {
     const struct cw_text_page p = {o, o->t, style, out, cw_text_put_lines, NULL};
     if (!style->quiet) {
-        put_what(&p);
+        put_program(&p);
         put_span(&p);
         cw_timeline_put_loss(o->t, out);
         cw_capture_put_filters(o->t->data, out);
