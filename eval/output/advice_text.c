@@ -661,7 +661,7 @@ enum cw_status cw_advice_print(FILE *out, const void *content, struct cw_error *
     if (view->by_groups) {
         putc('\n', out);
         put_wrapped(&p, 0,
-                    "The gain of a rule is the sum of gain x time over the kernels of a group, by the group's time.");
+                    "The gain of a rule for a group is the sum of gain x time over its kernels, divided by its time.");
     }
     for (size_t i = 0; i < count && p.status == CW_OK; i++)
         if (view->by_groups)

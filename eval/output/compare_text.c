@@ -684,7 +684,7 @@ static enum cw_status print_gate(FILE *out, const struct cw_gate_output *o, stru
     if (j->unjudged)
         cw_text_print(out,
                       "  not judged: %" PRIu64
-                      " more value%s, implausible or of a noise that is unknown, or 100 %% and more\n",
+                      " more value%s, implausible, or with a noise that is unknown or at least 100 %%\n",
                       j->unjudged, j->unjudged == 1 ? "" : "s");
     for (uint32_t i = 0; i < j->reason_count; i++)
         cw_text_print(out, "  incomparable: %s\n", j->reasons[i]);

@@ -127,7 +127,7 @@ static void put_summary(const struct cw_output_rows *rows, unsigned width, FILE 
                       cw_terminal_integer(brief.count, text), 100 * brief.share);
     if (rows->dropped)
         cw_text_print(out, "The filter leaves out %" PRIu32 " of them%s.\n", rows->dropped,
-                      rows->unknown ? ", some since they have no value to judge by" : "");
+                      rows->unknown ? ", some because they have no value to judge by" : "");
     cw_capture_tell_clocks(&groups->data, out);
     putc('\n', out);
 }
@@ -140,7 +140,7 @@ static void put_joined_summary(const struct cw_output_rows *rows, unsigned width
     cw_joined_put_summary(rows, out);
     if (rows->dropped)
         cw_text_print(out, "Rows that the filter leaves out: %" PRIu32 "%s.\n", rows->dropped,
-                      rows->unknown ? ", some since they have no value to judge by" : "");
+                      rows->unknown ? ", some because they have no value to judge by" : "");
     cw_capture_tell_clocks(&rows->groups->data, out);
     putc('\n', out);
 }

@@ -336,7 +336,7 @@ void cw_joined_put_summary(const struct cw_output_rows *rows, FILE *out)
     const double whole = j->of_ranges ? 0 : twins.ns + like.ns + none.ns; /* ranges nest */
     put_part(&twins, whole, j->of_ranges ? "were counted" : "are launches that were counted", out);
     put_part(&like, whole,
-             j->of_ranges ? "have the metrics of others of their name"
+             j->of_ranges ? "have the metrics of other ranges of their name"
                           : "have the metrics of other launches of their kernel, grid and block",
              out);
     put_part(&none, whole, "have no metrics", out);

@@ -385,7 +385,7 @@ static void put_legend(const struct full *f, const struct cw_terminal_layout *la
 {
     cw_terminal_legend(layout, out);
     if (f->section_count && layout->seen[CW_VALUE_MULTIPLEXED])
-        fputs("     Behind a value: how many it is the mean of, and their standard deviation.\n", out);
+        fputs("     Behind a value: the number of values in its mean, and their standard deviation.\n", out);
 }
 
 enum cw_status cw_ranges_print(const struct cw_result *result, const struct cw_output_rows *rows,

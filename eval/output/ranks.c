@@ -554,7 +554,7 @@ static void put_summary(const struct cw_ranks_view *v, FILE *out)
                       cw_terminal_time(r->total, time), 100 * (most / (r->total / r->rank_count) - 1));
     putc('\n', out);
     if (r->unranked)
-        cw_text_print(out, "%s more launches tell no rank and are left out.\n",
+        cw_text_print(out, "%s more launches have no rank and are left out.\n",
                       cw_terminal_integer(r->unranked, number));
     if (r->untimed)
         cw_text_print(out, "The time of %s of them is not known; totals are without it.\n",
@@ -609,7 +609,7 @@ static enum cw_status put_sentences(const struct cw_ranks *r, size_t top, const 
     if (!kernels)
         return cw_error_nomem(err);
     if (!r->straggler_count && !r->waited_count) {
-        cw_text_print(out, "\nNo rank is slower than the others by more than they differ.\n");
+        cw_text_print(out, "\nNo rank is slower than the others beyond their usual difference.\n");
         free(kernels);
         return CW_OK;
     }

@@ -371,12 +371,12 @@ static bool count_outside(const struct cw_pm_data *pm, uint32_t *outside)
     return windows;
 }
 
-/* "; 3 of them in no window, so no sample is of them" */
+/* "; 3 of them ran in no window" */
 static void put_outside(uint32_t outside, uint32_t all, FILE *out)
 {
     if (outside && outside == all)
-        cw_text_print(out, all == 1 ? "; it ran in no window, so no sample is of it"
-                                    : "; none of them ran in a window, so no sample is of them");
+        cw_text_print(out, all == 1 ? "; it ran in no window, so it was not sampled"
+                                    : "; none of them ran in a window, so none was sampled");
     else if (outside)
         cw_text_print(out, "; %" PRIu32 " of them ran in no window", outside);
 }
@@ -557,8 +557,7 @@ static enum cw_status print_ranges(const struct cw_output *output, const struct 
     if (!lines)
         return cw_error_nomem(err);
     if (o->trace && !style->quiet)
-        cw_text_print(out,
-                      "Times are those of %s, metrics those of samples in the same kernels of %s, another run.\n\n",
+        cw_text_print(out, "Times are from %s, metrics from samples of the same kernels in another run, %s.\n\n",
                       o->trace, output->source);
     for (uint32_t i = 0; i < o->shown; i++) {
         if (i)

@@ -136,7 +136,7 @@ static void put_apart(const struct cw_timeline *t, FILE *out)
         until = spans[i].end > until ? spans[i].end : until;
     }
     if (between > 0.5 * (double)(t->end - t->start))
-        fprintf(out, "The processes did not run at one time: for %s of this none was there.\n",
+        fprintf(out, "The processes did not run at the same time: for %s no process ran.\n",
                 cw_terminal_time(between, text));
     free(spans);
 }
