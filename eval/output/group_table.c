@@ -374,13 +374,8 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
 /* The columns that the window leaves to the name. */
 static int name_room(struct list *l, struct form form, unsigned width)
 {
-    struct cw_terminal_layout layout = {0};
     const struct cw_output_table t = lay_out(l, form);
-    int room = (int)width;
-    cw_terminal_measure(&layout, &t);
-    for (size_t k = 0; k + 1 < t.column_count; k++)
-        room -= 2 + layout.widths[k];
-    return room - 2;
+    return cw_terminal_room(&t, width);
 }
 
 /* Chooses the first form that leaves enough room for the names. A file or a pipe has room for all. False if none does.
@@ -479,7 +474,7 @@ static void put_letters(const struct list *l, FILE *out)
 
 static void put_list(struct list *l, struct form form, const struct cw_terminal_style *style, FILE *out)
 {
-    struct cw_terminal_layout layout = {0};
+    bool seen[CW_VALUE_STATUS_COUNT] = {false};
     const struct cw_result *r = l->rows->result;
     const int room = style->width ? name_room(l, form, style->width) : 0;
     const struct cw_output_table t = lay_out(l, form);
@@ -488,14 +483,13 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
     if (form.letters && r->metric_count)
         put_letters(l, out);
     cw_row_names_fit(l->names, (size_t)(!style->width ? 0 : room > l->name_least ? room : l->name_least), !form.shape);
-    cw_terminal_measure(&layout, &t);
-    cw_terminal_put(&layout, &t, out);
+    cw_terminal_print(&t, 0, out);
     cw_row_names_free(l->names);
     for (size_t i = 0; i < (size_t)r->metric_count * r->row_count; i++)
-        layout.seen[r->statuses[i]] = true;
+        seen[r->statuses[i]] = true;
     if (style->quiet)
         return;
-    cw_terminal_legend(&layout, out);
+    cw_terminal_legend(seen, out);
     (l->rows->joined ? put_joined_footer : put_footer)(l, out);
 }
 

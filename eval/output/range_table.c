@@ -55,6 +55,7 @@ struct full {
     void *told;     /* tree: readings of the section's values so far */
     uint32_t *order, *first, *section_of;
     double sum; /* of the values of a section with shares */
+    bool seen[CW_VALUE_STATUS_COUNT];
     struct line one;
 };
 
@@ -359,32 +360,31 @@ static void put_reading(void *full, uint64_t row, FILE *out)
 }
 
 /* The widths of a section's columns, fitted into the window. */
-static void measure(const struct full *f, struct cw_terminal_layout *layout, const struct cw_output_table *t)
+static void measure(struct full *f, int widths[CW_TERMINAL_COLUMNS], const struct cw_output_table *t)
 {
     const bool shares = f->section && f->section->shares;
-    memset(layout->widths, 0, sizeof layout->widths);
-    cw_terminal_measure(layout, t);
+    memset(widths, 0, CW_TERMINAL_COLUMNS * sizeof *widths);
+    cw_terminal_measure(widths, f->seen, t);
     if (!f->style->width)
         return;
-    layout->widths[1] = layout->widths[1] > UNIT_MOST ? UNIT_MOST : layout->widths[1];
-    layout->widths[f->result->spread ? 6 : 4] = f->style->bars ? CW_BAR_WIDTH + (shares ? 7 : 0) : 0;
-    cw_terminal_fit(layout, t, f->style->width);
+    widths[1] = widths[1] > UNIT_MOST ? UNIT_MOST : widths[1];
+    widths[f->result->spread ? 6 : 4] = f->style->bars ? CW_BAR_WIDTH + (shares ? 7 : 0) : 0;
+    cw_terminal_fit(widths, t, f->style->width);
 }
 
-static void put_section(struct full *f, const struct cw_terminal_layout *layout, const struct cw_output_table *t,
-                        FILE *out)
+static void put_section(struct full *f, const int *widths, const struct cw_output_table *t, FILE *out)
 {
     put_section_title(f, out);
-    cw_terminal_put_rows(layout, t, put_reading, out);
+    cw_terminal_put_rows(widths, t, put_reading, out);
     tdestroy(f->told, leave);
     f->told = NULL;
 }
 
 /* Sections have no headings, so the legend explains their columns. */
-static void put_legend(const struct full *f, const struct cw_terminal_layout *layout, FILE *out)
+static void put_legend(const struct full *f, FILE *out)
 {
-    cw_terminal_legend(layout, out);
-    if (f->section_count && layout->seen[CW_VALUE_MULTIPLEXED])
+    cw_terminal_legend(f->seen, out);
+    if (f->section_count && f->seen[CW_VALUE_MULTIPLEXED])
         fputs("     Behind a value: the number of values in its mean, and their standard deviation.\n", out);
 }
 
@@ -392,7 +392,7 @@ enum cw_status cw_ranges_print(const struct cw_result *result, const struct cw_o
                                const struct cw_terminal_style *style, FILE *out, struct cw_error *err)
 {
     struct full f = {.result = result, .rows = rows, .style = style};
-    struct cw_terminal_layout layout = {0};
+    int widths[CW_TERMINAL_COLUMNS];
     enum cw_status status = find_sections(&f, err);
     for (f.range = 0; status == CW_OK && f.range < result->row_count; f.range++) {
         order_metrics(&f);
@@ -402,17 +402,17 @@ enum cw_status cw_ranges_print(const struct cw_result *result, const struct cw_o
             const struct cw_output_table t = take_section(&f, s);
             if (!t.row_count)
                 continue;
-            measure(&f, &layout, &t);
+            measure(&f, widths, &t);
             if (f.section_count)
-                put_section(&f, &layout, &t, out);
+                put_section(&f, widths, &t, out);
             else
-                cw_terminal_put(&layout, &t, out);
+                cw_terminal_put(widths, &t, out);
         }
     }
     if (status == CW_OK && !result->row_count)
         fputs("no ranges\n", out);
     if (status == CW_OK && !style->quiet)
-        put_legend(&f, &layout, out);
+        put_legend(&f, out);
     if (status == CW_OK && result->row_count && !style->quiet)
         cw_capture_put_filters(result->data, out);
     free(f.section_of);

@@ -510,17 +510,6 @@ enum { KERNEL_WIDE = 1 << 4 | 1 << 5, METRIC_WIDE = 1 << 1 | 1 << 2 | 1 << 6 };
 /* The column of marks, left out if there is none. */
 enum { METRIC_MARK = 1 << 7 };
 
-/* The columns of the window that the last column of the table gets; negative if the others take more. */
-static int find_room(const struct cw_output_table *table, const struct cw_terminal_style *style)
-{
-    struct cw_terminal_layout layout = {0};
-    int room = (int)style->width - 2;
-    cw_terminal_measure(&layout, table);
-    for (size_t k = 0; k + 1 < table->column_count; k++)
-        room -= 2 + layout.widths[k];
-    return room;
-}
-
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 enum { MOST_COLUMNS = COUNT(kernel_columns) };
 
@@ -640,12 +629,12 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
     enum { LEAST_METRIC = 40 };
     char title[64];
     struct cw_output_column columns[MOST_COLUMNS];
-    struct cw_terminal_layout seen = {0};
+    bool seen[CW_VALUE_STATUS_COUNT] = {false};
     bool left_out = false;
     uint32_t unused = METRIC_MARK;
     for (uint64_t i = 0; i < count && i < top; i++) {
         const struct cw_rank_spread *s = &r->spreads[order[i]];
-        seen.seen[s->status] = true;
+        seen[s->status] = true;
         left_out = left_out || s->left_out;
         unused &= s->status == CW_VALUE_OK ? UINT32_MAX : ~(uint32_t)METRIC_MARK;
     }
@@ -657,9 +646,9 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
                                     .row_count = count < top ? count : top,
                                     .row = metric_row,
                                     .content = l};
-    if (style->width && find_room(&table, style) < LEAST_METRIC)
+    if (style->width && cw_terminal_room(&table, style->width) < LEAST_METRIC)
         table.column_count = take_columns(columns, metric_columns, COUNT(metric_columns), METRIC_WIDE | unused, title);
-    const int room = find_room(&table, style);
+    const int room = cw_terminal_room(&table, style->width);
     l->metric_width = !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME;
     if (count) {
         putc('\n', out);
@@ -667,7 +656,7 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
         putc('\n', out);
         cw_terminal_print(&table, 0, out);
         put_more(count, top, "pairs of a metric and a kernel", out);
-        cw_terminal_legend(&seen, out);
+        cw_terminal_legend(seen, out);
         if (left_out)
             fputs("     Ranks whose value overflowed, is incomplete or implausible are left out.\n", out);
     }
@@ -708,10 +697,10 @@ enum cw_status cw_ranks_print(const struct cw_output *o, const struct cw_termina
         cw_arena_destroy(arena);
         return cw_error_nomem(err);
     }
-    if (style->width && find_room(&kernels, style) < LEAST_NAME)
+    if (style->width && cw_terminal_room(&kernels, style->width) < LEAST_NAME)
         kernels.column_count =
             take_columns(columns, kernel_columns, COUNT(kernel_columns), KERNEL_WIDE, group_title(r));
-    const int room = find_room(&kernels, style);
+    const int room = cw_terminal_room(&kernels, style->width);
     cw_row_names_fit(lines.names, !style->width ? 0 : room > LEAST_NAME ? (size_t)room : LEAST_NAME, true);
     if (!style->quiet)
         put_summary(v, out);

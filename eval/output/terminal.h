@@ -7,25 +7,23 @@
 
 enum { CW_TERMINAL_COLUMNS = 20 }; /* at most */
 
-struct cw_terminal_layout {
-    int widths[CW_TERMINAL_COLUMNS];
-    bool seen[CW_VALUE_STATUS_COUNT];
-};
-
-/* Widens the columns to fit a table, and notes its statuses. `layout` begins as zeros, and may serve several tables of
- * the same columns. */
-void cw_terminal_measure(struct cw_terminal_layout *layout, const struct cw_output_table *table);
+/* Widens the columns to fit a table, and notes its statuses. Both begin as zeros, and may serve several tables of the
+ * same columns. */
+void cw_terminal_measure(int widths[CW_TERMINAL_COLUMNS], bool seen[CW_VALUE_STATUS_COUNT],
+                         const struct cw_output_table *table);
 /* Narrows the first column to the room that the others leave of `width` (0: any), but not below 24 columns. Longer
  * texts lose their middle. */
-void cw_terminal_fit(struct cw_terminal_layout *layout, const struct cw_output_table *table, unsigned width);
+void cw_terminal_fit(int widths[CW_TERMINAL_COLUMNS], const struct cw_output_table *table, unsigned width);
+/* The columns that a window of `width` has for the last column of a table; negative if the others take more. */
+int cw_terminal_room(const struct cw_output_table *table, unsigned width);
 /* The rows; `after` (or NULL) prints more below each. */
-void cw_terminal_put_rows(const struct cw_terminal_layout *layout, const struct cw_output_table *table,
+void cw_terminal_put_rows(const int widths[CW_TERMINAL_COLUMNS], const struct cw_output_table *table,
                           void (*after)(void *content, uint64_t row, FILE *out), FILE *out);
-void cw_terminal_put(const struct cw_terminal_layout *layout, const struct cw_output_table *table, FILE *out);
+void cw_terminal_put(const int widths[CW_TERMINAL_COLUMNS], const struct cw_output_table *table, FILE *out);
 /* All of one table, its first column fitted, with the legend of its marks. */
 void cw_terminal_print(const struct cw_output_table *table, unsigned width, FILE *out);
 /* The legend of the statuses seen. */
-void cw_terminal_legend(const struct cw_terminal_layout *layout, FILE *out);
+void cw_terminal_legend(const bool seen[CW_VALUE_STATUS_COUNT], FILE *out);
 
 /* A unit as people write it: "inst/cycle" of "instructions/gpc_cycles", "warps" of "gpc_cycles*warps/gpc_cycles",
  * "GB/s" with a prefix of "bytes/s"; "" of "1". Files have the exact one. Returns `shown`. */

@@ -84,7 +84,6 @@ void cw_text_find_alike(struct cw_text_lines *l)
 static void put_rows(struct cw_text_lines *l)
 {
     struct cw_output_column columns[CW_CELLS + 1];
-    struct cw_terminal_layout layout = {0};
     for (size_t k = 0; k < l->count; k++)
         columns[k] = (struct cw_output_column){.name = l->columns[k],
                                                .type = CW_CELL_CHARS,
@@ -101,16 +100,11 @@ static void put_rows(struct cw_text_lines *l)
                                           .row_count = l->rows,
                                           .row = fill_line,
                                           .content = l};
-    int room = (int)l->page->style->width - 2;
     l->room = NAME_LEAST;
-    cw_terminal_measure(&layout, &table);
-    for (size_t k = 0; k < l->count; k++)
-        room -= 2 + layout.widths[k];
+    const int room = cw_terminal_room(&table, l->page->style->width);
     l->room = !l->page->style->width || l->page->o->wide ? 0 : room > NAME_LEAST ? room : NAME_LEAST;
     cw_text_find_alike(l);
-    layout = (struct cw_terminal_layout){0};
-    cw_terminal_measure(&layout, &table);
-    cw_terminal_put(&layout, &table, l->page->out);
+    cw_terminal_print(&table, 0, l->page->out);
     free(l->alike);
     l->alike = NULL;
 }
