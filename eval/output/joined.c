@@ -22,7 +22,7 @@ enum cw_status cw_joined_output_make(struct cw_joined_output *output, const stru
                              joined->counted.count, arena, err);
 }
 
-/* ---- launches without a twin ------------------------------------------------------------------------------------- */
+/* ---- for files: launches without a twin -------------------------------------------------------------------------- */
 
 struct left {
     uint32_t number, traced;
@@ -63,7 +63,7 @@ static const struct cw_output_column left_columns[] = {
     {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct left, block), &cw_output_xyz},
 };
 
-/* ---- PC samples ------------------------------------------------------------------------------------------------- */
+/* ---- for files: PC samples --------------------------------------------------------------------------------------- */
 
 struct hot {
     uint32_t number;
@@ -106,7 +106,7 @@ static enum cw_status add_hot(struct cw_output *output, const struct cw_joined_o
     return CW_OK;
 }
 
-/* ---- launches --------------------------------------------------------------------------------------------------- */
+/* ---- for files: launches ----------------------------------------------------------------------------------------- */
 
 struct launch {
     const char *kernel, *nvtx, *joined;
@@ -236,7 +236,7 @@ static struct launch_content *make_launches(struct cw_output_table *table, const
     return c;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- for files: all tables --------------------------------------------------------------------------------------- */
 
 enum cw_status cw_joined_add_tables(struct cw_output *output, const struct cw_output_rows *rows, bool all,
                                     struct cw_arena *arena, struct cw_error *err)
@@ -273,7 +273,7 @@ enum cw_status cw_output_joined_launches(struct cw_output *output, const struct 
 
 enum { SHOWN_LEFT = 10, WHY_SIZE = 320, SHAPE_SIZE = 160 };
 
-/* ---- summary ---------------------------------------------------------------------------------------------------- */
+/* ---- for people: summary ----------------------------------------------------------------------------------------- */
 
 /* Launches of the trace by how they are joined, and their time. */
 struct part {
@@ -346,7 +346,7 @@ void cw_joined_put_summary(const struct cw_output_rows *rows, FILE *out)
     cw_capture_put_filters(j->data, out);
 }
 
-/* ---- launches without a twin ------------------------------------------------------------------------------------- */
+/* ---- for people: launches without a twin ------------------------------------------------------------------------- */
 
 struct line {
     char launches[CW_NUMBER_SIZE], share[16], shape[SHAPE_SIZE], name[CW_SHORT_SIZE];
@@ -449,7 +449,7 @@ static void put_list(struct left_list *l, uint32_t count, const struct cw_termin
         cw_text_print(out, "%" PRIu32 " more; --json has all\n", count - SHOWN_LEFT);
 }
 
-/* ---- PC samples ------------------------------------------------------------------------------------------------- */
+/* ---- for people: PC samples -------------------------------------------------------------------------------------- */
 
 struct hot_line {
     char time[CW_TIME_TEXT_SIZE], samples[CW_NUMBER_SIZE], share[16], place[WHY_SIZE], reason[CW_REASON_SIZE],
@@ -512,7 +512,7 @@ void cw_joined_put_samples(const struct cw_output_rows *rows, const struct cw_te
                       100 * (double)samples->elsewhere / (double)samples->samples);
 }
 
-/* ---- all that was left ------------------------------------------------------------------------------------------ */
+/* ---- for people: both lists -------------------------------------------------------------------------------------- */
 
 /* The time of each item of the trace's list. NULL when out of memory. */
 static double *sum_times(const struct cw_joined *j, const struct cw_join_left *items, uint32_t count)
