@@ -11,7 +11,7 @@ enum { TEXTS = CW_TO_CSV | CW_TO_JSON }; /* formats with a text where HDF5 has t
 
 static bool is_for_programs(const struct cw_output_column *c)
 {
-    return c->formats & CW_TO_FILES && c->type != CW_CELL_PAIRS && c->type != CW_CELL_CHARS;
+    return c->formats & CW_TO_FILES && c->type != CW_CELL_ATTRIBUTES && c->type != CW_CELL_CHARS;
 }
 
 /* Formats have some columns under the same name as another type, and times also under two names. */

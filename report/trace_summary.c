@@ -27,14 +27,6 @@ static enum cw_status put_loss(FILE *out, const struct cw_timeline *t, struct cw
     return good ? CW_OK : cw_error_nomem(err);
 }
 
-static void put_cell(FILE *out, const char *before, const struct cw_text_cell *cell)
-{
-    fputs(before, out);
-    cw_put_text(out, "[", cell->text);
-    cw_put_number(out, ",", cell->value);
-    putc(']', out);
-}
-
 /* A table as the terminal has it: cells are a text and a number to sort by, names of functions two, the whole and the
  * short one. The context of a page is whether it is the first. */
 static void put_table(const struct cw_text_page *p, const char *title, struct cw_text_lines *l)
@@ -57,11 +49,14 @@ static void put_table(const struct cw_text_page *p, const char *title, struct cw
     for (uint32_t i = 0; i < l->rows; i++) {
         cw_text_fill(l, i, name);
         fputs(i ? ",\n[" : "\n[", p->out);
-        for (size_t k = 0; k < l->count; k++)
-            put_cell(p->out, k ? "," : "", &l->one.cells[k]);
+        for (size_t k = 0; k < l->count; k++) {
+            cw_put_text(p->out, k ? ",[" : "[", l->cells[k]);
+            cw_put_number(p->out, ",", l->values[k]);
+            putc(']', p->out);
+        }
         cw_put_text(p->out, ",[", name);
         if (l->room)
-            cw_put_text(p->out, ",", l->one.name);
+            cw_put_text(p->out, ",", l->text);
         fputs("]]", p->out);
     }
     cw_put_text(p->out, "],\"left\":", l->left);

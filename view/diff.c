@@ -1,8 +1,7 @@
 /* Views of changes between two captures. */
-#include "eval/output/diff.h"
-
 #include "eval/compare/compare.h"
 #include "eval/compare/timeline_as_ranges.h"
+#include "eval/output/comparison.h"
 #include "view/compare.h"
 #include "view/kind.h"
 #include "view/metrics.h"
@@ -17,7 +16,6 @@ struct diff {
     bool is_trace;
     /* of traces: */
     struct cw_comparison ranges; /* NVTX ranges; `of` has what ran on GPUs */
-    struct cw_diff_trace beside;
     struct side {
         struct cw_view_input in;
         struct cw_timeline t;
@@ -148,9 +146,9 @@ static enum cw_status diff_traces(struct diff *d, const struct cw_view_input *in
     if (status == CW_OK && nvtx)
         status = compare_traces(&d->ranges, d, true, other->runs, CW_BY_KERNEL);
     const bool used = !by_kernel && other->runs[0] == 1 && other->runs[1] == 1;
-    d->beside = (struct cw_diff_trace){.a_usage = used ? &d->traces[0].usage : NULL,
-                                       .b_usage = used ? &d->traces[1].usage : NULL,
-                                       .ranges = nvtx ? &d->ranges : NULL};
+    d->shown.a_usage = used ? &d->traces[0].usage : NULL;
+    d->shown.b_usage = used ? &d->traces[1].usage : NULL;
+    d->shown.ranges = nvtx ? &d->ranges : NULL;
     return status;
 }
 
@@ -186,8 +184,9 @@ enum cw_status cw_view_diff(struct counterworks_view *view, const struct cw_view
     enum cw_status status = cw_view_check_by(in, (const char *const[]){"kernel", "nvtx"}, 2);
     if (status == CW_OK)
         status = (d->is_trace ? diff_traces : diff_ranges)(d, in, other, by);
-    d->shown = (struct cw_diff_output){
-        .of = &d->of, .top = in->request->top ? in->request->top : TOP, .trace = d->is_trace ? &d->beside : NULL};
+    d->shown.of = &d->of;
+    d->shown.top = in->request->top ? in->request->top : TOP;
+    d->shown.traces = d->is_trace;
     view->output.print = print;
     view->output.result = view->content = &d->shown;
     view->renders[CW_VIEW_JSON] = cw_diff_write_json;

@@ -7,7 +7,7 @@
 
 #include "eval/compare/better.h"
 #include "eval/compare/gate.h"
-#include "eval/output/gate_output.h"
+#include "eval/output/comparison.h"
 #include "eval/status.h"
 #include "view/metrics.h"
 #include "view/sides.h"
@@ -23,7 +23,7 @@ struct cw_view_learning {
     struct cw_gate_runs runs;
     struct cw_gate_rules rules;
     struct cw_gate_summary summary;
-    struct cw_gate_learned learned;
+    const char *path; /* of the rules */
     enum cw_metric_class *classes;
     double *values;
     struct cw_gate_time *times;
@@ -213,7 +213,8 @@ static enum cw_status print_learned(const struct cw_output *output, const struct
 {
     (void)style;
     (void)err;
-    cw_gate_print_summary(out, output->result);
+    const struct cw_view_learning *l = output->result;
+    cw_gate_print_summary(out, l->path, &l->runs, &l->summary);
     return CW_OK;
 }
 
@@ -227,11 +228,11 @@ enum cw_status cw_view_learn_finish(struct counterworks_view *view, struct cw_vi
     enum cw_status status = cw_gate_learn(&l->rules, &l->summary, &l->runs, l->arena, l->err);
     if (status == CW_OK)
         status = check_size(l);
-    l->learned = (struct cw_gate_learned){path, &l->runs, &l->summary};
+    l->path = path;
     view->renders[CW_VIEW_YAML] = cw_gate_write;
     view->content = &l->rules;
     view->output.print = print_learned;
-    view->output.result = &l->learned;
+    view->output.result = l;
     return status;
 }
 

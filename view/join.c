@@ -35,7 +35,6 @@ struct join {
     struct cw_joined_samples hot;
     struct cw_output ranges;
     struct cw_pm_ranges kernels;
-    struct cw_pm_ranges_output shown_kernels;
 };
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
@@ -196,9 +195,10 @@ static enum cw_status join_samples(struct counterworks_view *view, struct join *
                               in->capture->asked);
     if (status == CW_OK)
         status = cw_pm_kernels_make(&j->kernels, &j->result, &j->shared->timeline, in->arena, in->err);
-    j->shown_kernels = (struct cw_pm_ranges_output){&j->result, &j->kernels,
-                                                    j->kernels.count < top ? j->kernels.count : top, j->trace->source};
-    return status == CW_OK ? cw_output_pm_ranges(&view->output, &j->shown_kernels, in->arena, in->err) : status;
+    const uint32_t shown = j->kernels.count < top ? j->kernels.count : top;
+    return status == CW_OK ? cw_output_pm_ranges(&view->output, &j->result, &j->kernels, shown, j->trace->source,
+                                                 in->arena, in->err)
+                           : status;
 }
 
 static enum cw_status check_samples(const struct cw_view_input *in)

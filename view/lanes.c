@@ -14,27 +14,30 @@ struct lanes {
     struct cw_notices *notices;
 };
 
-static void tell(const struct lanes *l, const struct cw_timeline_lanes_told *told)
+static void tell(const struct lanes *l, uint64_t crowded)
 {
-    if (told->untimed)
-        cw_notice(l->notices, "%s: %" PRIu64 " events have no time and are left out", l->place, told->untimed);
-    if (told->crowded)
+    uint64_t untimed = 0;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        untimed += l->timeline->untimed[k];
+    if (untimed)
+        cw_notice(l->notices, "%s: %" PRIu64 " events have no time and are left out", l->place, untimed);
+    if (crowded)
         cw_notice(l->notices, "%s: %" PRIu64 " events are marks, as more than %d were there at their time", l->place,
-                  told->crowded, CW_LANES_BESIDE);
+                  crowded, CW_LANES_BESIDE);
 }
 
 static enum cw_status write_lanes(const struct lanes *l, const struct cw_lane_format *format, void *state,
                                   struct cw_error *err)
 {
-    struct cw_timeline_lanes_told told = {0};
+    uint64_t crowded = 0;
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
         return cw_error_nomem(err);
-    const enum cw_status status = l->samples
-                                      ? cw_pm_write_lanes(l->samples, l->timeline, format, state, &told, arena, err)
-                                      : cw_timeline_write_lanes(l->timeline, NULL, format, state, &told, arena, err);
+    const enum cw_status status =
+        l->samples ? cw_pm_write_lanes(l->samples, l->timeline, format, state, &crowded, arena, err)
+                   : cw_timeline_write_lanes(l->timeline, NULL, NULL, format, state, &crowded, arena, err);
     if (status == CW_OK)
-        tell(l, &told);
+        tell(l, crowded);
     cw_arena_destroy(arena);
     return status;
 }

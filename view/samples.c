@@ -15,7 +15,6 @@ struct samples {
     struct cw_result result;
     struct cw_timeline timeline;
     struct cw_pm_ranges ranges;
-    struct cw_pm_ranges_output shown;
 };
 
 /* Samples by the program's user ranges. */
@@ -28,8 +27,10 @@ static enum cw_status make_by_range(struct counterworks_view *view, const struct
                               in->capture->asked);
     if (status == CW_OK)
         status = cw_pm_ranges_make(&of->ranges, &of->result, &of->timeline, in->arena, in->err);
-    of->shown = (struct cw_pm_ranges_output){&of->result, &of->ranges, of->ranges.count < top ? of->ranges.count : top};
-    return status == CW_OK ? cw_output_pm_ranges(&view->output, &of->shown, in->arena, in->err) : status;
+    const uint32_t shown = of->ranges.count < top ? of->ranges.count : top;
+    return status == CW_OK
+               ? cw_output_pm_ranges(&view->output, &of->result, &of->ranges, shown, NULL, in->arena, in->err)
+               : status;
 }
 
 /* Beside the trace of their program that the capture has. */

@@ -4,7 +4,8 @@
 #include "base/text.h"
 #include "eval/output/advice.h"
 
-/* What a kernel's evidence may be, so that it stays short for whoever reads: of the first finding, of the others. */
+/* At most so many values as evidence of a kernel's first finding, and of the others: the answer stays short for its
+ * reader. */
 enum { EVIDENCE_FIRST = 8, EVIDENCE_OTHERS = 4 };
 
 static void put_key(FILE *out, const char *key)
@@ -18,7 +19,7 @@ static void put_text(FILE *out, const char *key, const char *text)
     cw_text_put(out, CW_TEXT_JSON, text);
 }
 
-/* What is no number is null. */
+/* NaN and infinity are null. */
 static void put_number(FILE *out, const char *key, double value)
 {
     put_key(out, key);
@@ -196,7 +197,7 @@ static void put_group(FILE *out, const struct cw_advice_view *view, const struct
     fputs("]}", out);
 }
 
-/* "families", or the groups that were asked for. */
+/* "families", or the groups of --by. */
 static void put_groups(FILE *out, const struct cw_advice_view *view)
 {
     const struct cw_groups *groups = view->groups->groups;

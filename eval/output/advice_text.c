@@ -10,9 +10,9 @@
 #include "eval/output/advice.h"
 #include "eval/output/terminal.h"
 
-/* Of the whole time, for a family to be told of on top. */
+/* A family with this part of the whole time stands at the top. */
 static const double LARGE_FAMILY = 0.1;
-/* Of a family's time, for what limits it to be told there. */
+/* A limiter of more than this part of a family's time stands there as well. */
 static const double MAINLY = 0.5;
 
 enum {
@@ -87,10 +87,10 @@ struct printing {
     const struct cw_advice_view *view;
     int width;
     bool mixed;                /* a value that mixes passes was shown */
-    bool multiplexed;          /* one that was multiplexed was shown */
-    bool unchecked;            /* rules that could not be checked were named */
-    const char *value;         /* the first that was shown and is no metric, or NULL */
-    const struct cw_group *of; /* whose it is */
+    bool multiplexed;          /* a multiplexed value was shown */
+    bool unchecked;            /* the rules that lack metrics were named */
+    const char *value;         /* the first name shown that is no metric, or NULL */
+    const struct cw_group *of; /* its group */
     enum cw_status status;
 };
 
@@ -100,14 +100,14 @@ static void bold(const struct printing *p, bool on)
         fputs(on ? "\033[1m" : "\033[0m", p->out);
 }
 
-/* A paragraph at a column, which the line has reached; lines after the first begin there. */
+/* Prints a paragraph from `column` on, where the line stands; further lines begin there. */
 static void put_wrapped(const struct printing *p, int column, const char *text)
 {
     cw_text_put_words(p->out, text, strlen(text), (unsigned)column, (unsigned)p->width);
     putc('\n', p->out);
 }
 
-/* A paragraph that begins a line. */
+/* Prints a paragraph on lines of its own. */
 static void put_line(struct printing *p, int column, struct cw_writer *line)
 {
     cw_write_bytes(line, "", 1);
@@ -158,20 +158,19 @@ static void put_limiter(struct printing *p, const struct cw_advice_kernel *k)
         cw_write_format(&line, ": %s", k->steps[k->step_count - 1].node->title);
         write_confidence(&line, k->confidence, k->doubt);
     } else {
-        cw_write_format(&line, "something that these metrics do not show");
+        cw_write_format(&line, "something that the metrics do not show");
     }
     put_line(p, INDENT, &line);
 }
 
-/* What " (zero denominator)" takes behind a value; a mark takes nothing, and what is said of all at the
- * end. */
+/* Columns of " (zero denominator)" behind a value. Marks, and statuses that the end explains for all, take none. */
 static int status_columns(const struct cw_advice_value *v)
 {
     const bool told = v->status > CW_VALUE_MULTIPLEXED;
     return told ? (int)strlen(cw_value_status_text((enum cw_value_status)v->status)) + 3 : 0;
 }
 
-/* A value with its unit where that fits into so many columns, and the mark of a status that is not "ok". */
+/* A value, with its unit if both fit into `room` columns, and the mark of a status that is not "ok". */
 static void put_value(struct printing *p, const struct cw_advice_value *v, int room)
 {
     struct cw_advice_value shown = *v;
@@ -243,7 +242,7 @@ static void put_title(struct printing *p, const struct cw_advice_finding *f, int
     cw_writer_free(&line);
 }
 
-/* What a finding is, the sentence, and what to do. */
+/* The title of a finding, its sentence, and the advice. */
 static void put_advice(struct printing *p, const struct cw_advice_finding *f, double part, const char *text)
 {
     const int column = INDENT + GAIN_COLUMNS;
@@ -291,14 +290,14 @@ const char *cw_advice_ranges(const struct cw_group *group, char *text, size_t si
     return text;
 }
 
-/* "#12", which --range takes: a kernel is called by its first launch. */
+/* "#12", the first launch of a kernel, for --range. */
 static const char *number_of(const struct cw_group *group, char text[16])
 {
     snprintf(text, 16, "#%" PRIu32, group->ranges[0]);
     return text;
 }
 
-/* Number and name, the time, and its part of all. */
+/* Number and name, the time, and its share. */
 static void put_heading(const struct printing *p, const char *number, const struct cw_group *g)
 {
     char total[CW_NUMBER_SIZE + CW_UNIT_SIZE];
@@ -426,7 +425,7 @@ static void put_group(struct printing *p, const struct cw_advice_group *g)
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-struct told { /* a rule, and how much of the whole it would save */
+struct told { /* a rule, and the time that it would save */
     const char *name, *rule;
     const struct cw_group *kernel; /* NULL for a group */
     double saved;                  /* ns */
@@ -444,7 +443,7 @@ static void keep_told(struct told *most, size_t *count, struct told one)
         most[at] = one;
 }
 
-/* The findings that save most, each the first of its kernel: they do not add up. */
+/* The findings that save most, the first one of each kernel: they do not add up. */
 static size_t find_most(const struct cw_advice *a, struct told *most)
 {
     size_t count = 0;
@@ -486,7 +485,7 @@ static void put_rules(struct printing *p, const char *before, const struct cw_ru
     put_line(p, 0, &line);
 }
 
-/* Rules that lack metrics of all kernels, and those that lack them of some; once. */
+/* Names once the rules that lack metrics: for all kernels, and for some. */
 static void put_unchecked(struct printing *p)
 {
     const struct cw_advice *a = p->view->advice;
@@ -516,7 +515,7 @@ static void put_most(struct printing *p)
             fputs("Nothing was found that would save time.\n", p->out);
         return;
     }
-    fputs("What would save most of the whole time:\n", p->out);
+    fputs("Largest savings of the whole time:\n", p->out);
     for (size_t i = 0; i < count; i++) {
         const char *before = most[i].kernel ? number_of(most[i].kernel, number) : "";
         const int wide = *before ? (int)fmax(5, (double)strlen(before)) + 1 : 0;
@@ -529,7 +528,7 @@ static void put_most(struct printing *p)
     }
 }
 
-/* What matters of the whole program: families of several kernels that take much of its time, and short launches. */
+/* The whole program: families of several kernels with much of its time, and short launches. */
 static void put_overview(struct printing *p)
 {
     const struct cw_advice_groups *a = p->view->groups;
@@ -567,7 +566,7 @@ static void put_overview(struct printing *p)
         putc('\n', p->out);
 }
 
-/* What is shown: "kernel", "families". */
+/* The kind of the rows: "kernel", "families". */
 static const char *shown_name(const struct cw_advice_view *view, bool many)
 {
     static const char *const names[CW_BY__COUNT][2] = {
@@ -576,7 +575,7 @@ static const char *shown_name(const struct cw_advice_view *view, bool many)
     return names[view->by_groups ? view->groups->groups->by : view->advice->groups->by][many];
 }
 
-/* Of what is not shown. */
+/* Counts the rows that are not shown, and their time. */
 static void put_rest(struct printing *p, size_t shown, size_t count)
 {
     const struct cw_advice *a = p->view->advice;
@@ -605,7 +604,7 @@ static void put_end(struct printing *p, size_t shown, size_t count)
                     "#N is the first launch of a kernel: --range N takes it, --kernel NAME all launches of that name.");
     put_unchecked(p);
     if (a->limiters_unchecked)
-        put_wrapped(p, 0, "What limits the kernels was told without some of the metrics: --for-advice has them.");
+        put_wrapped(p, 0, "Some metrics to find limiters are missing: --for-advice has them.");
     put_rules(p, "Not for this chip:", a->absent, a->absent_count, "");
     if (p->value) {
         cw_text_print(
@@ -662,7 +661,7 @@ enum cw_status cw_advice_print(FILE *out, const void *content, struct cw_error *
     if (view->by_groups) {
         putc('\n', out);
         put_wrapped(&p, 0,
-                    "The gain of a rule is the sum of gain x time over the kernels of a group, by the group's time.");
+                    "The gain of a rule for a group is the sum of gain x time over its kernels, divided by its time.");
     }
     for (size_t i = 0; i < count && p.status == CW_OK; i++)
         if (view->by_groups)

@@ -22,12 +22,28 @@ const char *cw_capture_created(const struct cw_counter_data *d, char text[CW_TIM
     return text;
 }
 
+void cw_capture_put_devices(const struct cw_counter_data *data, uint32_t count, FILE *out)
+{
+    const char *first = data->device_count ? cw_device_attribute(&data->devices[0], "name") : NULL;
+    const char *simulated = data->device_count ? cw_device_attribute(&data->devices[0], "simulated") : NULL;
+    bool alike = true;
+    for (uint32_t i = 1; i < data->device_count; i++) {
+        const char *name = cw_device_attribute(&data->devices[i], "name");
+        alike = alike && name && first && strcmp(name, first) == 0;
+    }
+    if (count > 1)
+        cw_text_print(out, "%" PRIu32 " %s", count, alike ? "x " : "devices");
+    if (alike)
+        cw_text_print(out, "%s", first ? first : data->device_count ? "a device without a name" : "no device");
+    cw_text_print(out, " (%s%s)", data->schema.chip, simulated && strcmp(simulated, "yes") == 0 ? ", simulated" : "");
+}
+
 bool cw_capture_put_filters(const struct cw_counter_data *d, FILE *out)
 {
     enum { SHOWN = 8 };
     const char *told[SHOWN];
     uint32_t count = 0, more = 0;
-    bool whole = false; /* of some device nothing was left out */
+    bool whole = false; /* some device was captured without a filter */
     for (uint32_t i = 0; i < d->device_count; i++) {
         const char *filter = cw_device_attribute(&d->devices[i], "filter");
         bool known = !filter;
@@ -42,10 +58,10 @@ bool cw_capture_put_filters(const struct cw_counter_data *d, FILE *out)
         }
         told[count++] = filter;
     }
-    const bool all = count == 1 && !whole; /* captures that were merged may differ */
+    const bool all = count == 1 && !whole; /* merged captures may differ */
     for (uint32_t i = 0; i < count; i++)
-        cw_text_print(out, "%s %s: what that leaves out is not %s.\n", all ? "Captured with" : "In part captured with",
-                      told[i], all ? "here" : "in that part");
+        cw_text_print(out, "%s %s: %s.\n", all ? "Captured with" : "In part captured with", told[i],
+                      all ? "all else is left out" : "all else is left out there");
     if (more)
         cw_text_print(out, "Captured with other filters on %" PRIu32 " more devices, too.\n", more);
     return count > 0;
@@ -61,7 +77,7 @@ json_t *cw_capture_pairs(const struct cw_pair *pairs, uint32_t count)
     return object;
 }
 
-/* A list of readings for each capture that was merged. */
+/* A list of readings for each merged capture. */
 static json_t *gpu_clocks(const struct cw_counter_data *data, uint32_t device)
 {
     json_t *list = json_array();
@@ -163,7 +179,7 @@ static json_t *windows(const struct cw_counter_data *d)
     return list;
 }
 
-/* What PM sampling has beside its values. */
+/* Facts of PM sampling beside its values. */
 static json_t *sampling(const struct cw_counter_data *d)
 {
     json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "samples", (json_int_t)d->pm.sample_count, "lost",

@@ -11,11 +11,11 @@
 struct place { /* of a lane */
     int32_t pid;
     int64_t tid;
-    const char *group, *name, *unit; /* group: what a counter is of, "" for a process */
+    const char *group, *name, *unit; /* group: the lane around a counter, "" for a process */
 };
 
 struct cw_chrome {
-    FILE *out, *line; /* line: in memory, so that its length is known */
+    FILE *out, *line; /* line: in memory, to know its length */
     char *text;
     size_t size, written, count, room;
     struct place *places;
@@ -49,7 +49,7 @@ void cw_chrome_free(struct cw_chrome *c)
     free(c);
 }
 
-/* Writes the line that was made. */
+/* Writes the finished line. */
 static void put_line(struct cw_chrome *c)
 {
     if (fflush(c->line) != 0 || ferror(c->line)) {
@@ -84,7 +84,7 @@ static void start(void *chrome, uint64_t origin)
     put_line(c);
 }
 
-/* What every event begins with. */
+/* The members that begin every event. */
 static void put_head(struct cw_chrome *c, const char *phase, const struct place *place)
 {
     cw_text_print(c->line, "%s\n{\"ph\": \"%s\", \"pid\": %" PRId32 ", \"tid\": %" PRId64, c->any ? "," : "", phase,
@@ -98,7 +98,7 @@ static void put_time(struct cw_chrome *c, const char *name, uint64_t ns)
     cw_text_print(c->line, ", \"%s\": %" PRIu64 ".%03u", name, ns / 1000, (unsigned)(ns % 1000));
 }
 
-/* A name as it is drawn, in which nothing moves the line: that of a kernel was made so when it was cut. */
+/* A name to draw, escaped, so that no character moves the line. */
 static void put_drawn(struct cw_chrome *c, const char *text)
 {
     text = cw_elisions_text(&c->elisions, text);
@@ -128,7 +128,7 @@ static void put_meta(struct cw_chrome *c, const char *what, const struct place *
     put_line(c);
 }
 
-/* Lanes that are no threads of the system get numbers behind theirs. */
+/* Lanes that are no threads get numbers above all threads'. */
 static void lane(void *chrome, uint32_t number, const struct cw_lane *of)
 {
     enum { BEHIND = 1 << 30 };
@@ -169,7 +169,7 @@ static void put_notes(struct cw_chrome *c, const struct cw_lane_event *e)
             cw_text_print(c->line, n->real - n->real == 0 ? "%.9g" : "null", n->real);
         else if (n->kind == CW_NOTE_ADDRESS)
             cw_text_print(c->line, "\"0x%" PRIx64 "\"", n->number);
-        else /* what a double does not hold is a text */
+        else /* a double holds 53 bits: larger numbers are texts */
             cw_text_print(c->line, n->number >> 53 ? "\"%" PRIu64 "\"" : "%" PRIu64, n->number);
     }
     fputs("}}", c->line);
@@ -187,10 +187,10 @@ static void put_event(struct cw_chrome *c, const char *phase, const struct cw_la
     put_name(c, "name", e->name);
     put_notes(c, e);
     for (size_t i = 0; i < e->flow_count; i++) {
-        put_head(c, e->flows[i].last ? "f" : "s", &c->places[e->lane]);
+        put_head(c, i < e->flow_starts ? "s" : "f", &c->places[e->lane]);
         put_time(c, "ts", e->time - c->origin);
         cw_text_print(c->line, ", \"bp\": \"e\", \"cat\": \"launch\", \"name\": \"launch\", \"id\": %" PRIu64 "}",
-                      e->flows[i].number);
+                      e->flows[i]);
     }
     put_line(c);
 }
@@ -200,7 +200,7 @@ static void begin(void *chrome, const struct cw_lane_event *event)
     put_event(chrome, "X", event);
 }
 
-/* It was told when it began. */
+/* `begin` has written the length of the event. */
 static void end(void *chrome, uint32_t number, uint64_t time)
 {
     (void)chrome;

@@ -1,5 +1,5 @@
-/* A trace as JSON of Chrome's Trace Event Format, for viewers that read nothing else. They read all of it into memory
- * at once, so it is for small traces. */
+/* A trace as JSON in Chrome's Trace Event Format, for viewers that read no other. They load all of it into memory, so
+ * it suits small traces. */
 #ifndef CW_EVAL_OUTPUT_CHROME_H
 #define CW_EVAL_OUTPUT_CHROME_H
 
@@ -7,7 +7,7 @@
 
 #include "eval/output/lanes.h"
 
-/* chrome://tracing reads a file as one string, of which V8 holds 512 MiB at most, beside what it makes of it. */
+/* chrome://tracing reads a file as one string. V8 holds 512 MiB at most in one, and the viewer needs room beside it. */
 #define CW_CHROME_BYTES_MAX (256u << 20)
 /* No event takes fewer bytes. */
 #define CW_CHROME_EVENT_BYTES 100

@@ -4,11 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const letters[] = {"x", "y", "z"};
-static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_TO_HDF5, 0}};
-static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .record_size = sizeof *letters,
-                                           .row_count = 3, .row = cw_output_array, .content = (void *)letters};
-
 #define FILES(member) (CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS), offsetof(struct cw_group_row, member)
 #define TREES(member) (CW_TO_JSON | CW_TO_HDF5), offsetof(struct cw_group_row, member)
 #define NOWHERE(member) 0, offsetof(struct cw_group_row, member)
@@ -16,7 +11,7 @@ enum {
     TRACE = CW_GROUPS_OF_KERNELS | CW_GROUPS_OF_ITEMS | CW_GROUPS_OF_CALLS | CW_GROUPS_OF_NVTX | CW_GROUPS_OF_GRAPHS,
     ALL = CW_GROUPS_OF_RANGES | TRACE,
     WALLS = CW_GROUPS_OF_NVTX | CW_GROUPS_OF_GRAPHS,
-    LAUNCHED = ALL & ~WALLS, /* the median is that of launches; of the others it is that of walls */
+    LAUNCHED = ALL & ~WALLS, /* the median of launches; the other kinds have one of walls */
     MOVED = CW_GROUPS_OF_ITEMS | WALLS
 };
 
@@ -34,8 +29,8 @@ const struct cw_group_column cw_group_columns[] = {
     {"greatest", {"greatest_ns", CW_CELL_F64, FILES(greatest), .units = "ns"}, ALL},
     {"deviation", {"deviation_ns", CW_CELL_F64, FILES(deviation), .units = "ns"}, ALL},
     {"spread", {"spread", CW_CELL_F64, NOWHERE(spread)}, ALL},
-    {NULL, {"grid", CW_CELL_U32, TREES(grid), &xyz}, CW_GROUPS_OF_RANGES},
-    {NULL, {"block", CW_CELL_U32, TREES(block), &xyz}, CW_GROUPS_OF_RANGES},
+    {NULL, {"grid", CW_CELL_U32, TREES(grid), &cw_output_xyz}, CW_GROUPS_OF_RANGES},
+    {NULL, {"block", CW_CELL_U32, TREES(block), &cw_output_xyz}, CW_GROUPS_OF_RANGES},
     {"bytes", {"bytes", CW_CELL_F64, FILES(bytes), .units = "bytes"}, MOVED},
     {"failed", {"failed", CW_CELL_U64, FILES(failed)}, CW_GROUPS_OF_CALLS},
     {"self", {"self_ns", CW_CELL_F64, FILES(own), .units = "ns"}, CW_GROUPS_OF_NVTX},
@@ -83,6 +78,17 @@ double cw_group_column_value(const struct cw_group_column *c, const struct cw_gr
 {
     const void *cell = (const char *)row + c->column.offset;
     return c->column.type == CW_CELL_F64 ? *(const double *)cell : (double)*(const uint64_t *)cell;
+}
+
+const char *cw_group_column_text(const struct cw_group_column *c, const struct cw_group_row *row,
+                                 char text[CW_TIME_TEXT_SIZE])
+{
+    const double value = cw_group_column_value(c, row);
+    if (c->column.type != CW_CELL_F64)
+        return cw_terminal_integer((uint64_t)value, text);
+    if (!c->column.units)
+        return cw_terminal_percent(value, text);
+    return *c->column.units == 'n' ? cw_terminal_time(value, text) : cw_terminal_amount(value, c->column.units, text);
 }
 
 const struct cw_output_column *cw_group_columns_of(unsigned kinds, size_t *count, struct cw_arena *arena)

@@ -6,18 +6,17 @@
 #include "base/file.h"
 #include "eval/output/capture.h"
 #include "eval/output/hdf5_late.h"
-#include "eval/output/hdf5_marks.h"
 #include "eval/output/output.h"
 
-/* A file being written. Sticky: after the first failure nothing more happens, and `finish` says what failed. */
+/* A file being written. After the first failure nothing more is written, and `finish` reports it. */
 struct file {
     const struct cw_new_file *out;
-    const char *what; /* failed */
-    int reason;       /* why, where the system said so */
+    const char *what; /* the object that could not be written, or NULL */
+    int reason;       /* errno of the failure, 0 if unknown */
     bool nomem;
-    enum cw_status unread; /* why a row could not be read, which is told */
+    enum cw_status unread; /* the status of a row that could not be read; its error is set */
     hid_t file, string, dataset_list, group_list, link_list;
-    /* HDF5 prints failures by itself unless told not to */
+    /* HDF5's own handler of failures, which prints them */
     H5E_auto2_t print;
     void *print_data;
 };
@@ -55,7 +54,7 @@ enum cw_status cw_hdf5_cannot_write(const char *path, const char *what, int reas
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
-/* Times of modification would make every file differ. */
+/* Without times of modification, since they would make every file differ. */
 static void open_file(struct file *f)
 {
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
@@ -77,7 +76,7 @@ static void open_file(struct file *f)
 static void begin(struct file *f, const struct cw_new_file *out)
 {
     *f = (struct file){.out = out};
-    /* failures are told by our own message, and closing what was never opened is no news */
+    /* our own message reports failures, and `finish` may close objects that were never opened */
     H5Eget_auto2(H5E_DEFAULT, &f->print, &f->print_data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     open_file(f);
@@ -145,21 +144,26 @@ static struct type type_of(const struct file *f, enum cw_cell_type type)
 static void put_attribute(struct file *f, hid_t object, const char *name, struct type type, hid_t space,
                           const void *values)
 {
-    if (f->what)
-        return;
-    hid_t attribute = H5Acreate2(object, name, type.stored, space, H5P_DEFAULT, H5P_DEFAULT);
-    check(f, attribute >= 0 && H5Awrite(attribute, type.given, values) >= 0, name);
-    H5Aclose(attribute);
+    if (!f->what) {
+        hid_t attribute = H5Acreate2(object, name, type.stored, space, H5P_DEFAULT, H5P_DEFAULT);
+        check(f, attribute >= 0 && H5Awrite(attribute, type.given, values) >= 0, name);
+        H5Aclose(attribute);
+    }
+    H5Sclose(space);
 }
 
 static void put_text(struct file *f, hid_t object, const char *name, const char *text)
 {
-    hid_t space = H5Screate(H5S_SCALAR);
-    put_attribute(f, object, name, (struct type){f->string, f->string}, space, &text);
-    H5Sclose(space);
+    put_attribute(f, object, name, (struct type){f->string, f->string}, H5Screate(H5S_SCALAR), &text);
 }
 
-static void put_flags(struct file *f, hid_t status)
+static void put_numbers(struct file *f, hid_t object, const char *name, hid_t type, const void *values, hsize_t count)
+{
+    put_attribute(f, object, name, (struct type){type, type},
+                  count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL), values);
+}
+
+static void put_statuses(struct file *f, hid_t status)
 {
     int8_t values[CW_VALUE_STATUS_COUNT];
     char meanings[256] = "";
@@ -171,16 +175,142 @@ static void put_flags(struct file *f, hid_t status)
         for (char *c = meanings + used + (s != 0); *c; c++)
             *c = *c == ' ' ? '_' : *c;
     }
-    const hsize_t size = CW_VALUE_STATUS_COUNT;
-    hid_t space = H5Screate_simple(1, &size, NULL);
-    put_attribute(f, status, "flag_values", (struct type){H5T_STD_I8LE, H5T_NATIVE_INT8}, space, values);
-    H5Sclose(space);
+    put_numbers(f, status, "flag_values", H5T_NATIVE_INT8, values, CW_VALUE_STATUS_COUNT);
     put_text(f, status, "flag_meanings", meanings);
+}
+
+/* ---- marks ------------------------------------------------------------------------------------------------------ */
+
+enum {
+    WORDS = 32, /* different texts of a column that get a flag each, at most */
+    LONGEST_WORD = 64
+};
+
+/* Found in a column's cells while they are written; attributes tell programs how to read its numbers. */
+struct marks {
+    const struct cw_output_column *column; /* NULL: there is nothing to find */
+    bool lacks;                            /* a cell is not known */
+    uint32_t words[WORDS];                 /* the texts, by first use */
+    uint32_t word_count;                   /* WORDS + 1: more */
+};
+
+static void see_texts(struct marks *m, const uint32_t *cells, size_t count)
+{
+    uint32_t last = 0; /* of no text */
+    for (size_t i = 0; i < count && m->word_count <= WORDS; i++) {
+        uint32_t w = 0;
+        if (cells[i] == last)
+            continue;
+        last = cells[i];
+        while (last && w < m->word_count && m->words[w] != last)
+            w++;
+        if (last && w == m->word_count && m->word_count++ < WORDS)
+            m->words[w] = last;
+    }
+}
+
+static void see_cells(struct marks *m, const void *cells, size_t count)
+{
+    const struct cw_output_column *c = m->column;
+    if (c && c->texts)
+        see_texts(m, cells, count);
+    if (!c || m->lacks || (c->type != CW_CELL_KNOWN && c->type != CW_CELL_SIGNED))
+        return;
+    const uint64_t *numbers = cells, unknown = c->type == CW_CELL_SIGNED ? (uint64_t)INT64_MIN : UINT64_MAX;
+    size_t i = 0;
+    while (i < count && numbers[i] != unknown)
+        i++;
+    m->lacks = i < count;
+}
+
+static const char *text_of(const struct cw_output_table *texts, uint32_t i)
+{
+    return *(const char *const *)cw_cell_at(texts->columns, texts->row(texts, i).record, 0);
+}
+
+/* CF allows only such characters in the meaning of a flag. */
+static bool is_word(const char *text)
+{
+    const size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+@");
+    return size && size <= LONGEST_WORD && !text[size];
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* A column with few different texts gets flags, so that its readers need no table of texts. */
+static void put_words(struct file *f, const struct marks *m, hid_t dataset)
+{
+    char meanings[WORDS * (LONGEST_WORD + 1) + 1] = "";
+    uint32_t words[WORDS];
+    if (!m->word_count || m->word_count > WORDS)
+        return;
+    memcpy(words, m->words, m->word_count * sizeof *words);
+    qsort(words, m->word_count, sizeof *words, by_number);
+    for (uint32_t w = 0; w < m->word_count; w++) {
+        const char *text = text_of(m->column->texts, words[w]);
+        const size_t used = strlen(meanings);
+        if (!is_word(text))
+            return;
+        snprintf(meanings + used, sizeof meanings - used, "%s%s", w ? " " : "", text);
+    }
+    put_numbers(f, dataset, "flag_values", H5T_NATIVE_UINT32, words, m->word_count);
+    put_text(f, dataset, "flag_meanings", meanings);
+}
+
+static void put_index(struct file *f, const struct marks *m, hid_t dataset)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/%s/%s", m->column->texts->group, m->column->texts->name);
+    put_text(f, dataset, "index_into", path);
+    put_words(f, m, dataset);
+}
+
+/* xarray turns integers with a _FillValue into doubles, and times would lose their nanoseconds. So only columns that
+ * lack a number have the attribute, and times never: xarray reads -2^63 as no time by itself, and netCDF4 by valid_min.
+ */
+static void put_unknown(struct file *f, const struct cw_output_column *c, hid_t dataset)
+{
+    static const int64_t none = INT64_MIN, least = 0;
+    static const uint64_t unsigned_none = UINT64_MAX;
+    if (cw_output_is_date(c))
+        put_numbers(f, dataset, "valid_min", H5T_NATIVE_INT64, &least, 1);
+    else if (c->type == CW_CELL_SIGNED)
+        put_numbers(f, dataset, "_FillValue", H5T_NATIVE_INT64, &none, 1);
+    else
+        put_numbers(f, dataset, "_FillValue", H5T_NATIVE_UINT64, &unsigned_none, 1);
+}
+
+static void put_meanings(struct file *f, const struct cw_output_column *c, hid_t dataset)
+{
+    uint64_t values[WORDS], count = 0;
+    for (const char *word = c->meanings; word && count < WORDS; count++) {
+        values[count] = c->bits ? UINT64_C(1) << count : count;
+        word = strchr(word, ' ');
+        word = word ? word + 1 : NULL;
+    }
+    put_numbers(f, dataset, c->bits ? "flag_masks" : "flag_values", H5T_NATIVE_UINT64, values, count);
+    put_text(f, dataset, "flag_meanings", c->meanings);
+}
+
+/* Once all cells are written. */
+static void put_marks(struct file *f, const struct marks *m, hid_t dataset)
+{
+    const struct cw_output_column *c = m->column;
+    if (c && m->lacks)
+        put_unknown(f, c, dataset);
+    if (c && c->texts)
+        put_index(f, m, dataset);
+    if (c && c->meanings)
+        put_meanings(f, c, dataset);
 }
 
 /* ---- datasets --------------------------------------------------------------------------------------------------- */
 
-/* Bytes of a dataset that are put together and written at a time, which are a chunk of the file. */
+/* Bytes of a dataset that are gathered and written at a time, as a chunk of the file. */
 enum { PIECE = 1 << 20, SINKS_MAX = 64 };
 
 /* A dataset that is being filled, row by row. */
@@ -188,12 +318,13 @@ struct sink {
     hid_t dataset, given;
     const struct cw_output_column *column;
     const struct cw_output_table *across;
-    bool values;                      /* the cells are the row's values, and not its record's */
-    bool numbers;                     /* they are the rows' numbers */
-    size_t size;                      /* of a cell */
-    uint64_t width, room, held, done; /* cells of a row; rows: of the piece, in it, before it */
+    bool values;  /* the cells are values of metrics, not of the record */
+    bool numbers; /* the cells are the rows' numbers */
+    size_t size;  /* of a cell */
+    uint64_t width, room, held,
+        done; /* width: cells of a row; the others: rows that fit the piece, are in it, are written */
     char *piece;
-    struct cw_hdf5_marks marks;
+    struct marks marks;
 };
 
 struct filling {
@@ -204,12 +335,12 @@ struct filling {
     size_t count;
 };
 
-/* Texts lie elsewhere in the file. Numbers of little change become much shorter; doubles of measurements hardly do, and
- * would cost more time than all else (docs/measurements.md). */
+/* Integers that change little shrink much under compression. Doubles of measurements hardly do, and would cost more
+ * time than all else (docs/measurements.md). Texts lie elsewhere in the file. */
 static hid_t creation_list(const struct file *f, const struct sink *s, const hsize_t sizes[2], int rank, bool deferred)
 {
     hid_t list = H5Pcopy(f->dataset_list);
-    if (deferred) { /* what several processes write lies in one piece, which is there at once */
+    if (deferred) { /* several processes write into one piece, allocated at once */
         H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
         H5Pset_fill_time(list, s->given == f->string ? H5D_FILL_TIME_ALLOC : H5D_FILL_TIME_NEVER);
         return list;
@@ -238,7 +369,8 @@ static void put_units(struct file *f, hid_t dataset, const struct cw_output_tabl
         put_text(f, dataset, "calendar", "proleptic_gregorian");
 }
 
-/* A dataset of the filling's group with a row for each of the table, of a column, across another table or NULL. */
+/* Adds a dataset of column `c` with a row for each of the table; `across`: the table of the second dimension, or NULL.
+ */
 static hid_t add_sink(struct filling *to, const struct cw_output_column *c, const struct cw_output_table *across)
 {
     struct file *f = to->f;
@@ -276,7 +408,7 @@ static void flush_sink(struct file *f, struct sink *s)
     const hsize_t start[2] = {s->done, 0}, sizes[2] = {s->held, s->width};
     if (f->what || !s->held || !s->width)
         return;
-    cw_hdf5_marks_see(&s->marks, s->piece, s->held);
+    see_cells(&s->marks, s->piece, s->held);
     hid_t file = H5Dget_space(s->dataset), memory = H5Screate_simple(H5Sget_simple_extent_ndims(file), sizes, NULL);
     check(f,
           H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, sizes, NULL) >= 0 &&
@@ -288,7 +420,7 @@ static void flush_sink(struct file *f, struct sink *s)
     s->held = 0;
 }
 
-/* The cells that a row has of a column. Values lie metric by metric, so that this transposes them. */
+/* Copies the cells of a row into the piece. Values lie metric by metric, so this transposes them. */
 static void gather(struct sink *s, const struct cw_output_row *row)
 {
     char *to = s->piece + s->held * s->width * s->size;
@@ -324,8 +456,8 @@ static void flush_sinks(struct filling *to)
         flush_sink(to->f, &to->sinks[k]);
 }
 
-/* Asks the table for its rows, once, and gives each to all datasets; also to those of `other`, or NULL, which has the
- * same records. */
+/* Asks the table for its rows, once, and gives each to all datasets, and to the datasets of `other` (or NULL), a
+ * filling with the same records. */
 static void fill(struct filling *to, struct filling *other)
 {
     struct file *f = to->f;
@@ -350,9 +482,7 @@ static void fill(struct filling *to, struct filling *other)
 static void close_sinks(struct filling *to)
 {
     for (size_t k = 0; k < to->count; k++) {
-        if (!to->f->what)
-            check(to->f, cw_hdf5_marks_put(&to->sinks[k].marks, to->sinks[k].dataset, to->f->string),
-                  to->sinks[k].column->name);
+        put_marks(to->f, &to->sinks[k].marks, to->sinks[k].dataset);
         close_object(to->sinks[k].dataset);
         free(to->sinks[k].piece);
     }
@@ -368,7 +498,7 @@ static const struct cw_output_column *next_column(const struct cw_output_table *
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-/* The scale of an axis, which gives the axis its name and its labels. */
+/* Adds the scale of an axis: its name and its labels. */
 static hid_t add_scale(struct filling *to)
 {
     const struct cw_output_column *c = to->table->numbers ? to->table->numbers : next_column(to->table, NULL);
@@ -378,7 +508,7 @@ static hid_t add_scale(struct filling *to)
     return scale;
 }
 
-/* The same of a table that is all written at once; left open. */
+/* Writes a whole table as a scale, and leaves the scale open. */
 static hid_t put_scale(struct file *f, hid_t group, const struct cw_output_table *t)
 {
     struct filling alone = {.f = f, .group = group, .table = t};
@@ -422,14 +552,14 @@ static void add_values(struct filling *to, const hid_t axes[2])
         const struct cw_output_column *c = &cw_value_columns[k];
         hid_t dataset = add_sink(to, c, t->metrics);
         if (c->type == CW_CELL_STATUS)
-            put_flags(to->f, dataset);
+            put_statuses(to->f, dataset);
         attach(to->f, dataset, axes[0], 0);
         attach(to->f, dataset, axes[1], 1);
         put_text(to->f, dataset, "coordinates", t->coordinates);
     }
 }
 
-/* `other` as fill has it. */
+/* `other`: see fill. */
 static void put_table(struct file *f, hid_t group, const struct cw_output_table *t, struct filling *other)
 {
     struct filling rows = {.f = f, .group = group, .table = t}, metrics = {.f = f, .group = group, .table = t->metrics};
@@ -483,8 +613,8 @@ static hid_t put_manifest(struct file *f, const char *manifest)
     return group;
 }
 
-/* Tables of one group follow one another. The group of the capture comes last; how long passes took, which are there,
- * is written with the first table, whose records have it. */
+/* Tables of one group follow one another. The capture's group comes last; the durations of its passes, if it has them,
+ * are written together with the first table, as they lie in the same records. */
 static void put_tables(struct file *f, const struct cw_output *o, const char *manifest)
 {
     hid_t groups[CW_OUTPUT_TABLES] = {0}, capture;
@@ -505,7 +635,7 @@ static void put_tables(struct file *f, const struct cw_output *o, const char *ma
     close_object(capture);
 }
 
-/* Of what several processes write, the capture in memory is a part. */
+/* If several processes write the file, the capture in memory is only a part of it. */
 static json_t *manifest_of(const struct cw_output *o)
 {
     json_t *tree = cw_capture_manifest(o->data, o->source);

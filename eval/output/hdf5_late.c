@@ -9,17 +9,20 @@
 
 #ifdef CW_HDF5_LATE
 
-struct cw_hdf5 cw_hdf5;
+#define X(name) __typeof__(cw_late_##name) cw_late_##name;
+CW_HDF5_FUNCTIONS(X)
+CW_HDF5_IDS(X)
+#undef X
 
 static bool only_ours;    /* cw_hdf5_begin */
-static char missing[512]; /* why it could not be loaded */
+static char missing[512]; /* why HDF5 could not be loaded */
 
 void cw_hdf5_begin(void)
 {
     only_ours = true;
 }
 
-/* A program that is linked with the same HDF5 may have copies of its variables, which are those that HDF5 uses. */
+/* A program linked with the same HDF5 may have copies of its variables. HDF5 uses the copies then. */
 static void *find(void *library, const char *name)
 {
     const bool linked = dlsym(RTLD_DEFAULT, "H5open") == dlsym(library, "H5open");
@@ -36,8 +39,8 @@ static void load(void)
         return;
     }
 #define X(name)                                                                                                        \
-    *(void **)&cw_hdf5.p_##name = find(library, #name);                                                                \
-    if (!cw_hdf5.p_##name)                                                                                             \
+    *(void **)&cw_late_##name = find(library, #name);                                                                  \
+    if (!cw_late_##name)                                                                                               \
         wanted = #name;
     CW_HDF5_FUNCTIONS(X)
     CW_HDF5_IDS(X)

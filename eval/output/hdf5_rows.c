@@ -7,7 +7,7 @@
 
 struct cw_hdf5_rows {
     hid_t file, transfer, string;
-    bool lost; /* a dataset cannot be opened: nothing more can be done together */
+    bool lost; /* a dataset cannot be opened: no more writing together */
     const char *name;
 };
 
@@ -17,7 +17,7 @@ enum cw_status cw_hdf5_rows_open(struct cw_hdf5_rows **rows, const char *path, c
     struct cw_hdf5_rows *r = *rows = calloc(1, sizeof *r);
     if (!r)
         return cw_error_nomem(err);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* failures are told by our own message */
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* our own message reports failures */
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     r->name = name;
     r->transfer = H5Pcreate(H5P_DATASET_XFER);
@@ -78,7 +78,7 @@ static enum cw_status put(struct cw_hdf5_rows *r, const char *group, const char 
     return good ? CW_OK : cw_hdf5_cannot_write(r->name, name, reason, err);
 }
 
-/* A column of some rows; `metrics`: of their values. */
+/* Writes a column of some rows; `values`: one of the values of metrics. */
 static enum cw_status put_column(struct cw_hdf5_rows *r, const char *group, const struct cw_output_table *t,
                                  const struct cw_output_column *c, bool values, uint64_t from, uint64_t count,
                                  uint64_t at, struct cw_error *err)
@@ -88,7 +88,7 @@ static enum cw_status put_column(struct cw_hdf5_rows *r, const char *group, cons
     if (!width)
         return CW_OK;
     char *cells = count < SIZE_MAX / size / width - 1 ? malloc((count * width + 1) * size) : NULL;
-    if (!cells) { /* the others would wait */
+    if (!cells) { /* the other processes would wait */
         put(r, group, c->name, type_of(c->type), NULL, at, 0, width, err);
         return cw_error_nomem(err);
     }
@@ -106,7 +106,7 @@ static enum cw_status put_column(struct cw_hdf5_rows *r, const char *group, cons
     return status;
 }
 
-/* After a failure without cells, since all processes call for each column. */
+/* After a failure it goes on without cells, since all processes call HDF5 for each column. */
 static enum cw_status put_table(struct cw_hdf5_rows *r, const char *group, const struct cw_output_table *t,
                                 uint64_t from, uint64_t count, uint64_t at, struct cw_error *err)
 {

@@ -33,7 +33,7 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE])
 
 enum { TOP_REASONS = 3, MOST_REASONS = 128, TEXT_SIZE = 2048, NUMBER_WIDTH = 12, NAME_WIDTH = 60 };
 
-/* A row of either kind of capture. */
+/* A row of a capture of PC samples or of SASS metrics. */
 struct sample {
     const struct cw_place *at;
     const char *reason; /* NULL: a value of a SASS metric */
@@ -41,7 +41,7 @@ struct sample {
     const struct cw_sass_row *sass;
 };
 
-/* What samples have in common: samples[first] and on. */
+/* Samples with something in common: samples[first] and on. */
 struct spot {
     const struct sample *of; /* the first of them */
     uint64_t value, not_issued;
@@ -52,7 +52,7 @@ struct view {
     const struct cw_terminal_style *style;
     FILE *out;
     struct sample *samples;
-    struct spot *spots; /* room for one a sample */
+    struct spot *spots; /* room for one of each sample */
     size_t count;
     uint64_t total;
     const char *value; /* "samples" or "value" */
@@ -93,7 +93,7 @@ static int hottest_first(const void *left, const void *right)
     return order ? order : (a->first > b->first) - (a->first < b->first);
 }
 
-/* Adds up what is equal in that order. Returns how many spots there are, the hottest first. */
+/* Adds up samples that are equal in that order. Returns the number of spots, the hottest first. */
 static size_t find_spots(struct view *v, sample_order *order)
 {
     size_t n = 0;
@@ -161,7 +161,7 @@ static void put_place(const struct cw_place *at, char text[TEXT_SIZE])
         cw_text_format(text, TEXT_SIZE, "(not known)");
 }
 
-/* The columns that the places of the spots that are shown need. */
+/* The widest place of the spots shown, in columns. */
 static int place_width(const struct view *v, size_t count)
 {
     char text[TEXT_SIZE];
@@ -173,7 +173,7 @@ static int place_width(const struct view *v, size_t count)
     return (int)most;
 }
 
-/* What the window leaves behind `used` columns; 0 where there is no window. */
+/* The columns of the window behind `used` ones; 0 without a window. */
 static size_t room(const struct view *v, size_t used)
 {
     const size_t least = 16, width = v->style->width;
@@ -187,7 +187,7 @@ static bool counts_issues(const struct view *v)
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
-/* The columns that every list begins with. Returns their width. */
+/* Prints the headings that begin every list. Returns their width. */
 static size_t put_head(const struct view *v, const char *columns)
 {
     putc('\n', v->out);
@@ -215,7 +215,7 @@ static void put_rest(const struct view *v, size_t count, const char *what)
                       count - v->style->top == 1 ? "" : "s");
 }
 
-/* A text in what the window leaves. */
+/* A text, cut at the end of the window. */
 static void put_cut(const struct view *v, const char *text, size_t used)
 {
     char shown[TEXT_SIZE];
@@ -243,7 +243,7 @@ static void put_source_text(const struct view *v, const struct cw_place *at)
     put_cut(v, copy, NUMBER_WIDTH + 10);
 }
 
-/* Source lines, each with what its warps wait for and, where the file is here, its text. */
+/* Source lines, each with the stall reasons of its warps and, if its file is here, its text. */
 static void print_lines(struct view *v)
 {
     char text[TEXT_SIZE];
@@ -294,7 +294,7 @@ static void print_reasons(struct view *v)
     put_rest(v, count, "reason");
 }
 
-/* What is behind the function's name: reasons, or the least and the greatest instance. */
+/* The text behind the function's name: stall reasons, or the least and the greatest instance. */
 static void put_details(const struct view *v, const struct spot *s, char text[TEXT_SIZE])
 {
     char least[CW_NUMBER_SIZE], most[CW_NUMBER_SIZE];
@@ -482,7 +482,7 @@ static const struct cw_output_column sass_columns[] = {
     COLUMN(cw_sass_row, I64, max)};
 static const struct cw_output_column value_columns[] = {{"value", CW_CELL_I64, CW_TO_FILES, 0}};
 
-/* In HDF5 rows go by their numbers: nothing else of an instruction is its own. */
+/* In HDF5 rows go by their numbers, since no other column of an instruction is unique. */
 static const struct cw_output_column sample_number = {"sample", CW_CELL_U64, CW_TO_HDF5},
                                      batch_number = {"batch", CW_CELL_U64, CW_TO_HDF5},
                                      record_number = {"record", CW_CELL_U64, CW_TO_HDF5},

@@ -7,14 +7,14 @@
 #include "eval/output/once.h"
 #include "eval/output/output.h"
 
-/* A file being written; after the first failure nothing more is printed. */
+/* A file being written; nothing more is printed after the first failure. */
 struct writing {
     FILE *out;
     struct cw_error *err;
     enum cw_status status;
-    unsigned format; /* whose columns are written */
+    unsigned format; /* its columns are written */
     const struct cw_output_table *metrics;
-    struct cw_output_once once;   /* of these */
+    struct cw_output_once once;   /* of `metrics` */
     struct cw_elisions *elisions; /* of the texts in cells */
 };
 
@@ -23,7 +23,7 @@ static void put_tree(struct writing *w, json_t *value)
     w->status = cw_json_print(value, JSON_ENCODE_ANY, w->out, w->err);
 }
 
-/* A text of ours. */
+/* A text of ours, which needs no escapes. */
 static void put_word(struct writing *w, const char *text, bool quoted)
 {
     if (quoted)
@@ -36,7 +36,7 @@ static void put_word(struct writing *w, const char *text, bool quoted)
 static void put_cell(struct writing *w, const struct cw_output_table *t, const struct cw_output_column *c,
                      const void *cell)
 {
-    const struct cw_output_pairs *pairs = cell;
+    const struct cw_range *range = cell;
     const char *text = c->type == CW_CELL_TEXT ? cw_elisions_text(w->elisions, *(const char *const *)cell) : NULL;
     switch (c->type) {
     case CW_CELL_TEXT:
@@ -45,8 +45,8 @@ static void put_cell(struct writing *w, const struct cw_output_table *t, const s
         else
             cw_text_put(w->out, CW_TEXT_JSON, text);
         break;
-    case CW_CELL_PAIRS:
-        put_tree(w, cw_capture_pairs(pairs->list, pairs->count));
+    case CW_CELL_ATTRIBUTES:
+        put_tree(w, cw_capture_pairs(range->attributes, range->attribute_count));
         break;
     case CW_CELL_F64:
     case CW_CELL_REAL:
@@ -95,7 +95,7 @@ static void put_cells(struct writing *w, const struct cw_output_table *t, const 
 static bool is_there(const struct writing *w, const struct cw_output_column *c, const void *record)
 {
     return c->formats & w->format &&
-           (c->type != CW_CELL_PAIRS || ((const struct cw_output_pairs *)cw_cell_at(c, record, 0))->count);
+           (c->type != CW_CELL_ATTRIBUTES || ((const struct cw_range *)cw_cell_at(c, record, 0))->attribute_count);
 }
 
 /* Members of an object that the caller begins and ends. */
@@ -113,7 +113,7 @@ static void put_members(struct writing *w, const struct cw_output_table *t, cons
         }
 }
 
-/* The members of a metric, with which its value goes on. */
+/* The members of a metric; its value follows. */
 static void put_metric(FILE *out, const void *record, const void *writing)
 {
     struct writing w = *(const struct writing *)writing;
@@ -146,7 +146,7 @@ static void put_metrics(struct writing *w, const struct cw_output_table *t, cons
     putc_unlocked(']', w->out);
 }
 
-/* The values of a row, whose metrics the reader knows. */
+/* The values of a row, without their metrics, which stand in a list of their own. */
 static void put_values(struct writing *w, const struct cw_output_table *t, const struct cw_output_row *row)
 {
     static const char *const names[CW_VALUE_COLUMNS] = {"values", "statuses", "occurrences", "spreads"};
@@ -179,7 +179,7 @@ static void put_table(struct writing *w, const struct cw_output_table *t)
     putc(']', w->out);
 }
 
-/* Some tables are for other formats alone. */
+/* Some tables are for other formats only. */
 static bool has_columns(const struct cw_output_table *t)
 {
     for (size_t k = 0; k < t->column_count; k++)
@@ -188,7 +188,7 @@ static bool has_columns(const struct cw_output_table *t)
     return false;
 }
 
-/* A tree of all values would be many times their size, so that they are written as they come. */
+/* A tree of all values would take many times their size, so rows are written as they come. */
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_output *o = output;

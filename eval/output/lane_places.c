@@ -14,7 +14,7 @@ const char *cw_lane_device_name(struct cw_lane_places *p, uint32_t device)
     return name ? name : "";
 }
 
-/* "rank 3: train.py on host"; where viewers have another number for it, "train.py on host, process 7 on host #2". */
+/* "rank 3: train.py on host"; if viewers have another number for it, "train.py on host, process 7 on host #2". */
 static const char *process_name(struct cw_lane_places *p, uint32_t process)
 {
     const uint32_t pid = p->timeline->trace->processes[process].pid;
@@ -42,8 +42,8 @@ static int by_pid(const void *a, const void *b)
                             : (x->process > y->process) - (x->process < y->process);
 }
 
-/* Viewers tell processes apart by their number alone, and those of several hosts may have the same: all but the first
- * get one that no system gives. */
+/* Viewers tell processes apart by their number alone. Processes of several hosts may share one: the first keeps it, and
+ * the others get numbers that no system gives. */
 static void find_pids(int32_t *pids, const struct cw_trace *trace, struct pid *sorted)
 {
     enum { FREE = 1 << 30 };
@@ -80,7 +80,7 @@ void cw_lane_places_free(struct cw_lane_places *p)
     free(p->of_key);
 }
 
-/* Where the lane of a key stands, CW_NO_LANE where it has none yet; NULL when out of memory. */
+/* The place of a key's lane, CW_NO_LANE if it has none yet; NULL when out of memory. */
 static uint32_t *find(struct cw_lane_places *p, const struct cw_key *key)
 {
     const uint32_t count = p->keys.count, k = cw_keys_add(&p->keys, *key);
@@ -125,7 +125,7 @@ uint32_t cw_lane_place(struct cw_lane_places *p, const struct cw_key *key, const
     placed.parent = device == CW_NO_TRACE_DEVICE ? p->processes[process] : device_lane(p, process, device);
     placed.name = detail ? cw_arena_printf(p->arena, "%s %s", lane->name, detail) : lane->name;
     p->nomem = p->nomem || !placed.name;
-    at = find(p, key); /* it may have moved */
+    at = find(p, key); /* the first place may have moved */
     if (at && placed.name && placed.parent != CW_NO_LANE)
         *at = cw_lanes_add(p->lanes, &placed);
     return at ? *at : CW_NO_LANE;

@@ -1,4 +1,4 @@
-/* The lanes of a trace by what they are of: for the files that fill them. */
+/* Finds the lane of a device, stream, counter or kind of a trace, for the files that fill lanes. */
 #ifndef CW_EVAL_OUTPUT_LANE_PLACES_H
 #define CW_EVAL_OUTPUT_LANE_PLACES_H
 
@@ -11,21 +11,20 @@ struct cw_lane_places {
     struct cw_lanes *lanes;
     struct cw_arena *arena;
     uint32_t *processes; /* the lane of each process */
-    int32_t *pids;       /* its number for viewers, which no other has */
-    struct cw_keys keys; /* of lanes within processes: process, device, what, which */
+    int32_t *pids;       /* its number for viewers, which is unique */
+    struct cw_keys keys; /* of lanes in processes: process, device, enum cw_lane_place, number */
     uint32_t *of_key;    /* [key]: its lane */
     size_t room;
     bool nomem;
 };
 
-/* Adds the lanes of all processes. To be freed also after a failure, which `nomem` remembers. */
+/* Adds the lanes of all processes. To be freed also after a failure, which sets `nomem`. */
 void cw_lane_places_begin(struct cw_lane_places *places, const struct cw_timeline *timeline, struct cw_lanes *lanes,
                           struct cw_arena *arena);
 void cw_lane_places_free(struct cw_lane_places *places);
 
-/* A lane of a process, and of one of its devices unless that is CW_NO_TRACE_DEVICE. `lane` is what it becomes where
- * there is none under the same numbers; `detail` is added to its name unless NULL, and its parent is found
- * here. */
+/* The lane of a key: of a process, and of one of its devices unless the key's device is CW_NO_TRACE_DEVICE. A lane that
+ * is not there yet is added as a copy of `lane`, with `detail` (or NULL) behind its name and its parent found here. */
 enum cw_lane_place {
     CW_PLACE_DEVICE,
     CW_PLACE_STREAM,

@@ -4,22 +4,29 @@
 
 #define NOTHING UINT32_MAX
 
-struct row { /* a lane, or one beside it */
+struct row { /* a lane, or a further one of its name */
     struct cw_lane lane;
-    uint32_t beside; /* the next one of the same lane, or NOTHING */
-    uint32_t top;    /* the innermost slice that is open, or NOTHING */
+    uint32_t beside; /* the next row of the same lane, or NOTHING */
+    uint32_t top;    /* the innermost open slice, or NOTHING */
     uint32_t depth;
 };
 
-struct slice { /* that is open */
+struct slice { /* of an event that has not ended */
     uint64_t end;
-    uint32_t row, below; /* below: the slice that it is in, or the next free place */
+    uint32_t row, below; /* below: the slice around it, or the next free place */
 };
 
-/* What happens next: the next event of a source, or the end of a slice. */
+struct source {
+    uint32_t count, next;
+    void *context;
+    cw_lane_time *time;
+    cw_lane_fill *event;
+};
+
+/* The next step: the next event of a source, or the end of a slice. */
 struct turn {
     uint64_t time;
-    uint64_t order; /* of those at one time: ends before all others, the innermost first */
+    uint64_t order; /* at one time: ends before events, the innermost end first */
     uint32_t of;    /* source or slice */
     bool ends;
 };
@@ -29,8 +36,7 @@ struct cw_lanes {
     struct row *rows;
     struct slice *slices;
     struct turn *heap;
-    struct cw_lane_source *sources;
-    uint32_t *at; /* of each source */
+    struct source *sources;
     size_t row_count, row_room, slice_count, slice_room, heap_count, heap_room, source_count, source_room;
     uint32_t free_slice;
     uint64_t begun, crowded;
@@ -39,7 +45,7 @@ struct cw_lanes {
     void *state;
 };
 
-/* Room for one more. */
+/* Makes room for one more item. */
 static bool make_room(struct cw_lanes *l, void **items, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
@@ -71,7 +77,6 @@ void cw_lanes_free(struct cw_lanes *l)
     free(l->slices);
     free(l->heap);
     free(l->sources);
-    free(l->at);
 }
 
 uint32_t cw_lanes_add(struct cw_lanes *l, const struct cw_lane *lane)
@@ -87,13 +92,13 @@ size_t cw_lanes_count(const struct cw_lanes *l)
     return l->row_count;
 }
 
-void cw_lanes_source(struct cw_lanes *l, const struct cw_lane_source *source)
+void cw_lanes_source(struct cw_lanes *l, uint32_t count, void *context, cw_lane_time *time, cw_lane_fill *event)
 {
-    if (source->count && make_room(l, (void **)&l->sources, l->source_count, &l->source_room, sizeof *l->sources))
-        l->sources[l->source_count++] = *source;
+    if (count && make_room(l, (void **)&l->sources, l->source_count, &l->source_room, sizeof *l->sources))
+        l->sources[l->source_count++] = (struct source){count, 0, context, time, event};
 }
 
-/* ---- what comes next -------------------------------------------------------------------------------------------- */
+/* ---- the next step ----------------------------------------------------------------------------------------------- */
 
 static bool before(const struct turn *a, const struct turn *b)
 {
@@ -129,19 +134,19 @@ static struct turn pop(struct cw_lanes *l)
 
 static void push_source(struct cw_lanes *l, uint32_t s)
 {
-    const struct cw_lane_source *source = &l->sources[s];
-    if (l->at[s] < source->count)
-        push(l, (struct turn){source->time(source->context, l->at[s]), s, s, false});
+    const struct source *source = &l->sources[s];
+    if (source->next < source->count)
+        push(l, (struct turn){source->time(source->context, source->next), s, s, false});
 }
 
-/* ---- where an event goes ---------------------------------------------------------------------------------------- */
+/* ---- the row of an event ----------------------------------------------------------------------------------------- */
 
 static bool fits(const struct cw_lanes *l, const struct row *row, uint64_t end)
 {
     return row->top == NOTHING || (!row->lane.flat && row->depth < CW_LANES_DEEP && l->slices[row->top].end >= end);
 }
 
-/* The row that an event fits in, which may be a new one, or NOTHING. */
+/* The row that an event fits in, maybe a new one, or NOTHING. */
 static uint32_t choose(struct cw_lanes *l, uint32_t lane, uint64_t end)
 {
     uint32_t last = lane, count = 0;
@@ -212,9 +217,9 @@ static void take(struct cw_lanes *l, struct cw_lane_event *e)
 
 static void take_next(struct cw_lanes *l, uint32_t s)
 {
-    const struct cw_lane_source *source = &l->sources[s];
+    struct source *source = &l->sources[s];
     struct cw_lane_event event = {.lane = CW_NO_LANE};
-    source->event(source->context, l->at[s]++, &event);
+    source->event(source->context, source->next++, &event);
     if (event.lane < l->row_count)
         take(l, &event);
     push_source(l, s);
@@ -225,8 +230,6 @@ enum cw_status cw_lanes_write(struct cw_lanes *l, const struct cw_lane_format *f
 {
     l->format = format;
     l->state = state;
-    l->at = calloc(l->source_count + 1, sizeof *l->at);
-    l->nomem = l->nomem || !l->at;
     for (uint32_t s = 0; !l->nomem && s < l->source_count; s++)
         push_source(l, s);
     if (!l->nomem)

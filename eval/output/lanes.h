@@ -1,5 +1,5 @@
-/* Lanes for programs that draw them: events, each with its texts and numbers, and counters, in the order of time. Every
- * format is told of the same ones. */
+/* Lanes for programs that draw them: events with texts and numbers, and counters, in the order of time. Every format
+ * gets the same ones. */
 #ifndef CW_EVAL_OUTPUT_LANES_H
 #define CW_EVAL_OUTPUT_LANES_H
 
@@ -21,10 +21,10 @@ enum cw_lane_kind {
 #define CW_NO_LANE UINT32_MAX
 struct cw_lane {
     enum cw_lane_kind kind;
-    bool flat;       /* events that overlap are drawn beside one another, not one in another */
+    bool flat;       /* overlapping events are drawn beside one another, not nested */
     uint32_t parent; /* a lane before this one, or CW_NO_LANE */
     int32_t pid, tid;
-    const char *name, *unit; /* unit: of a counter, "bytes", or any that people know */
+    const char *name, *unit; /* unit: of a counter, "bytes" or any other */
 };
 
 enum cw_lane_note_kind { CW_NOTE_NUMBER, CW_NOTE_REAL, CW_NOTE_ADDRESS, CW_NOTE_TEXT };
@@ -38,58 +38,48 @@ struct cw_lane_note {
     };
 };
 
-/* One end of an arrow; the other one has the same number. */
-struct cw_lane_flow {
-    uint64_t number;
-    bool last; /* of the two in time */
-};
-
 struct cw_lane_event {
     uint32_t lane;
     uint64_t time, end; /* ns since 1970 */
     bool instant;
-    double value; /* of a counter, which has nothing of the following */
+    double value; /* of a counter, which has none of the members below */
     const char *category, *name;
-    size_t note_count, flow_count;
+    size_t note_count, flow_count, flow_starts;
     const struct cw_lane_note *notes;
-    const struct cw_lane_flow *flows;
+    const uint64_t *flows; /* numbers of arrows, equal at both ends: `flow_starts` begin here, the others end */
 };
 
-/* A format. It is told of each lane before any of its events, and of events in the order of time. Events of a lane
- * nest: what begins in another one ends there, too. Texts may hold any characters, and live until the end. */
+/* A format. `lane` is called for each lane before any of its events, and events come in the order of time. Events of a
+ * lane nest: one that begins within another ends there, too. Texts may hold any characters, and live until the end. */
 struct cw_lane_format {
-    void (*start)(void *state, uint64_t origin); /* first of all: nothing is before this time */
+    void (*start)(void *state, uint64_t origin); /* called first: no event is before this time */
     void (*lane)(void *state, uint32_t number, const struct cw_lane *lane);
     void (*begin)(void *state, const struct cw_lane_event *event);
     void (*end)(void *state, uint32_t lane, uint64_t time);
     void (*instant)(void *state, const struct cw_lane_event *event);
     void (*count)(void *state, uint32_t lane, uint64_t time, double value);
-    bool (*full)(const void *state); /* it takes no more: the rest is left out */
+    bool (*full)(const void *state); /* takes no more events: the rest is left out */
 };
 
-/* Events in the order of time. */
-struct cw_lane_source {
-    uint32_t count;
-    void *context;
-    uint64_t (*time)(const void *context, uint32_t i);
-    /* What it refers to must stay until the next call, and texts until the end. */
-    void (*event)(void *context, uint32_t i, struct cw_lane_event *event);
-};
+/* The time of event `i` of a source, and the event itself. Its notes and flows stay until the next call, its texts
+ * until the end. */
+typedef uint64_t cw_lane_time(const void *source, uint32_t i);
+typedef void cw_lane_fill(void *source, uint32_t i, struct cw_lane_event *event);
 
 struct cw_lanes;
-/* NULL when out of memory; what it needs lives in `arena`, or until cw_lanes_free. */
+/* NULL when out of memory. Its memory lives in `arena`, or until cw_lanes_free. */
 struct cw_lanes *cw_lanes_create(struct cw_arena *arena);
 void cw_lanes_free(struct cw_lanes *lanes);
-/* The number of a new lane; CW_NO_LANE when out of memory, which cw_lanes_write tells. */
+/* The number of a new lane; CW_NO_LANE when out of memory, which cw_lanes_write reports. */
 uint32_t cw_lanes_add(struct cw_lanes *lanes, const struct cw_lane *lane);
 size_t cw_lanes_count(const struct cw_lanes *lanes);
-/* Of events that begin at one time those of an earlier source come first. */
-void cw_lanes_source(struct cw_lanes *lanes, const struct cw_lane_source *source);
+/* Adds a source of `count` events in the order of time. At one time, events of an earlier source come first. */
+void cw_lanes_source(struct cw_lanes *lanes, uint32_t count, void *source, cw_lane_time *time, cw_lane_fill *event);
 
-/* Events that overlap and do not nest go to further lanes, of the same name and parent. Where that takes more than
- * CW_LANES_BESIDE, or they are nested deeper than CW_LANES_DEEP, they are instants. */
+/* Events that overlap without nesting go to further lanes of the same name and parent. An event that would need more
+ * than CW_LANES_BESIDE lanes, or nest deeper than CW_LANES_DEEP, becomes an instant. */
 enum { CW_LANES_BESIDE = 64, CW_LANES_DEEP = 256 };
-/* *crowded: how many became instants. CW_ERR_NOMEM alone. */
+/* *crowded: how many events became instants. CW_ERR_NOMEM alone. */
 enum cw_status cw_lanes_write(struct cw_lanes *lanes, const struct cw_lane_format *format, void *state,
                               uint64_t *crowded, struct cw_error *err);
 

@@ -1,5 +1,5 @@
-/* What is written of a capture: by ranges, samples or instructions, which are tables, and by a writer for each format,
- * which takes any of them. */
+/* Output of a capture: tables of ranges, samples or instructions, and a writer for each format, which takes any of
+ * them. */
 #ifndef CW_EVAL_OUTPUT_OUTPUT_H
 #define CW_EVAL_OUTPUT_OUTPUT_H
 
@@ -17,7 +17,7 @@ struct cw_terminal_style {
     bool bold;      /* terminal escapes for headings */
     size_t top;     /* instructions to show */
     enum cw_terminal_bars bars;
-    bool quiet;               /* nothing but the data */
+    bool quiet;               /* no summary, notes or hints */
     struct cw_source *source; /* text of source lines, or NULL */
 };
 
@@ -28,42 +28,42 @@ struct cw_output {
     const char *source;                 /* its file's name, for people */
     size_t table_count;
     struct cw_output_table tables[CW_OUTPUT_TABLES];
-    struct cw_output_table metrics; /* of the first table, where it has values */
-    struct cw_output_table passes;  /* how long they took, in HDF5's group of the capture; without columns: none */
+    struct cw_output_table metrics; /* of the first table, if it has values */
+    struct cw_output_table passes;  /* durations of passes, in HDF5's group of the capture; without columns: none */
     /* Tables for people: numbers are rounded and get prefixes (GB/s), status marks are explained at the end. Write
      * errors stay in the stream (ferror); CW_ERR_NOMEM alone. */
     enum cw_status (*print)(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err);
-    const void *result; /* that `print` is for */
+    const void *result; /* for `print` */
 };
 
-/* ---- what is written -------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
-/* The tables of a result, which is borrowed, as are `descriptions`: one text for each metric, or NULL. All else lives
- * in `arena`; `output` itself must stay where it is. CW_ERR_NOMEM alone. */
+/* Tables of a result. The result and `descriptions` (a text for each metric, or NULL) are borrowed, all else lives in
+ * `arena`; `output` itself must stay in place. CW_ERR_NOMEM alone. */
 
 /* Metrics of ranges; on a terminal for each range a heading (name, grid, block, device) and its metrics. */
 enum cw_status cw_output_ranges(struct cw_output *output, const struct cw_result *result,
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
-/* Groups of ranges, such as kernels, as rows; on a terminal a list of them, or each in full where it is only one or
- * `wide`. */
+/* Groups of ranges, such as kernels, as rows; on a terminal a list of them, or each in full with `wide` or if there is
+ * only one. */
 struct cw_advice;
 struct cw_advice_groups;
 struct cw_joined_output; /* eval/output/joined.h */
 struct cw_output_rows {
     const struct cw_counter_data *data; /* the capture */
     const struct cw_groups *groups;
-    const uint32_t *rows; /* which groups, in the order in which they are shown */
-    uint32_t count, left; /* of them; how many more there are, which are not shown */
-    uint32_t dropped;     /* groups that a filter has taken out */
-    uint32_t unknown;     /* those of them that have no value to judge by */
-    /* Metrics on the groups' data: its row i is the group rows[i]. Without metrics none were asked for. */
+    const uint32_t *rows; /* the groups to show, in this order */
+    uint32_t count, left; /* how many; left: groups that are not shown */
+    uint32_t dropped;     /* groups that a filter left out */
+    uint32_t unknown;     /* `dropped` ones without a value to judge by */
+    /* Metrics on the groups' data: its row i is the group rows[i]. It has no metrics if none were requested. */
     const struct cw_result *result;
-    uint32_t asked; /* its first metrics, which were asked for; each of the others is shown where it has a value */
-    const struct cw_sections *sections;           /* of no sections where there are none */
-    const struct cw_advice *advice;               /* on the groups where they are kernels or ranges, or NULL */
+    uint32_t asked; /* its first metrics, which were requested; the others are shown if they have a value */
+    const struct cw_sections *sections;           /* may have no sections */
+    const struct cw_advice *advice;               /* on groups that are kernels or ranges, or NULL */
     const struct cw_advice_groups *advice_groups; /* on others, or NULL */
-    const char *const *readings;           /* of each metric: what a high or low value tells, or NULL; may be NULL */
+    const char *const *readings;           /* [metric] the meaning of a high or low value, or NULL; may be NULL */
     const char *words;                     /* how to name the captures in another command */
     const struct cw_joined_output *joined; /* the rows are of a trace's launches; NULL: of ranges */
     bool wide;
@@ -73,12 +73,16 @@ struct cw_group_row;
 struct cw_group_row cw_group_row_of(const struct cw_groups *groups, uint32_t group);
 enum cw_status cw_output_groups(struct cw_output *output, const struct cw_output_rows *rows,
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
-/* Metrics of samples, of a streamed result, and launches; on a terminal for each device mean, least and greatest of
- * each metric, then the launches by kernel, longest first. */
+/* Prints each range of a result in full: a heading and its metrics, in sections where they are many. `rows`: the groups
+ * that the ranges are, or NULL. CW_ERR_NOMEM alone. */
+enum cw_status cw_ranges_print(const struct cw_result *result, const struct cw_output_rows *rows,
+                               const struct cw_terminal_style *style, FILE *out, struct cw_error *err);
+/* Metrics of samples, of a streamed result, and launches; on a terminal for each device the mean, least and greatest
+ * value of each metric, then the launches by kernel, longest first. */
 enum cw_status cw_output_samples(struct cw_output *output, const struct cw_result *result,
                                  const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
-/* Samples of instructions and their batches, or records of SASS metrics and their values; on a terminal source
- * lines, functions, stall reasons and instructions, the hottest first. */
+/* Samples of instructions and their batches, or records of SASS metrics and their values; on a terminal source lines,
+ * functions, stall reasons and instructions, the hottest first. */
 void cw_output_instructions(struct cw_output *output, const struct cw_instructions *instructions);
 
 /* "long_scoreboard" of "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued". Returns `text`. */
@@ -87,15 +91,15 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE]);
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */
 
-/* `output` is a struct cw_output: these are cw_file_render. Write errors stay in the stream (ferror). */
+/* All are cw_file_render, and `output` is a struct cw_output. Write errors stay in the stream (ferror). */
 
 /* CSV as RFC 4180 has it, text as CW_TEXT_CELL: a line of names, then the first table, a line for each row or for each
  * row and metric. Numbers are the shortest decimals that read back the same, or inf, -inf, nan. CW_ERR_NOMEM alone. */
 enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err);
 
 /* {"capture": {...}, "TABLE": [{...}, ...], ...}: an object for each row. Its metrics are a list of objects with name,
- * unit, value and status, or, where they stand in a list before the rows, lists of values and statuses. Characters that
- * a terminal would take for commands are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
+ * unit, value and status. If the metrics stand in a list before the rows, a row has lists of values and statuses
+ * instead. Characters that a terminal would take for commands are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err);
 
 /* The first table, one row a value, with the columns CW_TO_ROWS: as CSV, and as lines of JSON, one object each
@@ -103,50 +107,48 @@ enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err
 enum cw_status cw_csv_write_rows(FILE *out, const void *output, struct cw_error *err);
 enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *err);
 
-/* HDF5 that h5py, h5netcdf, netCDF4 and xarray open with named coordinates. Writes `path` (beside it first, then
- * renamed, so that it holds the old or the new file and never a part). The same tables give the same bytes.
+/* HDF5 that h5py, h5netcdf, netCDF4 and xarray open with named coordinates. Writes a temporary file beside `path` and
+ * renames it, so `path` holds the old or the new file and never a part. The same tables give the same bytes.
  *
  *     /                    attributes title, conventions "counterworks-3", chip, device, tool_version, created, source,
  *                          complete and simulated ("yes" or "no")
- *     /GROUP/COLUMN        [row] for each column; the first is the rows' dimension scale, and of instructions the
- *                          rows' numbers are. A column across an axis has
- *                          that as its second dimension (grid and block: [range, xyz]). Times
- *                          of a wall clock have attributes units and calendar, by which readers take them for dates;
- *                          long_name says whose clock that is
- *     /GROUP/metric        [metric] string, dimension scale; unit, type, description [metric]
- *     /GROUP/value         [row, metric] float64; /GROUP/status int8, attributes flag_values and flag_meanings
- *     /GROUP/occurrences   [row, metric] uint32, and /GROUP/spread float64: of captures with ranges that were
- *                          multiplexed, in how many of them a value was counted, and the standard deviation over these
+ *     /GROUP/COLUMN        [row] for each column. The first column is the dimension scale of the rows; instructions
+ * have the rows' numbers in its place. A column across an axis has the axis as its second dimension (grid and block:
+ * [range, xyz]). Times of a wall clock have attributes units and calendar, so that readers take them for dates, and
+ * long_name, which names the clock /GROUP/metric        [metric] string, dimension scale; unit, type, description
+ * [metric] /GROUP/value         [row, metric] float64; /GROUP/status int8, attributes flag_values and flag_meanings
+ *     /GROUP/occurrences   [row, metric] uint32, and /GROUP/spread float64, in captures with multiplexed ranges: the
+ *                          number of ranges that counted the value, and the standard deviation over them
  *     /capture/manifest    string, JSON
- *     /capture/duration_ns [range, pass] float64, NaN where a pass was not timed, with the scales range and pass
+ *     /capture/duration_ns [range, pass] float64, NaN for an untimed pass, with the scales range and pass
  *
- * A column of which some numbers are not known has the attribute _FillValue; of times these are -2^63, which xarray
- * takes for no time, with valid_min. units says of what numbers are; index_into names the dataset of texts that they
- * are rows of, 0 of none. flag_values or flag_masks, and flag_meanings, say what numbers or bits mean, and which words
- * the texts of a column are where these are few.
+ * A column with unknown numbers has the attribute _FillValue. Unknown times are -2^63, which xarray reads as no time,
+ * and have valid_min instead. units is the unit of the numbers. index_into names a dataset of texts: the numbers are
+ * its rows, and 0 is no text. flag_meanings gives the meanings of the numbers in flag_values or of the bits in
+ * flag_masks, or the texts of a column that has few.
  *
- * Files of "counterworks-1" have the names of ranges as their dimension scale, and no numbers of them. Those before
- * "counterworks-3" have host_start_ns and host_end_ns of ranges and batches as start_ns and end_ns, and instructions
- * as one dataset of compounds each: /pc/samples, /pc/batches, /sass/records and /sass/values.
+ * Files of "counterworks-1" have the names of ranges as their dimension scale, and no numbers of ranges. Files before
+ * "counterworks-3" name host_start_ns and host_end_ns of ranges and batches start_ns and end_ns, and have instructions
+ * as datasets of compounds: /pc/samples, /pc/batches, /sass/records and /sass/values.
  *
- * The groups are range; group, of groups of ranges; pm (whose time_start has an attribute clock: "CLOCK_REALTIME" or
- * "GPU") and launch (ns of CLOCK_REALTIME); pc, with the dimension sample, and pc/batch; sass, with the dimension
- * record of all columns but value, which has instance. */
+ * The groups are range; group, of groups of ranges; pm (time_start has an attribute clock: "CLOCK_REALTIME" or "GPU")
+ * and launch (ns of CLOCK_REALTIME); pc, with the dimension sample, and pc/batch; sass, with the dimension record for
+ * all columns but value, which has instance. */
 enum cw_status cw_hdf5_write(const struct cw_output *output, const char *path, struct cw_error *err);
 
-/* The same into the temporary file of a new one, which the caller has opened and closes. */
+/* The same into the temporary file of a new file, which the caller opens and closes. */
 struct cw_new_file;
 enum cw_status cw_hdf5_make(const struct cw_output *output, const struct cw_new_file *file, struct cw_error *err);
 
-/* Why the system let HDF5 fail in the call before, as errno has it; 0: it did not. */
+/* errno of HDF5's failure in the call before; 0: the system reported none. */
 int cw_hdf5_reason(void);
 enum cw_status cw_hdf5_cannot_write(const char *path, const char *what, int reason, struct cw_error *err);
 
-/* To be called first by a program that uses HDF5 for nothing else: where a file could not be written, HDF5 would crash
- * at the end of the process. It closes no file there then. */
+/* Call it first in a program that uses HDF5 for nothing else. HDF5 then closes no file at the end of the process, where
+ * it would crash after a file that could not be written. */
 void cw_hdf5_begin(void);
 
-/* What a capture holds, for people: chip, devices, passes, counters, ranges, how it ended. */
+/* A summary of a capture for people: chip, devices, passes, counters, ranges, how it ended. */
 void cw_capture_show(const struct cw_counter_data *data, const char *source, FILE *out);
 /* A line for each device whose clocks moved while it was captured. */
 void cw_capture_tell_clocks(const struct cw_counter_data *data, FILE *out);

@@ -2,19 +2,57 @@
 
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/elide.h"
+#include "base/hash_table.h"
 #include "base/text.h"
-#include "eval/output/interns.h"
 #include "eval/output/perfetto.pb-c.h"
 
-/* All packets are of one sequence: its texts are there once, and the time of each packet is what has gone by since the
- * one before. Its clock has the first number that is free for that, and runs from a time of the wall clock on. */
+/* All packets form one sequence. It has each text once, and the time of a packet is the time since the packet before.
+ * The sequence's clock has the first free number, and starts at a time of the wall clock. */
 enum { SEQUENCE = 1, CLOCK_REALTIME_ID = 1, CLOCK_OF_SEQUENCE = 64 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 }; /* flags */
 
 enum { CATEGORIES, EVENT_NAMES, NOTE_NAMES, NOTE_TEXTS, TEXT_KINDS };
 enum { NEW_AT_MOST = 64 };
+
+/* Texts that the file has once, by number. */
+struct interns { /* begins as zeros */
+    const char **texts;
+    size_t room;
+    struct cw_hash_table table; /* of texts */
+    bool nomem;
+};
+
+static bool is_text(const void *texts, uint32_t item, const void *text)
+{
+    return strcmp(((const char *const *)texts)[item], text) == 0;
+}
+
+/* The number of a text, from 1 on; the text must live as long as the table. *added: it is new. 0 when out of memory,
+ * which `nomem` remembers. */
+static uint64_t number_text(struct interns *in, const char *text, bool *added)
+{
+    const uint32_t count = in->table.count;
+    const char **texts = cw_grown(in->texts, &in->room, count, sizeof *texts);
+    in->texts = texts ? texts : in->texts;
+    const uint32_t item =
+        texts ? cw_hash_table_add(&in->table, XXH3_64bits(text, strlen(text)), is_text, texts, text) : CW_NO_ITEM;
+    in->nomem = in->nomem || item == CW_NO_ITEM;
+    *added = item == count;
+    if (*added)
+        texts[item] = text;
+    return item == CW_NO_ITEM ? 0 : item + 1;
+}
+
+static void free_interns(struct interns *in)
+{
+    free(in->texts);
+    cw_hash_table_free(&in->table);
+    *in = (struct interns){0};
+}
 
 struct cw_perfetto {
     FILE *out;
@@ -22,9 +60,9 @@ struct cw_perfetto {
     bool nomem;
     uint8_t *buffer;
     size_t buffer_size;
-    struct cw_interns interns[TEXT_KINDS];
-    struct cw_elisions elisions; /* a number is found by the whole text, for each event anew */
-    /* what the packet that is being made needs, and the file does not have yet */
+    struct interns interns[TEXT_KINDS];
+    struct cw_elisions elisions; /* the number of a text is found by the whole of it, for each event */
+    /* for the packet in the making: texts that the file does not have yet, and notes */
     Pf__Name names[TEXT_KINDS][NEW_AT_MOST], *pointers[TEXT_KINDS][NEW_AT_MOST];
     size_t new_count[TEXT_KINDS];
     Pf__Note notes[NEW_AT_MOST], *note_pointers[NEW_AT_MOST];
@@ -41,7 +79,7 @@ struct cw_perfetto *cw_perfetto_create(FILE *out)
 void cw_perfetto_free(struct cw_perfetto *p)
 {
     for (int i = 0; p && i < TEXT_KINDS; i++)
-        cw_interns_free(&p->interns[i]);
+        free_interns(&p->interns[i]);
     if (p) {
         cw_elisions_free(&p->elisions);
         free(p->buffer);
@@ -63,7 +101,7 @@ static bool is_full(const void *perfetto)
     return p->nomem || ferror(p->out);
 }
 
-/* A text as it is drawn: in malloc memory, NULL when out of memory. */
+/* A text, escaped to be drawn, in malloc memory; NULL when out of memory. */
 static char *drawn(struct cw_perfetto *p, const char *text)
 {
     const size_t room = 6 * strlen(text) + 1;
@@ -74,7 +112,7 @@ static char *drawn(struct cw_perfetto *p, const char *text)
     return escaped;
 }
 
-/* A list of packets is written one packet after another. */
+/* Writes a packet; the format allows a list of packets one after another. */
 static void write_packet(struct cw_perfetto *p, Pf__Packet *packet)
 {
     Pf__Trace trace = PF__TRACE__INIT;
@@ -172,12 +210,12 @@ static void write_lane(void *perfetto, uint32_t number, const struct cw_lane *la
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
-/* The number of a text, which is written with this packet where it is a new one. */
+/* The number of a text; a new text is written with this packet. */
 static uint64_t intern(struct cw_perfetto *p, int kind, const char *text)
 {
     bool added;
     text = cw_elisions_text(&p->elisions, text);
-    const uint64_t number = cw_interns_number(&p->interns[kind], text, &added);
+    const uint64_t number = number_text(&p->interns[kind], text, &added);
     if (added && p->new_count[kind] < NEW_AT_MOST) {
         const size_t i = p->new_count[kind]++;
         p->names[kind][i] = (Pf__Name)PF__NAME__INIT;
@@ -218,7 +256,7 @@ static void add_note(struct cw_perfetto *p, Pf__Event *event, const struct cw_la
     }
 }
 
-/* Packets are in the order of time, so what has gone by is not negative. */
+/* Packets come in the order of time, so the difference is not negative. */
 static void write_event(struct cw_perfetto *p, Pf__Event *event, uint32_t lane, uint64_t time)
 {
     Pf__Interned interned = PF__INTERNED__INIT;
@@ -247,27 +285,14 @@ static void write_event(struct cw_perfetto *p, Pf__Event *event, uint32_t lane, 
             free(p->names[i][p->new_count[i] - 1].name);
 }
 
-/* The flows of an event that begin or go on there, then those that end there. Returns how many the former are. */
-static size_t order_flows(uint64_t *numbers, const struct cw_lane_event *e)
-{
-    size_t first = 0, last = e->flow_count;
-    for (size_t i = 0; i < e->flow_count; i++)
-        numbers[e->flows[i].last ? --last : first++] = e->flows[i].number;
-    return first;
-}
-
 static void write_texts(struct cw_perfetto *p, const struct cw_lane_event *e, Pf__Event__Type type)
 {
     Pf__Event event = PF__EVENT__INIT;
     uint64_t category = intern(p, CATEGORIES, e->category);
-    uint64_t few[16], *flows = e->flow_count <= 16 ? few : malloc(e->flow_count * sizeof *flows);
-    p->nomem = p->nomem || !flows;
-    if (flows) {
-        event.n_flow_ids = order_flows(flows, e);
-        event.flow_ids = flows;
-        event.n_terminating_flow_ids = e->flow_count - event.n_flow_ids;
-        event.terminating_flow_ids = flows + event.n_flow_ids;
-    }
+    event.n_flow_ids = e->flow_starts;
+    event.flow_ids = (uint64_t *)(uintptr_t)e->flows; /* protobuf-c only reads them */
+    event.n_terminating_flow_ids = e->flow_count - e->flow_starts;
+    event.terminating_flow_ids = event.flow_ids + e->flow_starts;
     event.type = type;
     event.n_category_iids = 1;
     event.category_iids = &category;
@@ -279,8 +304,6 @@ static void write_texts(struct cw_perfetto *p, const struct cw_lane_event *e, Pf
     for (size_t i = 0; i < e->note_count; i++)
         add_note(p, &event, &e->notes[i]);
     write_event(p, &event, e->lane, e->time);
-    if (flows != few)
-        free(flows);
 }
 
 static void write_begin(void *perfetto, const struct cw_lane_event *e)

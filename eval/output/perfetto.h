@@ -6,7 +6,7 @@
 
 #include "eval/output/lanes.h"
 
-/* What a file begins with. */
+/* The first bytes of every file. */
 #define CW_PERFETTO_HEAD "\n\rP\x01h\x01\xda\x03"
 
 struct cw_perfetto;
@@ -14,7 +14,7 @@ struct cw_perfetto;
 struct cw_perfetto *cw_perfetto_create(FILE *out);
 /* `state` of this format is a struct cw_perfetto. */
 extern const struct cw_lane_format cw_perfetto_format;
-/* Whether there was enough memory. */
+/* False when out of memory, so that the file lacks events. */
 bool cw_perfetto_is_whole(const struct cw_perfetto *perfetto);
 void cw_perfetto_free(struct cw_perfetto *perfetto);
 

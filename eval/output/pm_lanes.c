@@ -41,7 +41,7 @@ static void sample_event(void *context, uint32_t i, struct cw_lane_event *e)
         .lane = known ? s->lane : CW_NO_LANE, .time = s->pm->start_ns[sample], .value = s->values[sample]};
 }
 
-/* Samples of a device; those of a device are in the order of time. NULL when out of memory. */
+/* The samples of a device, which are in the order of time. NULL when out of memory. */
 static const uint32_t *list_samples(const struct adding *a, uint32_t device, uint32_t *count)
 {
     uint32_t *list = cw_arena_alloc(a->places->arena, a->pm->sample_count, sizeof *list);
@@ -52,7 +52,7 @@ static const uint32_t *list_samples(const struct adding *a, uint32_t device, uin
     return list;
 }
 
-/* Counters of a device are of no process, but viewers want one: the first. */
+/* Counters of a device belong to no process, but viewers want one: the first. */
 static bool add_metrics(struct adding *a, uint32_t device)
 {
     const struct cw_result *r = a->result;
@@ -71,7 +71,7 @@ static bool add_metrics(struct adding *a, uint32_t device)
                              .statuses = r->statuses + (size_t)m * r->row_count};
         s->lane = cw_lane_place(a->places, &key,
                                 &(struct cw_lane){.kind = CW_LANE_COUNTER, .name = r->names[m], .unit = shown}, NULL);
-        cw_lanes_source(a->places->lanes, &(struct cw_lane_source){count, s, sample_time, sample_event});
+        cw_lanes_source(a->places->lanes, count, s, sample_time, sample_event);
     }
     return samples;
 }
@@ -83,7 +83,7 @@ static uint64_t launch_time(const void *context, uint32_t i)
     return ((const struct adding *)context)->pm->launches[i].start_ns;
 }
 
-/* `detail` makes the name of a lane that is not there yet. */
+/* `detail`: the end of the name of a new lane. */
 static uint32_t launch_lane(struct adding *a, const struct cw_kernel_launch *launch, const char *detail)
 {
     const struct cw_trace *trace = a->places->timeline->trace;
@@ -132,13 +132,13 @@ static bool add_launches(struct adding *a)
         return false;
     if (count)
         qsort(a->pm->launches, count, sizeof *a->pm->launches, by_start);
-    for (uint32_t i = 0; i < count; i++) { /* lanes are there before events */
+    for (uint32_t i = 0; i < count; i++) { /* lanes come before events */
         char detail[48];
         snprintf(detail, sizeof detail, "%" PRIu64 " of context %" PRIu64, a->pm->launches[i].stream,
                  a->pm->launches[i].context);
         launch_lane(a, &a->pm->launches[i], detail);
     }
-    cw_lanes_source(a->places->lanes, &(struct cw_lane_source){count, a, launch_time, launch_event});
+    cw_lanes_source(a->places->lanes, count, a, launch_time, launch_event);
     return true;
 }
 
@@ -155,11 +155,10 @@ static enum cw_status add_all(void *context, struct cw_lane_places *places, stru
 }
 
 enum cw_status cw_pm_write_lanes(const struct cw_result *result, const struct cw_timeline *t,
-                                 const struct cw_lane_format *format, void *state, struct cw_timeline_lanes_told *told,
+                                 const struct cw_lane_format *format, void *state, uint64_t *crowded,
                                  struct cw_arena *arena, struct cw_error *err)
 {
     struct adding a = {.result = result, .pm = &result->data->pm};
-    const struct cw_lane_more more = {&a, add_all};
     if (!t->trace->process_count)
         return cw_error_set(
             err, CW_ERR_UNSUPPORTED,
@@ -173,5 +172,5 @@ enum cw_status cw_pm_write_lanes(const struct cw_result *result, const struct cw
                                 " whose times are not the wall clock's, expected "
                                 "readings of both clocks",
                                 result->source, result->data->devices[d].index);
-    return cw_timeline_write_lanes(t, &more, format, state, told, arena, err);
+    return cw_timeline_write_lanes(t, add_all, &a, format, state, crowded, arena, err);
 }

@@ -4,11 +4,11 @@
 
 #include "eval/compare/compare.h"
 
-/* `side` is a struct cw_side by kernel: a cw_file_render (base/file.h). The text format 0.0.4: a gauge for each metric,
- * of the kernel's mean launch, besides counterworks_launches and counterworks_time_seconds; labels are kernel, function
- * (as the driver has it), grid, block and device, and status where a value is not ok. "sm__inst_executed.sum" becomes
- * counterworks_sm__inst_executed_sum: what may not stand in a name is _. Values that are not known are left out.
- * CW_ERR_NOMEM alone. */
+/* A cw_file_render (base/file.h); `side` is a struct cw_side by kernel. Writes text format 0.0.4: a gauge for each
+ * metric of the kernel's mean launch, and counterworks_launches and counterworks_time_seconds. Labels are kernel,
+ * function (as the driver names it), grid, block and device, and status of a value that is not ok. Names keep letters
+ * and digits, and _ stands for others: "sm__inst_executed.sum" becomes counterworks_sm__inst_executed_sum. Unknown
+ * values are left out. CW_ERR_NOMEM alone. */
 enum cw_status cw_prometheus_write(FILE *out, const void *side, struct cw_error *err);
 
 #endif

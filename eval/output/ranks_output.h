@@ -8,12 +8,12 @@
 
 struct cw_ranks_view {
     const struct cw_ranks *ranks;
-    const struct cw_result *metrics;    /* of which the metrics are: chip, metrics, names and units; no values */
-    const struct cw_counter_data *data; /* what captures have in common: schema and a device */
-    const struct cw_job_ranks *job;     /* which ranks captures have, sorted */
+    const struct cw_result *metrics;    /* the metrics: chip, names and units; no values */
+    const struct cw_counter_data *data; /* the captures' common schema, and a device */
+    const struct cw_job_ranks *job;     /* the ranks of the captures, sorted */
     const char *source;
-    size_t top; /* kernels, stragglers and metrics to show to people */
-    struct cw_error *err; /* what reading values again ran into */
+    size_t top;           /* kernels, stragglers and metrics to show to people */
+    struct cw_error *err; /* set if values cannot be read again */
 };
 
 /* The tables values (of each kernel and rank), ranks, kernels, stragglers, waited_for and missing_ranks. CW_ERR_NOMEM
@@ -28,7 +28,7 @@ const char *cw_straggler_text(const struct cw_ranks *ranks, const struct cw_stra
 const char *cw_waited_text(const struct cw_ranks *ranks, const struct cw_waited_for *waited,
                            char text[CW_STRAGGLER_TEXT]);
 
-/* Prints them for people; what cw_output_ranks has as `print`. */
+/* Prints them for people; cw_output_ranks sets it as `print`. */
 enum cw_status cw_ranks_print(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
                               struct cw_error *err);
 

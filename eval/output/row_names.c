@@ -11,69 +11,100 @@
 
 enum { NAME_LEAST = 8 };
 
-struct named {
-    const char *const *names, *const *marks;
+struct cw_row_names {
+    struct cw_arena *arena;
+    uint32_t count;
+    const char **names, **marks; /* marks: shapes, "" for none */
+    bool *repeated;              /* by row: a row of another shape has its name */
+    size_t mark_width;           /* of the widest mark behind a name, with the blank before it */
+    bool shapes;
+    size_t width;          /* 0: all of it */
+    size_t *wide, *narrow; /* from cw_find_alike: of whole rows, and of rows with a mark */
 };
 
-static int by_name(const void *a, const void *b, void *named)
+struct cw_row_names *cw_row_names_create(uint32_t count, struct cw_arena *arena)
 {
-    const struct named *n = named;
-    return strcmp(n->names[*(const uint32_t *)a], n->names[*(const uint32_t *)b]);
+    struct cw_row_names *r = cw_arena_alloc(arena, 1, sizeof *r);
+    if (!r)
+        return NULL;
+    *r = (struct cw_row_names){.arena = arena,
+                               .count = count,
+                               .names = cw_arena_alloc(arena, count, sizeof *r->names),
+                               .marks = cw_arena_alloc(arena, count, sizeof *r->marks),
+                               .repeated = cw_arena_alloc(arena, count, sizeof *r->repeated)};
+    return r->names && r->marks && r->repeated ? r : NULL;
 }
 
-const bool *cw_row_names_repeat(const char *const *names, const char *const *marks, uint32_t count,
-                                struct cw_arena *arena)
+bool cw_row_names_set(struct cw_row_names *r, uint32_t row, const char *name, const uint32_t *grid,
+                      const uint32_t *block)
 {
-    struct named named = {names, marks};
-    uint32_t *order = calloc((size_t)count + 1, sizeof *order);
-    bool *repeated = cw_arena_alloc(arena, count, sizeof *repeated);
-    for (uint32_t i = 0; order && i < count; i++)
+    char text[CW_ROW_MARK_SIZE];
+    r->names[row] = name;
+    r->marks[row] = grid ? cw_arena_strdup(r->arena, cw_row_shape(grid, block, text)) : "";
+    return r->marks[row];
+}
+
+static int by_name(const void *a, const void *b, void *names)
+{
+    const char *const *list = names;
+    return strcmp(list[*(const uint32_t *)a], list[*(const uint32_t *)b]);
+}
+
+bool cw_row_names_compare(struct cw_row_names *r, size_t *columns)
+{
+    uint32_t *order = calloc((size_t)r->count + 1, sizeof *order);
+    if (!order)
+        return false;
+    for (uint32_t i = 0; i < r->count; i++)
         order[i] = i;
-    if (order && repeated)
-        qsort_r(order, count, sizeof *order, by_name, &named);
-    for (uint32_t first = 0, end; order && repeated && first < count; first = end) {
+    qsort_r(order, r->count, sizeof *order, by_name, r->names);
+    for (uint32_t first = 0, end; first < r->count; first = end) {
         bool differ = false;
-        for (end = first + 1; end < count && by_name(&order[first], &order[end], &named) == 0; end++)
-            differ = differ || strcmp(marks[order[first]], marks[order[end]]) != 0;
-        for (uint32_t i = first; i < end; i++)
-            repeated[order[i]] = differ;
+        for (end = first + 1; end < r->count && by_name(&order[first], &order[end], r->names) == 0; end++)
+            differ = differ || strcmp(r->marks[order[first]], r->marks[order[end]]) != 0;
+        for (uint32_t i = first; i < end; i++) {
+            const size_t taken = differ ? cw_text_columns(r->marks[order[i]]) + 1 : 0;
+            r->repeated[order[i]] = differ;
+            r->mark_width = taken > r->mark_width ? taken : r->mark_width;
+        }
     }
-    const bool good = order && repeated;
     free(order);
-    return good ? repeated : NULL;
+    *columns = r->mark_width;
+    return true;
 }
 
-/* What marks leave of a width for names. */
+/* The width of a name with a mark behind it. */
 static size_t narrowed(const struct cw_row_names *r)
 {
     return r->width > r->mark_width + NAME_LEAST ? r->width - r->mark_width : NAME_LEAST;
 }
 
-void cw_row_names_make(struct cw_row_names *r, const char *const *names, const char *const *marks, uint32_t count,
-                       size_t width, struct cw_arena *arena)
+void cw_row_names_fit(struct cw_row_names *r, size_t width, bool shapes)
 {
-    *r = (struct cw_row_names){.width = width, .names = names, .marks = marks};
-    r->repeated = marks ? cw_row_names_repeat(names, marks, count, arena) : NULL;
-    for (uint32_t i = 0; r->repeated && i < count; i++) {
-        const size_t columns = r->repeated[i] ? cw_text_columns(marks[i]) + 1 : 0;
-        r->mark_width = columns > r->mark_width ? columns : r->mark_width;
-    }
+    r->width = width;
+    r->shapes = shapes;
     if (width)
-        r->wide = cw_find_alike(names, count, width, cw_shorten);
-    if (width && r->mark_width)
-        r->narrow = cw_find_alike(names, count, narrowed(r), cw_shorten);
+        r->wide = cw_find_alike(r->names, r->count, width, cw_shorten);
+    if (width && shapes && r->mark_width)
+        r->narrow = cw_find_alike(r->names, r->count, narrowed(r), cw_shorten);
 }
 
 void cw_row_names_free(struct cw_row_names *r)
 {
+    if (!r)
+        return;
     free(r->wide);
     free(r->narrow);
-    *r = (struct cw_row_names){0};
+}
+
+const char *cw_row_name_shape(const struct cw_row_names *r, uint32_t row)
+{
+    return r->marks[row];
 }
 
 const char *cw_row_name(const struct cw_row_names *r, uint32_t row, char text[CW_SHORT_SIZE])
 {
-    const bool marked = r->repeated && r->repeated[row];
+    const bool marked = r->shapes && r->repeated[row];
     const size_t width = marked && r->width ? narrowed(r) : r->width, *alike = marked ? r->narrow : r->wide;
     cw_shorten(r->names[row], width, text);
     if (alike)

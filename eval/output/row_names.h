@@ -1,6 +1,5 @@
-/* Names of rows in so many columns of a terminal, cut so that they still tell the rows apart: by the part in which they
- * differ (base/apart.h), and by a mark behind the name, such as the shape of a launch, where the whole name is another
- * row's as well. */
+/* Names of rows, cut to a number of columns so that they still tell the rows apart. Cut names keep the part in which
+ * they differ (base/apart.h), and the shape of the launch stands behind a name that rows of several shapes have. */
 #ifndef CW_EVAL_OUTPUT_ROW_NAMES_H
 #define CW_EVAL_OUTPUT_ROW_NAMES_H
 
@@ -13,24 +12,25 @@
 
 enum { CW_ROW_MARK_SIZE = 72 };
 
-struct cw_row_names {
-    size_t width;             /* 0: all of it */
-    const char *const *names; /* by row */
-    const char *const *marks; /* by row; NULL: there are none */
-    const bool *repeated;     /* by row: a row with another mark has its name */
-    size_t *wide, *narrow;    /* as cw_find_alike returns it: of whole rows, and of rows with a mark */
-    size_t mark_width;        /* of the widest mark that is shown, with the blank before it */
-};
-
-/* Which rows have a name that is another row's, with another mark. NULL when out of memory. */
-const bool *cw_row_names_repeat(const char *const *names, const char *const *marks, uint32_t count,
-                                struct cw_arena *arena);
-/* The names must stay. Out of memory, they are cut as ever. */
-void cw_row_names_make(struct cw_row_names *row_names, const char *const *names, const char *const *marks,
-                       uint32_t count, size_t width, struct cw_arena *arena);
-void cw_row_names_free(struct cw_row_names *row_names);
-/* Escaped. Returns `text`. */
-const char *cw_row_name(const struct cw_row_names *row_names, uint32_t row, char text[CW_SHORT_SIZE]);
+/* Lives in an arena; to be freed as well. */
+struct cw_row_names;
+/* NULL when out of memory. */
+struct cw_row_names *cw_row_names_create(uint32_t count, struct cw_arena *arena);
+/* Sets the name of a row, which must stay, and the shape of its launch; `grid` NULL: it has none. False when out of
+ * memory. */
+bool cw_row_names_set(struct cw_row_names *names, uint32_t row, const char *name, const uint32_t *grid,
+                      const uint32_t *block);
+/* Once all rows are set: *columns of the widest shape that a name needs behind it, with the blank before; 0: none does.
+ * False when out of memory. */
+bool cw_row_names_compare(struct cw_row_names *names, size_t *columns);
+/* Cuts the names to `width` columns, 0: not at all; without `shapes` no shape stands behind them. When out of memory it
+ * cuts each name as if it were alone. */
+void cw_row_names_fit(struct cw_row_names *names, size_t width, bool shapes);
+void cw_row_names_free(struct cw_row_names *names);
+/* The name of a row, whole until the names are fitted; escaped. Returns `text`. */
+const char *cw_row_name(const struct cw_row_names *names, uint32_t row, char text[CW_SHORT_SIZE]);
+/* The shape of a row, "" for none. */
+const char *cw_row_name_shape(const struct cw_row_names *names, uint32_t row);
 
 /* "8x8 / 256": grid and block, the usual mark of a launch. Returns `text`. */
 const char *cw_row_shape(const uint32_t grid[3], const uint32_t block[3], char text[CW_ROW_MARK_SIZE]);

@@ -8,6 +8,7 @@
 #include "base/shorten.h"
 #include "base/text.h"
 #include "eval/output/output.h"
+#include "eval/output/pm_range_table.h"
 #include "eval/output/terminal.h"
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ static const struct cw_output_column sample_columns[] = {
     {"end_ns", CW_CELL_U64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct sample, end_ns)},
 };
 
-/* Whether the times are the wall clock's, of every device. */
+/* CW_OUTPUT_REALTIME if every device's times are the wall clock's. */
 static const char *clock_name(const struct cw_result *r)
 {
     bool wall = true;
@@ -87,7 +88,7 @@ static const struct cw_output_column launch_columns[] = {
 
 /* ---- devices, for people ---------------------------------------------------------------------------------------- */
 
-/* The blocks of each device: those of device d are order[first[d]] up to order[first[d + 1]], as in the file. */
+/* The blocks of each device: device d has order[first[d]] up to order[first[d + 1]], in the order of the file. */
 struct by_device {
     const struct cw_result *r;
     uint32_t *first, *order;
@@ -96,7 +97,7 @@ struct by_device {
         uint64_t ns;
     } * windows; /* of each device */
     struct summary {
-        double sum, least, greatest; /* of the values that count; NaN without one */
+        double sum, least, greatest; /* of valid values; NaN without one */
         uint64_t count;
         int8_t status; /* the gravest */
     } * sums;          /* [device][metric] */
@@ -122,7 +123,7 @@ static bool sort_blocks(struct by_device *b, const struct cw_result *r)
     return true;
 }
 
-/* What was taken of one device. */
+/* Counts of one device's samples. */
 struct taken {
     uint32_t samples, overflows, windows;
     uint64_t lost, start_ns, end_ns, windows_ns;
@@ -146,7 +147,7 @@ static struct taken count_taken(const struct by_device *b, uint32_t device)
     return t;
 }
 
-/* "5000 ns" or "250000 cycles", as the capture has it. */
+/* Prints "5 us" of "5000 ns", "250,000 cycles" of "250000 cycles". */
 static void put_interval(const char *interval, FILE *out)
 {
     char number[CW_NUMBER_SIZE], time[CW_TIME_TEXT_SIZE], *rest;
@@ -193,7 +194,7 @@ static void put_heading(const struct by_device *b, uint32_t device, FILE *out)
 struct line {
     const char *metric;
     char unit[CW_UNIT_SIZE];
-    double mean, least, greatest; /* of the values that count, in the unit with its prefix; NaN without one */
+    double mean, least, greatest; /* of valid values, in the unit with its prefix; NaN without one */
     int8_t status;                /* the gravest */
 };
 
@@ -220,7 +221,7 @@ static void add_values(struct summary *to, const double *values, const int8_t *s
     }
 }
 
-/* Of all devices, in one walk over the samples. */
+/* Adds up all devices in one walk over the samples. */
 static enum cw_status sum_up(struct by_device *by)
 {
     const struct cw_result *r = by->r;
@@ -253,7 +254,6 @@ static struct line summarize(const struct by_device *by, uint32_t device, uint32
 static enum cw_status print_metrics(const struct by_device *by, uint32_t device, const struct cw_terminal_style *style,
                                     FILE *out, struct cw_error *err)
 {
-    struct cw_terminal_layout layout = {0};
     uint32_t count = by->r->metric_count;
     struct line *lines = calloc((size_t)count + 1, sizeof *lines);
     if (!lines)
@@ -262,10 +262,7 @@ static enum cw_status print_metrics(const struct by_device *by, uint32_t device,
         lines[m] = summarize(by, device, m);
     const struct cw_output_table t = {CW_OUTPUT_COLUMNS(line_columns), .record_size = sizeof *lines, .row_count = count,
                                       .row = cw_output_array, .content = lines};
-    cw_terminal_measure(&layout, &t);
-    cw_terminal_fit(&layout, &t, 0, style->width);
-    cw_terminal_put(&layout, &t, out);
-    cw_terminal_legend(&layout, out);
+    cw_terminal_print(&t, style->width, out);
     free(lines);
     return CW_OK;
 }
@@ -288,7 +285,7 @@ static int by_time(const void *left, const void *right)
     return a->time_ns != b->time_ns ? (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns) : by_name(a, b);
 }
 
-/* The name of each launch once, with what its launches add up to. Returns how many. */
+/* Makes a list of kernels with the sums of their launches. Returns how many. */
 static uint32_t add_up(const struct cw_pm_data *pm, struct kernel *kernels)
 {
     uint32_t kept = 0;
@@ -347,8 +344,7 @@ static int by_start(const void *left, const void *right)
     return device ? device : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* How many launches no window of their device has any part of: it was not sampled while they ran. False when out of
- * memory. */
+/* Counts launches that no window of their device overlaps: they ran unsampled. False when out of memory. */
 static bool count_outside(const struct cw_pm_data *pm, uint32_t *outside)
 {
     struct cw_pm_window *windows = malloc(((size_t)pm->window_count + 1) * sizeof *windows);
@@ -356,7 +352,7 @@ static bool count_outside(const struct cw_pm_data *pm, uint32_t *outside)
         memcpy(windows, pm->windows, pm->window_count * sizeof *windows);
         qsort(windows, pm->window_count, sizeof *windows, by_start);
     }
-    /* what lies before ends later where windows overlap, as those of merged captures may */
+    /* windows of merged captures may overlap: each then ends as late as the one before */
     for (uint32_t i = 1; windows && i < pm->window_count; i++)
         if (windows[i].device == windows[i - 1].device && windows[i].end_ns < windows[i - 1].end_ns)
             windows[i].end_ns = windows[i - 1].end_ns;
@@ -375,12 +371,12 @@ static bool count_outside(const struct cw_pm_data *pm, uint32_t *outside)
     return windows;
 }
 
-/* "; 3 of them in no window, so no sample is of them" */
+/* "; 3 of them ran in no window" */
 static void put_outside(uint32_t outside, uint32_t all, FILE *out)
 {
     if (outside && outside == all)
-        cw_text_print(out, all == 1 ? "; it ran in no window, so no sample is of it"
-                                    : "; none of them ran in a window, so no sample is of them");
+        cw_text_print(out, all == 1 ? "; it ran in no window, so it was not sampled"
+                                    : "; none of them ran in a window, so none was sampled");
     else if (outside)
         cw_text_print(out, "; %" PRIu32 " of them ran in no window", outside);
 }
@@ -409,7 +405,7 @@ static enum cw_status print_launches(const struct cw_pm_data *pm, const struct c
     if (pm->launches_untimed)
         cw_text_print(out, "; of %" PRIu32 " more the times were not collected", pm->launches_untimed);
     fputs("\n\n", out);
-    cw_terminal_print(&t, out);
+    cw_terminal_print(&t, 0, out);
     free(list);
     return CW_OK;
 }
@@ -421,7 +417,7 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
     const struct cw_result *r = o->result;
     cw_capture_tell_clocks(r->data, out);
     enum cw_status status = sort_blocks(&by, r) ? sum_up(&by) : cw_error_nomem(err);
-    /* once at least: a capture that died early has no device */
+    /* once at least, since a capture that died early has no device */
     for (uint32_t device = 0; status == CW_OK && (!device || device < r->data->device_count); device++) {
         if (device)
             putc('\n', out);
@@ -460,5 +456,147 @@ enum cw_status cw_output_samples(struct cw_output *o, const struct cw_result *r,
     o->tables[1] = (struct cw_output_table){
         CW_OUTPUT_COLUMNS(launch_columns),     .name = "launches", .group = "launch", .record_size = sizeof c->launch,
         .row_count = r->data->pm.launch_count, .row = launch_row,  .content = c};
+    return CW_OK;
+}
+
+/* ---- samples by user range or kernel ----------------------------------------------------------------------------- */
+
+struct ranges {
+    const struct cw_result *result; /* of the samples */
+    const struct cw_pm_ranges *of;
+    uint32_t shown;    /* how many are printed */
+    const char *trace; /* of kernels: name of the trace; NULL: they are ranges */
+};
+
+static struct cw_output_row range_row(const struct cw_output_table *t, uint64_t i)
+{
+    const struct cw_pm_ranges *ranges = t->content;
+    return (struct cw_output_row){.record = &ranges->items[i],
+                                  .values = ranges->values + i,
+                                  .statuses = ranges->statuses + i,
+                                  .stride = ranges->count};
+}
+
+static const struct cw_output_column range_columns[] = {
+    {"range", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct cw_pm_range, path)},
+    {"device", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, device)},
+    {"ranges", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, ranges)},
+    {"samples", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, samples)},
+    {"time_ns", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, time_ns)},
+};
+
+static const struct cw_output_column sampled_kernel_columns[] = {
+    {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct cw_pm_range, path)},
+    {"device", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, device)},
+    {"traced", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, traced)},
+    {"traced_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct cw_pm_range, traced_ns)},
+    {"launches", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, ranges)},
+    {"launches_ns", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, ranges_ns)},
+    {"sample_ns", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, sample_ns)},
+    {"samples", CW_CELL_U32, CW_TO_FILES, offsetof(struct cw_pm_range, samples)},
+    {"time_ns", CW_CELL_U64, CW_TO_FILES, offsetof(struct cw_pm_range, time_ns)},
+};
+
+/* ---- for people ------------------------------------------------------------------------------------------------- */
+
+static const struct cw_output_column mean_columns[] = {
+    {"metric", CW_CELL_TEXT, CW_TO_TERMINAL, offsetof(struct line, metric)},
+    {"unit", CW_CELL_CHARS, CW_TO_TERMINAL, offsetof(struct line, unit)},
+    {"mean", CW_CELL_F64, CW_TO_TERMINAL, offsetof(struct line, mean), .right = true},
+    {"status", CW_CELL_STATUS, CW_TO_TERMINAL, offsetof(struct line, status)},
+};
+
+static void put_range_heading(const struct cw_pm_range *r, FILE *out)
+{
+    char time[CW_TIME_TEXT_SIZE];
+    cw_text_print(out, "%s: %" PRIu32 " sample%s, %s of %" PRIu32 " range%s, on device %" PRIu32 "\n\n", r->path,
+                  r->samples, r->samples == 1 ? "" : "s", cw_terminal_time((double)r->time_ns, time), r->ranges,
+                  r->ranges == 1 ? "" : "s", r->device);
+}
+
+/* A kernel's time in the trace, and the samples that its metrics come from. */
+static void put_kernel(const struct cw_pm_range *r, FILE *out)
+{
+    char time[CW_TIME_TEXT_SIZE], sampled[CW_TIME_TEXT_SIZE], launches[CW_TIME_TEXT_SIZE], sample[CW_TIME_TEXT_SIZE];
+    cw_text_print(out, "%s: ", r->path);
+    if (r->traced)
+        cw_text_print(out, "%s of %" PRIu64 " launch%s in the trace", cw_terminal_time(r->traced_ns, time), r->traced,
+                      r->traced == 1 ? "" : "es");
+    else
+        fputs("not in the trace", out);
+    cw_text_print(out, "; %" PRIu32 " sample%s in %s of %" PRIu32 " launch%s, on device %" PRIu32 "\n", r->samples,
+                  r->samples == 1 ? "" : "s", cw_terminal_time((double)r->time_ns, sampled), r->ranges,
+                  r->ranges == 1 ? "" : "es", r->device);
+    if (r->ranges && r->ranges_ns / r->ranges < r->sample_ns)
+        cw_text_print(out,
+                      "A launch takes %s, and a sample %s: the metrics include work before and after the launch.\n",
+                      cw_terminal_time((double)(r->ranges_ns / r->ranges), launches),
+                      cw_terminal_time((double)r->sample_ns, sample));
+    putc('\n', out);
+}
+
+static void put_range_metrics(const struct ranges *o, uint32_t row, struct line *lines,
+                              const struct cw_terminal_style *style, FILE *out)
+{
+    const struct cw_result *r = o->result;
+    for (uint32_t m = 0; m < r->metric_count; m++) {
+        const size_t at = (size_t)m * o->of->count + row;
+        lines[m] = (struct line){.metric = r->names[m], .status = o->of->statuses[at]};
+        lines[m].mean = o->of->values[at] / cw_terminal_factor(o->of->values[at], r->units[m], lines[m].unit);
+    }
+    const struct cw_output_table t = {CW_OUTPUT_COLUMNS(mean_columns), .record_size = sizeof *lines,
+                                      .row_count = r->metric_count, .row = cw_output_array, .content = lines};
+    cw_terminal_print(&t, style->width, out);
+}
+
+static enum cw_status print_ranges(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                                   struct cw_error *err)
+{
+    const struct ranges *o = output->result;
+    struct line *lines = calloc((size_t)o->result->metric_count + 1, sizeof *lines);
+    if (!lines)
+        return cw_error_nomem(err);
+    if (o->trace && !style->quiet)
+        cw_text_print(out, "Times are from %s, metrics from samples of the same kernels in another run, %s.\n\n",
+                      o->trace, output->source);
+    for (uint32_t i = 0; i < o->shown; i++) {
+        if (i)
+            putc('\n', out);
+        if (o->trace)
+            put_kernel(&o->of->items[i], out);
+        else
+            put_range_heading(&o->of->items[i], out);
+        if (o->of->items[i].samples)
+            put_range_metrics(o, i, lines, style, out);
+    }
+    if (o->shown < o->of->count && !style->quiet)
+        fprintf(out, "\n%" PRIu32 " more; --top N shows more\n", o->of->count - o->shown);
+    if (o->of->unsampled && !style->quiet)
+        fprintf(out, "\n%" PRIu64 " launch%s of the trace, %s, of kernels that the other run does not have\n",
+                o->of->unsampled, o->of->unsampled == 1 ? "" : "es",
+                cw_terminal_time(o->of->unsampled_ns, (char[CW_TIME_TEXT_SIZE]){0}));
+    free(lines);
+    return CW_OK;
+}
+
+enum cw_status cw_output_pm_ranges(struct cw_output *output, const struct cw_result *result,
+                                   const struct cw_pm_ranges *ranges, uint32_t shown, const char *trace,
+                                   struct cw_arena *arena, struct cw_error *err)
+{
+    struct ranges *o = cw_arena_alloc(arena, 1, sizeof *o);
+    *output = (struct cw_output){
+        .data = result->data, .source = result->source, .table_count = 1, .print = print_ranges, .result = o};
+    if (!o || !cw_output_metrics(&output->metrics, result, NULL, false, arena))
+        return cw_error_nomem(err);
+    *o = (struct ranges){result, ranges, shown, trace};
+    output->tables[0] =
+        (struct cw_output_table){CW_OUTPUT_COLUMNS(range_columns),   .name = trace ? "kernels" : "ranges",
+                                 .group = trace ? "kernel" : "nvtx", .record_size = sizeof(struct cw_pm_range),
+                                 .row_count = ranges->count,         .row = range_row,
+                                 .content = (void *)ranges,          .metrics = &output->metrics};
+    if (trace) {
+        output->tables[0].columns = sampled_kernel_columns;
+        output->tables[0].column_count = sizeof sampled_kernel_columns / sizeof *sampled_kernel_columns;
+    }
     return CW_OK;
 }

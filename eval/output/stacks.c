@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "eval/output/output.h"
 
-/* ns of one range; the sum of all ranges stays finite. */
+/* ns of one range at most, so that the sum of all ranges stays finite. */
 #define MOST_WEIGHT 1e19
 
 enum { PLACE_SIZE = 64, SAMPLE_FRAMES = 3 };
@@ -54,7 +54,7 @@ static void begin_stack(struct stacks *s, uint32_t device, double weight)
     s->list[s->count] = (struct stack){s->frame_count, 0, device, weight};
 }
 
-/* "outer/inner", and the kernel; a user range's path has its name already. */
+/* Adds "outer/inner" and the kernel; a user range's path ends in its name already. */
 static void add_range(struct stacks *s, const struct cw_groups *g, uint32_t i)
 {
     const struct cw_range *r = cw_launch_of(&g->data, i);
@@ -123,7 +123,7 @@ static void fold(struct stacks *s)
     s->count = count;
 }
 
-/* Ranges whose time is not known, or that no run can take, are left out. */
+/* Leaves out ranges of unknown or impossible time. */
 static enum cw_status make_stacks(struct stacks *s, const struct cw_stacks_output *o, struct cw_error *err)
 {
     const size_t room = o->ranges ? o->ranges->count : o->samples->pc_count;
@@ -144,7 +144,7 @@ static void free_stacks(struct stacks *s)
     cw_arena_destroy(s->arena);
 }
 
-/* A text of `length` bytes as text of a kind. */
+/* Prints the text of a frame as text of a kind. */
 static bool put_text(FILE *out, enum cw_text_kind kind, const struct frame *frame)
 {
     char *text = strndup(frame->text, frame->length);

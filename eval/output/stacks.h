@@ -1,5 +1,5 @@
-/* Where time went, as stacks that draw flame graphs: of ranges the NVTX path and the kernel, each as heavy as its ns;
- * of PC samples the function, the line and what the warps waited for, each as heavy as its samples. */
+/* Stacks for flame graphs. A stack of ranges is NVTX path and kernel, weighed in ns; a stack of PC samples is function,
+ * line and stall reason, weighed in samples. */
 #ifndef CW_EVAL_OUTPUT_STACKS_H
 #define CW_EVAL_OUTPUT_STACKS_H
 
@@ -8,14 +8,14 @@
 #include "eval/ranges/groups.h"
 #include "eval/samples/instructions.h"
 
-/* One of both. */
+/* Set one of `ranges` and `samples`. */
 struct cw_stacks_output {
     const char *source;             /* the capture's file name, for people */
     const struct cw_groups *ranges; /* each range by itself, or NULL */
     const struct cw_instructions *samples;
 };
 
-/* `output` is a struct cw_stacks_output: these are cw_file_render (base/file.h). CW_ERR_NOMEM alone. */
+/* Both are cw_file_render and take a struct cw_stacks_output. CW_ERR_NOMEM alone. */
 
 /* A line for each stack: "step;forward;gemm 1234". Frames are text as CW_TEXT_FRAME. */
 enum cw_status cw_folded_write(FILE *out, const void *output, struct cw_error *err);

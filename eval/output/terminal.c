@@ -51,7 +51,7 @@ struct unit_part { /* of "gpc_cycles*warps/gpc_cycles" */
 };
 enum { MOST_PARTS = 16 };
 
-/* The parts of a unit that do not cancel each other. Returns how many there are, MOST_PARTS + 1 for too many. */
+/* Splits a unit into parts; cancelled ones are `gone`. Returns how many there are, MOST_PARTS + 1 for too many. */
 static size_t split_unit(const char *unit, struct unit_part parts[MOST_PARTS])
 {
     size_t count = 0;
@@ -72,7 +72,7 @@ static size_t split_unit(const char *unit, struct unit_part parts[MOST_PARTS])
     return count;
 }
 
-/* A part by its last word, which tells what is counted, and below the line in the singular: "request". */
+/* Names a part by its last word, which is the thing counted; below the line in the singular: "request". */
 static void put_part(char shown[CW_UNIT_SIZE], const struct unit_part *part)
 {
     static const char *const words[][3] = {{"bytes", "B", "byte"},          {"kilobytes", "kB", "kB"},
@@ -172,6 +172,14 @@ const char *cw_terminal_time(double ns, char text[CW_TIME_TEXT_SIZE])
     return text;
 }
 
+const char *cw_terminal_amount(double value, const char *unit, char text[CW_TIME_TEXT_SIZE])
+{
+    char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
+    const double factor = cw_terminal_factor(value, unit, shown);
+    snprintf(text, CW_TIME_TEXT_SIZE, "%s %s", cw_terminal_number(value / factor, number), shown);
+    return text;
+}
+
 void cw_terminal_title(const char *text, const struct cw_terminal_style *style, FILE *out)
 {
     fputs(style->bold ? "\033[1m" : "", out);
@@ -234,34 +242,46 @@ static void widen(int *width, const char *text)
     *width = columns > (size_t)*width ? (int)columns : *width;
 }
 
-static void measure_record(struct cw_terminal_layout *l, const struct cw_output_table *t, const void *record)
+static void measure_record(int *widths, bool *seen, const struct cw_output_table *t, const void *record)
 {
     char number[CW_NUMBER_SIZE];
     for (size_t k = 0; k < t->column_count; k++)
         if (t->columns[k].type == CW_CELL_STATUS)
-            l->seen[*(const int8_t *)cw_cell_at(&t->columns[k], record, 0)] = true;
+            seen[*(const int8_t *)cw_cell_at(&t->columns[k], record, 0)] = true;
         else if (!t->columns[k].width)
-            widen(&l->widths[k], cell_text(&t->columns[k], record, number));
+            widen(&widths[k], cell_text(&t->columns[k], record, number));
 }
 
-void cw_terminal_measure(struct cw_terminal_layout *l, const struct cw_output_table *t)
+void cw_terminal_measure(int widths[CW_TERMINAL_COLUMNS], bool seen[CW_VALUE_STATUS_COUNT],
+                         const struct cw_output_table *t)
 {
     for (size_t k = 0; k < t->column_count; k++)
         if (t->columns[k].width)
-            l->widths[k] = t->columns[k].width;
+            widths[k] = t->columns[k].width;
         else if (t->columns[k].type != CW_CELL_STATUS)
-            widen(&l->widths[k], t->columns[k].name);
+            widen(&widths[k], t->columns[k].name);
     for (uint64_t i = 0; i < t->row_count; i++)
-        measure_record(l, t, t->row(t, i).record);
+        measure_record(widths, seen, t, t->row(t, i).record);
 }
 
-void cw_terminal_fit(struct cw_terminal_layout *l, const struct cw_output_table *t, size_t column, unsigned width)
+void cw_terminal_fit(int widths[CW_TERMINAL_COLUMNS], const struct cw_output_table *t, unsigned width)
 {
     int room = (int)width - 2;
-    for (size_t k = 0; k < t->column_count; k++)
-        room -= k == column ? 0 : 2 + l->widths[k];
-    if (width && room < l->widths[column])
-        l->widths[column] = room > 24 ? room : 24;
+    for (size_t k = 1; k < t->column_count; k++)
+        room -= 2 + widths[k];
+    if (width && room < widths[0])
+        widths[0] = room > 24 ? room : 24;
+}
+
+int cw_terminal_room(const struct cw_output_table *t, unsigned width)
+{
+    int widths[CW_TERMINAL_COLUMNS] = {0};
+    bool seen[CW_VALUE_STATUS_COUNT] = {false};
+    int room = (int)width - 2;
+    cw_terminal_measure(widths, seen, t);
+    for (size_t k = 0; k + 1 < t->column_count; k++)
+        room -= 2 + widths[k];
+    return room;
 }
 
 const char *cw_terminal_cut(const char *text, size_t width, char shown[CW_SHORT_SIZE])
@@ -281,8 +301,8 @@ const char *cw_terminal_cut(const char *text, size_t width, char shown[CW_SHORT_
     return shown;
 }
 
-/* The texts of the first column that would read the same. */
-static size_t *find_alike(const struct cw_terminal_layout *l, const struct cw_output_table *t)
+/* Finds texts of the first column that would read the same once cut. */
+static size_t *find_alike(const int *widths, const struct cw_output_table *t)
 {
     enum { MOST = 4096 };
     const struct cw_output_column *c = &t->columns[0];
@@ -293,7 +313,7 @@ static size_t *find_alike(const struct cw_terminal_layout *l, const struct cw_ou
     for (uint64_t i = 0; good && i < t->row_count; i++)
         good = (texts[i] = strdup(cell_text(c, t->row(t, i).record, number))) != NULL;
     if (good)
-        alike = cw_find_alike((const char *const *)texts, t->row_count, (size_t)l->widths[0], cw_terminal_cut);
+        alike = cw_find_alike((const char *const *)texts, t->row_count, (size_t)widths[0], cw_terminal_cut);
     for (uint64_t i = 0; texts && i < t->row_count; i++)
         free(texts[i]);
     free(texts);
@@ -317,9 +337,8 @@ static void put_cell(const struct cw_output_column *c, const char *text, size_t 
         put_fitted(text, alike, width, out);
 }
 
-/* A line of cells, or, without a record, of the columns' names; `alike` is of the first cell. */
-static void put_line(const struct cw_terminal_layout *l, const struct cw_output_table *t, const void *record,
-                     size_t alike, FILE *out)
+/* Prints a line of cells or, without a record, of the columns' names; `alike`: of the first cell. */
+static void put_line(const int *widths, const struct cw_output_table *t, const void *record, size_t alike, FILE *out)
 {
     char number[CW_NUMBER_SIZE];
     for (size_t k = 0; k < t->column_count; k++) {
@@ -332,45 +351,45 @@ static void put_line(const struct cw_terminal_layout *l, const struct cw_output_
         if (c->type == CW_CELL_STATUS || (last && !*text)) /* no blanks at the end of a line */
             continue;
         fputs(k || !t->plain ? "  " : "", out);
-        put_cell(c, text, k ? 0 : alike, l->widths[k], last, out);
+        put_cell(c, text, k ? 0 : alike, widths[k], last, out);
     }
     putc('\n', out);
 }
 
-static void put_rule(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
+static void put_rule(const int *widths, const struct cw_output_table *t, FILE *out)
 {
     size_t count = t->column_count;
     while (count && !*t->columns[count - 1].name)
         count--;
     for (size_t k = 0; k < count; k++) {
         fputs(t->columns[k].type == CW_CELL_STATUS ? "" : "  ", out);
-        for (int i = 0; i < l->widths[k]; i++)
+        for (int i = 0; i < widths[k]; i++)
             putc(*t->columns[k].name ? '-' : ' ', out);
     }
     putc('\n', out);
 }
 
-void cw_terminal_put_rows(const struct cw_terminal_layout *l, const struct cw_output_table *t,
+void cw_terminal_put_rows(const int widths[CW_TERMINAL_COLUMNS], const struct cw_output_table *t,
                           void (*after)(void *content, uint64_t row, FILE *out), FILE *out)
 {
-    size_t *alike = find_alike(l, t);
+    size_t *alike = find_alike(widths, t);
     for (uint64_t i = 0; i < t->row_count; i++) {
-        put_line(l, t, t->row(t, i).record, alike ? alike[i] : 0, out);
+        put_line(widths, t, t->row(t, i).record, alike ? alike[i] : 0, out);
         if (after)
             after(t->content, i, out);
     }
     free(alike);
 }
 
-void cw_terminal_put(const struct cw_terminal_layout *l, const struct cw_output_table *t, FILE *out)
+void cw_terminal_put(const int widths[CW_TERMINAL_COLUMNS], const struct cw_output_table *t, FILE *out)
 {
-    put_line(l, t, NULL, 0, out);
+    put_line(widths, t, NULL, 0, out);
     if (!t->plain)
-        put_rule(l, t, out);
-    cw_terminal_put_rows(l, t, NULL, out);
+        put_rule(widths, t, out);
+    cw_terminal_put_rows(widths, t, NULL, out);
 }
 
-void cw_terminal_legend(const struct cw_terminal_layout *l, FILE *out)
+void cw_terminal_legend(const bool seen[CW_VALUE_STATUS_COUNT], FILE *out)
 {
     static const char *const meaning[CW_VALUE_STATUS_COUNT] = {
         [CW_VALUE_MIXED_PASSES] = "mixed passes: its counters come from different passes",
@@ -384,7 +403,7 @@ void cw_terminal_legend(const struct cw_terminal_layout *l, FILE *out)
     };
     bool first = true;
     for (int s = CW_VALUE_OK + 1; s < CW_VALUE_STATUS_COUNT; s++) {
-        if (!l->seen[s])
+        if (!seen[s])
             continue;
         fputs(first ? "\n" : "", out);
         cw_text_print(out, "  %c  %s\n", marks[s], meaning[s]);
@@ -392,10 +411,12 @@ void cw_terminal_legend(const struct cw_terminal_layout *l, FILE *out)
     }
 }
 
-void cw_terminal_print(const struct cw_output_table *t, FILE *out)
+void cw_terminal_print(const struct cw_output_table *t, unsigned width, FILE *out)
 {
-    struct cw_terminal_layout layout = {0};
-    cw_terminal_measure(&layout, t);
-    cw_terminal_put(&layout, t, out);
-    cw_terminal_legend(&layout, out);
+    int widths[CW_TERMINAL_COLUMNS] = {0};
+    bool seen[CW_VALUE_STATUS_COUNT] = {false};
+    cw_terminal_measure(widths, seen, t);
+    cw_terminal_fit(widths, t, width);
+    cw_terminal_put(widths, t, out);
+    cw_terminal_legend(seen, out);
 }

@@ -6,8 +6,287 @@
 #include <string.h>
 
 #include "base/shorten.h"
+#include "eval/order.h"
 #include "eval/output/lane_places.h"
-#include "eval/output/lane_rows.h"
+#include "eval/timeline/memory.h"
+
+struct point {
+    uint64_t time;
+    double value;
+    uint32_t lane;
+};
+
+struct row {
+    uint64_t start, end;
+    size_t values; /* of all fields of the kind */
+    uint32_t lane, process;
+    uint8_t kind;
+    bool instant;
+};
+
+/* Counters of GPUs and of memory, and rows of the kinds beside GPU work, calls, waits and NVTX. Rows keep their fields.
+ */
+struct rows {
+    struct cw_lane_places *places;
+    struct point *points; /* of counters, by time */
+    struct row *rows;     /* by start */
+    uint64_t *values;     /* of their fields */
+    size_t point_count, point_room, row_count, row_room, value_count, value_room;
+    struct cw_lane_note notes[CW_TRACE_KIND_FIELDS_MAX];
+};
+
+/* Fields of a row that are counters of its device. */
+struct environment_counter {
+    enum cw_trace_field field;
+    const char *name, *unit;
+    double factor;
+};
+static const struct environment_counter environment[] = {
+    {CW_FIELD_SM_CLOCK, "SM clock", "MHz", 1},
+    {CW_FIELD_MEMORY_CLOCK, "memory clock", "MHz", 1},
+    {CW_FIELD_POWER, "power", "W", 1e-3},
+    {CW_FIELD_POWER_LIMIT, "power limit", "W", 1e-3},
+    {CW_FIELD_TEMPERATURE, "temperature", "\u00b0C", 1},
+    {CW_FIELD_FAN, "fan", "%", 1},
+    {CW_FIELD_THROTTLE, "reasons to throttle", "bits", 1},
+};
+
+/* Kinds of rows that are drawn with their fields, and the names of their lanes. */
+static const struct {
+    enum cw_trace_kind kind;
+    const char *name;
+} plain_kinds[] = {
+    {CW_TRACE_WINDOW, "traced"},     {CW_TRACE_ALLOCATION, "memory"},
+    {CW_TRACE_POOL, "memory pools"}, {CW_TRACE_UNIFIED, "unified memory"},
+    {CW_TRACE_EVENT, "CUDA events"}, {CW_TRACE_DEVICE_GRAPH, "graphs launched by the GPU"},
+    {CW_TRACE_MODULE, "modules"},    {CW_TRACE_DECOMPRESS, "memory decompression"},
+    {CW_TRACE_OPENACC, "OpenACC"},   {CW_TRACE_OPENMP, "OpenMP"},
+};
+
+static void *more_room(void *items, size_t count, size_t *room, size_t size)
+{
+    if (count <= *room)
+        return items;
+    const size_t wanted = 2 * count + 64;
+    void *grown = realloc(items, wanted * size);
+    if (grown)
+        *room = wanted;
+    return grown;
+}
+
+/* ---- counters --------------------------------------------------------------------------------------------------- */
+
+static bool add_point(struct rows *r, const struct point *point)
+{
+    struct point *points = more_room(r->points, r->point_count + 1, &r->point_room, sizeof *points);
+    if (!points)
+        return false;
+    r->points = points;
+    r->points[r->point_count++] = *point;
+    return true;
+}
+
+static uint32_t device_of(const struct rows *r, const struct cw_trace_rows *rows, uint32_t i)
+{
+    return cw_trace_device(r->places->timeline->trace, rows->process, cw_trace_get(rows, CW_FIELD_DEVICE, i));
+}
+
+static enum cw_status take_environment(void *context, const struct cw_trace_rows *rows, size_t block,
+                                       struct cw_error *err)
+{
+    struct rows *r = context;
+    (void)block;
+    for (uint32_t i = 0; i < rows->count; i++)
+        for (size_t c = 0; c < sizeof environment / sizeof *environment; c++) {
+            const struct environment_counter *of = &environment[c];
+            const uint64_t value = cw_trace_get(rows, of->field, i), time = cw_trace_get(rows, CW_FIELD_TIME, i);
+            if (!time || value == CW_TRACE_UNKNOWN)
+                continue;
+            const struct cw_key key = {{rows->process, device_of(r, rows, i), CW_PLACE_COUNTER, of->field}};
+            const uint32_t lane = cw_lane_place(
+                r->places, &key, &(struct cw_lane){.kind = CW_LANE_COUNTER, .name = of->name, .unit = of->unit}, NULL);
+            if (!add_point(r, &(struct point){time, (double)value * of->factor, lane}))
+                return cw_error_nomem(err);
+        }
+    return CW_OK;
+}
+
+static enum cw_status add_memory(struct rows *r, struct cw_error *err)
+{
+    const struct cw_timeline *t = r->places->timeline;
+    struct cw_memory_changes changes;
+    enum cw_status status = cw_timeline_find_memory(&changes, t, err);
+    for (size_t i = 0; i < changes.count && status == CW_OK; i++) {
+        const struct cw_memory_change *c = &changes.items[i];
+        const struct cw_key key = {{c->process, c->device, CW_PLACE_MEMORY, c->memory}};
+        const uint32_t lane = cw_lane_place(
+            r->places, &key, &(struct cw_lane){.kind = CW_LANE_COUNTER, .name = "memory in use,", .unit = "bytes"},
+            c->memory ? t->names[c->memory].text : "of unknown kind");
+        if (!add_point(r, &(struct point){c->time, c->now, lane}))
+            status = cw_error_nomem(err);
+    }
+    cw_memory_changes_free(&changes);
+    return status;
+}
+
+static uint64_t point_time(const void *rows, uint32_t i)
+{
+    return ((const struct rows *)rows)->points[i].time;
+}
+
+static void point_event(void *rows, uint32_t i, struct cw_lane_event *e)
+{
+    struct rows *r = rows;
+    const struct point *p = &r->points[i];
+    if (p->lane == CW_NO_LANE)
+        return;
+    *e = (struct cw_lane_event){.lane = p->lane, .time = p->time, .value = p->value};
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+static enum cw_status take_rows(void *context, const struct cw_trace_rows *rows, size_t block, struct cw_error *err)
+{
+    struct rows *r = context;
+    const struct cw_timeline *t = r->places->timeline;
+    const enum cw_trace_kind kind = t->trace->kinds[rows->kind].kind;
+    const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
+    size_t p = 0;
+    (void)block;
+    while (plain_kinds[p].kind != kind)
+        p++;
+    const struct cw_key key = {{rows->process, CW_NO_TRACE_DEVICE, CW_PLACE_KIND, kind}};
+    const uint32_t lane =
+        cw_lane_place(r->places, &key, &(struct cw_lane){.kind = CW_LANE_EVENTS, .name = plain_kinds[p].name}, NULL);
+    struct row *grown = more_room(r->rows, r->row_count + rows->count, &r->row_room, sizeof *grown);
+    r->rows = grown ? grown : r->rows;
+    const size_t values = r->value_count + (size_t)rows->count * info->field_count;
+    uint64_t *all = more_room(r->values, values, &r->value_room, sizeof *all);
+    r->values = all ? all : r->values;
+    if (!grown || !all)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const uint64_t start = cw_trace_get(rows, CW_FIELD_START, i), time = cw_trace_get(rows, CW_FIELD_TIME, i),
+                       device = cw_trace_get(rows, CW_FIELD_DEVICE_TIME, i);
+        const uint64_t at = start ? start : time ? time : device;
+        const uint64_t end = start ? cw_trace_get(rows, CW_FIELD_END, i) : at;
+        if (!at)
+            continue;
+        r->rows[r->row_count++] =
+            (struct row){at, end ? end : t->end, r->value_count, lane, rows->process, kind, !start};
+        for (uint32_t f = 0; f < info->field_count; f++)
+            r->values[r->value_count++] = cw_trace_get(rows, info->fields[f], i);
+    }
+    return CW_OK;
+}
+
+static uint64_t row_time(const void *rows, uint32_t i)
+{
+    return ((const struct rows *)rows)->rows[i].start;
+}
+
+/* Makes a note of a field. False if it is unknown, or says no more than name and time. */
+static bool note_field(struct cw_lane_note *note, const struct cw_timeline *t, const struct row *row,
+                       enum cw_trace_field field, uint64_t value)
+{
+    *note = (struct cw_lane_note){.name = cw_trace_fields[field].name, .kind = CW_NOTE_NUMBER, .number = value};
+    switch (cw_trace_fields[field].type) {
+    case CW_TRACE_TIME:
+        return false;
+    case CW_TRACE_TEXT:
+        note->kind = CW_NOTE_TEXT;
+        note->text = cw_trace_text(t->trace, row->process, value);
+        return value != 0;
+    case CW_TRACE_REAL:
+        note->kind = CW_NOTE_REAL;
+        memcpy(&note->real, &value, sizeof note->real);
+        break;
+    case CW_TRACE_ADDRESS:
+        note->kind = CW_NOTE_ADDRESS;
+        break;
+    default:
+        break;
+    }
+    return value != cw_trace_unknown(cw_trace_fields[field].type);
+}
+
+static void row_event(void *rows, uint32_t i, struct cw_lane_event *e)
+{
+    struct rows *r = rows;
+    const struct cw_timeline *t = r->places->timeline;
+    const struct row *row = &r->rows[i];
+    const struct cw_trace_kind_info *info = &cw_trace_kinds[row->kind];
+    *e = (struct cw_lane_event){.lane = row->lane,
+                                .time = row->start,
+                                .end = row->end,
+                                .instant = row->instant,
+                                .category = info->name,
+                                .name = info->name,
+                                .notes = r->notes};
+    for (uint32_t f = 0; f < info->field_count; f++) {
+        struct cw_lane_note *note = &r->notes[e->note_count];
+        if (!note_field(note, t, row, info->fields[f], r->values[row->values + f]))
+            continue;
+        if (info->fields[f] == CW_FIELD_TYPE)
+            e->name = note->text;
+        else
+            e->note_count++;
+    }
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
+
+static bool point_is_after(const void *left, const void *right)
+{
+    const struct point *a = left, *b = right;
+    return a->time > b->time;
+}
+
+static bool row_is_after(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    return a->start != b->start ? a->start > b->start : a->end < b->end;
+}
+
+static bool sort(void *items, size_t size, size_t count, cw_order_after *after)
+{
+    const struct cw_order_items of = {items, size, (uint32_t)count};
+    uint32_t *order = calloc(count + 1, sizeof *order), *room = calloc(count + 1, sizeof *room);
+    const bool good = order && room && count < UINT32_MAX;
+    for (size_t i = 0; good && i < count; i++)
+        order[i] = (uint32_t)i;
+    if (good) {
+        cw_order_sort(&of, order, room, of.count, after);
+        cw_order_apply(&of, order);
+    }
+    free(order);
+    free(room);
+    return good;
+}
+
+static enum cw_status add_rows(struct rows *r, struct cw_lane_places *places, struct cw_error *err)
+{
+    const struct cw_timeline *t = places->timeline;
+    *r = (struct rows){.places = places};
+    CW_TRY(cw_timeline_each(t, CW_TRACE_ENVIRONMENT, take_environment, r, err));
+    CW_TRY(add_memory(r, err));
+    for (size_t i = 0; i < sizeof plain_kinds / sizeof *plain_kinds; i++)
+        CW_TRY(cw_timeline_each(t, plain_kinds[i].kind, take_rows, r, err));
+    if (!sort(r->points, sizeof *r->points, r->point_count, point_is_after) ||
+        !sort(r->rows, sizeof *r->rows, r->row_count, row_is_after))
+        return cw_error_nomem(err);
+    cw_lanes_source(places->lanes, (uint32_t)r->point_count, r, point_time, point_event);
+    cw_lanes_source(places->lanes, (uint32_t)r->row_count, r, row_time, row_event);
+    return CW_OK;
+}
+
+static void free_rows(struct rows *r)
+{
+    free(r->points);
+    free(r->rows);
+    free(r->values);
+    *r = (struct rows){0};
+}
 
 enum { NOTES = 20, KERNEL_COLUMNS = 80, PATH_BYTES = 500 };
 
@@ -15,20 +294,20 @@ struct work {
     const struct cw_timeline *t;
     struct cw_lane_places places;
     struct cw_arena *arena;
-    /* texts that were made once, NULL before: by name, shape and path */
+    /* texts, made once, NULL before: by name, shape and path */
     const char **kernels, **copies, **memsets, **grids, **blocks, **clusters, **paths;
-    /* what each call launched: the GPU items from first[call] to first[call + 1] of `launched`, where there are any */
+    /* GPU items that each call launched: launched[first[call]] up to launched[first[call + 1]] */
     uint32_t *first, *launched;
     struct cw_lane_note notes[NOTES];
-    struct cw_lane_flow *flows, one_flow;
+    uint64_t *flows, one_flow;
     size_t flow_room, note_count;
     bool nomem;
 };
 
-/* What one lane has. */
+/* The events of one lane. */
 struct list {
     struct work *w;
-    uint32_t first, lane, started; /* started: of NVTX ranges that are not of their thread alone */
+    uint32_t first, lane, started; /* started: of NVTX ranges that are not bound to their thread */
 };
 
 static const char *text(struct work *w, const char *made)
@@ -85,7 +364,7 @@ static const char *size_of(struct work *w, const char **made, uint32_t shape, co
     return made[shape];
 }
 
-/* NVTX ranges one in another, the innermost ones where it would be long. */
+/* The NVTX ranges around an item, the innermost ones if they are many. */
 static const char *path_of(struct work *w, uint32_t path)
 {
     char line[PATH_BYTES + 8];
@@ -110,7 +389,7 @@ static const char *path_of(struct work *w, uint32_t path)
     return w->paths[path] = text(w, cw_arena_strdup(w->arena, line + at));
 }
 
-/* ---- what ran on GPUs ------------------------------------------------------------------------------------------- */
+/* ---- work of GPUs ------------------------------------------------------------------------------------------------ */
 
 static uint64_t gpu_time(const void *list, uint32_t i)
 {
@@ -163,12 +442,11 @@ static void describe_gpu(struct work *w, const struct cw_timeline_gpu *g, struct
     }
 }
 
-/* The arrow from its call, whose number is that of the GPU's item. */
-static struct cw_lane_flow flow_of(const struct work *w, uint32_t gpu, bool of_call)
+/* Whether the arrow between a call and its GPU item begins at the call. It has the number of the item, from 1 on. */
+static bool begins_at_call(const struct work *w, uint32_t gpu)
 {
     const struct cw_timeline_gpu *g = &w->t->gpu[gpu];
-    const bool call_first = w->t->calls[g->call].start <= g->start;
-    return (struct cw_lane_flow){(uint64_t)gpu + 1, call_first != of_call};
+    return w->t->calls[g->call].start <= g->start;
 }
 
 static void gpu_event(void *list, uint32_t i, struct cw_lane_event *e)
@@ -189,9 +467,10 @@ static void gpu_event(void *list, uint32_t i, struct cw_lane_event *e)
     note_text(w, "nvtx", path_of(w, g->path));
     take_notes(w, e);
     if (g->call != CW_TIMELINE_NONE) {
-        w->one_flow = flow_of(w, l->first + i, false);
+        w->one_flow = (uint64_t)l->first + i + 1;
         e->flows = &w->one_flow;
         e->flow_count = 1;
+        e->flow_starts = !begins_at_call(w, l->first + i);
     }
 }
 
@@ -207,17 +486,20 @@ static void add_flows(struct work *w, uint32_t call, struct cw_lane_event *e)
 {
     const uint32_t first = w->first[call], count = w->first[call + 1] - first;
     if (count > w->flow_room) {
-        struct cw_lane_flow *more = realloc(w->flows, 2 * (size_t)count * sizeof *more);
+        uint64_t *more = realloc(w->flows, 2 * (size_t)count * sizeof *more);
         w->nomem = w->nomem || !more;
         if (!more)
             return;
         w->flows = more;
         w->flow_room = 2 * (size_t)count;
     }
-    for (uint32_t i = 0; i < count; i++)
-        w->flows[i] = flow_of(w, w->launched[first + i], true);
+    for (int ends = 0; ends < 2; ends++) {
+        for (uint32_t i = first; i < first + count; i++)
+            if (begins_at_call(w, w->launched[i]) != ends)
+                w->flows[e->flow_count++] = (uint64_t)w->launched[i] + 1;
+        e->flow_starts = ends ? e->flow_starts : e->flow_count;
+    }
     e->flows = w->flows;
-    e->flow_count = count;
 }
 
 static void call_event(void *list, uint32_t i, struct cw_lane_event *e)
@@ -349,7 +631,7 @@ static void add_list(struct work *w, const struct cw_timeline_list *of, const st
     *kept = *list;
     kept->w = w;
     kept->first = of->first;
-    cw_lanes_source(w->places.lanes, &(struct cw_lane_source){of->count, kept, time, event});
+    cw_lanes_source(w->places.lanes, of->count, kept, time, event);
 }
 
 static void add_thread(struct work *w, const struct cw_timeline_thread *th)
@@ -357,7 +639,7 @@ static void add_thread(struct work *w, const struct cw_timeline_thread *th)
     const bool known = th->thread <= INT32_MAX;
     const char *given = name_of(w, th->name);
     char number[24] = "";
-    if (th->thread != CW_TRACE_UNKNOWN && !known) /* viewers show what is known */
+    if (th->thread != CW_TRACE_UNKNOWN && !known) /* viewers show known numbers themselves */
         snprintf(number, sizeof number, " %" PRIu64, th->thread);
     const char *name = *given ? given : text(w, cw_arena_printf(w->arena, "thread%s", number));
     const uint32_t process = w->places.processes[th->process];
@@ -426,7 +708,7 @@ static void make_room(struct work *w)
     w->nomem = w->nomem || !w->first || !w->launched;
 }
 
-/* While `launched` is filled, first[call + 1] is where the next item of a call goes. */
+/* While `launched` is being filled, first[call + 1] is the place of the call's next item. */
 static void find_launched(struct work *w)
 {
     const struct cw_timeline *t = w->t;
@@ -453,17 +735,13 @@ static void add_all(struct work *w)
     add_list(w, &(struct cw_timeline_list){0, t->wait_count}, &(struct list){.w = w}, wait_time, wait_event);
 }
 
-enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, const struct cw_lane_more *more,
-                                       const struct cw_lane_format *format, void *state,
-                                       struct cw_timeline_lanes_told *told, struct cw_arena *arena,
-                                       struct cw_error *err)
+enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, cw_lanes_more *more, void *context,
+                                       const struct cw_lane_format *format, void *state, uint64_t *crowded,
+                                       struct cw_arena *arena, struct cw_error *err)
 {
     struct work w = {.t = timeline, .arena = arena};
-    struct cw_lane_rows rows = {0};
+    struct rows rows = {0};
     struct cw_lanes *lanes = cw_lanes_create(arena);
-    *told = (struct cw_timeline_lanes_told){0};
-    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
-        told->untimed += timeline->untimed[k];
     if (!lanes)
         return cw_error_nomem(err);
     cw_lane_places_begin(&w.places, timeline, lanes, arena);
@@ -473,15 +751,15 @@ enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, const
     if (!w.nomem) {
         find_launched(&w);
         add_all(&w);
-        status = cw_lane_rows_add(&rows, &w.places, err);
+        status = add_rows(&rows, &w.places, err);
         if (status == CW_OK && more)
-            status = more->add(more->context, &w.places, err);
+            status = more(context, &w.places, err);
     }
     if (status == CW_OK && !w.nomem && !w.places.nomem)
-        status = cw_lanes_write(lanes, format, state, &told->crowded, err);
+        status = cw_lanes_write(lanes, format, state, crowded, err);
     if (status == CW_OK && (w.nomem || w.places.nomem))
         status = cw_error_nomem(err);
-    cw_lane_rows_free(&rows);
+    free_rows(&rows);
     cw_lane_places_free(&w.places);
     cw_lanes_free(lanes);
     cw_large_free(timeline->large, w.first);

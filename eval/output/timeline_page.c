@@ -44,13 +44,19 @@ static const char *shorten_path(const char *name, size_t room, char text[CW_SHOR
 static const char *(*const shorteners[])(const char *name, size_t room, char text[CW_SHORT_SIZE]) = {
     [CW_NAMES_FUNCTIONS] = cw_shorten, [CW_NAMES_PATHS] = shorten_path, [CW_NAMES_WORDS] = shorten_words};
 
+static void fill_row(struct cw_text_lines *l, uint32_t row)
+{
+    l->filled = 0;
+    l->fill(l, row);
+}
+
 void cw_text_fill(struct cw_text_lines *l, uint32_t row, char name[CW_SHORT_SIZE])
 {
-    l->fill(l, row, &l->one);
-    memcpy(name, l->one.name, sizeof l->one.name);
-    shorteners[l->names](name, (size_t)l->room, l->one.name);
+    fill_row(l, row);
+    memcpy(name, l->text, sizeof l->text);
+    shorteners[l->names](name, (size_t)l->room, l->text);
     if (l->alike)
-        cw_show_apart(name, l->alike[row], (size_t)l->room, l->one.name);
+        cw_show_apart(name, l->alike[row], (size_t)l->room, l->text);
 }
 
 static struct cw_output_row fill_line(const struct cw_output_table *table, uint64_t i)
@@ -58,7 +64,7 @@ static struct cw_output_row fill_line(const struct cw_output_table *table, uint6
     struct cw_text_lines *l = table->content;
     char name[CW_SHORT_SIZE];
     cw_text_fill(l, (uint32_t)i, name);
-    return (struct cw_output_row){.record = &l->one};
+    return (struct cw_output_row){.record = l};
 }
 
 void cw_text_find_alike(struct cw_text_lines *l)
@@ -66,8 +72,8 @@ void cw_text_find_alike(struct cw_text_lines *l)
     char **names = l->room ? calloc((size_t)l->rows + 1, sizeof *names) : NULL;
     bool good = names;
     for (uint32_t i = 0; good && i < l->rows; i++) {
-        l->fill(l, i, &l->one);
-        good = (names[i] = strdup(l->one.name)) != NULL;
+        fill_row(l, i);
+        good = (names[i] = strdup(l->text)) != NULL;
     }
     l->alike = good ? cw_find_alike((const char *const *)names, l->rows, (size_t)l->room, shorteners[l->names]) : NULL;
     for (uint32_t i = 0; names && i < l->rows; i++)
@@ -78,34 +84,27 @@ void cw_text_find_alike(struct cw_text_lines *l)
 static void put_rows(struct cw_text_lines *l)
 {
     struct cw_output_column columns[CW_CELLS + 1];
-    struct cw_terminal_layout layout = {0};
     for (size_t k = 0; k < l->count; k++)
-        columns[k] =
-            (struct cw_output_column){.name = l->columns[k],
-                                      .type = CW_CELL_CHARS,
-                                      .formats = CW_TO_TERMINAL,
-                                      .offset = offsetof(struct cw_text_line, cells) + k * sizeof(struct cw_text_cell),
-                                      .right = true};
+        columns[k] = (struct cw_output_column){.name = l->columns[k],
+                                               .type = CW_CELL_CHARS,
+                                               .formats = CW_TO_TERMINAL,
+                                               .offset = offsetof(struct cw_text_lines, cells) + k * CW_CELL_SIZE,
+                                               .right = true};
     columns[l->count] = (struct cw_output_column){.name = l->name,
                                                   .type = CW_CELL_CHARS,
                                                   .formats = CW_TO_TERMINAL,
-                                                  .offset = offsetof(struct cw_text_line, name)};
+                                                  .offset = offsetof(struct cw_text_lines, text)};
     const struct cw_output_table table = {.columns = columns,
                                           .column_count = l->count + 1,
-                                          .record_size = sizeof l->one,
+                                          .record_size = sizeof *l,
                                           .row_count = l->rows,
                                           .row = fill_line,
                                           .content = l};
-    int room = (int)l->page->style->width - 2;
     l->room = NAME_LEAST;
-    cw_terminal_measure(&layout, &table);
-    for (size_t k = 0; k < l->count; k++)
-        room -= 2 + layout.widths[k];
+    const int room = cw_terminal_room(&table, l->page->style->width);
     l->room = !l->page->style->width || l->page->o->wide ? 0 : room > NAME_LEAST ? room : NAME_LEAST;
     cw_text_find_alike(l);
-    layout = (struct cw_terminal_layout){0};
-    cw_terminal_measure(&layout, &table);
-    cw_terminal_put(&layout, &table, l->page->out);
+    cw_terminal_print(&table, 0, l->page->out);
     free(l->alike);
     l->alike = NULL;
 }
@@ -129,38 +128,39 @@ void cw_text_put_lines(const struct cw_text_page *p, const char *title, struct c
         fprintf(p->out, "  %s\n", l->note);
 }
 
-void cw_cell_time(double ns, struct cw_text_cell *cell)
+void cw_cell_put(struct cw_text_lines *l, const char *text, double value)
+{
+    snprintf(l->cells[l->filled], CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, text);
+    l->values[l->filled++] = value;
+}
+
+void cw_cell_time(struct cw_text_lines *l, double ns)
 {
     char text[CW_TIME_TEXT_SIZE];
-    snprintf(cell->text, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_terminal_time(ns, text));
-    cell->value = ns;
+    cw_cell_put(l, cw_terminal_time(ns, text), ns);
 }
 
-void cw_cell_percent(double part, struct cw_text_cell *cell)
+void cw_cell_percent(struct cw_text_lines *l, double part)
 {
     char text[CW_PERCENT_SIZE];
-    snprintf(cell->text, CW_CELL_SIZE, "%s", cw_terminal_percent(part, text));
-    cell->value = part;
+    cw_cell_put(l, cw_terminal_percent(part, text), part);
 }
 
-void cw_cell_count(uint64_t count, struct cw_text_cell *cell)
+void cw_cell_count(struct cw_text_lines *l, uint64_t count)
 {
     char text[CW_NUMBER_SIZE];
-    snprintf(cell->text, CW_CELL_SIZE, "%.*s", CW_CELL_SIZE - 1, cw_terminal_integer(count, text));
-    cell->value = (double)count;
+    cw_cell_put(l, cw_terminal_integer(count, text), (double)count);
 }
 
-void cw_cell_amount(double value, const char *unit, struct cw_text_cell *cell)
+void cw_cell_amount(struct cw_text_lines *l, double value, const char *unit)
 {
-    char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
-    const double factor = cw_terminal_factor(value, unit, shown);
-    snprintf(cell->text, CW_CELL_SIZE, "%.20s %.20s", cw_terminal_number(value / factor, number), shown);
-    cell->value = value;
+    char text[CW_TIME_TEXT_SIZE];
+    cw_cell_put(l, cw_terminal_amount(value, unit, text), value);
 }
 
-void cw_cell_none(struct cw_text_cell *cell)
+void cw_cell_none(struct cw_text_lines *l)
 {
-    *cell = (struct cw_text_cell){"-", NAN};
+    cw_cell_put(l, "-", NAN);
 }
 
 double cw_part_of(double some, double all)

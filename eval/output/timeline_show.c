@@ -1,5 +1,7 @@
-/* What metric-eval show says of a trace. */
+/* The contents of a trace, and the rows that it lost. */
 #define _GNU_SOURCE
+#include "eval/output/timeline_output.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,169 @@
 #include "base/text.h"
 #include "eval/output/capture.h"
 #include "eval/output/terminal.h"
-#include "eval/output/timeline_output.h"
+
+/* ---- losses ------------------------------------------------------------------------------------------------------ */
+
+struct loss {
+    bool known;                            /* there are books of kernels */
+    uint64_t kernels, missing, untimed;    /* launched kernels; lost rows; rows without times */
+    uint64_t of_graphs;                    /* kernels that CUDA graphs ran, not in `kernels` */
+    uint32_t cut;                          /* killed processes, whose last rows are lost */
+    uint64_t of[CW_TRACE_KIND__COUNT + 1]; /* lost rows by kind; the last: of other kinds */
+};
+
+/* Adds up accounts, without unknown numbers. */
+static uint64_t add_known(uint64_t sum, uint64_t value)
+{
+    return value == CW_TRACE_UNKNOWN ? sum : sum + value;
+}
+
+static struct loss find_loss(const struct cw_timeline *t)
+{
+    struct loss loss = {0};
+    uint64_t dropped = 0, recorded = 0, dropped_of[CW_TRACE_KIND__COUNT + 1] = {0};
+    for (uint32_t i = 0; i < t->account_count; i++) {
+        const struct cw_timeline_account *account = &t->accounts[i];
+        const bool both = account->launched != CW_TRACE_UNKNOWN && account->recorded != CW_TRACE_UNKNOWN;
+        const enum cw_trace_kind kind = cw_trace_kind_find(account->kind);
+        dropped = add_known(dropped, account->dropped);
+        dropped_of[kind] = add_known(dropped_of[kind], account->dropped);
+        if (both && account->launched > account->recorded) {
+            loss.missing += account->launched - account->recorded;
+            loss.of[kind] += account->launched - account->recorded;
+        }
+        if (strcmp(account->kind, "kernel") == 0 && both) {
+            loss.known = true;
+            loss.kernels += account->launched;
+            recorded += account->recorded;
+        }
+    }
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        loss.untimed += t->untimed[k];
+    if (dropped > loss.missing) {
+        loss.missing = dropped;
+        memcpy(loss.of, dropped_of, sizeof loss.of);
+    }
+    for (uint32_t p = 0; p < t->trace->process_count && t->data->complete; p++)
+        loss.cut += t->cut[p];
+    if (loss.known && t->rows[CW_TRACE_KERNEL] > recorded)
+        loss.of_graphs = t->rows[CW_TRACE_KERNEL] - recorded;
+    return loss;
+}
+
+static bool is_empty(const struct cw_timeline *t)
+{
+    uint64_t rows = 0;
+    for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
+        rows += k == CW_TRACE_ENVIRONMENT ? 0 : t->rows[k];
+    return !rows && t->data->complete;
+}
+
+/* " (kernel 3, copy 1)" */
+static void put_kinds(FILE *out, const uint64_t *of)
+{
+    const char *before = " (";
+    char text[CW_NUMBER_SIZE];
+    for (int k = 0; k <= CW_TRACE_KIND__COUNT; k++)
+        if (of[k]) {
+            fprintf(out, "%s%s %s", before, k < CW_TRACE_KIND__COUNT ? cw_trace_kinds[k].name : "of any kind",
+                    cw_terminal_integer(of[k], text));
+            before = ", ";
+        }
+    if (*before == ',')
+        putc(')', out);
+}
+
+/* Prints the lost rows by kind. */
+static void put_missing(const struct cw_timeline *t, const struct loss *loss, const char *until, FILE *out)
+{
+    char text[CW_NUMBER_SIZE];
+    uint64_t untimed[CW_TRACE_KIND__COUNT + 1] = {0};
+    memcpy(untimed, t->untimed, sizeof t->untimed);
+    fprintf(out, "Lost%s: ", until);
+    if (loss->missing) {
+        fprintf(out, "%s row%s not here", cw_terminal_integer(loss->missing, text),
+                loss->missing == 1 ? " is" : "s are");
+        put_kinds(out, loss->of);
+    }
+    if (loss->untimed) {
+        fprintf(out, "%s%s%s no times", loss->missing ? ", and " : "", cw_terminal_integer(loss->untimed, text),
+                loss->untimed == 1 ? " has" : " have");
+        put_kinds(out, untimed);
+    }
+    fputs(".\n", out);
+}
+
+/* Prints whose last rows are lost. */
+static void put_cut(const struct cw_timeline *t, const struct loss *loss, FILE *out)
+{
+    if (!t->data->complete)
+        fputs("The file lacks its end: the last launches are missing.\n", out);
+    else if (loss->cut)
+        fprintf(out, "%" PRIu32 " of %" PRIu32 " processes ended before %s had sent all: the last rows are lost.\n",
+                loss->cut, t->trace->process_count, loss->cut == 1 ? "it" : "they");
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct cw_timeline_window *a = left, *b = right;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+/* If processes did not run at one time, their idle GPUs mean little. */
+static void put_apart(const struct cw_timeline *t, FILE *out)
+{
+    struct cw_timeline_window *spans = calloc((size_t)t->trace->process_count + 1, sizeof *spans);
+    char text[CW_TIME_TEXT_SIZE];
+    double between = 0;
+    uint64_t until = 0;
+    if (!spans)
+        return;
+    cw_timeline_spans(t, spans);
+    qsort(spans, t->trace->process_count, sizeof *spans, by_start);
+    for (uint32_t i = 0; i < t->trace->process_count; i++) {
+        if (!spans[i].start)
+            continue;
+        between += until && spans[i].start > until ? (double)(spans[i].start - until) : 0;
+        until = spans[i].end > until ? spans[i].end : until;
+    }
+    if (between > 0.5 * (double)(t->end - t->start))
+        fprintf(out, "The processes did not run at the same time: for %s no process ran.\n",
+                cw_terminal_time(between, text));
+    free(spans);
+}
+
+void cw_timeline_put_loss(const struct cw_timeline *t, FILE *out)
+{
+    const struct loss loss = find_loss(t);
+    const char *until = t->data->complete ? "" : ", as far as the file goes";
+    char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE];
+    if (cw_timeline_unopened(t))
+        cw_text_print(out, "No window opened (%s): nothing was traced.\n", cw_timeline_unopened(t));
+    else if (loss.missing || loss.untimed)
+        put_missing(t, &loss, until, out);
+    else if (loss.known)
+        fprintf(out, "%s%s: %s kernels were launched, and all are here%s%s%s.\n",
+                loss.cut || *until ? "Known" : "Nothing was lost", until, cw_terminal_integer(loss.kernels, a),
+                loss.of_graphs ? "; " : "", loss.of_graphs ? cw_terminal_integer(loss.of_graphs, b) : "",
+                loss.of_graphs ? " more ran in CUDA graphs" : "");
+    else if (is_empty(t))
+        fputs("No event to record happened while it was traced.\n", out);
+    else
+        fputs("Losses are not known: the file has no books.\n", out);
+    put_cut(t, &loss, out);
+    put_apart(t, out);
+    if (t->window_count) {
+        double traced = 0;
+        char text[CW_TIME_TEXT_SIZE];
+        for (uint32_t i = 0; i < t->window_count; i++)
+            traced += (double)((t->windows[i].end < t->end ? t->windows[i].end : t->end) - t->windows[i].start);
+        fprintf(out, "Traced in %s window%s, %s in all.\n", cw_terminal_integer(t->window_count, a),
+                t->window_count == 1 ? "" : "s", cw_terminal_time(traced, text));
+    }
+}
+
+/* ---- contents ---------------------------------------------------------------------------------------------------- */
 
 /* Bytes of the blocks of a kind. */
 static uint64_t bytes_of(const struct cw_trace *trace, uint32_t kind)
@@ -18,8 +182,7 @@ static uint64_t bytes_of(const struct cw_trace *trace, uint32_t kind)
     return bytes;
 }
 
-/* What `fill` prints, in the line and behind it: lines of a terminal end between words, and the next begin at `column`.
- */
+/* Prints the text of `fill` from `column` on, in lines of the terminal that break between words. */
 static enum cw_status put_words(FILE *out, unsigned column, void (*fill)(const void *of, FILE *words), const void *of)
 {
     char *text = NULL;
@@ -43,7 +206,7 @@ static void fill_fields(const void *of, FILE *words)
         cw_text_print(words, "%s%s", f ? " " : "", kind->fields[f].name);
 }
 
-static enum cw_status put_kinds(const struct cw_timeline *t, FILE *out)
+static enum cw_status put_read_kinds(const struct cw_timeline *t, FILE *out)
 {
     enum { MOST = 48 }; /* of a line before its fields, unless the name is hostile */
     const struct cw_trace *trace = t->trace;
@@ -134,7 +297,7 @@ static void put_worst(const struct cw_timeline *t, uint64_t count, uint64_t all,
     putc('\n', out);
 }
 
-/* No effect comes before its cause: where one does, the clocks of CPU and GPU differ by so much at least. */
+/* No effect comes before its cause. If one seems to, the clocks of CPU and GPU differ by at least that time. */
 static void put_clocks(const struct cw_timeline *t, FILE *out)
 {
     const struct cw_causality c = cw_timeline_check_clocks(t);
@@ -142,7 +305,8 @@ static void put_clocks(const struct cw_timeline *t, FILE *out)
         return;
     fputs("clocks of CPU and GPU:\n", out);
     put_worst(t, c.early, c.launches, c.most_early, c.earliest, "ran before the call that launched them", out);
-    put_worst(t, c.late, c.waits, c.most_late, c.latest, "synchronizations ended before what they waited for", out);
+    put_worst(t, c.late, c.waits, c.most_late, c.latest, "synchronizations ended before the work that they waited for",
+              out);
 }
 
 enum cw_status cw_timeline_show(const struct cw_timeline *t, FILE *out, struct cw_error *err)
@@ -151,7 +315,7 @@ enum cw_status cw_timeline_show(const struct cw_timeline *t, FILE *out, struct c
     enum cw_status status = put_processes(t, out);
     cw_text_print(out, "span:      %s\n", cw_terminal_time((double)(t->end - t->start), text));
     if (status == CW_OK)
-        status = put_kinds(t, out);
+        status = put_read_kinds(t, out);
     put_books(t, out);
     put_clocks(t, out);
     return status == CW_OK ? CW_OK : cw_error_nomem(err);

@@ -1,14 +1,13 @@
-/* Rows of a trace as tables for files: one for each kind, of which the blocks are read again as rows are asked for. */
+#include "eval/output/timeline_output.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/output/timeline_output.h"
-
 enum { MOST_COLUMNS = 64 };
 
-/* Where a cell comes from, beside the fields of the row: what a timeline has joined to it. */
+/* The source of a cell: a field of the row, or a fact that the timeline joined to it. */
 enum source {
     OF_ROW,   /* the field */
     OF_SHAPE, /* the field of a kernel's launch_shape */
@@ -16,7 +15,7 @@ enum source {
     RANK,
     CALL_START,
     CALL_THREAD,
-    OTHER_THREAD, /* 1: the ranges of `nvtx` are those of another thread */
+    OTHER_THREAD, /* 1: another thread opened the ranges of `nvtx` */
     NVTX
 };
 
@@ -26,7 +25,7 @@ struct column {
     enum cw_trace_type type;
 };
 
-/* A cell as a number or a text, and what HDF5 has of a text: its index. Times are signed. */
+/* A cell as a number or a text, with the index of the text for HDF5. Times are signed. */
 struct cell {
     union {
         uint64_t number;
@@ -51,7 +50,7 @@ struct kind_rows {
     struct cell cells[MOST_COLUMNS];
     const struct places *places; /* of the kind's list */
     uint32_t item;               /* of the row, or CW_TIMELINE_NONE */
-    /* the block that is read, the row of it that comes next, and the row of the table that it is */
+    /* the current block, its next row, and the number of that row in the table */
     size_t block;
     uint32_t row;
     uint64_t at;
@@ -68,12 +67,12 @@ struct places {
     uint32_t *items;
 };
 
-/* What the tables share: one of them is gone through at a time. */
+/* State that the tables share; one of them is read at a time. */
 struct cw_timeline_tables {
     const struct cw_timeline *t;
     struct places places[LISTS]; /* of the lists that have a table */
     struct cw_trace_buffer buffer;
-    const size_t *reading; /* whose block the buffer has */
+    const size_t *reading; /* the reader of the block in the buffer */
     enum cw_status status; /* why a block cannot be read */
     struct cw_error *err;
 };
@@ -105,7 +104,7 @@ static enum list list_of(enum cw_trace_kind kind)
     }
 }
 
-/* NVTX ranges are around what these have. */
+/* Whether the items of a kind lie in NVTX ranges. */
 static bool has_path(enum cw_trace_kind kind)
 {
     const enum list list = list_of(kind);
@@ -126,7 +125,7 @@ static bool is_kept(const struct kind_rows *k)
     return !of || (k->item != CW_TIMELINE_NONE && of[list == RANGES ? k->t->ranges[k->item].path : k->item]);
 }
 
-/* How many rows the blocks of a list have. */
+/* Counts the rows of a list's blocks. */
 static uint32_t find_firsts(const struct cw_timeline *t, enum list list, uint32_t *firsts)
 {
     uint32_t count = 0;
@@ -243,7 +242,7 @@ static struct cell row_cell(const struct kind_rows *k, const struct column *c, u
     }
     case CW_TRACE_TIME:
         return (struct cell){.as.number = value ? value : CW_TRACE_SIGNED_UNKNOWN};
-    default: /* the bits of a real that is not known are those of no number */
+    default: /* an unknown real has the bits of an unknown number */
         return (struct cell){.as.number = value};
     }
 }
@@ -304,8 +303,8 @@ static void go_to_start(struct kind_rows *k)
     k->is_read = false;
 }
 
-/* Goes to the next row that is kept, from `row` on; false at the end and after a failure. The timeline has read the
- * blocks of some kinds alone: rows of others may turn out here to be damaged. */
+/* Goes to the next kept row, from `row` on; false at the end and after a failure. The timeline has read the blocks of
+ * some kinds only, so rows of others may turn out damaged here. */
 static bool find_row(struct kind_rows *k)
 {
     const struct cw_trace *trace = k->t->trace;
@@ -374,8 +373,8 @@ static void add_columns(struct kind_rows *k)
         add_column(k, NVTX, CW_FIELD__COUNT, CW_TRACE_TEXT);
 }
 
-/* Counts the rows, and drops columns of which nothing is known in any of them; where none is kept, of all rows, and
- * where there are none, no column. */
+/* Counts the kept rows, and drops columns without a known cell in them. If no row is kept, all rows decide; if there
+ * are no rows, all columns stay. */
 static uint64_t look_through(struct kind_rows *k)
 {
     bool known[MOST_COLUMNS] = {false};
@@ -418,23 +417,21 @@ static enum cw_cell_type cell_type(enum cw_trace_type type)
                                                               : CW_CELL_KNOWN;
 }
 
-static const struct cw_output_flags *flags_of(const struct column *c)
+/* Bits of CW_FIELD_THROTTLE, in the order of the management library. */
+static const char limits[] =
+    "idle application_clocks power_limit hardware sync_boost heat hardware_heat hardware_power display";
+
+static const char *meanings_of(const struct column *c)
 {
-    static const uint64_t numbers[] = {0, 1}, bits[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-    static const struct cw_output_flags answers = {"no yes", false, 2,
-                                                   numbers}, /* as the management library has them */
-        limits = {"idle application_clocks power_limit hardware sync_boost heat hardware_heat hardware_power display",
-                  true, sizeof bits / sizeof *bits, bits};
-    if (c->source == OTHER_THREAD)
-        return &answers;
-    if (c->source != OF_ROW)
-        return NULL;
-    return c->field == CW_FIELD_THROTTLE                                        ? &limits
-           : c->field == CW_FIELD_ASYNC || c->field == CW_FIELD_DEVICE_LAUNCHED ? &answers
-                                                                                : NULL;
+    const bool of_row = c->source == OF_ROW;
+    return of_row && c->field == CW_FIELD_THROTTLE ? limits
+           : c->source == OTHER_THREAD ||
+                   (of_row && (c->field == CW_FIELD_ASYNC || c->field == CW_FIELD_DEVICE_LAUNCHED))
+               ? "no yes"
+               : NULL;
 }
 
-/* Whose clock has told the time: that of a launch is another on the GPU than in the program. */
+/* Names the clock of a time: a launch has one time on the GPU and another in the program. */
 static const char *long_name_of(const struct kind_rows *k, const struct column *c)
 {
     const enum list list = list_of(k->kind);
@@ -448,7 +445,7 @@ static const char *long_name_of(const struct kind_rows *k, const struct column *
                            : NULL;
 }
 
-/* Of a text HDF5 has the index: /timeline/text/name, and of nvtx /timeline/text/path. */
+/* HDF5 has the index of a text: in /timeline/text/name, and of nvtx in /timeline/text/path. */
 static size_t show_columns(struct kind_rows *k)
 {
     const unsigned files = CW_TO_CSV | CW_TO_JSON;
@@ -467,7 +464,8 @@ static size_t show_columns(struct kind_rows *k)
                                                : column->source <= OF_SHAPE  ? cw_trace_field_unit(column->field)
                                                                              : NULL,
                                       .long_name = long_name_of(k, column),
-                                      .flags = flags_of(column)};
+                                      .meanings = meanings_of(column),
+                                      .bits = meanings_of(column) == limits};
         if (indexed)
             k->shown[count++] =
                 (struct cw_output_column){name, CW_CELL_U32, CW_TO_HDF5, at + offsetof(struct cell, index),
@@ -604,7 +602,7 @@ void cw_timeline_tables_free(struct cw_timeline_tables *tables)
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
-/* The device of a group, where all of it is on one. */
+/* The device of a group that is on one alone. */
 static uint64_t device_of(const struct cw_timeline_groups *groups, const struct cw_timeline_group *g)
 {
     const struct cw_timeline *t = groups->t;
@@ -628,7 +626,7 @@ enum cw_group_kind cw_timeline_group_kind(enum cw_timeline_by by)
 struct cw_group_row cw_timeline_group_row(const struct cw_timeline_groups *groups, uint32_t group)
 {
     const struct cw_timeline_group *g = &groups->items[group];
-    const bool ran = g->count, opened = g->ranges; /* of nothing no time is known */
+    const bool ran = g->count, opened = g->ranges; /* times are unknown without items */
     const bool kernel = groups->by == CW_TIMELINE_BY_KERNEL && groups->t->gpu[g->first].kind == CW_TRACE_KERNEL;
     const double mean = ran ? cw_timeline_group_mean(g) : NAN;
     return (struct cw_group_row){.name = "",
@@ -694,5 +692,47 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
                                                                      .row_count = rows->count,
                                                                      .row = cw_output_array,
                                                                      .content = records};
+    return CW_OK;
+}
+
+enum cw_status cw_timeline_rows_make(struct cw_timeline_rows *rows, const struct cw_timeline *t, enum cw_timeline_by by,
+                                     const struct cw_timeline_keep *keep, size_t top, struct cw_arena *arena,
+                                     struct cw_error *err)
+{
+    *rows = (struct cw_timeline_rows){0};
+    CW_TRY(cw_timeline_group(&rows->groups, by, t, keep, arena, err));
+    rows->rows = cw_arena_alloc(arena, rows->groups.count, sizeof *rows->rows);
+    if (!rows->rows)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < rows->groups.count; i++)
+        rows->rows[rows->count++] = i;
+    if (top && rows->count > top) {
+        rows->left = rows->count - (uint32_t)top;
+        rows->count = (uint32_t)top;
+    }
+    return CW_OK;
+}
+
+enum cw_status cw_timeline_sections_make(struct cw_timeline_sections *s, const struct cw_timeline *t,
+                                         const struct cw_timeline_keep *keep, const struct cw_timeline_window *within,
+                                         uint32_t within_count, size_t top, struct cw_arena *arena,
+                                         struct cw_error *err)
+{
+    const struct {
+        struct cw_timeline_rows *rows;
+        enum cw_timeline_by by;
+        bool wanted;
+    } lists[] = {{&s->copies, CW_TIMELINE_BY_COPY, true},
+                 {&s->ranges, CW_TIMELINE_BY_NVTX, t->range_count},
+                 {&s->streams, CW_TIMELINE_BY_STREAM, t->stream_count > 1},
+                 {&s->processes, CW_TIMELINE_BY_PROCESS, t->trace->process_count > 1},
+                 {&s->calls, CW_TIMELINE_BY_CALL, true}};
+    *s = (struct cw_timeline_sections){0};
+    CW_TRY(cw_timeline_use(&s->usage, t, within, within_count, arena, err));
+    if (!within)
+        CW_TRY(cw_timeline_find_extra(&s->extra, t, arena, err));
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i].wanted)
+            CW_TRY(cw_timeline_rows_make(lists[i].rows, t, lists[i].by, keep, top, arena, err));
     return CW_OK;
 }

@@ -10,23 +10,163 @@
 #include "eval/output/capture.h"
 #include "eval/output/terminal.h"
 
-/* ---- what it is ------------------------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-static bool is_alike(const struct cw_counter_data *data)
+struct list {
+    const struct cw_timeline_rows *rows;
+    const struct cw_group_column *columns[CW_CELLS]; /* NULL: the bandwidth, which files leave to their readers */
+};
+
+/* Names the slowest of several ranges behind their name, if there is room for both. */
+static void put_slowest(const struct cw_timeline_groups *groups, uint32_t group, size_t room, char name[CW_SHORT_SIZE])
 {
-    const char *first = data->device_count ? cw_device_attribute(&data->devices[0], "name") : NULL;
-    for (uint32_t i = 1; i < data->device_count; i++) {
-        const char *name = cw_device_attribute(&data->devices[i], "name");
-        if (!name || !first || strcmp(name, first) != 0)
-            return false;
-    }
-    return first;
+    const struct cw_timeline *t = groups->t;
+    const size_t used = strlen(name);
+    char numbers[CW_TIMELINE_NAME_SIZE], time[CW_TIME_TEXT_SIZE];
+    cw_timeline_group_slowest(groups, group, numbers);
+    if (*numbers)
+        snprintf(name + used, CW_SHORT_SIZE - used, " (slowest: %.100s)", numbers);
+    else
+        snprintf(name + used, CW_SHORT_SIZE - used, " (slowest at %s)",
+                 cw_terminal_time((double)(t->ranges[groups->items[group].slowest].start - t->start), time));
+    if (room && cw_text_columns(name) > room)
+        name[used] = 0;
 }
 
-static void put_what(const struct cw_text_page *p)
+/* Graphs have no name, so the longest item tells them apart. */
+static void put_longest(const struct cw_timeline *t, const struct cw_timeline_gpu *g, char name[CW_SHORT_SIZE])
 {
-    const struct cw_counter_data *data = p->t->data;
-    const char *simulated = data->device_count ? cw_device_attribute(&data->devices[0], "simulated") : NULL;
+    const size_t used = strlen(name);
+    char kernel[CW_SHORT_SIZE];
+    snprintf(name + used, CW_SHORT_SIZE - used, ", longest: %.300s",
+             g->kind == CW_TRACE_KERNEL ? cw_shorten(t->names[g->name].shown, 40, kernel)
+                                        : cw_trace_kinds[g->kind].name);
+}
+
+/* Groups that ran in no range, or were traced without their nodes, have none of these numbers. */
+static bool is_unknown(const struct cw_timeline_groups *groups, const struct cw_group_column *c,
+                       const struct cw_group_row *row)
+{
+    const size_t at = c->column.offset;
+    return isnan(cw_group_column_value(c, row)) ||
+           (at == offsetof(struct cw_group_row, share) && !(groups->total > 0)) ||
+           (at == offsetof(struct cw_group_row, ranges) && !row->ranges) ||
+           (at == offsetof(struct cw_group_row, nodes) && !row->nodes) ||
+           (at == offsetof(struct cw_group_row, launches) && groups->by == CW_TIMELINE_BY_GRAPH && !row->nodes);
+}
+
+static void fill_cell(const struct cw_timeline_groups *groups, const struct cw_group_column *c,
+                      const struct cw_group_row *row, struct cw_text_lines *l)
+{
+    char text[CW_TIME_TEXT_SIZE];
+    if (!c) {
+        cw_cell_amount(l, row->total > 0 ? row->bytes / (row->total / 1e9) : 0, "bytes/s");
+    } else if (is_unknown(groups, c, row)) {
+        cw_cell_none(l);
+    } else {
+        cw_cell_put(l, cw_group_column_text(c, row, text), cw_group_column_value(c, row));
+    }
+}
+
+static void fill_group(struct cw_text_lines *l, uint32_t row)
+{
+    const struct list *list = l->content;
+    const struct cw_timeline_groups *groups = &list->rows->groups;
+    const struct cw_timeline_group *g = &groups->items[list->rows->rows[row]];
+    const struct cw_group_row numbers = cw_timeline_group_row(groups, list->rows->rows[row]);
+    for (size_t k = 0; k < l->count; k++)
+        fill_cell(groups, list->columns[k], &numbers, l);
+    char name[CW_TIMELINE_NAME_SIZE];
+    cw_elide(cw_timeline_group_name(groups, list->rows->rows[row], name), l->text, sizeof l->text);
+    if (cw_timeline_by_ranges(groups->by) && g->ranges > 1)
+        put_slowest(groups, list->rows->rows[row], (size_t)l->room, l->text);
+    if (groups->by == CW_TIMELINE_BY_GRAPH && g->nodes > 1)
+        put_longest(groups->t, &groups->t->gpu[g->first], l->text);
+}
+
+/* `what`: the rows in the plural. */
+static void tell_left(struct cw_text_lines *l, const struct cw_timeline_rows *rows, const char *what)
+{
+    const size_t length = strlen(what), end = strcmp(what, "processes") == 0 ? 2 : 1;
+    char text[CW_NUMBER_SIZE];
+    if (rows->left)
+        snprintf(l->left, sizeof l->left, "and %.30s more %.*s", cw_terminal_integer(rows->left, text),
+                 (int)(rows->left == 1 ? length - end : length), what);
+}
+
+static bool has_failed(const struct cw_timeline_rows *rows)
+{
+    for (uint32_t i = 0; i < rows->count; i++)
+        if (rows->groups.items[rows->rows[i]].failed)
+            return true;
+    return false;
+}
+
+static void tell_others(struct cw_text_lines *l, const struct cw_timeline_groups *groups)
+{
+    char text[CW_NUMBER_SIZE];
+    if (groups->other_thread)
+        snprintf(l->note, sizeof l->note,
+                 "%.30s launch%s came from threads without a range, and count%s for the only thread that had one.",
+                 cw_terminal_integer(groups->other_thread, text), groups->other_thread == 1 ? "" : "es",
+                 groups->other_thread == 1 ? "s" : "");
+}
+
+/* Chooses the columns of a list in a terminal of this width; `items`: the title of a column of counts. */
+static void choose_columns(struct cw_text_lines *l, struct list *list, const struct cw_text_page *p, const char *items)
+{
+    const struct cw_timeline_rows *rows = list->rows;
+    const enum cw_timeline_by by = rows->groups.by;
+    const unsigned width = p->o->wide || !p->style->width ? 1000 : p->style->width;
+    const bool graphs = by == CW_TIMELINE_BY_GRAPH, copies = by == CW_TIMELINE_BY_COPY;
+    const bool timed = cw_timeline_by_ranges(by) || graphs;
+    const struct {
+        const char *name, *title; /* NULL: its name */
+        bool shown;
+    } all[] = {{"ranges", graphs ? items : NULL, timed},
+               {"wall", NULL, timed && width >= 112},
+               {"fastest", NULL, timed && width >= 124},
+               {"median", NULL, timed},
+               {"slowest", NULL, timed},
+               {"launches", graphs ? "nodes run" : items, true},
+               {"nodes", NULL, graphs},
+               {"total", NULL, true},
+               {"share", NULL, true},
+               {"self", NULL, cw_timeline_by_ranges(by) && width >= 96},
+               {"mean", NULL, !timed},
+               {"least", NULL, !timed && !copies && width >= 96},
+               {"greatest", NULL, !timed && !copies},
+               {"bytes", NULL, copies},
+               {"bandwidth", NULL, copies},
+               {"failed", NULL, has_failed(rows)}};
+    for (size_t i = 0; i < sizeof all / sizeof *all && l->count < CW_CELLS; i++)
+        if (all[i].shown) {
+            list->columns[l->count] =
+                cw_group_column_find(cw_timeline_group_kind(by), all[i].name, strlen(all[i].name));
+            l->columns[l->count++] = all[i].title ? all[i].title : all[i].name;
+        }
+}
+
+static void put_list(const struct cw_text_page *p, const char *title, const struct cw_timeline_rows *rows,
+                     const char *items, const char *name, const char *more)
+{
+    struct list list = {.rows = rows};
+    struct cw_text_lines l = {.fill = fill_group, .name = name, .rows = rows->count, .content = &list};
+    l.names = cw_timeline_by_ranges(rows->groups.by) ? CW_NAMES_PATHS
+              : rows->groups.by == CW_TIMELINE_BY_KERNEL || rows->groups.by == CW_TIMELINE_BY_FAMILY
+                  ? CW_NAMES_FUNCTIONS
+                  : CW_NAMES_WORDS;
+    choose_columns(&l, &list, p, items);
+    tell_left(&l, rows, more);
+    if (l.names == CW_NAMES_PATHS)
+        tell_others(&l, &rows->groups);
+    p->put(p, title, &l);
+}
+
+/* ---- summary ----------------------------------------------------------------------------------------------------- */
+
+static void put_program(const struct cw_text_page *p)
+{
     const char *program = p->t->trace->process_count ? cw_timeline_attribute(p->t, 0, "program") : NULL;
     const char *host = p->t->trace->process_count ? cw_timeline_attribute(p->t, 0, "host") : NULL;
     const char *last = program ? strrchr(program, '/') : NULL;
@@ -34,13 +174,8 @@ static void put_what(const struct cw_text_page *p)
     if (program)
         cw_text_print(p->out, "%.60s%s%.40s, ", last && last[1] ? last + 1 : program, host ? " on " : "",
                       host ? host : "");
-    if (data->device_count > 1)
-        cw_text_print(p->out, "%" PRIu32 " %s", data->device_count, is_alike(data) ? "x " : "devices");
-    if (data->device_count == 1 || is_alike(data))
-        cw_text_print(p->out, "%s", is_alike(data) ? cw_device_attribute(&data->devices[0], "name") : "a device");
-    cw_text_print(p->out, " (%s%s)%s\n", data->schema.chip,
-                  simulated && strcmp(simulated, "yes") == 0 ? ", simulated" : "",
-                  data->complete ? "" : ", incomplete: the file lacks its end");
+    cw_capture_put_devices(p->t->data, p->t->data->device_count, p->out);
+    fputs(p->t->data->complete ? "\n" : ", incomplete: the file lacks its end\n", p->out);
 }
 
 static void put_number(FILE *out, uint64_t count, const char *one, const char *many)
@@ -49,7 +184,7 @@ static void put_number(FILE *out, uint64_t count, const char *one, const char *m
     fprintf(out, "%s %s", cw_terminal_integer(count, text), count == 1 ? one : many);
 }
 
-/* "12 of 1,026 kernels" where some are chosen. */
+/* "12 of 1,026 kernels" if only some are shown. */
 static void put_kind(const struct cw_text_page *p, enum cw_trace_kind kind, const char *one, const char *many)
 {
     const struct cw_timeline *t = p->t;
@@ -92,14 +227,14 @@ struct latencies {
     const char *names[2];
 };
 
-static void fill_latency(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+static void fill_latency(struct cw_text_lines *l, uint32_t row)
 {
     const struct latencies *all = l->content;
     const struct cw_latency *latency = all->list[row];
-    cw_cell_count(latency->count, &line->cells[0]);
+    cw_cell_count(l, latency->count);
     for (int p = 0; p < CW_LATENCY__COUNT; p++)
-        cw_cell_time((double)latency->within[p], &line->cells[1 + p]);
-    snprintf(line->name, sizeof line->name, "%s", all->names[row]);
+        cw_cell_time(l, (double)latency->within[p]);
+    snprintf(l->text, sizeof l->text, "%s", all->names[row]);
 }
 
 static void put_latencies(const struct cw_text_page *p)
@@ -121,19 +256,19 @@ static void put_latencies(const struct cw_text_page *p)
         p->put(p, "From the call that launched a kernel to its start", &l);
 }
 
-static void fill_memory(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+static void fill_memory(struct cw_text_lines *l, uint32_t row)
 {
     const struct cw_memory_use *m = &l->page->o->sections->extra.memory[row];
     const struct cw_timeline *t = l->page->t;
     char device[32] = "";
     if (m->device != CW_NO_TRACE_DEVICE)
         snprintf(device, sizeof device, ", GPU %" PRIu32, t->data->devices[m->device].index);
-    cw_cell_amount(m->most, "bytes", &line->cells[0]);
-    cw_cell_time((double)(m->most_at > t->start ? m->most_at - t->start : 0), &line->cells[1]);
-    cw_cell_amount(m->now, "bytes", &line->cells[2]);
-    cw_cell_count(m->allocations, &line->cells[3]);
-    cw_cell_count(m->frees, &line->cells[4]);
-    snprintf(line->name, sizeof line->name, "%.100s, process %" PRIu32 "%s%s", t->names[m->memory].text,
+    cw_cell_amount(l, m->most, "bytes");
+    cw_cell_time(l, (double)(m->most_at > t->start ? m->most_at - t->start : 0));
+    cw_cell_amount(l, m->now, "bytes");
+    cw_cell_count(l, m->allocations);
+    cw_cell_count(l, m->frees);
+    snprintf(l->text, sizeof l->text, "%.100s, process %" PRIu32 "%s%s", t->names[m->memory].text,
              t->trace->processes[m->process].pid, t->process_marks[m->process], device);
 }
 
@@ -153,25 +288,22 @@ static void put_memory(const struct cw_text_page *p)
         p->put(p, "Memory that was allocated while it was traced", &l);
 }
 
-static void fill_environment(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+static void fill_environment(struct cw_text_lines *l, uint32_t row)
 {
     static const enum cw_reading shown[] = {CW_READING_SM_CLOCK, CW_READING_MEMORY_CLOCK, CW_READING_TEMPERATURE,
                                             CW_READING_POWER};
     const struct cw_environment *e = &l->page->o->sections->extra.environment[row];
-    size_t k = 0;
-    for (; k < sizeof shown / sizeof *shown; k++) {
+    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
         const struct cw_reading_range *r = &e->of[shown[k]];
-        char *text = line->cells[k].text;
-        line->cells[k].value = r->greatest;
-        if (!r->count)
-            cw_cell_none(&line->cells[k]);
-        else if (r->least == r->greatest)
-            snprintf(text, CW_CELL_SIZE, "%.0f", r->least);
+        char text[CW_CELL_SIZE];
+        snprintf(text, CW_CELL_SIZE, r->least == r->greatest ? "%.0f" : "%.0f..%.0f", r->least, r->greatest);
+        if (r->count)
+            cw_cell_put(l, text, r->greatest);
         else
-            snprintf(text, CW_CELL_SIZE, "%.0f..%.0f", r->least, r->greatest);
+            cw_cell_none(l);
     }
-    cw_cell_percent(cw_part_of((double)e->throttled, (double)e->readings), &line->cells[k]);
-    cw_text_device_name(l->page, e->device, line->name, sizeof line->name);
+    cw_cell_percent(l, cw_part_of((double)e->throttled, (double)e->readings));
+    cw_text_device_name(l->page, e->device, l->text, sizeof l->text);
 }
 
 static void put_environment(const struct cw_text_page *p)
@@ -195,15 +327,14 @@ void cw_text_put_sections(const struct cw_text_page *p)
         const char *items, *name, *more;
     } lists[] = {
         {"Copies and memsets", &s->copies, "copies", "which", "kinds"},
-        {"NVTX ranges, and the time on the GPU of what was launched in them", &s->ranges, "launches", "NVTX range",
-         "ranges"},
+        {"NVTX ranges, and the time on the GPU of their launches", &s->ranges, "launches", "NVTX range", "ranges"},
         {"Time on the GPU, by stream", &s->streams, "launches", "stream", "streams"},
         {"Time on the GPU, by process", &s->processes, "launches", "process", "processes"},
         {"Time in calls of CUDA, of all threads", &s->calls, "calls", "call", "calls"},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].rows->count)
-            cw_text_put_list(p, lists[i].title, lists[i].rows, lists[i].items, lists[i].name, lists[i].more);
+            put_list(p, lists[i].title, lists[i].rows, lists[i].items, lists[i].name, lists[i].more);
     if (p->o->within)
         return;
     put_latencies(p);
@@ -211,7 +342,7 @@ void cw_text_put_sections(const struct cw_text_page *p)
     put_environment(p);
 }
 
-/* What is below is not of all the trace. */
+/* Tells that the numbers below are of a part of the trace. */
 static void put_within(const struct cw_text_page *p)
 {
     char text[CW_TIME_TEXT_SIZE], number[CW_NUMBER_SIZE];
@@ -220,7 +351,7 @@ static void put_within(const struct cw_text_page *p)
         return;
     for (uint32_t i = 0; i < p->o->within_count; i++)
         sum += (double)(p->o->within[i].end - p->o->within[i].start);
-    fprintf(p->out, "Only what was launched in ranges of --range, which were open %s time%s for %s in all.\n",
+    fprintf(p->out, "Only launches in ranges of --range, which were open %s time%s for %s in all.\n",
             cw_terminal_integer(p->o->within_count, number), p->o->within_count == 1 ? "" : "s",
             cw_terminal_time(sum, text));
 }
@@ -236,7 +367,7 @@ static void put_footer(const struct cw_text_page *p)
               "For other programs: -o FILE.h5, -o FILE.json, -o FILE.csv --kind KIND.\n"
               "In a browser: -o FILE.html. In Perfetto: -o FILE.pftrace.\n",
               p->out);
-    cw_text_print(p->out, "What was recorded and lost, by kind: metric-eval show %s\n", p->o->words);
+    cw_text_print(p->out, "Recorded and lost rows, by kind: metric-eval show %s\n", p->o->words);
 }
 
 static const char *items_of(enum cw_timeline_by by)
@@ -247,7 +378,7 @@ static const char *items_of(enum cw_timeline_by by)
                                                                       : "launches";
 }
 
-/* Of graphs, launches of them. */
+/* The items of a list; of graphs, their launches. */
 static uint64_t count_items(const struct cw_timeline_groups *groups)
 {
     uint64_t launches = 0;
@@ -268,15 +399,15 @@ void cw_text_put_main_list(const struct cw_text_page *p)
              by == CW_TIMELINE_BY_CALL ? "Time in calls" : "Time on the GPU", names[by],
              cw_terminal_time(list->groups.total, text), cw_terminal_integer(count_items(&list->groups), number),
              items_of(by));
-    /* quiet, a list alone needs no title */
-    cw_text_put_list(p, !p->o->sections && p->style->quiet ? NULL : title, list, items_of(by), names[by], "rows");
+    /* a quiet list alone needs no title */
+    put_list(p, !p->o->sections && p->style->quiet ? NULL : title, list, items_of(by), names[by], "rows");
 }
 
 void cw_timeline_print(const struct cw_timeline_output *o, const struct cw_terminal_style *style, FILE *out)
 {
     const struct cw_text_page p = {o, o->t, style, out, cw_text_put_lines, NULL};
     if (!style->quiet) {
-        put_what(&p);
+        put_program(&p);
         put_span(&p);
         cw_timeline_put_loss(o->t, out);
         cw_capture_put_filters(o->t->data, out);

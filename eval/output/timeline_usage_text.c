@@ -12,24 +12,22 @@ enum { RANGE_SIZE = 400 };
 
 /* ---- busy and idle ---------------------------------------------------------------------------------------------- */
 
-static void fill_device(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+static void fill_device(struct cw_text_lines *l, uint32_t row)
 {
     const struct cw_device_usage *d = &l->page->o->sections->usage.devices[row];
-    size_t k = 0;
-    cw_cell_percent(cw_part_of(d->busy, d->traced), &line->cells[k++]);
-    cw_cell_percent(cw_part_of(d->idle, d->traced), &line->cells[k++]);
-    cw_cell_percent(cw_part_of(d->work[CW_WORK_COMPUTE], d->traced), &line->cells[k++]);
+    cw_cell_percent(l, cw_part_of(d->busy, d->traced));
+    cw_cell_percent(l, cw_part_of(d->idle, d->traced));
+    cw_cell_percent(l, cw_part_of(d->work[CW_WORK_COMPUTE], d->traced));
     for (enum cw_gpu_work w = CW_WORK_COMMUNICATE; w < CW_WORK__COUNT; w++) {
-        struct cw_text_cell *cell = &line->cells[k], alone;
+        char all[CW_PERCENT_SIZE], alone[CW_PERCENT_SIZE], text[CW_CELL_SIZE];
+        const double part = cw_part_of(d->work[w], d->traced);
         if (w == CW_WORK_COMMUNICATE && l->count == 4)
             continue;
-        cw_cell_percent(cw_part_of(d->work[w], d->traced), cell);
-        cw_cell_percent(cw_part_of(d->alone[w], d->traced), &alone);
-        const size_t used = strlen(cell->text);
-        snprintf(cell->text + used, CW_CELL_SIZE - used, " (%.10s)", alone.text);
-        k++;
+        cw_terminal_percent(cw_part_of(d->alone[w], d->traced), alone);
+        snprintf(text, sizeof text, "%s (%s)", cw_terminal_percent(part, all), alone);
+        cw_cell_put(l, text, part);
     }
-    cw_text_device_name(l->page, d->device, line->name, sizeof line->name);
+    cw_text_device_name(l->page, d->device, l->text, sizeof l->text);
 }
 
 void cw_text_put_devices(const struct cw_text_page *p)
@@ -70,7 +68,7 @@ const char *const cw_timeline_cause_names[CW_IDLE__COUNT] = {
     [CW_IDLE_END] = "nothing launched",
 };
 
-/* All devices together, and which causes there are, the greatest first. */
+/* The sums of all devices, and the causes, the greatest first. */
 struct idle {
     struct cw_idle_sum sum;
     enum cw_idle_cause order[CW_IDLE__COUNT];
@@ -92,14 +90,14 @@ static struct idle add_idle(const struct cw_timeline_usage *u)
     return all;
 }
 
-static void fill_cause(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+static void fill_cause(struct cw_text_lines *l, uint32_t row)
 {
     const struct idle *all = l->content;
     const enum cw_idle_cause c = all->order[row];
-    cw_cell_percent(cw_part_of(all->sum.causes[c], all->sum.traced), &line->cells[0]);
-    cw_cell_time(all->sum.causes[c], &line->cells[1]);
-    cw_cell_count(all->sum.cause_gaps[c], &line->cells[2]);
-    snprintf(line->name, sizeof line->name, "%s", cw_timeline_cause_texts[c]);
+    cw_cell_percent(l, cw_part_of(all->sum.causes[c], all->sum.traced));
+    cw_cell_time(l, all->sum.causes[c]);
+    cw_cell_count(l, all->sum.cause_gaps[c]);
+    snprintf(l->text, sizeof l->text, "%s", cw_timeline_cause_texts[c]);
 }
 
 void cw_text_put_idle(const struct cw_text_page *p)
@@ -160,7 +158,7 @@ static void add_gaps(struct gaps *gaps, const struct cw_device_usage *d, uint32_
     }
 }
 
-/* What an item is, and in which NVTX range: "softmax_kernel in step/forward". */
+/* Names an item and its NVTX range: "softmax_kernel in step/forward". */
 static void put_item(const struct cw_timeline *t, uint32_t item, char text[CW_SHORT_SIZE])
 {
     char name[CW_SHORT_SIZE];
@@ -179,24 +177,22 @@ static void put_item(const struct cw_timeline *t, uint32_t item, char text[CW_SH
     snprintf(text + used, RANGE_SIZE > used + 1 ? RANGE_SIZE - used : 1, "%s", cw_timeline_path_text(t, g->path, path));
 }
 
-static void fill_gap(const struct cw_text_lines *l, uint32_t row, struct cw_text_line *line)
+static void fill_gap(struct cw_text_lines *l, uint32_t row)
 {
     const struct gaps *gaps = l->content;
     const struct cw_idle_gap *gap = gaps->list[row];
     const struct cw_timeline *t = l->page->t;
     enum cw_idle_cause mostly = 0;
-    size_t k = 0;
     for (enum cw_idle_cause c = 0; c < CW_IDLE__COUNT; c++)
         mostly = gap->causes[c] > gap->causes[mostly] ? c : mostly;
-    cw_cell_time((double)(gap->start - t->start), &line->cells[k++]);
+    cw_cell_time(l, (double)(gap->start - t->start));
     if (l->count == 4) {
         const uint32_t device = gaps->devices[row];
-        cw_cell_count(device == CW_NO_TRACE_DEVICE ? 0 : t->data->devices[device].index, &line->cells[k++]);
+        cw_cell_count(l, device == CW_NO_TRACE_DEVICE ? 0 : t->data->devices[device].index);
     }
-    cw_cell_time(gap_length(gap), &line->cells[k++]);
-    line->cells[k].value = NAN;
-    strcpy(line->cells[k].text, cw_timeline_cause_names[mostly]);
-    put_item(t, gap->after, line->name);
+    cw_cell_time(l, gap_length(gap));
+    cw_cell_put(l, cw_timeline_cause_names[mostly], NAN);
+    put_item(t, gap->after, l->text);
 }
 
 void cw_text_put_gaps(const struct cw_text_page *p)

@@ -111,7 +111,7 @@ function jobOverview() {
   return make("div", {}, make("dl", {class: "cards"}, cards.map(([title, value, note]) => make("div", {}, make("dt", {}, title), make("dd", {}, value, make("small", {}, note))))),
     told.length ? make("ul", {class: "notices"}, told.map(text => make("li", {}, text))) : null,
     panel("Slow ranks", waited.length ? make("ul", {}, waited) : null, slowRanks.length ? slowTable(slowestOf(), "slow ranks")
-      : waited.length ? null : make("p", {class: "quiet"}, "No rank is slower than the others by more than they differ.")),
+      : waited.length ? null : make("p", {class: "quiet"}, "No rank is slower than the others beyond their usual difference.")),
     panel(waits ? "Time outside of kernels that wait for other ranks" : "GPU time", chartOfRanks(jobRanks.map(r => r.work), formatTime)),
     waits ? panel("Time in kernels that wait for other ranks", chartOfRanks(jobRanks.map(r => r.waits), formatTime)) : null,
     jobRanks.some(r => r.clock !== null) ? panel("Clock of the SMs", chartOfRanks(jobRanks.map(r => r.clock ?? NaN), clockText)) : null);

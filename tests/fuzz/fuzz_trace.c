@@ -5,7 +5,7 @@
 
 #include "eval/compare/timeline_as_ranges.h"
 #include "eval/output/chrome.h"
-#include "eval/output/diff.h"
+#include "eval/output/comparison.h"
 #include "eval/output/perfetto.h"
 #include "eval/output/timeline_lanes.h"
 #include "eval/output/timeline_output.h"
@@ -102,13 +102,14 @@ static void put_timeline(const struct cw_timeline *t, struct cw_arena *arena)
 static void put_perfetto(const struct cw_timeline *t, struct cw_arena *arena)
 {
     static FILE *nowhere;
-    struct cw_timeline_lanes_told told;
+    uint64_t crowded;
     struct cw_error err = CW_ERROR_INIT;
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
     struct cw_perfetto *perfetto = nowhere ? cw_perfetto_create(nowhere) : NULL;
     CW_FUZZ_CHECK(perfetto);
-    CW_FUZZ_CHECK(cw_timeline_write_lanes(t, NULL, &cw_perfetto_format, perfetto, &told, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_timeline_write_lanes(t, NULL, NULL, &cw_perfetto_format, perfetto, &crowded, arena, &err) ==
+                  CW_OK);
     CW_FUZZ_CHECK(cw_perfetto_is_whole(perfetto));
     cw_perfetto_free(perfetto);
 }
@@ -117,7 +118,7 @@ static void put_perfetto(const struct cw_timeline *t, struct cw_arena *arena)
 static void put_chrome(const struct cw_timeline *t, struct cw_arena *arena)
 {
     enum { MOST = 10000 };
-    struct cw_timeline_lanes_told told;
+    uint64_t crowded;
     struct cw_error err = CW_ERROR_INIT;
     char *text = NULL;
     size_t size = 0;
@@ -126,7 +127,7 @@ static void put_chrome(const struct cw_timeline *t, struct cw_arena *arena)
     FILE *out = open_memstream(&text, &size);
     struct cw_chrome *chrome = out ? cw_chrome_create(out) : NULL;
     CW_FUZZ_CHECK(chrome);
-    CW_FUZZ_CHECK(cw_timeline_write_lanes(t, NULL, &cw_chrome_format, chrome, &told, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_timeline_write_lanes(t, NULL, NULL, &cw_chrome_format, chrome, &crowded, arena, &err) == CW_OK);
     CW_FUZZ_CHECK(cw_chrome_finish(chrome) == CW_OK);
     cw_chrome_free(chrome);
     CW_FUZZ_CHECK(fclose(out) == 0);
@@ -151,8 +152,7 @@ static void compare_timeline(const struct cw_timeline *t, struct cw_arena *arena
     b.data = &nvtx;
     CW_FUZZ_CHECK(cw_compare(&of, &a, &a, NULL, CW_BY_KERNEL, true, &options, arena, &err) == CW_OK);
     CW_FUZZ_CHECK(cw_compare(&ranges, &b, &b, NULL, CW_BY_KERNEL, true, &options, arena, &err) == CW_OK);
-    const struct cw_diff_trace trace = {.ranges = &ranges};
-    const struct cw_diff_output output = {.of = &of, .top = 10, .trace = &trace};
+    const struct cw_diff_output output = {.of = &of, .top = 10, .traces = true, .ranges = &ranges};
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
     CW_FUZZ_CHECK(nowhere && cw_diff_print(nowhere, &output, &err) == CW_OK);

@@ -262,10 +262,10 @@ static void put_ranges(const struct job *j)
 static enum cw_status write_lanes(const struct job *j, const struct cw_lane_format *format, void *state,
                                   struct cw_error *err)
 {
-    struct cw_timeline_lanes_told told;
+    uint64_t crowded;
     return j->a->data.schema.profiler == CW_PROFILER_PM
-               ? cw_pm_write_lanes(&j->a->result, &j->a->timeline, format, state, &told, j->arena, err)
-               : cw_timeline_write_lanes(&j->a->timeline, NULL, format, state, &told, j->arena, err);
+               ? cw_pm_write_lanes(&j->a->result, &j->a->timeline, format, state, &crowded, j->arena, err)
+               : cw_timeline_write_lanes(&j->a->timeline, NULL, NULL, format, state, &crowded, j->arena, err);
 }
 
 static bool are_lanes(enum cw_status status)
@@ -346,17 +346,16 @@ static void put_samples(const struct job *j)
     struct cw_pm_ranges ranges;
     struct cw_output output;
     struct cw_error err = CW_ERROR_INIT;
-    struct cw_pm_ranges_output by_range = {&j->a->result, &ranges, 0, NULL};
     enum cw_status status = CW_OK;
     if (j->view % 2) {
         evaluate_all(j->a, j->arena);
         status = cw_pm_ranges_make(&ranges, &j->a->result, &j->a->timeline, j->arena, &err);
         CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_USAGE);
-        by_range.shown = status == CW_OK ? ranges.count : 0;
     }
     if (status == CW_OK) {
-        CW_FUZZ_CHECK((j->view % 2 ? cw_output_pm_ranges(&output, &by_range, j->arena, &err)
-                                   : cw_output_samples(&output, &j->a->result, NULL, j->arena, &err)) == CW_OK);
+        CW_FUZZ_CHECK((j->view % 2
+                           ? cw_output_pm_ranges(&output, &j->a->result, &ranges, ranges.count, NULL, j->arena, &err)
+                           : cw_output_samples(&output, &j->a->result, NULL, j->arena, &err)) == CW_OK);
         put(j, &output);
     }
     evaluate_all(j->a, j->arena);
@@ -429,14 +428,13 @@ static void put_joined_samples(const struct job *j, struct capture *trace, struc
     struct cw_error err = CW_ERROR_INIT;
     struct cw_pm_ranges kernels;
     struct cw_output output;
-    struct cw_pm_ranges_output shown = {&samples->result, &kernels, 0, "fuzz"};
     evaluate_all(samples, j->arena);
     const enum cw_status status = cw_pm_kernels_make(&kernels, &samples->result, &trace->timeline, j->arena, &err);
     CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_USAGE);
     if (status != CW_OK)
         return;
-    shown.shown = kernels.count;
-    CW_FUZZ_CHECK(cw_output_pm_ranges(&output, &shown, j->arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_output_pm_ranges(&output, &samples->result, &kernels, kernels.count, "fuzz", j->arena, &err) ==
+                  CW_OK);
     put(j, &output);
 }
 

@@ -106,7 +106,7 @@ TestSuite(lanes, .init = set_up, .fini = tear_down);
 static void add(struct spans *s, enum cw_lane_kind kind, bool flat, uint32_t count_of)
 {
     s->lane = cw_lanes_add(lanes, &(struct cw_lane){.kind = kind, .flat = flat, .parent = CW_NO_LANE, .name = "a"});
-    cw_lanes_source(lanes, &(struct cw_lane_source){count_of, s, time_of, event_of});
+    cw_lanes_source(lanes, count_of, s, time_of, event_of);
 }
 
 static void expect(const char *expected)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "eval/output/rows_text.h"
+#include "eval/output/output.h"
 
 TestSuite(eval_rows_full, .init = set_up, .fini = tear_down);
 
@@ -35,7 +35,7 @@ static char *text_of(uint32_t timed)
     const struct cw_output_rows rows = {
         .data = &data, .groups = &groups, .rows = first, .count = 1, .result = &result, .asked = 1, .sections = &none};
     FILE *out = open_memstream(&text, &size);
-    cr_assert(out && cw_rows_put_full(&result, &rows, &style, out, &err) == CW_OK);
+    cr_assert(out && cw_ranges_print(&result, &rows, &style, out, &err) == CW_OK);
     fclose(out);
     return text;
 }

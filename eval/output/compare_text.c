@@ -1,4 +1,6 @@
 #define _GNU_SOURCE
+#include "eval/output/comparison.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,10 +8,10 @@
 
 #include "base/shorten.h"
 #include "base/text.h"
-#include "eval/output/diff.h"
 #include "eval/output/row_names.h"
 #include "eval/output/terminal.h"
 #include "eval/output/timeline_output.h"
+#include "eval/status.h"
 
 enum {
     WIDTH = 100,
@@ -19,7 +21,7 @@ enum {
     METRIC_REST = 55 /* of a metric's line, beside its name */
 };
 
-/* What is compared, in words. */
+/* The groups that are compared, in words. */
 struct words {
     const char *groups, *one, *many; /* of many a group is made */
     const char *single, *otherwise;
@@ -43,8 +45,8 @@ struct writing {
     const struct words *words;
     FILE *out;
     unsigned width;
-    struct cw_terminal_layout *seen;  /* statuses */
-    const struct cw_row_names *apart; /* of the matches that are shown */
+    bool *seen;                       /* statuses */
+    const struct cw_row_names *names; /* of the matches shown */
 };
 
 /* "1.234 ms", "21.76 kB" */
@@ -71,7 +73,7 @@ static const char *time_text(double ns, bool sign, char text[VALUE_SIZE])
     return text;
 }
 
-/* "+12.3 %" of the value before. */
+/* "+12.3 %" of the first value. */
 static const char *percent_text(double a, double b, char text[VALUE_SIZE])
 {
     const double percent = 100 * (b - a) / fabs(a);
@@ -86,7 +88,7 @@ static const char *percent_text(double a, double b, char text[VALUE_SIZE])
     return text;
 }
 
-/* ---- what the captures are of ----------------------------------------------------------------------------------- */
+/* ---- the captures ------------------------------------------------------------------------------------------------ */
 
 static void put_side(const struct writing *w, const char *which, const char *source, const struct cw_side *side)
 {
@@ -112,10 +114,10 @@ static void put_differences(const struct writing *w)
         other = other || d->other;
     }
     if (other)
-        fputs("Of another chip, device or plan values may differ for that alone.\n", w->out);
+        fputs("Values may differ because of another chip, device or plan alone.\n", w->out);
 }
 
-/* How many launches have no time, which the total lacks. */
+/* How many launches have no time, so that the total lacks them. */
 static uint64_t count_untimed(const struct cw_groups *g)
 {
     uint64_t count = 0;
@@ -142,12 +144,10 @@ static void put_time(const struct writing *w)
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------- */
 
-/* What changed most of a kernel: time, or which kernels there are; counts of what the program asks for; other values.
- */
+/* The greatest change of a kernel: its time, or that it came or went; exact counts; measured values. */
 enum what { CHANGED_TIME, CHANGED_COUNTS, CHANGED_VALUES, UNJUDGED, CHANGED_NOTHING };
 
-/* A match and the metrics that changed: counts first, then those that weigh most. Behind them those that nobody can
- * judge.
+/* The changed metrics of a match: exact counts first, then the heaviest; behind them the metrics that nobody can judge.
  */
 struct changes {
     uint32_t *metrics, count, unjudged;
@@ -157,10 +157,10 @@ struct changes {
     enum what what;
 };
 
-/* Heavier than any change: exact counts. Lighter than any: values that are in doubt. */
+/* Exact counts weigh more than any change, doubtful values less. */
 static const double exact_weight = 4, doubtful_weight = 1e-9;
 
-/* What is to be said of a metric's values: the status of the side that is worse. */
+/* The status that stands behind a metric's values: the worse of both sides. */
 static enum cw_value_status status_of(const struct cw_change *change)
 {
     return change->a_status > change->b_status ? change->a_status : change->b_status;
@@ -220,7 +220,7 @@ static void put_shape(const struct cw_range *r, char *text, size_t size)
                  r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2]);
 }
 
-/* The one of row `row`. */
+/* Prints the match of row `row`. */
 static void put_match(const struct writing *w, uint32_t row, const struct cw_match *m)
 {
     const struct cw_groups *a = &w->c->a.groups, *b = &w->c->b.groups;
@@ -240,7 +240,7 @@ static void put_match(const struct writing *w, uint32_t row, const struct cw_mat
                                         : percent_text(before, isnan(m->change) ? NAN : after, percent),
                   m->a == CW_NO_GROUP ? "-" : time_text(before, false, x),
                   m->b == CW_NO_GROUP ? "-" : time_text(after, false, y), launches);
-    fputs(cw_row_name(w->apart, row, name), w->out); /* escaped already */
+    fputs(cw_row_name(w->names, row, name), w->out); /* escaped already */
     putc('\n', w->out);
     if (m->reshaped) {
         put_shape(cw_launch_of(&a->data, m->a), old, sizeof old);
@@ -249,7 +249,7 @@ static void put_match(const struct writing *w, uint32_t row, const struct cw_mat
     }
 }
 
-/* A long name has a line of its own: its end says as much as its begin. */
+/* A long name has a line of its own, since its end says as much as its begin. */
 static void put_metric(const struct writing *w, const struct cw_match *m, uint32_t metric)
 {
     const struct cw_result *means = &w->c->a.means;
@@ -259,7 +259,7 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
     const bool fits = cw_text_columns(means->names[metric]) <= (size_t)room;
     const enum cw_value_status status = status_of(&change);
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE], spread[32] = "";
-    w->seen->seen[status] = true;
+    w->seen[status] = true;
     snprintf(percent, sizeof percent, "-");
     if (!change.unjudged)
         percent_text(change.a, change.b, percent);
@@ -293,11 +293,11 @@ static void put_kernel(const struct writing *w, uint32_t row, const struct cw_ma
 
 /* ---- all of them ------------------------------------------------------------------------------------------------ */
 
-/* Matches in the order in which they are told, and how many of each kind there are. */
+/* Matches in the order of printing, and how many there are of each kind. */
 struct all {
     uint32_t *order, count[CHANGED_NOTHING + 1], slower, faster, others; /* others: added, gone, launched otherwise */
-    uint32_t unjudged;      /* have values that nobody can judge, whatever else of them changed */
-    double lost, won, a, b; /* ns; a and b: of what did not change */
+    uint32_t unjudged;      /* have values that nobody can judge, among other changes */
+    double lost, won, a, b; /* ns; a and b: of unchanged matches */
     bool spread;            /* some kernel has several launches */
 };
 
@@ -314,7 +314,7 @@ static void add_time(struct all *all, const struct cw_comparison *c, const struc
     }
 }
 
-/* Those whose time changed, those whose counts did, others; each by the change of time, as they stand. */
+/* Matches with changed time first, then with changed counts, then others; each kind by the change of time. */
 static void sort_matches(struct all *all, const struct cw_comparison *c, struct changes *changes, uint8_t *whats)
 {
     uint32_t next[CHANGED_NOTHING + 1] = {0};
@@ -350,11 +350,11 @@ static void put_verdict(const struct writing *w, const struct all *all)
 {
     bool first = true;
     char others[64];
-    const char *all_but = all->unjudged ? "of what can be judged, " : "";
+    const char *all_but = all->unjudged ? "of the values that can be judged, " : "";
     const bool nothing = all->count[CHANGED_NOTHING] + all->count[UNJUDGED] == w->c->match_count;
     snprintf(others, sizeof others, "added, gone or %s", w->words->otherwise);
     if (nothing && all->spread) {
-        fprintf(w->out, "%snothing changed beyond what %s differ by\n", all_but, w->words->many);
+        fprintf(w->out, "%snothing changed beyond the usual difference between %s\n", all_but, w->words->many);
     } else if (nothing) {
         fprintf(w->out, "%snothing changed: no exact count, and nothing else by more than 2 %%\n", all_but);
     } else {
@@ -376,44 +376,41 @@ static void put_verdict(const struct writing *w, const struct all *all)
                 w->words->single, w->words->many);
 }
 
-/* Names of the first so many matches. False when out of memory. */
-static bool tell_apart(struct cw_row_names *apart, const struct writing *w, const uint32_t *order, uint32_t count,
-                       struct cw_arena *arena)
+/* The names of the first `count` matches. NULL when out of memory. */
+static struct cw_row_names *name_matches(const struct writing *w, const uint32_t *order, uint32_t count,
+                                         struct cw_arena *arena)
 {
-    const char **names = cw_arena_alloc(arena, count, sizeof *names),
-               **marks = cw_arena_alloc(arena, count, sizeof *marks);
-    for (uint32_t i = 0; names && marks && i < count; i++) {
+    struct cw_row_names *names = cw_row_names_create(count, arena);
+    size_t shapes;
+    for (uint32_t i = 0; names && i < count; i++) {
         const struct cw_match *m = &w->c->matches[order[i]];
-        const bool first = m->a != CW_NO_GROUP;
-        const struct cw_groups *groups = first ? &w->c->a.groups : &w->c->b.groups;
-        const struct cw_range *launch = cw_launch_of(&groups->data, first ? m->a : m->b);
-        char text[CW_ROW_MARK_SIZE];
-        names[i] = groups->items[first ? m->a : m->b].name;
-        marks[i] = launch->grid[0] && groups->by == CW_BY_KERNEL
-                       ? cw_arena_strdup(arena, cw_row_shape(launch->grid, launch->block, text))
-                       : "";
-        if (!marks[i])
-            return false;
+        const struct cw_groups *groups = m->a != CW_NO_GROUP ? &w->c->a.groups : &w->c->b.groups;
+        const uint32_t group = m->a != CW_NO_GROUP ? m->a : m->b;
+        const struct cw_range *launch = cw_launch_of(&groups->data, group);
+        const bool shaped = launch->grid[0] && groups->by == CW_BY_KERNEL;
+        if (!cw_row_names_set(names, i, groups->items[group].name, shaped ? launch->grid : NULL, launch->block))
+            names = NULL;
     }
-    if (names && marks)
-        cw_row_names_make(apart, names, marks, count, w->width - LEFT_WIDTH, arena);
-    return names && marks;
+    if (!names || !cw_row_names_compare(names, &shapes))
+        return NULL;
+    cw_row_names_fit(names, w->width - LEFT_WIDTH, true);
+    return names;
 }
 
-/* `what` they are by, as the list says it. False when out of memory. */
+/* `what`: the order of the list, for its heading. False when out of memory. */
 static bool put_kernels(const struct writing *to, size_t top, const char *what, const struct all *all,
                         struct changes *changes, struct cw_arena *arena)
 {
     const struct cw_comparison *c = to->c;
     struct writing own = *to, *const w = &own;
-    struct cw_row_names apart = {0};
     const uint32_t same = all->count[CHANGED_NOTHING], changed = c->match_count - same;
     const uint32_t shown = changed < top ? changed : (uint32_t)top;
     double rest = 0;
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE];
-    if (!tell_apart(&apart, w, all->order, shown, arena))
+    struct cw_row_names *names = name_matches(w, all->order, shown, arena);
+    if (!names)
         return false;
-    own.apart = &apart;
+    own.names = names;
     if (shown)
         fprintf(w->out, "     change        %%           A           B  %8s  %s\n", w->words->many, what);
     for (uint32_t i = 0; i < shown; i++) {
@@ -428,11 +425,11 @@ static bool put_kernels(const struct writing *to, size_t top, const char *what, 
     if (same)
         cw_text_print(w->out, "%" PRIu32 " did not change: %s -> %s  %s\n", same, time_text(all->a, false, x),
                       time_text(all->b, false, y), percent_text(all->a, all->b, percent));
-    cw_row_names_free(&apart);
+    cw_row_names_free(names);
     return true;
 }
 
-/* What is needed to go through a comparison. */
+/* State for one walk through a comparison. */
 struct going {
     struct all all;
     struct changes changes;
@@ -461,16 +458,15 @@ static void put_row(const struct writing *w, const char *what, double a, double 
                   time_text(a, false, before), time_text(b, false, after), what);
 }
 
-/* What GPUs did all the time, and what they waited for; of causes those that are a hundredth of it on one of the sides.
- */
-static void put_usage(const struct writing *w, const struct cw_diff_trace *t)
+/* How long GPUs worked and were idle, with the causes that take a hundredth of the time on one of the sides. */
+static void put_usage(const struct writing *w, const struct cw_diff_output *t)
 {
     struct cw_idle_sum a, b;
     if (!t->a_usage)
         return;
     a = cw_idle_add(t->a_usage);
     b = cw_idle_add(t->b_usage);
-    fputs("     change        %           A           B  the GPUs' time, and while what they were idle\n", w->out);
+    fputs("     change        %           A           B  the GPUs' time, and the causes of idle time\n", w->out);
     put_row(w, "all of it", a.traced, b.traced);
     put_row(w, "something ran", a.busy, b.busy);
     put_row(w, "idle", a.idle, b.idle);
@@ -494,7 +490,7 @@ static bool put_ranges(const struct writing *w, size_t top, const struct going *
 static const struct words *words_of(const struct cw_diff_output *o)
 {
     const struct cw_side *side = o->of->a.groups.count ? &o->of->a : &o->of->b;
-    return o->trace                                    ? &words_trace
+    return o->traces                                   ? &words_trace
            : !cw_groups_are_of_launches(&side->groups) ? &words_ranges
            : side->groups.by == CW_BY_NVTX             ? &words_paths
                                                        : &words_kernels;
@@ -503,10 +499,10 @@ static const struct words *words_of(const struct cw_diff_output *o)
 enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_diff_output *o = output;
-    const struct cw_comparison *ranges = o->trace ? o->trace->ranges : NULL;
-    struct cw_terminal_layout seen = {0};
-    const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, &seen, NULL},
-                         of_ranges = {ranges, &words_nvtx, out, w.width, &seen, NULL};
+    const struct cw_comparison *ranges = o->ranges;
+    bool seen[CW_VALUE_STATUS_COUNT] = {false};
+    const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, seen, NULL},
+                         of_ranges = {ranges, &words_nvtx, out, w.width, seen, NULL};
     struct cw_arena *arena = cw_arena_create();
     struct going g, r = {0};
     bool good = arena && begin(&g, o->of, arena) && (!ranges || begin(&r, ranges, arena));
@@ -516,13 +512,210 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
         put_verdict(&w, &g.all);
         put_differences(&w);
         put_time(&w);
-        if (o->trace)
-            put_usage(&w, o->trace);
+        put_usage(&w, o);
         good = put_kernels(&w, o->top, "by change of time, then of counts", &g.all, &g.changes, arena);
         if (good && ranges)
             good = put_ranges(&of_ranges, o->top, &r, &r.changes, arena);
-        cw_terminal_legend(&seen, out);
+        cw_terminal_legend(seen, out);
     }
     cw_arena_destroy(arena);
     return good ? CW_OK : cw_error_nomem(err);
+}
+
+/* ---- gate -------------------------------------------------------------------------------------------------------- */
+
+static const char *unit_of(const struct cw_gate_output *o, const char *metric)
+{
+    const struct cw_result *means = &o->comparison->a.means;
+    if (metric == cw_gate_time || strcmp(metric, cw_gate_time) == 0)
+        return "nanoseconds";
+    for (uint32_t i = 0; i < means->metric_count; i++)
+        if (strcmp(means->names[i], metric) == 0)
+            return means->units[i];
+    return "";
+}
+
+static void put_value(FILE *out, double value, const char *unit)
+{
+    char number[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
+    const double factor = cw_terminal_factor(value, unit, shown);
+    const bool plain = factor == 1 && *shown != 'n' && *shown != '%';
+    cw_text_print(out, "%s%s%s", cw_terminal_number(value / factor, number), plain ? "" : " ", plain ? "" : shown);
+}
+
+static void put_gate_side(FILE *out, double value, const char *unit, int status)
+{
+    if (isnan(value))
+        fputs("unknown", out);
+    else
+        put_value(out, value, unit);
+    if (status != CW_VALUE_OK && status != CW_VALUE_MULTIPLEXED && status != CW_VALUE_MIXED_PASSES)
+        cw_text_print(out, " (%s)", cw_value_status_text((enum cw_value_status)status));
+}
+
+static void put_finding(const struct cw_gate_output *o, const struct cw_gate_finding *f, FILE *out)
+{
+    const char *name = o->rules->metrics[f->metric].name, *unit = unit_of(o, name);
+    const bool counts = f->verdict != CW_INCOMPARABLE;
+    cw_text_print(out, "    %-12s %s\n        ", cw_verdict_names[f->verdict], name);
+    put_gate_side(out, f->a, unit, f->a_status);
+    fputs(" -> ", out);
+    put_gate_side(out, f->b, unit, f->b_status);
+    if (counts && isfinite(f->a) && isfinite(f->b) && f->a != 0)
+        cw_text_print(out, "  %+.3g %%", 100 * (f->b - f->a) / fabs(f->a));
+    if (f->allowed > 1e-9 * fabs(f->a)) {
+        fputs(", allowed ", out);
+        put_value(out, f->allowed, unit);
+    }
+    putc('\n', out);
+}
+
+/* "3.2 %" */
+static const char *part_text(double part, char text[CW_NUMBER_SIZE])
+{
+    cw_text_format(text, CW_NUMBER_SIZE, part < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * part);
+    return text;
+}
+
+enum { LABEL_SHOWN = 84, SLOWDOWN_LABEL_SHOWN = 52, NEEDED_SHOWN = 3 }; /* in lines of 100 columns */
+
+/* "name (4, 1, 1)x(128, 1, 1)" in `width` columns, with the name shortened. */
+static const char *shorten_label(const char *label, size_t width, char text[CW_SHORT_SIZE])
+{
+    char shape[CW_SHORT_SIZE] = "";
+    char *name = strdup(label), *last = NULL;
+    for (char *at = name; at && (at = strstr(at, " (")); at++)
+        last = at;
+    if (last && strstr(last, ")x(") && strlen(last) < width / 2 + 16) {
+        cw_text_format(shape, sizeof shape, "%s", last);
+        *last = 0;
+    }
+    const size_t taken = cw_text_columns(shape);
+    cw_shorten(name ? name : "", width > taken ? width - taken : 1, text);
+    if (strlen(text) + strlen(shape) < CW_SHORT_SIZE)
+        strcat(text, shape);
+    free(name);
+    return text;
+}
+
+/* The least slow-downs that would show: smaller ones pass as "same". */
+static void put_slowdown(FILE *out, const struct cw_gate_slowdown *s, const char *of_least, const char *of_most)
+{
+    char text[CW_NUMBER_SIZE], label[CW_SHORT_SIZE];
+    if (isnan(s->least)) {
+        fputs("  no slow-down would show: time is not judged\n", out);
+        return;
+    }
+    cw_text_print(out, "  slow-downs would show above %7s  in %s\n", part_text(s->least, text),
+                  shorten_label(of_least, SLOWDOWN_LABEL_SHOWN, label));
+    if (s->least_at == s->most_at)
+        return;
+    if (!isnan(s->half) && s->half < s->most)
+        cw_text_print(out, "                              %7s  in kernels with half of the time\n",
+                      part_text(s->half, text));
+    cw_text_print(out, "                              %7s  in %s\n", part_text(s->most, text),
+                  shorten_label(of_most, SLOWDOWN_LABEL_SHOWN, label));
+}
+
+void cw_gate_print_summary(FILE *out, const char *path, const struct cw_gate_runs *r, const struct cw_gate_summary *s)
+{
+    char least[CW_NUMBER_SIZE], median[CW_NUMBER_SIZE], greatest[CW_NUMBER_SIZE];
+    cw_text_print(out,
+                  "%s: learned from %" PRIu32 " runs of %" PRIu32 " kernel%s\n  %" PRIu64
+                  " values have to be equal, %" PRIu64 " have a noise",
+                  path, r->runs, r->kernel_count, r->kernel_count == 1 ? "" : "s", s->exact, s->noisy);
+    if (s->least < s->greatest)
+        cw_text_print(out, " of %s to %s (half of them below %s)", part_text(s->least, least),
+                      part_text(s->greatest, greatest), part_text(s->median, median));
+    else if (s->noisy)
+        cw_text_print(out, " of %s", part_text(s->least, least));
+    cw_text_print(out, ", %" PRIu64 " cannot be judged\n", s->unjudged);
+    if (r->kernel_count)
+        put_slowdown(out, &s->slowdown, r->kernels[s->slowdown.least_at], r->kernels[s->slowdown.most_at]);
+}
+
+static const char *label_of(const struct cw_gate_output *o, uint32_t match, struct cw_arena *arena)
+{
+    const struct cw_comparison *c = o->comparison;
+    return cw_group_label(&c->a.groups, c->matches[match].a, 0, arena);
+}
+
+/* Kernels in which the needed slow-down would not show. */
+static enum cw_status put_needed(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    const struct cw_judgement *j = o->judgement;
+    char need[CW_NUMBER_SIZE], shown[CW_NUMBER_SIZE], text[CW_SHORT_SIZE];
+    uint32_t told = 0;
+    if (!j->needed)
+        return CW_OK;
+    cw_text_print(
+        out, "  not enough: slow-downs of %s would not show in %" PRIu32 " kernel%s; compare several runs of each\n",
+        part_text(o->need, need), j->needed, j->needed == 1 ? "" : "s");
+    for (uint32_t i = 0; i < o->comparison->match_count && told < NEEDED_SHOWN; i++) {
+        if (!j->lacking[i])
+            continue;
+        const char *label = label_of(o, i, arena);
+        if (!label)
+            return cw_error_nomem(err);
+        cw_text_print(out, "    %s  in %s\n", isnan(j->shown[i]) ? "none" : part_text(j->shown[i], shown),
+                      shorten_label(label, SLOWDOWN_LABEL_SHOWN, text));
+        told++;
+    }
+    if (j->needed > told)
+        cw_text_print(out, "    and in %" PRIu32 " more\n", j->needed - told);
+    return CW_OK;
+}
+
+static enum cw_status print_gate(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    const struct cw_judgement *j = o->judgement;
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < j->finding_count; i++)
+        missing += j->findings[i].verdict == CW_INCOMPARABLE;
+    cw_text_print(out, "%s: %" PRIu64 " values of %" PRIu32 " %s%s compared, %" PRIu32 " beyond their noise",
+                  cw_verdict_names[j->verdict], j->compared, j->kernels,
+                  cw_groups_are_of_launches(&o->comparison->a.groups) ? "kernel" : "range", j->kernels == 1 ? "" : "s",
+                  j->finding_count - missing);
+    if (missing)
+        cw_text_print(out, "; %" PRIu32 " more cannot be compared", missing);
+    putc('\n', out);
+    if (j->unjudged)
+        cw_text_print(out,
+                      "  not judged: %" PRIu64
+                      " more value%s, implausible, or with a noise that is unknown or at least 100 %%\n",
+                      j->unjudged, j->unjudged == 1 ? "" : "s");
+    for (uint32_t i = 0; i < j->reason_count; i++)
+        cw_text_print(out, "  incomparable: %s\n", j->reasons[i]);
+    if (j->reasons_left)
+        cw_text_print(out, "  and %" PRIu32 " more reasons like these\n", j->reasons_left);
+    const bool told = !isnan(j->slowdown.least);
+    const char *of_least = told ? label_of(o, j->slowdown.least_at, arena) : "";
+    const char *of_most = told ? label_of(o, j->slowdown.most_at, arena) : "";
+    if (!of_least || !of_most)
+        return cw_error_nomem(err);
+    put_slowdown(out, &j->slowdown, of_least, of_most);
+    CW_TRY(put_needed(out, o, arena, err));
+    for (uint32_t i = 0, match = UINT32_MAX; i < j->finding_count; i++) {
+        const struct cw_gate_finding *f = &j->findings[i];
+        const char *label = f->match != match ? label_of(o, f->match, arena) : "";
+        char shown[CW_SHORT_SIZE];
+        if (!label)
+            return cw_error_nomem(err);
+        if (*label)
+            cw_text_print(out, "  %s: %s\n", cw_verdict_names[j->verdicts[f->match]],
+                          shorten_label(label, LABEL_SHOWN, shown));
+        match = f->match;
+        put_finding(o, f, out);
+    }
+    return CW_OK;
+}
+
+enum cw_status cw_gate_print(FILE *out, const void *output, struct cw_error *err)
+{
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? print_gate(out, output, arena, err) : cw_error_nomem(err);
+    cw_arena_destroy(arena);
+    return status;
 }
