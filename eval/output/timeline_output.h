@@ -17,10 +17,10 @@ struct cw_timeline_rows {
     uint32_t dropped;     /* that a filter has taken out */
 };
 
-/* `top` at most, 0: all; `keep` NULL: of all. All lives in `arena`. CW_ERR_NOMEM alone. */
+/* `top` at most, 0: all; `keep` NULL: of all; `spread` as cw_timeline_group. In `arena`. CW_ERR_NOMEM alone. */
 enum cw_status cw_timeline_rows_make(struct cw_timeline_rows *rows, const struct cw_timeline *timeline,
-                                     enum cw_timeline_by by, const struct cw_timeline_keep *keep, size_t top,
-                                     struct cw_arena *arena, struct cw_error *err);
+                                     enum cw_timeline_by by, const struct cw_timeline_keep *keep, bool spread,
+                                     size_t top, struct cw_arena *arena, struct cw_error *err);
 
 /* What is said of a trace beside the list. Where there is nothing to say, as of streams where there is one, no rows. */
 struct cw_timeline_sections {

@@ -2,11 +2,11 @@
 #include "eval/output/timeline_output.h"
 
 enum cw_status cw_timeline_rows_make(struct cw_timeline_rows *rows, const struct cw_timeline *t, enum cw_timeline_by by,
-                                     const struct cw_timeline_keep *keep, size_t top, struct cw_arena *arena,
-                                     struct cw_error *err)
+                                     const struct cw_timeline_keep *keep, bool spread, size_t top,
+                                     struct cw_arena *arena, struct cw_error *err)
 {
     *rows = (struct cw_timeline_rows){0};
-    enum cw_status status = cw_timeline_group(&rows->groups, by, t, keep, arena, err);
+    enum cw_status status = cw_timeline_group(&rows->groups, by, t, keep, spread, arena, err);
     if (status == CW_OK && !(rows->rows = cw_arena_alloc(arena, rows->groups.count, sizeof *rows->rows)))
         status = cw_error_nomem(err);
     for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
@@ -38,6 +38,6 @@ enum cw_status cw_timeline_sections_make(struct cw_timeline_sections *s, const s
         status = cw_timeline_find_extra(&s->extra, t, arena, err);
     for (size_t i = 0; i < sizeof lists / sizeof *lists && status == CW_OK; i++)
         if (lists[i].wanted)
-            status = cw_timeline_rows_make(lists[i].rows, t, lists[i].by, keep, top, arena, err);
+            status = cw_timeline_rows_make(lists[i].rows, t, lists[i].by, keep, false, top, arena, err);
     return status;
 }

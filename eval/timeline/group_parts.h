@@ -7,7 +7,7 @@
 /* Adds an item to a group and to all. */
 void cw_timeline_group_add(struct cw_timeline_groups *all, struct cw_timeline_group *group, uint32_t item);
 /* Groups by what else items have in common. False when out of memory. */
-bool cw_timeline_group_items(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,
+bool cw_timeline_group_items(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep, bool spread,
                              struct cw_arena *arena);
 /* Groups by NVTX range, and what their names are. False when out of memory. */
 bool cw_timeline_group_ranges(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,

@@ -28,14 +28,15 @@ static int by_total(const void *left, const void *right)
 }
 
 enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_timeline_by by, const struct cw_timeline *t,
-                                 const struct cw_timeline_keep *keep, struct cw_arena *arena, struct cw_error *err)
+                                 const struct cw_timeline_keep *keep, bool spread, struct cw_arena *arena,
+                                 struct cw_error *err)
 {
     static const struct cw_timeline_keep all = {0};
     *groups = (struct cw_timeline_groups){.t = t, .by = by};
     keep = keep ? keep : &all;
     const bool good = cw_timeline_by_ranges(by)    ? cw_timeline_group_ranges(groups, keep, arena)
                       : by == CW_TIMELINE_BY_GRAPH ? cw_timeline_group_graphs(groups, keep, arena)
-                                                   : cw_timeline_group_items(groups, keep, arena);
+                                                   : cw_timeline_group_items(groups, keep, spread, arena);
     if (good && groups->count)
         qsort(groups->items, groups->count, sizeof *groups->items, by_total);
     return good ? CW_OK : cw_error_nomem(err);

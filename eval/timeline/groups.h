@@ -27,8 +27,8 @@ struct cw_timeline_group {
                      * longest item */
     uint64_t count, failed;               /* failed: calls that returned an error */
     double total, least, greatest, bytes; /* times in ns */
-    double middle, deviation;             /* the median and the standard deviation of the times of what ran, or of
-                                             calls; NaN unknown, as of NVTX ranges */
+    double middle, deviation;             /* median and standard deviation of the items' times; NaN by NVTX range or
+                                             graph, and without `spread` */
     double own;                           /* of NVTX ranges: in no range within it */
     uint64_t other_thread;                /* of those counted: launched by threads that have no range of their own */
     /* Of NVTX ranges: how often it was opened, of all threads, and ns from there to its end. Of graphs: how often it
@@ -68,9 +68,10 @@ struct cw_timeline_keep {
     uint64_t kinds; /* CW_TRACE_BIT of those whose rows can be chosen so: there are none of others; 0: all */
 };
 
-/* Adds up; `keep` NULL: all. All lives in `arena`. CW_ERR_NOMEM alone. */
+/* Adds up; `keep` NULL: all. `spread`: computes median and deviation as well, for 12 bytes an item while it runs. All
+ * lives in `arena`. CW_ERR_NOMEM alone. */
 enum cw_status cw_timeline_group(struct cw_timeline_groups *groups, enum cw_timeline_by by,
-                                 const struct cw_timeline *timeline, const struct cw_timeline_keep *keep,
+                                 const struct cw_timeline *timeline, const struct cw_timeline_keep *keep, bool spread,
                                  struct cw_arena *arena, struct cw_error *err);
 
 /* The name of a group, elided where it is longer (base/elide.h). Returns `text`. */

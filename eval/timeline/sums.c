@@ -151,7 +151,7 @@ void cw_timeline_group_add(struct cw_timeline_groups *all, struct cw_timeline_gr
     all->item_count++;
 }
 
-/* The times of each group, one group after another. */
+/* Median and deviation, by two more passes over the items. Keeps the times of each group, one group after another. */
 static bool add_spread(const struct cw_timeline_groups *all, struct cw_timeline_group *groups, uint32_t group_count,
                        const uint32_t *group_of, uint32_t count)
 {
@@ -178,29 +178,27 @@ static bool add_spread(const struct cw_timeline_groups *all, struct cw_timeline_
     return good;
 }
 
-static bool add_up(struct grouping *g, const struct cw_timeline_keep *of, struct cw_arena *arena)
+static bool add_up(struct grouping *g, const struct cw_timeline_keep *of, bool spread, struct cw_arena *arena)
 {
     struct cw_timeline_groups *all = g->groups;
     struct cw_timeline_group *groups = NULL;
     const bool *keep = all->by == CW_TIMELINE_BY_CALL ? of->calls : of->gpu;
     const uint32_t count = all->by == CW_TIMELINE_BY_CALL ? all->t->call_count : all->t->gpu_count;
-    uint32_t *group_of = cw_large_alloc(all->t->large, (size_t)count + 1, sizeof *group_of), room = 0;
-    bool good = group_of;
+    uint32_t *group_of = spread ? cw_large_alloc(all->t->large, (size_t)count + 1, sizeof *group_of) : NULL, room = 0;
+    bool good = group_of || !spread;
     for (uint32_t i = 0; i < count && good; i++, cw_timeline_step(all->t)) {
         struct cw_key none;
-        group_of[i] = CW_NO_KEY;
-        if (keep && !keep[i])
-            continue;
-        struct cw_timeline_group *group = find_group(g, i, &groups, &room);
-        if (group) {
+        const bool kept = !keep || keep[i];
+        struct cw_timeline_group *group = kept ? find_group(g, i, &groups, &room) : NULL;
+        if (group)
             cw_timeline_group_add(all, group, i);
-            group_of[i] = (uint32_t)(group - groups);
-        } else {
-            good = !find_key(g, i, &none);
-        }
+        else
+            good = !kept || !find_key(g, i, &none);
+        if (group_of)
+            group_of[i] = group ? (uint32_t)(group - groups) : CW_NO_KEY;
     }
     all->count = g->keys.count;
-    good = good && add_spread(all, groups, all->count, group_of, count);
+    good = good && (!spread || add_spread(all, groups, all->count, group_of, count));
     cw_large_free(all->t->large, group_of);
     all->items = good ? cw_arena_alloc(arena, all->count, sizeof *all->items) : NULL;
     if (all->items && all->count)
@@ -209,12 +207,12 @@ static bool add_up(struct grouping *g, const struct cw_timeline_keep *of, struct
     return all->items;
 }
 
-bool cw_timeline_group_items(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep,
+bool cw_timeline_group_items(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep, bool spread,
                              struct cw_arena *arena)
 {
     struct grouping g = {.groups = all};
     const bool good = (all->by != CW_TIMELINE_BY_FAMILY || find_families(&g, arena)) &&
-                      (all->by != CW_TIMELINE_BY_RANK || find_ranks(&g, arena)) && add_up(&g, keep, arena);
+                      (all->by != CW_TIMELINE_BY_RANK || find_ranks(&g, arena)) && add_up(&g, keep, spread, arena);
     cw_keys_free(&g.keys);
     return good;
 }

@@ -146,7 +146,7 @@ struct cw_timeline {
     const struct cw_trace *trace;
     const struct cw_counter_data *data;
     struct cw_large *large; /* the lists of items, and others that are as long */
-    uint64_t start, end; /* of all that has a time; 0 where nothing has */
+    uint64_t start, end;    /* of all that has a time; 0 where nothing has */
     uint32_t name_count, shape_count, stream_count, thread_count, path_count, account_count, window_count;
     uint32_t gpu_count, call_count, wait_count, range_count, mark_count;
     struct cw_timeline_name *names;
