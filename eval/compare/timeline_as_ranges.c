@@ -6,7 +6,7 @@
 
 #include "eval/keys.h"
 #include "eval/labels.h"
-#include "eval/timeline/group_parts.h"
+#include "eval/timeline/groups.h"
 
 static const struct cw_counter no_counters[] = {{.name = ""}};
 const struct cw_chip cw_timeline_no_chip = {.name = "", .counter_count = 1, .counters = no_counters};

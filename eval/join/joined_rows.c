@@ -10,7 +10,7 @@
 #include "eval/join/joined.h"
 #include "eval/labels.h"
 #include "eval/quantile.h"
-#include "eval/timeline/group_parts.h"
+#include "eval/timeline/groups.h"
 
 struct making {
     const struct cw_joined *joined;

@@ -4,7 +4,7 @@
 
 #include "eval/output/group_columns.h"
 #include "eval/output/output.h"
-#include "eval/timeline/extra.h"
+#include "eval/timeline/memory.h"
 #include "eval/timeline/groups.h"
 #include "eval/timeline/usage.h"
 #include "json/json_tree.h"
