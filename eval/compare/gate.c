@@ -147,39 +147,6 @@ static bool time_changed(const struct cw_gate_kernel *limit, const struct cw_gat
     return all || fabs(to[0] - from[0]) > far * allowed(limit, from[0], to[0]);
 }
 
-struct cw_gate_shown cw_gate_shown_of(const struct cw_gate_kernel *limit, double ns, double total)
-{
-    const bool shows = limit->noise < 1 && ns > 0;
-    return (struct cw_gate_shown){shows ? (limit->noise + limit->floor / ns) / (1 - limit->noise) : NAN, total};
-}
-
-static int by_slowdown(const void *a, const void *b)
-{
-    const double x = ((const struct cw_gate_shown *)a)->slowdown, y = ((const struct cw_gate_shown *)b)->slowdown;
-    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
-}
-
-struct cw_gate_slowdown cw_gate_slowdown_of(struct cw_gate_shown *shown, uint32_t count)
-{
-    struct cw_gate_slowdown s = {NAN, NAN, NAN, 0, 0};
-    double all = 0, until = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const double slowdown = shown[i].slowdown;
-        if (!isnan(slowdown) && !(slowdown >= s.least))
-            s.least = slowdown, s.least_at = i;
-        if (!isnan(slowdown) && !(slowdown <= s.most))
-            s.most = slowdown, s.most_at = i;
-        all += shown[i].total > 0 ? shown[i].total : 0;
-    }
-    if (count)
-        qsort(shown, count, sizeof *shown, by_slowdown);
-    for (uint32_t i = 0; i < count && until < all / 2; i++) {
-        until += shown[i].total > 0 ? shown[i].total : 0;
-        s.half = shown[i].slowdown;
-    }
-    return s;
-}
-
 static void add_finding(struct judging *j, const struct cw_gate_finding *finding)
 {
     struct cw_judgement *to = j->to;

@@ -11,6 +11,54 @@
 
 #include "base/file.h"
 #include "eval/compare/compare.h"
+#include "eval/quantile.h"
+
+bool cw_rank_is_outlier(double value, const struct cw_rank_spread *s)
+{
+    enum { FEW = 4 };
+    static const double LEAST = 0.05, USUAL = 5 * 1.4826;
+    const double off = fabs(value - s->median);
+    return off > LEAST * fabs(s->median) && off > 0 && (s->count < FEW || off > USUAL * s->distance);
+}
+
+void cw_rank_spread_make(struct cw_rank_spread *s, const double *values, const uint32_t *rank, uint32_t count,
+                         double *scratch)
+{
+    double sum = 0, squares = 0;
+    uint32_t n = 0;
+    *s = (struct cw_rank_spread){.least = NAN, .greatest = NAN};
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        scratch[n++] = values[i];
+        sum += values[i];
+        if (!(values[i] >= s->least))
+            s->least = values[i], s->least_rank = rank[i];
+        if (!(values[i] <= s->greatest))
+            s->greatest = values[i], s->greatest_rank = rank[i];
+    }
+    s->count = n;
+    s->mean = sum / n; /* NaN without a value, as what follows from it */
+    for (uint32_t i = 0; i < n; i++)
+        squares += (scratch[i] - s->mean) * (scratch[i] - s->mean);
+    s->deviation = cw_sample_deviation(squares, n);
+    s->imbalance = s->mean > 0 ? s->greatest / s->mean - 1 : NAN;
+    s->lower = s->median = s->upper = s->distance = NAN;
+    if (!n)
+        return;
+    cw_values_sort(scratch, n);
+    s->lower = cw_quantile(scratch, n, 0.25);
+    s->median = cw_quantile(scratch, n, 0.5);
+    s->upper = cw_quantile(scratch, n, 0.75);
+    for (uint32_t i = 0; i < n; i++)
+        scratch[i] = fabs(scratch[i] - s->median);
+    cw_values_sort(scratch, n);
+    s->distance = cw_quantile(scratch, n, 0.5);
+    for (uint32_t i = 0; i < count; i++)
+        s->outliers += isfinite(values[i]) && cw_rank_is_outlier(values[i], s);
+}
+
+/* ---- the ranks --------------------------------------------------------------------------------------------------- */
 
 const char *const cw_rank_causes[CW_CAUSE__COUNT][3] = {
     [CW_CAUSE_CLOCK] = {"sm__cycles_elapsed.avg.per_second"},
@@ -60,7 +108,7 @@ struct named {
 
 enum { BUFFER = 1 << 20 };
 
-/* ---- the file of values ----------------------------------------------------------------------------------------- */
+/* ---- the file of values ------------------------------------------------------------------------------------------ */
 
 static size_t record_size(const struct cw_ranks *r)
 {
@@ -121,7 +169,7 @@ enum cw_status cw_ranks_values(const struct cw_ranks *r, uint64_t row, double *v
                            : status;
 }
 
-/* ---- adding ----------------------------------------------------------------------------------------------------- */
+/* ---- adding ------------------------------------------------------------------------------------------------------ */
 
 enum cw_status cw_ranks_begin(struct cw_ranks *r, enum cw_group_by by, struct cw_error *err)
 {
@@ -344,7 +392,7 @@ enum cw_status cw_ranks_add(struct cw_ranks *r, const struct cw_groups *groups, 
     return status;
 }
 
-/* ---- how ranks differ ------------------------------------------------------------------------------------------- */
+/* ---- how ranks differ -------------------------------------------------------------------------------------------- */
 
 static int rank_order(const void *a, const void *b, void *ranks)
 {
@@ -514,4 +562,158 @@ enum cw_status cw_ranks_compare(struct cw_ranks *r, struct cw_error *err)
     if (status == CW_OK)
         status = compare_kernels(r, err);
     return status == CW_OK ? cw_ranks_find_stragglers(r, r->gathering->arena, err) : status;
+}
+
+/* ---- stragglers -------------------------------------------------------------------------------------------------- */
+
+/* What is within this of the median is no cause. */
+static const double least_cause = 0.02, least_slower = 0.05;
+
+struct finding {
+    struct cw_ranks *ranks;
+    double *values, *scratch; /* of each rank */
+    uint32_t *index;
+    struct cw_straggler *list;
+    size_t room;
+};
+
+/* Of what was put into `values`. */
+static struct cw_rank_spread spread(const struct finding *f, uint32_t count)
+{
+    struct cw_rank_spread s;
+    cw_rank_spread_make(&s, f->values, f->index, count, f->scratch);
+    return s;
+}
+
+/* The time is cycles by clock. Cycles are of work, by instructions or bytes, and of what is left: waiting. */
+static void find_causes(struct cw_straggler *s)
+{
+    const double clock = s->causes[CW_CAUSE_CLOCK], time = 1 + s->slower;
+    const double cycles =
+        isnan(s->causes[CW_CAUSE_CYCLES]) && !isnan(clock) ? time * clock : s->causes[CW_CAUSE_CYCLES];
+    const double instructions = s->causes[CW_CAUSE_INSTRUCTIONS], bytes = s->causes[CW_CAUSE_BYTES];
+    const double work = fmax(instructions, bytes); /* of one that is known, that */
+    s->causes[CW_CAUSE_CYCLES] = cycles;
+    s->lower_clock = clock < 1 - least_cause;
+    s->more_work = work > 1 + least_cause;
+    s->more_cycles = cycles > 1 + least_cause && !isnan(work) && cycles / fmax(work, 1) > 1 + least_cause;
+}
+
+static bool add_straggler(struct finding *f, const struct cw_straggler *found)
+{
+    if (f->ranks->straggler_count == f->room) {
+        const size_t room = f->room ? 2 * f->room : 64;
+        struct cw_straggler *grown = reallocarray(f->list, room, sizeof *grown);
+        if (!grown)
+            return false;
+        f->list = grown;
+        f->room = room;
+    }
+    f->list[f->ranks->straggler_count++] = *found;
+    return true;
+}
+
+/* What ranks have usually, of a kernel. `whole_clock` is that of the whole capture, which stands in where launches do
+ * not tell theirs. */
+struct usual {
+    double causes[CW_CAUSE__COUNT], whole_clock;
+    struct cw_rank_spread time;
+};
+
+static struct usual find_usual(const struct finding *f, const struct cw_rank_kernel *k)
+{
+    const struct cw_ranks *r = f->ranks;
+    const struct cw_rank_row *rows = &r->rows[k->first];
+    struct usual usual = {.time = k->time};
+    for (int c = 0; c < CW_CAUSE__COUNT; c++) {
+        for (uint32_t i = 0; i < k->count; i++)
+            f->values[i] = rows[i].causes[c];
+        usual.causes[c] = spread(f, k->count).median;
+    }
+    for (uint32_t i = 0; i < k->count; i++)
+        f->values[i] = r->ranks[rows[i].rank].clock;
+    usual.whole_clock = spread(f, k->count).median;
+    return usual;
+}
+
+static bool find_in_kernel(struct finding *f, const struct cw_rank_kernel *k)
+{
+    const struct cw_ranks *r = f->ranks;
+    const struct usual usual = find_usual(f, k);
+    bool good = true;
+    for (uint32_t i = k->first; i < k->first + k->count && good; i++) {
+        const struct cw_rank_row *row = &r->rows[i];
+        struct cw_straggler s = {.row = i, .slower = row->mean / usual.time.median - 1};
+        if (!(s.slower > least_slower) || !cw_rank_is_outlier(row->mean, &usual.time))
+            continue;
+        s.lost = s.slower * usual.time.median * (double)row->launches;
+        for (int c = 0; c < CW_CAUSE__COUNT; c++)
+            s.causes[c] = usual.causes[c] > 0 ? row->causes[c] / usual.causes[c] : NAN;
+        if (isnan(s.causes[CW_CAUSE_CLOCK]) && usual.whole_clock > 0)
+            s.causes[CW_CAUSE_CLOCK] = r->ranks[row->rank].clock / usual.whole_clock;
+        find_causes(&s);
+        good = add_straggler(f, &s);
+    }
+    return good;
+}
+
+static int most_lost_first(const void *a, const void *b)
+{
+    const struct cw_straggler *x = a, *y = b;
+    return x->lost != y->lost ? (x->lost < y->lost) - (x->lost > y->lost) : (x->row > y->row) - (x->row < y->row);
+}
+
+static int slowest_first(const void *a, const void *b)
+{
+    const struct cw_waited_for *x = a, *y = b;
+    return x->slower != y->slower ? (x->slower < y->slower) - (x->slower > y->slower)
+                                  : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Who comes last to where all wait waits least. */
+static bool find_waited_for(struct finding *f, struct cw_arena *arena)
+{
+    struct cw_ranks *r = f->ranks;
+    struct cw_waited_for *list = cw_arena_alloc(arena, r->rank_count, sizeof *list);
+    for (uint32_t i = 0; i < r->rank_count; i++)
+        f->values[i] = r->ranks[i].waits;
+    const struct cw_rank_spread in = spread(f, r->rank_count);
+    for (uint32_t i = 0; i < r->rank_count; i++)
+        f->values[i] = r->ranks[i].total - r->ranks[i].waits;
+    const struct cw_rank_spread outside = spread(f, r->rank_count);
+    for (uint32_t i = 0; list && i < r->rank_count && outside.median > 0 && in.median > 0; i++) {
+        const struct cw_waited_for w = {i, f->values[i] / outside.median - 1, 1 - r->ranks[i].waits / in.median};
+        if (w.slower > least_slower && w.shorter > least_slower && cw_rank_is_outlier(f->values[i], &outside))
+            list[r->waited_count++] = w;
+    }
+    if (list)
+        qsort(list, r->waited_count, sizeof *list, slowest_first);
+    r->waited = list;
+    return list != NULL;
+}
+
+enum cw_status cw_ranks_find_stragglers(struct cw_ranks *r, struct cw_arena *arena, struct cw_error *err)
+{
+    size_t room = (size_t)r->rank_count + 1;
+    for (uint32_t k = 0; k < r->kernel_count; k++) /* of a rank on two models of GPUs more than one row */
+        room = r->kernels[k].count > room ? r->kernels[k].count : room;
+    struct finding f = {.ranks = r,
+                        .values = malloc(room * sizeof *f.values),
+                        .scratch = malloc(room * sizeof *f.scratch),
+                        .index = calloc(room, sizeof *f.index)};
+    bool good = f.values && f.scratch && f.index;
+    for (uint32_t k = 0; good && k < r->kernel_count; k++)
+        good = find_in_kernel(&f, &r->kernels[k]);
+    good = good && find_waited_for(&f, arena);
+    struct cw_straggler *list = good ? cw_arena_alloc(arena, r->straggler_count, sizeof *list) : NULL;
+    if (list && r->straggler_count) {
+        memcpy(list, f.list, r->straggler_count * sizeof *list);
+        qsort(list, r->straggler_count, sizeof *list, most_lost_first);
+    }
+    r->stragglers = list;
+    free(f.values);
+    free(f.scratch);
+    free(f.index);
+    free(f.list);
+    return list ? CW_OK : cw_error_nomem(err);
 }
