@@ -9,6 +9,7 @@
 #include "base/shorten.h"
 #include "eval/join/joined.h"
 #include "eval/labels.h"
+#include "eval/ranges/groups.h"
 #include "eval/quantile.h"
 #include "eval/timeline/groups.h"
 
@@ -469,7 +470,7 @@ enum cw_status cw_joined_rows_make(struct cw_joined_rows *rows, const struct cw_
     for (uint32_t i = 0; durations && i < joined->count; i++)
         durations[i] = joined->launches[i].ns;
     uint32_t gpus;
-    m.gpu = cw_groups_find_gpus(joined->of_ranges ? joined->data : joined->timeline->data, &gpus, arena);
+    m.gpu = cw_device_gpus(joined->of_ranges ? joined->data : joined->timeline->data, &gpus, arena);
     if (!durations || !m.gpu || !make_keys(&m) || !divide(&m, most) || !stand_in(&m))
         return cw_error_nomem(err);
     *counted = joined->each;

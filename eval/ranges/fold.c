@@ -47,6 +47,78 @@ int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b,
     return order;
 }
 
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
+
+/* By name and facts. */
+static int compare_models(const struct cw_counter_data *data, uint32_t a, uint32_t b)
+{
+    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
+    const int order = strcmp(cw_device_attribute(x, "name"), cw_device_attribute(y, "name"));
+    return order ? order : memcmp(x->facts, y->facts, data->schema.counter_count * sizeof *x->facts);
+}
+
+static int in_model_order(const void *a, const void *b, void *data)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int order = compare_models(data, i, k);
+    return order ? order : by_number(i, k);
+}
+
+/* A device without a name is like no other. */
+uint32_t *cw_device_models(const struct cw_counter_data *data, struct cw_arena *arena)
+{
+    uint32_t *model = cw_arena_alloc(arena, data->device_count, sizeof *model);
+    uint32_t *named = cw_arena_alloc(arena, data->device_count, sizeof *named), count = 0;
+    if (!model || !named)
+        return NULL;
+    for (uint32_t i = 0; i < data->device_count; i++) {
+        model[i] = i;
+        if (cw_device_attribute(&data->devices[i], "name"))
+            named[count++] = i;
+    }
+    qsort_r(named, count, sizeof *named, in_model_order, (void *)data);
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_models(data, named[i - 1], named[i]) == 0)
+            model[named[i]] = model[named[i - 1]];
+    return model;
+}
+
+static int compare_places(const struct cw_counter_data *data, uint32_t a, uint32_t b)
+{
+    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
+    const char *host = cw_device_attribute(x, "host"), *other = cw_device_attribute(y, "host");
+    const int order = strcmp(cw_device_attribute(x, "pci"), cw_device_attribute(y, "pci"));
+    return order ? order : strcmp(host ? host : "", other ? other : "");
+}
+
+static int in_place_order(const void *a, const void *b, void *data)
+{
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int order = compare_places(data, i, k);
+    return order ? order : by_number(i, k);
+}
+
+uint32_t *cw_device_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena)
+{
+    uint32_t *gpu = cw_arena_alloc(arena, data->device_count, sizeof *gpu);
+    uint32_t *placed = cw_arena_alloc(arena, data->device_count, sizeof *placed), count = 0;
+    if (!gpu || !placed)
+        return NULL;
+    for (uint32_t i = 0; i < data->device_count; i++) {
+        gpu[i] = i;
+        if (cw_device_attribute(&data->devices[i], "pci"))
+            placed[count++] = i;
+    }
+    qsort_r(placed, count, sizeof *placed, in_place_order, (void *)data);
+    *gpu_count = data->device_count;
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_places(data, placed[i - 1], placed[i]) == 0) {
+            gpu[placed[i]] = gpu[placed[i - 1]];
+            --*gpu_count;
+        }
+    return gpu;
+}
+
 /* ---- numbered names --------------------------------------------------------------------------------------------- */
 
 static bool is_digit(char c)
@@ -208,4 +280,63 @@ bool cw_folds_estimate(const struct cw_folds *folds, const struct cw_counter_dat
     const bool enough = kinds;
     free(kinds);
     return enough;
+}
+
+/* ---- user ranges within others ---------------------------------------------------------------------------------- */
+
+struct place {
+    uint32_t gpu;
+    const char *path; /* "outer/inner" */
+    size_t size;
+    uint32_t launch;
+};
+
+static int in_path_order(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->gpu != y->gpu)
+        return x->gpu < y->gpu ? -1 : 1;
+    const int order = memcmp(x->path, y->path, x->size < y->size ? x->size : y->size);
+    return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+static bool lies_within(struct place range, const struct place *places, size_t count)
+{
+    for (const char *end = strchr(range.path, '/'); end; end = strchr(end + 1, '/')) {
+        range.size = (size_t)(end - range.path);
+        if (bsearch(&range, places, count, sizeof *places, in_path_order))
+            return true;
+    }
+    return false;
+}
+
+bool cw_ranges_find_nested(const bool **nested, const struct cw_counter_data *data, const uint32_t *gpu,
+                           const bool *taken, struct cw_arena *arena)
+{
+    const uint32_t launches = cw_launch_count(data);
+    uint32_t count = 0;
+    bool *found = NULL;
+    struct place *places = NULL;
+    *nested = NULL;
+    for (uint32_t i = 0; i < launches; i++)
+        count += taken[i] && !*cw_launch(data, i)->kernel;
+    if (!count)
+        return true;
+    if (!(found = cw_arena_alloc(arena, launches, sizeof *found)) || !(places = malloc(count * sizeof *places)))
+        return false;
+    for (uint32_t i = 0, k = 0; i < launches; i++) {
+        const struct cw_range *range = cw_launch(data, i);
+        const char *path = cw_range_attribute(range, "nvtx");
+        path = path ? path : range->name;
+        if (taken[i] && !*range->kernel)
+            places[k++] = (struct place){gpu[range->device], path, strlen(path), i};
+    }
+    qsort(places, count, sizeof *places, in_path_order);
+    for (uint32_t k = 0; k < count; k++)
+        if (lies_within(places[k], places, count)) {
+            found[places[k].launch] = true;
+            *nested = found;
+        }
+    free(places);
+    return true;
 }

@@ -11,7 +11,6 @@
 #include "base/shorten.h"
 #include "eval/keys.h"
 #include "eval/quantile.h"
-#include "eval/ranges/group_nesting.h"
 
 const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx",
                                                      "device", "rank",   "fold",  "stream"};
@@ -63,40 +62,6 @@ static int by_number(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* By name and facts. */
-static int compare_models(const struct cw_counter_data *data, uint32_t a, uint32_t b)
-{
-    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
-    const int order = strcmp(cw_device_attribute(x, "name"), cw_device_attribute(y, "name"));
-    return order ? order : memcmp(x->facts, y->facts, data->schema.counter_count * sizeof *x->facts);
-}
-
-static int in_model_order(const void *a, const void *b, void *data)
-{
-    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const int order = compare_models(data, i, k);
-    return order ? order : by_number(i, k);
-}
-
-/* A device without a name is like no other. */
-static uint32_t *model_devices(const struct cw_counter_data *data, struct cw_arena *arena)
-{
-    uint32_t *model = cw_arena_alloc(arena, data->device_count, sizeof *model);
-    uint32_t *named = cw_arena_alloc(arena, data->device_count, sizeof *named), count = 0;
-    if (!model || !named)
-        return NULL;
-    for (uint32_t i = 0; i < data->device_count; i++) {
-        model[i] = i;
-        if (cw_device_attribute(&data->devices[i], "name"))
-            named[count++] = i;
-    }
-    qsort_r(named, count, sizeof *named, in_model_order, (void *)data);
-    for (uint32_t i = 1; i < count; i++)
-        if (compare_models(data, named[i - 1], named[i]) == 0)
-            model[named[i]] = model[named[i - 1]];
-    return model;
-}
-
 static uint32_t launch_index(const struct grouping *g, const struct cw_range *range)
 {
     return (uint32_t)(range - cw_launch(g->data, 0));
@@ -112,42 +77,6 @@ static uint32_t kind_of(const struct grouping *g, const struct cw_range *range)
 static bool is_numbered(const struct grouping *g, const struct cw_range *range)
 {
     return !*range->kernel && kind_of(g, range) != CW_WHOLE;
-}
-
-static int compare_places(const struct cw_counter_data *data, uint32_t a, uint32_t b)
-{
-    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
-    const char *host = cw_device_attribute(x, "host"), *other = cw_device_attribute(y, "host");
-    const int order = strcmp(cw_device_attribute(x, "pci"), cw_device_attribute(y, "pci"));
-    return order ? order : strcmp(host ? host : "", other ? other : "");
-}
-
-static int in_place_order(const void *a, const void *b, void *data)
-{
-    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const int order = compare_places(data, i, k);
-    return order ? order : by_number(i, k);
-}
-
-uint32_t *cw_groups_find_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena)
-{
-    uint32_t *gpu = cw_arena_alloc(arena, data->device_count, sizeof *gpu);
-    uint32_t *placed = cw_arena_alloc(arena, data->device_count, sizeof *placed), count = 0;
-    if (!gpu || !placed)
-        return NULL;
-    for (uint32_t i = 0; i < data->device_count; i++) {
-        gpu[i] = i;
-        if (cw_device_attribute(&data->devices[i], "pci"))
-            placed[count++] = i;
-    }
-    qsort_r(placed, count, sizeof *placed, in_place_order, (void *)data);
-    *gpu_count = data->device_count;
-    for (uint32_t i = 1; i < count; i++)
-        if (compare_places(data, placed[i - 1], placed[i]) == 0) {
-            gpu[placed[i]] = gpu[placed[i - 1]];
-            --*gpu_count;
-        }
-    return gpu;
 }
 
 static int by_kernel(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
@@ -541,8 +470,10 @@ static bool find_nested(const struct grouping *g, bool all, const bool **nested)
         const uint32_t launch = all ? i : cw_launch_number(g->data, g->order[i]);
         taken[launch] = kind_of(g, cw_launch(g->data, launch)) == CW_WHOLE;
     }
-    return taken && cw_group_nesting_find(nested, g->data, g->gpu, taken, g->arena);
+    return taken && cw_ranges_find_nested(nested, g->data, g->gpu, taken, g->arena);
 }
+
+/* ---- times ------------------------------------------------------------------------------------------------------ */
 
 /* What a group adds to the time of all. */
 static double time_of_its_own(struct grouping *g, const struct cw_group *group, const bool *nested)
@@ -679,21 +610,6 @@ static bool reorder_means(const struct grouping *g)
     return from && cw_groups_reorder(&groups->data, from);
 }
 
-/* Of a group whose ranges differ in grid or block, no launch has any. */
-static void merge_shapes(const struct grouping *g, const struct cw_group *group, struct cw_range *first)
-{
-    bool alike = true;
-    for (uint32_t i = 0; i < group->count && alike; i++, cw_large_step(g->large)) {
-        const struct cw_range *range = cw_launch_of(g->data, group->ranges[i]);
-        alike = memcmp(range->grid, first->grid, sizeof range->grid) == 0 &&
-                memcmp(range->block, first->block, sizeof range->block) == 0;
-    }
-    if (!alike) {
-        memset(first->grid, 0, sizeof first->grid);
-        memset(first->block, 0, sizeof first->block);
-    }
-}
-
 static bool take_first_launches(const struct grouping *g)
 {
     struct cw_groups *groups = g->groups;
@@ -701,7 +617,7 @@ static bool take_first_launches(const struct grouping *g)
     for (uint32_t k = 0; ranges && k < groups->count; k++)
         ranges[k] = *cw_launch_of(g->data, g->items[k].ranges[0]);
     for (uint32_t k = 0; ranges && g->data->repeats && k < groups->count; k++)
-        merge_shapes(g, &g->items[k], &ranges[k]);
+        cw_group_merge_shapes(g->data, &g->items[k], &ranges[k]);
     groups->data = *g->data;
     groups->data.directory = NULL;
     groups->data.repeats = NULL;
@@ -768,8 +684,8 @@ static enum cw_status take_durations(struct grouping *g, struct cw_error *err)
 static bool find_devices(struct grouping *g)
 {
     g->groups->range_count = g->data->range_count;
-    g->model = model_devices(g->data, g->arena);
-    g->gpu = cw_groups_find_gpus(g->data, &g->groups->gpu_count, g->arena);
+    g->model = cw_device_models(g->data, g->arena);
+    g->gpu = cw_device_gpus(g->data, &g->groups->gpu_count, g->arena);
     return g->model && g->gpu && cw_folds_make(&g->groups->folds, g->data, g->model, g->arena, NULL) == CW_OK;
 }
 
@@ -843,64 +759,4 @@ enum cw_status cw_groups_make_times(struct cw_groups *groups, enum cw_group_by b
 {
     *groups = (struct cw_groups){.by = by, .of_times = true};
     return make(groups, data, chip, keep, arena, err);
-}
-
-static int by_index(const void *a, const void *b)
-{
-    return by_number(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
-uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range)
-{
-    uint32_t k = 0;
-    while (k + 1 < groups->count &&
-           !bsearch(&range, groups->items[k].ranges, groups->items[k].count, sizeof range, by_index))
-        k++;
-    return k;
-}
-
-struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
-{
-    enum { FEW = 20 };
-    static const double TOLD_SHARE = 0.1;
-    struct cw_short_launches found = {0};
-    double time = 0;
-    for (uint32_t k = 0; k < groups->count; k++) {
-        for (uint32_t i = 0; cw_launch_of(&groups->data, k)->kernel[0] && i < groups->items[k].count; i++) {
-            const double ns = groups->durations[groups->items[k].ranges[i]];
-            const bool is_short = ns < CW_SHORT_LAUNCH_NS;
-            found.launches += !isnan(ns);
-            found.count += is_short;
-            time += is_short ? ns : 0;
-        }
-    }
-    found.share = groups->whole > 0 ? time / groups->whole : 0;
-    found.many = found.count >= FEW && (2 * found.count >= found.launches || found.share >= TOLD_SHARE);
-    return found;
-}
-
-double cw_group_share(const struct cw_groups *groups, const struct cw_group *group)
-{
-    return groups->whole > 0 ? group->total / groups->whole : NAN;
-}
-
-double cw_group_spread(const struct cw_group *group)
-{
-    return group->mean > 0 ? group->deviation / group->mean : NAN;
-}
-
-bool cw_group_is_partly_timed(const struct cw_group *group)
-{
-    return group->timed && group->timed < group->count && !group->multiplexed;
-}
-
-bool cw_groups_are_of_launches(const struct cw_groups *groups)
-{
-    return groups->data.range_count && cw_launch_of(&groups->data, 0)->kernel[0];
-}
-
-/* Both are sums of the same times, in another order. */
-bool cw_groups_are_part(const struct cw_groups *groups)
-{
-    return groups->total < groups->whole * (1 - 1e-9);
 }

@@ -5,18 +5,9 @@
 #include <string.h>
 
 #include "eval/evaluate.h"
-#include "eval/ranges/group_parts.h"
+#include "eval/ranges/group_means.h"
 #include "eval/quantile.h"
 #include "image/range_view.h"
-
-uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, uint32_t column)
-{
-    const struct cw_group *g = &groups->items[group];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < g->part_count; i++)
-        count += g->parts[i].mask ? 0 : g->parts[i].cells[column].taken;
-    return count;
-}
 
 /* ---- ranges, one after another ---------------------------------------------------------------------------------- */
 
@@ -216,8 +207,7 @@ static bool share_metric(struct sharing *s, uint32_t metric)
     cw_eval_plan_columns(&s->result->plan, metric, list_column, s);
     for (uint32_t k = 0; k < groups; k++, any = any || changed) {
         s->occurrences[k] = UINT32_MAX;
-        if (cw_groups_merge_shared(s->groups, k, (struct cw_columns){s->columns, s->count}, &s->to, &changed,
-                                   &s->occurrences[k]) != CW_OK)
+        if (cw_groups_merge_shared(s->groups, k, s->columns, s->count, &s->to, &changed, &s->occurrences[k]) != CW_OK)
             return false;
     }
     if (any)
