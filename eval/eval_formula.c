@@ -86,11 +86,11 @@ static void finish(const struct cw_formula_slot *result, uint32_t count, double 
         if (statuses[i] >= CW_VALUE_UNAVAILABLE)
             values[i] = NAN;
         else if (isnan(values[i]) && statuses[i] < CW_VALUE_ZERO_DENOMINATOR)
-            statuses[i] = CW_VALUE_OVERFLOW; /* of the doubles: infinity less infinity */
+            statuses[i] = CW_VALUE_OVERFLOW; /* inf - inf, for example */
     }
 }
 
-/* Values of parts but the last are kept below those that wait for an operation. */
+/* Values of all parts but the last stay below the operands on the stack. */
 static uint32_t kept_parts(const struct cw_formula *formula)
 {
     return formula->part_count - 1;

@@ -70,13 +70,13 @@ const char *cw_group_label(const struct cw_groups *groups, uint32_t group, size_
     return label;
 }
 
-/* ---- what captures are of ---------------------------------------------------------------------------------------- */
+/* ---- differences of captures ------------------------------------------------------------------------------------- */
 
 struct comparing {
     struct cw_difference *list;
     uint32_t count;
     struct cw_arena *arena;
-    bool good; /* there was memory */
+    bool good; /* false when out of memory */
 };
 
 static void differ(struct comparing *c, const char *what, const char *a, const char *b, bool other)
@@ -104,7 +104,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names of counters, sorted. */
+/* Sorts the names of counters. */
 static const char **sorted_counters(const struct cw_schema *s, struct cw_arena *arena)
 {
     const char **names = cw_arena_alloc(arena, s->counter_count, sizeof *names);
@@ -142,8 +142,8 @@ static int by_meaning(const void *a, const void *b)
     return strcmp(((const struct cw_meaning *)a)->name, ((const struct cw_meaning *)b)->name);
 }
 
-/* Names of which the captures recorded something else: other raw counters, or another unit. With what formula they were
- * planned is no difference, for here both are evaluated by one. */
+/* Finds names under which the captures recorded different things: other raw counters, or another unit. The formula of
+ * the plan does not matter, as one formula evaluates both here. */
 static void differ_in_meanings(struct comparing *c, const struct cw_schema *a, const struct cw_schema *b)
 {
     struct cw_meaning *sorted = cw_arena_alloc(c->arena, b->meaning_count, sizeof *sorted);
@@ -165,7 +165,7 @@ static void differ_in_meanings(struct comparing *c, const struct cw_schema *a, c
                true);
 }
 
-/* Where a device sits is no difference of what it does, and its chip is that of the capture. */
+/* The place of a device is no difference, and its chip is the capture's. */
 static bool is_told(const char *key)
 {
     return strcmp(key, "pci") != 0 && strcmp(key, "chip") != 0;
@@ -188,7 +188,7 @@ static void differ_in_device(struct comparing *c, const struct cw_device *a, con
             differ(c, b->attributes[i].key, "", b->attributes[i].value, false);
 }
 
-/* "device 1 has" where the first devices are alike. */
+/* "device 1 has" if the first devices are alike. */
 static void differ_in_devices(struct comparing *c, const struct cw_counter_data *a, const struct cw_counter_data *b)
 {
     differ_in_number(c, "devices", a->device_count, b->device_count, false);
@@ -196,7 +196,7 @@ static void differ_in_devices(struct comparing *c, const struct cw_counter_data 
         differ_in_device(c, &a->devices[i], &b->devices[i]);
 }
 
-/* Of the first devices that differ in this. */
+/* Of the first pair of devices whose clocks differ. */
 static void differ_in_clocks(struct comparing *c, const struct cw_counter_data *a, const struct cw_counter_data *b)
 {
     char of_a[CW_GPU_CLOCKS_TEXT], of_b[CW_GPU_CLOCKS_TEXT];
@@ -242,7 +242,7 @@ static enum cw_status compare_captures(const struct cw_difference **differences,
 
 /* ---- which group is which ---------------------------------------------------------------------------------------- */
 
-/* By name, and by shape where that is to be alike. */
+/* By name, and with `shape` also by grid and block. */
 static int compare_groups(const struct cw_groups *a, uint32_t i, const struct cw_groups *b, uint32_t k, bool shape)
 {
     return a->by == CW_BY_KERNEL ? cw_range_compare_kernels(cw_launch_of(&a->data, i), cw_launch_of(&b->data, k), shape)
@@ -265,12 +265,12 @@ static int in_order(const void *a, const void *b, void *sorting)
 
 struct matching {
     const struct cw_groups *a, *b;
-    uint32_t *left, *right, left_count, right_count; /* groups that have none yet */
+    uint32_t *left, *right, left_count, right_count; /* groups without a match */
     struct cw_match *list;
     uint32_t count;
 };
 
-/* Without that of some launches a total says nothing beside another. */
+/* A total without some launches cannot be compared. */
 static double whole_time(const struct cw_group *group)
 {
     return group->timed == group->count ? group->total : NAN;
@@ -283,7 +283,7 @@ static void add_match(struct matching *m, uint32_t a, uint32_t b, bool reshaped)
     m->list[m->count++] = (struct cw_match){a, b, reshaped, after - before};
 }
 
-/* Those that go together become matches; the others stay. */
+/* Turns groups that go together into matches; the others remain. */
 static void match(struct matching *m, bool shape)
 {
     struct sorting a = {m->a, shape}, b = {m->b, shape};
@@ -347,7 +347,7 @@ static enum cw_status match_groups(const struct cw_match **matches, uint32_t *co
 
 /* ---- changes by chance ------------------------------------------------------------------------------------------- */
 
-/* Of values that are finite: their mean, and the sum of the squares of what they are off it. */
+/* The mean of finite values, and the sum of their squared distances from it. */
 struct moments {
     double mean, squares;
     uint32_t count;
@@ -368,7 +368,7 @@ struct cw_compare_spread {
     unsigned freedom;
 };
 
-/* Pairs say more. Where none has the value in both, passes took other turns. */
+/* Pairs give a better estimate. If no pair has the value on both sides, passes took other turns. */
 static bool has_pairs(const struct cw_group *a, const struct cw_group *b)
 {
     return a->count == b->count;
@@ -419,16 +419,16 @@ static struct cw_compare_spread time_spread(const struct cw_comparison *c, const
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Some launches of a side in the order of the file, or what they are paired with. */
+/* Some launches of a side in the order of the file, or their partners. */
 struct launches {
     struct cw_result result;
-    uint32_t *rows; /* which ranges */
+    uint32_t *rows; /* their ranges */
 };
 
-/* For each launch of one side that is wanted: its match, and its partner or itself. */
+/* The match of each wanted launch of one side, and its partner or itself. */
 struct walk {
     struct cw_comparison *c;
-    uint32_t *match, *partner; /* [range]; CW_NO_GROUP: is not wanted */
+    uint32_t *match, *partner; /* [range]; CW_NO_GROUP: not wanted */
     uint32_t count, range_count;
     struct cw_arena *arena;
     const struct cw_eval_options *options;
@@ -481,7 +481,7 @@ static double value_in(const struct cw_result *r, uint32_t metric, uint32_t row)
     return s ? s->values[(size_t)metric * s->count + row - s->first] : r->values[(size_t)metric * r->row_count + row];
 }
 
-/* Adds to moments[match][metric] each launch's values, or those of its partner less them. */
+/* Adds each launch's values to moments[match][metric]; with `partners`, the partner's values less these. */
 static enum cw_status add_launches(struct walk *w, const struct cw_result *of, const struct cw_result *partners,
                                    struct moments *moments)
 {
@@ -514,7 +514,7 @@ static bool is_pair(const struct cw_comparison *c, uint32_t match, const struct 
     return true;
 }
 
-/* Of the launches of `of`, one side alone, or with those of the other that they go with. */
+/* Walks over the launches of `of`, alone or with their partners on the other side. */
 static enum cw_status walk_over(struct walk *w, const struct cw_result *of, const struct cw_result *partners,
                                 bool first, struct moments *moments)
 {
@@ -555,7 +555,7 @@ static enum cw_status find_spreads(struct cw_comparison *c, const struct cw_resu
     return status;
 }
 
-/* ---- what changed ------------------------------------------------------------------------------------------------ */
+/* ---- changes ----------------------------------------------------------------------------------------------------- */
 
 static struct cw_change find_change(double a, double b, const struct cw_compare_spread *spread, bool count)
 {
@@ -565,7 +565,7 @@ static struct cw_change find_change(double a, double b, const struct cw_compare_
         change.spread = spread->error;
         change.freedom = spread->freedom;
     }
-    if (isnan(a) || isnan(b)) /* one of them alone holds it */
+    if (isnan(a) || isnan(b)) /* only one side has it */
         return change;
     if (!change.freedom)
         change.changed = change.relative > (count ? same : unknown);
@@ -650,7 +650,7 @@ static bool number_units(struct cw_comparison *c, struct cw_arena *arena)
     return true;
 }
 
-/* Leaves `a` the metrics that the chip of `b` has as well, and gives them to `b`. */
+/* Keeps the metrics of `a` that the chip of `b` also has, and gives them to `b`. */
 static enum cw_status share_metrics(struct cw_result *a, struct cw_result *b, struct cw_arena *arena,
                                     struct cw_error *err)
 {

@@ -15,20 +15,20 @@ struct judging {
     double need;
     double *shown;        /* [match] */
     bool *lacking;        /* [match] */
-    const uint32_t *rows; /* of each metric of the rules: that of the comparison, or NO_ROW */
+    const uint32_t *rows; /* [metric of the rules]: the comparison's metric, or NO_ROW */
     struct cw_arena *arena;
     struct cw_judgement *to;
     const char **reasons;
     struct cw_gate_finding *findings;
     uint32_t room;
-    bool *known; /* whether a value of the rules' metric was found in both captures, or in one */
-    bool enough; /* memory */
+    bool *known; /* [metric of the rules]: whether a capture has a value of it */
+    bool enough; /* false when out of memory */
 };
 enum { NO_ROW = UINT32_MAX, MOST_REASONS = 8, REASON_NAME = 48 };
 
 /* ---- whether they can be compared ------------------------------------------------------------------------------- */
 
-/* More than a few say nothing more; the verdict stays. */
+/* Further reasons are only counted; the verdict stays. */
 static void add_reason(struct judging *j, const char *text)
 {
     j->enough = j->enough && text;
@@ -82,7 +82,7 @@ static void check_captures(struct judging *j)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-/* A value of a side; of time all three. */
+/* A value of a side; time has all three numbers. */
 struct value {
     double is;
     int status;
@@ -115,7 +115,7 @@ static int label_order(const void *label, const void *kernel)
     return strcmp(label, ((const struct cw_gate_kernel *)kernel)->label);
 }
 
-/* Of the means of several runs the noise is less than that of two runs. */
+/* The limit of a metric in a kernel. Means of several runs have less noise than two single runs. */
 static struct cw_gate_kernel limit_in(const struct judging *j, const struct cw_gate_metric *metric, const char *label)
 {
     const struct cw_gate_kernel *own = metric->kernel_count ? bsearch(label, metric->kernels, metric->kernel_count,
@@ -126,17 +126,17 @@ static struct cw_gate_kernel limit_in(const struct judging *j, const struct cw_g
     return limit;
 }
 
-/* How far b may be from a. No noise reaches from a number to infinity. */
+/* How far b may be from a. No noise reaches infinity. */
 static double allowed(const struct cw_gate_kernel *limit, double a, double b)
 {
-    const double rounding = 1e-12; /* of means */
+    const double rounding = 1e-12; /* of computing means */
     const double size = fmax(fabs(a), fabs(b));
     if (isinf(size))
         return 0;
     return limit->noise > 0 ? limit->noise * size + limit->floor : rounding * size;
 }
 
-/* Whether a time changed, and how far it may be: see cw_gate_judge. */
+/* Whether a time changed: see cw_gate_judge. */
 static bool time_changed(const struct cw_gate_kernel *limit, const struct cw_gate_time *a, const struct cw_gate_time *b)
 {
     static const double far = 3;
@@ -198,7 +198,7 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
     return f.verdict;
 }
 
-/* Time decides where it changed: what is faster is better, unless something else is worse. */
+/* A change of time decides: a faster kernel is better, unless another value is worse. */
 static enum cw_verdict judge_match(struct judging *j, uint32_t match)
 {
     bool seen[CW_VERDICT__COUNT] = {false};
@@ -230,7 +230,7 @@ static enum cw_verdict judge_match(struct judging *j, uint32_t match)
                                                    : CW_SAME;
 }
 
-/* Of the matches, by the time that they take in A. */
+/* Finds the slow-downs that would show over all matches, by their time in A. */
 static bool find_slowdown(struct judging *j)
 {
     const struct cw_comparison *c = j->c;

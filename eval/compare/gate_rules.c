@@ -23,7 +23,7 @@ static int label_order(const void *a, const void *b)
 
 static const char unknown[] = "unknown";
 
-/* A number of 0 or more, or of a noise also unknown (INFINITY); 0 where there is none. */
+/* A number of 0 or more; a noise may also be unknown (INFINITY); 0 if it is missing. */
 static double read_limit(struct cw_yaml_reader *in, const struct cw_yaml *mapping, const char *key, bool required)
 {
     const struct cw_yaml *node = cw_yaml_get(in, mapping, key, required);
@@ -158,17 +158,17 @@ struct sample {
 
 struct learning {
     const struct cw_gate_runs *runs;
-    uint32_t *first;                /* [kernel]: the first of those with its label, which stands for them all */
+    uint32_t *first;                /* [kernel]: the first kernel with the same label, which has the limit of all */
     bool *steady;                   /* [kernel]: its exact counts are equal in all runs */
-    struct cw_gate_kernel *kernels; /* room for all of a metric */
+    struct cw_gate_kernel *kernels; /* room for all kernels of a metric */
     struct sample *samples;         /* [kernel] of the metric at hand */
-    double *noise, *floor;          /* [kernel] of it; the noise is NaN without a value, INFINITY unknown */
-    bool exact, time, mostly_same;  /* it is; in more than half of the kernels, in enough runs */
-    double tail, least_floor;       /* least_floor: of values that are mostly noise */
+    double *noise, *floor;          /* [kernel]; the noise is NaN without a value, INFINITY unknown */
+    bool exact, time, mostly_same;  /* of the metric; mostly_same: the same in enough runs, in most kernels */
+    double tail, least_floor;       /* least_floor: for values that are mostly noise */
     struct cw_gate_summary *summary;
     double *all;                 /* noise of all metrics in all kernels that have one */
     struct cw_gate_shown *shown; /* [kernel] */
-    struct sample *time_samples; /* [kernel] of one number of the times: relative variances */
+    struct sample *time_samples; /* [kernel]: relative variances of one of the three times */
     double *variances;           /* room for all kernels */
 };
 
@@ -202,7 +202,7 @@ static int by_label(const void *a, const void *b, void *kernels)
     return order ? order : (x > y) - (x < y);
 }
 
-/* False without memory. */
+/* False when out of memory. */
 static bool find_first(struct learning *l, struct cw_arena *arena)
 {
     const struct cw_gate_runs *r = l->runs;
@@ -229,8 +229,7 @@ static void find_steady(struct learning *l)
     }
 }
 
-/* The geometric mean of relative variances above 0 of kernels whose values are within a factor; 0 where there is none.
- */
+/* The geometric mean of relative variances above 0, of kernels whose values are within a factor; 0 without any. */
 static double usual(const struct learning *l, double size, double factor)
 {
     double sum = 0;
@@ -278,7 +277,7 @@ static double noise_of(const struct learning *l, uint32_t kernel)
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
-/* A number of struct cw_gate_time in all kernels. */
+/* One of the three numbers of struct cw_gate_time, in all kernels. */
 struct number {
     int which;
     struct sample *samples; /* relative variances */
@@ -307,7 +306,7 @@ static struct sample time_sample(const struct cw_gate_runs *r, uint32_t kernel, 
     return s;
 }
 
-/* Of kernels whose times are within a factor of a size. */
+/* A prior from kernels whose times are within a factor of a size. */
 static struct cw_prior fit_prior(const struct learning *l, const struct number *n, double size, double factor)
 {
     uint32_t count = 0;
@@ -319,7 +318,7 @@ static struct cw_prior fit_prior(const struct learning *l, const struct number *
     return cw_prior_fit(l->variances, count, l->runs->runs - 1);
 }
 
-/* Kernels of one power of two have one prior. */
+/* The prior for a time; kernels within one power of two share it. */
 static const struct cw_prior *prior_of(const struct learning *l, struct number *n, double ns)
 {
     const int at = ns >= 1 ? (int)fmin(log2(ns), SIZES - 1) : 0;
@@ -339,7 +338,7 @@ static double time_interval(const struct learning *l, struct number *n, uint32_t
     return M_SQRT2 * cw_student_quantile((unsigned)(freedom + own), tail) * sqrt(variance);
 }
 
-/* Whether each run timed the kernel so often that mean, median and least are three numbers. */
+/* Whether each run timed the kernel so often that mean, median and least are different numbers. */
 static bool is_timed_often(const struct cw_gate_runs *r, uint32_t kernel)
 {
     bool often = true;
@@ -377,7 +376,8 @@ static void find_time_limits(struct learning *l)
     }
 }
 
-/* What is mostly noise is a matter of how much there is, and no part of the value. */
+/* If a value is mostly noise, its limit depends on the size of the greatest kernel's value, and is no part of the
+ * value. */
 static void find_limit(struct learning *l, uint32_t kernel)
 {
     const double size = fabs(l->samples[kernel].mean), noise = noise_of(l, kernel);
@@ -397,7 +397,7 @@ static bool find_mostly_same(const struct learning *l)
     return l->runs->runs >= ENOUGH_RUNS && 2 * same > count;
 }
 
-/* The limit of most kernels, which serves also for one that was not there, and the kernels whose own is another. */
+/* Finds the limit of most kernels, which also serves new kernels, and lists the kernels with another one. */
 static bool summarize(const struct learning *l, struct cw_gate_metric *metric, struct cw_arena *arena)
 {
     double most = 0, most_unsteady = 0;
@@ -426,7 +426,7 @@ static bool summarize(const struct learning *l, struct cw_gate_metric *metric, s
     return own;
 }
 
-/* Of the first run; 1 where nobody counts them. */
+/* Launches of a kernel in the first run; 1 if they are not counted. */
 static double launches_of(const struct cw_gate_runs *r, uint32_t kernel)
 {
     for (uint32_t m = 0; m < r->metric_count; m++)
@@ -435,7 +435,7 @@ static double launches_of(const struct cw_gate_runs *r, uint32_t kernel)
     return 1;
 }
 
-/* What the summary has to say of the metric at hand. */
+/* Adds the metric at hand to the summary. */
 static void add_up(struct learning *l)
 {
     struct cw_gate_summary *to = l->summary;
@@ -463,7 +463,7 @@ static void finish_summary(struct learning *l)
     to->greatest = l->all[to->noisy - 1];
 }
 
-/* False where nothing is known of the metric. */
+/* False if nothing is known of the metric. */
 static bool learn_metric(struct learning *l, uint32_t m, struct cw_gate_metric *metric)
 {
     const struct cw_gate_runs *r = l->runs;

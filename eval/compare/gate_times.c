@@ -1,4 +1,4 @@
-/* How long launches took, for gate. */
+/* The times of launches, for gate. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,11 +8,11 @@
 
 struct launch_times {
     double *mean, *median, *least; /* [range] of the capture, of the passes that timed it */
-    double *count;                 /* of these */
+    double *count;                 /* of these passes */
 };
 
-/* Passes are timed by the counter of time, so that one of them has the launch's time; where none has, something else
- * timed them, and `known` is all there is. */
+/* If the counter of time timed the passes, one of them has the launch's time. Otherwise the time is from elsewhere, and
+ * `known` is all there is. */
 static void take_range(struct launch_times *to, uint32_t at, const struct cw_range *range, uint32_t passes,
                        double known, double *scratch)
 {
@@ -72,8 +72,8 @@ static struct cw_gate_time time_of(const struct launch_times *t, const uint32_t 
     return time;
 }
 
-/* The ranges of several captures stand one capture behind the other. Where each has as many launches, the times are
- * means over captures: the least of many is less than the least of few. */
+/* The ranges of several captures follow one another. If each capture has the same number of launches, the times are
+ * means over captures, because the least of many launches is below the least of few. */
 static struct cw_gate_time mean_run(const struct launch_times *t, const struct cw_group *group, uint32_t runs,
                                     double *scratch)
 {

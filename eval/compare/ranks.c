@@ -38,7 +38,7 @@ void cw_rank_spread_make(struct cw_rank_spread *s, const double *values, const u
             s->greatest = values[i], s->greatest_rank = rank[i];
     }
     s->count = n;
-    s->mean = sum / n; /* NaN without a value, as what follows from it */
+    s->mean = sum / n; /* NaN without a value, and so are the values computed from it */
     for (uint32_t i = 0; i < n; i++)
         squares += (scratch[i] - s->mean) * (scratch[i] - s->mean);
     s->deviation = cw_sample_deviation(squares, n);
@@ -88,7 +88,7 @@ bool cw_rank_kernel_waits(const char *name)
 
 struct cw_rank_gathering {
     struct cw_arena *arena;
-    int fd; /* of the values, which has no name; -1 */
+    int fd; /* of the nameless file of values; -1 */
     char *buffer;
     size_t used;
     uint64_t written;
@@ -97,7 +97,7 @@ struct cw_rank_gathering {
     struct cw_rank_row *rows;
     size_t rank_room, kernel_room, row_room;
     void *by_label, *by_number; /* trees of struct named */
-    uint32_t batch_ranks;       /* how many there were before this batch */
+    uint32_t batch_ranks;       /* ranks before this batch */
 };
 
 /* A kernel by its label, or a rank by its number, and its index. */
@@ -215,7 +215,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Room for one more item of a list. */
+/* Makes room for one more item of a list. */
 static bool grow(void *list, size_t *room, size_t count, size_t size)
 {
     void **items = list;
@@ -230,7 +230,7 @@ static bool grow(void *list, size_t *room, size_t count, size_t size)
     return true;
 }
 
-/* The index of what is named so in a tree, or of a new one: *found says which. CW_NO_GROUP when out of memory. */
+/* The index of a name in a tree; adds a new one if it is not *found. CW_NO_GROUP when out of memory. */
 static uint32_t find(struct cw_rank_gathering *g, void **tree, int (*compare)(const void *, const void *),
                      struct named key, bool *found)
 {
@@ -416,7 +416,7 @@ static int row_order(const void *a, const void *b)
                                   : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Puts a list into order, and says in new_index[] where each item went. */
+/* Sorts a list; new_index[] tells where each item went. */
 static bool arrange(void *items, uint32_t count, size_t size, int (*order)(const void *, const void *, void *),
                     uint32_t *new_index, struct cw_arena *arena)
 {
@@ -468,7 +468,7 @@ struct columns {
 
 enum { AT_ONCE = 1 << 22 }; /* values: 32 MB */
 
-/* Of one row; all of it at once where all is wanted. */
+/* of one row; a whole row is read at once */
 static enum cw_status read_row(const struct cw_ranks *r, uint64_t place, uint32_t first, uint32_t count, double *values,
                                int8_t *statuses, struct cw_error *err)
 {
@@ -479,7 +479,7 @@ static enum cw_status read_row(const struct cw_ranks *r, uint64_t place, uint32_
     return status == CW_OK ? get_bytes(r, place + behind + first, statuses, count, err) : status;
 }
 
-/* Reads values[metric][row] of a kernel, of metrics from `first` on; NaN for what is left out. */
+/* Reads values[metric][row] of a kernel, of metrics from `first` on; NaN for values left out. */
 static enum cw_status read_columns(const struct cw_ranks *r, const struct cw_rank_kernel *k, struct columns *c,
                                    uint32_t first, uint32_t count, struct cw_error *err)
 {
@@ -566,18 +566,18 @@ enum cw_status cw_ranks_compare(struct cw_ranks *r, struct cw_error *err)
 
 /* ---- stragglers -------------------------------------------------------------------------------------------------- */
 
-/* What is within this of the median is no cause. */
+/* A cause is further than this from the median. */
 static const double least_cause = 0.02, least_slower = 0.05;
 
 struct finding {
     struct cw_ranks *ranks;
-    double *values, *scratch; /* of each rank */
+    double *values, *scratch; /* [rank] */
     uint32_t *index;
     struct cw_straggler *list;
     size_t room;
 };
 
-/* Of what was put into `values`. */
+/* The spread of `values`. */
 static struct cw_rank_spread spread(const struct finding *f, uint32_t count)
 {
     struct cw_rank_spread s;
@@ -585,14 +585,14 @@ static struct cw_rank_spread spread(const struct finding *f, uint32_t count)
     return s;
 }
 
-/* The time is cycles by clock. Cycles are of work, by instructions or bytes, and of what is left: waiting. */
+/* Time is cycles over clock. Cycles go into work, by instructions or bytes, and the rest is waiting. */
 static void find_causes(struct cw_straggler *s)
 {
     const double clock = s->causes[CW_CAUSE_CLOCK], time = 1 + s->slower;
     const double cycles =
         isnan(s->causes[CW_CAUSE_CYCLES]) && !isnan(clock) ? time * clock : s->causes[CW_CAUSE_CYCLES];
     const double instructions = s->causes[CW_CAUSE_INSTRUCTIONS], bytes = s->causes[CW_CAUSE_BYTES];
-    const double work = fmax(instructions, bytes); /* of one that is known, that */
+    const double work = fmax(instructions, bytes); /* NaN only if both are */
     s->causes[CW_CAUSE_CYCLES] = cycles;
     s->lower_clock = clock < 1 - least_cause;
     s->more_work = work > 1 + least_cause;
@@ -613,8 +613,7 @@ static bool add_straggler(struct finding *f, const struct cw_straggler *found)
     return true;
 }
 
-/* What ranks have usually, of a kernel. `whole_clock` is that of the whole capture, which stands in where launches do
- * not tell theirs. */
+/* The usual values of a kernel's ranks. `whole_clock` is of the whole capture, for launches without their own. */
 struct usual {
     double causes[CW_CAUSE__COUNT], whole_clock;
     struct cw_rank_spread time;
@@ -670,7 +669,7 @@ static int slowest_first(const void *a, const void *b)
                                   : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Who comes last to where all wait waits least. */
+/* Finds the ranks that others wait for: the last to reach a common point waits least. */
 static bool find_waited_for(struct finding *f, struct cw_arena *arena)
 {
     struct cw_ranks *r = f->ranks;
@@ -695,7 +694,7 @@ static bool find_waited_for(struct finding *f, struct cw_arena *arena)
 enum cw_status cw_ranks_find_stragglers(struct cw_ranks *r, struct cw_arena *arena, struct cw_error *err)
 {
     size_t room = (size_t)r->rank_count + 1;
-    for (uint32_t k = 0; k < r->kernel_count; k++) /* of a rank on two models of GPUs more than one row */
+    for (uint32_t k = 0; k < r->kernel_count; k++) /* a rank on two models of GPUs has several rows */
         room = r->kernels[k].count > room ? r->kernels[k].count : room;
     struct finding f = {.ranks = r,
                         .values = malloc(room * sizeof *f.values),

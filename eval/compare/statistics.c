@@ -42,8 +42,8 @@ double cw_student_quantile(unsigned freedom, double tail)
 
 /* ---- a prior for variances --------------------------------------------------------------------------------------- */
 
-/* Derivatives of the logarithm of the gamma function: the first and the second, by their asymptotic series, to which
- * x is raised (Abramowitz and Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.12). */
+/* The first and the second derivative of the logarithm of the gamma function, by their asymptotic series. The recursion
+ * raises x until these hold (Abramowitz and Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.12). */
 static double digamma(double x)
 {
     double sum = 0;

@@ -70,7 +70,7 @@ static double operand_value(const struct explanation *e, const struct cw_eval_op
     return user ? o->duration * value / (o->duration != 0 ? explain_recorded(e, o->time, CW_AVG) : 1) : value;
 }
 
-/* (32 * sum(a) - sum(b)), with the values in place of the rollups where `numbers`. */
+/* (32 * sum(a) - sum(b)), with `numbers` the values in place of the rollups. */
 static void print_linear(const struct explanation *e, const struct cw_eval_operand *o, bool numbers)
 {
     const struct cw_linear *l = o->linear;
@@ -151,7 +151,7 @@ static enum cw_status prepare(struct explanation *e, struct cw_metric *list, uin
     return cw_result_make(&e->result, e->options, e->arena, e->err);
 }
 
-/* The constituents of a throughput, as metrics of counters; a count of 0 where they are not known. */
+/* Lists the constituents of a throughput, as metrics of counters; none if they are not known. */
 static enum cw_status list_constituents(const struct explanation *e, const struct cw_metric *m, struct cw_metric **list,
                                         uint32_t *count)
 {
@@ -205,7 +205,7 @@ static void print_named(const struct explanation *e, const char *name)
     cw_text_put(e->out, CW_TEXT_LINE, name);
 }
 
-/* The text with values in place of names. */
+/* Prints a formula with values in place of names. */
 static void explain_numbers(const struct explanation *e, const char *text)
 {
     static const char rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
@@ -300,7 +300,7 @@ static enum cw_status explain_needed(const struct explanation *e, bool **needed)
         return cw_error_nomem(e->err);
     cw_eval_mark_held(held, e->chip, &e->data->schema);
     const struct cw_needs needs = {.chip = e->chip, .held = held, .add = mark, .context = *needed};
-    for (uint32_t i = 0; i < e->count; i++) /* none where no formula is known */
+    for (uint32_t i = 0; i < e->count; i++) /* none without a known formula */
         if (cw_metric_needs(&needs, &e->list[i], NULL) == CW_ERR_NOMEM)
             return cw_error_nomem(e->err);
     return CW_OK;
@@ -341,7 +341,7 @@ static const char *explain_fact(const struct explanation *e, uint32_t metric)
                                                     : "the capture does not say it";
 }
 
-/* ---- what was multiplexed ---------------------------------------------------------------------------------------- */
+/* ---- multiplexed ranges ------------------------------------------------------------------------------------------ */
 
 static const struct cw_group *explain_group(const struct explanation *e)
 {
@@ -447,7 +447,7 @@ static void print_formula(const struct explanation *e, const struct cw_formula *
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
 
-/* How wide the columns are: a counter's name, its instances, and a number for each rollup. */
+/* Widths of the columns: a counter's name, its instances, and a number for each rollup. */
 struct widths {
     int name, numbers[1 + CW_ROLLUP_COUNT];
 };
@@ -491,7 +491,7 @@ static void print_column(const struct explanation *e, uint32_t column, const str
     fputc('\n', e->out);
 }
 
-/* A line for each pass that has it whole. */
+/* Prints a line for each pass that has the counter whole. */
 static void print_counter(const struct explanation *e, uint32_t counter, const struct widths *w)
 {
     uint32_t column = explain_column(e, e->chip->counters[counter].name), first;
@@ -574,7 +574,7 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
     const struct cw_range *g = cw_launch_of(data, range);
     const char *name = *g->name ? g->name : g->kernel;
     const unsigned width = cw_text_width(fileno(out));
-    char shown[CW_SHORT_SIZE]; /* some names of C++ would fill the window */
+    char shown[CW_SHORT_SIZE]; /* some C++ names would fill the window */
     enum cw_status status = explain_list(&e, metric);
     if (status != CW_OK)
         return status;
@@ -590,13 +590,13 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-/* A number, null where there is none. */
+/* A number, or null for infinity and NaN. */
 static json_t *real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* What `print` prints of an explanation, as a string. */
+/* A term or a formula as a string. */
 static json_t *printed(const struct explanation *of, const struct cw_eval_term *term, const char *formula, bool numbers)
 {
     struct explanation e = *of;
@@ -625,7 +625,7 @@ static void set_text(json_t **object, const char *key, const char *text)
         cw_json_set(object, key, json_string(text));
 }
 
-/* By counters, and with their numbers. */
+/* Sets the formula by counters, and with numbers. */
 static void set_term(json_t **object, const struct explanation *e, uint32_t metric)
 {
     struct cw_error why = CW_ERROR_INIT;
@@ -653,7 +653,7 @@ static void set_formula(json_t **object, const struct explanation *e, const stru
     cw_json_set(object, "needs", needs);
 }
 
-/* Its constituents, the largest first, each with its own formula. */
+/* Sets the constituents, the largest first, each with its own formula. */
 static enum cw_status set_throughput(json_t **object, const struct explanation *whole, const struct cw_metric *m)
 {
     struct explanation e = *whole;
@@ -693,7 +693,7 @@ static enum cw_status append_metric(json_t **list, const struct explanation *e, 
     return status;
 }
 
-/* What was recorded in one pass, or in several that each have a part. */
+/* A recording of one pass, or of several passes with a part each. */
 static json_t *recording(const struct explanation *e, uint32_t column)
 {
     const struct cw_schema *schema = &e->data->schema;

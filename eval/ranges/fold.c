@@ -126,7 +126,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The next character of a name, '0' for a number, and where it ends. */
+/* Takes the next character of a name, '0' for a whole number. */
 static char take(const char **name)
 {
     const char first = **name;

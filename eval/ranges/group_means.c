@@ -185,12 +185,13 @@ struct mean {
     uint8_t form;
 };
 
-/* Adds a part of a group's mean: its ranges that have the column stand for all of the part, which is of `whole`. */
+/* Adds a part to a group's mean: its ranges with the column stand for all ranges of the part. `whole`: the group's
+ * ranges. */
 static void add_to_mean(struct mean *mean, const struct cw_group_part *part, uint32_t column, uint32_t whole)
 {
     const struct cell *cell = &part->cells[column];
     const bool multiplexed = part->kind != CW_WHOLE;
-    /* 1: as it is, to the last digit */
+    /* 1 keeps every digit */
     const double weight = multiplexed && cell->taken && part->count < whole ? (double)part->count / cell->taken : 1;
     for (int r = 0; r < CW_ROLLUP_COUNT; r++)
         mean->sums[r] += cell->sums[r] * weight;
@@ -218,7 +219,7 @@ static void mean_columns(const struct parts *p, const struct cw_group *group, ui
     }
 }
 
-/* Cold ranges count where no other has a column. */
+/* Cold ranges count in columns that no other range has. */
 static bool join_cold(struct cw_group_part *part, const struct parts *p)
 {
     if (!part->cells && !(part->cells = cw_arena_alloc(p->arena, p->columns, sizeof *part->cells)))
@@ -235,7 +236,7 @@ static bool join_cold(struct cw_group_part *part, const struct parts *p)
     return true;
 }
 
-/* Whole ranges first: all of them, then by their columns as these came. */
+/* Whole ranges first: all of them, then by their columns, as parts came. */
 static int in_order(const void *a, const void *b)
 {
     const struct cw_group_part *x = a, *y = b;
@@ -275,13 +276,13 @@ static void free_parts(struct parts *p)
 
 /* ---- the mean of some of a group's parts ------------------------------------------------------------------------- */
 
-/* Whether it is one of those that a mean of some is made of: whole ranges go by their columns. */
+/* Whether a mean of some parts may take it: whole ranges count by their columns. */
 static bool is_single(const struct cw_group_part *part)
 {
     return part->kind != CW_WHOLE || part->mask;
 }
 
-/* Of columns that the group has, how many a part has. */
+/* How many of the group's columns (*of) a part has. */
 static uint32_t count_held(const struct cw_groups *groups, uint32_t k, struct columns columns,
                            const struct cw_group_part *part, uint32_t *of)
 {
@@ -350,7 +351,7 @@ uint32_t cw_group_occurrences(const struct cw_group *group, uint32_t column)
     return count;
 }
 
-/* ---- what is left out -------------------------------------------------------------------------------------------- */
+/* ---- cold ranges ------------------------------------------------------------------------------------------------- */
 
 static int by_kind(const void *key, const void *part)
 {
@@ -387,7 +388,7 @@ static bool list_all(struct cw_group_members *m, const struct cw_group *items, u
     m->first = calloc((size_t)ranges + 2, sizeof *m->first);
     if (!m->first)
         return false;
-    size_t *next = m->first + 1; /* where those of a range go on; in the end, where those of the next one begin */
+    size_t *next = m->first + 1; /* where a range's groups go on; in the end, where the next range's begin */
     for (uint32_t k = 0; k < groups; k++)
         for (uint32_t i = 0; i < items[k].count; i++)
             m->first[(size_t)items[k].ranges[i] + 2]++;
@@ -447,8 +448,8 @@ double cw_range_duration(const struct cw_counter_data *data, uint32_t range, uin
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
-/* What a group's mean takes of a range. A mean is of those that have the most columns: the first that has more than all
- * before it begins anew. Where some were multiplexed, which have few columns each, it is of all. */
+/* The part of a range that a group's mean takes. A mean is of the ranges with the most columns: a range with more than
+ * all before begins it anew. Multiplexed ranges have few columns each, so their mean is of all. */
 enum part { NOTHING, MORE, ANEW };
 
 /* A range of a view in a group. */
@@ -463,7 +464,7 @@ struct sums {
     struct cw_counter_data *to; /* sums until the end */
     uint32_t columns, passes, facts;
     struct cw_range *ranges;
-    uint32_t *full;                 /* [group]: columns of those that are used; 0 before the first */
+    uint32_t *full;                 /* [group]: columns of the used ranges; 0 before the first */
     uint32_t *taken;                /* [column][group] */
     uint32_t *timed;                /* [group][pass] */
     double *durations, *first_fact; /* [group][pass], [fact][group] */
@@ -561,7 +562,7 @@ static void add_column(struct sums *s, const struct cw_counter_data *view, const
     }
 }
 
-/* The members that were noted. */
+/* Adds the noted members. */
 static void add_columns(struct sums *s, const struct cw_counter_data *view)
 {
     for (uint32_t c = 0; c < s->columns; c++)
@@ -590,7 +591,7 @@ static bool add_member(struct sums *s, const struct cw_counter_data *view, uint3
     return !parts || find_in_parts(&s->parts, &m->cells, k, kind, view, i);
 }
 
-/* `first`: which range of the capture the view begins with. False when out of memory. */
+/* `first`: the view's first range in the capture. False when out of memory. */
 static bool add_view(struct sums *s, const struct cw_counter_data *view, uint32_t first)
 {
     bool good = true;
@@ -625,7 +626,7 @@ void cw_group_merge_shapes(const struct cw_counter_data *data, const struct cw_g
     }
 }
 
-/* Of groups whose ranges are not parts. */
+/* Of groups without parts. */
 static void divide_columns(struct sums *s)
 {
     const uint32_t groups = s->walk->count;
@@ -657,7 +658,7 @@ static void divide(struct sums *s)
 
 /* ---- the walk ---------------------------------------------------------------------------------------------------- */
 
-/* Which groups have ranges that were multiplexed. */
+/* Marks groups with multiplexed ranges. */
 static void mark_multiplexed(const struct cw_group_walk *w)
 {
     for (uint32_t k = 0; w->folds->kinds && k < w->count; k++)

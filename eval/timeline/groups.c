@@ -12,15 +12,15 @@
 #include "eval/labels.h"
 #include "eval/quantile.h"
 
-/* ---- what belongs together --------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 struct grouping {
     struct cw_timeline_groups *groups;
-    const uint32_t *family_of, *rank_of; /* by name, and by process: numbers of their own */
+    const uint32_t *family_of, *rank_of; /* [name], [process]: numbers of families and ranks */
     struct cw_keys keys;
 };
 
-/* Families of the names that kernels have. */
+/* Numbers the families of kernels' names. */
 static bool number_families(struct grouping *g, struct cw_arena *arena)
 {
     const struct cw_timeline *t = g->groups->t;
@@ -67,7 +67,7 @@ static bool is_kernel(const struct cw_timeline_gpu *g)
     return g->kind == CW_TRACE_KERNEL || g->kind == CW_TRACE_GRAPH;
 }
 
-/* What all items of a group have in common. False for what is in none. */
+/* The key common to all items of a group. False for an item without a group. */
 static bool find_key(const struct grouping *g, uint32_t item, struct cw_key *key)
 {
     const struct cw_timeline *t = g->groups->t;
@@ -152,7 +152,8 @@ static void add_item(struct cw_timeline_groups *all, struct cw_timeline_group *g
     all->item_count++;
 }
 
-/* Median and deviation, by two more passes over the items. Keeps the times of each group, one group after another. */
+/* Finds median and deviation, by two more passes over the items. Keeps the times of each group, one group after
+ * another. */
 static bool add_spread(const struct cw_timeline_groups *all, struct cw_timeline_group *groups, uint32_t group_count,
                        const uint32_t *group_of, uint32_t count)
 {
@@ -220,13 +221,13 @@ static bool group_items(struct cw_timeline_groups *all, const struct cw_timeline
 
 /* ---- NVTX ranges ------------------------------------------------------------------------------------------------- */
 
-/* Of each path: its group. Groups are numbered from 0, parents before what is in them; path 0 is group 0. */
+/* The group of each path. Groups are numbered from 0, parents before their children; path 0 is group 0. */
 struct path_groups {
     uint32_t *of, *parents; /* [path], [group] */
     uint32_t count;
 };
 
-/* Numbers for the patterns of all names that paths have; [name]. */
+/* Numbers the patterns of all names in paths; [name]. */
 static const uint32_t *number_patterns(const struct cw_timeline *t, struct cw_arena *arena)
 {
     struct cw_label *labels = calloc((size_t)t->name_count + 1, sizeof *labels);
@@ -237,7 +238,7 @@ static const uint32_t *number_patterns(const struct cw_timeline *t, struct cw_ar
     return numbers;
 }
 
-/* Paths of which something is added up, and those that they are in. */
+/* Marks paths that have an item, and their parents. */
 static bool *find_used(const struct cw_timeline *t, const struct cw_timeline_keep *keep)
 {
     bool *used = calloc((size_t)t->path_count + 1, sizeof *used);
@@ -251,12 +252,12 @@ static bool *find_used(const struct cw_timeline *t, const struct cw_timeline_kee
     return used;
 }
 
-/* With `patterns` NULL each path is a group. `mixed`, [path]: the group has paths that end in other names. */
+/* With `patterns` NULL each path is a group. `mixed`, [path]: its group has paths that end in other names. */
 static bool find_path_groups(struct path_groups *f, const struct cw_timeline *t, const uint32_t *patterns,
                              const bool *used, bool *mixed)
 {
     struct cw_keys keys = {0};
-    uint32_t *first = calloc((size_t)t->path_count + 1, sizeof *first); /* [group]: a name, which is used */
+    uint32_t *first = calloc((size_t)t->path_count + 1, sizeof *first); /* [group]: the name of a used path */
     bool *has_others = calloc((size_t)t->path_count + 1, sizeof *has_others);
     bool good = first && has_others;
     f->count = 1;
@@ -310,7 +311,7 @@ static int by_time(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* How often ranges were open, and how long. */
+/* Finds how often ranges were open, and how long. */
 static bool add_ranges(struct cw_timeline_group *groups, const struct path_groups *f, const struct cw_timeline *t,
                        const bool *keep)
 {
@@ -345,8 +346,8 @@ static bool add_ranges(struct cw_timeline_group *groups, const struct path_group
     return good;
 }
 
-/* Ranges have what ran in those within them. Of what ran in none, group 0 has its own alone. Ranges in which
- * nothing ran are there too, but not where some of what ran was chosen. */
+/* Ranges include the items of their inner ranges. Group 0 has only the items without a range. Ranges without items are
+ * there as well, unless `keep` chose items. */
 static bool add_up_ranges(struct cw_timeline_groups *all, const struct path_groups *f, const bool *used,
                           const struct cw_timeline_keep *keep, struct cw_arena *arena)
 {
@@ -406,7 +407,7 @@ struct node {
 /* A launch of a graph. */
 struct launch {
     uint32_t group;
-    uint64_t start, end; /* of all that ran */
+    uint64_t start, end; /* of all its items */
 };
 
 struct graphs {
@@ -426,7 +427,7 @@ static int by_row(const void *left, const void *right, void *timeline)
     return a->block != b->block ? (a->block > b->block) - (a->block < b->block) : (a->row > b->row) - (a->row < b->row);
 }
 
-/* The numbers of graphs and nodes are in the rows alone. */
+/* Only the rows have the numbers of graphs and nodes. */
 static bool read_numbers(struct graphs *g)
 {
     const struct cw_timeline *t = g->all->t;
@@ -436,7 +437,8 @@ static bool read_numbers(struct graphs *g)
     qsort_r(g->nodes, g->node_count, sizeof *g->nodes, by_row, (void *)(uintptr_t)t);
     for (uint32_t i = 0; good && i < g->node_count; i++) {
         const struct cw_timeline_gpu *gpu = &t->gpu[g->nodes[i].item];
-        if (!i || t->gpu[g->nodes[i - 1].item].block != gpu->block) /* it was read before: this lacks memory alone */
+        if (!i ||
+            t->gpu[g->nodes[i - 1].item].block != gpu->block) /* it was read before, so only memory can be lacking */
             good = cw_trace_read_rows(&rows, t->trace, gpu->block, &buffer, NULL) == CW_OK;
         if (!good)
             break;

@@ -12,7 +12,7 @@ static uint64_t get(const struct cw_trace_rows *rows, enum cw_trace_field field,
     return cw_trace_get(rows, field, row);
 }
 
-/* A number that has 32 bits; others, and what is not known, are `otherwise`. */
+/* A number of at most 32 bits; `otherwise` for larger and unknown ones. */
 static uint32_t get32(const struct cw_trace_rows *rows, enum cw_trace_field field, uint32_t row, uint32_t otherwise)
 {
     const uint64_t value = get(rows, field, row);
@@ -30,7 +30,7 @@ static bool is_timed(uint64_t start, uint64_t end)
     return start && end >= start;
 }
 
-/* Also notes how long the trace is. */
+/* Also widens the time of the trace. */
 static bool has_time(struct cw_timeline *t, uint64_t start, uint64_t end)
 {
     if (!is_timed(start, end))
@@ -54,9 +54,9 @@ static bool find_thread(struct cw_timeline_work *w, const struct cw_trace_rows *
 
 /* ---- by kind ----------------------------------------------------------------------------------------------------- */
 
-/* Takes a row; false when out of memory. */
+/* Takes a row. False when out of memory. */
 typedef bool take_row(struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t row, uint32_t block);
-/* Makes an item of a row that has a time, in a lane. */
+/* Makes an item in a lane from a row that has a time. */
 typedef void make_item(const struct cw_timeline_work *w, const struct cw_trace_rows *rows, uint32_t row, uint32_t block,
                        uint32_t lane, void *item);
 
@@ -177,7 +177,7 @@ static bool take_shape(struct cw_timeline_work *w, const struct cw_trace_rows *r
     const uint64_t id = get(rows, CW_FIELD_ID, i);
     const uint32_t at = cw_keys_add(&w->shapes, (struct cw_key){{rows->process, id, 0, 0}});
     (void)block;
-    if (at == CW_NO_KEY || at < t->shape_count) /* told again: it is the same */
+    if (at == CW_NO_KEY || at < t->shape_count) /* repeated rows are equal */
         return at != CW_NO_KEY;
     struct cw_timeline_shape *shape = &t->shapes[t->shape_count++];
     *shape = (struct cw_timeline_shape){
@@ -233,12 +233,12 @@ static bool take_account(struct cw_timeline_work *w, const struct cw_trace_rows 
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-/* What a row may take of memory at most, with a lane and a path of its own and what sorting needs. */
+/* The most memory that a row may take, with its lane, its path and the room for sorting. */
 enum { KEY = 2 * (sizeof(struct cw_key) + 2 * sizeof(uint32_t)), SORTING = 2 * sizeof(uint32_t) };
 enum { OF_STREAM = KEY + sizeof(struct cw_timeline_stream), OF_THREAD = KEY + sizeof(struct cw_timeline_thread) };
 enum { OF_PATH = KEY + sizeof(struct cw_timeline_path) };
 
-/* A row is taken, or has an item in a lane. */
+/* A row of a kind is taken at once, or becomes an item in a lane. */
 static const struct taken_kind {
     size_t cost;
     take_row *take;
@@ -267,7 +267,7 @@ static const struct taken_kind {
 #undef CALL
 };
 
-/* A row of a kind may take hardly a byte of its file, but what people capture takes several. */
+/* A row may take less than a byte of its file; rows of real captures take several. */
 enum { BYTES_A_BYTE = 40, BYTES_FREE = 32 << 20 };
 
 static enum cw_status count_rows(struct cw_timeline_work *w, size_t file_size)
@@ -304,7 +304,7 @@ static bool make_room(struct cw_timeline *t)
 
 /* ---- lanes ------------------------------------------------------------------------------------------------------- */
 
-/* When the item of a row begins and ends. */
+/* Begin and end of a row's item. */
 static struct cw_timeline_window span_of(const struct cw_trace_rows *rows, enum cw_timeline_laned list, uint32_t row)
 {
     if (list == CW_LANED_MARKS)
@@ -319,7 +319,7 @@ static struct cw_key lane_key(const struct cw_trace_rows *rows, enum cw_timeline
                                 : (struct cw_key){{rows->process, get(rows, CW_FIELD_THREAD, row), 0, 0}};
 }
 
-/* One more item of a lane. */
+/* Counts one more item in a lane. */
 static bool add_count(struct cw_timeline_counts *counts, uint32_t lane)
 {
     if (lane >= counts->room) {
@@ -350,7 +350,7 @@ static bool count_item(struct cw_timeline_work *w, const struct cw_trace_rows *r
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-/* Gives each row of a block away; an item is counted by its time and lane alone. */
+/* Passes each row of a block to `take`; counting an item needs only its time and lane. */
 static enum cw_status take_block(struct cw_timeline_work *w, size_t block, take_row *take,
                                  struct cw_trace_buffer *buffer)
 {
@@ -373,7 +373,7 @@ static const struct taken_kind *taken_of(const struct cw_trace *trace, size_t bl
     return kind == CW_TRACE_KIND__COUNT ? &none : &taken_kinds[kind];
 }
 
-/* All blocks whose kind is a shape, then all others: a kernel finds its shape wherever that stands. */
+/* Reads all blocks of shapes, then all others, so that a kernel finds its shape wherever it stands. */
 static enum cw_status read_blocks(struct cw_timeline_work *w, bool shapes, struct cw_trace_buffer *buffer)
 {
     const struct cw_trace *trace = w->t->trace;
@@ -402,7 +402,7 @@ static enum cw_status find_lanes(struct cw_timeline_work *w, size_t file_size)
     return status;
 }
 
-/* Items go behind those that their lane has already. */
+/* Appends items to their lanes. */
 static void make_items(struct cw_timeline_work *w, const struct cw_trace_rows *rows, const struct taken_kind *kind,
                        uint32_t block)
 {

@@ -63,12 +63,12 @@ static bool sort(struct cw_memory_changes *c)
     return good;
 }
 
-/* What is in use behind each change. */
+/* Finds the bytes in use after each change. */
 static bool add_up(struct cw_memory_changes *c)
 {
     struct cw_keys uses = {0}, addresses = {0}; /* process, device, memory; process, address */
     double *now = calloc(c->count + 1, sizeof *now);
-    size_t *allocated = calloc(c->count + 1, sizeof *allocated); /* [address]: the change + 1, 0 none */
+    size_t *allocated = calloc(c->count + 1, sizeof *allocated); /* [address]: 1 + its change, 0 none */
     bool good = now && allocated;
     for (size_t i = 0; good && i < c->count; i++) {
         struct cw_memory_change *change = &c->items[i];
@@ -119,11 +119,11 @@ struct finding {
     struct cw_environment *environment;
 };
 
-/* A list with room for one more than `count`, in which that is zeros. False when out of memory. */
+/* Makes room for one more zeroed item behind `count`. False when out of memory. */
 static bool make_room(void *list, size_t size, uint32_t count)
 {
     void **items = list;
-    if (count & (count - 1)) /* it grows where it has a power of two */
+    if (count & (count - 1)) /* room doubles at each power of two */
         return true;
     void *grown = realloc(*items, (count ? 2 * (size_t)count : 1) * size);
     if (!grown)

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-/* Texts of a trace: those of all processes as one table, and what people read. */
+/* The texts of all processes as one table, and names for people. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static const char *without_version(const char *name, struct cw_arena *arena)
     return strlen(version) < 6 ? name : cw_arena_strndup(arena, name, (size_t)(version - name));
 }
 
-/* Of calls that differ in their versions alone, which stand beside one another, each keeps its own. */
+/* Restores the versions of calls that differ in nothing else; such calls stand side by side. */
 static void keep_versions(struct cw_timeline *t)
 {
     struct cw_timeline_name *last = NULL;
@@ -99,7 +99,7 @@ static enum cw_status show_calls(struct cw_timeline_work *w)
     return CW_OK;
 }
 
-/* Kernels' names come from a file, and what reads them is not ours: see eval/samples/places.h. */
+/* Kernels' names come from a file, and a library reads them: see eval/samples/places.h. */
 static enum cw_status show_kernels(struct cw_timeline_work *w)
 {
     struct cw_timeline *t = w->t;
@@ -156,7 +156,7 @@ static int in_order(const void *left, const void *right, void *timeline)
     return number ? number : host ? host : (a > b) - (a < b);
 }
 
-/* Of processes with one number and rank, those from `first` to `end` of `order`, which are by host. */
+/* Marks processes with one number and rank: `first` to `end` of `order`, which are by host. */
 static bool mark_processes(struct cw_timeline_work *w, const uint32_t *order, uint32_t first, uint32_t end,
                            const char **marks)
 {
@@ -176,8 +176,8 @@ static bool mark_processes(struct cw_timeline_work *w, const uint32_t *order, ui
     return true;
 }
 
-/* Hosts give one number to several processes; so does one host, to containers, and to processes that follow one
- * another. */
+/* Processes of several hosts may share a number, and so may processes of one host, in containers or one after another.
+ */
 static bool tell_processes(struct cw_timeline_work *w)
 {
     struct cw_timeline *t = w->t;
@@ -200,14 +200,15 @@ static bool tell_processes(struct cw_timeline_work *w)
     return good;
 }
 
-/* The first stream of a process and device with a number, or with a name, and 1; NULL when out of memory. */
+/* The slot for the first stream (its index + 1) of a process and device with a number or name; NULL when out of memory.
+ */
 static uint32_t *first_with(struct cw_keys *keys, uint32_t *first, const struct cw_timeline_stream *s, bool named)
 {
     const uint32_t at = cw_keys_add(keys, (struct cw_key){{s->process, s->device, named ? s->name : s->stream, named}});
     return at == CW_NO_KEY ? NULL : &first[at];
 }
 
-/* Each context of a process numbers streams for itself, and a program may give several one name. */
+/* Each context of a process numbers its streams from the start, and a program may give several one name. */
 static bool tell_streams(struct cw_timeline_work *w)
 {
     struct cw_timeline *t = w->t;

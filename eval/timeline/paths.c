@@ -1,4 +1,4 @@
-/* Which call launched each item, which NVTX ranges are around each call, and the texts of their paths. */
+/* The call behind each item, the NVTX ranges around each call, and the texts of their paths. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "eval/order.h"
 #include "eval/timeline/parts.h"
 
-/* The items of each process: those of its threads, which stand together. */
+/* The items of each process; its threads stand side by side. */
 static struct cw_timeline_list *find_processes(const struct cw_timeline *t, size_t list)
 {
     struct cw_timeline_list *of = calloc((size_t)t->trace->process_count + 1, sizeof *of);
@@ -49,7 +49,7 @@ static bool sort(struct sorted *s, const struct cw_timeline *t, const struct cw_
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* The program's own call stands before those within it. */
+/* The program's own call stands before the calls within it. */
 static bool correlates_after(const void *left, const void *right)
 {
     const struct cw_timeline_call *a = left, *b = right;
@@ -57,7 +57,7 @@ static bool correlates_after(const void *left, const void *right)
                                             : a->kind != CW_TRACE_RUNTIME && b->kind == CW_TRACE_RUNTIME;
 }
 
-/* The call of a correlation; it is looked for first at and behind *near. */
+/* The call of a correlation; the search begins at *near. */
 static uint32_t find_call(const struct cw_timeline *t, const struct sorted *s, uint32_t process, uint32_t correlation,
                           uint32_t *near)
 {
@@ -108,23 +108,23 @@ enum cw_status cw_timeline_find_calls(struct cw_timeline_work *w)
 
 /* ---- NVTX -------------------------------------------------------------------------------------------------------- */
 
-/* So many ranges are followed that are open in a thread, and in the process. */
+/* The most open ranges that are followed in a thread, and in the process. */
 enum { MOST_OPEN = 256 };
-/* Steps in all for each range and call: what changes deep down again and again is not followed to its end. */
+/* Steps for each range and call: the work on very deep ranges that keep changing is bounded. */
 enum { STEPS = 128, STEPS_FREE = 1 << 20 };
 
 struct open_ranges { /* the innermost first */
     uint32_t top, depth;
     uint64_t least_end;
-    uint32_t path; /* of a thread: of all that is open there, CW_TIMELINE_NONE where it has to be found again */
-    bool listed;   /* a thread among those that may have some */
+    uint32_t path; /* of a thread: of all ranges open there, CW_TIMELINE_NONE before it is found */
+    bool listed;   /* a thread that is in `having` */
 };
 
 struct sweep {
     struct cw_timeline_work *w;
     struct open_ranges *threads, process;
-    uint32_t *below, *rank; /* of a range: the one that was open before, and its place in the order of opening */
-    uint32_t *having, having_count; /* threads of the process that may have ranges that are open */
+    uint32_t *below, *rank;         /* of a range: the one opened before it, and its place in the order of opening */
+    uint32_t *having, having_count; /* threads of the process that may have open ranges */
     uint64_t steps;
     bool nomem;
 };
@@ -163,7 +163,7 @@ static uint32_t add_path(struct sweep *s, uint32_t parent, uint32_t range)
     return at == CW_NO_KEY ? 0 : at + 1;
 }
 
-/* Of all that is open for a thread. */
+/* The path of all ranges open for a thread. */
 static uint32_t find_path(struct sweep *s, uint32_t thread)
 {
     uint32_t open[2 * MOST_OPEN], count = 0, path = 0;
@@ -230,8 +230,8 @@ static void open_range(struct sweep *s, const struct threads *threads, uint32_t 
     s->threads[r->thread].path = r->path;
 }
 
-/* Of the only thread that has ranges which are open; 0 where there are several, or none. A thread leaves the list when
- * all its ranges have ended, so that this looks at two for each call, and at one more for each range. */
+/* The path of the only thread with open ranges; 0 if several have some, or none. A thread leaves the list when all its
+ * ranges have ended, so this looks at two threads for each call, and at one more for each range. */
 static uint32_t find_only_path(struct sweep *s, uint64_t now)
 {
     uint32_t i = 0;
@@ -345,7 +345,7 @@ enum { DEEPEST = 2 * MOST_OPEN };
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-/* "step *" of "step 12"; the name itself where it has no numbers. NULL when out of memory. */
+/* "step *" for "step 12"; a name without numbers is its own pattern. NULL when out of memory. */
 static const char *make_pattern(const char *name, struct cw_arena *arena)
 {
     static const char digits[] = "0123456789";
@@ -373,7 +373,7 @@ static bool make_part(struct cw_timeline_part *part, const char *name, struct cw
 
 enum cw_status cw_timeline_measure_paths(struct cw_timeline_work *w, size_t file_size)
 {
-    /* of the texts of all paths: a multiple of the file, as all that a reader takes (tests/fuzz/README.md) */
+    /* the texts of all paths take a multiple of the file, like all memory of a reader (tests/fuzz/README.md) */
     enum { FREE = 16 << 20, TIMES = 32, LEAST = 160 };
     struct cw_timeline *t = w->t;
     struct cw_timeline_part *parts = cw_arena_alloc(w->arena, t->name_count, sizeof *parts);
@@ -394,7 +394,7 @@ enum cw_status cw_timeline_measure_paths(struct cw_timeline_work *w, size_t file
 
 /* ---- paths ------------------------------------------------------------------------------------------------------- */
 
-/* The paths that a path is within, and itself, the outermost first. */
+/* Lists the paths around a path, and itself, the outermost first. */
 static uint32_t list_path(const struct cw_timeline *t, uint32_t path, uint32_t list[DEEPEST])
 {
     const uint32_t count = t->paths[path].depth < DEEPEST ? t->paths[path].depth : DEEPEST;
@@ -408,7 +408,7 @@ enum stars { EVERYWHERE, NOWHERE, WHERE_MIXED };
 struct path {
     const struct cw_timeline *t;
     enum stars stars;
-    const bool *mixed; /* by path */
+    const bool *mixed; /* [path] */
     uint32_t count, list[DEEPEST];
 };
 

@@ -7,12 +7,12 @@
 #include "eval/order.h"
 #include "eval/timeline/groups.h"
 
-/* How many calls and waits are looked at for causes: so many for each item, and more. */
+/* The most calls and waits that the search for causes looks at: so many for each item, and some more. */
 enum { STEPS = 16, STEPS_FREE = 1 << 20, BEFORE = 16 };
 
 struct idle_search {
     const struct cw_timeline *t;
-    uint8_t *causes; /* of calls by name, CW_IDLE__COUNT not known yet */
+    uint8_t *causes; /* [name of a call], CW_IDLE__COUNT not known yet */
     struct held {
         uint64_t start, end;
         uint32_t process;
@@ -23,7 +23,7 @@ struct idle_search {
     bool some_left; /* more gaps than the search takes */
 };
 
-/* ---- what a call is for ------------------------------------------------------------------------------------------ */
+/* ---- purposes of calls ------------------------------------------------------------------------------------------- */
 
 static bool has_any(const char *name, const char *const *parts, size_t count)
 {
@@ -70,12 +70,12 @@ static double overlap(struct span a, uint64_t start, uint64_t end)
     return length(start > a.start ? start : a.start, end < a.end ? end : a.end);
 }
 
-/* The thread called nothing of CUDA. */
+/* Adds a time in which the thread called nothing of CUDA. */
 static void add_own(struct idle_search *s, struct span span, uint32_t process, double causes[CW_IDLE__COUNT])
 {
     struct cw_search search = {0, s->held_count};
     double own = length(span.start, span.end);
-    while (search.low < search.high) { /* the first that does not end before it */
+    while (search.low < search.high) { /* the first that ends after its begin */
         const struct held *h = &s->held[cw_search_middle(&search)];
         cw_search_narrow(&search, h->process < process || (h->process == process && h->end <= span.start));
     }
@@ -91,7 +91,7 @@ static void add_own(struct idle_search *s, struct span span, uint32_t process, d
     causes[CW_IDLE_OWN] += own;
 }
 
-/* What a thread did in a span before `call`: of calls within each other the outermost counts. */
+/* Adds the thread's calls in a span before `call`. Among nested calls the outermost counts. */
 static void add_calls(struct idle_search *s, struct span span, uint32_t call, double causes[CW_IDLE__COUNT])
 {
     const struct cw_timeline *t = s->t;
@@ -117,7 +117,7 @@ static void add_calls(struct idle_search *s, struct span span, uint32_t call, do
     add_own(s, span, process, causes);
 }
 
-/* Time of one cause that is of another. */
+/* Moves time from other causes to one. */
 static void move(double causes[CW_IDLE__COUNT], enum cw_idle_cause to, double time)
 {
     static const enum cw_idle_cause from[] = {CW_IDLE_OWN,    CW_IDLE_LAUNCH, CW_IDLE_CALL,
@@ -130,7 +130,7 @@ static void move(double causes[CW_IDLE__COUNT], enum cw_idle_cause to, double ti
     }
 }
 
-/* Overheads of the process in a span. */
+/* Adds overheads of the process in a span. */
 static void add_overheads(struct idle_search *s, struct span span, uint32_t process, double causes[CW_IDLE__COUNT])
 {
     const struct cw_timeline *t = s->t;
@@ -178,7 +178,7 @@ static void find_causes(struct idle_search *s, uint64_t start, uint64_t end, uin
         add_overheads(s, span, t->streams[t->gpu[after].stream].process, causes);
 }
 
-/* ---- what holds up others ---------------------------------------------------------------------------------------- */
+/* ---- calls that hold up other threads ---------------------------------------------------------------------------- */
 
 static int by_start(const void *left, const void *right)
 {
@@ -188,7 +188,7 @@ static int by_start(const void *left, const void *right)
                                     : (a->end < b->end) - (a->end > b->end);
 }
 
-/* Calls of threads that launch, in which memory was allocated or code loaded. */
+/* Lists calls that allocate memory or load code, of threads that launch. */
 static uint32_t list_held(struct idle_search *s, struct held *list)
 {
     const struct cw_timeline *t = s->t;
@@ -223,7 +223,7 @@ static bool begin_search(struct idle_search *s, const struct cw_timeline *t)
         return false;
     list_held(s, s->held);
     qsort(s->held, count, sizeof *s->held, by_start);
-    for (uint32_t i = 0; i < count; i++) { /* what another one covers is that one's */
+    for (uint32_t i = 0; i < count; i++) { /* the earlier one has the common time */
         struct held h = s->held[i];
         const struct held *before = s->held_count ? &s->held[s->held_count - 1] : NULL;
         if (before && before->process == h.process && before->end > h.start)
@@ -244,10 +244,10 @@ struct sweep {
     const struct cw_timeline *t;
     struct cw_timeline_usage *usage;
     struct cw_device_usage *device;
-    uint64_t end; /* until when it is known what the device did */
+    uint64_t end; /* the device's time is known until here */
     struct idle_search idle;
-    uint8_t *communicates; /* of kernels by name, 2 not known yet */
-    struct looked *looked; /* in order, and apart */
+    uint8_t *communicates; /* [name of a kernel], 2 not known yet */
+    struct looked *looked; /* the times that count, in order and apart */
     uint32_t looked_count, at;
 };
 
@@ -260,15 +260,15 @@ static enum cw_gpu_work work_of(struct sweep *s, const struct cw_timeline_gpu *g
     return s->communicates[g->name] ? CW_WORK_COMMUNICATE : CW_WORK_COMPUTE;
 }
 
-/* ---- what is looked at ------------------------------------------------------------------------------------------- */
+/* ---- times that count -------------------------------------------------------------------------------------------- */
 
-/* A time that is looked at. */
+/* A time that counts. */
 struct looked {
     uint64_t start, end;
-    bool last; /* what comes after it was not traced */
+    bool last; /* the time after it was not traced */
 };
 
-/* What windows, none of which are all the time, and `within` have in common. */
+/* Finds the common times of windows, without which all the time counts, and `within`. */
 static bool find_looked(struct sweep *s, const struct cw_timeline_window *within, uint32_t within_count)
 {
     const struct cw_timeline *t = s->t;
@@ -292,7 +292,7 @@ static bool find_looked(struct sweep *s, const struct cw_timeline_window *within
     return s->looked;
 }
 
-/* The first that does not end before a time. */
+/* The first that ends after a time. */
 static uint32_t find_first(const struct sweep *s, uint64_t time)
 {
     struct cw_search search = {0, s->looked_count};
@@ -301,7 +301,7 @@ static uint32_t find_first(const struct sweep *s, uint64_t time)
     return (uint32_t)search.low;
 }
 
-/* How much of a time is looked at; times begin later and later. */
+/* How much of a time counts. Call it with later and later times. */
 static double looked_at(struct sweep *s, uint64_t start, uint64_t end)
 {
     double sum = 0;
@@ -348,7 +348,7 @@ static void add_piece(struct sweep *s, struct span span, uint32_t before, uint32
     keep_largest(d, &gap);
 }
 
-/* What of a gap is looked at. */
+/* Adds the pieces of a gap that count. */
 static void add_gap(struct sweep *s, struct span gap, uint32_t before, uint32_t after)
 {
     if (gap.end <= gap.start)
@@ -361,9 +361,9 @@ static void add_gap(struct sweep *s, struct span gap, uint32_t before, uint32_t 
     }
 }
 
-/* ---- what ran ---------------------------------------------------------------------------------------------------- */
+/* ---- work -------------------------------------------------------------------------------------------------------- */
 
-/* Until the next start: each kind of work goes on for a while from `now` on. */
+/* Adds the time until the next start: each kind of work goes on for a while from `now` on. */
 static void add_work(struct sweep *s, const uint64_t until[CW_WORK__COUNT], uint64_t now, uint64_t next)
 {
     struct cw_device_usage *d = s->device;
@@ -386,7 +386,7 @@ static void sweep_device(struct sweep *s, const uint32_t *order, uint32_t count)
 {
     const struct cw_timeline *t = s->t;
     uint64_t until[CW_WORK__COUNT] = {0}, busy_until = t->start, now = t->start;
-    uint32_t last = CW_TIMELINE_NONE; /* that ran until then */
+    uint32_t last = CW_TIMELINE_NONE; /* the last that ran until then */
     s->at = 0;
     for (uint32_t i = 0; i < count; i++, cw_timeline_step(t)) {
         const struct cw_timeline_gpu *g = &t->gpu[order[i]];
@@ -404,8 +404,8 @@ static void sweep_device(struct sweep *s, const uint32_t *order, uint32_t count)
     add_gap(s, (struct span){busy_until, s->end}, last, CW_TIMELINE_NONE);
 }
 
-/* Until when it is known what a device did, whose streams these are: to the end, or, where a process of it was cut off,
- * to the last row of such a process or of the device. */
+/* Until when a device's time is known, by its streams: to the end, or, if one of its processes was cut off, to the last
+ * row of such a process or of the device. */
 static uint64_t known_until(const struct cw_timeline *t, const struct cw_timeline_window *spans, uint32_t first,
                             uint32_t end)
 {
@@ -440,8 +440,8 @@ static uint64_t find_most(struct cw_large *large, const uint64_t *values, size_t
     return most;
 }
 
-/* The value that so many are less than, were they in order; the greatest is `most`. Digit by digit, from the first that
- * any has: it takes the same time whatever their order is. */
+/* The value that would have `less` values before it in order; the greatest is `most`. Goes digit by digit from the
+ * first one in use, so the order of values does not change its time. */
 static uint64_t select(struct cw_large *large, const uint64_t *values, size_t count, size_t less, uint64_t most)
 {
     uint64_t found = 0;
@@ -585,10 +585,10 @@ static void check_launches(struct cw_causality *c, const struct cw_timeline *t)
     }
 }
 
-/* Of a stream: what was launched before the time that is looked at. Streams run one after another. */
+/* A stream's launches before the time at hand. Items of a stream run one after another. */
 struct stream {
     uint32_t next;
-    uint32_t last; /* that ends last, or CW_TIMELINE_NONE */
+    uint32_t last; /* the one that ends last, or CW_TIMELINE_NONE */
 };
 
 static void check_wait(struct cw_causality *c, const struct cw_timeline *t, const struct cw_timeline_wait *wait,
@@ -615,7 +615,7 @@ static void check_wait(struct cw_causality *c, const struct cw_timeline *t, cons
     }
 }
 
-/* Waits for streams alone: a wait for a context is for streams that nobody may have told of. */
+/* Checks waits for streams only: a wait for a context may be for streams without records. */
 static void check_waits(struct cw_causality *c, const struct cw_timeline *t, struct stream *streams)
 {
     for (uint32_t i = 0; i < t->stream_count; i++)
