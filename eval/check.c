@@ -63,7 +63,7 @@ static enum cw_status read_ranges(const struct reading *in, const json_t *list)
     size_t ranges = json_array_size(list), metrics = in->reference->metric_count;
     for (size_t i = 0; i < ranges; i++)
         if (json_array_size(json_array_get(list, i)) != metrics)
-            return wrong(in, "found a range with another number of values than there are metrics");
+            return wrong(in, "found a range with another number of values, expected one a metric");
     double *values = cw_arena_alloc(in->arena, ranges * metrics, sizeof *values); /* both lists are in memory */
     if (!values)
         return cw_error_nomem(in->err);

@@ -81,7 +81,7 @@ static const struct {
     [VARIED] = {CW_CONFIDENCE_LOW, "launches vary by over 30 %"},
     [SHORT] = {CW_CONFIDENCE_LOW, "launches under 10 us"},
     [UNTIMED] = {CW_CONFIDENCE_LOW, "time not known"},
-    [UNCOUNTED] = {CW_CONFIDENCE_LOW, "told by the launch alone"},
+    [UNCOUNTED] = {CW_CONFIDENCE_LOW, "by the launch alone"},
     [INCOMPLETE] = {CW_CONFIDENCE_LOW, "a pass is missing"},
     [OVERFLOWED] = {CW_CONFIDENCE_LOW, "a counter overflowed"},
     [IMPLAUSIBLE] = {CW_CONFIDENCE_LOW, "a share exceeds the whole"},

@@ -45,7 +45,7 @@ static void check_side(struct judging *j, const char *which, const char *source,
     const char *name = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
     name = name ? name : "";
     if (!d->range_count)
-        add_reason(j, cw_arena_printf(j->arena, "%s (%s) holds no range", which, source));
+        add_reason(j, cw_arena_printf(j->arena, "%s (%s) has no range", which, source));
     if (strcmp(d->schema.chip, j->rules->chip) != 0)
         add_reason(j, cw_arena_printf(j->arena, "%s (%s) is of the chip %s, the rules are of %s", which, source,
                                       d->schema.chip, j->rules->chip));

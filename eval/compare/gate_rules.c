@@ -115,8 +115,8 @@ enum cw_status cw_gate_write(FILE *out, const void *data, struct cw_error *err)
     cw_text_print(
         out,
         "# How far two runs may be from each other: metric-eval gate A.cwd B.cwd --rules THIS\n"
-        "# |b - a| <= noise * max(|a|, |b|) + floor; a noise of 0: equal; unknown: not judged, for too little is\n"
-        "# known of a value that was the same in all runs though it is no exact count\n"
+        "# |b - a| <= noise * max(|a|, |b|) + floor; a noise of 0: equal; unknown: not judged, as too little is known\n"
+        "# of a value that was the same in all runs, unless it is an exact count\n"
         "schema: 1\nchip: %s\ndevice: ",
         rules->chip);
     cw_text_put(out, CW_TEXT_JSON, rules->device);

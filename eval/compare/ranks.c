@@ -269,8 +269,8 @@ static enum cw_status find_rank(struct cw_ranks *r, const struct cw_counter_data
     if (found && *index < g->batch_ranks)
         return cw_error_set(err, CW_ERR_USAGE,
                             "found rank %" PRIu32
-                            " in captures that are far from each other, expected each rank in one "
-                            "file: join what a rank has in several by \"metric-eval merge\"",
+                            " in captures far apart, expected each rank in one file: join its files by "
+                            "\"metric-eval merge\"",
                             number);
     if (found)
         return CW_OK;
@@ -552,10 +552,9 @@ static enum cw_status compare_kernels(struct cw_ranks *r, struct cw_error *err)
 enum cw_status cw_ranks_compare(struct cw_ranks *r, struct cw_error *err)
 {
     if (!r->rank_count)
-        return cw_error_set(
-            err, CW_ERR_INPUT,
-            "found no launch that tells its rank, expected captures of a parallel job: run capture-agent "
-            "under mpirun or srun");
+        return cw_error_set(err, CW_ERR_INPUT,
+                            "found no launch with a rank, expected captures of a parallel job: run capture-agent "
+                            "under mpirun or srun");
     enum cw_status status = flush_file(r->gathering, err);
     if (status == CW_OK)
         status = sort(r, err);

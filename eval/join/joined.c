@@ -436,7 +436,7 @@ static const char *why_unnumbered(const struct cw_joined *joined, bool paths)
     for (uint32_t i = 0; i < joined->data->device_count; i++) {
         const char *filter = cw_device_attribute(&joined->data->devices[i], "filter");
         if (filter && strstr(filter, "--launch-skip"))
-            return "launches were skipped before those that were counted";
+            return "launches were skipped before the counted ones";
         if (filter && strstr(filter, "--range") && !paths)
             return "launches were counted in some NVTX ranges, which the trace does not have";
     }

@@ -111,7 +111,7 @@ static enum cw_status find_samples(struct work *w, struct cw_error *err)
         if (!pm->correlated[block->device])
             return cw_error_set(err, CW_ERR_USAGE,
                                 "found no reading of the clock of device %" PRIu32
-                                ", expected one: without it nobody knows which samples are in a range",
+                                ", expected one to place samples in ranges",
                                 data->devices[block->device].index);
         for (uint32_t i = block->first; i < block->first + block->count; i++)
             w->samples[i] = (struct sample){block->device, i, pm->start_ns[i], pm->end_ns[i]};

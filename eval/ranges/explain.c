@@ -338,7 +338,7 @@ static const char *explain_fact(const struct explanation *e, uint32_t metric)
                                           [CW_FACT_OF_LAUNCH] = "recorded with the launch",
                                           [CW_FACT_OF_DEVICE] = "recorded of the device"};
     return explain_status(e, metric) == CW_VALUE_OK ? sources[cw_fact(e->list[metric].base)->source]
-                                                    : "the capture does not say it";
+                                                    : "the capture lacks it";
 }
 
 /* ---- multiplexed ranges ------------------------------------------------------------------------------------------ */
@@ -581,7 +581,7 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
     cw_text_print(out, "range %" PRIu32 ": %s\n", explain_range(&e),
                   width ? cw_shorten(name, 2 * (size_t)width, shown) : name);
     if (fold)
-        cw_text_print(out, "  with %" PRIu32 " more that are alike: each was counted in one pass\n",
+        cw_text_print(out, "  with %" PRIu32 " more like it: each was counted in one pass\n",
                       explain_group(&e)->count - 1);
     for (uint32_t i = 0; i < e.count && status == CW_OK; i++)
         status = print_metric(&e, i);

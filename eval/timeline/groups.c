@@ -645,7 +645,7 @@ static void name_graph(const struct cw_timeline *t, const struct cw_timeline_gro
                        char text[CW_TIMELINE_NAME_SIZE])
 {
     const struct cw_timeline_gpu *g = &t->gpu[group->first];
-    char number[32] = "that is not known";
+    char number[32] = "unknown";
     int used = 0;
     if (t->trace->process_count > 1)
         used += (int)name_process(t, t->streams[g->stream].process, text), used += snprintf(text + used, 2, " ");
