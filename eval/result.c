@@ -74,23 +74,19 @@ static enum cw_status drain(struct cw_result *r)
 enum cw_status cw_result_make(struct cw_result *r, const struct cw_eval_options *options, struct cw_arena *arena,
                               struct cw_error *err)
 {
-    enum cw_status status =
-        cw_eval_plan_make(&r->plan, r->chip, &r->data->schema, r->metrics, r->metric_count, options, arena, err);
     r->stream = NULL;
-    if (status == CW_OK)
-        status = name_metrics(r, arena, err);
-    if (status == CW_OK)
-        status = list_ranges(r, arena, err);
-    const bool blocks = status == CW_OK && (r->data->directory || !r->ranges);
-    if (status == CW_OK && !(blocks && r->streamed))
-        status = allocate(r, arena, err);
-    if (status == CW_OK && blocks)
-        status = open_stream(r, arena, err);
-    if (status == CW_OK && blocks && !r->streamed)
-        status = drain(r);
-    if (status == CW_OK && !blocks)
-        cw_evaluate(&r->plan, r->data, r->values, r->statuses);
-    return status;
+    CW_TRY(cw_eval_plan_make(&r->plan, r->chip, &r->data->schema, r->metrics, r->metric_count, options, arena, err));
+    CW_TRY(name_metrics(r, arena, err));
+    CW_TRY(list_ranges(r, arena, err));
+    const bool blocks = r->data->directory || !r->ranges;
+    if (!blocks || !r->streamed)
+        CW_TRY(allocate(r, arena, err));
+    if (blocks)
+        CW_TRY(open_stream(r, arena, err));
+    if (blocks)
+        return r->streamed ? CW_OK : drain(r);
+    cw_evaluate(&r->plan, r->data, r->values, r->statuses);
+    return CW_OK;
 }
 
 /* Keeps some cells of each metric's row. */

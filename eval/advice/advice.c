@@ -271,20 +271,19 @@ static enum cw_status find(const struct advising *a, struct cw_advice_kernel *ke
 {
     const size_t count = a->rules->rule_count;
     size_t told;
-    enum cw_status status = check_rules(a, kernel, row, &told);
+    CW_TRY(check_rules(a, kernel, row, &told));
     const bool alone = told == 0; /* notes count only without other findings */
     for (size_t i = 0; i < count && alone; i++)
         told += a->rules->rules[i].note && a->gains[i] >= 0;
     struct cw_advice_finding *findings = cw_arena_alloc(a->arena, told, sizeof *findings);
-    if (status == CW_OK && !findings)
-        status = cw_error_nomem(a->err);
-    for (size_t i = 0; i < count && status == CW_OK; i++)
+    if (!findings)
+        return cw_error_nomem(a->err);
+    for (size_t i = 0; i < count; i++)
         if (is_told(a, i, a->gains[i]) || (alone && a->rules->rules[i].note && a->gains[i] >= 0))
-            status = add_finding(a, &findings[kernel->finding_count++], kernel, &a->rules->rules[i], a->gains[i], row);
-    if (status == CW_OK && told)
-        qsort(findings, told, sizeof *findings, largest_first);
+            CW_TRY(add_finding(a, &findings[kernel->finding_count++], kernel, &a->rules->rules[i], a->gains[i], row));
+    qsort(findings, told, sizeof *findings, largest_first);
     kernel->findings = findings;
-    return status;
+    return CW_OK;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
@@ -348,14 +347,13 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
                                   .data = &groups->data,
                                   .metrics = rules->metrics,
                                   .metric_count = (uint32_t)rules->metric_count};
-    enum cw_status status = cw_result_make(&a.values, &(struct cw_eval_options){0}, arena, err);
-    for (uint32_t i = 0; i < groups->count && status == CW_OK; i++) {
+    CW_TRY(cw_result_make(&a.values, &(struct cw_eval_options){0}, arena, err));
+    for (uint32_t i = 0; i < groups->count; i++) {
         kernels[i] = (struct cw_advice_kernel){.group = &groups->items[i], .launch = cw_launch_of(&groups->data, i)};
-        status = find_limiter(&a, &kernels[i], i);
-        if (status == CW_OK)
-            status = find(&a, &kernels[i], i);
+        CW_TRY(find_limiter(&a, &kernels[i], i));
+        CW_TRY(find(&a, &kernels[i], i));
     }
-    return status == CW_OK ? sum_up(&a, kernels) : status;
+    return sum_up(&a, kernels);
 }
 
 const struct cw_advice_finding *cw_advice_first(const struct cw_advice_kernel *kernel)

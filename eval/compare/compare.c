@@ -24,9 +24,9 @@ enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted
                             const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
     *side = (struct cw_side){.means = *wanted, .data = wanted->data};
-    enum cw_status status = cw_groups_make(&side->groups, by, wanted->data, wanted->chip, NULL, arena, err);
     side->means.data = &side->groups.data;
-    return status == CW_OK ? cw_result_make(&side->means, options, arena, err) : status;
+    CW_TRY(cw_groups_make(&side->groups, by, wanted->data, wanted->chip, NULL, arena, err));
+    return cw_result_make(&side->means, options, arena, err);
 }
 
 /* False when out of memory. */
@@ -466,8 +466,8 @@ static enum cw_status open_launches(const struct walk *w, struct launches *l, co
         if (w->match[i] != CW_NO_GROUP)
             l->rows[n++] = partners ? w->partner[i] : i;
     l->result.streamed = true;
-    enum cw_status status = cw_result_make(&l->result, w->options, w->arena, w->err);
-    return status == CW_OK ? cw_result_select(&l->result, l->rows, w->count, w->err) : status;
+    CW_TRY(cw_result_make(&l->result, w->options, w->arena, w->err));
+    return cw_result_select(&l->result, l->rows, w->count, w->err);
 }
 
 static bool load_row(const struct cw_result *r, uint32_t row)
@@ -487,10 +487,10 @@ static enum cw_status add_launches(struct walk *w, const struct cw_result *of, c
 {
     struct launches a, b = {0};
     const uint32_t metrics = of->metric_count;
-    enum cw_status status = open_launches(w, &a, of, false);
-    if (status == CW_OK && partners)
-        status = open_launches(w, &b, partners, true);
-    for (uint32_t row = 0; status == CW_OK && row < w->count; row++) {
+    CW_TRY(open_launches(w, &a, of, false));
+    if (partners)
+        CW_TRY(open_launches(w, &b, partners, true));
+    for (uint32_t row = 0; row < w->count; row++) {
         struct moments *to = moments + (size_t)w->match[a.rows[row]] * metrics;
         if (!load_row(&a.result, row))
             return a.result.stream->status;
@@ -501,7 +501,7 @@ static enum cw_status add_launches(struct walk *w, const struct cw_result *of, c
             add_value(&to[m], partners ? value_in(&b.result, m, row) - value : value);
         }
     }
-    return status;
+    return CW_OK;
 }
 
 static bool is_pair(const struct cw_comparison *c, uint32_t match, const struct cw_group **a, const struct cw_group **b)
@@ -676,22 +676,15 @@ enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, co
     struct cw_result x = *a, y = *b;
     enum cw_metric_class *classes = NULL;
     *c = (struct cw_comparison){.a_source = a->source, .b_source = b->source};
-    enum cw_status status = share_metrics(&x, &y, arena, err);
-    if (status == CW_OK)
-        status = cw_side_make(&c->a, &x, by, options, arena, err);
-    if (status == CW_OK)
-        status = cw_side_make(&c->b, &y, by, options, arena, err);
-    if (status == CW_OK &&
-        !(take_mean_run(&c->a, runs ? runs[0] : 1, arena) && take_mean_run(&c->b, runs ? runs[1] : 1, arena)))
-        status = cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_metric_classes(&classes, c->a.means.names, c->a.means.metric_count, NULL, arena, err);
+    CW_TRY(share_metrics(&x, &y, arena, err));
+    CW_TRY(cw_side_make(&c->a, &x, by, options, arena, err));
+    CW_TRY(cw_side_make(&c->b, &y, by, options, arena, err));
+    if (!take_mean_run(&c->a, runs ? runs[0] : 1, arena) || !take_mean_run(&c->b, runs ? runs[1] : 1, arena) ||
+        !number_units(c, arena))
+        return cw_error_nomem(err);
+    CW_TRY(cw_metric_classes(&classes, c->a.means.names, c->a.means.metric_count, NULL, arena, err));
     c->classes = classes;
-    if (status == CW_OK && !number_units(c, arena))
-        status = cw_error_nomem(err);
-    if (status == CW_OK)
-        status = compare_captures(&c->differences, &c->difference_count, a->data, b->data, arena, err);
-    if (status == CW_OK)
-        status = match_groups(&c->matches, &c->match_count, &c->a.groups, &c->b.groups, arena, err);
-    return status == CW_OK && with_spread ? find_spreads(c, &x, &y, options, arena, err) : status;
+    CW_TRY(compare_captures(&c->differences, &c->difference_count, a->data, b->data, arena, err));
+    CW_TRY(match_groups(&c->matches, &c->match_count, &c->a.groups, &c->b.groups, arena, err));
+    return with_spread ? find_spreads(c, &x, &y, options, arena, err) : CW_OK;
 }

@@ -164,9 +164,8 @@ enum cw_status cw_ranks_values(const struct cw_ranks *r, uint64_t row, double *v
                                struct cw_error *err)
 {
     const uint64_t at = r->rows[row].place;
-    enum cw_status status = get_bytes(r, at, values, r->metric_count * sizeof *values, err);
-    return status == CW_OK ? get_bytes(r, at + r->metric_count * sizeof *values, statuses, r->metric_count, err)
-                           : status;
+    CW_TRY(get_bytes(r, at, values, r->metric_count * sizeof *values, err));
+    return get_bytes(r, at + r->metric_count * sizeof *values, statuses, r->metric_count, err);
 }
 
 /* ---- adding ------------------------------------------------------------------------------------------------------ */
@@ -318,12 +317,11 @@ static double value_of(const struct cw_result *result, uint32_t metric, uint32_t
 static enum cw_status put_values(struct cw_ranks *r, const struct cw_result *result, uint32_t group,
                                  struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    for (uint32_t m = 0; m < r->metric_count && status == CW_OK; m++)
-        status = put_bytes(r->gathering, &result->values[(size_t)m * result->row_count + group], sizeof(double), err);
-    for (uint32_t m = 0; m < r->metric_count && status == CW_OK; m++)
-        status = put_bytes(r->gathering, &result->statuses[(size_t)m * result->row_count + group], 1, err);
-    return status;
+    for (uint32_t m = 0; m < r->metric_count; m++)
+        CW_TRY(put_bytes(r->gathering, &result->values[(size_t)m * result->row_count + group], sizeof(double), err));
+    for (uint32_t m = 0; m < r->metric_count; m++)
+        CW_TRY(put_bytes(r->gathering, &result->statuses[(size_t)m * result->row_count + group], 1, err));
+    return CW_OK;
 }
 
 static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *groups, const struct cw_counter_data *data,
@@ -342,13 +340,10 @@ static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *grou
         r->unranked += of->count;
         return CW_OK;
     }
-    enum cw_status status = find_rank(r, data, first, rank, &row.rank, err);
-    if (status == CW_OK)
-        status = find_kernel(r, groups, group, &row.kernel, err);
-    if (status == CW_OK && !grow(&g->rows, &g->row_room, r->row_count, sizeof *g->rows))
-        status = cw_error_nomem(err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(find_rank(r, data, first, rank, &row.rank, err));
+    CW_TRY(find_kernel(r, groups, group, &row.kernel, err));
+    if (!grow(&g->rows, &g->row_room, r->row_count, sizeof *g->rows))
+        return cw_error_nomem(err);
     for (int c = 0; c < CW_CAUSE__COUNT; c++)
         row.causes[c] = value_of(result, cause[c], group);
     g->rows[r->row_count++] = row;
@@ -381,15 +376,14 @@ enum cw_status cw_ranks_add(struct cw_ranks *r, const struct cw_groups *groups, 
                             const struct cw_result *result, uint32_t asked, const uint32_t cause[CW_CAUSE__COUNT],
                             struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
     if (!r->names) {
         r->metric_count = asked;
-        status = keep_names(r, result, err);
+        CW_TRY(keep_names(r, result, err));
     }
     r->gathering->batch_ranks = r->rank_count;
-    for (uint32_t k = 0; k < groups->count && status == CW_OK; k++)
-        status = add_group(r, groups, data, result, k, cause, err);
-    return status;
+    for (uint32_t k = 0; k < groups->count; k++)
+        CW_TRY(add_group(r, groups, data, result, k, cause, err));
+    return CW_OK;
 }
 
 /* ---- how ranks differ -------------------------------------------------------------------------------------------- */
@@ -468,29 +462,28 @@ struct columns {
 
 enum { AT_ONCE = 1 << 22 }; /* values: 32 MB */
 
-/* of one row; a whole row is read at once */
+/* Reads some values of one row, or all of it at once. */
 static enum cw_status read_row(const struct cw_ranks *r, uint64_t place, uint32_t first, uint32_t count, double *values,
                                int8_t *statuses, struct cw_error *err)
 {
     const size_t behind = r->metric_count * sizeof *values; /* the statuses are */
     if (count == r->metric_count)
         return get_bytes(r, place, values, record_size(r), err);
-    enum cw_status status = get_bytes(r, place + first * sizeof *values, values, count * sizeof *values, err);
-    return status == CW_OK ? get_bytes(r, place + behind + first, statuses, count, err) : status;
+    CW_TRY(get_bytes(r, place + first * sizeof *values, values, count * sizeof *values, err));
+    return get_bytes(r, place + behind + first, statuses, count, err);
 }
 
 /* Reads values[metric][row] of a kernel, of metrics from `first` on; NaN for values left out. */
 static enum cw_status read_columns(const struct cw_ranks *r, const struct cw_rank_kernel *k, struct columns *c,
                                    uint32_t first, uint32_t count, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
     double *row = c->scratch;
     int8_t *statuses = (int8_t *)(row + count);
     memset(c->left_out, 0, count * sizeof *c->left_out);
     memset(c->statuses, CW_VALUE_OK, count);
-    for (uint32_t i = 0; i < k->count && status == CW_OK; i++) {
-        status = read_row(r, r->rows[k->first + i].place, first, count, row, statuses, err);
-        for (uint32_t m = 0; m < count && status == CW_OK; m++) {
+    for (uint32_t i = 0; i < k->count; i++) {
+        CW_TRY(read_row(r, r->rows[k->first + i].place, first, count, row, statuses, err));
+        for (uint32_t m = 0; m < count; m++) {
             const bool doubtful = cw_value_is_doubtful(statuses[m]);
             c->values[(size_t)m * k->count + i] = doubtful ? NAN : row[m];
             c->left_out[m] += doubtful;
@@ -498,29 +491,28 @@ static enum cw_status read_columns(const struct cw_ranks *r, const struct cw_ran
                 c->statuses[m] = statuses[m];
         }
     }
-    return status;
+    return CW_OK;
 }
 
 static enum cw_status compare_kernel(struct cw_ranks *r, struct cw_rank_kernel *k, struct cw_rank_spread *spreads,
                                      struct columns *c, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
     for (uint32_t i = 0; i < k->count; i++) {
         c->ranks[i] = r->rows[k->first + i].rank;
         c->values[i] = r->rows[k->first + i].mean;
     }
     cw_rank_spread_make(&k->time, c->values, c->ranks, k->count, c->scratch);
     const uint32_t at_once = c->at_once / k->count ? c->at_once / k->count : 1;
-    for (uint32_t m = 0, n; m < r->metric_count && status == CW_OK; m += n) {
+    for (uint32_t m = 0, n; m < r->metric_count; m += n) {
         n = r->metric_count - m < at_once ? r->metric_count - m : at_once;
-        status = read_columns(r, k, c, m, n, err);
-        for (uint32_t i = 0; i < n && status == CW_OK; i++) {
+        CW_TRY(read_columns(r, k, c, m, n, err));
+        for (uint32_t i = 0; i < n; i++) {
             cw_rank_spread_make(&spreads[m + i], c->values + (size_t)i * k->count, c->ranks, k->count, c->scratch);
             spreads[m + i].left_out = c->left_out[i];
             spreads[m + i].status = c->statuses[i];
         }
     }
-    return status;
+    return CW_OK;
 }
 
 static enum cw_status compare_kernels(struct cw_ranks *r, struct cw_error *err)
@@ -555,12 +547,10 @@ enum cw_status cw_ranks_compare(struct cw_ranks *r, struct cw_error *err)
         return cw_error_set(err, CW_ERR_INPUT,
                             "found no launch with a rank, expected captures of a parallel job: run capture-agent "
                             "under mpirun or srun");
-    enum cw_status status = flush_file(r->gathering, err);
-    if (status == CW_OK)
-        status = sort(r, err);
-    if (status == CW_OK)
-        status = compare_kernels(r, err);
-    return status == CW_OK ? cw_ranks_find_stragglers(r, r->gathering->arena, err) : status;
+    CW_TRY(flush_file(r->gathering, err));
+    CW_TRY(sort(r, err));
+    CW_TRY(compare_kernels(r, err));
+    return cw_ranks_find_stragglers(r, r->gathering->arena, err);
 }
 
 /* ---- stragglers -------------------------------------------------------------------------------------------------- */

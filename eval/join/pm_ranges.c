@@ -333,20 +333,18 @@ static enum cw_status sort_rows(struct work *w, struct cw_error *err)
 
 static enum cw_status make(struct work *w, struct cw_error *err)
 {
-    enum cw_status status = w->of_kernels ? find_launches(w, err) : find_intervals(w, err);
-    if (status == CW_OK)
-        status = find_samples(w, err);
-    if (status == CW_OK)
-        status = make_room(w, err);
-    for (size_t i = 0, row = 0; status == CW_OK && i < w->interval_count; row++) {
+    CW_TRY(w->of_kernels ? find_launches(w, err) : find_intervals(w, err));
+    CW_TRY(find_samples(w, err));
+    CW_TRY(make_room(w, err));
+    for (size_t i = 0, row = 0; i < w->interval_count; row++) {
         const size_t next = add_row(w, (uint32_t)row, i);
         w->made->items[row].ranges = (uint32_t)(next - i);
-        status = (w->of_kernels ? name_kernel : name_row)(w, &w->made->items[row], &w->intervals[i], err);
+        CW_TRY((w->of_kernels ? name_kernel : name_row)(w, &w->made->items[row], &w->intervals[i], err));
         i = next;
     }
-    if (status == CW_OK && w->of_kernels)
-        status = add_traced(w, err);
-    return status == CW_OK ? sort_rows(w, err) : status;
+    if (w->of_kernels)
+        CW_TRY(add_traced(w, err));
+    return sort_rows(w, err);
 }
 
 static enum cw_status make_all(struct cw_pm_ranges *made, const struct cw_result *result, const struct cw_timeline *t,

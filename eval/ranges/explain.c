@@ -169,20 +169,18 @@ static enum cw_status explain_constituents(struct explanation *e, const struct c
 {
     struct cw_metric *list;
     uint32_t count;
-    enum cw_status status = list_constituents(e, throughput, &list, &count);
+    CW_TRY(list_constituents(e, throughput, &list, &count));
     struct constituent *sorted = cw_arena_alloc(e->arena, count, sizeof *sorted);
     *order = cw_arena_alloc(e->arena, count, sizeof **order);
-    if (status == CW_OK && (!sorted || !*order))
-        status = cw_error_nomem(e->err);
-    if (status == CW_OK)
-        status = prepare(e, list, count);
-    for (uint32_t i = 0; status == CW_OK && i < count; i++)
+    if (!sorted || !*order)
+        return cw_error_nomem(e->err);
+    CW_TRY(prepare(e, list, count));
+    for (uint32_t i = 0; i < count; i++)
         sorted[i] = (struct constituent){i, explain_value(e, i)};
-    if (status == CW_OK)
-        qsort(sorted, count, sizeof *sorted, by_value);
-    for (uint32_t i = 0; status == CW_OK && i < count; i++)
+    qsort(sorted, count, sizeof *sorted, by_value);
+    for (uint32_t i = 0; i < count; i++)
         (*order)[i] = sorted[i].index;
-    return status;
+    return CW_OK;
 }
 
 /* ---- formulas ---------------------------------------------------------------------------------------------------- */
@@ -238,23 +236,20 @@ static enum cw_status read_range(struct explanation *e)
     e->number = e->range;
     if (!e->data->directory)
         return CW_OK;
-    enum cw_status status = view ? cw_range_view_init(view, e->data, e->arena, e->err) : cw_error_nomem(e->err);
-    if (status == CW_OK && !cw_arena_at_end(e->arena, finish, view))
-        status = cw_error_nomem(e->err);
-    if (status == CW_OK)
-        status = cw_range_view_load(view, e->range, NULL, 1);
-    if (status == CW_OK) {
-        e->data = &view->data;
-        e->range = 0;
-    }
-    return status;
+    if (!view)
+        return cw_error_nomem(e->err);
+    CW_TRY(cw_range_view_init(view, e->data, e->arena, e->err));
+    if (!cw_arena_at_end(e->arena, finish, view))
+        return cw_error_nomem(e->err);
+    CW_TRY(cw_range_view_load(view, e->range, NULL, 1));
+    e->data = &view->data;
+    e->range = 0;
+    return CW_OK;
 }
 
 static enum cw_status explain_list(struct explanation *e, const struct cw_metric *metric)
 {
-    const enum cw_status status = read_range(e);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(read_range(e));
     const struct cw_formulas *all = e->chip->formulas;
     const struct cw_formula *root = metric->type == CW_FORMULA ? &all->items[metric->base] : NULL;
     uint32_t count = 0, room = 1 + (root ? all->count + root->metric_count : 0);
@@ -414,11 +409,11 @@ static enum cw_status print_throughput(const struct explanation *whole, const st
 {
     struct explanation e = *whole; /* the same range, with the constituents for metrics */
     uint32_t *order;
-    enum cw_status status = explain_constituents(&e, m, &order);
-    if (status == CW_OK && !e.count)
+    CW_TRY(explain_constituents(&e, m, &order));
+    if (!e.count) {
         fputs("    its constituents are not known\n", e.out);
-    if (status != CW_OK || !e.count)
-        return status;
+        return CW_OK;
+    }
     cw_text_print(e.out, "    = the largest of %" PRIu32 ", marked *\n", e.count);
     for (uint32_t i = 0; i < e.count; i++) {
         uint32_t at = order[i];
@@ -513,9 +508,7 @@ static enum cw_status print_counters(const struct explanation *e)
     static const char *const names[1 + CW_ROLLUP_COUNT] = {"instances", "sum", "avg", "min", "max"};
     struct widths w = {.name = 7};
     bool any = false, *needed;
-    enum cw_status status = explain_needed(e, &needed);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(explain_needed(e, &needed));
     for (uint32_t i = 0; i < e->chip->counter_count; i++) {
         const int length = needed[i] ? (int)cw_text_columns(e->chip->counters[i].name) : 0;
         const uint32_t column = needed[i] ? explain_column(e, e->chip->counters[i].name) : CW_NONE;
@@ -575,17 +568,15 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
     const char *name = *g->name ? g->name : g->kernel;
     const unsigned width = cw_text_width(fileno(out));
     char shown[CW_SHORT_SIZE]; /* some C++ names would fill the window */
-    enum cw_status status = explain_list(&e, metric);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(explain_list(&e, metric));
     cw_text_print(out, "range %" PRIu32 ": %s\n", explain_range(&e),
                   width ? cw_shorten(name, 2 * (size_t)width, shown) : name);
     if (fold)
         cw_text_print(out, "  with %" PRIu32 " more like it: each was counted in one pass\n",
                       explain_group(&e)->count - 1);
-    for (uint32_t i = 0; i < e.count && status == CW_OK; i++)
-        status = print_metric(&e, i);
-    return status == CW_OK ? print_counters(&e) : status;
+    for (uint32_t i = 0; i < e.count; i++)
+        CW_TRY(print_metric(&e, i));
+    return print_counters(&e);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -658,9 +649,7 @@ static enum cw_status set_throughput(json_t **object, const struct explanation *
 {
     struct explanation e = *whole;
     uint32_t *order;
-    enum cw_status status = explain_constituents(&e, m, &order);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(explain_constituents(&e, m, &order));
     json_t *list = json_array();
     for (uint32_t i = 0; i < e.count; i++) {
         json_t *one = value_of(&e, order[i]);
@@ -736,11 +725,9 @@ enum cw_status cw_explain_json(json_t **tree, const struct cw_chip *chip, const 
         .chip = chip, .data = data, .options = options, .range = range, .fold = fold, .arena = arena, .err = err};
     bool *needed;
     *tree = NULL;
-    enum cw_status status = explain_list(&e, metric);
-    if (status == CW_OK)
-        status = explain_needed(&e, &needed);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(explain_list(&e, metric));
+    CW_TRY(explain_needed(&e, &needed));
+    enum cw_status status = CW_OK;
     json_t *metrics = json_array(), *counters = json_array();
     for (uint32_t i = 0; i < e.count && status == CW_OK; i++)
         status = append_metric(&metrics, &e, i);

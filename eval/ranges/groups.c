@@ -661,12 +661,11 @@ static enum cw_status measure(struct grouping *g, const struct cw_chip *chip, bo
                                        .durations = durations,
                                        .means = means ? &groups->data : NULL};
     const bool *nested = NULL;
-    enum cw_status status = durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err);
-    if (status == CW_OK && (!estimate_durations(g, durations) || !find_nested(g, true, &nested)))
-        status = cw_error_nomem(err);
-    if (status == CW_OK)
-        add_whole(g, nested);
-    return status;
+    CW_TRY(durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err));
+    if (!estimate_durations(g, durations) || !find_nested(g, true, &nested))
+        return cw_error_nomem(err);
+    add_whole(g, nested);
+    return CW_OK;
 }
 /* The same for data that repeats: it has times, and no counters for means. */
 static enum cw_status take_durations(struct grouping *g, struct cw_error *err)
@@ -713,28 +712,23 @@ static enum cw_status make(struct cw_groups *groups, const struct cw_counter_dat
             g.order[g.count++] = i;
     if (!each && !order_by_launch(&g, keep))
         return cw_error_nomem(err);
-    enum cw_status status = divide(&g, err);
-    if (status == CW_OK)
-        status = data->repeats ? take_durations(&g, err) : measure(&g, chip, means, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(divide(&g, err));
+    CW_TRY(data->repeats ? take_durations(&g, err) : measure(&g, chip, means, err));
     for (uint32_t k = 0; k < groups->count; k++)
         g.items[k].before = k;
-    status = finish_groups(&g, err);
-    if (status == CW_OK && as_it_is) {
+    CW_TRY(finish_groups(&g, err));
+    if (as_it_is) {
         groups->data = *data;
         for (uint32_t k = 0; k < groups->count; k++)
             g.items[k].used = 1;
     }
-    if (status == CW_OK && firsts && !take_first_launches(&g))
-        status = cw_error_nomem(err);
-    if (status == CW_OK && means && !reorder_means(&g))
-        status = cw_error_nomem(err);
-    if (status == CW_OK && means)
+    if ((firsts && !take_first_launches(&g)) || (means && !reorder_means(&g)))
+        return cw_error_nomem(err);
+    if (means)
         name_means(&g);
     if (large)
         cw_large_let_go(large);
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
