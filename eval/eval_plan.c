@@ -407,7 +407,8 @@ static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, cons
                               size_t count)
 {
     struct cw_eval_metric *list = cw_arena_alloc(c->arena, count_all(c, metrics, count), sizeof *list);
-    uint32_t next = (uint32_t)count, depth = 0;
+    uint32_t next = (uint32_t)count;
+    size_t room = 0;
     if (!list)
         return cw_error_nomem(c->err);
     map_columns(c);
@@ -415,15 +416,13 @@ static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, cons
         bool formula = metrics[i].type == CW_FORMULA;
         if (formula) {
             list[i].formula = &c->chip->formulas->items[metrics[i].base];
-            uint32_t own = cw_formula_depth(list[i].formula);
-            depth = own > depth ? own : depth;
+            const size_t own = cw_formula_slots(list[i].formula);
+            room = own > room ? own : room;
         }
-        enum cw_status status = formula ? add_operands(c, list, &list[i], &next) : add_metric(c, &list[i], &metrics[i]);
-        if (status != CW_OK)
-            return status;
+        CW_TRY(formula ? add_operands(c, list, &list[i], &next) : add_metric(c, &list[i], &metrics[i]));
     }
     struct cw_eval_term *terms = cw_arena_alloc(c->arena, c->count, sizeof *terms);
-    struct cw_formula_slot *slots = cw_arena_alloc(c->arena, depth, sizeof *slots);
+    struct cw_formula_slot *slots = cw_arena_alloc(c->arena, room, 1);
     if (!terms || !slots)
         return cw_error_nomem(c->err);
     if (c->count)

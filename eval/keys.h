@@ -4,13 +4,11 @@
 
 #include "base/hash_table.h"
 
-struct cw_key {
-    uint64_t part[4];
-};
-
 struct cw_keys {          /* begins as zeros */
     uint32_t count, last; /* last: the key asked for last */
-    struct cw_key *items;
+    struct cw_key {
+        uint64_t part[4];
+    } * items;
     size_t room;
     struct cw_hash_table table;
 };
