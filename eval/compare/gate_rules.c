@@ -275,7 +275,7 @@ static double noise_of(const struct learning *l, uint32_t kernel)
     return fmax(fmax(far_off * interval(l, USUAL_FREEDOM + own, both), seen), least_noise);
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------------- */
+/* ---- learning times ---------------------------------------------------------------------------------------------- */
 
 /* One of the three numbers of struct cw_gate_time, in all kernels. */
 struct number {

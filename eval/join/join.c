@@ -13,9 +13,9 @@ const char *const cw_join_how_names[CW_JOIN_HOW__COUNT] = {
 struct matching {
     const struct cw_join_run *a, *b;
     uint32_t count;
-    struct entry *entries;                           /* room for `count` */
-    uint32_t *kernel, *shape, *path, *spot, *launch; /* numbers of each: a spot is a shape at a place, a launch is that
-                                                        within NVTX ranges */
+    struct entry *entries; /* room for `count` */
+    /* [launch]: a number for each; a spot is a shape at a place, a launch is a spot within NVTX ranges */
+    uint32_t *kernel, *shape, *path, *spot, *launch;
     uint32_t kernels, shapes, paths, spots, launches;
     bool with_paths;
 };
@@ -32,7 +32,7 @@ static const struct cw_join_launch *launch_at(const struct matching *m, uint32_t
 
 /* ---- numbers for equal things ------------------------------------------------------------------------------------ */
 
-/* Two things are equal if all of it is: a number given before, a text or none, and numbers of the launch. */
+/* How launches are alike: by a number given before, a text or none, and numbers of the launch. */
 struct likeness {
     uint64_t (*hash)(const struct matching *m, uint32_t i);
     int (*compare)(const struct matching *m, uint32_t i, uint32_t k);
@@ -234,7 +234,7 @@ static bool find_twins(const struct matching *m, struct cw_join *join)
     return enough;
 }
 
-/* Finds the numbers that the other run has. */
+/* The numbers that the other run has. */
 struct seen {
     bool *kernel, *shape, *spot, *launch;
 };

@@ -203,7 +203,7 @@ static bool take_traced(struct joining *j)
     return true;
 }
 
-/* ---- NVTX ranges, of a run of which user ranges were counted ----------------------------------------------------- */
+/* ---- NVTX ranges, if user ranges were counted -------------------------------------------------------------------- */
 
 /* Launches by their call: of each thread, in the order of time, with the sum of all before. */
 struct launched {

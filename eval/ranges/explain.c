@@ -362,7 +362,7 @@ static bool explain_mixes(const struct explanation *e, uint32_t metric)
     return mixes;
 }
 
-/* ---- text -------------------------------------------------------------------------------------------------------- */
+/* ---- text: metrics ----------------------------------------------------------------------------------------------- */
 
 static void print_value(const struct explanation *e, uint32_t metric)
 {
@@ -429,7 +429,7 @@ static enum cw_status print_throughput(const struct explanation *whole, const st
     return CW_OK;
 }
 
-/* ---- formulas ---------------------------------------------------------------------------------------------------- */
+/* ---- text: formulas ---------------------------------------------------------------------------------------------- */
 
 static void print_formula(const struct explanation *e, const struct cw_formula *f)
 {
@@ -440,7 +440,7 @@ static void print_formula(const struct explanation *e, const struct cw_formula *
     fputc('\n', e->out);
 }
 
-/* ---- counters ---------------------------------------------------------------------------------------------------- */
+/* ---- text: counters ---------------------------------------------------------------------------------------------- */
 
 /* Widths of the columns: a counter's name, its instances, and a number for each rollup. */
 struct widths {
@@ -535,7 +535,7 @@ static enum cw_status print_counters(const struct explanation *e)
     return CW_OK;
 }
 
-/* ---- public ------------------------------------------------------------------------------------------------------ */
+/* ---- text: all --------------------------------------------------------------------------------------------------- */
 
 static enum cw_status print_metric(const struct explanation *e, uint32_t i)
 {

@@ -424,7 +424,7 @@ void cw_group_members_free(struct cw_group_members *m)
     *m = (struct cw_group_members){0};
 }
 
-/* ---- sums -------------------------------------------------------------------------------------------------------- */
+/* ---- durations --------------------------------------------------------------------------------------------------- */
 
 static double uncounted_duration(const struct cw_range *range, uint32_t pass_count)
 {

@@ -103,7 +103,7 @@ static bool find_key(const struct grouping *g, uint32_t item, struct cw_key *key
     }
 }
 
-/* ---- sums -------------------------------------------------------------------------------------------------------- */
+/* ---- sums of items ----------------------------------------------------------------------------------------------- */
 
 static struct cw_timeline_group *find_group(struct grouping *g, uint32_t item, struct cw_timeline_group **groups,
                                             uint32_t *room)
@@ -288,7 +288,7 @@ static bool find_path_groups(struct path_groups *f, const struct cw_timeline *t,
     return good;
 }
 
-/* ---- sums -------------------------------------------------------------------------------------------------------- */
+/* ---- sums of NVTX ranges ----------------------------------------------------------------------------------------- */
 
 static void add_inner(struct cw_timeline_group *to, const struct cw_timeline_group *from)
 {
@@ -558,7 +558,7 @@ static bool group_graphs(struct cw_timeline_groups *all, const struct cw_timelin
     return all->items;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------- */
+/* ---- grouping ---------------------------------------------------------------------------------------------------- */
 
 const char *const cw_timeline_by_names[CW_TIMELINE_BY__COUNT] = {
     "kernel", "family", "nvtx", "stream", "device", "process", "rank", "copy", "call", "nvtx-each", "graph"};

@@ -231,7 +231,7 @@ static bool take_account(struct cw_timeline_work *w, const struct cw_trace_rows 
     return true;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------- */
+/* ---- kinds ------------------------------------------------------------------------------------------------------- */
 
 /* The most memory that a row may take, with its lane, its path and the room for sorting. */
 enum { KEY = 2 * (sizeof(struct cw_key) + 2 * sizeof(uint32_t)), SORTING = 2 * sizeof(uint32_t) };
@@ -348,7 +348,7 @@ static bool count_item(struct cw_timeline_work *w, const struct cw_trace_rows *r
     return lane != CW_NO_KEY && add_count(&w->counts[list], lane);
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* Passes each row of a block to `take`; counting an item needs only its time and lane. */
 static enum cw_status take_block(struct cw_timeline_work *w, size_t block, take_row *take,

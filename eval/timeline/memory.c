@@ -111,8 +111,6 @@ void cw_memory_changes_free(struct cw_memory_changes *c)
     *c = (struct cw_memory_changes){0};
 }
 
-/* ---- use --------------------------------------------------------------------------------------------------------- */
-
 struct finding {
     const struct cw_timeline *t;
     struct cw_keys devices;
@@ -133,7 +131,7 @@ static bool make_room(void *list, size_t size, uint32_t count)
     return true;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
+/* ---- use of memory ----------------------------------------------------------------------------------------------- */
 
 static enum cw_status find_memory(struct cw_timeline_extra *extra, const struct cw_timeline *t, struct cw_arena *arena,
                                   struct cw_error *err)
@@ -201,7 +199,7 @@ static enum cw_status take_environment(void *finding, const struct cw_trace_rows
     return CW_OK;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------- */
+/* ---- memory and environment -------------------------------------------------------------------------------------- */
 
 static int by_most(const void *left, const void *right)
 {

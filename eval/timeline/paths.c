@@ -339,11 +339,9 @@ enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w)
     return good ? CW_OK : cw_error_nomem(w->err);
 }
 
-/* ---- texts ------------------------------------------------------------------------------------------------------- */
-
 enum { DEEPEST = 2 * MOST_OPEN };
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- texts of names ---------------------------------------------------------------------------------------------- */
 
 /* "step *" for "step 12"; a name without numbers is its own pattern. NULL when out of memory. */
 static const char *make_pattern(const char *name, struct cw_arena *arena)
@@ -392,7 +390,7 @@ enum cw_status cw_timeline_measure_paths(struct cw_timeline_work *w, size_t file
     return good ? CW_OK : cw_error_nomem(w->err);
 }
 
-/* ---- paths ------------------------------------------------------------------------------------------------------- */
+/* ---- texts of paths ---------------------------------------------------------------------------------------------- */
 
 /* Lists the paths around a path, and itself, the outermost first. */
 static uint32_t list_path(const struct cw_timeline *t, uint32_t path, uint32_t list[DEEPEST])

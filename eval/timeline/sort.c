@@ -28,8 +28,7 @@ static bool is_after(const void *left, const void *right)
     return a->start != b->start ? a->start > b->start : a->end < b->end;
 }
 
-/* ---- items of a lane ----------------------------------------------------------------------------------------------
- */
+/* ---- items of a lane ------------------------------------------------------------------------------------------ */
 
 /* A lane's items are ordered runs, one for each of its blocks. Blocks of several kinds overlap in time, so a run is
  * merged with the last items before it. A run that goes further back is left to a sort of indices. */
@@ -210,7 +209,7 @@ static uint32_t *sort_threads(struct cw_timeline_work *w)
     return t->threads ? rank_lanes(t->threads, sizeof *t->threads, t->thread_count, by_thread, w->arena) : NULL;
 }
 
-/* ---- names, and streams that are waited for --------------------------------------------------------------------- */
+/* ---- names, and the streams of waits ----------------------------------------------------------------------------- */
 
 struct naming {
     struct cw_timeline_work *w;
@@ -281,7 +280,7 @@ static enum cw_status name_lanes(struct cw_timeline_work *w, const uint32_t *thr
     return status;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- windows, lanes and items ------------------------------------------------------------------------------------ */
 
 static int by_start(const void *left, const void *right)
 {

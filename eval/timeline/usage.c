@@ -54,7 +54,7 @@ static enum cw_idle_cause cause_of(struct idle_search *s, uint32_t name)
     return (enum cw_idle_cause)s->causes[name];
 }
 
-/* ---- why nothing ran --------------------------------------------------------------------------------------------- */
+/* ---- causes of idle times ---------------------------------------------------------------------------------------- */
 
 struct span {
     uint64_t start, end;
@@ -495,7 +495,7 @@ static bool find_latencies(struct cw_timeline_usage *u, const struct cw_timeline
     return times;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------------- */
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
 
 static bool starts_after(const void *left, const void *right)
 {
