@@ -49,6 +49,42 @@ int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b,
 
 /* ---- devices ----------------------------------------------------------------------------------------------------- */
 
+typedef int compare_devices(const struct cw_counter_data *data, uint32_t a, uint32_t b);
+
+struct device_order {
+    const struct cw_counter_data *data;
+    compare_devices *compare;
+};
+
+static int in_device_order(const void *a, const void *b, void *order)
+{
+    const struct device_order *o = order;
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int found = o->compare(o->data, i, k);
+    return found ? found : by_number(i, k);
+}
+
+/* For each device, the first one that compares equal. A device without the attribute `key` is like no other. */
+static uint32_t *find_alike(const struct cw_counter_data *data, const char *key, compare_devices *compare,
+                            struct cw_arena *arena)
+{
+    struct device_order order = {data, compare};
+    uint32_t *first = cw_arena_alloc(arena, data->device_count, sizeof *first);
+    uint32_t *keyed = cw_arena_alloc(arena, data->device_count, sizeof *keyed), count = 0;
+    if (!first || !keyed)
+        return NULL;
+    for (uint32_t i = 0; i < data->device_count; i++) {
+        first[i] = i;
+        if (cw_device_attribute(&data->devices[i], key))
+            keyed[count++] = i;
+    }
+    qsort_r(keyed, count, sizeof *keyed, in_device_order, &order);
+    for (uint32_t i = 1; i < count; i++)
+        if (compare(data, keyed[i - 1], keyed[i]) == 0)
+            first[keyed[i]] = first[keyed[i - 1]];
+    return first;
+}
+
 /* By name and facts. */
 static int compare_models(const struct cw_counter_data *data, uint32_t a, uint32_t b)
 {
@@ -57,30 +93,9 @@ static int compare_models(const struct cw_counter_data *data, uint32_t a, uint32
     return order ? order : memcmp(x->facts, y->facts, data->schema.counter_count * sizeof *x->facts);
 }
 
-static int in_model_order(const void *a, const void *b, void *data)
-{
-    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const int order = compare_models(data, i, k);
-    return order ? order : by_number(i, k);
-}
-
-/* A device without a name is like no other. */
 uint32_t *cw_device_models(const struct cw_counter_data *data, struct cw_arena *arena)
 {
-    uint32_t *model = cw_arena_alloc(arena, data->device_count, sizeof *model);
-    uint32_t *named = cw_arena_alloc(arena, data->device_count, sizeof *named), count = 0;
-    if (!model || !named)
-        return NULL;
-    for (uint32_t i = 0; i < data->device_count; i++) {
-        model[i] = i;
-        if (cw_device_attribute(&data->devices[i], "name"))
-            named[count++] = i;
-    }
-    qsort_r(named, count, sizeof *named, in_model_order, (void *)data);
-    for (uint32_t i = 1; i < count; i++)
-        if (compare_models(data, named[i - 1], named[i]) == 0)
-            model[named[i]] = model[named[i - 1]];
-    return model;
+    return find_alike(data, "name", compare_models, arena);
 }
 
 static int compare_places(const struct cw_counter_data *data, uint32_t a, uint32_t b)
@@ -91,31 +106,12 @@ static int compare_places(const struct cw_counter_data *data, uint32_t a, uint32
     return order ? order : strcmp(host ? host : "", other ? other : "");
 }
 
-static int in_place_order(const void *a, const void *b, void *data)
-{
-    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const int order = compare_places(data, i, k);
-    return order ? order : by_number(i, k);
-}
-
 uint32_t *cw_device_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena)
 {
-    uint32_t *gpu = cw_arena_alloc(arena, data->device_count, sizeof *gpu);
-    uint32_t *placed = cw_arena_alloc(arena, data->device_count, sizeof *placed), count = 0;
-    if (!gpu || !placed)
-        return NULL;
-    for (uint32_t i = 0; i < data->device_count; i++) {
-        gpu[i] = i;
-        if (cw_device_attribute(&data->devices[i], "pci"))
-            placed[count++] = i;
-    }
-    qsort_r(placed, count, sizeof *placed, in_place_order, (void *)data);
-    *gpu_count = data->device_count;
-    for (uint32_t i = 1; i < count; i++)
-        if (compare_places(data, placed[i - 1], placed[i]) == 0) {
-            gpu[placed[i]] = gpu[placed[i - 1]];
-            --*gpu_count;
-        }
+    uint32_t *gpu = find_alike(data, "pci", compare_places, arena);
+    *gpu_count = 0;
+    for (uint32_t i = 0; gpu && i < data->device_count; i++)
+        *gpu_count += gpu[i] == i;
     return gpu;
 }
 
