@@ -63,7 +63,7 @@ static enum cw_status read_ranges(const struct reading *in, const json_t *list)
     size_t ranges = json_array_size(list), metrics = in->reference->metric_count;
     for (size_t i = 0; i < ranges; i++)
         if (json_array_size(json_array_get(list, i)) != metrics)
-            return wrong(in, "found a range with another number of values than there are metrics");
+            return wrong(in, "found a range with another number of values, expected one a metric");
     double *values = cw_arena_alloc(in->arena, ranges * metrics, sizeof *values); /* both lists are in memory */
     if (!values)
         return cw_error_nomem(in->err);
@@ -112,7 +112,7 @@ static int8_t status_of(const struct cw_result *r, uint32_t range, uint32_t metr
     return r->statuses[(size_t)metric * r->row_count + range];
 }
 
-/* Where another evaluator divides by zero to infinity, ours has no value, and says so. */
+/* Another evaluator divides by zero to infinity; ours has no value, and the status says so. */
 static bool is_equal(const struct cw_result *r, uint32_t range, uint32_t metric, double wanted)
 {
     const double got = r->values[(size_t)metric * r->row_count + range];
@@ -120,9 +120,9 @@ static bool is_equal(const struct cw_result *r, uint32_t range, uint32_t metric,
     return undefined ? status_of(r, range, metric) == CW_VALUE_ZERO_DENOMINATOR : cw_reference_equal(got, wanted);
 }
 
-/* What is not collected here and has a value elsewhere. Another evaluator takes frames and regions without a duration
- * for zero long, which gives zeros and infinities. Code that CUPTI patches is not counted in kernels of CUDA graphs:
- * the capture says so, and another evaluator takes what there is for the whole. */
+/* Values that are not collected here but have a value elsewhere. Another evaluator takes frames and regions without a
+ * duration as zero long, which gives zeros and infinities. In kernels of CUDA graphs, code that CUPTI patches is not
+ * counted: the capture says so, and another evaluator takes the other counts for the whole. */
 enum beyond { JUDGED, UNDURATED, OF_GRAPHS, BEYOND_COUNT };
 
 static enum beyond is_beyond_judgement(const struct cw_result *r, uint32_t range, uint32_t metric, double wanted)
@@ -148,7 +148,7 @@ enum cw_status cw_reference_compare(const struct cw_reference *reference, const 
                                     struct cw_error *err)
 {
     size_t equal[2] = {0}, differ[2] = {0},
-           left_out[BEYOND_COUNT] = {0}; /* of computed and of copied values; of both */
+           left_out[BEYOND_COUNT] = {0}; /* of computed and of copied values; left_out: of both */
     if (reference->range_count != r->row_count || reference->metric_count != r->metric_count)
         return cw_error_set(err, CW_ERR_INPUT, "found a reference of %zu ranges, expected the %u of the capture",
                             reference->range_count, (unsigned)r->row_count);

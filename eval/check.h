@@ -16,10 +16,10 @@ struct cw_reference {
 enum cw_status cw_reference_load(struct cw_reference *reference, const char *path, struct cw_arena *arena,
                                  struct cw_error *err);
 
-/* Compares the result (of the reference's metrics, in its order, on all ranges) to 1e-12 relative, prints the first
- * differences and a summary. Infinity equals a value that has none for a zero denominator. What a range with CUDA
- * graphs lacks is left out, and zeros and infinities of frames and regions without a duration. CW_ERR_DIFFERS when a
- * value differs, CW_ERR_INPUT when the shapes do. */
+/* Compares the result (of the reference's metrics, in its order, on all ranges) to 1e-12 relative, and prints the first
+ * differences and a summary. Infinity equals a missing value with a zero denominator. Leaves out values that a range
+ * with CUDA graphs lacks, and zeros and infinities of frames and regions without a duration. CW_ERR_DIFFERS if a value
+ * differs, CW_ERR_INPUT if the shapes do. */
 enum cw_status cw_reference_compare(const struct cw_reference *reference, const struct cw_result *result, FILE *out,
                                     struct cw_error *err);
 

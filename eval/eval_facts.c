@@ -43,7 +43,7 @@ static double of_device(const struct cw_device *device, const char *key)
     return text && end != text && !*end ? value : NAN;
 }
 
-/* Which of the capture's facts has the name; their number for none. */
+/* The index of the capture's fact of this name, or the count of facts. */
 static uint32_t find_recorded(const struct cw_schema *schema, const char *name)
 {
     uint32_t i = 0;

@@ -3,6 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+struct cw_formula_slot {
+    double values[CW_EVAL_BLOCK];
+    int8_t statuses[CW_EVAL_BLOCK];
+};
+
 static void take_graver(int8_t *a, const int8_t *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -86,17 +91,17 @@ static void finish(const struct cw_formula_slot *result, uint32_t count, double 
         if (statuses[i] >= CW_VALUE_UNAVAILABLE)
             values[i] = NAN;
         else if (isnan(values[i]) && statuses[i] < CW_VALUE_ZERO_DENOMINATOR)
-            statuses[i] = CW_VALUE_OVERFLOW; /* of the doubles: infinity less infinity */
+            statuses[i] = CW_VALUE_OVERFLOW; /* inf - inf, for example */
     }
 }
 
-/* Values of parts but the last are kept below those that wait for an operation. */
+/* Values of all parts but the last stay below the operands on the stack. */
 static uint32_t kept_parts(const struct cw_formula *formula)
 {
     return formula->part_count - 1;
 }
 
-uint32_t cw_formula_depth(const struct cw_formula *formula)
+size_t cw_formula_slots(const struct cw_formula *formula)
 {
     uint32_t waiting = 0, most = 0;
     for (uint32_t s = 0, part = 0; s < formula->step_count; s++) {
@@ -107,7 +112,7 @@ uint32_t cw_formula_depth(const struct cw_formula *formula)
             waiting = 0;
         }
     }
-    return kept_parts(formula) + most;
+    return (kept_parts(formula) + most) * sizeof(struct cw_formula_slot);
 }
 
 static void copy(struct cw_formula_slot *to, const struct cw_formula_slot *from, uint32_t count)

@@ -8,13 +8,13 @@ struct compile {
     const struct cw_chip *chip;
     const struct cw_schema *schema;
     const struct cw_eval_options *options;
-    uint32_t *columns; /* of each counter of the chip, CW_NONE where the schema lacks it */
+    uint32_t *columns; /* [counter of the chip], CW_NONE if the schema lacks it */
     uint32_t *common;  /* scratch: how many operands each pass has */
     struct cw_eval_term *terms;
     uint32_t count, capacity;
-    struct cw_terms meaning; /* of the metric that is being bound */
+    struct cw_terms meaning; /* of the metric at hand */
     uint32_t time;
-    bool undurated; /* the metric that is being bound */
+    bool undurated; /* the metric at hand */
     bool failed;    /* out of memory */
     struct cw_arena *arena;
     struct cw_error *err;
@@ -27,7 +27,7 @@ static double duration_of(const struct compile *c, enum cw_span span)
     return span == CW_SPAN_FRAME ? c->options->frame_ns : span == CW_SPAN_REGION ? c->options->region_ns : 0;
 }
 
-/* How often the terms of `part` are in the rest of a counter's terms; 0 where they are not all there, or unequally. */
+/* How often the terms of `part` are among the remaining terms of a counter; 0 unless all of them are, equally often. */
 static double times_within(const struct cw_counter *whole, const bool *rest, const struct cw_counter *part)
 {
     double times = 0;
@@ -51,7 +51,7 @@ static bool any_lacks(const struct compile *c, const struct cw_list *terms)
     return i < terms->count;
 }
 
-/* The recorded counter that is a sum of most of the rest of a counter's terms, where the capture lacks some of them. */
+/* The recorded counter that is a sum of most of a counter's remaining terms, if the capture lacks some of them. */
 static const struct cw_counter *largest_part(const struct compile *c, const struct cw_counter *from, const bool *rest)
 {
     const struct cw_counter *best = NULL;
@@ -64,8 +64,8 @@ static const struct cw_counter *largest_part(const struct compile *c, const stru
     return best;
 }
 
-/* A capture planned when the database had another basis may lack terms, but hold counters that are sums of them: those
- * stand for what they are made of. `rest` says which terms remain after that. */
+/* A capture that was planned with another basis in the database may lack terms, but have counters that are sums of
+ * them. Such a counter takes the place of its terms. `rest` are the terms that remain after that. */
 static void take_parts(const struct compile *c, const struct cw_counter *from, enum cw_rollup rollup, bool *rest,
                        struct cw_linear *linear, double *coefficients)
 {
@@ -80,7 +80,7 @@ static void take_parts(const struct compile *c, const struct cw_counter *from, e
     }
 }
 
-/* A derived counter is computed wherever its terms were recorded, or sums of them; elsewhere it may have been recorded
+/* A derived counter is computed if its terms, or sums of them, were recorded. Otherwise it may have been recorded
  * itself. */
 static bool derive(struct compile *c, struct cw_eval_operand *o, uint32_t counter)
 {
@@ -115,8 +115,8 @@ static bool derive(struct compile *c, struct cw_eval_operand *o, uint32_t counte
     return true;
 }
 
-/* Cycles of the user's span that are a counter are computed, never recorded: their elapsed cycles scaled to the user's
- * duration. Without a duration nobody knows them. */
+/* A counter of cycles in the user's span is computed, never recorded: the elapsed cycles, scaled to the user's
+ * duration. It is unknown without a duration. */
 static struct cw_eval_operand bind_counter(struct compile *c, const struct cw_operand *from)
 {
     const uint32_t elapsed = c->chip->counters[from->counter].elapsed;
@@ -138,7 +138,7 @@ static struct cw_eval_operand bind_counter(struct compile *c, const struct cw_op
     return o;
 }
 
-/* The cycles that a unit would have in the user's frame or region. Without a duration nobody knows them. */
+/* The cycles of a unit in the user's frame or region; unknown without a duration. */
 static struct cw_eval_operand bind_user_cycles(struct compile *c, const struct cw_operand *from)
 {
     const uint32_t elapsed = c->chip->counters[from->counter].elapsed;
@@ -171,10 +171,10 @@ static struct cw_eval_operand bind_operand(struct compile *c, const struct cw_op
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
 
-struct meeting { /* of operands that are to come from one pass */
+struct meeting { /* of operands that should come from one pass */
     const struct cw_schema *schema;
-    uint32_t *common; /* scratch for the schema's passes: how many of the operands each has */
-    uint32_t met;     /* operands that were measured in passes */
+    uint32_t *common; /* scratch: [pass of the schema], how many operands it has */
+    uint32_t met;     /* operands measured in passes */
     bool lacking;     /* one was not collected */
 };
 
@@ -194,7 +194,7 @@ static void begin_meeting(struct meeting *m, const struct cw_schema *schema, uin
     *m = (struct meeting){.schema = schema, .common = common};
 }
 
-/* A counter that is not whole has no pass in common with anything. */
+/* A counter that is not whole shares no pass with others. */
 static void meet_column(struct meeting *m, uint32_t column)
 {
     uint32_t counter = cw_schema_column_counter(m->schema, column), first;
@@ -232,7 +232,7 @@ static void add_to_meeting(struct meeting *m, const struct cw_eval_term *t)
         meet_operand(m, &t->divisors[d]);
 }
 
-/* The first pass that has everything that met, or CW_NONE. */
+/* The first pass that has all operands, or CW_NONE. */
 static uint32_t common_pass(const struct meeting *m)
 {
     for (uint32_t p = 0; p < m->schema->pass_count; p++)
@@ -256,7 +256,7 @@ static void move_operand(struct cw_eval_operand *o, const struct cw_schema *sche
         move_column(&o->linear->columns[i], schema, pass);
 }
 
-/* Lets a term read its counters as they were in one pass that has them all. */
+/* Makes a term read its counters from one pass that has them all. */
 static void move_term(struct cw_eval_term *t, const struct cw_schema *schema, uint32_t pass)
 {
     move_operand(&t->x, schema, pass);
@@ -265,7 +265,7 @@ static void move_term(struct cw_eval_term *t, const struct cw_schema *schema, ui
         move_operand(&t->divisors[d], schema, pass);
 }
 
-/* A value is whole where one pass has all that it is computed from; then it is computed as of that pass. */
+/* A value is whole if one pass has all its counters; then it is computed from that pass. */
 static enum cw_value_status choose_pass(const struct compile *c, struct cw_eval_term *t)
 {
     struct meeting m;
@@ -320,9 +320,9 @@ static enum cw_status add_metric(struct compile *c, struct cw_eval_metric *out, 
 {
     enum cw_status status = cw_terms_make(&c->meaning, c->chip, m, NULL);
     *out = (struct cw_eval_metric){.term = c->count, .largest = c->meaning.largest};
-    if (status == CW_ERR_UNSUPPORTED) { /* the database knows no formula: of counters that were not collected */
+    if (status == CW_ERR_UNSUPPORTED) { /* the database knows no formula, so no counter was collected */
         out->status = CW_VALUE_NOT_COLLECTED;
-        out->largest = true; /* of nothing */
+        out->largest = true; /* without counters */
         return CW_OK;
     }
     if (status != CW_OK)
@@ -369,8 +369,8 @@ static void map_columns(struct compile *c)
     c->time = c->chip->time == CW_NONE ? CW_NONE : c->columns[c->chip->time];
 }
 
-/* The operands of a formula, as metrics behind those asked for. One operand says itself whether it mixes passes; a
- * throughput may, since it is the largest of values that are each of one pass. Several have to be of one pass all. */
+/* Puts the operands of a formula behind the metrics asked for. A single operand has its own status for mixed passes. A
+ * throughput may mix them, as the largest of values of one pass each. Several operands have to be of one pass. */
 static enum cw_status add_operands(struct compile *c, struct cw_eval_metric *list, struct cw_eval_metric *metric,
                                    uint32_t *next)
 {
@@ -407,7 +407,8 @@ static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, cons
                               size_t count)
 {
     struct cw_eval_metric *list = cw_arena_alloc(c->arena, count_all(c, metrics, count), sizeof *list);
-    uint32_t next = (uint32_t)count, depth = 0;
+    uint32_t next = (uint32_t)count;
+    size_t room = 0;
     if (!list)
         return cw_error_nomem(c->err);
     map_columns(c);
@@ -415,15 +416,13 @@ static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, cons
         bool formula = metrics[i].type == CW_FORMULA;
         if (formula) {
             list[i].formula = &c->chip->formulas->items[metrics[i].base];
-            uint32_t own = cw_formula_depth(list[i].formula);
-            depth = own > depth ? own : depth;
+            const size_t own = cw_formula_slots(list[i].formula);
+            room = own > room ? own : room;
         }
-        enum cw_status status = formula ? add_operands(c, list, &list[i], &next) : add_metric(c, &list[i], &metrics[i]);
-        if (status != CW_OK)
-            return status;
+        CW_TRY(formula ? add_operands(c, list, &list[i], &next) : add_metric(c, &list[i], &metrics[i]));
     }
     struct cw_eval_term *terms = cw_arena_alloc(c->arena, c->count, sizeof *terms);
-    struct cw_formula_slot *slots = cw_arena_alloc(c->arena, depth, sizeof *slots);
+    struct cw_formula_slot *slots = cw_arena_alloc(c->arena, room, 1);
     if (!terms || !slots)
         return cw_error_nomem(c->err);
     if (c->count)
@@ -447,7 +446,7 @@ enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip
     return status;
 }
 
-/* ---- what a plan reads ------------------------------------------------------------------------------------------ */
+/* ---- the columns of a plan --------------------------------------------------------------------------------------- */
 
 static void take_operand(const struct cw_eval_operand *o, void (*take)(void *user, uint32_t column), void *user)
 {

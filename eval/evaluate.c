@@ -6,8 +6,8 @@
 #include "eval/eval_formula.h"
 #include "eval/eval_facts.h"
 
-/* Ranges are taken in blocks, and all metrics run over one block before the next: what the metrics share (cycles,
- * time) stays in the first-level cache, and a metric's steps run over cached data. */
+/* Ranges are taken in blocks, and all metrics run over one block before the next: common operands (cycles, time) stay
+ * in the first-level cache, and all steps of a metric run over cached data. */
 enum { BLOCK = CW_EVAL_BLOCK };
 
 struct block {
@@ -25,7 +25,7 @@ static const double *column(const struct block *b, uint32_t column, enum cw_roll
     return b->data->rollups[rollup] + (size_t)column * b->data->range_count + b->start;
 }
 
-/* The rollups of the counter's peak on the device of range i of the block. */
+/* The counter's peak rollups on the device of range i of the block. */
 static const double *peak_of(const struct block *b, uint32_t i, uint32_t counter)
 {
     const uint32_t device = b->data->device_count == 1 ? 0 : b->data->ranges[b->start + i].device;
@@ -44,7 +44,7 @@ static void load_peak(const struct block *b, uint32_t counter, enum cw_rollup ro
         out[i] = peak_of(b, i, counter)[rollup];
 }
 
-/* A unit without instances sums to nothing, whatever one instance could do. */
+/* A unit without instances sums to nothing, even if one instance has a peak. */
 static void load_present(const struct block *b, uint32_t counter, double *out)
 {
     for (uint32_t i = 0; i < b->count; i++) {
@@ -62,8 +62,8 @@ static void scale_to_user(const struct block *b, const struct cw_eval_operand *o
         values[i] = time[i] == 0 && values[i] == 0 ? 0 : o->duration * values[i] / time[i];
 }
 
-/* Term by term and in the order of the database, as NVIDIA's evaluator does: where terms cancel out, the last digits of
- * what remains depend on it. */
+/* Adds term by term, in the order of the database, as NVIDIA's evaluator does: if terms cancel out, the last digits of
+ * the result depend on the order. */
 static void load_linear(const struct block *b, const struct cw_linear *linear, enum cw_rollup rollup, double *out)
 {
     for (uint32_t t = 0; t < linear->count; t++) {
@@ -173,8 +173,8 @@ static void operand_statuses(const struct block *b, const struct cw_eval_operand
     }
 }
 
-/* How many times the whole a share of a device's peak can be: every instance at the highest peak that one of them has.
- * The busiest instance may have had all that the peak of all allows, because cycles are means over instances. */
+/* The most that a share of a device's peak can be: every instance at the highest peak of one of them. Cycles are means
+ * over instances, so the busiest instance may reach the peak of all. */
 static double wholes(const double *peak, enum cw_rollup rollup)
 {
     return rollup == CW_MAX   ? peak[CW_SUM] / peak[CW_AVG]
@@ -182,7 +182,7 @@ static double wholes(const double *peak, enum cw_rollup rollup)
                               : peak[CW_MAX] / peak[CW_AVG];
 }
 
-/* Counters of one pass are read one after another, which makes shares of a little more than the whole. */
+/* Counters of one pass are read one after another, which makes shares slightly larger than the whole. */
 static void judge_shares(const struct block *b, const struct cw_eval_term *t, const double *values, int8_t *statuses)
 {
     static const double reading = 1.005;
@@ -242,8 +242,8 @@ static void mark_nans(const double *values, int8_t *statuses, uint32_t count)
             raise_status(&statuses[i], CW_VALUE_UNAVAILABLE);
 }
 
-/* The largest of what is available. A constituent that was not collected might have been the largest, so then nothing
- * can be said. */
+/* The largest available value. A constituent that was not collected might have been the largest, so without it the
+ * result is unknown. */
 static void take_largest(const double *part, const int8_t *part_status, double *out, int8_t *statuses, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -308,8 +308,8 @@ static void run_formula(struct block *b, const struct cw_eval_metric *metric, do
         raise_status(&statuses[i], metric->status);
 }
 
-/* A quotient that is infinite would be all that remains of a mean. The greatest share of a throughput is not known where
- * one of them divides by zero, whatever the others are. */
+/* An infinite quotient would hide all others in a mean. The greatest share of a throughput is unknown if one of its
+ * shares divides by zero. */
 static void drop_infinities(double *values, int8_t *statuses, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Numbers for texts: the same for equal ones. */
+/* Numbers for texts: equal texts have one number. */
 #ifndef CW_EVAL_LABELS_H
 #define CW_EVAL_LABELS_H
 
@@ -11,8 +11,8 @@ struct cw_label {
     uint32_t index;
 };
 
-/* Of labels whose indices are 0 to count - 1, in any order; sorts them. [index], in `arena`. NULL when out of memory.
- */
+/* Numbers labels, whose indices are 0 to count - 1, in any order; sorts them. [index], in `arena`. NULL when out of
+ * memory. */
 const uint32_t *cw_label_number(struct cw_label *labels, uint32_t count, struct cw_arena *arena);
 
 #endif

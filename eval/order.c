@@ -7,7 +7,7 @@ static const void *item(const struct cw_order_items *of, uint32_t index)
     return (const char *)of->items + of->size * index;
 }
 
-/* Where the run ends that begins at `at`. */
+/* The end of the run that begins at `at`. */
 static uint32_t run_end(const struct cw_order_items *of, const uint32_t *order, uint32_t at, uint32_t count,
                         cw_order_after *after)
 {

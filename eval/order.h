@@ -1,4 +1,4 @@
-/* The order of many items that are nearly in it already, by their indices: items are not moved until it is known. */
+/* Sorting of many items that are nearly in order, by their indices: items move only when the order is known. */
 #ifndef CW_EVAL_ORDER_H
 #define CW_EVAL_ORDER_H
 
@@ -15,15 +15,15 @@ struct cw_order_items {
     void *items;
     size_t size; /* of one: at most CW_ORDER_SIZE_MAX */
     uint32_t count;
-    struct cw_large *large; /* that has them, or NULL (base/large.h) */
+    struct cw_large *large; /* which holds them (base/large.h), or NULL */
 };
 enum { CW_ORDER_SIZE_MAX = 128 };
 
-/* Brings `count` indices into order; equal items stay as they are. Takes as many steps an index as the logarithm of how
- * many runs they are in. `room` has space for as many. */
+/* Brings `count` indices into order; equal items keep theirs. The steps for each index are the logarithm of the number
+ * of ordered runs. `room` has space for `count` indices. */
 void cw_order_sort(const struct cw_order_items *items, uint32_t *order, uint32_t *room, uint32_t count,
                    cw_order_after *after);
-/* Moves the items to where the order has them: order[i] is the index of the one that comes to i. Spoils `order`. */
+/* Moves the items into this order: order[i] is the index of the item that comes to place i. Spoils `order`. */
 void cw_order_apply(const struct cw_order_items *items, uint32_t *order);
 
 #endif

@@ -22,13 +22,13 @@ double cw_quantile(const double *sorted, size_t count, double part)
     return rest > 0 ? sorted[below] + rest * (sorted[above] - sorted[below]) : sorted[below];
 }
 
-/* Hoare's selection: afterwards values[k] is its value in order, and no value before it is greater. */
+/* Hoare's selection: moves the k-th smallest value to values[k], and no value before it is greater. */
 static double select_value(double *values, size_t count, size_t k)
 {
     size_t first = 0, last = count - 1;
     while (first < last) {
         const double pivot = values[first + (last - first) / 2];
-        size_t i = first, j = last + 1; /* all before i are at most the pivot, all from j on at least */
+        size_t i = first, j = last + 1; /* all before i are at most the pivot, all from j on at least the pivot */
         while (i < j) {
             if (values[i] < pivot) {
                 i++;

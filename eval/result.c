@@ -24,7 +24,7 @@ static enum cw_status name_metrics(struct cw_result *r, struct cw_arena *arena, 
     return CW_OK;
 }
 
-/* Ranges in their order; those of samples are none. */
+/* Lists ranges in their order; samples have none. */
 static enum cw_status list_ranges(struct cw_result *r, struct cw_arena *arena, struct cw_error *err)
 {
     const bool samples = r->data->schema.profiler == CW_PROFILER_PM;
@@ -57,7 +57,7 @@ static enum cw_status open_stream(struct cw_result *r, struct cw_arena *arena, s
     return status;
 }
 
-/* All values at once. */
+/* Takes all values at once. */
 static enum cw_status drain(struct cw_result *r)
 {
     struct cw_stream *s = r->stream;
@@ -74,26 +74,22 @@ static enum cw_status drain(struct cw_result *r)
 enum cw_status cw_result_make(struct cw_result *r, const struct cw_eval_options *options, struct cw_arena *arena,
                               struct cw_error *err)
 {
-    enum cw_status status =
-        cw_eval_plan_make(&r->plan, r->chip, &r->data->schema, r->metrics, r->metric_count, options, arena, err);
     r->stream = NULL;
-    if (status == CW_OK)
-        status = name_metrics(r, arena, err);
-    if (status == CW_OK)
-        status = list_ranges(r, arena, err);
-    const bool blocks = status == CW_OK && (r->data->directory || !r->ranges);
-    if (status == CW_OK && !(blocks && r->streamed))
-        status = allocate(r, arena, err);
-    if (status == CW_OK && blocks)
-        status = open_stream(r, arena, err);
-    if (status == CW_OK && blocks && !r->streamed)
-        status = drain(r);
-    if (status == CW_OK && !blocks)
-        cw_evaluate(&r->plan, r->data, r->values, r->statuses);
-    return status;
+    CW_TRY(cw_eval_plan_make(&r->plan, r->chip, &r->data->schema, r->metrics, r->metric_count, options, arena, err));
+    CW_TRY(name_metrics(r, arena, err));
+    CW_TRY(list_ranges(r, arena, err));
+    const bool blocks = r->data->directory || !r->ranges;
+    if (!blocks || !r->streamed)
+        CW_TRY(allocate(r, arena, err));
+    if (blocks)
+        CW_TRY(open_stream(r, arena, err));
+    if (blocks)
+        return r->streamed ? CW_OK : drain(r);
+    cw_evaluate(&r->plan, r->data, r->values, r->statuses);
+    return CW_OK;
 }
 
-/* Leaves some cells of each metric's row. */
+/* Keeps some cells of each metric's row. */
 static void select_cells(void *cells, size_t size, const struct cw_result *r, const uint32_t *rows, uint32_t count,
                          char *scratch)
 {
@@ -108,7 +104,7 @@ static void select_cells(void *cells, size_t size, const struct cw_result *r, co
 
 enum cw_status cw_result_select(struct cw_result *r, const uint32_t *rows, uint32_t count, struct cw_error *err)
 {
-    if (r->stream) { /* nothing is loaded yet */
+    if (r->stream) {                                    /* nothing is loaded yet */
         memmove(r->ranges, rows, count * sizeof *rows); /* all of them at first, in their order */
         r->row_count = r->stream->row_count = count;
         return CW_OK;

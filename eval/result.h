@@ -1,4 +1,4 @@
-/* Everything that the renderers need: a capture, the metrics asked for, and their values. */
+/* A capture, the metrics asked for, and their values, for all writers. */
 #ifndef CW_EVAL_RESULT_H
 #define CW_EVAL_RESULT_H
 
@@ -9,7 +9,7 @@
 #include "eval/stream.h"
 
 struct cw_result {
-    /* what is asked for: the caller fills it in and keeps it */
+    /* the request: the caller fills it in and keeps it */
     const struct cw_chip *chip;
     const struct cw_counter_data *data; /* of ranges, or of samples over time */
     const char *source;                 /* the capture's file name, for people */
@@ -17,28 +17,28 @@ struct cw_result {
     uint32_t metric_count;
     double *values;   /* [metric][row]; NULL: in the arena */
     int8_t *statuses; /* the same; enum cw_value_status */
-    bool streamed; /* values are not kept: `stream` has those of some rows at a time, where the data is not in memory */
-    /* where the rows are groups of ranges, as cw_spread_find has them; else NULL */
-    uint32_t *occurrences;   /* [metric][row]: in how many ranges what the value needs was counted */
-    double *spread;          /* the same: the standard deviation of the metric over these */
-    const uint32_t *numbers; /* [range of the data]: which range of the capture it begins with; NULL: it is one */
-    /* what is made of it */
+    bool streamed;    /* for data that is not in memory: `stream` has the values of some rows at a time */
+    /* if the rows are groups of ranges, by cw_spread_find; else NULL */
+    uint32_t *occurrences;   /* [metric][row]: in how many ranges the value's counters were counted */
+    double *spread;          /* the same: the metric's standard deviation over these ranges */
+    const uint32_t *numbers; /* [range of the data]: its first range of the capture; NULL: they are the same */
+    /* the result */
     struct cw_stream *stream; /* instead of values and statuses, or NULL */
-    uint32_t row_count; /* ranges or samples */
-    uint32_t *ranges;   /* of each row: index into data->ranges; all of them at first. NULL for samples */
+    uint32_t row_count;       /* ranges or samples */
+    uint32_t *ranges;         /* [row]: index into data->ranges; all of them at first. NULL for samples */
     struct cw_eval_plan plan;
     const char *const *names; /* full names of the metrics */
     const char *const *units; /* of measurement, "%" or "bytes/s" */
 };
 
-/* Compiles the metrics and evaluates them on every row. All that it makes lives in `arena`. */
+/* Compiles the metrics and evaluates them on every row. Everything lives in `arena`. */
 enum cw_status cw_result_make(struct cw_result *result, const struct cw_eval_options *options, struct cw_arena *arena,
                               struct cw_error *err);
 
-/* Leaves `count` of the ranges of the result, rows[0] and on, in that order; each once. CW_ERR_NOMEM alone. */
+/* Keeps `count` ranges of the result, rows[0] and on, in this order; each once. CW_ERR_NOMEM alone. */
 enum cw_status cw_result_select(struct cw_result *result, const uint32_t *rows, uint32_t count, struct cw_error *err);
 
-/* Range `i` of the result, with its times where the data is in memory or streamed; NULL where a stream failed. */
+/* Range `i` of the result, with its times if the data is in memory or streamed; NULL if the stream failed. */
 const struct cw_range *cw_result_range(const struct cw_result *result, uint32_t i);
 
 /* The shortest decimal that reads back as the same number; "inf", "-inf", "nan". Returns `text`. */

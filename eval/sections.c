@@ -9,7 +9,7 @@
 
 enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, MOST_SECTIONS = 256, MOST_PATTERNS = 1024 };
 
-/* '*' stands for any text: where what follows one is not found, it stands for one character more. */
+/* '*' stands for any text. If the text behind it does not match, it takes one character more. */
 static bool matches(const char *pattern, const char *text)
 {
     const char *star = NULL, *tried = NULL;
@@ -47,7 +47,7 @@ const char *cw_section_word(const struct cw_section *section, const char *name, 
     return NULL;
 }
 
-/* The texts of a sequence, at most MOST_PATTERNS; `what` they are, for messages. */
+/* The texts of a sequence, at most MOST_PATTERNS. Messages call them by `what`. */
 static const char *const *read_texts(struct cw_yaml_reader *in, const struct cw_yaml *node, const char *what,
                                      uint32_t *count)
 {

@@ -76,7 +76,7 @@ enum cw_status cw_trace_summary_put(FILE *out, const struct cw_timeline *t, stru
     const struct cw_text_page page = {.o = &output, .t = t, .out = out, .put = put_table, .context = &first};
     enum cw_status status = cw_timeline_sections_make(&sections, t, NULL, NULL, 0, LIST_ROWS, arena, err);
     if (status == CW_OK)
-        status = cw_timeline_rows_make(&list, t, CW_TIMELINE_BY_KERNEL, NULL, LIST_ROWS, arena, err);
+        status = cw_timeline_rows_make(&list, t, CW_TIMELINE_BY_KERNEL, NULL, false, LIST_ROWS, arena, err);
     if (status != CW_OK)
         return status;
     fputs(",\n\"summary\":{\"usage\":[", out);

@@ -4,7 +4,6 @@
 
 #include "eval/advice/advice.h"
 #include "eval/join/joined.h"
-#include "eval/join/joined_samples.h"
 #include "eval/output/joined.h"
 #include "eval/output/pm_range_table.h"
 #include "image/schema.h"

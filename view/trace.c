@@ -35,7 +35,9 @@ static enum cw_status make_list(struct trace *v, struct cw_timeline_rows *rows, 
 {
     const struct cw_view_input *in = v->in;
     const struct cw_timeline_groups *groups = &rows->groups;
-    enum cw_status status = cw_timeline_rows_make(rows, v->t, by, &v->choice.keep, 0, in->arena, in->err);
+    /* The terminal's list shows neither median nor deviation, unless a column is named. */
+    const bool spread = in->request->form == COUNTERWORKS_TABLE || in->request->sort || in->request->filters.count;
+    enum cw_status status = cw_timeline_rows_make(rows, v->t, by, &v->choice.keep, spread, 0, in->arena, in->err);
     if (status != CW_OK)
         return status;
     const char **names = cw_arena_alloc(in->arena, groups->count, sizeof *names);

@@ -19,9 +19,9 @@ struct advising {
     const struct cw_rules *rules;
     double least;
     struct cw_result values; /* of the rules' metrics, on all groups */
-    uint32_t *checked;       /* of each rule: kernels */
-    double *gains;           /* of each rule, for the kernel at hand */
-    bool *uncounted;         /* the same: whether the gain is told by the launch alone */
+    uint32_t *checked;       /* [rule]: kernels */
+    double *gains;           /* [rule], for the kernel at hand */
+    bool *uncounted;         /* the same: whether the launch alone gives the gain */
     struct cw_arena *arena;
     struct cw_error *err;
 };
@@ -49,7 +49,7 @@ static struct cw_advice_value named_value(const struct advising *a, const struct
     return value;
 }
 
-/* Of a formula; CW_NONE has the value `otherwise`. */
+/* The value of a formula, or `otherwise` for CW_NONE. */
 static struct cw_advice_value formula_value(const struct advising *a, uint32_t formula, double otherwise, uint32_t row)
 {
     if (formula == CW_NONE)
@@ -69,7 +69,7 @@ static bool is_true(const struct cw_advice_value *v)
 
 /* ---- confidence ------------------------------------------------------------------------------------------------- */
 
-/* The gravest counts. */
+/* The gravest doubt counts. */
 enum doubt { NO_DOUBT, MIXED, UNCHECKED, VARIED, SHORT, UNTIMED, UNCOUNTED, INCOMPLETE, OVERFLOWED, IMPLAUSIBLE };
 static const struct {
     enum cw_confidence confidence;
@@ -81,7 +81,7 @@ static const struct {
     [VARIED] = {CW_CONFIDENCE_LOW, "launches vary by over 30 %"},
     [SHORT] = {CW_CONFIDENCE_LOW, "launches under 10 us"},
     [UNTIMED] = {CW_CONFIDENCE_LOW, "time not known"},
-    [UNCOUNTED] = {CW_CONFIDENCE_LOW, "told by the launch alone"},
+    [UNCOUNTED] = {CW_CONFIDENCE_LOW, "by the launch alone"},
     [INCOMPLETE] = {CW_CONFIDENCE_LOW, "a pass is missing"},
     [OVERFLOWED] = {CW_CONFIDENCE_LOW, "a counter overflowed"},
     [IMPLAUSIBLE] = {CW_CONFIDENCE_LOW, "a share exceeds the whole"},
@@ -110,7 +110,7 @@ static enum doubt of_status(int8_t status)
                                              : NO_DOUBT;
 }
 
-/* Of the value of a formula, and of each metric in it: a division by 0 hides what these are. */
+/* The doubt about a formula's value and about each metric in it, as a division by 0 hides their statuses. */
 static enum doubt of_formula(const struct advising *a, uint32_t formula, uint32_t row)
 {
     const struct cw_formula *f = formula == CW_NONE ? NULL : &a->rules->chip->formulas->items[formula];
@@ -165,7 +165,7 @@ static bool any_limiter_known(const struct advising *a, uint32_t row)
 
 /* ---- findings --------------------------------------------------------------------------------------------------- */
 
-/* Whether a rule holds for a kernel: its gain, -1 where it does not, NaN where that cannot be said. */
+/* The gain of a rule for a kernel: -1 if the rule does not hold, NaN if it cannot be checked. */
 static double gain_of(const struct advising *a, const struct cw_rule *rule, uint32_t row)
 {
     const struct cw_advice_value when = formula_value(a, rule->when, 0, row);
@@ -186,8 +186,8 @@ static double gain_of(const struct advising *a, const struct cw_rule *rule, uint
     return fmax(0, fmin(gain.value, most));
 }
 
-/* The gain that the launch alone tells, NaN where it tells none. About 3 us of a launch that loads cannot be saved
- * (`shortest` in data/rules/common.yaml, which needs counters). */
+/* The gain by the launch alone, NaN without any. About 3 us of a launch that loads cannot be saved (`shortest` in
+ * data/rules/common.yaml, which needs counters). */
 static double uncounted_gain_of(const struct advising *a, const struct cw_rule *rule, uint32_t row)
 {
     static const double shortest = 3000; /* ns */
@@ -237,13 +237,13 @@ static int largest_first(const void *a, const void *b)
     return strcmp(x->rule->id, y->rule->id);
 }
 
-/* Of a rule that is no note. */
+/* Whether a rule that is no note becomes a finding. */
 static bool is_told(const struct advising *a, size_t rule, double gain)
 {
     return !a->rules->rules[rule].note && gain > 0 && gain >= a->least;
 }
 
-/* Which rules hold for the kernel; *told: how many of them are findings. */
+/* Checks all rules for the kernel; *told: how many become findings. */
 static enum cw_status check_rules(const struct advising *a, struct cw_advice_kernel *kernel, uint32_t row, size_t *told)
 {
     const size_t count = a->rules->rule_count;
@@ -271,25 +271,24 @@ static enum cw_status find(const struct advising *a, struct cw_advice_kernel *ke
 {
     const size_t count = a->rules->rule_count;
     size_t told;
-    enum cw_status status = check_rules(a, kernel, row, &told);
-    const bool alone = told == 0; /* notes are told where there is nothing else */
+    CW_TRY(check_rules(a, kernel, row, &told));
+    const bool alone = told == 0; /* notes count only without other findings */
     for (size_t i = 0; i < count && alone; i++)
         told += a->rules->rules[i].note && a->gains[i] >= 0;
     struct cw_advice_finding *findings = cw_arena_alloc(a->arena, told, sizeof *findings);
-    if (status == CW_OK && !findings)
-        status = cw_error_nomem(a->err);
-    for (size_t i = 0; i < count && status == CW_OK; i++)
+    if (!findings)
+        return cw_error_nomem(a->err);
+    for (size_t i = 0; i < count; i++)
         if (is_told(a, i, a->gains[i]) || (alone && a->rules->rules[i].note && a->gains[i] >= 0))
-            status = add_finding(a, &findings[kernel->finding_count++], kernel, &a->rules->rules[i], a->gains[i], row);
-    if (status == CW_OK && told)
-        qsort(findings, told, sizeof *findings, largest_first);
+            CW_TRY(add_finding(a, &findings[kernel->finding_count++], kernel, &a->rules->rules[i], a->gains[i], row));
+    qsort(findings, told, sizeof *findings, largest_first);
     kernel->findings = findings;
-    return status;
+    return CW_OK;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-/* A kernel names the rules that were not checked of it, but of others. */
+/* A kernel lists only unchecked rules that were checked for other kernels. */
 static void drop_common(const struct advising *a, struct cw_advice_kernel *kernel)
 {
     const struct cw_rule **unchecked = (const struct cw_rule **)kernel->unchecked;
@@ -348,14 +347,13 @@ enum cw_status cw_advise(struct cw_advice *advice, const struct cw_rules *rules,
                                   .data = &groups->data,
                                   .metrics = rules->metrics,
                                   .metric_count = (uint32_t)rules->metric_count};
-    enum cw_status status = cw_result_make(&a.values, &(struct cw_eval_options){0}, arena, err);
-    for (uint32_t i = 0; i < groups->count && status == CW_OK; i++) {
+    CW_TRY(cw_result_make(&a.values, &(struct cw_eval_options){0}, arena, err));
+    for (uint32_t i = 0; i < groups->count; i++) {
         kernels[i] = (struct cw_advice_kernel){.group = &groups->items[i], .launch = cw_launch_of(&groups->data, i)};
-        status = find_limiter(&a, &kernels[i], i);
-        if (status == CW_OK)
-            status = find(&a, &kernels[i], i);
+        CW_TRY(find_limiter(&a, &kernels[i], i));
+        CW_TRY(find(&a, &kernels[i], i));
     }
-    return status == CW_OK ? sum_up(&a, kernels) : status;
+    return sum_up(&a, kernels);
 }
 
 const struct cw_advice_finding *cw_advice_first(const struct cw_advice_kernel *kernel)

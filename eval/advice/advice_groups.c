@@ -1,22 +1,22 @@
-/* From the advice on kernels to that on groups of their launches. */
+/* Turns advice on kernels into advice on groups of their launches. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "eval/advice/advice.h"
 
-/* Of a group's time, for a note to be told of it. */
+/* The part of a group's time that a note needs. */
 static const double NOTED = 0.5;
 
 struct summing {
     const struct cw_advice *advice;
-    uint32_t *kernel_of; /* of each range, CW_NONE where it has none */
-    double *time;        /* of each kernel, ns in the group at hand; a file may say less than 0 */
-    bool *is_in;         /* of each kernel: whether the group at hand has it */
+    uint32_t *kernel_of; /* [range], CW_NONE without one */
+    double *time;        /* [kernel], ns in the group at hand; below 0 in a malicious file */
+    bool *is_in;         /* [kernel]: whether the group at hand has it */
     uint32_t *in;        /* kernels of the group at hand */
     uint32_t in_count;
-    double *limited;              /* of each limiter, ns in the group at hand */
-    struct cw_advice_part *parts; /* of each rule */
+    double *limited;              /* [limiter], ns in the group at hand */
+    struct cw_advice_part *parts; /* [rule] */
     struct cw_arena *arena;
 };
 
@@ -40,7 +40,7 @@ static bool start(struct summing *s, const struct cw_advice *advice)
     return true;
 }
 
-/* Which kernels a group has, and their time in it. */
+/* Finds a group's kernels, and their time in it. */
 static void find_kernels(struct summing *s, const struct cw_group *group)
 {
     for (uint32_t i = 0; i < s->in_count; i++)
@@ -60,7 +60,7 @@ static void find_kernels(struct summing *s, const struct cw_group *group)
     }
 }
 
-/* The limiter that has most of the time, and of its kernels the one that has most. */
+/* Finds the limiter with most of the time, and among its kernels the one with most. */
 static void find_limiter(const struct summing *s, struct cw_advice_group *group)
 {
     const struct cw_advice_kernel *kernels = s->advice->kernels;
@@ -98,7 +98,7 @@ static int largest_first(const void *a, const void *b)
     return strcmp(x->finding->rule->id, y->finding->rule->id);
 }
 
-/* Adds up what the kernels have of each rule. */
+/* Adds up each rule's findings over the kernels. */
 static void add_parts(const struct summing *s, double total)
 {
     const struct cw_rule *rules = s->advice->rules->rules;
@@ -106,7 +106,7 @@ static void add_parts(const struct summing *s, double total)
     for (uint32_t i = 0; i < s->in_count; i++) {
         const struct cw_advice_kernel *k = &s->advice->kernels[s->in[i]];
         const double part = s->time[s->in[i]] / total;
-        for (size_t f = 0; f < k->finding_count && !k->findings[f].implausible; f++) { /* these are the last */
+        for (size_t f = 0; f < k->finding_count && !k->findings[f].implausible; f++) { /* implausible ones are last */
             struct cw_advice_part *p = &s->parts[k->findings[f].rule - rules];
             const double saved = k->findings[f].gain * part, weight = k->findings[f].rule->note ? part : saved;
             p->gain += saved;

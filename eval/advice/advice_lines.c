@@ -1,4 +1,4 @@
-/* From the stalls that a rule is about to lines of source code. */
+/* Finds the source lines of a rule's stalls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +13,9 @@ struct finding_lines {
 
 struct sampling {
     const struct cw_rules *rules;
-    const struct cw_pc_row **rows; /* by function, file and line; of what is not issued there is a second row */
+    const struct cw_pc_row **rows; /* by function, file and line, without the second rows of reasons "not issued" */
     size_t row_count;
-    struct finding_lines *of_rules; /* for the function at hand */
+    struct finding_lines *of_rules; /* [rule], for the function at hand */
     struct cw_arena *arena;
 };
 
@@ -35,7 +35,7 @@ static bool is_meant(const struct cw_rule *rule, const char *reason)
     return meant;
 }
 
-/* The rows of a function: from *first on, that many. */
+/* Finds the rows of a function: they begin at *first; returns how many. */
 static size_t find_function(const struct sampling *s, const char *function, size_t *first)
 {
     struct cw_search search = {0, s->row_count};

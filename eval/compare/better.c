@@ -8,11 +8,11 @@
 const char *const cw_better_names[CW_BETTER__COUNT] = {"unknown", "less", "more"};
 
 struct word {
-    const char *base, *behind; /* what the base name has, and what stands behind it; "" anything */
+    const char *base, *behind; /* parts of the base name, and of the text behind it; "" anything */
     enum cw_better better;
 };
 
-/* The first that a name has counts. */
+/* The first row that matches a name counts. */
 static const struct word words[] = {
     {"", ".max_rate", CW_BETTER_UNKNOWN},
     {"", ".peak_", CW_BETTER_UNKNOWN},
@@ -46,7 +46,8 @@ static bool has(const char *name, size_t length, const char *word)
     return at && (size_t)(at - name) + strlen(word) <= length;
 }
 
-/* Up to the first point behind "unit__": names of units have points as well ("SM_A.TriageCompute.sm__..."). */
+/* The base name ends at the first point behind "unit__", as names of units have points, too
+ * ("SM_A.TriageCompute.sm__..."). */
 static size_t base_length(const char *name)
 {
     const char *unit = strstr(name, "__"), *point = strchr(unit ? unit : name, '.');
@@ -64,7 +65,7 @@ enum cw_better cw_metric_better(const char *name)
 
 static const char *const class_names[] = {"other", "exact", "measured"};
 
-/* CW_CLASS_OTHER where no section has the name. */
+/* CW_CLASS_OTHER without a section for the name. */
 static enum cw_metric_class class_of(const struct cw_sections *sections, const char *name)
 {
     const uint32_t section = cw_sections_find(sections, name);

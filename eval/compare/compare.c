@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/large.h"
 #include "base/shorten.h"
 #include "base/text.h"
-#include "eval/compare/student.h"
+#include "eval/compare/statistics.h"
 
 double cw_compare_relative(double a, double b)
 {
@@ -17,15 +18,15 @@ double cw_compare_relative(double a, double b)
     return isinf(a) || isinf(b) ? 1 : fabs(a - b) / fmax(fabs(a), fabs(b));
 }
 
-/* ---- a capture by groups ---------------------------------------------------------------------------------------- */
+/* ---- a capture by groups ----------------------------------------------------------------------------------------- */
 
 enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted, enum cw_group_by by,
                             const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
     *side = (struct cw_side){.means = *wanted, .data = wanted->data};
-    enum cw_status status = cw_groups_make(&side->groups, by, wanted->data, wanted->chip, NULL, arena, err);
     side->means.data = &side->groups.data;
-    return status == CW_OK ? cw_result_make(&side->means, options, arena, err) : status;
+    CW_TRY(cw_groups_make(&side->groups, by, wanted->data, wanted->chip, NULL, arena, err));
+    return cw_result_make(&side->means, options, arena, err);
 }
 
 /* False when out of memory. */
@@ -69,13 +70,13 @@ const char *cw_group_label(const struct cw_groups *groups, uint32_t group, size_
     return label;
 }
 
-/* ---- what captures are of --------------------------------------------------------------------------------------- */
+/* ---- differences of captures ------------------------------------------------------------------------------------- */
 
 struct comparing {
     struct cw_difference *list;
     uint32_t count;
     struct cw_arena *arena;
-    bool good; /* there was memory */
+    bool good; /* false when out of memory */
 };
 
 static void differ(struct comparing *c, const char *what, const char *a, const char *b, bool other)
@@ -103,7 +104,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names of counters, sorted. */
+/* Sorts the names of counters. */
 static const char **sorted_counters(const struct cw_schema *s, struct cw_arena *arena)
 {
     const char **names = cw_arena_alloc(arena, s->counter_count, sizeof *names);
@@ -141,8 +142,8 @@ static int by_meaning(const void *a, const void *b)
     return strcmp(((const struct cw_meaning *)a)->name, ((const struct cw_meaning *)b)->name);
 }
 
-/* Names of which the captures recorded something else: other raw counters, or another unit. With what formula they were
- * planned is no difference, for here both are evaluated by one. */
+/* Finds names under which the captures recorded different things: other raw counters, or another unit. The formula of
+ * the plan does not matter, as one formula evaluates both here. */
 static void differ_in_meanings(struct comparing *c, const struct cw_schema *a, const struct cw_schema *b)
 {
     struct cw_meaning *sorted = cw_arena_alloc(c->arena, b->meaning_count, sizeof *sorted);
@@ -164,7 +165,7 @@ static void differ_in_meanings(struct comparing *c, const struct cw_schema *a, c
                true);
 }
 
-/* Where a device sits is no difference of what it does, and its chip is that of the capture. */
+/* The place of a device is no difference, and its chip is the capture's. */
 static bool is_told(const char *key)
 {
     return strcmp(key, "pci") != 0 && strcmp(key, "chip") != 0;
@@ -187,7 +188,7 @@ static void differ_in_device(struct comparing *c, const struct cw_device *a, con
             differ(c, b->attributes[i].key, "", b->attributes[i].value, false);
 }
 
-/* "device 1 has" where the first devices are alike. */
+/* "device 1 has" if the first devices are alike. */
 static void differ_in_devices(struct comparing *c, const struct cw_counter_data *a, const struct cw_counter_data *b)
 {
     differ_in_number(c, "devices", a->device_count, b->device_count, false);
@@ -195,7 +196,7 @@ static void differ_in_devices(struct comparing *c, const struct cw_counter_data 
         differ_in_device(c, &a->devices[i], &b->devices[i]);
 }
 
-/* Of the first devices that differ in this. */
+/* Of the first pair of devices whose clocks differ. */
 static void differ_in_clocks(struct comparing *c, const struct cw_counter_data *a, const struct cw_counter_data *b)
 {
     char of_a[CW_GPU_CLOCKS_TEXT], of_b[CW_GPU_CLOCKS_TEXT];
@@ -211,9 +212,9 @@ static void differ_in_clocks(struct comparing *c, const struct cw_counter_data *
     }
 }
 
-enum cw_status cw_compare_captures(const struct cw_difference **differences, uint32_t *count,
-                                   const struct cw_counter_data *a, const struct cw_counter_data *b,
-                                   struct cw_arena *arena, struct cw_error *err)
+static enum cw_status compare_captures(const struct cw_difference **differences, uint32_t *count,
+                                       const struct cw_counter_data *a, const struct cw_counter_data *b,
+                                       struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_schema *x = &a->schema, *y = &b->schema;
     size_t room = 16;
@@ -239,9 +240,9 @@ enum cw_status cw_compare_captures(const struct cw_difference **differences, uin
     return c.good ? CW_OK : cw_error_nomem(err);
 }
 
-/* ---- which group is which --------------------------------------------------------------------------------------- */
+/* ---- which group is which ---------------------------------------------------------------------------------------- */
 
-/* By name, and by shape where that is to be alike. */
+/* By name, and with `shape` also by grid and block. */
 static int compare_groups(const struct cw_groups *a, uint32_t i, const struct cw_groups *b, uint32_t k, bool shape)
 {
     return a->by == CW_BY_KERNEL ? cw_range_compare_kernels(cw_launch_of(&a->data, i), cw_launch_of(&b->data, k), shape)
@@ -264,12 +265,12 @@ static int in_order(const void *a, const void *b, void *sorting)
 
 struct matching {
     const struct cw_groups *a, *b;
-    uint32_t *left, *right, left_count, right_count; /* groups that have none yet */
+    uint32_t *left, *right, left_count, right_count; /* groups without a match */
     struct cw_match *list;
     uint32_t count;
 };
 
-/* Without that of some launches a total says nothing beside another. */
+/* A total without some launches cannot be compared. */
 static double whole_time(const struct cw_group *group)
 {
     return group->timed == group->count ? group->total : NAN;
@@ -282,7 +283,7 @@ static void add_match(struct matching *m, uint32_t a, uint32_t b, bool reshaped)
     m->list[m->count++] = (struct cw_match){a, b, reshaped, after - before};
 }
 
-/* Those that go together become matches; the others stay. */
+/* Turns groups that go together into matches; the others remain. */
 static void match(struct matching *m, bool shape)
 {
     struct sorting a = {m->a, shape}, b = {m->b, shape};
@@ -319,8 +320,8 @@ static uint32_t *all_groups(const struct cw_groups *g, struct cw_arena *arena)
     return list;
 }
 
-enum cw_status cw_compare_groups(const struct cw_match **matches, uint32_t *count, const struct cw_groups *a,
-                                 const struct cw_groups *b, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status match_groups(const struct cw_match **matches, uint32_t *count, const struct cw_groups *a,
+                                   const struct cw_groups *b, struct cw_arena *arena, struct cw_error *err)
 {
     struct matching m = {.a = a,
                          .b = b,
@@ -344,7 +345,217 @@ enum cw_status cw_compare_groups(const struct cw_match **matches, uint32_t *coun
     return CW_OK;
 }
 
-/* ---- what changed ----------------------------------------------------------------------------------------------- */
+/* ---- changes by chance ------------------------------------------------------------------------------------------- */
+
+/* The mean of finite values, and the sum of their squared distances from it. */
+struct moments {
+    double mean, squares;
+    uint32_t count;
+};
+
+static void add_value(struct moments *m, double value)
+{
+    if (!isfinite(value))
+        return;
+    const double off = value - m->mean;
+    m->mean += off / ++m->count;
+    m->squares += off * (value - m->mean);
+}
+
+/* The standard error of a change, NaN of single launches, and its degrees of freedom, 0 without any. */
+struct cw_compare_spread {
+    double error;
+    unsigned freedom;
+};
+
+/* Pairs give a better estimate. If no pair has the value on both sides, passes took other turns. */
+static bool has_pairs(const struct cw_group *a, const struct cw_group *b)
+{
+    return a->count == b->count;
+}
+
+static bool needs_sides(const struct cw_group *a, const struct cw_group *b)
+{
+    return a->count != b->count || a->multiplexed;
+}
+
+static struct cw_compare_spread make_spread(const struct cw_group *a, const struct cw_group *b,
+                                            const struct moments *pairs, const struct moments *x,
+                                            const struct moments *y)
+{
+    struct cw_compare_spread spread = {.error = NAN};
+    if (has_pairs(a, b)) {
+        spread.freedom = pairs->count ? pairs->count - 1 : 0;
+        spread.error = spread.freedom ? sqrt(pairs->squares / spread.freedom / pairs->count) : NAN;
+    }
+    if (spread.freedom || !needs_sides(a, b))
+        return spread;
+    const uint32_t n = x->count, m = y->count;
+    spread.freedom = n && m ? n + m - 2 : 0;
+    if (spread.freedom)
+        spread.error = sqrt((x->squares + y->squares) / spread.freedom * (1.0 / n + 1.0 / m));
+    return spread;
+}
+
+static struct cw_large *large_of(const struct cw_counter_data *data)
+{
+    return data->repeats ? data->repeats->large : NULL;
+}
+
+static struct cw_compare_spread time_spread(const struct cw_comparison *c, const struct cw_match *match)
+{
+    const struct cw_group *a = &c->a.groups.items[match->a], *b = &c->b.groups.items[match->b];
+    const double *x = c->a.groups.measured, *y = c->b.groups.measured;
+    struct moments pairs = {0}, of_a = {0}, of_b = {0};
+    struct cw_large *const large[] = {large_of(c->a.data), large_of(c->b.data)};
+    for (uint32_t i = 0; has_pairs(a, b) && i < a->count; i++, cw_large_step(large[0]), cw_large_step(large[1]))
+        add_value(&pairs, y[b->ranges[i]] - x[a->ranges[i]]);
+    for (uint32_t i = 0; i < a->count; i++, cw_large_step(large[0]))
+        add_value(&of_a, x[a->ranges[i]]);
+    for (uint32_t i = 0; i < b->count; i++, cw_large_step(large[1]))
+        add_value(&of_b, y[b->ranges[i]]);
+    return make_spread(a, b, &pairs, &of_a, &of_b);
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+/* Some launches of a side in the order of the file, or their partners. */
+struct launches {
+    struct cw_result result;
+    uint32_t *rows; /* their ranges */
+};
+
+/* The match of each wanted launch of one side, and its partner or itself. */
+struct walk {
+    struct cw_comparison *c;
+    uint32_t *match, *partner; /* [range]; CW_NO_GROUP: not wanted */
+    uint32_t count, range_count;
+    struct cw_arena *arena;
+    const struct cw_eval_options *options;
+    struct cw_error *err;
+};
+
+static bool begin_walk(struct walk *w, const struct cw_counter_data *data)
+{
+    w->count = 0;
+    w->range_count = data->range_count;
+    w->arena = cw_arena_create();
+    w->match = w->arena ? cw_arena_alloc(w->arena, data->range_count, sizeof *w->match) : NULL;
+    w->partner = w->arena ? cw_arena_alloc(w->arena, data->range_count, sizeof *w->partner) : NULL;
+    for (uint32_t i = 0; w->match && w->partner && i < data->range_count; i++)
+        w->match[i] = CW_NO_GROUP;
+    return w->match && w->partner;
+}
+
+static void want(struct walk *w, uint32_t match, const struct cw_group *of, const struct cw_group *partners)
+{
+    for (uint32_t i = 0; i < of->count; i++) {
+        w->count += w->match[of->ranges[i]] == CW_NO_GROUP;
+        w->match[of->ranges[i]] = match;
+        w->partner[of->ranges[i]] = partners->ranges[i];
+    }
+}
+
+static enum cw_status open_launches(const struct walk *w, struct launches *l, const struct cw_result *wanted,
+                                    bool partners)
+{
+    *l = (struct launches){.result = *wanted, .rows = cw_arena_alloc(w->arena, w->count, sizeof *l->rows)};
+    if (!l->rows)
+        return cw_error_nomem(w->err);
+    for (uint32_t i = 0, n = 0; i < w->range_count; i++)
+        if (w->match[i] != CW_NO_GROUP)
+            l->rows[n++] = partners ? w->partner[i] : i;
+    l->result.streamed = true;
+    CW_TRY(cw_result_make(&l->result, w->options, w->arena, w->err));
+    return cw_result_select(&l->result, l->rows, w->count, w->err);
+}
+
+static bool load_row(const struct cw_result *r, uint32_t row)
+{
+    return !r->stream || cw_stream_evaluate(r->stream, row);
+}
+
+static double value_in(const struct cw_result *r, uint32_t metric, uint32_t row)
+{
+    const struct cw_stream *s = r->stream;
+    return s ? s->values[(size_t)metric * s->count + row - s->first] : r->values[(size_t)metric * r->row_count + row];
+}
+
+/* Adds each launch's values to moments[match][metric]; with `partners`, the partner's values less these. */
+static enum cw_status add_launches(struct walk *w, const struct cw_result *of, const struct cw_result *partners,
+                                   struct moments *moments)
+{
+    struct launches a, b = {0};
+    const uint32_t metrics = of->metric_count;
+    CW_TRY(open_launches(w, &a, of, false));
+    if (partners)
+        CW_TRY(open_launches(w, &b, partners, true));
+    for (uint32_t row = 0; row < w->count; row++) {
+        struct moments *to = moments + (size_t)w->match[a.rows[row]] * metrics;
+        if (!load_row(&a.result, row))
+            return a.result.stream->status;
+        if (partners && !load_row(&b.result, row))
+            return b.result.stream->status;
+        for (uint32_t m = 0; m < metrics; m++) {
+            const double value = value_in(&a.result, m, row);
+            add_value(&to[m], partners ? value_in(&b.result, m, row) - value : value);
+        }
+    }
+    return CW_OK;
+}
+
+static bool is_pair(const struct cw_comparison *c, uint32_t match, const struct cw_group **a, const struct cw_group **b)
+{
+    const struct cw_match *m = &c->matches[match];
+    if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP)
+        return false;
+    *a = &c->a.groups.items[m->a];
+    *b = &c->b.groups.items[m->b];
+    return true;
+}
+
+/* Walks over the launches of `of`, alone or with their partners on the other side. */
+static enum cw_status walk_over(struct walk *w, const struct cw_result *of, const struct cw_result *partners,
+                                bool first, struct moments *moments)
+{
+    const struct cw_group *a, *b;
+    enum cw_status status = begin_walk(w, of->data) ? CW_OK : cw_error_nomem(w->err);
+    for (uint32_t i = 0; status == CW_OK && i < w->c->match_count; i++)
+        if (is_pair(w->c, i, &a, &b) && (partners ? has_pairs(a, b) : needs_sides(a, b)))
+            want(w, i, first ? a : b, partners ? b : first ? a : b);
+    if (status == CW_OK && w->count)
+        status = add_launches(w, of, partners, moments);
+    cw_arena_destroy(w->arena);
+    return status;
+}
+
+static enum cw_status find_spreads(struct cw_comparison *c, const struct cw_result *a, const struct cw_result *b,
+                                   const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
+{
+    struct walk w = {.c = c, .options = options, .err = err};
+    const size_t count = (size_t)c->match_count * a->metric_count;
+    struct moments *pairs = calloc(count + 1, sizeof *pairs), *x = calloc(count + 1, sizeof *x);
+    struct moments *y = calloc(count + 1, sizeof *y);
+    struct cw_compare_spread *spreads = cw_arena_alloc(arena, count, sizeof *spreads);
+    const struct cw_group *of_a, *of_b;
+    enum cw_status status = pairs && x && y && spreads ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK && count)
+        status = walk_over(&w, a, b, true, pairs);
+    if (status == CW_OK && count)
+        status = walk_over(&w, a, NULL, true, x);
+    if (status == CW_OK && count)
+        status = walk_over(&w, b, NULL, false, y);
+    for (size_t i = 0; status == CW_OK && i < count; i++)
+        if (is_pair(c, (uint32_t)(i / a->metric_count), &of_a, &of_b))
+            spreads[i] = make_spread(of_a, of_b, &pairs[i], &x[i], &y[i]);
+    c->spreads = spreads;
+    free(pairs);
+    free(x);
+    free(y);
+    return status;
+}
+
+/* ---- changes ----------------------------------------------------------------------------------------------------- */
 
 static struct cw_change find_change(double a, double b, const struct cw_compare_spread *spread, bool count)
 {
@@ -354,7 +565,7 @@ static struct cw_change find_change(double a, double b, const struct cw_compare_
         change.spread = spread->error;
         change.freedom = spread->freedom;
     }
-    if (isnan(a) || isnan(b)) /* one of them alone holds it */
+    if (isnan(a) || isnan(b)) /* only one side has it */
         return change;
     if (!change.freedom)
         change.changed = change.relative > (count ? same : unknown);
@@ -376,15 +587,14 @@ struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct c
     change.a_status = (enum cw_value_status)a->statuses[x];
     change.b_status = (enum cw_value_status)b->statuses[y];
     change.unjudged = cw_value_is_lost(change.a_status) || cw_value_is_lost(change.b_status);
-    change.changed =
-        change.changed && !cw_value_is_doubtful(change.a_status) && !cw_value_is_doubtful(change.b_status);
+    change.changed = change.changed && !cw_value_is_doubtful(change.a_status) && !cw_value_is_doubtful(change.b_status);
     return change;
 }
 
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match)
 {
     const struct cw_group *a = &c->a.groups.items[match->a], *b = &c->b.groups.items[match->b];
-    const struct cw_compare_spread spread = cw_compare_time_spread(c, match);
+    const struct cw_compare_spread spread = time_spread(c, match);
     struct cw_change change = find_change(a->timed ? a->mean : NAN, b->timed ? b->mean : NAN, &spread, false);
     change.unjudged = isnan(change.a) != isnan(change.b);
     return change;
@@ -440,7 +650,7 @@ static bool number_units(struct cw_comparison *c, struct cw_arena *arena)
     return true;
 }
 
-/* Leaves `a` the metrics that the chip of `b` has as well, and gives them to `b`. */
+/* Keeps the metrics of `a` that the chip of `b` also has, and gives them to `b`. */
 static enum cw_status share_metrics(struct cw_result *a, struct cw_result *b, struct cw_arena *arena,
                                     struct cw_error *err)
 {
@@ -466,22 +676,15 @@ enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, co
     struct cw_result x = *a, y = *b;
     enum cw_metric_class *classes = NULL;
     *c = (struct cw_comparison){.a_source = a->source, .b_source = b->source};
-    enum cw_status status = share_metrics(&x, &y, arena, err);
-    if (status == CW_OK)
-        status = cw_side_make(&c->a, &x, by, options, arena, err);
-    if (status == CW_OK)
-        status = cw_side_make(&c->b, &y, by, options, arena, err);
-    if (status == CW_OK &&
-        !(take_mean_run(&c->a, runs ? runs[0] : 1, arena) && take_mean_run(&c->b, runs ? runs[1] : 1, arena)))
-        status = cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_metric_classes(&classes, c->a.means.names, c->a.means.metric_count, NULL, arena, err);
+    CW_TRY(share_metrics(&x, &y, arena, err));
+    CW_TRY(cw_side_make(&c->a, &x, by, options, arena, err));
+    CW_TRY(cw_side_make(&c->b, &y, by, options, arena, err));
+    if (!take_mean_run(&c->a, runs ? runs[0] : 1, arena) || !take_mean_run(&c->b, runs ? runs[1] : 1, arena) ||
+        !number_units(c, arena))
+        return cw_error_nomem(err);
+    CW_TRY(cw_metric_classes(&classes, c->a.means.names, c->a.means.metric_count, NULL, arena, err));
     c->classes = classes;
-    if (status == CW_OK && !number_units(c, arena))
-        status = cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_compare_captures(&c->differences, &c->difference_count, a->data, b->data, arena, err);
-    if (status == CW_OK)
-        status = cw_compare_groups(&c->matches, &c->match_count, &c->a.groups, &c->b.groups, arena, err);
-    return status == CW_OK && with_spread ? cw_compare_spreads(c, &x, &y, options, arena, err) : status;
+    CW_TRY(compare_captures(&c->differences, &c->difference_count, a->data, b->data, arena, err));
+    CW_TRY(match_groups(&c->matches, &c->match_count, &c->a.groups, &c->b.groups, arena, err));
+    return with_spread ? find_spreads(c, &x, &y, options, arena, err) : CW_OK;
 }

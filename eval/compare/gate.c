@@ -15,20 +15,20 @@ struct judging {
     double need;
     double *shown;        /* [match] */
     bool *lacking;        /* [match] */
-    const uint32_t *rows; /* of each metric of the rules: that of the comparison, or NO_ROW */
+    const uint32_t *rows; /* [metric of the rules]: the comparison's metric, or NO_ROW */
     struct cw_arena *arena;
     struct cw_judgement *to;
     const char **reasons;
     struct cw_gate_finding *findings;
     uint32_t room;
-    bool *known; /* whether a value of the rules' metric was found in both captures, or in one */
-    bool enough; /* memory */
+    bool *known; /* [metric of the rules]: whether a capture has a value of it */
+    bool enough; /* false when out of memory */
 };
 enum { NO_ROW = UINT32_MAX, MOST_REASONS = 8, REASON_NAME = 48 };
 
 /* ---- whether they can be compared ------------------------------------------------------------------------------- */
 
-/* More than a few say nothing more; the verdict stays. */
+/* Further reasons are only counted; the verdict stays. */
 static void add_reason(struct judging *j, const char *text)
 {
     j->enough = j->enough && text;
@@ -45,7 +45,7 @@ static void check_side(struct judging *j, const char *which, const char *source,
     const char *name = d->device_count ? cw_device_attribute(&d->devices[0], "name") : NULL;
     name = name ? name : "";
     if (!d->range_count)
-        add_reason(j, cw_arena_printf(j->arena, "%s (%s) holds no range", which, source));
+        add_reason(j, cw_arena_printf(j->arena, "%s (%s) has no range", which, source));
     if (strcmp(d->schema.chip, j->rules->chip) != 0)
         add_reason(j, cw_arena_printf(j->arena, "%s (%s) is of the chip %s, the rules are of %s", which, source,
                                       d->schema.chip, j->rules->chip));
@@ -82,7 +82,7 @@ static void check_captures(struct judging *j)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-/* A value of a side; of time all three. */
+/* A value of a side; time has all three numbers. */
 struct value {
     double is;
     int status;
@@ -115,7 +115,7 @@ static int label_order(const void *label, const void *kernel)
     return strcmp(label, ((const struct cw_gate_kernel *)kernel)->label);
 }
 
-/* Of the means of several runs the noise is less than that of two runs. */
+/* The limit of a metric in a kernel. Means of several runs have less noise than two single runs. */
 static struct cw_gate_kernel limit_in(const struct judging *j, const struct cw_gate_metric *metric, const char *label)
 {
     const struct cw_gate_kernel *own = metric->kernel_count ? bsearch(label, metric->kernels, metric->kernel_count,
@@ -126,17 +126,17 @@ static struct cw_gate_kernel limit_in(const struct judging *j, const struct cw_g
     return limit;
 }
 
-/* How far b may be from a. No noise reaches from a number to infinity. */
+/* How far b may be from a. No noise reaches infinity. */
 static double allowed(const struct cw_gate_kernel *limit, double a, double b)
 {
-    const double rounding = 1e-12; /* of means */
+    const double rounding = 1e-12; /* of computing means */
     const double size = fmax(fabs(a), fabs(b));
     if (isinf(size))
         return 0;
     return limit->noise > 0 ? limit->noise * size + limit->floor : rounding * size;
 }
 
-/* Whether a time changed, and how far it may be: see cw_gate_judge. */
+/* Whether a time changed: see cw_gate_judge. */
 static bool time_changed(const struct cw_gate_kernel *limit, const struct cw_gate_time *a, const struct cw_gate_time *b)
 {
     static const double far = 3;
@@ -145,39 +145,6 @@ static bool time_changed(const struct cw_gate_kernel *limit, const struct cw_gat
     for (int i = 0; i < 3; i++)
         all = all && (to[i] > from[i]) == (to[0] > from[0]) && fabs(to[i] - from[i]) > allowed(limit, from[i], to[i]);
     return all || fabs(to[0] - from[0]) > far * allowed(limit, from[0], to[0]);
-}
-
-struct cw_gate_shown cw_gate_shown_of(const struct cw_gate_kernel *limit, double ns, double total)
-{
-    const bool shows = limit->noise < 1 && ns > 0;
-    return (struct cw_gate_shown){shows ? (limit->noise + limit->floor / ns) / (1 - limit->noise) : NAN, total};
-}
-
-static int by_slowdown(const void *a, const void *b)
-{
-    const double x = ((const struct cw_gate_shown *)a)->slowdown, y = ((const struct cw_gate_shown *)b)->slowdown;
-    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
-}
-
-struct cw_gate_slowdown cw_gate_slowdown_of(struct cw_gate_shown *shown, uint32_t count)
-{
-    struct cw_gate_slowdown s = {NAN, NAN, NAN, 0, 0};
-    double all = 0, until = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const double slowdown = shown[i].slowdown;
-        if (!isnan(slowdown) && !(slowdown >= s.least))
-            s.least = slowdown, s.least_at = i;
-        if (!isnan(slowdown) && !(slowdown <= s.most))
-            s.most = slowdown, s.most_at = i;
-        all += shown[i].total > 0 ? shown[i].total : 0;
-    }
-    if (count)
-        qsort(shown, count, sizeof *shown, by_slowdown);
-    for (uint32_t i = 0; i < count && until < all / 2; i++) {
-        until += shown[i].total > 0 ? shown[i].total : 0;
-        s.half = shown[i].slowdown;
-    }
-    return s;
 }
 
 static void add_finding(struct judging *j, const struct cw_gate_finding *finding)
@@ -231,7 +198,7 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
     return f.verdict;
 }
 
-/* Time decides where it changed: what is faster is better, unless something else is worse. */
+/* A change of time decides: a faster kernel is better, unless another value is worse. */
 static enum cw_verdict judge_match(struct judging *j, uint32_t match)
 {
     bool seen[CW_VERDICT__COUNT] = {false};
@@ -263,7 +230,7 @@ static enum cw_verdict judge_match(struct judging *j, uint32_t match)
                                                    : CW_SAME;
 }
 
-/* Of the matches, by the time that they take in A. */
+/* Finds the slow-downs that would show over all matches, by their time in A. */
 static bool find_slowdown(struct judging *j)
 {
     const struct cw_comparison *c = j->c;

@@ -1,4 +1,4 @@
-/* How long launches took, for gate. */
+/* The times of launches, for gate. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,11 +8,11 @@
 
 struct launch_times {
     double *mean, *median, *least; /* [range] of the capture, of the passes that timed it */
-    double *count;                 /* of these */
+    double *count;                 /* of these passes */
 };
 
-/* Passes are timed by the counter of time, so that one of them has the launch's time; where none has, something else
- * timed them, and `known` is all there is. */
+/* If the counter of time timed the passes, one of them has the launch's time. Otherwise the time is from elsewhere, and
+ * `known` is all there is. */
 static void take_range(struct launch_times *to, uint32_t at, const struct cw_range *range, uint32_t passes,
                        double known, double *scratch)
 {
@@ -72,8 +72,8 @@ static struct cw_gate_time time_of(const struct launch_times *t, const uint32_t 
     return time;
 }
 
-/* The ranges of several captures stand one capture behind the other. Where each has as many launches, the times are
- * means over captures: the least of many is less than the least of few. */
+/* The ranges of several captures follow one another. If each capture has the same number of launches, the times are
+ * means over captures, because the least of many launches is below the least of few. */
 static struct cw_gate_time mean_run(const struct launch_times *t, const struct cw_group *group, uint32_t runs,
                                     double *scratch)
 {
@@ -106,4 +106,39 @@ enum cw_status cw_gate_times_make(struct cw_gate_time **times, const struct cw_s
         (*times)[k] = mean_run(&launches, &groups->items[k], side->runs, room + 4 * ranges);
     free(room);
     return status;
+}
+
+/* ---- slow-downs that would show --------------------------------------------------------------------------------- */
+
+struct cw_gate_shown cw_gate_shown_of(const struct cw_gate_kernel *limit, double ns, double total)
+{
+    const bool shows = limit->noise < 1 && ns > 0;
+    return (struct cw_gate_shown){shows ? (limit->noise + limit->floor / ns) / (1 - limit->noise) : NAN, total};
+}
+
+static int by_slowdown(const void *a, const void *b)
+{
+    const double x = ((const struct cw_gate_shown *)a)->slowdown, y = ((const struct cw_gate_shown *)b)->slowdown;
+    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
+}
+
+struct cw_gate_slowdown cw_gate_slowdown_of(struct cw_gate_shown *shown, uint32_t count)
+{
+    struct cw_gate_slowdown s = {NAN, NAN, NAN, 0, 0};
+    double all = 0, until = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double slowdown = shown[i].slowdown;
+        if (!isnan(slowdown) && !(slowdown >= s.least))
+            s.least = slowdown, s.least_at = i;
+        if (!isnan(slowdown) && !(slowdown <= s.most))
+            s.most = slowdown, s.most_at = i;
+        all += shown[i].total > 0 ? shown[i].total : 0;
+    }
+    if (count)
+        qsort(shown, count, sizeof *shown, by_slowdown);
+    for (uint32_t i = 0; i < count && until < all / 2; i++) {
+        until += shown[i].total > 0 ? shown[i].total : 0;
+        s.half = shown[i].slowdown;
+    }
+    return s;
 }

@@ -11,6 +11,54 @@
 
 #include "base/file.h"
 #include "eval/compare/compare.h"
+#include "eval/quantile.h"
+
+bool cw_rank_is_outlier(double value, const struct cw_rank_spread *s)
+{
+    enum { FEW = 4 };
+    static const double LEAST = 0.05, USUAL = 5 * 1.4826;
+    const double off = fabs(value - s->median);
+    return off > LEAST * fabs(s->median) && off > 0 && (s->count < FEW || off > USUAL * s->distance);
+}
+
+void cw_rank_spread_make(struct cw_rank_spread *s, const double *values, const uint32_t *rank, uint32_t count,
+                         double *scratch)
+{
+    double sum = 0, squares = 0;
+    uint32_t n = 0;
+    *s = (struct cw_rank_spread){.least = NAN, .greatest = NAN};
+    for (uint32_t i = 0; i < count; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        scratch[n++] = values[i];
+        sum += values[i];
+        if (!(values[i] >= s->least))
+            s->least = values[i], s->least_rank = rank[i];
+        if (!(values[i] <= s->greatest))
+            s->greatest = values[i], s->greatest_rank = rank[i];
+    }
+    s->count = n;
+    s->mean = sum / n; /* NaN without a value, and so are the values computed from it */
+    for (uint32_t i = 0; i < n; i++)
+        squares += (scratch[i] - s->mean) * (scratch[i] - s->mean);
+    s->deviation = cw_sample_deviation(squares, n);
+    s->imbalance = s->mean > 0 ? s->greatest / s->mean - 1 : NAN;
+    s->lower = s->median = s->upper = s->distance = NAN;
+    if (!n)
+        return;
+    cw_values_sort(scratch, n);
+    s->lower = cw_quantile(scratch, n, 0.25);
+    s->median = cw_quantile(scratch, n, 0.5);
+    s->upper = cw_quantile(scratch, n, 0.75);
+    for (uint32_t i = 0; i < n; i++)
+        scratch[i] = fabs(scratch[i] - s->median);
+    cw_values_sort(scratch, n);
+    s->distance = cw_quantile(scratch, n, 0.5);
+    for (uint32_t i = 0; i < count; i++)
+        s->outliers += isfinite(values[i]) && cw_rank_is_outlier(values[i], s);
+}
+
+/* ---- the ranks --------------------------------------------------------------------------------------------------- */
 
 const char *const cw_rank_causes[CW_CAUSE__COUNT][3] = {
     [CW_CAUSE_CLOCK] = {"sm__cycles_elapsed.avg.per_second"},
@@ -40,7 +88,7 @@ bool cw_rank_kernel_waits(const char *name)
 
 struct cw_rank_gathering {
     struct cw_arena *arena;
-    int fd; /* of the values, which has no name; -1 */
+    int fd; /* of the nameless file of values; -1 */
     char *buffer;
     size_t used;
     uint64_t written;
@@ -49,7 +97,7 @@ struct cw_rank_gathering {
     struct cw_rank_row *rows;
     size_t rank_room, kernel_room, row_room;
     void *by_label, *by_number; /* trees of struct named */
-    uint32_t batch_ranks;       /* how many there were before this batch */
+    uint32_t batch_ranks;       /* ranks before this batch */
 };
 
 /* A kernel by its label, or a rank by its number, and its index. */
@@ -60,7 +108,7 @@ struct named {
 
 enum { BUFFER = 1 << 20 };
 
-/* ---- the file of values ----------------------------------------------------------------------------------------- */
+/* ---- the file of values ------------------------------------------------------------------------------------------ */
 
 static size_t record_size(const struct cw_ranks *r)
 {
@@ -116,12 +164,11 @@ enum cw_status cw_ranks_values(const struct cw_ranks *r, uint64_t row, double *v
                                struct cw_error *err)
 {
     const uint64_t at = r->rows[row].place;
-    enum cw_status status = get_bytes(r, at, values, r->metric_count * sizeof *values, err);
-    return status == CW_OK ? get_bytes(r, at + r->metric_count * sizeof *values, statuses, r->metric_count, err)
-                           : status;
+    CW_TRY(get_bytes(r, at, values, r->metric_count * sizeof *values, err));
+    return get_bytes(r, at + r->metric_count * sizeof *values, statuses, r->metric_count, err);
 }
 
-/* ---- adding ----------------------------------------------------------------------------------------------------- */
+/* ---- adding ------------------------------------------------------------------------------------------------------ */
 
 enum cw_status cw_ranks_begin(struct cw_ranks *r, enum cw_group_by by, struct cw_error *err)
 {
@@ -167,7 +214,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Room for one more item of a list. */
+/* Makes room for one more item of a list. */
 static bool grow(void *list, size_t *room, size_t count, size_t size)
 {
     void **items = list;
@@ -182,7 +229,7 @@ static bool grow(void *list, size_t *room, size_t count, size_t size)
     return true;
 }
 
-/* The index of what is named so in a tree, or of a new one: *found says which. CW_NO_GROUP when out of memory. */
+/* The index of a name in a tree; adds a new one if it is not *found. CW_NO_GROUP when out of memory. */
 static uint32_t find(struct cw_rank_gathering *g, void **tree, int (*compare)(const void *, const void *),
                      struct named key, bool *found)
 {
@@ -221,8 +268,8 @@ static enum cw_status find_rank(struct cw_ranks *r, const struct cw_counter_data
     if (found && *index < g->batch_ranks)
         return cw_error_set(err, CW_ERR_USAGE,
                             "found rank %" PRIu32
-                            " in captures that are far from each other, expected each rank in one "
-                            "file: join what a rank has in several by \"metric-eval merge\"",
+                            " in captures far apart, expected each rank in one file: join its files by "
+                            "\"metric-eval merge\"",
                             number);
     if (found)
         return CW_OK;
@@ -270,12 +317,11 @@ static double value_of(const struct cw_result *result, uint32_t metric, uint32_t
 static enum cw_status put_values(struct cw_ranks *r, const struct cw_result *result, uint32_t group,
                                  struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
-    for (uint32_t m = 0; m < r->metric_count && status == CW_OK; m++)
-        status = put_bytes(r->gathering, &result->values[(size_t)m * result->row_count + group], sizeof(double), err);
-    for (uint32_t m = 0; m < r->metric_count && status == CW_OK; m++)
-        status = put_bytes(r->gathering, &result->statuses[(size_t)m * result->row_count + group], 1, err);
-    return status;
+    for (uint32_t m = 0; m < r->metric_count; m++)
+        CW_TRY(put_bytes(r->gathering, &result->values[(size_t)m * result->row_count + group], sizeof(double), err));
+    for (uint32_t m = 0; m < r->metric_count; m++)
+        CW_TRY(put_bytes(r->gathering, &result->statuses[(size_t)m * result->row_count + group], 1, err));
+    return CW_OK;
 }
 
 static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *groups, const struct cw_counter_data *data,
@@ -294,13 +340,10 @@ static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *grou
         r->unranked += of->count;
         return CW_OK;
     }
-    enum cw_status status = find_rank(r, data, first, rank, &row.rank, err);
-    if (status == CW_OK)
-        status = find_kernel(r, groups, group, &row.kernel, err);
-    if (status == CW_OK && !grow(&g->rows, &g->row_room, r->row_count, sizeof *g->rows))
-        status = cw_error_nomem(err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(find_rank(r, data, first, rank, &row.rank, err));
+    CW_TRY(find_kernel(r, groups, group, &row.kernel, err));
+    if (!grow(&g->rows, &g->row_room, r->row_count, sizeof *g->rows))
+        return cw_error_nomem(err);
     for (int c = 0; c < CW_CAUSE__COUNT; c++)
         row.causes[c] = value_of(result, cause[c], group);
     g->rows[r->row_count++] = row;
@@ -333,18 +376,17 @@ enum cw_status cw_ranks_add(struct cw_ranks *r, const struct cw_groups *groups, 
                             const struct cw_result *result, uint32_t asked, const uint32_t cause[CW_CAUSE__COUNT],
                             struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
     if (!r->names) {
         r->metric_count = asked;
-        status = keep_names(r, result, err);
+        CW_TRY(keep_names(r, result, err));
     }
     r->gathering->batch_ranks = r->rank_count;
-    for (uint32_t k = 0; k < groups->count && status == CW_OK; k++)
-        status = add_group(r, groups, data, result, k, cause, err);
-    return status;
+    for (uint32_t k = 0; k < groups->count; k++)
+        CW_TRY(add_group(r, groups, data, result, k, cause, err));
+    return CW_OK;
 }
 
-/* ---- how ranks differ ------------------------------------------------------------------------------------------- */
+/* ---- how ranks differ -------------------------------------------------------------------------------------------- */
 
 static int rank_order(const void *a, const void *b, void *ranks)
 {
@@ -368,7 +410,7 @@ static int row_order(const void *a, const void *b)
                                   : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Puts a list into order, and says in new_index[] where each item went. */
+/* Sorts a list; new_index[] tells where each item went. */
 static bool arrange(void *items, uint32_t count, size_t size, int (*order)(const void *, const void *, void *),
                     uint32_t *new_index, struct cw_arena *arena)
 {
@@ -420,29 +462,28 @@ struct columns {
 
 enum { AT_ONCE = 1 << 22 }; /* values: 32 MB */
 
-/* Of one row; all of it at once where all is wanted. */
+/* Reads some values of one row, or all of it at once. */
 static enum cw_status read_row(const struct cw_ranks *r, uint64_t place, uint32_t first, uint32_t count, double *values,
                                int8_t *statuses, struct cw_error *err)
 {
     const size_t behind = r->metric_count * sizeof *values; /* the statuses are */
     if (count == r->metric_count)
         return get_bytes(r, place, values, record_size(r), err);
-    enum cw_status status = get_bytes(r, place + first * sizeof *values, values, count * sizeof *values, err);
-    return status == CW_OK ? get_bytes(r, place + behind + first, statuses, count, err) : status;
+    CW_TRY(get_bytes(r, place + first * sizeof *values, values, count * sizeof *values, err));
+    return get_bytes(r, place + behind + first, statuses, count, err);
 }
 
-/* Reads values[metric][row] of a kernel, of metrics from `first` on; NaN for what is left out. */
+/* Reads values[metric][row] of a kernel, of metrics from `first` on; NaN for values left out. */
 static enum cw_status read_columns(const struct cw_ranks *r, const struct cw_rank_kernel *k, struct columns *c,
                                    uint32_t first, uint32_t count, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
     double *row = c->scratch;
     int8_t *statuses = (int8_t *)(row + count);
     memset(c->left_out, 0, count * sizeof *c->left_out);
     memset(c->statuses, CW_VALUE_OK, count);
-    for (uint32_t i = 0; i < k->count && status == CW_OK; i++) {
-        status = read_row(r, r->rows[k->first + i].place, first, count, row, statuses, err);
-        for (uint32_t m = 0; m < count && status == CW_OK; m++) {
+    for (uint32_t i = 0; i < k->count; i++) {
+        CW_TRY(read_row(r, r->rows[k->first + i].place, first, count, row, statuses, err));
+        for (uint32_t m = 0; m < count; m++) {
             const bool doubtful = cw_value_is_doubtful(statuses[m]);
             c->values[(size_t)m * k->count + i] = doubtful ? NAN : row[m];
             c->left_out[m] += doubtful;
@@ -450,29 +491,28 @@ static enum cw_status read_columns(const struct cw_ranks *r, const struct cw_ran
                 c->statuses[m] = statuses[m];
         }
     }
-    return status;
+    return CW_OK;
 }
 
 static enum cw_status compare_kernel(struct cw_ranks *r, struct cw_rank_kernel *k, struct cw_rank_spread *spreads,
                                      struct columns *c, struct cw_error *err)
 {
-    enum cw_status status = CW_OK;
     for (uint32_t i = 0; i < k->count; i++) {
         c->ranks[i] = r->rows[k->first + i].rank;
         c->values[i] = r->rows[k->first + i].mean;
     }
     cw_rank_spread_make(&k->time, c->values, c->ranks, k->count, c->scratch);
     const uint32_t at_once = c->at_once / k->count ? c->at_once / k->count : 1;
-    for (uint32_t m = 0, n; m < r->metric_count && status == CW_OK; m += n) {
+    for (uint32_t m = 0, n; m < r->metric_count; m += n) {
         n = r->metric_count - m < at_once ? r->metric_count - m : at_once;
-        status = read_columns(r, k, c, m, n, err);
-        for (uint32_t i = 0; i < n && status == CW_OK; i++) {
+        CW_TRY(read_columns(r, k, c, m, n, err));
+        for (uint32_t i = 0; i < n; i++) {
             cw_rank_spread_make(&spreads[m + i], c->values + (size_t)i * k->count, c->ranks, k->count, c->scratch);
             spreads[m + i].left_out = c->left_out[i];
             spreads[m + i].status = c->statuses[i];
         }
     }
-    return status;
+    return CW_OK;
 }
 
 static enum cw_status compare_kernels(struct cw_ranks *r, struct cw_error *err)
@@ -504,14 +544,164 @@ static enum cw_status compare_kernels(struct cw_ranks *r, struct cw_error *err)
 enum cw_status cw_ranks_compare(struct cw_ranks *r, struct cw_error *err)
 {
     if (!r->rank_count)
-        return cw_error_set(
-            err, CW_ERR_INPUT,
-            "found no launch that tells its rank, expected captures of a parallel job: run capture-agent "
-            "under mpirun or srun");
-    enum cw_status status = flush_file(r->gathering, err);
-    if (status == CW_OK)
-        status = sort(r, err);
-    if (status == CW_OK)
-        status = compare_kernels(r, err);
-    return status == CW_OK ? cw_ranks_find_stragglers(r, r->gathering->arena, err) : status;
+        return cw_error_set(err, CW_ERR_INPUT,
+                            "found no launch with a rank, expected captures of a parallel job: run capture-agent "
+                            "under mpirun or srun");
+    CW_TRY(flush_file(r->gathering, err));
+    CW_TRY(sort(r, err));
+    CW_TRY(compare_kernels(r, err));
+    return cw_ranks_find_stragglers(r, r->gathering->arena, err);
+}
+
+/* ---- stragglers -------------------------------------------------------------------------------------------------- */
+
+/* A cause is further than this from the median. */
+static const double least_cause = 0.02, least_slower = 0.05;
+
+struct finding {
+    struct cw_ranks *ranks;
+    double *values, *scratch; /* [rank] */
+    uint32_t *index;
+    struct cw_straggler *list;
+    size_t room;
+};
+
+/* The spread of `values`. */
+static struct cw_rank_spread spread(const struct finding *f, uint32_t count)
+{
+    struct cw_rank_spread s;
+    cw_rank_spread_make(&s, f->values, f->index, count, f->scratch);
+    return s;
+}
+
+/* Time is cycles over clock. Cycles go into work, by instructions or bytes, and the rest is waiting. */
+static void find_causes(struct cw_straggler *s)
+{
+    const double clock = s->causes[CW_CAUSE_CLOCK], time = 1 + s->slower;
+    const double cycles =
+        isnan(s->causes[CW_CAUSE_CYCLES]) && !isnan(clock) ? time * clock : s->causes[CW_CAUSE_CYCLES];
+    const double instructions = s->causes[CW_CAUSE_INSTRUCTIONS], bytes = s->causes[CW_CAUSE_BYTES];
+    const double work = fmax(instructions, bytes); /* NaN only if both are */
+    s->causes[CW_CAUSE_CYCLES] = cycles;
+    s->lower_clock = clock < 1 - least_cause;
+    s->more_work = work > 1 + least_cause;
+    s->more_cycles = cycles > 1 + least_cause && !isnan(work) && cycles / fmax(work, 1) > 1 + least_cause;
+}
+
+static bool add_straggler(struct finding *f, const struct cw_straggler *found)
+{
+    if (f->ranks->straggler_count == f->room) {
+        const size_t room = f->room ? 2 * f->room : 64;
+        struct cw_straggler *grown = reallocarray(f->list, room, sizeof *grown);
+        if (!grown)
+            return false;
+        f->list = grown;
+        f->room = room;
+    }
+    f->list[f->ranks->straggler_count++] = *found;
+    return true;
+}
+
+/* The usual values of a kernel's ranks. `whole_clock` is of the whole capture, for launches without their own. */
+struct usual {
+    double causes[CW_CAUSE__COUNT], whole_clock;
+    struct cw_rank_spread time;
+};
+
+static struct usual find_usual(const struct finding *f, const struct cw_rank_kernel *k)
+{
+    const struct cw_ranks *r = f->ranks;
+    const struct cw_rank_row *rows = &r->rows[k->first];
+    struct usual usual = {.time = k->time};
+    for (int c = 0; c < CW_CAUSE__COUNT; c++) {
+        for (uint32_t i = 0; i < k->count; i++)
+            f->values[i] = rows[i].causes[c];
+        usual.causes[c] = spread(f, k->count).median;
+    }
+    for (uint32_t i = 0; i < k->count; i++)
+        f->values[i] = r->ranks[rows[i].rank].clock;
+    usual.whole_clock = spread(f, k->count).median;
+    return usual;
+}
+
+static bool find_in_kernel(struct finding *f, const struct cw_rank_kernel *k)
+{
+    const struct cw_ranks *r = f->ranks;
+    const struct usual usual = find_usual(f, k);
+    bool good = true;
+    for (uint32_t i = k->first; i < k->first + k->count && good; i++) {
+        const struct cw_rank_row *row = &r->rows[i];
+        struct cw_straggler s = {.row = i, .slower = row->mean / usual.time.median - 1};
+        if (!(s.slower > least_slower) || !cw_rank_is_outlier(row->mean, &usual.time))
+            continue;
+        s.lost = s.slower * usual.time.median * (double)row->launches;
+        for (int c = 0; c < CW_CAUSE__COUNT; c++)
+            s.causes[c] = usual.causes[c] > 0 ? row->causes[c] / usual.causes[c] : NAN;
+        if (isnan(s.causes[CW_CAUSE_CLOCK]) && usual.whole_clock > 0)
+            s.causes[CW_CAUSE_CLOCK] = r->ranks[row->rank].clock / usual.whole_clock;
+        find_causes(&s);
+        good = add_straggler(f, &s);
+    }
+    return good;
+}
+
+static int most_lost_first(const void *a, const void *b)
+{
+    const struct cw_straggler *x = a, *y = b;
+    return x->lost != y->lost ? (x->lost < y->lost) - (x->lost > y->lost) : (x->row > y->row) - (x->row < y->row);
+}
+
+static int slowest_first(const void *a, const void *b)
+{
+    const struct cw_waited_for *x = a, *y = b;
+    return x->slower != y->slower ? (x->slower < y->slower) - (x->slower > y->slower)
+                                  : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Finds the ranks that others wait for: the last to reach a common point waits least. */
+static bool find_waited_for(struct finding *f, struct cw_arena *arena)
+{
+    struct cw_ranks *r = f->ranks;
+    struct cw_waited_for *list = cw_arena_alloc(arena, r->rank_count, sizeof *list);
+    for (uint32_t i = 0; i < r->rank_count; i++)
+        f->values[i] = r->ranks[i].waits;
+    const struct cw_rank_spread in = spread(f, r->rank_count);
+    for (uint32_t i = 0; i < r->rank_count; i++)
+        f->values[i] = r->ranks[i].total - r->ranks[i].waits;
+    const struct cw_rank_spread outside = spread(f, r->rank_count);
+    for (uint32_t i = 0; list && i < r->rank_count && outside.median > 0 && in.median > 0; i++) {
+        const struct cw_waited_for w = {i, f->values[i] / outside.median - 1, 1 - r->ranks[i].waits / in.median};
+        if (w.slower > least_slower && w.shorter > least_slower && cw_rank_is_outlier(f->values[i], &outside))
+            list[r->waited_count++] = w;
+    }
+    if (list)
+        qsort(list, r->waited_count, sizeof *list, slowest_first);
+    r->waited = list;
+    return list != NULL;
+}
+
+enum cw_status cw_ranks_find_stragglers(struct cw_ranks *r, struct cw_arena *arena, struct cw_error *err)
+{
+    size_t room = (size_t)r->rank_count + 1;
+    for (uint32_t k = 0; k < r->kernel_count; k++) /* a rank on two models of GPUs has several rows */
+        room = r->kernels[k].count > room ? r->kernels[k].count : room;
+    struct finding f = {.ranks = r,
+                        .values = malloc(room * sizeof *f.values),
+                        .scratch = malloc(room * sizeof *f.scratch),
+                        .index = calloc(room, sizeof *f.index)};
+    bool good = f.values && f.scratch && f.index;
+    for (uint32_t k = 0; good && k < r->kernel_count; k++)
+        good = find_in_kernel(&f, &r->kernels[k]);
+    good = good && find_waited_for(&f, arena);
+    struct cw_straggler *list = good ? cw_arena_alloc(arena, r->straggler_count, sizeof *list) : NULL;
+    if (list && r->straggler_count) {
+        memcpy(list, f.list, r->straggler_count * sizeof *list);
+        qsort(list, r->straggler_count, sizeof *list, most_lost_first);
+    }
+    r->stragglers = list;
+    free(f.values);
+    free(f.scratch);
+    free(f.index);
+    free(f.list);
+    return list ? CW_OK : cw_error_nomem(err);
 }

@@ -1,87 +1,96 @@
-/* The ranks of a parallel job beside one another: what each kernel, or NVTX range, took on each of them.
+/* The ranks of a parallel job side by side: the time and metrics of each kernel, or NVTX range, on each rank.
  *
- * Captures are added batch by batch. What memory holds is the time of each kernel on each rank; the values of metrics go
- * to a temporary file, from which they are read again when they are asked for. */
+ * Captures are added batch by batch. Memory holds the time of each kernel on each rank. The values of metrics go to a
+ * temporary file, and are read from there on request. */
 #ifndef CW_EVAL_COMPARE_RANKS_H
 #define CW_EVAL_COMPARE_RANKS_H
 
-#include "eval/compare/rank_spread.h"
 #include "eval/ranges/groups.h"
 #include "eval/result.h"
 
-/* What tells why a rank is slower, of its mean launch; NaN unknown. */
+/* How a value differs between ranks. */
+struct cw_rank_spread {
+    uint32_t count;                                                /* of ranks that have a value */
+    double mean, deviation, least, lower, median, upper, greatest; /* lower, upper: quartiles; NaN without a value */
+    double distance;                                               /* the median distance from the median */
+    double imbalance;                   /* greatest / mean - 1; NaN unless the mean is above zero */
+    uint32_t least_rank, greatest_rank; /* indices of the first rank that has it */
+    uint32_t outliers;                  /* see cw_rank_is_outlier */
+    uint32_t left_out; /* ranks whose value is doubtful (cw_value_is_doubtful) and counts for nothing */
+    int8_t status;     /* the gravest of all ranks with a value, also of ranks left out */
+};
+
+/* Fills in a spread of `count` values, some of which may be NaN; `rank` says whose each is, `scratch` has room for
+ * them. Leaves none out, and the status is CW_VALUE_OK. */
+void cw_rank_spread_make(struct cw_rank_spread *spread, const double *values, const uint32_t *rank, uint32_t count,
+                         double *scratch);
+/* Whether a value stands apart: by 5 % of the median, and, of four ranks and more, by five times the usual distance
+ * from it (1.4826 times the median distance, which is the standard deviation of a normal distribution). */
+bool cw_rank_is_outlier(double value, const struct cw_rank_spread *spread);
+
+/* Values that explain why a rank is slower, of its mean launch; NaN unknown. */
 enum cw_rank_cause { CW_CAUSE_CLOCK, CW_CAUSE_CYCLES, CW_CAUSE_INSTRUCTIONS, CW_CAUSE_BYTES, CW_CAUSE__COUNT };
-/* Metrics that they are read of, NULL-ended; the first that a chip has is taken. */
+/* Their metrics, NULL-ended; the first that a chip has serves. */
 extern const char *const cw_rank_causes[CW_CAUSE__COUNT][3];
-
-struct cw_rank_row { /* a kernel on a rank */
-    uint32_t rank, kernel; /* indices */
-    uint64_t launches;
-    double total, mean; /* ns; of the launches whose time is known, NaN where there is none */
-    double causes[CW_CAUSE__COUNT];
-    uint64_t place; /* of its values in the file */
-};
-
-struct cw_rank {
-    uint32_t number;
-    const char *host, *pci; /* of the device of its first launch, "" unknown */
-    uint64_t launches;
-    double total;  /* ns, of all launches whose time is known */
-    double waits;  /* of these, in kernels that wait for other ranks */
-    double clock;  /* MHz of the SMs while it was captured, NaN unknown */
-};
-
-struct cw_rank_kernel {
-    const char *name, *kernel; /* as of a group; kernel: "" unless by kernel */
-    uint32_t grid[3], block[3];
-    bool waits; /* it exchanges data with other ranks (by its name): it takes as long as the last of them needs to come */
-    uint32_t first, count; /* its rows, by rank */
-    double total;          /* ns, of all ranks */
-    uint64_t launches;
-    struct cw_rank_spread time; /* of mean launches, ns */
-};
-
-/* A rank that is slower than the others in a kernel, and why. */
-struct cw_straggler {
-    uint32_t row;
-    double slower, lost;            /* time by the median, less 1; ns over all its launches */
-    double causes[CW_CAUSE__COUNT]; /* by the median; NaN unknown */
-    bool lower_clock, more_work, more_cycles; /* what of it is worth telling; more_cycles: for the same work */
-};
-
-/* A rank that others wait for: it takes longest outside of the kernels that wait, and least in these. */
-struct cw_waited_for {
-    uint32_t rank;
-    double slower, shorter; /* outside, and in them: by the median, how much more and less, as parts */
-};
 
 struct cw_ranks {
     enum cw_group_by by;
     uint32_t metric_count;
     const char *const *names, *const *units; /* of the metrics */
     uint32_t rank_count, kernel_count, straggler_count, waited_count;
-    uint64_t row_count, launches, unranked; /* unranked: launches that tell no rank, which are left out */
+    uint64_t row_count, launches, unranked; /* unranked: launches without a rank, which are left out */
     uint64_t untimed;                       /* launches whose time is not known: they are in no total */
     double total;
-    const struct cw_rank *ranks;            /* by number */
-    const struct cw_rank_kernel *kernels;   /* by total time, longest first */
-    const struct cw_rank_row *rows;         /* by kernel, then rank */
-    const struct cw_rank_spread *spreads;   /* [kernel][metric] */
-    const struct cw_straggler *stragglers;  /* those that lose most time first */
-    const struct cw_waited_for *waited;     /* the slowest first */
+    const struct cw_rank {
+        uint32_t number;
+        const char *host, *pci; /* of the device of its first launch, "" unknown */
+        uint64_t launches;
+        double total; /* ns, of all launches whose time is known */
+        double waits; /* the part of it in kernels that wait for other ranks */
+        double clock; /* MHz of the SMs during the capture, NaN unknown */
+    } * ranks;        /* by number */
+    const struct cw_rank_kernel {
+        const char *name, *kernel; /* as of a group; kernel: "" unless by kernel */
+        uint32_t grid[3], block[3];
+        bool waits; /* exchanges data with other ranks (by its name), so that it ends when the last of them has come */
+        uint32_t first, count; /* its rows, by rank */
+        double total;          /* ns, of all ranks */
+        uint64_t launches;
+        struct cw_rank_spread time; /* of mean launches, ns */
+    } * kernels;                    /* by total time, longest first */
+    const struct cw_rank_row {      /* a kernel on a rank */
+        uint32_t rank, kernel;      /* indices */
+        uint64_t launches;
+        double total, mean; /* ns; of the launches whose time is known, NaN without any */
+        double causes[CW_CAUSE__COUNT];
+        uint64_t place;                   /* of its values in the file */
+    } * rows;                             /* by kernel, then rank */
+    const struct cw_rank_spread *spreads; /* [kernel][metric] */
+    /* A rank that is slower than the others in a kernel, and why. */
+    const struct cw_straggler {
+        uint32_t row;
+        double slower, lost;                      /* time over the median, less 1; ns over all its launches */
+        double causes[CW_CAUSE__COUNT];           /* over the median; NaN unknown */
+        bool lower_clock, more_work, more_cycles; /* causes to report; more_cycles: for the same work */
+    } * stragglers;                               /* the most time lost first */
+    /* A rank that others wait for: it takes longest outside of the kernels that wait, and least in them. */
+    const struct cw_waited_for {
+        uint32_t rank;
+        double slower, shorter; /* how much more outside, and how much less in them, as parts of the median */
+    } * waited;                 /* the slowest first */
     struct cw_rank_gathering *gathering;
 };
 
-/* All is freed by cw_ranks_finish, also after a failure. */
+/* Free it by cw_ranks_finish, also after a failure. */
 enum cw_status cw_ranks_begin(struct cw_ranks *ranks, enum cw_group_by by, struct cw_error *err);
-/* Adds a batch: groups of each rank (cw_groups_make_of_ranks), and a result of their data, whose first `asked` metrics
- * were asked for; of those behind them, the first is that of cause[0] and so on, CW_NO_CAUSE where it has none. All
- * batches have the same metrics. CW_ERR_USAGE where an earlier one had a rank of these, CW_ERR_IO. */
+/* Adds a batch: groups of each rank (cw_groups_make_of_ranks), and a result of their data. The user asked for its first
+ * `asked` metrics; among the others, cause[0] and so on are the indices of causes, CW_NO_CAUSE without one. All batches
+ * have the same metrics. CW_ERR_USAGE if an earlier batch had one of these ranks, CW_ERR_IO. */
 enum { CW_NO_CAUSE = UINT32_MAX };
 enum cw_status cw_ranks_add(struct cw_ranks *ranks, const struct cw_groups *groups, const struct cw_counter_data *data,
                             const struct cw_result *result, uint32_t asked, const uint32_t cause[CW_CAUSE__COUNT],
                             struct cw_error *err);
-/* Sorts what was added, and finds how ranks differ. CW_ERR_INPUT where no launch tells its rank. */
+/* Sorts all rows, and finds how ranks differ. CW_ERR_INPUT if no launch has a rank. */
 enum cw_status cw_ranks_compare(struct cw_ranks *ranks, struct cw_error *err);
 void cw_ranks_finish(struct cw_ranks *ranks);
 
@@ -89,9 +98,9 @@ void cw_ranks_finish(struct cw_ranks *ranks);
 enum cw_status cw_ranks_values(const struct cw_ranks *ranks, uint64_t row, double *values, int8_t *statuses,
                                struct cw_error *err);
 
-/* Finds the stragglers of ranks that were sorted; what cw_ranks_compare does last. CW_ERR_NOMEM alone. */
+/* Finds the stragglers of sorted ranks, as the last step of cw_ranks_compare. CW_ERR_NOMEM alone. */
 enum cw_status cw_ranks_find_stragglers(struct cw_ranks *ranks, struct cw_arena *arena, struct cw_error *err);
-/* Whether a kernel, or an NVTX path, is one that waits for other ranks, by its name. */
+/* Whether a kernel, or an NVTX path, waits for other ranks, by its name. */
 bool cw_rank_kernel_waits(const char *name);
 
 #endif

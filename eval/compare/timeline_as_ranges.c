@@ -6,18 +6,18 @@
 
 #include "eval/keys.h"
 #include "eval/labels.h"
-#include "eval/timeline/group_parts.h"
+#include "eval/timeline/groups.h"
 
 static const struct cw_counter no_counters[] = {{.name = ""}};
 const struct cw_chip cw_timeline_no_chip = {.name = "", .counter_count = 1, .counters = no_counters};
 
-/* Ranges as they are made, and what they are launches of. */
+/* The ranges to be made, and their launches. */
 struct making {
     const struct cw_timeline *t;
     struct cw_arena *arena;
     const struct cw_pair *paths; /* [path]: an attribute */
     const uint32_t *same_path;   /* [path]: a number, the same for the same text */
-    struct cw_keys keys;         /* of launches */
+    struct cw_keys keys;         /* the launches */
     struct cw_range *launches;   /* [key] */
     size_t launch_room;
     struct cw_repeats *repeats;
@@ -26,7 +26,7 @@ struct making {
     uint64_t first_ns;
 };
 
-/* Texts of paths, and which are the same. */
+/* Finds the texts of paths, and numbers equal ones alike. */
 static bool make_paths(struct making *m, bool patterns)
 {
     const struct cw_timeline *t = m->t;
@@ -54,7 +54,7 @@ static bool begin(struct making *m, bool patterns, uint32_t count)
     return m->repeats && m->numbers && m->durations && make_paths(m, patterns);
 }
 
-/* Adds a range. *launch: where it is the first of its launch, that is to be filled in; else NULL. */
+/* Adds a range. *launch: the launch to be filled in, if the range is its first; else NULL. */
 static bool add_range(struct making *m, const struct cw_key *key, uint64_t start, uint64_t end,
                       struct cw_range **launch)
 {
@@ -76,7 +76,7 @@ static bool add_range(struct making *m, const struct cw_key *key, uint64_t start
     return true;
 }
 
-/* `good`: there was memory. */
+/* `good`: false when out of memory. */
 static enum cw_status finish(struct making *m, bool good, struct cw_counter_data *data, struct cw_error *err)
 {
     static const struct cw_device unknown = {0};
@@ -103,7 +103,7 @@ static enum cw_status finish(struct making *m, bool good, struct cw_counter_data
 
 /* ---- GPUs ------------------------------------------------------------------------------------------------------- */
 
-/* Ranges of one launch differ in their times, contexts and streams alone. */
+/* Ranges of one launch differ only in times, contexts and streams. */
 static struct cw_key key_of(const struct making *m, const struct cw_timeline_gpu *g, bool by_path)
 {
     const struct cw_timeline_stream *s = &m->t->streams[g->stream];

@@ -9,13 +9,13 @@
 const char *const cw_join_how_names[CW_JOIN_HOW__COUNT] = {
     "launch", "fewer", "other NVTX range", "other place", "not numbered", "other shape", "no such kernel"};
 
-/* The launches of both runs as one list: those of b behind those of a. */
+/* The launches of both runs as one list: first a's, then b's. */
 struct matching {
     const struct cw_join_run *a, *b;
     uint32_t count;
-    struct entry *entries;                           /* room for `count` */
-    uint32_t *kernel, *shape, *path, *spot, *launch; /* numbers of each: a spot is a shape at a place, a launch is that
-                                                        within NVTX ranges */
+    struct entry *entries; /* room for `count` */
+    /* [launch]: a number for each; a spot is a shape at a place, a launch is a spot within NVTX ranges */
+    uint32_t *kernel, *shape, *path, *spot, *launch;
     uint32_t kernels, shapes, paths, spots, launches;
     bool with_paths;
 };
@@ -30,9 +30,9 @@ static const struct cw_join_launch *launch_at(const struct matching *m, uint32_t
     return i < m->a->count ? &m->a->launches[i] : &m->b->launches[i - m->a->count];
 }
 
-/* ---- numbers for what is alike ---------------------------------------------------------------------------------- */
+/* ---- numbers for equal things ------------------------------------------------------------------------------------ */
 
-/* What makes two alike: a number that was given before, a text or not, and numbers of the launch. */
+/* How launches are alike: by a number given before, a text or none, and numbers of the launch. */
 struct likeness {
     uint64_t (*hash)(const struct matching *m, uint32_t i);
     int (*compare)(const struct matching *m, uint32_t i, uint32_t k);
@@ -62,8 +62,8 @@ static int by_likeness(const void *a, const void *b, void *sorting)
     return order ? order : by_number(x->index, y->index);
 }
 
-/* Numbers all launches from 0 on; returns how many numbers there are. Entries of one hash are nearly always alike;
- * where they are not, they are sorted, so that names that were made to share a hash take no longer. */
+/* Numbers all launches from 0 on; returns the count of numbers. Entries of one hash are nearly always equal. Otherwise
+ * they are sorted, so that names made to share a hash take no longer. */
 static uint32_t number(const struct matching *m, uint32_t *numbers, const struct likeness *like)
 {
     struct sorting s = {m, like};
@@ -208,11 +208,11 @@ static void free_numbers(struct matching *m)
 
 /* ---- twins ------------------------------------------------------------------------------------------------------ */
 
-/* The n-th of those that are alike in a is the n-th of b. False when out of memory. */
+/* Makes the n-th of equal launches in a the twin of the n-th in b. False when out of memory. */
 static bool find_twins(const struct matching *m, struct cw_join *join)
 {
     const uint32_t *of_b = m->launch + m->a->count;
-    /* those of b by number, and of each the next that has no twin yet */
+    /* b's launches by number, and for each number the next one without a twin */
     uint32_t *order = calloc((size_t)m->b->count + 1, sizeof *order);
     uint32_t *first = calloc((size_t)m->launches + 2, sizeof *first);
     uint32_t *next = calloc((size_t)m->launches + 1, sizeof *next);
@@ -234,7 +234,7 @@ static bool find_twins(const struct matching *m, struct cw_join *join)
     return enough;
 }
 
-/* Which numbers the other run has. */
+/* The numbers that the other run has. */
 struct seen {
     bool *kernel, *shape, *spot, *launch;
 };
@@ -248,8 +248,8 @@ static enum cw_join_how find_how(const struct matching *m, const struct seen *se
                                         : CW_JOIN_NO_KERNEL;
 }
 
-/* Those of a side: launches `first` and on of the list, which the other side's `from` to `to` are compared with. False
- * when out of memory. */
+/* Says how each launch of a side is joined: its launches begin at `first` of the list, the other side's are `from` to
+ * `to`. False when out of memory. */
 static bool tell_how(const struct matching *m, struct cw_join_side *side, uint32_t first, uint32_t count, uint32_t from,
                      uint32_t to)
 {
@@ -289,7 +289,7 @@ enum cw_status cw_join_match(struct cw_join *join, const struct cw_join_run *a, 
 {
     struct matching m = {.a = a, .b = b, .count = a->count + b->count};
     *join = (struct cw_join){0};
-    if (m.count < a->count || m.count == UINT32_MAX) /* more launches than there are numbers for */
+    if (m.count < a->count || m.count == UINT32_MAX) /* more launches than 32 bits can number */
         return cw_error_nomem(err);
     bool enough = make_side(&join->a, a->count, arena) && make_side(&join->b, b->count, arena) && number_all(&m);
     if (enough && !a->unnumbered && !b->unnumbered)
@@ -302,7 +302,7 @@ enum cw_status cw_join_match(struct cw_join *join, const struct cw_join_run *a, 
     return enough ? CW_OK : cw_error_nomem(err);
 }
 
-/* ---- what has none ---------------------------------------------------------------------------------------------- */
+/* ---- launches without a twin ------------------------------------------------------------------------------------- */
 
 static int most_first(const void *a, const void *b)
 {
@@ -314,7 +314,7 @@ enum cw_status cw_join_list_left(const struct cw_join_left **left, uint32_t *cou
                                  const struct cw_join_side *side, uint32_t launches_count, struct cw_arena *arena,
                                  struct cw_error *err)
 {
-    /* how many launches each shape has, of each how */
+    /* [shape][how]: launches */
     struct cw_join_left *all = calloc((size_t)join->shape_count * CW_JOIN_HOW__COUNT + 1, sizeof *all);
     uint32_t kept = 0;
     if (!all)

@@ -1,5 +1,5 @@
-/* The launches of both runs, as eval/join/join.h takes them. */
 #define _GNU_SOURCE
+/* The launches of both runs, as eval/join/join.h takes them. */
 #include "eval/join/joined.h"
 
 #include <inttypes.h>
@@ -21,16 +21,16 @@ static bool is_graph(const char *kernel)
     return strncmp(kernel, "graph", 5) == 0 && (!kernel[5] || strncmp(kernel + 5, " (", 2) == 0);
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------------------------------ */
 
-/* Ranks, or processes in the order in which they come, and the devices of each, from 0 on by number: the numbers of
- * processes and devices are others in each run. */
+/* A place is a rank, or a process by the order of appearance, with a device of it, counted from 0 by number: each run
+ * has other numbers of processes and devices. */
 struct place {
     uint32_t process, device, index; /* index: of the launch */
-    uint32_t number;                 /* of the process among those that have launches */
+    uint32_t number;                 /* of the process among all with launches */
 };
 
-enum { DEVICE_BITS = 6 }; /* of a place: a process has few devices */
+enum { DEVICE_BITS = 6 }; /* of a place; a process has few devices */
 
 static int in_place_order(const void *a, const void *b)
 {
@@ -45,11 +45,10 @@ static int by_index(const void *a, const void *b)
     return by_number(((const struct place *)a)->index, ((const struct place *)b)->index);
 }
 
-/* Gives each launch its place; ranks[i]: of launch i, NULL where processes go by their order. False when out of memory.
- */
+/* Gives each launch its place; ranks[i]: of launch i, NULL if processes go by their order. False when out of memory. */
 static bool number_places(struct cw_join_launch *launches, struct place *places, uint32_t count, const uint32_t *ranks)
 {
-    struct place *firsts = calloc((size_t)count + 1, sizeof *firsts); /* of each process, its first launch */
+    struct place *firsts = calloc((size_t)count + 1, sizeof *firsts); /* [process]: its first launch */
     uint32_t processes = 0, device = 0;
     if (!firsts)
         return false;
@@ -82,7 +81,7 @@ static bool read_rank(const char *text, uint32_t *rank)
     return text && cw_decimal_read_u32(text, rank);
 }
 
-/* ---- the traced run --------------------------------------------------------------------------------------------- */
+/* ---- the traced run ---------------------------------------------------------------------------------------------- */
 
 struct joining {
     struct cw_joined *joined;
@@ -93,8 +92,8 @@ struct joining {
     } * entries; /* kernels and graphs */
     struct cw_joined_launch *launches;
     struct cw_join_launch *traced, *counted;
-    const char *const *paths; /* of each path of the timeline */
-    bool graphs_counted;      /* how many kernels each graph has is known */
+    const char *const *paths; /* [path of the timeline] */
+    bool graphs_counted;      /* the number of kernels in each graph is known */
 };
 
 static const struct cw_timeline_stream *stream_of(const struct cw_timeline *t, uint32_t event)
@@ -117,7 +116,7 @@ static bool find_paths(struct joining *j)
     return j->paths;
 }
 
-/* Kernels, and graphs that the trace has as one. */
+/* Lists kernels, and graphs that the trace has as one item. */
 static bool list_events(struct joining *j, uint32_t *count)
 {
     const struct cw_timeline *t = j->joined->timeline;
@@ -158,7 +157,7 @@ static double latency_of(const struct cw_timeline *t, const struct cw_timeline_g
     return call && call->start && g->start >= call->start ? (double)(g->start - call->start) : NAN;
 }
 
-/* Launch k of those of the trace is of the entries from `i` on; returns where the next begins. */
+/* Makes launch k of the trace from the entries from `i` on; returns where the next one begins. */
 static uint32_t take_launch(struct joining *j, uint32_t k, uint32_t i, uint32_t count)
 {
     const struct cw_timeline *t = j->joined->timeline;
@@ -204,9 +203,9 @@ static bool take_traced(struct joining *j)
     return true;
 }
 
-/* ---- NVTX ranges, of a run of which user ranges were counted ---------------------------------------------------- */
+/* ---- NVTX ranges, if user ranges were counted -------------------------------------------------------------------- */
 
-/* What was launched, by the call that did it: of each thread, in the order of time, with the sum of what is before. */
+/* Launches by their call: of each thread, in the order of time, with the sum of all before. */
 struct launched {
     uint32_t thread, event;
     uint64_t time;
@@ -221,8 +220,8 @@ static int in_call_order(const void *a, const void *b)
     return order ? order : by_number(x->event, y->event);
 }
 
-/* Those of kernels, and one more that ends them; NULL when out of memory. Of a range that may have launches of other
- * threads, threads are processes. */
+/* Lists the launches of kernels, and one more as the end; NULL when out of memory. For ranges that may have launches
+ * from other threads, processes take the place of threads. */
 static struct launched *list_launched(const struct cw_timeline *t, bool pushed, uint32_t *count)
 {
     struct launched *list = malloc(((size_t)t->gpu_count + 1) * sizeof *list);
@@ -245,7 +244,7 @@ static struct launched *list_launched(const struct cw_timeline *t, bool pushed, 
     return list;
 }
 
-/* The first launch of a thread at or after a time, or what comes behind it. */
+/* The first launch of a thread at or after a time, or the entry behind its last. */
 static uint32_t find_launched(const struct launched *list, uint32_t count, uint32_t thread, uint64_t time)
 {
     struct cw_search s = {0, count};
@@ -256,7 +255,7 @@ static uint32_t find_launched(const struct launched *list, uint32_t count, uint3
     return (uint32_t)s.low;
 }
 
-/* Takes the ranges that were pushed, or the others, which a process has. False when out of memory. */
+/* Takes the pushed ranges, or the started ones, which are of a process. False when out of memory. */
 static bool take_ranges_of(struct joining *j, bool pushed)
 {
     struct cw_joined *joined = j->joined;
@@ -296,7 +295,7 @@ static bool take_ranges(struct joining *j)
     return enough;
 }
 
-/* ---- what was idle before --------------------------------------------------------------------------------------- */
+/* ---- idle times before launches ---------------------------------------------------------------------------------- */
 
 struct moment {
     uint64_t start, end;
@@ -311,7 +310,7 @@ static int in_time_order(const void *a, const void *b)
     return order ? order : by_number(x->event, y->event);
 }
 
-/* The start of the window that a time is in: what was before, nobody saw. */
+/* The start of the window around a time: nothing before it was seen. */
 static uint64_t window_start(const struct cw_timeline *t, uint64_t time, uint32_t *window)
 {
     while (*window + 1 < t->window_count && t->windows[*window + 1].start <= time)
@@ -319,7 +318,7 @@ static uint64_t window_start(const struct cw_timeline *t, uint64_t time, uint32_
     return *window < t->window_count && t->windows[*window].start <= time ? t->windows[*window].start : 0;
 }
 
-/* Of each event on a GPU: ns that nothing ran there before. NULL when out of memory. */
+/* [item on a GPU]: ns in which nothing ran on its device before it. NULL when out of memory. */
 static double *find_gaps(const struct cw_timeline *t)
 {
     struct moment *moments = malloc(((size_t)t->gpu_count + 1) * sizeof *moments);
@@ -356,7 +355,7 @@ static bool take_gaps(struct joining *j)
     return enough;
 }
 
-/* ---- the counted run -------------------------------------------------------------------------------------------- */
+/* ---- the counted run --------------------------------------------------------------------------------------------- */
 
 static bool take_counted(struct joining *j)
 {
@@ -376,7 +375,7 @@ static bool take_counted(struct joining *j)
             memset(launch->grid, 0, sizeof launch->grid);
             memset(launch->block, 0, sizeof launch->block);
         }
-        if (!*range->kernel) /* no kernel has no name */
+        if (!*range->kernel) /* every kernel has a name */
             *launch = (struct cw_join_launch){.kernel = !j->joined->of_ranges ? ""
                                                         : path                ? path
                                                                               : range->name,
@@ -385,7 +384,7 @@ static bool take_counted(struct joining *j)
     return j->counted;
 }
 
-/* Ranks count where each launch of both runs has one. */
+/* Ranks count if every launch of both runs has one. */
 static bool take_places(struct joining *j)
 {
     const struct cw_joined *joined = j->joined;
@@ -395,7 +394,7 @@ static bool take_places(struct joining *j)
     uint32_t *traced = malloc(((size_t)joined->count + 1) * sizeof *traced);
     uint32_t *counted = malloc(((size_t)joined->counted.count + 1) * sizeof *counted);
     bool good = places && traced && counted, ranked = true;
-    for (uint32_t i = 0; good && i < joined->count; i++) { /* those of a process follow one another */
+    for (uint32_t i = 0; good && i < joined->count; i++) { /* launches of a process follow one another */
         const uint32_t process = joined->launches[i].process;
         if (i && joined->launches[i - 1].process == process)
             traced[i] = traced[i - 1];
@@ -420,7 +419,7 @@ static bool take_places(struct joining *j)
     return good;
 }
 
-/* ---- whether launches can be numbered --------------------------------------------------------------------------- */
+/* ---- whether launches can be numbered ---------------------------------------------------------------------------- */
 
 static const char *why_unnumbered(const struct cw_joined *joined, bool paths)
 {
@@ -437,7 +436,7 @@ static const char *why_unnumbered(const struct cw_joined *joined, bool paths)
     for (uint32_t i = 0; i < joined->data->device_count; i++) {
         const char *filter = cw_device_attribute(&joined->data->devices[i], "filter");
         if (filter && strstr(filter, "--launch-skip"))
-            return "launches were skipped before those that were counted";
+            return "launches were skipped before the counted ones";
         if (filter && strstr(filter, "--range") && !paths)
             return "launches were counted in some NVTX ranges, which the trace does not have";
     }
@@ -469,4 +468,150 @@ enum cw_status cw_joined_make(struct cw_joined *joined, const struct cw_timeline
     if (status == CW_OK)
         status = cw_join_match(&joined->join, &joined->traced, &joined->counted, arena, err);
     return status == CW_OK ? cw_groups_measure(&joined->each, data, chip, arena, err) : status;
+}
+
+/* ---- PC samples -------------------------------------------------------------------------------------------------- */
+
+/* Launches of the trace by kernel. */
+struct kernel {
+    const char *function;
+    double ns;
+};
+
+struct sampling {
+    const struct cw_pc_row **rows; /* by function, line and reason */
+    size_t row_count;
+    struct kernel *kernels; /* by function, each once */
+    size_t kernel_count;
+    struct cw_joined_line *lines;
+    size_t line_count;
+};
+
+static int by_function(const void *a, const void *b)
+{
+    return strcmp(((const struct kernel *)a)->function, ((const struct kernel *)b)->function);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct cw_pc_row *x = *(const struct cw_pc_row *const *)a, *y = *(const struct cw_pc_row *const *)b;
+    int order = strcmp(x->at.function, y->at.function);
+    order = order ? order : strcmp(x->at.file, y->at.file);
+    order = order ? order : (x->at.line > y->at.line) - (x->at.line < y->at.line);
+    return order ? order : strcmp(x->reason, y->reason);
+}
+
+/* Sums the time of each kernel, of any shape. Sums of shapes come first, as there are fewer shapes than launches. */
+static bool sum_kernels(struct sampling *s, const struct cw_joined *j)
+{
+    const uint32_t shapes = j->join.shape_count;
+    struct kernel *of = s->kernels = calloc((size_t)shapes + 1, sizeof *of);
+    size_t count = 0, once = 0;
+    for (uint32_t i = 0; of && i < j->count; i++) {
+        of[j->join.a.shape[i]].function = j->traced.launches[i].kernel;
+        of[j->join.a.shape[i]].ns += j->launches[i].ns;
+    }
+    for (uint32_t k = 0; of && k < shapes; k++)
+        if (of[k].function)
+            of[count++] = of[k];
+    if (of)
+        qsort(of, count, sizeof *of, by_function);
+    for (size_t k = 0; of && k < count; k++) {
+        if (once && strcmp(of[once - 1].function, of[k].function) == 0)
+            of[once - 1].ns += of[k].ns;
+        else
+            of[once++] = of[k];
+    }
+    s->kernel_count = once;
+    return of;
+}
+
+/* Keeps a line among the hottest of a kernel, whose lines begin at `first`. */
+static void keep_line(struct sampling *s, size_t first, const struct cw_joined_line *line)
+{
+    size_t at = s->line_count;
+    if (!line->samples)
+        return;
+    while (at > first && s->lines[at - 1].samples < line->samples)
+        at--;
+    if (at - first == CW_JOINED_LINES)
+        return;
+    if (s->line_count - first < CW_JOINED_LINES)
+        s->line_count++;
+    memmove(&s->lines[at + 1], &s->lines[at], (s->line_count - at - 1) * sizeof *line);
+    s->lines[at] = *line;
+}
+
+/* Takes the rows of one function, `from` to `to`. */
+static void take_function(struct sampling *s, size_t from, size_t to, double ns)
+{
+    const size_t first = s->line_count;
+    const struct cw_place *at = &s->rows[from]->at;
+    struct cw_joined_line line = {.function = at->function};
+    uint64_t all = 0, reason = 0, most = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct cw_pc_row *row = s->rows[i];
+        const struct cw_pc_row *before = i > from ? s->rows[i - 1] : NULL;
+        const bool again = before && before->at.line == row->at.line && strcmp(before->at.file, row->at.file) == 0;
+        if (!again) {
+            keep_line(s, first, &line);
+            line = (struct cw_joined_line){at->function, at->name,    ns,           0, 0, 0,
+                                           row->at.file, row->reason, row->at.line, 0};
+            most = 0;
+        }
+        reason = again && strcmp(before->reason, row->reason) == 0 ? reason + row->samples : row->samples;
+        if (reason > most) {
+            most = reason;
+            line.reason = row->reason;
+        }
+        line.samples += row->samples;
+        all += row->samples;
+    }
+    keep_line(s, first, &line);
+    for (size_t k = first; k < s->line_count; k++) {
+        s->lines[k].all = all;
+        s->lines[k].rank = (uint32_t)(k - first);
+        s->lines[k].share = (double)s->lines[k].samples / (double)all;
+    }
+}
+
+static int longest_kernel_first(const void *a, const void *b)
+{
+    const struct cw_joined_line *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    const int order = strcmp(x->function, y->function);
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+enum cw_status cw_joined_samples_make(struct cw_joined_samples *out, const struct cw_joined *joined,
+                                      const struct cw_instructions *samples, struct cw_arena *arena,
+                                      struct cw_error *err)
+{
+    struct sampling s = {.rows = malloc((samples->pc_count + 1) * sizeof *s.rows),
+                         .lines = cw_arena_alloc(arena, samples->pc_count + 1, sizeof *s.lines)};
+    const bool enough = sum_kernels(&s, joined) && s.rows && s.lines;
+    *out = (struct cw_joined_samples){0};
+    for (size_t i = 0; enough && i < samples->pc_count; i++)
+        if (!cw_stall_reason_is_twin(samples->pc[i].reason)) {
+            s.rows[s.row_count++] = &samples->pc[i];
+            out->samples += samples->pc[i].samples;
+        }
+    if (enough)
+        qsort(s.rows, s.row_count, sizeof *s.rows, by_line);
+    for (size_t i = 0, end; enough && i < s.row_count; i = end) {
+        const struct kernel wanted = {.function = s.rows[i]->at.function};
+        const struct kernel *k = bsearch(&wanted, s.kernels, s.kernel_count, sizeof wanted, by_function);
+        for (end = i; end < s.row_count && strcmp(s.rows[end]->at.function, wanted.function) == 0; end++)
+            out->elsewhere += k ? 0 : s.rows[end]->samples;
+        if (k)
+            take_function(&s, i, end, k->ns);
+    }
+    if (enough)
+        qsort(s.lines, s.line_count, sizeof *s.lines, longest_kernel_first);
+    out->lines = s.lines;
+    out->count = s.line_count;
+    free(s.rows);
+    free(s.kernels);
+    return enough ? CW_OK : cw_error_nomem(err);
 }

@@ -9,23 +9,24 @@
 #include "base/shorten.h"
 #include "eval/join/joined.h"
 #include "eval/labels.h"
+#include "eval/ranges/groups.h"
 #include "eval/quantile.h"
-#include "eval/timeline/group_parts.h"
+#include "eval/timeline/groups.h"
 
 struct making {
     const struct cw_joined *joined;
     struct cw_joined_rows *rows;
     enum cw_group_by by;
-    uint32_t *key; /* of each launch: what it is grouped by, below key_count */
+    uint32_t *key; /* [launch]: the key of its row, below key_count */
     uint32_t key_count;
-    const char **paths;         /* by NVTX, unless ranges are joined: the name of what has a key */
-    uint32_t *order;            /* launches, those of a row one after another */
-    uint32_t *of_shape, *first; /* ranges by shape: those of shape s are of_shape[first[s]] to of_shape[first[s + 1]] */
-    uint32_t *turn;             /* of each shape: the range whose turn it is */
+    const char **paths;           /* [key], by NVTX unless ranges are joined: its name */
+    uint32_t *order;              /* launches, one row after another */
+    uint32_t *of_shape, *first;   /* ranges by shape: shape s has of_shape[first[s]] to of_shape[first[s + 1]] */
+    uint32_t *turn;               /* [shape]: the range whose turn it is */
     uint32_t *stand, stand_count; /* ranges that stand for launches, row by row */
     struct cw_group *items, *counted;
     struct cw_joined_row *row;
-    const uint32_t *gpu; /* of each device: of the trace, of ranges where those are joined */
+    const uint32_t *gpu; /* [device]: of the trace, or of ranges if these are joined */
     struct cw_arena *arena;
 };
 
@@ -34,7 +35,7 @@ static int by_number(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* ---- what launches are grouped by ------------------------------------------------------------------------------- */
+/* ---- keys of rows ------------------------------------------------------------------------------------------------ */
 
 /* A launch by a text. */
 struct named {
@@ -49,7 +50,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : by_number(x->launch, y->launch);
 }
 
-/* Families of kernels are made once for each shape, of which there are fewer than launches. */
+/* Makes the family once for each shape, as there are fewer shapes than launches. */
 static bool key_families(struct making *m)
 {
     const struct cw_joined *j = m->joined;
@@ -111,14 +112,14 @@ static bool key_ranks(struct making *m)
     return good;
 }
 
-/* Paths that differ in their numbers alone are one, as where a trace is shown alone; one of them alone has its name. */
+/* Paths that differ in numbers only are one row, as in a trace alone. A row with one path has its name. */
 static bool key_paths(struct making *m)
 {
     const struct cw_joined *j = m->joined;
     const uint32_t count = j->timeline->path_count;
     struct cw_label *labels = calloc((size_t)count + 1, sizeof *labels);
     char text[CW_TIMELINE_NAME_SIZE];
-    uint32_t *of = calloc((size_t)count + 1, sizeof *of); /* by key: the path that it has, or count for several */
+    uint32_t *of = calloc((size_t)count + 1, sizeof *of); /* [key]: its path, or the count of paths if it has several */
     const char *const *patterns = cw_timeline_path_texts(j->timeline, true, m->arena);
     bool good = labels && of && patterns && (m->paths = cw_arena_alloc(m->arena, (size_t)count + 1, sizeof *m->paths));
     for (uint32_t p = 0; good && p < count; p++)
@@ -139,7 +140,7 @@ static bool key_paths(struct making *m)
     return good && number;
 }
 
-/* The device of a launch, or one more than there are. */
+/* The device of a launch, or the count of devices if it has none. */
 static uint32_t device_of(const struct cw_joined *j, uint32_t i)
 {
     const uint32_t stream = j->launches[i].stream, count = j->timeline->data->device_count;
@@ -173,7 +174,7 @@ static bool make_keys(struct making *m)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-/* Sorts the launches by what they are grouped by: order[begin[k]] up to order[begin[k + 1]] have key k. */
+/* Sorts the launches by key: order[begin[k]] up to order[begin[k + 1]] have key k. */
 static uint32_t *sort_launches(struct making *m)
 {
     uint32_t *begin = calloc((size_t)m->key_count + 2, sizeof *begin);
@@ -219,7 +220,7 @@ static const char *name_row(const struct making *m, uint32_t launch)
     }
 }
 
-/* The times of a group of launches; `room` is for as many. */
+/* Sums up the times of a group of launches; `room` has space for as many. */
 static void sum_up(const struct making *m, struct cw_group *group, struct cw_joined_row *row, double *room)
 {
     const struct cw_joined_launch *launches = m->joined->launches;
@@ -253,7 +254,7 @@ static void sum_up(const struct making *m, struct cw_group *group, struct cw_joi
     group->median = cw_median(room, group->count);
 }
 
-/* CW_TIMELINE_NONE: it is not known. */
+/* CW_TIMELINE_NONE: not known */
 static uint32_t gpu_of(const struct making *m, uint32_t launch)
 {
     const struct cw_joined *j = m->joined;
@@ -276,7 +277,7 @@ static void find_places(const struct making *m, struct cw_group *group)
     }
 }
 
-/* How many shapes a row has. */
+/* Counts the shapes of a row. */
 static void count_kernels(const struct making *m, struct cw_group *group, uint32_t *seen, uint32_t stamp)
 {
     for (uint32_t i = 0; i < group->count; i++) {
@@ -294,7 +295,7 @@ static int longest_first(const void *a, const void *b, void *items)
     return x->total != y->total ? (x->total < y->total) - (x->total > y->total) : by_number(x->ranges[0], y->ranges[0]);
 }
 
-/* Puts groups and rows into the order of their time. False when out of memory. */
+/* Sorts groups and rows by their time. False when out of memory. */
 static bool sort_rows(struct making *m, struct cw_group *items, struct cw_joined_row *row, uint32_t count)
 {
     uint32_t *longest = malloc(((size_t)count + 1) * sizeof *longest);
@@ -373,7 +374,7 @@ static int in_range_order(const void *a, const void *b)
     return by_number(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* A row of one kernel and shape some of whose launches have no twin has all ranges of that. */
+/* A row of one kernel and shape has all ranges of the shape if one of its launches lacks a twin. */
 static void take_shape(struct making *m, uint32_t shape)
 {
     for (uint32_t i = m->first[shape]; i < m->first[shape + 1]; i++)
@@ -394,7 +395,7 @@ static void take_stands(struct making *m, const struct cw_group *group)
     }
 }
 
-/* How long these ranges took, and the launches of the trace that they are of. */
+/* Finds how long these ranges took, and their launches in the trace. */
 static void compare_times(const struct making *m, const struct cw_group *counted, uint32_t k)
 {
     const double *durations = m->joined->each.durations;
@@ -443,7 +444,7 @@ static bool stand_in(struct making *m)
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-/* The rows are called as the trace calls them. */
+/* Gives the rows the trace's names. */
 static void describe(struct making *m)
 {
     struct cw_groups *counted = &m->rows->counted;
@@ -469,7 +470,7 @@ enum cw_status cw_joined_rows_make(struct cw_joined_rows *rows, const struct cw_
     for (uint32_t i = 0; durations && i < joined->count; i++)
         durations[i] = joined->launches[i].ns;
     uint32_t gpus;
-    m.gpu = cw_groups_find_gpus(joined->of_ranges ? joined->data : joined->timeline->data, &gpus, arena);
+    m.gpu = cw_device_gpus(joined->of_ranges ? joined->data : joined->timeline->data, &gpus, arena);
     if (!durations || !m.gpu || !make_keys(&m) || !divide(&m, most) || !stand_in(&m))
         return cw_error_nomem(err);
     *counted = joined->each;

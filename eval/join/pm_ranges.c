@@ -54,7 +54,7 @@ static int by_device(const void *left, const void *right)
     return a->device != b->device ? order(a->device, b->device) : order(a->start, b->start);
 }
 
-/* The ranges of a process are those of each device that it uses. */
+/* The ranges of a process belong to each device that it uses. */
 static enum cw_status find_intervals(struct work *w, struct cw_error *err)
 {
     const struct cw_timeline *t = w->t;
@@ -89,7 +89,7 @@ static enum cw_status find_launches(struct work *w, struct cw_error *err)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < pm->name_count; i++)
         w->kernels[numbers[i]] = pm->names[i];
-    for (uint32_t i = 0; i < pm->launch_count; i++) { /* a device that was not sampled has none */
+    for (uint32_t i = 0; i < pm->launch_count; i++) { /* a device without samples has none */
         const struct cw_kernel_launch *l = &pm->launches[i];
         uint32_t device;
         if (cw_device_find(w->r->data->devices, w->r->data->device_count, l->device, &device))
@@ -111,7 +111,7 @@ static enum cw_status find_samples(struct work *w, struct cw_error *err)
         if (!pm->correlated[block->device])
             return cw_error_set(err, CW_ERR_USAGE,
                                 "found no reading of the clock of device %" PRIu32
-                                ", expected one: without it nobody knows which samples are in a range",
+                                ", expected one to place samples in ranges",
                                 data->devices[block->device].index);
         for (uint32_t i = block->first; i < block->first + block->count; i++)
             w->samples[i] = (struct sample){block->device, i, pm->start_ns[i], pm->end_ns[i]};
@@ -120,7 +120,7 @@ static enum cw_status find_samples(struct work *w, struct cw_error *err)
     return CW_OK;
 }
 
-/* The first sample of the device that ends behind `ns`. */
+/* The first sample of the device that ends after `ns`. */
 static size_t find_sample(const struct work *w, uint32_t device, uint64_t ns)
 {
     struct cw_search search = {0, w->r->data->pm.sample_count};
@@ -147,7 +147,7 @@ static void add_sample(const struct work *w, uint32_t row, const struct sample *
     }
 }
 
-/* The time from `start` on; `last` is the sample that was counted last, one behind it. */
+/* Adds the time from `start` on; `last` is one behind the sample counted last. */
 static void add_time(const struct work *w, uint32_t row, uint32_t device, uint64_t start, uint64_t end, size_t *last)
 {
     struct cw_pm_range *to = &w->made->items[row];
@@ -169,7 +169,7 @@ static bool is_of_same(const struct interval *a, const struct interval *b)
     return a->path == b->path && a->device == b->device;
 }
 
-/* Overlapping ranges are one. Returns where the next row begins. */
+/* Takes overlapping ranges as one. Returns where the next row begins. */
 static size_t add_row(const struct work *w, uint32_t row, size_t first)
 {
     const struct interval *list = w->intervals;
@@ -189,7 +189,7 @@ static size_t add_row(const struct work *w, uint32_t row, size_t first)
     return i;
 }
 
-/* Names of kernels of both runs are as people read them. */
+/* Kernels of both runs are compared by their readable names. */
 static enum cw_status name_kernel(const struct work *w, struct cw_pm_range *to, const struct interval *of,
                                   struct cw_error *err)
 {
@@ -223,13 +223,13 @@ static int compare_name(const void *name, const void *named)
     return strcmp(name, ((const struct named *)named)->name);
 }
 
-/* What kernels took in the trace; rows of one kernel, on several devices, have the same. */
+/* Finds the time of kernels in the trace; rows of one kernel on several devices have the same. */
 static enum cw_status add_traced(const struct work *w, struct cw_error *err)
 {
     const struct cw_timeline *t = w->t;
     const uint32_t count = w->made->count;
     struct named *rows = calloc((size_t)count + 1, sizeof *rows);
-    uint32_t *found = calloc((size_t)t->name_count + 1, sizeof *found); /* [name]: 1 + place in rows, of kernels */
+    uint32_t *found = calloc((size_t)t->name_count + 1, sizeof *found); /* [name]: 1 + a kernel's place in rows */
     for (uint32_t i = 0; rows && i < count; i++)
         rows[i] = (struct named){w->made->items[i].path, i};
     if (rows)
@@ -304,7 +304,7 @@ static int by_time(const void *left, const void *right)
     return a->range.time_ns != b->range.time_ns ? order(b->range.time_ns, a->range.time_ns) : order(a->row, b->row);
 }
 
-/* The longest first, values and all. */
+/* Sorts rows and values, the longest first. */
 static enum cw_status sort_rows(struct work *w, struct cw_error *err)
 {
     struct cw_pm_ranges *made = w->made;
@@ -333,20 +333,18 @@ static enum cw_status sort_rows(struct work *w, struct cw_error *err)
 
 static enum cw_status make(struct work *w, struct cw_error *err)
 {
-    enum cw_status status = w->of_kernels ? find_launches(w, err) : find_intervals(w, err);
-    if (status == CW_OK)
-        status = find_samples(w, err);
-    if (status == CW_OK)
-        status = make_room(w, err);
-    for (size_t i = 0, row = 0; status == CW_OK && i < w->interval_count; row++) {
+    CW_TRY(w->of_kernels ? find_launches(w, err) : find_intervals(w, err));
+    CW_TRY(find_samples(w, err));
+    CW_TRY(make_room(w, err));
+    for (size_t i = 0, row = 0; i < w->interval_count; row++) {
         const size_t next = add_row(w, (uint32_t)row, i);
         w->made->items[row].ranges = (uint32_t)(next - i);
-        status = (w->of_kernels ? name_kernel : name_row)(w, &w->made->items[row], &w->intervals[i], err);
+        CW_TRY((w->of_kernels ? name_kernel : name_row)(w, &w->made->items[row], &w->intervals[i], err));
         i = next;
     }
-    if (status == CW_OK && w->of_kernels)
-        status = add_traced(w, err);
-    return status == CW_OK ? sort_rows(w, err) : status;
+    if (w->of_kernels)
+        CW_TRY(add_traced(w, err));
+    return sort_rows(w, err);
 }
 
 static enum cw_status make_all(struct cw_pm_ranges *made, const struct cw_result *result, const struct cw_timeline *t,

@@ -3,7 +3,6 @@
 #define CW_EVAL_OUTPUT_JOINED_H
 
 #include "eval/join/joined.h"
-#include "eval/join/joined_samples.h"
 #include "eval/output/output.h"
 #include "eval/output/terminal.h"
 

@@ -35,7 +35,7 @@ static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t
     struct cw_stream *s = c->result->stream;
     if (!cw_stream_load(s, (uint32_t)i))
         return (struct cw_output_row){0};
-    const struct cw_pm_view *view = &s->samples.view;
+    const struct cw_pm_view *view = &s->samples;
     const uint32_t at = (uint32_t)i - s->first;
     c->sample = (struct sample){(uint32_t)i, view->data.devices->index, view->start_ns[at], view->end_ns[at]};
     return cw_output_row(c->result, &c->sample, i);

@@ -4,7 +4,7 @@
 
 #include "eval/output/group_columns.h"
 #include "eval/output/output.h"
-#include "eval/timeline/extra.h"
+#include "eval/timeline/memory.h"
 #include "eval/timeline/groups.h"
 #include "eval/timeline/usage.h"
 #include "json/json_tree.h"
@@ -17,10 +17,11 @@ struct cw_timeline_rows {
     uint32_t dropped;     /* groups that a filter left out */
 };
 
-/* At most `top` groups, 0: all; `keep`: the items to group, NULL: all. All lives in `arena`. CW_ERR_NOMEM alone. */
+/* At most `top` groups, 0: all; `keep`: the items to group, NULL: all; `spread` as for cw_timeline_group. All lives in
+ * `arena`. CW_ERR_NOMEM alone. */
 enum cw_status cw_timeline_rows_make(struct cw_timeline_rows *rows, const struct cw_timeline *timeline,
-                                     enum cw_timeline_by by, const struct cw_timeline_keep *keep, size_t top,
-                                     struct cw_arena *arena, struct cw_error *err);
+                                     enum cw_timeline_by by, const struct cw_timeline_keep *keep, bool spread,
+                                     size_t top, struct cw_arena *arena, struct cw_error *err);
 
 /* Facts of a trace beside its list. Lists that tell nothing new, such as the streams of a trace with one, have no rows.
  */

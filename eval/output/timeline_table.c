@@ -696,11 +696,11 @@ enum cw_status cw_timeline_rows_table(struct cw_output *output, const struct cw_
 }
 
 enum cw_status cw_timeline_rows_make(struct cw_timeline_rows *rows, const struct cw_timeline *t, enum cw_timeline_by by,
-                                     const struct cw_timeline_keep *keep, size_t top, struct cw_arena *arena,
-                                     struct cw_error *err)
+                                     const struct cw_timeline_keep *keep, bool spread, size_t top,
+                                     struct cw_arena *arena, struct cw_error *err)
 {
     *rows = (struct cw_timeline_rows){0};
-    CW_TRY(cw_timeline_group(&rows->groups, by, t, keep, arena, err));
+    CW_TRY(cw_timeline_group(&rows->groups, by, t, keep, spread, arena, err));
     rows->rows = cw_arena_alloc(arena, rows->groups.count, sizeof *rows->rows);
     if (!rows->rows)
         return cw_error_nomem(err);
@@ -733,6 +733,6 @@ enum cw_status cw_timeline_sections_make(struct cw_timeline_sections *s, const s
         CW_TRY(cw_timeline_find_extra(&s->extra, t, arena, err));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].wanted)
-            CW_TRY(cw_timeline_rows_make(lists[i].rows, t, lists[i].by, keep, top, arena, err));
+            CW_TRY(cw_timeline_rows_make(lists[i].rows, t, lists[i].by, keep, false, top, arena, err));
     return CW_OK;
 }

@@ -47,6 +47,74 @@ int cw_range_compare_kernels(const struct cw_range *a, const struct cw_range *b,
     return order;
 }
 
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
+
+typedef int compare_devices(const struct cw_counter_data *data, uint32_t a, uint32_t b);
+
+struct device_order {
+    const struct cw_counter_data *data;
+    compare_devices *compare;
+};
+
+static int in_device_order(const void *a, const void *b, void *order)
+{
+    const struct device_order *o = order;
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const int found = o->compare(o->data, i, k);
+    return found ? found : by_number(i, k);
+}
+
+/* For each device, the first one that compares equal. A device without the attribute `key` is like no other. */
+static uint32_t *find_alike(const struct cw_counter_data *data, const char *key, compare_devices *compare,
+                            struct cw_arena *arena)
+{
+    struct device_order order = {data, compare};
+    uint32_t *first = cw_arena_alloc(arena, data->device_count, sizeof *first);
+    uint32_t *keyed = cw_arena_alloc(arena, data->device_count, sizeof *keyed), count = 0;
+    if (!first || !keyed)
+        return NULL;
+    for (uint32_t i = 0; i < data->device_count; i++) {
+        first[i] = i;
+        if (cw_device_attribute(&data->devices[i], key))
+            keyed[count++] = i;
+    }
+    qsort_r(keyed, count, sizeof *keyed, in_device_order, &order);
+    for (uint32_t i = 1; i < count; i++)
+        if (compare(data, keyed[i - 1], keyed[i]) == 0)
+            first[keyed[i]] = first[keyed[i - 1]];
+    return first;
+}
+
+/* By name and facts. */
+static int compare_models(const struct cw_counter_data *data, uint32_t a, uint32_t b)
+{
+    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
+    const int order = strcmp(cw_device_attribute(x, "name"), cw_device_attribute(y, "name"));
+    return order ? order : memcmp(x->facts, y->facts, data->schema.counter_count * sizeof *x->facts);
+}
+
+uint32_t *cw_device_models(const struct cw_counter_data *data, struct cw_arena *arena)
+{
+    return find_alike(data, "name", compare_models, arena);
+}
+
+static int compare_places(const struct cw_counter_data *data, uint32_t a, uint32_t b)
+{
+    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
+    const char *host = cw_device_attribute(x, "host"), *other = cw_device_attribute(y, "host");
+    const int order = strcmp(cw_device_attribute(x, "pci"), cw_device_attribute(y, "pci"));
+    return order ? order : strcmp(host ? host : "", other ? other : "");
+}
+
+uint32_t *cw_device_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena)
+{
+    uint32_t *gpu = find_alike(data, "pci", compare_places, arena);
+    *gpu_count = 0;
+    for (uint32_t i = 0; gpu && i < data->device_count; i++)
+        *gpu_count += gpu[i] == i;
+    return gpu;
+}
+
 /* ---- numbered names --------------------------------------------------------------------------------------------- */
 
 static bool is_digit(char c)
@@ -54,7 +122,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The next character of a name, '0' for a number, and where it ends. */
+/* Takes the next character of a name, '0' for a whole number. */
 static char take(const char **name)
 {
     const char first = **name;
@@ -208,4 +276,63 @@ bool cw_folds_estimate(const struct cw_folds *folds, const struct cw_counter_dat
     const bool enough = kinds;
     free(kinds);
     return enough;
+}
+
+/* ---- user ranges within others ---------------------------------------------------------------------------------- */
+
+struct place {
+    uint32_t gpu;
+    const char *path; /* "outer/inner" */
+    size_t size;
+    uint32_t launch;
+};
+
+static int in_path_order(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->gpu != y->gpu)
+        return x->gpu < y->gpu ? -1 : 1;
+    const int order = memcmp(x->path, y->path, x->size < y->size ? x->size : y->size);
+    return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+static bool lies_within(struct place range, const struct place *places, size_t count)
+{
+    for (const char *end = strchr(range.path, '/'); end; end = strchr(end + 1, '/')) {
+        range.size = (size_t)(end - range.path);
+        if (bsearch(&range, places, count, sizeof *places, in_path_order))
+            return true;
+    }
+    return false;
+}
+
+bool cw_ranges_find_nested(const bool **nested, const struct cw_counter_data *data, const uint32_t *gpu,
+                           const bool *taken, struct cw_arena *arena)
+{
+    const uint32_t launches = cw_launch_count(data);
+    uint32_t count = 0;
+    bool *found = NULL;
+    struct place *places = NULL;
+    *nested = NULL;
+    for (uint32_t i = 0; i < launches; i++)
+        count += taken[i] && !*cw_launch(data, i)->kernel;
+    if (!count)
+        return true;
+    if (!(found = cw_arena_alloc(arena, launches, sizeof *found)) || !(places = malloc(count * sizeof *places)))
+        return false;
+    for (uint32_t i = 0, k = 0; i < launches; i++) {
+        const struct cw_range *range = cw_launch(data, i);
+        const char *path = cw_range_attribute(range, "nvtx");
+        path = path ? path : range->name;
+        if (taken[i] && !*range->kernel)
+            places[k++] = (struct place){gpu[range->device], path, strlen(path), i};
+    }
+    qsort(places, count, sizeof *places, in_path_order);
+    for (uint32_t k = 0; k < count; k++)
+        if (lies_within(places[k], places, count)) {
+            found[places[k].launch] = true;
+            *nested = found;
+        }
+    free(places);
+    return true;
 }

@@ -11,7 +11,6 @@
 #include "base/shorten.h"
 #include "eval/keys.h"
 #include "eval/quantile.h"
-#include "eval/ranges/group_nesting.h"
 
 const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range", "nvtx",
                                                      "device", "rank",   "fold",  "stream"};
@@ -19,14 +18,14 @@ const char *const cw_group_by_names[CW_BY__COUNT] = {"kernel", "family", "range"
 struct grouping {
     struct cw_groups *groups;
     const struct cw_counter_data *data;
-    uint32_t *order, count; /* ranges that are kept; those of a group follow one another */
-    uint32_t *model;        /* of each device: the first device that is alike */
-    uint32_t *gpu;          /* and the first that is the same one */
-    const char **family;    /* of each launch that is kept; NULL unless by family */
+    uint32_t *order, count; /* ranges that are kept, one group after another */
+    uint32_t *model;        /* cw_device_models */
+    uint32_t *gpu;          /* cw_device_gpus */
+    const char **family;    /* [launch]; NULL unless by family */
     struct cw_group *items;
-    uint8_t *shared; /* of each group by stream: what others with its number are of */
+    uint8_t *shared; /* [group] by stream: what tells its number from others' */
     struct cw_arena *arena;
-    struct cw_large *large; /* of ranges that repeat, which may be very many; or NULL */
+    struct cw_large *large; /* for data that repeats, whose ranges may be very many; or NULL */
 };
 
 /* ---- durations -------------------------------------------------------------------------------------------------- */
@@ -41,7 +40,7 @@ static uint32_t time_column(const struct cw_schema *schema, const struct cw_chip
     return CW_NO_COLUMN;
 }
 
-/* Measured ones, and with those that are estimated. */
+/* Keeps measured durations, and adds estimated ones beside them. */
 static bool estimate_durations(struct grouping *g, double *measured)
 {
     const uint32_t count = g->data->range_count;
@@ -63,91 +62,21 @@ static int by_number(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* By name and facts. */
-static int compare_models(const struct cw_counter_data *data, uint32_t a, uint32_t b)
-{
-    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
-    const int order = strcmp(cw_device_attribute(x, "name"), cw_device_attribute(y, "name"));
-    return order ? order : memcmp(x->facts, y->facts, data->schema.counter_count * sizeof *x->facts);
-}
-
-static int in_model_order(const void *a, const void *b, void *data)
-{
-    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const int order = compare_models(data, i, k);
-    return order ? order : by_number(i, k);
-}
-
-/* A device without a name is like no other. */
-static uint32_t *model_devices(const struct cw_counter_data *data, struct cw_arena *arena)
-{
-    uint32_t *model = cw_arena_alloc(arena, data->device_count, sizeof *model);
-    uint32_t *named = cw_arena_alloc(arena, data->device_count, sizeof *named), count = 0;
-    if (!model || !named)
-        return NULL;
-    for (uint32_t i = 0; i < data->device_count; i++) {
-        model[i] = i;
-        if (cw_device_attribute(&data->devices[i], "name"))
-            named[count++] = i;
-    }
-    qsort_r(named, count, sizeof *named, in_model_order, (void *)data);
-    for (uint32_t i = 1; i < count; i++)
-        if (compare_models(data, named[i - 1], named[i]) == 0)
-            model[named[i]] = model[named[i - 1]];
-    return model;
-}
-
 static uint32_t launch_index(const struct grouping *g, const struct cw_range *range)
 {
     return (uint32_t)(range - cw_launch(g->data, 0));
 }
 
-/* Of a launch. */
+/* The kind of a launch. */
 static uint32_t kind_of(const struct grouping *g, const struct cw_range *range)
 {
     return g->groups->folds.kinds ? g->groups->folds.kinds[launch_index(g, range)] : CW_WHOLE;
 }
 
-/* A user range that goes with others of its kind, whose names may have other numbers. */
+/* Whether it is a user range that is alike others, whose names may have other numbers. */
 static bool is_numbered(const struct grouping *g, const struct cw_range *range)
 {
     return !*range->kernel && kind_of(g, range) != CW_WHOLE;
-}
-
-static int compare_places(const struct cw_counter_data *data, uint32_t a, uint32_t b)
-{
-    const struct cw_device *x = &data->devices[a], *y = &data->devices[b];
-    const char *host = cw_device_attribute(x, "host"), *other = cw_device_attribute(y, "host");
-    const int order = strcmp(cw_device_attribute(x, "pci"), cw_device_attribute(y, "pci"));
-    return order ? order : strcmp(host ? host : "", other ? other : "");
-}
-
-static int in_place_order(const void *a, const void *b, void *data)
-{
-    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const int order = compare_places(data, i, k);
-    return order ? order : by_number(i, k);
-}
-
-uint32_t *cw_groups_find_gpus(const struct cw_counter_data *data, uint32_t *gpu_count, struct cw_arena *arena)
-{
-    uint32_t *gpu = cw_arena_alloc(arena, data->device_count, sizeof *gpu);
-    uint32_t *placed = cw_arena_alloc(arena, data->device_count, sizeof *placed), count = 0;
-    if (!gpu || !placed)
-        return NULL;
-    for (uint32_t i = 0; i < data->device_count; i++) {
-        gpu[i] = i;
-        if (cw_device_attribute(&data->devices[i], "pci"))
-            placed[count++] = i;
-    }
-    qsort_r(placed, count, sizeof *placed, in_place_order, (void *)data);
-    *gpu_count = data->device_count;
-    for (uint32_t i = 1; i < count; i++)
-        if (compare_places(data, placed[i - 1], placed[i]) == 0) {
-            gpu[placed[i]] = gpu[placed[i - 1]];
-            --*gpu_count;
-        }
-    return gpu;
 }
 
 static int by_kernel(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
@@ -164,7 +93,7 @@ static int by_family(const struct grouping *g, const struct cw_range *a, const s
     return order ? order : by_number(g->model[a->device], g->model[b->device]);
 }
 
-/* Of some launches. */
+/* Finds families of some launches. */
 static bool find_families(struct grouping *g, const uint32_t *launches, uint32_t count)
 {
     char text[CW_SHORT_SIZE];
@@ -185,7 +114,7 @@ static bool find_families(struct grouping *g, const uint32_t *launches, uint32_t
     return g->family != NULL;
 }
 
-/* Those that have none stand last. */
+/* A missing attribute comes last. */
 static int by_attribute(const char *a, const char *b, bool number)
 {
     if (!a || !b)
@@ -203,7 +132,7 @@ static int by_fold(const struct grouping *g, const struct cw_range *a, const str
     return order ? order : by_attribute(cw_range_attribute(a, "rank"), cw_range_attribute(b, "rank"), true);
 }
 
-/* Paths of what was multiplexed are alike but for their numbers. */
+/* Paths of multiplexed ranges are alike if they differ in numbers only. */
 static int by_nvtx(const struct grouping *g, const struct cw_range *a, const struct cw_range *b)
 {
     const char *x = cw_range_attribute(a, "nvtx"), *y = cw_range_attribute(b, "nvtx");
@@ -266,7 +195,7 @@ static int in_order(const void *a, const void *b, void *grouping)
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
-/* A text that all have but for the numbers in it: "step *", or as it is where they have it all alike. */
+/* The common text of all: "step *" if they differ in numbers, otherwise the text itself. */
 static const char *shared_text(const struct grouping *g, const struct cw_group *group, const char *key)
 {
     const struct cw_range *first = cw_launch_of(g->data, group->ranges[0]);
@@ -282,13 +211,12 @@ static const char *shared_text(const struct grouping *g, const struct cw_group *
 
 enum { SHARED_BY_PROCESSES = 1, SHARED_BY_CONTEXTS = 2 };
 
-/* Which groups by stream have the device and number of another one, of another process or of another context of theirs.
- */
+/* Finds groups by stream that share device and number with another one, of another process or another context. */
 static bool find_shared_streams(struct grouping *g)
 {
     const uint32_t count = g->groups->count;
     struct cw_keys keys = {0};
-    uint32_t *first = cw_arena_alloc(g->arena, 2 * (size_t)count, sizeof *first); /* by key: a group, and 1 */
+    uint32_t *first = cw_arena_alloc(g->arena, 2 * (size_t)count, sizeof *first); /* [key]: a group + 1 */
     g->shared = cw_arena_alloc(g->arena, count, sizeof *g->shared);
     bool good = first && g->shared;
     for (uint32_t k = 0; good && k < count; k++) {
@@ -359,7 +287,7 @@ static double median_of(const struct cw_group *group, const double *measured, do
     return cw_median(room, count);
 }
 
-/* `room`: for the group's durations; NULL where nobody wants the median. */
+/* `room`: for the group's durations; NULL if nobody wants the median. */
 static void sum_up(struct cw_group *group, const double *durations, const double *measured, double *room,
                    struct cw_large *large)
 {
@@ -403,7 +331,7 @@ static int in_kernel_order(const void *a, const void *b, void *grouping)
     return by_kernel(g, cw_launch(g->data, *(const uint32_t *)a), cw_launch(g->data, *(const uint32_t *)b));
 }
 
-/* Whether two launches, which are beside one another in that order, are of kernels of two names. */
+/* Whether two neighbours in that order are launches of different kernels. */
 static bool have_other_names(const struct grouping *g, uint32_t a, uint32_t b)
 {
     const struct cw_range *x = cw_launch(g->data, a), *y = cw_launch(g->data, b);
@@ -411,7 +339,7 @@ static bool have_other_names(const struct grouping *g, uint32_t a, uint32_t b)
                                                   : cw_range_compare_kernels(x, y, false) != 0;
 }
 
-/* How many kernels the launches of an order are, and in how many shapes. */
+/* Counts the kernels of sorted launches, and their shapes. */
 static void count_alike(const struct grouping *g, const uint32_t *order, uint32_t count, uint32_t *kernels,
                         uint32_t *shapes)
 {
@@ -422,7 +350,7 @@ static void count_alike(const struct grouping *g, const uint32_t *order, uint32_
     }
 }
 
-/* How many kernels all groups have together. */
+/* Counts the kernels of all groups together. */
 static bool count_all_kernels(struct grouping *g)
 {
     const uint32_t launches = cw_launch_count(g->data);
@@ -442,13 +370,14 @@ static bool count_all_kernels(struct grouping *g)
     return true;
 }
 
-/* How many kernels each group has. */
+/* Counts the kernels of each group. */
 static bool count_kernels(struct grouping *g)
 {
     const uint32_t launches = cw_launch_count(g->data);
     const bool alike = g->groups->by == CW_BY_KERNEL || g->groups->by == CW_BY_RANGE;
     uint32_t *order = cw_arena_alloc(g->arena, alike ? 0 : launches, sizeof *order);
-    uint32_t *seen = cw_arena_alloc(g->arena, alike ? 0 : launches, sizeof *seen); /* in the group of number - 1 */
+    uint32_t *seen =
+        cw_arena_alloc(g->arena, alike ? 0 : launches, sizeof *seen); /* [launch]: 1 + the last group that had it */
     for (uint32_t k = 0; order && seen && k < g->groups->count; k++) {
         struct cw_group *group = &g->items[k];
         uint32_t count = 0;
@@ -499,20 +428,20 @@ uint32_t *cw_groups_longest(const struct cw_groups *groups, struct cw_arena *are
     return order;
 }
 
-/* Whether each range of a launch is a group by itself. */
+/* Whether each range of a launch is a group of its own. */
 static bool is_alone(const struct grouping *g, const struct cw_range *launch)
 {
     return g->groups->by == CW_BY_RANGE || (g->groups->by == CW_BY_FOLD && kind_of(g, launch) == CW_WHOLE);
 }
 
-/* Whether two ranges are of different groups. */
+/* Whether two ranges are in different groups. */
 static bool differ(const struct grouping *g, uint32_t i, uint32_t k)
 {
     const struct cw_range *a = cw_launch_of(g->data, i), *b = cw_launch_of(g->data, k);
     return is_alone(g, a) || (a != b && compare(g, a, b) != 0);
 }
 
-/* The ranges in `order` fall into groups. */
+/* Cuts `order` into groups. */
 static enum cw_status divide(struct grouping *g, struct cw_error *err)
 {
     uint32_t count = 0;
@@ -531,8 +460,8 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
     return CW_OK;
 }
 
-/* User ranges within others of all ranges, or of those that are kept. Of what was multiplexed nobody knows what was
- * counted within what. False when out of memory. */
+/* Finds nested user ranges among all ranges, or among the kept ones. Multiplexed ranges are left out, as nobody knows
+ * which was within which. False when out of memory. */
 static bool find_nested(const struct grouping *g, bool all, const bool **nested)
 {
     const uint32_t count = all ? cw_launch_count(g->data) : g->count;
@@ -541,10 +470,12 @@ static bool find_nested(const struct grouping *g, bool all, const bool **nested)
         const uint32_t launch = all ? i : cw_launch_number(g->data, g->order[i]);
         taken[launch] = kind_of(g, cw_launch(g->data, launch)) == CW_WHOLE;
     }
-    return taken && cw_group_nesting_find(nested, g->data, g->gpu, taken, g->arena);
+    return taken && cw_ranges_find_nested(nested, g->data, g->gpu, taken, g->arena);
 }
 
-/* What a group adds to the time of all. */
+/* ---- times ------------------------------------------------------------------------------------------------------ */
+
+/* The time that a group adds to the total. */
 static double time_of_its_own(struct grouping *g, const struct cw_group *group, const bool *nested)
 {
     double own = group->timed ? group->total : 0;
@@ -565,7 +496,7 @@ static uint32_t largest_group(const struct grouping *g)
     return most;
 }
 
-/* false when out of memory. */
+/* False when out of memory. */
 static bool sum_up_all(struct grouping *g, double *room)
 {
     const bool *nested;
@@ -602,7 +533,7 @@ static enum cw_status finish_groups(struct grouping *g, struct cw_error *err)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* Whether launches may be millions of few kernels: each range is one, and names alone, with shapes, tell them apart. */
+/* Whether there may be millions of launches of few kernels, which names and shapes alone tell apart. */
 static bool are_kernels(const struct grouping *g)
 {
     bool alike =
@@ -612,8 +543,8 @@ static bool are_kernels(const struct grouping *g)
     return alike;
 }
 
-/* Of these *first gets one of each name (as it lies in memory), grid and block, and like[launch] which one that is.
- * Returns how many there are, or CW_NO_KEY when out of memory. */
+/* Puts one launch of each name (by its address), grid and block into `first`; like[launch] is the one like it. Returns
+ * how many there are, or CW_NO_KEY when out of memory. */
 static uint32_t find_kernels(const struct grouping *g, uint32_t *first, uint32_t *like)
 {
     struct cw_keys keys = {0};
@@ -632,13 +563,13 @@ static uint32_t find_kernels(const struct grouping *g, uint32_t *first, uint32_t
     return at == CW_NO_KEY ? CW_NO_KEY : count;
 }
 
-/* Sorts launches, which are few, and puts each range behind the others of its group. */
+/* Sorts launches, which are few, and appends each range to its group. */
 static bool order_by_launch(struct grouping *g, const bool *keep)
 {
     const uint32_t launches = cw_launch_count(g->data), ranges = g->data->range_count;
     uint32_t *sorted = cw_arena_alloc(g->arena, launches, sizeof *sorted), groups = 0;
     uint32_t *of = cw_arena_alloc(g->arena, launches, sizeof *of);
-    size_t *next = cw_arena_alloc(g->arena, (size_t)launches + 1, sizeof *next); /* where a group goes on */
+    size_t *next = cw_arena_alloc(g->arena, (size_t)launches + 1, sizeof *next); /* [group]: its end so far */
     uint32_t *like = cw_arena_alloc(g->arena, launches, sizeof *like), count = launches;
     if (!sorted || !of || !next || !like)
         return false;
@@ -651,7 +582,7 @@ static bool order_by_launch(struct grouping *g, const bool *keep)
     qsort_r(sorted, count, sizeof *sorted, in_order, g);
     for (uint32_t i = 1; i < count; i++) {
         const struct cw_range *before = cw_launch(g->data, sorted[i - 1]), *launch = cw_launch(g->data, sorted[i]);
-        /* those that are alone are last, and stay in their order */
+        /* lone launches are last, and keep their order */
         groups += !(is_alone(g, before) && is_alone(g, launch)) && compare(g, before, launch) != 0;
         of[sorted[i]] = groups;
     }
@@ -669,7 +600,7 @@ static bool order_by_launch(struct grouping *g, const bool *keep)
     return true;
 }
 
-/* Groups were sorted by their time: their means follow. */
+/* Brings the means into the order of groups, which were sorted by time. */
 static bool reorder_means(const struct grouping *g)
 {
     struct cw_groups *groups = g->groups;
@@ -679,21 +610,6 @@ static bool reorder_means(const struct grouping *g)
     return from && cw_groups_reorder(&groups->data, from);
 }
 
-/* Of a group whose ranges differ in grid or block, no launch has any. */
-static void merge_shapes(const struct grouping *g, const struct cw_group *group, struct cw_range *first)
-{
-    bool alike = true;
-    for (uint32_t i = 0; i < group->count && alike; i++, cw_large_step(g->large)) {
-        const struct cw_range *range = cw_launch_of(g->data, group->ranges[i]);
-        alike = memcmp(range->grid, first->grid, sizeof range->grid) == 0 &&
-                memcmp(range->block, first->block, sizeof range->block) == 0;
-    }
-    if (!alike) {
-        memset(first->grid, 0, sizeof first->grid);
-        memset(first->block, 0, sizeof first->block);
-    }
-}
-
 static bool take_first_launches(const struct grouping *g)
 {
     struct cw_groups *groups = g->groups;
@@ -701,7 +617,7 @@ static bool take_first_launches(const struct grouping *g)
     for (uint32_t k = 0; ranges && k < groups->count; k++)
         ranges[k] = *cw_launch_of(g->data, g->items[k].ranges[0]);
     for (uint32_t k = 0; ranges && g->data->repeats && k < groups->count; k++)
-        merge_shapes(g, &g->items[k], &ranges[k]);
+        cw_group_merge_shapes(g->data, &g->items[k], &ranges[k]);
     groups->data = *g->data;
     groups->data.directory = NULL;
     groups->data.repeats = NULL;
@@ -713,7 +629,7 @@ static bool take_first_launches(const struct grouping *g)
     return ranges;
 }
 
-/* User ranges that go together are called without the numbers of one of them. */
+/* Names alike user ranges without the number of one of them. */
 static void name_means(const struct grouping *g)
 {
     struct cw_groups *groups = g->groups;
@@ -731,7 +647,7 @@ static void add_whole(struct grouping *g, const bool *nested)
             groups->whole += groups->durations[i];
 }
 
-/* Goes over the ranges, whose groups are known. */
+/* Walks over the ranges, whose groups are known. */
 static enum cw_status measure(struct grouping *g, const struct cw_chip *chip, bool means, struct cw_error *err)
 {
     struct cw_groups *groups = g->groups;
@@ -745,14 +661,13 @@ static enum cw_status measure(struct grouping *g, const struct cw_chip *chip, bo
                                        .durations = durations,
                                        .means = means ? &groups->data : NULL};
     const bool *nested = NULL;
-    enum cw_status status = durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err);
-    if (status == CW_OK && (!estimate_durations(g, durations) || !find_nested(g, true, &nested)))
-        status = cw_error_nomem(err);
-    if (status == CW_OK)
-        add_whole(g, nested);
-    return status;
+    CW_TRY(durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err));
+    if (!estimate_durations(g, durations) || !find_nested(g, true, &nested))
+        return cw_error_nomem(err);
+    add_whole(g, nested);
+    return CW_OK;
 }
-/* The same of ranges that repeat: their times are there, and there are no counters for means. */
+/* The same for data that repeats: it has times, and no counters for means. */
 static enum cw_status take_durations(struct grouping *g, struct cw_error *err)
 {
     const bool *nested;
@@ -768,8 +683,8 @@ static enum cw_status take_durations(struct grouping *g, struct cw_error *err)
 static bool find_devices(struct grouping *g)
 {
     g->groups->range_count = g->data->range_count;
-    g->model = model_devices(g->data, g->arena);
-    g->gpu = cw_groups_find_gpus(g->data, &g->groups->gpu_count, g->arena);
+    g->model = cw_device_models(g->data, g->arena);
+    g->gpu = cw_device_gpus(g->data, &g->groups->gpu_count, g->arena);
     return g->model && g->gpu && cw_folds_make(&g->groups->folds, g->data, g->model, g->arena, NULL) == CW_OK;
 }
 
@@ -797,28 +712,23 @@ static enum cw_status make(struct cw_groups *groups, const struct cw_counter_dat
             g.order[g.count++] = i;
     if (!each && !order_by_launch(&g, keep))
         return cw_error_nomem(err);
-    enum cw_status status = divide(&g, err);
-    if (status == CW_OK)
-        status = data->repeats ? take_durations(&g, err) : measure(&g, chip, means, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(divide(&g, err));
+    CW_TRY(data->repeats ? take_durations(&g, err) : measure(&g, chip, means, err));
     for (uint32_t k = 0; k < groups->count; k++)
         g.items[k].before = k;
-    status = finish_groups(&g, err);
-    if (status == CW_OK && as_it_is) {
+    CW_TRY(finish_groups(&g, err));
+    if (as_it_is) {
         groups->data = *data;
         for (uint32_t k = 0; k < groups->count; k++)
             g.items[k].used = 1;
     }
-    if (status == CW_OK && firsts && !take_first_launches(&g))
-        status = cw_error_nomem(err);
-    if (status == CW_OK && means && !reorder_means(&g))
-        status = cw_error_nomem(err);
-    if (status == CW_OK && means)
+    if ((firsts && !take_first_launches(&g)) || (means && !reorder_means(&g)))
+        return cw_error_nomem(err);
+    if (means)
         name_means(&g);
     if (large)
         cw_large_let_go(large);
-    return status;
+    return CW_OK;
 }
 
 enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
@@ -843,64 +753,4 @@ enum cw_status cw_groups_make_times(struct cw_groups *groups, enum cw_group_by b
 {
     *groups = (struct cw_groups){.by = by, .of_times = true};
     return make(groups, data, chip, keep, arena, err);
-}
-
-static int by_index(const void *a, const void *b)
-{
-    return by_number(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
-uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range)
-{
-    uint32_t k = 0;
-    while (k + 1 < groups->count &&
-           !bsearch(&range, groups->items[k].ranges, groups->items[k].count, sizeof range, by_index))
-        k++;
-    return k;
-}
-
-struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
-{
-    enum { FEW = 20 };
-    static const double TOLD_SHARE = 0.1;
-    struct cw_short_launches found = {0};
-    double time = 0;
-    for (uint32_t k = 0; k < groups->count; k++) {
-        for (uint32_t i = 0; cw_launch_of(&groups->data, k)->kernel[0] && i < groups->items[k].count; i++) {
-            const double ns = groups->durations[groups->items[k].ranges[i]];
-            const bool is_short = ns < CW_SHORT_LAUNCH_NS;
-            found.launches += !isnan(ns);
-            found.count += is_short;
-            time += is_short ? ns : 0;
-        }
-    }
-    found.share = groups->whole > 0 ? time / groups->whole : 0;
-    found.many = found.count >= FEW && (2 * found.count >= found.launches || found.share >= TOLD_SHARE);
-    return found;
-}
-
-double cw_group_share(const struct cw_groups *groups, const struct cw_group *group)
-{
-    return groups->whole > 0 ? group->total / groups->whole : NAN;
-}
-
-double cw_group_spread(const struct cw_group *group)
-{
-    return group->mean > 0 ? group->deviation / group->mean : NAN;
-}
-
-bool cw_group_is_partly_timed(const struct cw_group *group)
-{
-    return group->timed && group->timed < group->count && !group->multiplexed;
-}
-
-bool cw_groups_are_of_launches(const struct cw_groups *groups)
-{
-    return groups->data.range_count && cw_launch_of(&groups->data, 0)->kernel[0];
-}
-
-/* Both are sums of the same times, in another order. */
-bool cw_groups_are_part(const struct cw_groups *groups)
-{
-    return groups->total < groups->whole * (1 - 1e-9);
 }

@@ -5,22 +5,13 @@
 #include <string.h>
 
 #include "eval/evaluate.h"
-#include "eval/ranges/group_parts.h"
+#include "eval/ranges/group_means.h"
 #include "eval/quantile.h"
 #include "image/range_view.h"
 
-uint32_t cw_spread_count(const struct cw_groups *groups, uint32_t group, uint32_t column)
-{
-    const struct cw_group *g = &groups->items[group];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < g->part_count; i++)
-        count += g->parts[i].mask ? 0 : g->parts[i].cells[column].taken;
-    return count;
-}
-
 /* ---- ranges, one after another ---------------------------------------------------------------------------------- */
 
-/* Of values: their mean, and the sum of the squares of what they are off it. */
+/* The mean of values, and the sum of their squared distances from it. */
 struct moments {
     double mean, squares;
     uint32_t count;
@@ -35,10 +26,10 @@ struct walk {
     struct moments *moments; /* [metric][group] */
     uint32_t *having;        /* [column][group]: ranges that have the column */
     /* of the ranges of the view: */
-    uint8_t *forms;      /* as `view` has them, but for what means leave out */
+    uint8_t *forms;      /* as `view`, without values that means leave out */
     double *values;      /* [metric][range] */
     int8_t *statuses;    /* the same */
-    size_t *begin, *end; /* which of a range's groups are looked at */
+    size_t *begin, *end; /* [range]: which of its groups is at hand */
 };
 
 static bool allocate(struct walk *w, struct cw_arena *arena)
@@ -56,7 +47,7 @@ static bool allocate(struct walk *w, struct cw_arena *arena)
            cw_group_members_make(&w->members, w->groups->items, (uint32_t)groups, w->data->range_count);
 }
 
-/* What means leave out of a range is left out here, which is another thing in each group. */
+/* Clears values of a range that the group's mean leaves out, which differ by group. */
 static void leave_out(const struct walk *w, uint32_t i, uint32_t group, uint32_t kind)
 {
     const uint32_t count = w->view.data.range_count, columns = cw_schema_columns(&w->data->schema);
@@ -65,7 +56,7 @@ static void leave_out(const struct walk *w, uint32_t i, uint32_t group, uint32_t
             w->forms[(size_t)c * count + i] = CW_FORM_NOT_COLLECTED;
 }
 
-/* The next groups of each range: all of a warm one, one of a cold one. False where there are no more. */
+/* Finds the next groups of each range: all of a warm one, one of a cold one. False after the last. */
 static bool take_groups(const struct walk *w, uint32_t first)
 {
     const uint32_t count = w->view.data.range_count;
@@ -97,7 +88,7 @@ static void add_value(struct moments *m, double value, int8_t status)
     m->squares += off * (value - m->mean);
 }
 
-/* Adds a range's columns and values to a group as often as it is there. */
+/* Adds a range's columns and values to a group, once for each time that it is there. */
 static void add_range(const struct walk *w, uint32_t i, uint32_t group)
 {
     const uint32_t count = w->view.data.range_count, columns = cw_schema_columns(&w->data->schema);
@@ -178,12 +169,12 @@ struct sharing {
     struct cw_result *result;
     const struct cw_groups *groups;
     const struct cw_counter_data *data;
-    struct cw_counter_data to; /* the groups' data with the means that a metric takes */
+    struct cw_counter_data to; /* the groups' data, with a metric's own means */
     uint32_t *columns, count;  /* of the metric */
-    bool *listed;              /* of each column */
+    bool *listed;              /* [column] */
     double *values;            /* [group] */
     int8_t *statuses;
-    uint32_t *occurrences; /* [group]; those that are not made anew have UINT32_MAX */
+    uint32_t *occurrences; /* [group]; UINT32_MAX unless its mean is made anew */
 };
 
 static void list_column(void *sharing, uint32_t column)
@@ -216,8 +207,7 @@ static bool share_metric(struct sharing *s, uint32_t metric)
     cw_eval_plan_columns(&s->result->plan, metric, list_column, s);
     for (uint32_t k = 0; k < groups; k++, any = any || changed) {
         s->occurrences[k] = UINT32_MAX;
-        if (cw_groups_merge_shared(s->groups, k, (struct cw_columns){s->columns, s->count}, &s->to, &changed,
-                                   &s->occurrences[k]) != CW_OK)
+        if (cw_groups_merge_shared(s->groups, k, s->columns, s->count, &s->to, &changed, &s->occurrences[k]) != CW_OK)
             return false;
     }
     if (any)
@@ -254,7 +244,7 @@ static bool share(struct cw_result *r, const struct cw_groups *groups, const str
                   struct cw_arena *arena)
 {
     struct sharing s = {.result = r, .groups = groups, .data = data, .to = groups->data};
-    if (groups->by == CW_BY_FOLD) /* each of one kind */
+    if (groups->by == CW_BY_FOLD) /* each group has one kind */
         return true;
     bool enough = copy_data(&s, arena);
     for (uint32_t m = 0; m < r->metric_count && enough; m++)
@@ -265,7 +255,7 @@ static bool share(struct cw_result *r, const struct cw_groups *groups, const str
 enum cw_status cw_spread_find(struct cw_result *r, const struct cw_groups *groups, const struct cw_counter_data *data,
                               struct cw_arena *arena, struct cw_error *err)
 {
-    const size_t count = (size_t)r->metric_count * groups->count; /* there are as many values */
+    const size_t count = (size_t)r->metric_count * groups->count; /* no more than there are values */
     struct walk w = {.result = r, .groups = groups, .data = data};
     r->occurrences = cw_arena_alloc(arena, count, sizeof *r->occurrences);
     r->spread = cw_arena_alloc(arena, count, sizeof *r->spread);

@@ -17,7 +17,7 @@ enum { SLOWER = CW_ADDRESS_SANITIZED ? 4 : 1, PIECE = 1 << 16 };
 
 /* ---- the child -------------------------------------------------------------------------------------------------- */
 
-/* What the process has mapped, in bytes; 0 unknown. */
+/* The bytes that the process has mapped; 0 unknown. */
 static size_t mapped(void)
 {
     unsigned long pages = 0;
@@ -46,7 +46,7 @@ static bool limit_time(uint32_t milliseconds)
     return sigprocmask(SIG_UNBLOCK, &set, NULL) == 0 && setitimer(ITIMER_PROF, &timer, NULL) == 0;
 }
 
-/* What libraries have to say of the input is of no use; what sanitizers have is. */
+/* Drops messages of libraries about the input; messages of sanitizers stay. */
 static bool be_quiet(void)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -81,7 +81,7 @@ void cw_confined_send(struct cw_writer *written, int to)
 
 /* ---- the parent ------------------------------------------------------------------------------------------------- */
 
-/* False where there is more than it may be. */
+/* False if there are more bytes than allowed. */
 static bool receive(int from, size_t most, struct cw_writer *out)
 {
     uint8_t piece[PIECE];

@@ -7,7 +7,7 @@
 
 /* ---- rows that add up ------------------------------------------------------------------------------------------- */
 
-/* Rows of equal keys become one now and then, so that a long capture needs no more room than its distinct rows. */
+/* Merges rows of equal keys now and then, so that a long capture needs room for distinct rows only. */
 struct rows {
     char *at;
     size_t count, capacity, merged, size;
@@ -202,8 +202,8 @@ static bool same_instruction(const struct cw_pc_row *a, const struct cw_pc_row *
            cw_place_compare(&a->at, &b->at) == 0;
 }
 
-/* A reason's twin counts again those of its samples in which the scheduler issued nothing: it becomes a part of the
- * reason's row. A twin whose reason was not sampled stays a row. Returns how many rows there are then. */
+/* A twin counts again the samples of its reason in which the scheduler issued nothing: it becomes a part of the
+ * reason's row. A twin without a sampled reason stays a row. Returns the count of rows. */
 static size_t join_twins(struct cw_pc_row *rows, size_t count)
 {
     size_t kept = 0, first = 0; /* row of the instruction */

@@ -1,39 +1,33 @@
-/* What a capture says of single instructions, added up over its batches and resolved to source lines. */
+/* Samples and counters of single instructions, added up over a capture's batches and resolved to source lines. */
 #ifndef CW_EVAL_SAMPLES_INSTRUCTIONS_H
 #define CW_EVAL_SAMPLES_INSTRUCTIONS_H
 
 #include "eval/samples/places.h"
 #include "image/counter_data.h"
 
-struct cw_pc_row {
-    uint32_t device, process, launch;
-    struct cw_place at;
-    const char *reason;
-    uint64_t samples;
-    uint64_t not_issued; /* those of them in which the scheduler issued nothing */
-};
-
-struct cw_sass_row {
-    uint32_t device, process;
-    struct cw_place at;
-    const char *metric, *level;
-    uint64_t instances, first; /* its values are values[first] and on, as many as there are instances */
-    uint64_t sum, min, max;    /* of them */
-    uint64_t *values;          /* the same values */
-};
-
-struct cw_pc_batch_row { /* what was handed over together */
-    uint32_t device, process, period, serialized, buffer_full;
-    uint64_t start_ns, end_ns, total, dropped, other;
-};
-
 struct cw_instructions {
     const struct cw_counter_data *data;
     const char *source; /* the capture's file name, for people */
     size_t pc_count, batch_count, sass_count, value_count, module_count;
-    const struct cw_pc_row *pc;     /* by device, process, launch, function, module, offset, reason */
-    const struct cw_sass_row *sass; /* by device, process, function, module, offset, metric, level */
-    const struct cw_pc_batch_row *batches;
+    const struct cw_pc_row {
+        uint32_t device, process, launch;
+        struct cw_place at;
+        const char *reason;
+        uint64_t samples;
+        uint64_t not_issued; /* samples in which the scheduler issued nothing */
+    } * pc;                  /* by device, process, launch, function, module, offset, reason */
+    const struct cw_sass_row {
+        uint32_t device, process;
+        struct cw_place at;
+        const char *metric, *level;
+        uint64_t instances, first; /* its values are values[first] and on, as many as there are instances */
+        uint64_t sum, min, max;    /* of them */
+        uint64_t *values;          /* the same values */
+    } * sass;                      /* by device, process, function, module, offset, metric, level */
+    const struct cw_pc_batch_row { /* handed over together */
+        uint32_t device, process, period, serialized, buffer_full;
+        uint64_t start_ns, end_ns, total, dropped, other;
+    } * batches;
     const uint64_t *values; /* of all SASS rows */
     uint64_t total, dropped, other;
     uint32_t full_buffers;
@@ -41,8 +35,8 @@ struct cw_instructions {
     struct cw_places_left left;
 };
 
-/* By function, module and offset. Functions of equal names, and reasons, metrics and levels, are one text each, and lie
- * in the order of strcmp (eval/samples/texts.h). */
+/* By function, module and offset. Equal names of functions are one text, and so are reasons, metrics and levels. Texts
+ * lie in the order of strcmp (eval/samples/texts.h). */
 int cw_place_compare(const struct cw_place *a, const struct cw_place *b);
 
 /* Everything lives in `arena`. */

@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "base/search.h"
 
-/* Functions of a module lie in sections of their own that all start at 0. For the line tables to tell them apart, each
- * section gets a base of its own, and the relocations of the tables are applied with it. */
+/* Each function of a module lies in a section of its own that starts at 0. To tell them apart in the line tables, each
+ * section gets its own base, and the tables are relocated by it. */
 enum { BASE_SHIFT = 40 };
 static const uint32_t relocation_64 = 2; /* the address of a symbol, in 8 bytes */
 
@@ -70,7 +70,7 @@ static int compare_functions(const void *left, const void *right)
     return a == b ? 0 : strcmp(a, b);
 }
 
-/* A text of the image: any number of symbols may share one, so it is not copied. NULL for one that is elsewhere. */
+/* A text of the image, not copied, since any number of symbols may share one. NULL if it lies elsewhere. */
 static const char *text_at(const struct image *m, size_t section, size_t offset)
 {
     const char *text = elf_strptr(m->elf, section, offset), *bytes = (const char *)m->bytes;
@@ -100,7 +100,7 @@ static bool read_functions(struct image *m)
 
 /* ---- relocation ------------------------------------------------------------------------------------------------- */
 
-/* Where the bytes of the line table lie in the image; false where they do not. */
+/* Where the line table lies in the image; false if it does not. */
 static bool place_table(const struct image *m, const char *name, GElf_Shdr *header)
 {
     return find_section(m->elf, name, header) && header->sh_type == SHT_PROGBITS && header->sh_offset <= m->size &&
@@ -128,7 +128,7 @@ static void relocate(struct image *m)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
 
-/* Room for `more` items behind `count`; NULL, with the list as it was, when out of memory. */
+/* Room for `more` items behind `count`; NULL when out of memory, and the list is as before. */
 static void *make_room(struct image *m, void *list, size_t count, size_t more, size_t size, size_t *room)
 {
     size_t wanted = count + more > 2 * *room ? count + more : 2 * *room;
@@ -140,7 +140,7 @@ static void *make_room(struct image *m, void *list, size_t count, size_t more, s
     return grown;
 }
 
-/* The number that all modules' files have of a unit's; `own` holds it, once it was needed. */
+/* The number of a unit's file among all modules' files; `own` keeps it after the first use. */
 static bool number_file(struct image *m, Dwarf_Files *files, size_t index, uint32_t *own)
 {
     struct cw_lines *out = m->lines;
@@ -194,7 +194,7 @@ static int compare_rows(const void *left, const void *right)
     return order ? order : (a->order > b->order) - (a->order < b->order);
 }
 
-/* A list in memory of the arena instead of its own. */
+/* Moves a list into memory of the arena. */
 static void *keep(struct image *m, void *list, size_t count, size_t size)
 {
     void *own = cw_arena_alloc(m->arena, count, size);
@@ -214,7 +214,7 @@ static void keep_rows(struct image *m)
         qsort(l->rows, l->row_count, sizeof *l->rows, compare_rows);
 }
 
-/* libdw's own would say so and end the process in the ordinary way. */
+/* In place of libdw's own, which prints a message and exits as usual. */
 static void __attribute__((noreturn)) end_without_memory(void)
 {
     _exit(CW_ERR_NOMEM);
@@ -241,7 +241,7 @@ static void read_tables(struct image *m)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* No compiler of device code makes compressed sections, and they may be of any size. */
+/* No compiler of device code compresses sections, which may be of any size. */
 static bool has_compressed(Elf *elf)
 {
     GElf_Shdr header;
@@ -250,7 +250,7 @@ static bool has_compressed(Elf *elf)
         return false;
     for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
         bool known = gelf_getshdr(section, &header) != NULL;
-        if (known && (header.sh_flags & SHF_COMPRESSED)) /* before a name: the names may be in it */
+        if (known && (header.sh_flags & SHF_COMPRESSED)) /* before reading a name, as the names may be in it */
             return true;
     }
     for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
@@ -273,7 +273,7 @@ static enum cw_status read_image(struct image *m)
     if (!read_functions(m))
         return m->nomem ? CW_ERR_NOMEM : CW_OK;
     relocate(m);
-    elf_end(m->elf); /* what it has read by now is from before the relocation */
+    elf_end(m->elf); /* drops data read before the relocation */
     m->elf = elf_memory((char *)m->bytes, m->size);
     if (m->elf)
         read_tables(m);

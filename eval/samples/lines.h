@@ -1,5 +1,5 @@
-/* Where instructions come from: the line tables of CUDA modules (ELF images with DWARF, as nvcc -lineinfo makes them).
- * Modules come from files and are not trusted. */
+/* Source lines of instructions, from the line tables of CUDA modules (ELF images with DWARF, as nvcc -lineinfo makes
+ * them). Modules come from files and are not trusted. */
 #ifndef CW_EVAL_SAMPLES_LINES_H
 #define CW_EVAL_SAMPLES_LINES_H
 
@@ -8,9 +8,9 @@
 
 struct cw_lines;
 
-/* Reads the line tables of a module. One that has none, or that makes no sense, yields NULL, which knows no line.
- * CW_ERR_UNSUPPORTED where they are compressed, CW_ERR_NOMEM. The library that reads them has no bounds: what is not
- * trusted is for eval/samples/confined.h. It ends the process with CW_ERR_NOMEM where it finds no memory itself. */
+/* Reads the line tables of a module. A module without tables, or with senseless ones, yields NULL, which knows no line.
+ * CW_ERR_UNSUPPORTED if they are compressed, CW_ERR_NOMEM. The library that reads them has no bounds: read untrusted
+ * modules by eval/samples/confined.h. Ends the process with CW_ERR_NOMEM if the library finds no memory. */
 enum cw_status cw_lines_read(const struct cw_lines **lines, const void *code, size_t size, struct cw_arena *arena);
 
 struct cw_line {
@@ -20,7 +20,7 @@ struct cw_line {
 };
 uint32_t cw_lines_file_count(const struct cw_lines *lines);
 
-/* The instruction at `pc` bytes from the start of a function; false where its line is not known. */
+/* The instruction at `pc` bytes from the start of a function; false if its line is not known. */
 bool cw_lines_find(const struct cw_lines *lines, const char *function, uint64_t pc, struct cw_line *found);
 
 #endif

@@ -10,7 +10,7 @@
 #include "eval/samples/lines.h"
 #include "eval/samples/texts.h"
 
-/* A child that ends before its work does is followed by another for what is left, so many times. */
+/* If a child ends before its work does, another takes the rest, at most so many times. */
 enum { MOST_CHILDREN = 4, MEMORY_AT_LEAST = 64 << 20, MEMORY_FACTOR = 64, TIME_AT_LEAST = 500, BYTES_A_MS = 10000 };
 
 static struct cw_confines confines_for(size_t input)
@@ -19,13 +19,13 @@ static struct cw_confines confines_for(size_t input)
     return (struct cw_confines){MEMORY_AT_LEAST + MEMORY_FACTOR * input, ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX};
 }
 
-/* Pieces of work, one after another: a child sends an answer to each, of which those that it gave before it ended are
- * taken. */
+/* Pieces of work, one after another. A child answers each; the answers before its end count. */
 struct work {
-    size_t count, done, bytes;                                              /* bytes: of the input */
-    uint32_t *left;                                                         /* counts those that were not done */
-    cw_confined_work *send;                                                 /* all from `done` on */
-    bool (*take)(void *work, struct cw_reader *in, struct cw_arena *arena); /* false where the next is not all there */
+    size_t count, done, bytes; /* bytes: of the input */
+    uint32_t *left;            /* counts pieces that were left out */
+    cw_confined_work *send;    /* all pieces from `done` on */
+    bool (*take)(void *work, struct cw_reader *in,
+                 struct cw_arena *arena); /* false unless the next answer is complete */
 };
 
 static enum cw_status do_confined(struct work *w, struct cw_arena *arena)
@@ -42,7 +42,7 @@ static enum cw_status do_confined(struct work *w, struct cw_arena *arena)
             w->done++;
         status = in.status == CW_ERR_NOMEM ? CW_ERR_NOMEM : sent.status;
         cw_writer_free(&sent);
-        *w->left += w->done < w->count; /* the one that it ended at */
+        *w->left += w->done < w->count; /* the piece at which it ended */
         w->done += w->done < w->count;
     }
     *w->left += (uint32_t)(w->count - w->done);
@@ -58,7 +58,7 @@ struct names {
     const char **mangled, **readable;
 };
 
-/* Readable names are longer than mangled ones, within reason. */
+/* Readable names are longer than mangled ones, up to a limit. */
 static bool fits(const char *readable, const char *mangled)
 {
     size_t length = strlen(readable);
@@ -109,7 +109,7 @@ static bool is_mangled(const char *name)
     return strncmp(name, "_Z", 2) == 0;
 }
 
-/* Rows repeat names: each function's is made short once. Places of a function follow one another. */
+/* Rows repeat names: shortens each function's once. Places of a function follow one another. */
 static bool elide_names(struct cw_place **places, size_t count, struct cw_arena *arena)
 {
     for (size_t i = 0; i < count; i++) {
@@ -171,8 +171,8 @@ struct groups {
     struct group *items;
 };
 
-/* For each place its line, 0 where none is known, and else the number of its file, from 0; where that is one more than
- * were sent, the file's name. */
+/* Sends the line of each place, 0 unknown, and the number of its file, from 0. The first use of a number sends the
+ * file's name, too. */
 static void write_lines(const struct group *g, const struct cw_lines *lines, uint32_t *numbers, struct cw_writer *out)
 {
     uint32_t sent = 0;
@@ -251,7 +251,7 @@ static int by_module(const void *left, const void *right)
     return (half(a->module) > half(b->module)) - (half(a->module) < half(b->module));
 }
 
-/* Of those with the same number the first of the file, which lies before the others. */
+/* Among modules with the same number, the first of the file counts, which lies before the others. */
 static int by_number(const void *left, const void *right)
 {
     const struct cw_module *a = *(const struct cw_module *const *)left, *b = *(const struct cw_module *const *)right;

@@ -30,7 +30,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* "..", which would lead out of the folder. */
+/* "..", which could lead out of the folder. */
 static bool leads_up(const char *path)
 {
     for (const char *at = strstr(path, ".."); at; at = strstr(at + 1, ".."))
@@ -52,7 +52,7 @@ static char *find_text(const struct cw_source *source, const char *name)
     return text;
 }
 
-/* Where each line begins. */
+/* Finds where each line begins. */
 static bool note_lines(struct cw_source_file *file)
 {
     uint32_t count = 1;

@@ -31,7 +31,7 @@ static int by_content(const void *left, const void *right)
     return strcmp(a->from, b->from);
 }
 
-/* Each address once. */
+/* Keeps each address once. */
 static void drop_repeats(struct cw_texts *t)
 {
     size_t kept = 0;
@@ -41,7 +41,7 @@ static void drop_repeats(struct cw_texts *t)
     t->count = kept;
 }
 
-/* The content of each once, one behind the other. */
+/* Copies each text once, one after another. */
 static bool copy(struct cw_texts *t, struct cw_arena *arena)
 {
     size_t size = 1;

@@ -1,5 +1,5 @@
-/* Texts that occur many times: equal ones become one, in memory that has them in the order of strcmp, so that to
- * compare two is to compare where they are. */
+/* One copy for all equal texts. The copies lie in the order of strcmp, so that comparing two addresses compares their
+ * texts. */
 #ifndef CW_EVAL_SAMPLES_TEXTS_H
 #define CW_EVAL_SAMPLES_TEXTS_H
 
@@ -14,15 +14,15 @@ struct cw_texts {
     bool nomem;
 };
 
-/* Notes a text, which must live until the others are ordered. */
+/* Notes a text, which must live until cw_texts_order. */
 void cw_texts_note(struct cw_texts *texts, const char *text);
-/* Orders those that were noted, in memory of `arena`. False when out of memory. */
+/* Copies and orders the noted texts, in memory of `arena`. False when out of memory. */
 bool cw_texts_order(struct cw_texts *texts, struct cw_arena *arena);
-/* The one that stands for a text that was noted, by its address. */
+/* The copy of a noted text, by the text's address. */
 const char *cw_texts_one(const struct cw_texts *texts, const char *text);
 void cw_texts_free(struct cw_texts *texts);
 
-/* As strcmp, of texts that cw_texts_one returned. */
+/* As strcmp, of two results of cw_texts_one. */
 static inline int cw_text_compare(const char *a, const char *b)
 {
     return (a > b) - (a < b);

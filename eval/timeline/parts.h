@@ -1,4 +1,4 @@
-/* What the files that make a timeline share (eval/timeline/timeline.h). */
+/* Shared by the files that make a timeline (eval/timeline/timeline.h). */
 #ifndef CW_EVAL_TIMELINE_PARTS_H
 #define CW_EVAL_TIMELINE_PARTS_H
 
@@ -17,7 +17,7 @@ struct cw_timeline_work {
     struct cw_keys shapes;   /* process, id */
     struct cw_keys paths;    /* parent, domain, name */
     struct cw_keys accounts; /* process, name of the kind */
-    /* By lane in the order in which they came: its place in order, and how many items it has. */
+    /* By lane as first seen: its final place, and the count of its items. */
     const uint32_t *stream_rank, *thread_rank;
     struct cw_timeline_counts {
         uint32_t *items;
@@ -37,19 +37,15 @@ static inline struct cw_timeline_list *cw_timeline_lane(const struct cw_timeline
 
 /* Joins the texts of all processes. */
 enum cw_status cw_timeline_join_names(struct cw_timeline_work *w);
-/* Finds names for people: of kernels and calls. */
+/* Finds names of kernels and calls for people. */
 enum cw_status cw_timeline_show_names(struct cw_timeline_work *w);
-/* Finds what names of processes and streams need. */
+/* Finds the marks that tell processes and streams of one number or name apart. */
 enum cw_status cw_timeline_tell_apart(struct cw_timeline_work *w);
-/* Makes room for all rows, finds streams and threads, and counts the items of each; takes what is in no lane. */
-enum cw_status cw_timeline_find_lanes(struct cw_timeline_work *w, size_t file_size);
 /* Brings streams and threads into order, with room for the items of each, and names them. */
 enum cw_status cw_timeline_sort_lanes(struct cw_timeline_work *w);
-/* Reads the items of lanes, each of which has them in the order of the file. */
-enum cw_status cw_timeline_read_items(struct cw_timeline_work *w);
 /* Brings the items of each lane into order. */
 enum cw_status cw_timeline_sort_items(struct cw_timeline_work *w);
-/* Finds what launched what, then the paths of ranges and calls, of what is in order. */
+/* Finds the call behind each item, then the paths of ranges and calls. The items are in order. */
 enum cw_status cw_timeline_find_calls(struct cw_timeline_work *w);
 enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w);
 /* Finds how long the texts of paths are, and may be. */

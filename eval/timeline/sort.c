@@ -1,4 +1,4 @@
-/* Lanes of a timeline, and what is in each, in order. */
+/* Brings the lanes of a timeline, and the items of each, into order. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "eval/order.h"
 #include "eval/timeline/parts.h"
 
-/* What all items of lanes begin with. */
+/* The begin of every item in a lane. */
 struct item {
     uint64_t start, end;
     uint32_t lane;
@@ -28,11 +28,10 @@ static bool is_after(const void *left, const void *right)
     return a->start != b->start ? a->start > b->start : a->end < b->end;
 }
 
-/* ---- items of a lane ----------------------------------------------------------------------------------------------
- */
+/* ---- items of a lane ------------------------------------------------------------------------------------------ */
 
-/* A lane's items are runs in order, one for each block that had some, and blocks of several kinds are of one time: so a
- * run goes between the last items before it. What lies further back is left to a sort of indices. */
+/* A lane's items are ordered runs, one for each of its blocks. Blocks of several kinds overlap in time, so a run is
+ * merged with the last items before it. A run that goes further back is left to a sort of indices. */
 enum { BACK = 1 << 16, STEPS = 8, STEPS_FREE = 1 << 20 };
 
 struct lane {
@@ -48,7 +47,7 @@ static char *item_at(const struct lane *l, size_t index)
     return l->items + l->size * index;
 }
 
-/* Behind which of the items before `end`, which are in order, an item goes. */
+/* The place of an item among the ordered items before `end`. */
 static uint32_t find_place(const struct lane *l, uint32_t end, const void *item)
 {
     const uint32_t back = end < BACK ? end : BACK;
@@ -58,7 +57,7 @@ static uint32_t find_place(const struct lane *l, uint32_t end, const void *item)
     return (uint32_t)s.low;
 }
 
-/* Those from `place` to `run` and those from there to `end` become one run. The shorter of both makes room. */
+/* Merges two runs, `place` to `run` and `run` to `end`. The shorter one is moved out first. */
 static void merge_forward(struct lane *l, uint32_t place, uint32_t run, uint32_t end)
 {
     const char *a = l->behind, *a_end = a + l->size * (run - place);
@@ -93,7 +92,7 @@ static void merge_run(struct lane *l, uint32_t place, uint32_t run, uint32_t end
         merge_forward(l, place, run, end);
 }
 
-/* False where a run goes further back, or where this takes too long: then some is still to be sorted. */
+/* False if a run goes further back, or if this takes too long: then some items are still out of order. */
 static bool merge_runs(struct lane *l)
 {
     const uint64_t most = STEPS * (uint64_t)l->count + STEPS_FREE;
@@ -164,7 +163,7 @@ static int by_thread(const void *left, const void *right, void *threads)
     return process ? process : compare(a->thread, b->thread);
 }
 
-/* Sorts lanes; returns the rank of each as it was, NULL when out of memory. */
+/* Sorts lanes; returns the new place of each, NULL when out of memory. */
 static uint32_t *rank_lanes(void *lanes, size_t size, uint32_t count,
                             int (*order_of)(const void *, const void *, void *), struct cw_arena *arena)
 {
@@ -210,12 +209,12 @@ static uint32_t *sort_threads(struct cw_timeline_work *w)
     return t->threads ? rank_lanes(t->threads, sizeof *t->threads, t->thread_count, by_thread, w->arena) : NULL;
 }
 
-/* ---- names, and streams that are waited for --------------------------------------------------------------------- */
+/* ---- names, and the streams of waits ----------------------------------------------------------------------------- */
 
 struct naming {
     struct cw_timeline_work *w;
     struct cw_keys by_context; /* process, context, stream */
-    uint32_t *streams;         /* by that */
+    uint32_t *streams;         /* [key of by_context] */
     const uint32_t *thread_rank;
 };
 
@@ -281,7 +280,7 @@ static enum cw_status name_lanes(struct cw_timeline_work *w, const uint32_t *thr
     return status;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- windows, lanes and items ------------------------------------------------------------------------------------ */
 
 static int by_start(const void *left, const void *right)
 {
@@ -304,7 +303,7 @@ uint32_t cw_timeline_join_windows(struct cw_timeline_window *windows, uint32_t c
     return kept;
 }
 
-/* Lanes get the places of their items, of which they have none yet. */
+/* Gives lanes the places of their items, which come later. */
 static uint32_t place_lanes(const struct cw_timeline_work *w, enum cw_timeline_laned laned)
 {
     struct cw_timeline *t = w->t;

@@ -1,12 +1,12 @@
-/* A trace as everybody reads it: what ran on the GPUs, by stream, and what the program did, by thread, each in the
- * order of time and joined to each other. Made of rows that are read block by block (image/trace_data.h).
+/* A trace for all readers: GPU work by stream and program activity by thread, each in the order of time and joined to
+ * each other. Made of rows that are read block by block (image/trace_data.h).
  *
- * What happened at no known time is counted and has no place here. Kinds of rows that are few, or that only one reader
- * wants, such as "memory" and "environment", are read from the blocks again (cw_timeline_each).
+ * Rows without a known time are counted, and are not here. Few readers want kinds such as "memory" and "environment":
+ * they read these blocks again (cw_timeline_each).
  *
- * Times are ns since 1970. A list that a lane has (`first`, `count`) is ordered by start, the longer first where two
- * start at once. Lists of many items are in files (base/large.h): who goes through one calls cw_timeline_step for each
- * item, and 10^8 events take less than 1 GB of memory. */
+ * Times are ns since 1970. The list of a lane (`first`, `count`) is ordered by start, the longer item first where two
+ * start at once. Long lists are in files (base/large.h): call cw_timeline_step for each item, and 10^8 events take less
+ * than 1 GB of memory. */
 #ifndef CW_EVAL_TIMELINE_TIMELINE_H
 #define CW_EVAL_TIMELINE_TIMELINE_H
 
@@ -15,33 +15,17 @@
 #include "image/counter_data.h"
 #include "image/trace_data.h"
 
-/* No index. */
-#define CW_TIMELINE_NONE UINT32_MAX
+#define CW_TIMELINE_NONE UINT32_MAX /* no index */
 
-/* A text of one process or several. Names are in the order of strcmp; 0 is "". */
-struct cw_timeline_name {
-    const char *text;  /* as the file has it */
-    const char *shown; /* a kernel's as people read it; a call's without its version: cudaLaunchKernel */
-};
-
-/* What launches of a kernel have in common. */
-struct cw_timeline_shape {
-    uint32_t process, name;
-    uint64_t id;
-    uint32_t grid[3], block[3], cluster[3]; /* 0 unknown, here and below */
-    uint32_t registers;
-    uint64_t static_shared, dynamic_shared, local_per_thread;
-};
-
-struct cw_timeline_list { /* of items of one lane */
+struct cw_timeline_list { /* the items of one lane */
     uint32_t first, count;
 };
 
-/* A stream, with what ran in it. By device, process, context and stream. */
+/* A stream and its items. By device, process, context and stream. */
 struct cw_timeline_stream {
     uint32_t process, device; /* device: index into the file's, or CW_NO_TRACE_DEVICE */
     uint64_t context, stream;
-    uint32_t name;                   /* that the program gave it, 0 none */
+    uint32_t name;                   /* given by the program, 0 none */
     bool shares_number, shares_name; /* with another stream of the process and device */
     struct cw_timeline_list gpu;
 };
@@ -54,43 +38,43 @@ struct cw_timeline_thread {
     struct cw_timeline_list calls, ranges, marks;
 };
 
-/* What ran on a GPU: a kernel, copy, memset or graph_launch (a whole graph). */
+/* Work of a GPU: a kernel, copy, memset or graph_launch (a whole graph). */
 struct cw_timeline_gpu {
     uint64_t start, end;
     uint32_t stream;      /* index into streams */
     uint32_t correlation; /* CW_TIMELINE_NONE unknown */
     uint64_t bytes;       /* of copies and memsets; CW_TRACE_UNKNOWN unknown */
     uint32_t name;        /* of a kernel; a copy's direction, a memset's kind of memory */
-    uint32_t call;        /* that launched it, index into calls, or CW_TIMELINE_NONE */
+    uint32_t call;        /* its launch, index into calls, or CW_TIMELINE_NONE */
     uint32_t path;        /* the NVTX ranges around that call (cw_timeline_own_path); 0 none, or not known */
     uint32_t shape;       /* of a kernel, index into shapes, or CW_TIMELINE_NONE */
     uint32_t from, to;    /* of a copy: kinds of memory, names */
-    uint32_t block;       /* where its row is: of which block of the trace */
+    uint32_t block;       /* of the trace, which has its row */
     uint16_t row;
     uint8_t kind;                        /* enum cw_trace_kind */
     bool in_graph : 1, other_thread : 1; /* other_thread: path is of another thread than the call's */
 };
 
-enum { CW_TIMELINE_NOT_READY = 600 }; /* a result: the answer to a question whether something is done, no failure */
+enum { CW_TIMELINE_NOT_READY = 600 }; /* a result, but no failure: the answer of a query */
 
-/* A call of the driver or the runtime, or one that the driver makes itself (internal_launch). */
+/* A call of the driver or the runtime, or one by the driver itself (internal_launch). */
 struct cw_timeline_call {
     uint64_t start, end;
     uint32_t thread, correlation;
     uint32_t name, result; /* 0: success */
     uint32_t path;         /* the NVTX ranges around it */
-    uint32_t launched;     /* how much on the GPU is from it */
+    uint32_t launched;     /* how many items on the GPU are from it */
     uint32_t block;
     uint16_t row;
     uint8_t kind;
     bool other_thread; /* path is of another thread */
 };
 
-/* What kept the program waiting: a synchronization, an overhead or a jit. By start. */
+/* A time in which the program waited: a synchronization, an overhead or a jit. By start. */
 struct cw_timeline_wait {
     uint64_t start, end;
     uint32_t process, correlation;
-    uint32_t type, call;                    /* type: a name; call: that did it, or CW_TIMELINE_NONE */
+    uint32_t type, call;                    /* type: a name; call: its call, or CW_TIMELINE_NONE */
     uint32_t thread;                        /* or CW_TIMELINE_NONE */
     uint32_t stream;                        /* index into streams, or CW_TIMELINE_NONE */
     uint64_t context, stream_number, event; /* CW_TRACE_UNKNOWN: not known */
@@ -99,43 +83,21 @@ struct cw_timeline_wait {
     uint8_t kind;
 };
 
-/* An NVTX range. One that was still open has the end of the trace. */
+/* An NVTX range. One still open at the end of the trace ends there. */
 struct cw_timeline_range {
     uint64_t start, end;
     uint32_t thread, domain, name; /* domain: a name, 0 the default one */
-    uint32_t path;                 /* what was open when it began, and itself */
+    uint32_t path;                 /* the ranges open at its begin, and itself */
     uint32_t color;                /* 0xAARRGGBB, 0 none */
     uint32_t block;
     uint16_t row;
-    bool pushed, open; /* pushed: it is of its thread alone; started: of the whole process */
+    bool pushed, open; /* pushed: of its thread alone; otherwise started, of the whole process */
 };
 
 struct cw_timeline_mark {
-    uint64_t start, end; /* both its time */
+    uint64_t start, end; /* equal */
     uint32_t thread, domain, name, color, block;
     uint16_t row;
-};
-
-/* NVTX ranges one in another, as they were opened: "outer/inner", each "domain@name" where it is of a domain. This is
- * the attribute `nvtx` of ranges that are captured at the same place.
- *
- * A call from a thread that has pushed none which are open has the path of the only thread of its process that has,
- * if one alone has: PyTorch's backward pass launches from a thread of its own. Captured ranges know nothing of that. */
-struct cw_timeline_path {
-    uint32_t parent, domain, name, depth; /* path 0 has no name */
-};
-
-/* A name that paths have. */
-struct cw_timeline_part {
-    const char *pattern; /* with stars for its numbers; NULL: no path has it */
-    struct cw_text_sum sum, pattern_sum;
-};
-
-/* The books of a kind: CW_TRACE_UNKNOWN where there is none. */
-struct cw_timeline_account {
-    uint32_t process;
-    const char *kind, *note;
-    uint64_t launched, recorded, dropped, untimed;
 };
 
 struct cw_timeline_window {
@@ -145,34 +107,61 @@ struct cw_timeline_window {
 struct cw_timeline {
     const struct cw_trace *trace;
     const struct cw_counter_data *data;
-    struct cw_large *large; /* the lists of items, and others that are as long */
-    uint64_t start, end; /* of all that has a time; 0 where nothing has */
+    struct cw_large *large; /* has the lists of items, and other lists of their length */
+    uint64_t start, end;    /* of all rows with a time; 0 without any */
     uint32_t name_count, shape_count, stream_count, thread_count, path_count, account_count, window_count;
     uint32_t gpu_count, call_count, wait_count, range_count, mark_count;
-    struct cw_timeline_name *names;
-    struct cw_timeline_shape *shapes;
+    /* A text of one process or several, in the order of strcmp; 0 is "". */
+    struct cw_timeline_name {
+        const char *text;  /* as the file has it */
+        const char *shown; /* a kernel's for people; a call's without its version: cudaLaunchKernel */
+    } * names;
+    /* Properties common to launches of a kernel; 0 unknown. */
+    struct cw_timeline_shape {
+        uint32_t process, name;
+        uint64_t id;
+        uint32_t grid[3], block[3], cluster[3];
+        uint32_t registers;
+        uint64_t static_shared, dynamic_shared, local_per_thread;
+    } * shapes;
     struct cw_timeline_stream *streams;
     struct cw_timeline_thread *threads;
-    struct cw_timeline_path *paths;
-    const struct cw_timeline_part *parts; /* by name */
-    size_t path_size;                     /* bytes of a path's text at most, its NUL included */
-    struct cw_timeline_account *accounts; /* the last of each process and kind */
-    struct cw_timeline_window *windows;   /* in which the program was traced, in order, apart; none: all the time */
+    /* Nested NVTX ranges: "outer/inner", each "domain@name" where it is of a domain. Ranges that were captured at the
+     * same place have this text as their attribute `nvtx`. Path 0 has no name.
+     *
+     * A call from a thread without an open pushed range has the path of the one thread of its process that has such
+     * ranges, and none if several have: PyTorch's backward pass launches from a thread of its own. Captured ranges do
+     * without that. */
+    struct cw_timeline_path {
+        uint32_t parent, domain, name, depth;
+    } * paths;
+    const struct cw_timeline_part { /* [name] of paths */
+        const char *pattern;        /* with stars for its numbers; NULL: in no path */
+        struct cw_text_sum sum, pattern_sum;
+    } * parts;
+    size_t path_size; /* most bytes of a path's text, its NUL included */
+    /* The books of a process and kind, as of its last row: CW_TRACE_UNKNOWN without any. */
+    struct cw_timeline_account {
+        uint32_t process;
+        const char *kind, *note;
+        uint64_t launched, recorded, dropped, untimed;
+    } * accounts;
+    struct cw_timeline_window *windows; /* the times that were traced, in order, apart; none: all the time */
     struct cw_timeline_gpu *gpu;
     struct cw_timeline_call *calls;
     struct cw_timeline_wait *waits;
     struct cw_timeline_range *ranges;
     struct cw_timeline_mark *marks;
-    uint64_t rows[CW_TRACE_KIND__COUNT], untimed[CW_TRACE_KIND__COUNT]; /* untimed: of those that should have times */
-    uint32_t unnamed;                 /* kernels whose readable names take too much memory or time: they stay mangled */
-    uint64_t unfollowed;              /* NVTX ranges that are too deep for paths */
-    const char *const *process_marks; /* [process]: follows its number where others have that and the rank: " on node1",
-                                         " on node1 #2"; else "" */
+    uint64_t rows[CW_TRACE_KIND__COUNT], untimed[CW_TRACE_KIND__COUNT]; /* untimed: rows that should have a time */
+    uint32_t unnamed;    /* kernels that stay mangled, as their readable names take too much memory or time */
+    uint64_t unfollowed; /* NVTX ranges that are too deep for paths */
+    const char *const *process_marks;  /* [process]: follows a number that others have with the same rank: " on node1",
+                                          " on node1 #2"; else "" */
     const uint32_t *const *text_names; /* [process][text]: its name */
-    bool *cut; /* [process]: what came last is lost, as it was killed, or as the file lacks its end */
+    bool *cut; /* [process]: its last rows are lost, as it was killed or the file lacks its end */
 };
 
-/* Between two items of a long list. */
+/* Call it between two items of a long list. */
 static inline void cw_timeline_step(const struct cw_timeline *timeline)
 {
     cw_large_step(timeline->large);
@@ -184,20 +173,20 @@ static inline uint32_t cw_timeline_own_path(const struct cw_timeline_gpu *gpu)
     return gpu->other_thread ? 0 : gpu->path;
 }
 
-/* Reads all blocks. What it refers to must stay. CW_ERR_INPUT also where there is more in the blocks than a file of its
- * size may hold. To be freed in any case. */
+/* Reads all blocks. `trace` and `data` must stay. CW_ERR_INPUT also if the blocks have more rows than a file of this
+ * size may have. Free the timeline in any case. */
 enum cw_status cw_timeline_load(struct cw_timeline *timeline, const struct cw_trace *trace,
                                 const struct cw_counter_data *data, size_t file_size, struct cw_arena *arena,
                                 struct cw_error *err);
 void cw_timeline_free(struct cw_timeline *timeline);
 
-/* The windows that were asked for, where none has opened: then nothing was traced. NULL otherwise. */
+/* The windows that the user asked for, if none has opened, so that nothing was traced; NULL otherwise. */
 const char *cw_timeline_unopened(const struct cw_timeline *timeline);
 
-/* Fills in when each process has its first and its last row with a time; 0 and 0 where it has none. */
+/* Fills in the times of each process's first and last row, [process]; 0 and 0 without a row that has a time. */
 void cw_timeline_spans(const struct cw_timeline *timeline, struct cw_timeline_window *spans);
 
-/* Brings windows into order, joins those that touch, and returns how many are left. */
+/* Brings windows into order, joins windows that touch, and returns how many remain. */
 uint32_t cw_timeline_join_windows(struct cw_timeline_window *windows, uint32_t count);
 
 /* Reads the blocks of a kind, in their order, as long as `take` returns CW_OK. */
@@ -211,11 +200,18 @@ uint32_t cw_timeline_name(const struct cw_timeline *timeline, uint32_t process, 
 /* An attribute of a process ("rank"), or NULL. */
 const char *cw_timeline_attribute(const struct cw_timeline *timeline, uint32_t process, const char *key);
 
-/* "outer/inner", elided where it is longer than path_size (base/elide.h): that is all of CW_TIMELINE_NAME_SIZE, unless
- * the texts of all paths were much longer than the file. Needs no memory. Returns `text`. */
+/* The text of a path, "outer/inner". One longer than path_size is elided (base/elide.h): path_size is
+ * CW_TIMELINE_NAME_SIZE, unless the texts of all paths are much longer than the file. Needs no memory. Returns `text`.
+ */
 enum { CW_TIMELINE_NAME_SIZE = CW_ELIDED_SIZE };
 const char *cw_timeline_path_text(const struct cw_timeline *timeline, uint32_t path, char text[CW_TIMELINE_NAME_SIZE]);
-/* The same of every path; with `patterns` there are stars for numbers. NULL when out of memory. */
+/* The same with stars for the numbers of mixed paths, [path]. */
+const char *cw_timeline_path_pattern(const struct cw_timeline *timeline, uint32_t path, const bool *mixed,
+                                     char text[CW_TIMELINE_NAME_SIZE]);
+/* These numbers: "3/12". Returns `text`. */
+const char *cw_timeline_path_numbers(const struct cw_timeline *timeline, uint32_t path, const bool *mixed,
+                                     char text[CW_TIMELINE_NAME_SIZE]);
+/* The texts of all paths; `patterns`: with stars for all numbers. NULL when out of memory. */
 const char *const *cw_timeline_path_texts(const struct cw_timeline *timeline, bool patterns, struct cw_arena *arena);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "eval/output/output.h"
 #include "eval/ranges/explain.h"
+#include "eval/ranges/spread.h"
 #include "metricdb/chip_load.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/no_child.h"

@@ -52,15 +52,16 @@ static void check_formula(const struct cw_chip *chip, uint32_t index)
 {
     const struct cw_formula *f = &chip->formulas->items[index];
     const struct cw_metric m = {.type = CW_FORMULA, .base = index};
-    static struct cw_formula_slot slots[CW_EXPR_STACK_MAX + CW_FORMULA_PARTS_MAX];
+    /* a value and a byte of status for each range of a block */
+    static double slots[(CW_EXPR_STACK_MAX + CW_FORMULA_PARTS_MAX) * (CW_EVAL_BLOCK + CW_EVAL_BLOCK / sizeof(double))];
     double value;
     int8_t status;
     for (uint32_t p = 0, first = 0; p < f->part_count; first = f->parts[p++].end)
         check_steps(f->steps + first, f->parts[p].end - first, f->metric_count, p);
     CW_FUZZ_CHECK(f->parts[f->part_count - 1].end == f->step_count && f->parts[f->part_count - 1].formula == index);
     CW_FUZZ_CHECK(cw_formulas_find(chip, f->name) == index);
-    CW_FUZZ_CHECK(cw_formula_depth(f) <= sizeof slots / sizeof *slots);
-    cw_formula_run(f, slots, 1, operand, (void *)(uintptr_t)f, &value, &status);
+    CW_FUZZ_CHECK(cw_formula_slots(f) <= sizeof slots);
+    cw_formula_run(f, (struct cw_formula_slot *)slots, 1, operand, (void *)(uintptr_t)f, &value, &status);
     CW_FUZZ_CHECK(status >= 0 && status < CW_VALUE_STATUS_COUNT);
     cw_metric_needs(&(struct cw_needs){.chip = chip, .add = check_needed, .context = (void *)(uintptr_t)chip}, &m,
                     NULL);

@@ -320,7 +320,7 @@ static void put_trace(const struct job *j)
     struct cw_timeline_sections sections;
     struct cw_output output = {.data = t->data, .source = "fuzz"};
     struct cw_error err = CW_ERROR_INIT;
-    CW_FUZZ_CHECK(cw_timeline_rows_make(&rows, t, by < CW_TIMELINE_BY__COUNT ? by : 0, NULL, 0, j->arena, &err) ==
+    CW_FUZZ_CHECK(cw_timeline_rows_make(&rows, t, by < CW_TIMELINE_BY__COUNT ? by : 0, NULL, true, 0, j->arena, &err) ==
                   CW_OK);
     if (by < CW_TIMELINE_BY__COUNT)
         CW_FUZZ_CHECK(cw_timeline_rows_table(&output, &rows, j->arena, &err) == CW_OK);

@@ -120,7 +120,7 @@ Test(eval_advice, what_the_launch_alone_tells)
 {
     long_enough();
     cr_expect(gain_of("when: sm__missing.sum > 0, gain: 1, uncounted: 0.4") == 0.4 * 17 / 20);
-    cr_expect_str_eq(finding(0, 0)->doubt, "told by the launch alone");
+    cr_expect_str_eq(finding(0, 0)->doubt, "by the launch alone");
     cr_expect(finding(0, 0)->confidence == CW_CONFIDENCE_LOW && advice.unchecked_count == 0);
     cr_expect(gain_of("when: 1, gain: sm__missing.sum, uncounted: 0.4") > 0);
     cr_expect(gain_of("when: 1, gain: 1, bound: sm__missing.sum, uncounted: 0.4") > 0);

@@ -2,7 +2,7 @@
 #include "tests/unit/eval_sample.h"
 
 #include "eval/compare/gate.h"
-#include "eval/compare/prior.h"
+#include "eval/compare/statistics.h"
 #include "eval/quantile.h"
 #include "eval/status.h"
 

@@ -134,8 +134,8 @@ Test(pm_ranges, times_of_the_gpu_alone_are_refused)
     struct cw_timeline_range ranges[] = {{.start = 10, .end = 20, .path = OF_A}};
     correlated[1] = false;
     cr_expect_eq(make(ranges, 1), CW_ERR_USAGE);
-    cr_expect_str_eq(err.message, "found no reading of the clock of device 3, expected one: without it nobody knows "
-                                  "which samples are in a range");
+    cr_expect_str_eq(err.message, "found no reading of the clock of device 3, expected one to place samples in "
+                                  "ranges");
 }
 
 /* A launch names its device by number; that of the second device is not its index. */

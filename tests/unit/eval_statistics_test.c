@@ -1,10 +1,10 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "eval/compare/student.h"
+#include "eval/compare/statistics.h"
 
 /* Percentage points as tables of Student's t have them (Abramowitz and Stegun, table 26.10). */
-Test(eval_student, quantiles_of_tables)
+Test(eval_statistics, quantiles_of_tables)
 {
     static const struct {
         unsigned freedom;
@@ -17,7 +17,7 @@ Test(eval_student, quantiles_of_tables)
                   rows[i].freedom, rows[i].tail, cw_student_quantile(rows[i].freedom, rows[i].tail));
 }
 
-Test(eval_student, tails_are_those_of_quantiles)
+Test(eval_statistics, tails_are_those_of_quantiles)
 {
     for (unsigned freedom = 1; freedom <= 40; freedom++)
         for (double tail = 0.4; tail > 1e-8; tail /= 7)
@@ -25,7 +25,7 @@ Test(eval_student, tails_are_those_of_quantiles)
     cr_expect(cw_student_tail(0, 5) == 0.5);
 }
 
-Test(eval_student, nothing_is_known_of_one_value)
+Test(eval_statistics, nothing_is_known_of_one_value)
 {
     cr_expect(isinf(cw_student_quantile(0, 0.01)));
     cr_expect(cw_student_tail(100, 0) == 0.5);

@@ -1,12 +1,49 @@
-#include "eval/compare/prior.h"
+#define _GNU_SOURCE
+#include "eval/compare/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "eval/quantile.h"
 
-/* Derivatives of the logarithm of the gamma function: the first and the second, by their asymptotic series, to which
- * x is raised (Abramowitz and Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.12). */
+/* ---- Student's t ------------------------------------------------------------------------------------------------- */
+
+enum { MOST_FREEDOM = 300, HALVINGS = 200 };
+
+double cw_student_tail(double t, unsigned freedom)
+{
+    freedom = freedom < MOST_FREEDOM ? freedom : MOST_FREEDOM;
+    if (!freedom)
+        return 0.5;
+    const double angle = atan(t / sqrt(freedom)), c2 = cos(angle) * cos(angle);
+    const unsigned odd = freedom % 2;
+    double term = odd ? cos(angle) : 1, sum = 0;
+    for (unsigned k = odd; k + 2 <= freedom; k += 2) { /* odd: cos, 2/3 cos^3, ...; even: 1, 1/2 cos^2, ... */
+        sum += term;
+        term *= c2 * (k + 1) / (k + 2);
+    }
+    const double within = odd ? 2 / M_PI * (angle + sin(angle) * sum) : sin(angle) * sum;
+    return (1 - within) / 2;
+}
+
+double cw_student_quantile(unsigned freedom, double tail)
+{
+    double low = 0, high = 1;
+    if (!freedom)
+        return INFINITY;
+    while (cw_student_tail(high, freedom) > tail && high < 1e12)
+        high *= 2;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        *(cw_student_tail(middle, freedom) > tail ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* ---- a prior for variances --------------------------------------------------------------------------------------- */
+
+/* The first and the second derivative of the logarithm of the gamma function, by their asymptotic series. The recursion
+ * raises x until these hold (Abramowitz and Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.12). */
 static double digamma(double x)
 {
     double sum = 0;
@@ -28,9 +65,9 @@ static double trigamma(double x)
 /* trigamma falls from infinity to 0. */
 static double inverse_trigamma(double value)
 {
-    enum { HALVINGS = 100 };
+    enum { STEPS = 100 };
     double low = 1e-6, high = 1e6;
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < STEPS; i++) {
         const double middle = sqrt(low * high);
         *(trigamma(middle) > value ? &low : &high) = middle;
     }

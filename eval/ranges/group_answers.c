@@ -1,0 +1,66 @@
+/* Answers about groups that are made. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "eval/ranges/groups.h"
+
+static int by_index(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range)
+{
+    uint32_t k = 0;
+    while (k + 1 < groups->count &&
+           !bsearch(&range, groups->items[k].ranges, groups->items[k].count, sizeof range, by_index))
+        k++;
+    return k;
+}
+
+struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups)
+{
+    enum { FEW = 20 };
+    static const double TOLD_SHARE = 0.1;
+    struct cw_short_launches found = {0};
+    double time = 0;
+    for (uint32_t k = 0; k < groups->count; k++) {
+        for (uint32_t i = 0; cw_launch_of(&groups->data, k)->kernel[0] && i < groups->items[k].count; i++) {
+            const double ns = groups->durations[groups->items[k].ranges[i]];
+            const bool is_short = ns < CW_SHORT_LAUNCH_NS;
+            found.launches += !isnan(ns);
+            found.count += is_short;
+            time += is_short ? ns : 0;
+        }
+    }
+    found.share = groups->whole > 0 ? time / groups->whole : 0;
+    found.many = found.count >= FEW && (2 * found.count >= found.launches || found.share >= TOLD_SHARE);
+    return found;
+}
+
+double cw_group_share(const struct cw_groups *groups, const struct cw_group *group)
+{
+    return groups->whole > 0 ? group->total / groups->whole : NAN;
+}
+
+double cw_group_spread(const struct cw_group *group)
+{
+    return group->mean > 0 ? group->deviation / group->mean : NAN;
+}
+
+bool cw_group_is_partly_timed(const struct cw_group *group)
+{
+    return group->timed && group->timed < group->count && !group->multiplexed;
+}
+
+bool cw_groups_are_of_launches(const struct cw_groups *groups)
+{
+    return groups->data.range_count && cw_launch_of(&groups->data, 0)->kernel[0];
+}
+
+/* Both are sums of the same times, in another order. */
+bool cw_groups_are_part(const struct cw_groups *groups)
+{
+    return groups->total < groups->whole * (1 - 1e-9);
+}
