@@ -66,7 +66,7 @@ enum cw_status cw_pc_end(struct cw_collector *out, const struct cw_program *prog
 }
 
 enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_program *program, uint64_t samples,
-                             bool full, enum cw_status status, int *exit_status, struct cw_error *err)
+                             const char *hindrance, enum cw_status status, int *exit_status, struct cw_error *err)
 {
     const char *name = o->capture.argv[0];
     status = cw_program_verdict(program, name, o->capture.output, status, exit_status, err);
@@ -80,12 +80,8 @@ enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_prog
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel on a GPU that was asked for", name);
     if (o->sass)
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel, so nothing was captured", name);
-    if (full)
-        return cw_error_set(
-            err, CW_ERR_DEVICE,
-            "no sample of %s was kept: the hardware's buffer was full each time it was read; expected a "
-            "larger --period or --buffer",
-            name);
+    if (hindrance)
+        return cw_error_set(err, CW_ERR_DEVICE, "no sample of %s was kept: %s", name, hindrance);
     if (chosen)
         return cw_error_set(err, CW_ERR_APP,
                             "%s launched nothing of what was asked for, or no kernel of it long enough for a sample",

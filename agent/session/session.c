@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,17 +215,31 @@ static bool is_wanted(const struct cw_session *s, const struct cw_process *p, ui
                           cw_filter_device(s->filter, device));
 }
 
-/* Whether the GPU is taken by another process that is being collected. */
-static bool is_taken(const struct cw_session *s, const struct cw_process *p, const struct cw_device *device)
+/* Binds a socket to an abstract name. The kernel releases the name when an agent ends in any way. */
+int cw_session_reserve(const char *pci)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX}; /* a zero first byte makes the name abstract */
+    const int size = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "counterworks-gpu-%s", pci);
+    const int fd = size < (int)sizeof name.sun_path - 1 ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0)
+        return CW_UNRESERVED;
+    if (bind(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size)) == 0)
+        return fd;
+    const bool taken = errno == EADDRINUSE;
+    close(fd);
+    return taken ? CW_RESERVED : CW_UNRESERVED;
+}
+
+/* Whether the process may be collected on the GPU, which is then reserved for it. */
+static bool reserve(struct cw_process *p, const struct cw_device *device)
 {
     const char *pci = cw_device_attribute(device, "pci");
-    for (uint32_t i = 0; pci && i < s->process_count; i++)
-        for (uint32_t k = 0; k < s->processes[i].device_count && &s->processes[i] != p; k++) {
-            const char *other = cw_device_attribute(&s->processes[i].devices[k], "pci");
-            if (other && strcmp(other, pci) == 0)
-                return true;
-        }
-    return false;
+    if (!pci || cw_process_device(p, device->index) || p->reserved_count == CW_MOST_DEVICES)
+        return true;
+    const int fd = cw_session_reserve(pci);
+    if (fd >= 0)
+        p->reserved[p->reserved_count++] = fd;
+    return fd != CW_RESERVED;
 }
 
 /* Reads a HELLO into `arena`. */
@@ -273,7 +288,7 @@ static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, str
     if (status != CW_OK)
         return status;
     const char *chip = cw_device_attribute(&device, "chip");
-    bool wanted = is_wanted(s, &from, device.index), away = wanted && s->alone && is_taken(s, p, &device);
+    bool wanted = is_wanted(s, &from, device.index), away = wanted && s->alone && !reserve(p, &device);
     *refused = !wanted || away;
     s->turned_away += away && !p->turned_away;
     p->turned_away |= away;
@@ -425,6 +440,8 @@ static void forget(struct cw_session *s, uint32_t index)
     s->held -= p->message.capacity;
     cw_message_drop(&p->message);
     close(p->fd);
+    for (uint32_t i = 0; i < p->reserved_count; i++)
+        close(p->reserved[i]);
     cw_arena_destroy(p->arena);
     *p = s->processes[--s->process_count];
 }

@@ -253,13 +253,23 @@ static void tell_losses(const struct capture *c)
         cw_text_print(stderr, "capture-agent: %u kernels were launched and not counted, such as %s%s\n", c->uncounted,
                       c->uncounted_kernel ? c->uncounted_kernel : "?",
                       c->until_graph ? "" : ": CUPTI counts those that are loaded at a context's first launch");
-    if (c->session.turned_away)
+    if (c->session.turned_away && c->samples)
         fprintf(stderr,
                 "capture-agent: %u process%s not sampled beside another on the same GPU: --mode serialized samples "
                 "all\n",
                 c->session.turned_away, c->session.turned_away == 1 ? " was" : "es were");
     if (c->code_lost)
         fprintf(stderr, "capture-agent: the program loads more code than is held; some samples will have no lines\n");
+}
+
+/* Why there may be no sample. */
+static const char *hindrance(const struct capture *c)
+{
+    if (c->full_buffers)
+        return "the hardware's buffer was full each time it was read; expected a larger --period or --buffer";
+    if (c->session.turned_away)
+        return "another process on its GPU is sampled; expected one at a time, or --mode serialized";
+    return NULL;
 }
 
 static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
@@ -276,7 +286,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
                          err));
     s->chip = chip;
     s->filter = &c->filter;
-    /* CUPTI sometimes fails to deliver samples if it samples a GPU for two processes continuously. */
+    /* If CUPTI samples a GPU for two processes continuously, it fails in the second (999), or crashes the program. */
     s->alone = !c->options->sass && c->options->mode == CW_PC_CONTINUOUS;
     s->take = take;
     s->take_steady = take_steady;
@@ -293,8 +303,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     tell_losses(c);
     c->out.clocks = &c->clocks;
     enum cw_status status = cw_pc_end(&c->out, &s->program, &s->trouble, err);
-    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, c->full_buffers > 0, status, exit_status,
-                         err);
+    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, hindrance(c), status, exit_status, err);
 }
 
 enum cw_status cw_cupti_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
