@@ -1,6 +1,6 @@
 /* The library that CUDA loads into the profiled program (CUDA_INJECTION64_PATH).
  *
- * It introduces each device to capture-agent, learns what to collect, and passes events on to the mode for that. A
+ * It introduces each device to capture-agent, which answers with the mode, and passes events on to this mode. A
  * failure here ends the capture, never the program. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -118,7 +118,7 @@ static bool put_hello(struct cw_writer *out, CUdevice device)
     return ok;
 }
 
-/* What counts launches makes them take longer, some more than others. */
+/* Counting makes launches take longer, some more than others. */
 static void tell_timed(void)
 {
     if (self->timed)
@@ -217,7 +217,7 @@ static void take_answer(CUcontext context, const struct answer *answer)
     self->installed = self->installed || atexit(at_exit) == 0;
 }
 
-/* Introduces a device; the first answer says what to collect. Loads libraries before it takes the lock. The context is
+/* Introduces a device; the first answer sets the mode. Loads libraries before it takes the lock. The context is
  * NULL if only the device is known. */
 static void introduce(CUcontext context, CUdevice device)
 {
@@ -249,7 +249,7 @@ static void context_created(CUcontext context)
 
 /* ---- events in the program -------------------------------------------------------------------------------------- */
 
-/* What the gate did, which it may do before a launch and behind a call. */
+/* Tells the mode of a change of the gate, which may come before a launch and behind a call. */
 static void follow_gate(const struct cw_inject_mode *mode, enum cw_gate_event event)
 {
     if (event == CW_GATE_TURNS && mode->gate_turned)

@@ -1,6 +1,6 @@
-/* All that the library keeps in its process, a part for each of its modules, whose header says what is in it. A module
- * knows its own part, by a pointer (cw_idle, cw_pc), and those of the layers below. What a child that was forked
- * begins anew is in one place as well: `forked` in entry.c. */
+/* The library's whole state in its process: one part for each module, described in the module's header. A module knows
+ * its own part, by a pointer (cw_idle, cw_pc), and the parts of the layers below. `forked` in entry.c resets the state
+ * in a forked child. */
 #ifndef CW_INJECT_STATE_H
 #define CW_INJECT_STATE_H
 
@@ -89,19 +89,19 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
 #undef X
     struct { /* of entry.c */
         pthread_mutex_t one_at_a_time;
-        bool begun;            /* CUPTI's profiler */
-        bool installed;        /* what is to happen at exit */
-        atomic_bool late;      /* it was collected until the program's end: launches behind that are told of */
-        atomic_bool abandoned; /* what was armed when the capture ended has been stopped */
+        bool begun;            /* CUPTI's profiler is initialised */
+        bool installed;        /* the exit handler is installed */
+        atomic_bool late;      /* collected until the program's end: a message reports later launches */
+        atomic_bool abandoned; /* the capture has ended, and its running collections were stopped */
         bool subscribed;
-        uint64_t timed;             /* how often the program took a time while it was measured */
-        atomic_bool attached;       /* the agent has come to the program */
-        atomic_bool exits;          /* CUPTI takes itself down: an agent that leaves has nothing more to do there */
-        bool forked;                /* this is a child of a captured process, which has no part in the capture */
-        _Atomic bool told;          /* that it is */
-        atomic_bool told_otherwise; /* that some launches are left out */
-        _Atomic uint32_t callbacks; /* of an attached agent's capture, that are under way */
-        _Atomic bool leaving;       /* CUPTI is to be left, at the end of a call */
+        uint64_t timed;             /* number of times between events that the program took while it was measured */
+        atomic_bool attached;       /* the agent attached to the running program */
+        atomic_bool exits;          /* the program exits, and CUPTI ends itself: a leaving agent does nothing more */
+        bool forked;                /* this is a forked child of a captured process, without a capture */
+        _Atomic bool told;          /* the message about the forked child was printed */
+        atomic_bool told_otherwise; /* the message about launches left out was printed */
+        _Atomic uint32_t callbacks; /* running callbacks of an attached agent's capture */
+        _Atomic bool leaving;       /* the library leaves CUPTI at the end of the next call */
         _Atomic bool left;
     } entry;
 };

@@ -1,4 +1,4 @@
-/* Devices of a file that tell of the periods of launches (steady_report.h). Their attributes are filled in as more
+/* Devices of a file whose attributes report the periods of launches (steady_report.h). The file is updated as more
  * periods come. */
 #ifndef CW_AGENT_STEADY_DEVICES_H
 #define CW_AGENT_STEADY_DEVICES_H
@@ -12,15 +12,15 @@ struct cw_steady_devices {
     struct cw_steady_device {
         struct cw_device device;
         struct cw_steady_texts texts;
-        uint64_t at; /* where it stands in the file */
+        uint64_t at; /* offset in the file */
     } items[CW_MOST_FILE_DEVICES];
 };
 
-/* Writes a device with the attributes of a report, or NULL before there is one. Copies all but its facts. */
+/* Writes a device with the attributes of a report, NULL if there is none yet. Copies the device except its facts. */
 enum cw_status cw_steady_devices_add(struct cw_steady_devices *devices, struct cw_collector *collector,
                                      const struct cw_device *device, const struct cw_steady_report *report,
                                      struct cw_arena *arena, struct cw_error *err);
-/* Writes the one of this number again; nothing where the file has none. */
+/* Updates the device of this number; does nothing if the file does not have it. */
 enum cw_status cw_steady_devices_tell(struct cw_steady_devices *devices, struct cw_collector *collector,
                                       uint32_t number, const struct cw_steady_report *report, struct cw_error *err);
 

@@ -22,7 +22,7 @@ struct cw_process { /* the connection of a profiled process */
     bool turned_away;              /* rejected from a GPU that another process is collected on */
     int reserved[CW_MOST_DEVICES]; /* descriptors of cw_session_reserve, for an `alone` session */
     uint32_t pid, device_count, reserved_count;
-    bool reported; /* it has told of its steady state: */
+    bool reported; /* there is a report on its steady state: */
     struct cw_steady_report steady;
     const char *program;       /* its name; NULL before its first HELLO */
     struct cw_device *devices; /* devices of its HELLOs, room for CW_MOST_DEVICES; without facts */
@@ -33,15 +33,15 @@ struct cw_session {
     /* set by the caller before cw_session_start: */
     const char *chip;               /* required chip of every device */
     const struct cw_filter *filter; /* selects processes and devices; NULL: all */
-    bool alone; /* of the processes of this node's agents that use a GPU at the same time, collect only the first */
-    struct cw_writer setup; /* the SETUP message, the same for every process */
+    bool alone;                     /* collect one process of a GPU at a time, among all agents of the node */
+    struct cw_writer setup;         /* the SETUP message, the same for every process */
     /* Takes a message that is neither HELLO nor FAIL. An error ends the capture of that process. */
     enum cw_status (*take)(void *user, const struct cw_process *process, enum cw_message_type type,
                            struct cw_reader *in, struct cw_error *err);
-    /* Takes what a process has found of its steady state, as `steady` says by now; NULL: it is told in the end alone.
-     */
+    /* Takes the latest report of a process on its steady state, process->steady; NULL: ignore all but the last, which
+     * is printed. */
     enum cw_status (*take_steady)(void *user, const struct cw_process *process, struct cw_error *err);
-    void (*look)(void *user); /* now and then, at least as often as `look_ms`, or 50 where that is 0; may be NULL */
+    void (*look)(void *user); /* called at least every `look_ms`, 50 if that is 0; may be NULL */
     uint32_t look_ms;
     void *user;
     bool may_be_cut;             /* a process that ends within a message is no error: the caller counts its losses */

@@ -33,7 +33,7 @@ struct capture {
     struct held_module *modules;
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
-    struct cw_steady_devices steady; /* those that say what was found of periods */
+    struct cw_steady_devices steady; /* devices with a report on periods */
     uint64_t samples;
     uint32_t full_buffers, uncounted; /* uncounted: number of kernels */
     const char *uncounted_kernel;     /* an example */
@@ -119,7 +119,7 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
 static enum cw_status take_steady(void *user, const struct cw_process *p, struct cw_error *err)
 {
     struct capture *c = user;
-    struct cw_file_devices seen = c->devices; /* one that has no samples yet is written with the first */
+    struct cw_file_devices seen = c->devices; /* a device without samples is written with its first one */
     const struct cw_device *known = cw_process_device(p, p->steady.device);
     uint32_t number;
     bool is_new;
@@ -128,8 +128,8 @@ static enum cw_status take_steady(void *user, const struct cw_process *p, struct
     return cw_steady_devices_tell(&c->steady, &c->out, number, &p->steady, err);
 }
 
-/* What a batch is about, before it: its device, and the modules of its records, of each of which an instruction is the
- * first member. */
+/* Writes a batch's device and modules before the batch. The first member of each record is a struct cw_instruction,
+ * which names the module. */
 static enum cw_status introduce(struct capture *c, const struct cw_process *p, uint32_t *device,
                                 const struct cw_uncounted *uncounted, const void *records, size_t size, uint32_t count,
                                 struct cw_error *err)

@@ -8,10 +8,10 @@
 struct cw_launches {
     bool started;
     struct cw_filter_options options;
-    struct cw_filter filter; /* of the ranges or launches that a WINDOW is wanted of, where the options have any */
-    bool by_launch;          /* of launches */
-    bool open;               /* the window of ranges, or of what is captured (gate.h) */
-    uint32_t launch;         /* the correlation of the one whose window is open; 0: none */
+    struct cw_filter filter; /* selects the ranges or launches with a window, if the options name any */
+    bool by_launch;          /* windows are for launches */
+    bool open;               /* the window for ranges, or for the gate (gate.h), is open */
+    uint32_t launch;         /* correlation of the launch whose window is open; 0: none */
     uint32_t context_count;
     CUcontext contexts[CW_MOST_CONTEXTS];
 };

@@ -485,7 +485,7 @@ static struct cw_sampled *find(CUcontext context)
     return NULL;
 }
 
-/* False where it has to be tried again: a launch does not return, or what was launched does not end. */
+/* False if it must be tried again: a launch does not return, or launched work does not end. */
 static bool settle_one(CUcontext context, bool open)
 {
     bool rests = may_call() && cw_idle_wait(context, range_patience_ns);
@@ -495,7 +495,7 @@ static bool settle_one(CUcontext context, bool open)
     return !s || (rests && may_call());
 }
 
-/* Samples are taken while there are ranges, or where none are named, and while something is to be captured. */
+/* Starts or pauses sampling: it runs while the gate is open and a wanted range is open, or none was named. */
 static void settle(uint32_t ranges)
 {
     const bool open = !cw_gate->closed && (ranges || !self->options.range);
@@ -555,7 +555,7 @@ static void range_closing(const struct cw_open_range *range)
     settle(cw_user_ranges_wanted_count() - 1);
 }
 
-/* Before a launch, or behind a call that tells. */
+/* Called before a launch, or behind a call of the profiler API. */
 static void gate_turned(bool open)
 {
     (void)open;

@@ -379,7 +379,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     settle_all("a CUDA graph begins to be made");
 }
 
-/* What is captured ends here. Counts are fetched once, so another window has none. */
+/* Ends counting with the window: counts are fetched once, so another window has none. */
 static void gate_turned(bool open)
 {
     if (!open && cw_in_flight_wait(cw_in_flight_no_launch))
