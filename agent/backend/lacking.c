@@ -95,7 +95,7 @@ void cw_lacking_tell(uint32_t gpu, const struct cw_schema *schema, const uint8_t
 enum cw_status cw_lacking_everything(const struct cw_schema *schema, const uint8_t *lacks, struct cw_error *err)
 {
     char units[LONGEST_LIST + 32];
-    return cw_error_set(err, CW_ERR_DEVICE, "it lacks all that the plan counts, or nothing of it is up: %s",
+    return cw_error_set(err, CW_ERR_DEVICE, "it lacks every unit that the plan counts, or none of them is up: %s",
                         cw_lacking_units(schema, lacks, units, sizeof units));
 }
 

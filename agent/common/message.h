@@ -67,8 +67,8 @@ enum cw_mode {
                          and bytes each (with both, the device's is used while nothing else uses the device; empty: never),
                          the same (parts of one pass each, and config images) for launches counted once, empty: there are
                          none, replay: u32, user ranges: u8, level of user ranges: u32, levels: u32, whole graphs: u8,
-                         where to save memory    (see CW_RESERVE_USUAL): u32, u32, filter (cw_filter_write), when to collect:
-                         start of the program:    u64 ns, and cw_trace_window_write */
+                         where to save memory    (see CW_RESERVE_USUAL): u32, u32, filter (cw_filter_write), when to
+                         collect:    start of the program:    u64 ns, and cw_trace_window_write */
     CW_MODE_BATCH,    /* the same; launches are replayed together */
     CW_MODE_PC,       /* flush after: u64 ns, mode: u8, period: u8 (0: CUPTI's own), buffer: u64 bytes (0: CUPTI's own),
                          code: u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
@@ -144,7 +144,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
 /* Writes "graph (12 kernels)", or "graph" if the number is unknown (0). */
 void cw_graph_name(uint32_t kernels, char *text, size_t size);
 /* Why launches are skipped, as phrases for "not collected, such as". */
-#define CW_WHY_AFTER_GRAPH "what follows a program's first CUDA graph, where kernel replay ends"
+#define CW_WHY_AFTER_GRAPH "a launch behind a program's first CUDA graph, where kernel replay ends"
 #define CW_WHY_GRAPH "a CUDA graph, which only batched replay collects"
 
 /* Sends one message. False if the other end is gone, or does not read within the socket's time limit (EAGAIN). */

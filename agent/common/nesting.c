@@ -29,8 +29,8 @@ static void warn(struct cw_nesting *n, bool full)
     _Static_assert(CW_MOST_OPEN_RANGES == 4096, "the warning says so");
     uint64_t *lost = full ? &n->beyond : &n->forgotten;
     if ((*lost)++ == 0)
-        n->warning = full ? "found more than 4096 ranges open at a time; those beyond are not followed"
-                          : "found no memory for the name of a range; ranges without one are not followed";
+        n->warning = full ? "found more than 4096 ranges open at a time; further ones are not followed"
+                          : "found no memory for the name of a range; such ranges are not followed";
 }
 
 const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t thread, uint64_t domain, bool process_wide,

@@ -122,8 +122,9 @@ static bool put_hello(struct cw_writer *out, CUdevice device)
 static void tell_timed(void)
 {
     if (self->timed)
-        cw_say("the program took the time between events %" PRIu64 " times while it was measured: what it chooses by "
-               "such times, as autotuners do, may differ from what it chooses alone",
+        cw_say("the program took the time between events %" PRIu64
+               " times while it was measured: if it chooses by such times, as autotuners do, it may choose otherwise "
+               "than alone",
                self->timed);
 }
 
@@ -293,7 +294,7 @@ static void leave_out(const struct cw_inject_mode *mode, const CUpti_CallbackDat
 {
     mode->rest();
     if (!cw_range_settings->user && !atomic_exchange(&self->told_otherwise, true))
-        cw_say("what %s launches is not collected", call->functionName ? call->functionName : "an old call of CUDA's");
+        cw_say("launches by %s are not collected", call->functionName ? call->functionName : "an old call of CUDA's");
 }
 
 static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -401,7 +402,7 @@ static void tell_late(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CU
         cw_own_calls.inside || cw_inject->process != getpid() || !atomic_exchange(&self->late, false))
         return;
     cw_thread_enter(&here);
-    cw_say("what the program launches while it ends, behind the end of the capture, is left out");
+    cw_say("launches at the program's end, behind the end of the capture, are left out");
     cw_thread_leave(&here);
 }
 
@@ -457,7 +458,7 @@ static void tell_forked(void)
     struct cw_thread here;
     cw_thread_enter(&here);
     if (!atomic_exchange(&self->told, true))
-        cw_say("process %ld was forked without exec from one that is captured: what it does with CUDA is left out",
+        cw_say("process %ld was forked without exec from one that is captured: its use of CUDA is left out",
                (long)getpid());
     cw_thread_leave(&here);
 }

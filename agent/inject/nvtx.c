@@ -57,7 +57,7 @@ static bool has_room(size_t size)
     if (size <= CW_NVTX_MOST_BYTES - self->bytes)
         return true;
     if (!self->said)
-        cw_say("found more than %d MiB of names registered with NVTX; those beyond are not known",
+        cw_say("found more than %d MiB of names registered with NVTX; further names are unknown",
                CW_NVTX_MOST_BYTES >> 20);
     self->said = true;
     return false;

@@ -247,7 +247,7 @@ void cw_range_output_compare(const struct cw_range_output *o)
     if (d.missing || d.added)
         cw_text_print(stderr,
                       "capture-agent: run %" PRIu32 " of %" PRIu32 " differs from the first: %" PRIu64
-                      " ranges missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; what matches is kept\n",
+                      " ranges missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; matching ranges are kept\n",
                       o->run, o->run_count, d.missing, d.missing ? " (" : "", d.missing_name, d.missing ? ")" : "",
                       d.added, d.added ? " (" : "", d.added_name, d.added ? ")" : "");
 }

@@ -24,7 +24,7 @@
 static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;
 /* PATIENCE_MS: time for the rest of a message that was incomplete at the program's end. */
 enum { PATIENCE_MS = 2000, DETACH_MS = 20000, MOMENT_MS = 200 };
-static const char cut_message[] = "a profiled process ended in the middle of a message, so what was in it is lost";
+static const char cut_message[] = "a profiled process ended in the middle of a message, so the message is lost";
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
 
@@ -106,8 +106,8 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
         return status;
     if (cw_program_changes_rights(argv[0]))
         cw_text_print(stderr,
-                      "capture-agent: %s runs with the rights of another user or group, and loads nothing that the "
-                      "agent names: it is not captured, but what it starts with your own rights is\n",
+                      "capture-agent: %s runs with the rights of another user or group, and loads no library of the "
+                      "agent's: it is not captured, but programs that it starts with your own rights are\n",
                       argv[0]);
     snprintf(variables[0], sizeof variables[0], "CUDA_INJECTION64_PATH=%s", library);
     snprintf(variables[1], sizeof variables[1], "%s=%s", CW_AGENT_SOCKET_VARIABLE, s->socket_path);
@@ -395,7 +395,7 @@ static bool read_message(struct cw_session *s, struct cw_process *p)
         cw_error_set(&err, CW_ERR_INPUT, "%s", cut_message);
     else if (arrival == CW_ARRIVAL_BAD)
         cw_error_set(&err, reason == ENOMEM ? CW_ERR_NOMEM : CW_ERR_INPUT,
-                     "a profiled process sent what cannot be taken: %s", strerror(reason));
+                     "a profiled process sent data that cannot be taken: %s", strerror(reason));
     cw_message_drop(&p->message);
     s->held = held;
     if (s->trouble.code == CW_OK)
@@ -514,15 +514,13 @@ static void tell_living(const struct cw_session *s)
     }
     if (living == 1)
         cw_text_print(stderr,
-                      "capture-agent: process %u (%s) lives on behind the program: what it does from here on is not "
-                      "captured\n",
+                      "capture-agent: process %u (%s) lives on behind the program: its later work is not captured\n",
                       first->pid, first->program);
     else if (living)
-        cw_text_print(
-            stderr,
-            "capture-agent: %u processes, such as %u (%s), live on behind the program: what they do from here "
-            "on is not captured\n",
-            living, first->pid, first->program);
+        cw_text_print(stderr,
+                      "capture-agent: %u processes, such as %u (%s), live on behind the program: their later work is "
+                      "not captured\n",
+                      living, first->pid, first->program);
 }
 
 /* Takes everything that was sent before the program ended, and nothing that surviving children may send later. A
@@ -601,7 +599,7 @@ void cw_session_serve_attached(struct cw_session *s, bool (*end)(void *user))
     }
     s->program.over = true;
     if (s->process_count)
-        cw_error_set(&s->trouble, CW_ERR_DEVICE, "process %ld has not sent the rest within %d s: what came is kept",
+        cw_error_set(&s->trouble, CW_ERR_DEVICE, "process %ld has not sent the rest within %d s: received data is kept",
                      (long)s->program.pid, DETACH_MS / 1000);
     else if (!s->taken)
         cw_error_set(&s->trouble, CW_ERR_USAGE,

@@ -191,15 +191,15 @@ Test(agent_session, what_a_process_found_of_its_periods_is_told)
     const struct cw_steady_report found = {0, false, 2, {true, 5, 1200, 312, 40, 0, 2000000000, 13000, 4000000000}},
                                   nothing = {.period = {.all = 77}}, late = {.given_up = true, .period = {.all = 77}};
     steady = &found;
-    daemons(0, "capture-agent: a daemon repeats 312 launches in 0.05 s, from 1200 launches after its first on: 40 "
+    daemons(0, "capture-agent: a daemon repeats 312 launches in 0.05 s, after its first 1200 launches: 40 "
                "times, 50 % of the time; 2 of these periods were captured\n");
     steady = &nothing;
     daemons(0, "capture-agent: nothing repeats in the 77 launches of a daemon, so nothing was captured; without "
-               "--steady everything is\n");
+               "--steady the agent captures everything\n");
     steady = &late;
-    daemons(0,
-            "capture-agent: nothing repeats in the 77 launches of a daemon, so all behind the first five minutes was "
-            "captured\n");
+    daemons(0, "capture-agent: nothing repeats in the 77 launches of a daemon, so everything behind the first five "
+               "minutes was "
+               "captured\n");
 }
 
 Test(agent_session, who_keeps_reports_is_given_them)

@@ -247,19 +247,20 @@ static void tell_losses(const struct capture *c)
                 "--buffer mends that\n",
                 c->full_buffers);
     if (c->until_graph)
-        fprintf(stderr, "capture-agent: SASS metrics ended where the program began to make its first CUDA graph, whose "
-                        "copies CUPTI may lose under them\n");
+        fprintf(stderr, "capture-agent: SASS metrics ended where the program began to make its first CUDA graph, "
+                        "because with them CUPTI may lose copies in graphs\n");
     if (c->uncounted)
         cw_text_print(stderr, "capture-agent: %u kernels were launched and not counted, such as %s%s\n", c->uncounted,
                       c->uncounted_kernel ? c->uncounted_kernel : "?",
-                      c->until_graph ? "" : ": CUPTI counts those that are loaded at a context's first launch");
+                      c->until_graph ? "" : ": CUPTI counts only kernels that are loaded at a context's first launch");
     if (c->session.turned_away && c->samples)
         fprintf(stderr,
                 "capture-agent: %u process%s not sampled beside another on the same GPU: --mode serialized samples "
                 "all\n",
                 c->session.turned_away, c->session.turned_away == 1 ? " was" : "es were");
     if (c->code_lost)
-        fprintf(stderr, "capture-agent: the program loads more code than is held; some samples will have no lines\n");
+        fprintf(stderr,
+                "capture-agent: the program loads more code than the agent holds; some samples will have no lines\n");
 }
 
 /* Why there may be no sample. */

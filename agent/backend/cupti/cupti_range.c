@@ -266,11 +266,10 @@ static void warn_of_cupti(struct capture *c, const struct cw_device *device)
 {
     const char *version = cw_device_attribute(device, "cupti");
     if (!c->warned && !c->base.options->user && version && strtoul(version, NULL, 10) < CW_CUPTI_OF_CUDA_13)
-        cw_text_print(
-            stderr,
-            "capture-agent: CUPTI %s is older than CUDA 13.0's: a launch is timed with 10 to 40 us of what surrounds "
-            "it; counts are right\n",
-            version);
+        cw_text_print(stderr,
+                      "capture-agent: CUPTI %s is older than CUDA 13.0's: the time of a launch includes 10 to 40 us "
+                      "around it; counts are right\n",
+                      version);
     c->warned = true;
 }
 
@@ -408,9 +407,9 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
 {
     struct cw_range_capture *b = &c->base;
     if (is_in_turn(c) && cw_file_is_standard(b->options->capture.output))
-        return cw_error_set(err, CW_ERR_USAGE,
-                            "found -o - with --replay multiplex, expected a file, in which each pass completes what is "
-                            "known of the GPU");
+        return cw_error_set(
+            err, CW_ERR_USAGE,
+            "found -o - with --replay multiplex, expected a file, because each pass adds facts of the GPU to it");
     CW_TRY(cw_nvperf_open(&c->library, NULL, err));
     CW_TRY(cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = b->plan.chip}, err));
     CW_TRY(repair(c, err));
@@ -426,9 +425,8 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
 
 static void tell_once(const struct capture *c)
 {
-    static const char in_turn[] =
-        "passes took turns at launches that are alike (status 'multiplexed'), and what a launch "
-        "lacks that came too seldom is not collected";
+    static const char in_turn[] = "passes took turns over similar launches (status 'multiplexed'), and launches that "
+                                  "came too seldom lack metrics (not collected)";
     if (c->once_ranges)
         cw_text_print(stderr,
                       "capture-agent: %" PRIu64 " %s counted in one pass each and never repeated, because %s%s%s\n",
@@ -441,13 +439,14 @@ static void tell(const struct capture *c)
     tell_once(c);
     if (c->pushed)
         fprintf(stderr,
-                "capture-agent: %" PRIu64 " %s timed with 10 to 40 us of what surrounds %s, as all that comes behind a "
+                "capture-agent: the times of %" PRIu64 " launch%s include 10 to 40 us around each: launches behind a "
                 "CUDA graph or a kernel that waits, and the first launches of kernels that may wait\n",
-                c->pushed, c->pushed == 1 ? "launch was" : "launches were", c->pushed == 1 ? "it" : "them");
+                c->pushed, c->pushed == 1 ? "" : "es");
     if (c->shared)
-        fprintf(stderr,
-                "capture-agent: something else used the GPU beside ranges that were counted for the whole device; they "
-                "may hold its work (scope 'shared device'), which --scope context leaves out\n");
+        fprintf(
+            stderr,
+            "capture-agent: another program used the GPU during ranges that were counted for the whole device; they "
+            "may include its work (scope 'shared device'), which --scope context leaves out\n");
 }
 
 static enum cw_status capture(struct capture *c, int *exit_status, struct cw_error *err)

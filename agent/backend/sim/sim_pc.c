@@ -291,7 +291,7 @@ enum cw_status cw_sim_check(const struct cw_node_needs *needs, struct cw_error *
         return CW_OK;
     if (needs->need == CW_NEED_SASS)
         return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                            "the simulated GPU has no list of SASS metrics: it counts those of any name");
+                            "the simulated GPU has no list of SASS metrics: it counts a metric of any name");
     for (int i = 0; i < REASONS; i++)
         puts(reasons[i]);
     return CW_OK;

@@ -6,7 +6,7 @@
 
 #include "agent/inject/driver/inject.h"
 
-#define CW_WHY_CAPTURED "what a program did while it captured a stream into a graph"
+#define CW_WHY_CAPTURED "work of a program while it captured a stream into a graph"
 
 enum { CW_MOST_STREAM_CAPTURES = 256 };
 

@@ -511,7 +511,7 @@ static void settle(uint32_t ranges)
 
 static void lose(const char *what)
 {
-    cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not end where %s does; the last samples are lost", what);
+    cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not end before %s does; the last samples are lost", what);
 }
 
 static void context_destroyed(CUcontext context)
@@ -579,9 +579,9 @@ static void step_aside(CUcontext context, uint32_t correlation, bool known)
     s->watched = known ? 0 : correlation;
     s->entered = cw_in_flight->entered;
     if (!self->told)
-        cw_say("what may wait for the program is not sampled: the first launch of a kernel that is given memory of the "
-               "host's or runs beside another stream's, all launches of one that waits, and what stands behind a "
-               "function of the host's");
+        cw_say("launches that may wait for the program are not sampled: the first launch of a kernel that gets host "
+               "memory or runs beside another stream's, all launches of a kernel that waits, and launches behind a "
+               "host function");
     self->told = true;
 }
 
