@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent/output/range_output.h"
-#include "agent/output/steady_devices.h"
+#include "agent/output/file_devices.h"
 #include "base/file.h"
 #include "tests/support/image_samples.h"
 

@@ -9,7 +9,6 @@
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/pc_capture.h"
 #include "agent/output/file_devices.h"
-#include "agent/output/steady_devices.h"
 #include "agent/session/session.h"
 #include "base/text.h"
 
