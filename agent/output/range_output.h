@@ -11,23 +11,8 @@
 
 enum { CW_MOST_FILES = 1024 };
 
-struct cw_output_device {
-    struct cw_device device; /* without the rank, which its ranges have */
-    struct cw_device_facts *facts;
-    uint32_t facts_known; /* number of known facts so far */
-    struct cw_steady_texts steady;
-    uint32_t reports; /* number of reports on the steady state so far */
-};
-
-struct cw_output_file {
-    char *path;
-    struct cw_collector out;
-    struct cw_file_devices numbers;
-    struct {
-        uint64_t at;                 /* offset in the file */
-        uint32_t known;              /* number of facts and reports at that time */
-    } written[CW_MOST_FILE_DEVICES]; /* for each device of the capture */
-};
+struct cw_output_device;
+struct cw_output_file;
 
 struct cw_range_output {
     const char *pattern;
@@ -38,12 +23,12 @@ struct cw_range_output {
     struct cw_runs *runs;              /* NULL: no application replay */
     uint32_t run_count, run, groups;   /* groups: sets of runs that see different ranges */
     uint64_t ranges, dropped;
-    uint64_t arrived;             /* ranges, in this run */
-    const char *filter;           /* the filter as text, for the file; NULL or "": nothing was left out */
-    const char *why;              /* why the first range was dropped; NULL: unknown */
-    bool steady;                  /* devices get a report on periods; set it before the first range */
-    struct cw_file_devices known; /* all devices of the capture, as indices of `devices` */
-    struct cw_output_device devices[CW_MOST_FILE_DEVICES];
+    uint64_t arrived;                 /* ranges, in this run */
+    const char *filter;               /* the filter as text, for the file; NULL or "": nothing was left out */
+    const char *why;                  /* why the first range was dropped; NULL: unknown */
+    bool steady;                      /* devices get a report on periods; set it before the first range */
+    struct cw_file_devices known;     /* all devices of the capture, as indices of `devices` */
+    struct cw_output_device *devices; /* room for CW_MOST_FILE_DEVICES */
     uint32_t file_count;
     struct cw_output_file *files[CW_MOST_FILES];
 };
