@@ -11,6 +11,16 @@
 #include <unistd.h>
 
 #include "agent/common/device.h"
+#include "agent/inject/driver/alone.h"
+#include "agent/inject/driver/counters.h"
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/kernel_facts.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/stuck.h"
+#include "agent/inject/driver/trouble.h"
+#include "agent/inject/modes/launches.h"
+#include "agent/inject/modes/pc.h"
+#include "agent/inject/nvtx.h"
 #include "agent/inject/state.h"
 
 #define self (&cw_inject_state.entry)

@@ -15,6 +15,9 @@
 
 struct cw_inject_mode;
 
+/* Marks a variable with the state of one module. The test edges/state fails on other variables. */
+#define CW_STATE __attribute__((section(".bss.counterworks")))
+
 enum { CW_MOST_CONTEXTS = 64 }; /* limit on followed contexts */
 
 struct cw_inject {

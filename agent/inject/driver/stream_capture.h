@@ -8,19 +8,6 @@
 
 #define CW_WHY_CAPTURED "work of a program while it captured a stream into a graph"
 
-enum { CW_MOST_STREAM_CAPTURES = 256 };
-
-struct cw_stream_capture {
-    CUcontext context; /* current context at its beginning */
-    CUstream stream;
-    uint64_t thread; /* for a stream that is different in each thread */
-};
-struct cw_stream_captures {
-    struct cw_stream_capture items[CW_MOST_STREAM_CAPTURES];
-    uint32_t count;
-};
-extern struct cw_stream_captures *const cw_stream_captures;
-
 /* Whether a driver call begins or ends a capture (destroying a stream ends it), and whether it is one of the calls made
  * to begin or end one. */
 bool cw_stream_capture_follows(CUpti_CallbackId id);

@@ -41,7 +41,25 @@ static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 6000000
 /* When sampling is disabled, CUPTI hands over all remaining samples at once, and PCs beyond the buffer are lost. */
 enum { PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
 
-#define self cw_pc
+static struct {
+    /* from SETUP: */
+    uint64_t flush_ns, buffer_bytes;
+    enum cw_pc_mode mode;
+    uint8_t period;
+    uint32_t wanted_count;
+    const char **wanted;
+    struct cw_filter_options options;
+    struct cw_filter filter;
+    size_t chosen_count, chosen_capacity;
+    uint32_t *chosen; /* correlations of launches, ascending, if only some are wanted */
+    uint32_t context_count;
+    struct cw_sampled *contexts[CW_MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
+    bool late;                                     /* sampling is to start or stop, and could not yet */
+    bool told;                                     /* the message about unsampled launches that may wait was printed */
+    CUcontext left_out[CW_MOST_CONTEXTS]; /* contexts that are not sampled; a message follows when one launches */
+    uint32_t left_out_count;
+} state CW_STATE;
+#define self (&state)
 
 static bool by_range(void)
 {

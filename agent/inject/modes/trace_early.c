@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define self cw_trace_early
+static struct state {
+    bool asked;                         /* CUPTI was asked */
+    CUptiResult latency, device_graphs; /* its answers */
+} state CW_STATE;
+#define self (&state)
 
 struct cw_trace_early_wish cw_trace_early_wish(void)
 {
@@ -26,7 +30,7 @@ static bool wants_device_graphs(uint64_t kinds, uint32_t flags)
 void cw_trace_early_ask(void)
 {
     const struct cw_trace_early_wish wish = cw_trace_early_wish();
-    *self = (struct cw_trace_early){
+    *self = (struct state){
         .asked = wish.kinds != 0, .latency = CUPTI_ERROR_NOT_SUPPORTED, .device_graphs = CUPTI_ERROR_NOT_SUPPORTED};
     if (wish.flags & CW_TRACE_LATENCY)
         self->latency = MAY(cuptiActivityEnableLatencyTimestamps, 1);
