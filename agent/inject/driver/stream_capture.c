@@ -45,11 +45,6 @@ bool cw_stream_capture_begins(CUpti_CallbackId id)
     return kind_of(id) == BEGINS;
 }
 
-bool cw_stream_capture_ends(CUpti_CallbackId id)
-{
-    return kind_of(id) == ENDS;
-}
-
 static struct capture capture_of(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     CUstream stream = cw_inject_stream(id, *(const CUstream *)call->functionParams);

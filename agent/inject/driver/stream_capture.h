@@ -8,11 +8,9 @@
 
 #define CW_WHY_CAPTURED "work of a program while it captured a stream into a graph"
 
-/* Whether a driver call begins or ends a capture (destroying a stream ends it), and whether it is one of the calls made
- * to begin or end one. */
+/* Whether a driver call begins or ends a capture (destroying a stream ends it), and whether it begins one. */
 bool cw_stream_capture_follows(CUpti_CallbackId id);
 bool cw_stream_capture_begins(CUpti_CallbackId id);
-bool cw_stream_capture_ends(CUpti_CallbackId id);
 /* Takes note of such a call, before it and after its return; ignores all others. */
 void cw_stream_capture_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Removes the captures of a context that is destroyed. */
