@@ -19,7 +19,7 @@ struct cw_capture_options {
     uint64_t sim_seed;
     uint32_t sim_steps, sim_processes; /* size of the training that a program without events stands for */
     const char *sim_lack;              /* a unit whose counters a simulated GPU lacks; NULL: none */
-    bool force;           /* replace a file that is no capture, too */
+    bool force;                        /* also replace a file that is no capture */
 };
 
 enum { CW_SIM_STEPS = 6, CW_SIM_PROCESSES = 2 }; /* defaults */
@@ -31,18 +31,18 @@ struct cw_range_options {
     const char *keep_native;
     struct cw_filter_options filter;
     enum cw_replay_kind replay;
-    struct cw_trace_window_options when; /* to capture: with it, neither windows of time nor signals */
-    bool user;                       /* user ranges rather than launches */
-    bool for_context, for_device;    /* whose work may count; both: the device's while nothing else uses it */
-    uint32_t levels;                 /* of nested user ranges */
+    struct cw_trace_window_options when; /* when to capture; windows of time and signals do not go with it */
+    bool user;                           /* user ranges rather than launches */
+    bool for_context, for_device;        /* whose work may count; both: the device's while nothing else uses it */
+    uint32_t levels;                     /* of nested user ranges */
     bool whole_graphs;               /* batch: the launch of a CUDA graph is one range; else each of its kernels is */
-    bool verbose;                    /* say what batches took, and what ended them */
+    bool verbose;                    /* print the costs of batches, and the reasons for their ends */
     uint32_t reserve_mb, on_host_mb; /* where memory is saved, as in message.h */
-    uint32_t every;                  /* multiplexing counts every so many of what is alike; 0 or 1: all */
-    uint32_t slowdown; /* that multiplexing may cost the program, in thousandths of a percent; 0: whatever it does */
-    uint32_t sim_kernels; /* launches to pretend; CW_SIM_TRAINING: those of training */
-    uint32_t sim_drop;    /* how many of them to lose */
-    uint32_t sim_loop; /* how many kernels take turns, whose launches are alike; 0: no two launches are */
+    uint32_t every;                  /* multiplexing counts one of so many similar launches; 0 or 1: all */
+    uint32_t slowdown;    /* limit on multiplexing's cost to the program, in thousandths of a percent; 0: no limit */
+    uint32_t sim_kernels; /* launches to pretend; CW_SIM_TRAINING: the launches of training */
+    uint32_t sim_drop;    /* number of launches to lose */
+    uint32_t sim_loop;    /* number of kernels that take turns, each with similar launches; 0: no two are similar */
 };
 
 /* Options for single instructions: PC samples or SASS metrics. */
@@ -53,8 +53,8 @@ struct cw_pc_options {
     /* Selects kernels and devices. For PC sampling also: a user range during which to sample and, in serialized mode,
      * some of the launches. */
     struct cw_filter_options filter;
-    struct cw_trace_window_options when; /* to capture: with it, neither windows of time nor signals */
-    /* PC sampling */
+    struct cw_trace_window_options when; /* as in cw_range_options */
+    /* for PC sampling: */
     uint64_t flush_ns;
     enum cw_pc_mode mode;
     uint8_t period;        /* 0: CUPTI's default */
@@ -79,11 +79,11 @@ struct cw_pm_options {
     double every_s;    /* least time between the starts of windows; 0: begin the next as soon as one is decoded */
     /* If it names a user range or kernels: one window for each such range or, with kernels, for each launch. */
     struct cw_filter_options filter;
-    struct cw_trace_window_options when; /* to sample: with it, neither windows of time nor signals */
-    uint64_t buffer_bytes;          /* 0: as much as is likely to be needed */
-    bool no_trace;                  /* leave out the program's kernel launches */
-    uint32_t sim_samples, sim_drop; /* samples to simulate, and number of them to lose */
-    bool sim_overflow;              /* the loss is an overflow */
+    struct cw_trace_window_options when; /* as in cw_range_options */
+    uint64_t buffer_bytes;               /* 0: as much as is likely to be needed */
+    bool no_trace;                       /* leave out the program's kernel launches */
+    uint32_t sim_samples, sim_drop;      /* samples to simulate, and number of them to lose */
+    bool sim_overflow;                   /* the loss is an overflow */
 };
 
 /* Options for a trace of events in the program and on its GPUs, which does not change their execution. */
@@ -135,14 +135,14 @@ struct cw_node_needs {
 
 struct cw_backend {
     const char *name;
-    const char *missing; /* why this build lacks it, and has nothing of what follows; NULL: it does not */
-    bool has_batches;    /* launches are replayed together (cw_range_options.verbose) */
-    bool keeps_native;   /* there is data of NVIDIA's to keep (cw_range_options.keep_native) */
-    bool sees_launches;  /* of a program, as they go by: --steady and the like wait for some */
-    /* Each runs the program of the options to its end, and writes what it captures to their output. On success
-     * *exit_status is what passes the program's own on. An error comes before the program was started, or after it has
-     * ended by itself; then what was complete is in the file, which does not say how the program ended.
-     * CW_ERR_UNSUPPORTED: this build or this node cannot make such captures. Options are borrowed. */
+    const char *missing; /* why this build lacks the backend; the members below are unset then. NULL: it has it */
+    bool has_batches;    /* replays launches together (cw_range_options.verbose) */
+    bool keeps_native;   /* has data of NVIDIA's to keep (cw_range_options.keep_native) */
+    bool sees_launches;  /* sees a program's launches, which --steady and the like wait for */
+    /* Each runs the program of the options to its end, and writes the capture to their output. On success *exit_status
+     * passes on the program's own. Returns an error before it starts the program, or after the program has ended by
+     * itself; then the file holds all complete data, but not how the program ended. CW_ERR_UNSUPPORTED: this build or
+     * this node cannot make such captures. Options are borrowed. */
     enum cw_status (*range)(const struct cw_range_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pc)(const struct cw_pc_options *options, int *exit_status, struct cw_error *err);
     enum cw_status (*pm)(const struct cw_pm_options *options, int *exit_status, struct cw_error *err);

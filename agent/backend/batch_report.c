@@ -55,7 +55,7 @@ void cw_batch_report_print(struct cw_batch_report *r, FILE *out)
         return;
     }
     qsort(r->ends, r->end_count, sizeof *r->ends, by_count);
-    fprintf(out, "capture-agent: %" PRIu64 " %s%s of %.1f launches on average; what ended them:", r->batches, what,
+    fprintf(out, "capture-agent: %" PRIu64 " %s%s of %.1f launches on average, ended by:", r->batches, what,
             r->batches == 1 ? "" : "es", (double)r->launches / (double)r->batches);
     for (uint32_t i = 0; i < r->end_count; i++)
         cw_text_print(out, "%s %s %" PRIu64, i ? "," : "", r->ends[i].name, r->ends[i].count);

@@ -59,7 +59,8 @@ static void add_more(char *text, size_t size, uint32_t more)
         snprintf(text + used, size - used, " and %u more", more);
 }
 
-const char *cw_lacking_units(const struct cw_schema *schema, const uint8_t *lacks, char *text, size_t size)
+/* Lists the units of missing counters, as "nvlrx, nvltx". Returns `text`. */
+static const char *units_of(const struct cw_schema *schema, const uint8_t *lacks, char *text, size_t size)
 {
     uint32_t more = 0;
     *text = 0;
@@ -89,14 +90,14 @@ void cw_lacking_tell(uint32_t gpu, const struct cw_schema *schema, const uint8_t
             add(counters, sizeof counters, schema->counters[c].name, strlen(schema->counters[c].name), &more);
     add_more(counters, sizeof counters, more);
     cw_text_print(stderr, "capture-agent: GPU %u lacks %s, or it is not up; unavailable and left out: %s\n", gpu,
-                  cw_lacking_units(schema, lacks, units, sizeof units), counters);
+                  units_of(schema, lacks, units, sizeof units), counters);
 }
 
 enum cw_status cw_lacking_everything(const struct cw_schema *schema, const uint8_t *lacks, struct cw_error *err)
 {
     char units[LONGEST_LIST + 32];
-    return cw_error_set(err, CW_ERR_DEVICE, "it lacks all that the plan counts, or nothing of it is up: %s",
-                        cw_lacking_units(schema, lacks, units, sizeof units));
+    return cw_error_set(err, CW_ERR_DEVICE, "it lacks every unit that the plan counts, or none of them is up: %s",
+                        units_of(schema, lacks, units, sizeof units));
 }
 
 /* Keeps the placements of needed raw counters. */

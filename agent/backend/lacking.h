@@ -11,8 +11,6 @@ bool cw_lacking_any(const uint8_t *lacks, uint32_t count);
 bool cw_lacking_all(const uint8_t *lacks, uint32_t count);
 /* Whether a counter belongs to a unit: PCI.TriageCompute.pcie__read_bytes to pcie. */
 bool cw_lacking_is_of(const char *counter, const char *unit);
-/* Lists the units of missing counters, as "nvlrx, nvltx". Returns `text`. */
-const char *cw_lacking_units(const struct cw_schema *schema, const uint8_t *lacks, char *text, size_t size);
 /* Prints a notice of missing counters, if there are any. */
 void cw_lacking_tell(uint32_t gpu, const struct cw_schema *schema, const uint8_t *lacks);
 /* Returns the error for a GPU without any of the counters: CW_ERR_DEVICE. */

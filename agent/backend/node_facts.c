@@ -146,6 +146,6 @@ enum cw_status cw_node_facts_write(const struct cw_node_facts *f, const char *pa
     if (f->out_of_memory)
         return cw_error_nomem(err);
     if (!f->count)
-        return cw_error_set(err, CW_ERR_DEVICE, "%s: not written: no GPU was found whose facts it could hold", path);
+        return cw_error_set(err, CW_ERR_DEVICE, "%s: not written: found no GPU to describe", path);
     return cw_file_print(path, print, f, err);
 }

@@ -66,7 +66,7 @@ enum cw_status cw_pc_end(struct cw_collector *out, const struct cw_program *prog
 }
 
 enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_program *program, uint64_t samples,
-                             bool full, enum cw_status status, int *exit_status, struct cw_error *err)
+                             const char *hindrance, enum cw_status status, int *exit_status, struct cw_error *err)
 {
     const char *name = o->capture.argv[0];
     status = cw_program_verdict(program, name, o->capture.output, status, exit_status, err);
@@ -75,21 +75,15 @@ enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_prog
     const bool chosen = o->filter.kernel_count || o->filter.excluded_count || cw_filter_counts(&o->filter) ||
                         cw_trace_window_any(&o->when, &(struct cw_filter_options){.launch_count = UINT64_MAX});
     if (o->sass && chosen)
-        return cw_error_set(err, CW_ERR_APP, "%s launched no kernel that was asked for, so nothing was captured", name);
+        return cw_error_set(err, CW_ERR_APP, "%s launched no requested kernel, so nothing was captured", name);
     if (o->sass && o->filter.devices)
-        return cw_error_set(err, CW_ERR_APP, "%s launched no kernel on a GPU that was asked for", name);
+        return cw_error_set(err, CW_ERR_APP, "%s launched no kernel on a requested GPU", name);
     if (o->sass)
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel, so nothing was captured", name);
-    if (full)
-        return cw_error_set(
-            err, CW_ERR_DEVICE,
-            "no sample of %s was kept: the hardware's buffer was full each time it was read; expected a "
-            "larger --period or --buffer",
-            name);
+    if (hindrance)
+        return cw_error_set(err, CW_ERR_DEVICE, "no sample of %s was kept: %s", name, hindrance);
     if (chosen)
-        return cw_error_set(err, CW_ERR_APP,
-                            "%s launched nothing of what was asked for, or no kernel of it long enough for a sample",
-                            name);
+        return cw_error_set(err, CW_ERR_APP, "%s launched no requested kernel, or none long enough for a sample", name);
     if (o->filter.range)
         return cw_error_set(err, CW_ERR_APP, "%s ran no kernel long enough for a sample in a range that matches '%s'",
                             name, o->filter.range);

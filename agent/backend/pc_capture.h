@@ -24,9 +24,9 @@ enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
  * be missing. Returns the trouble, or the error of ending. */
 enum cw_status cw_pc_end(struct cw_collector *out, const struct cw_program *program, struct cw_error *trouble,
                          struct cw_error *err);
-/* Returns cw_program_verdict, or an error if a program that ended well has no sample or record. `full`: the hardware's
- * buffer was full and samples were lost. */
+/* Returns cw_program_verdict, or an error if a program that ended well has no sample or record. `hindrance`:
+ * why it may have none, for the error; NULL: nothing is known. */
 enum cw_status cw_pc_verdict(const struct cw_pc_options *options, const struct cw_program *program, uint64_t samples,
-                             bool full, enum cw_status status, int *exit_status, struct cw_error *err);
+                             const char *hindrance, enum cw_status status, int *exit_status, struct cw_error *err);
 
 #endif

@@ -97,7 +97,7 @@ void cw_pm_tell(const struct cw_pm_options *options, const struct cw_pm_outcome 
                 out->ranges_left_out, out->ranges, cw_pm_by_launch(options) ? "launches" : "ranges");
     if (out->elsewhere)
         fprintf(stderr,
-                "capture-agent: %" PRIu64 " launch%s on a GPU that is not sampled: --device says which are, or all\n",
+                "capture-agent: %" PRIu64 " launch%s on a GPU that is not sampled: --device selects more, or all\n",
                 out->elsewhere, out->elsewhere == 1 ? " was" : "es were");
     if (out->untimed)
         fprintf(stderr,
@@ -115,7 +115,7 @@ static enum cw_status no_sample(const struct cw_pm_options *o, const struct cw_p
         return cw_error_set(err, CW_ERR_APP, "no sample was taken: found no user range that matches '%s'",
                             o->filter.range);
     if (cw_pm_by_program(o) && !out->ranges)
-        return cw_error_set(err, CW_ERR_APP, "no sample was taken: nothing was to be sampled while the program ran");
+        return cw_error_set(err, CW_ERR_APP, "no sample was taken: no window opened while the program ran");
     double ms = (double)out->sampled_ns / 1e6;
     if (out->lost)
         return cw_error_set(err, CW_ERR_DEVICE, "no sample was taken: all %" PRIu64 " were lost", out->lost);

@@ -197,7 +197,7 @@ enum cw_status cw_range_capture_verdict(const struct cw_range_capture *c, const 
                   cw_trace_window_any(&c->options->when, f);
     return cw_error_set(err, CW_ERR_APP,
                         c->out.dropped ? "%s launched nothing that could be collected, so nothing was captured"
-                        : chosen       ? "%s launched nothing of what was asked for, so nothing was captured"
+                        : chosen       ? "%s launched nothing that was requested, so nothing was captured"
                                        : "%s launched no kernel, so nothing was captured",
                         name);
 }

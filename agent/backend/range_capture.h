@@ -11,8 +11,8 @@ struct cw_range_capture {
     const struct cw_range_options *options;
     struct cw_arena *arena;
     struct cw_filter filter;
-    uint64_t beside; /* the raw counter that makes a pass count the whole device; every pass collects it. 0 if that is
-                        not wanted, or if it is not known and the context's work may count, too */
+    uint64_t beside; /* raw counter that makes a pass count the whole device; every pass collects it. 0 if no pass
+                        counts the device, or if the counter is unknown and passes may count the context instead */
     bool one_pass; /* each part is one pass: a run of application replay collects one part, and multiplexing one part of
                       each launch or user range */
     struct cw_config_image plan; /* the plan of the options, until it is changed or divided */
@@ -49,9 +49,9 @@ void cw_range_capture_leave_out(const struct cw_range_capture *capture, struct c
  * ranges. */
 void cw_range_capture_see(struct cw_range_capture *capture, uint32_t gpu, const struct cw_value *values);
 
-/* What a range's attributes say: how it was replayed, why it was counted once, whether it was cold, whose work counted
- * where that was not the context's, the path of user ranges, which of the captured periods it is in, and how many
- * graphs were launched in it. Texts are borrowed. */
+/* Attributes of a range: kind of replay, reason for counting it once, whether it was cold, scope of the counted work if
+ * not the context, path of user ranges, number of the captured period, and number of graphs launched in it. Borrows the
+ * texts. */
 struct cw_range_attributes {
     struct cw_pair pairs[8];
     uint32_t count;

@@ -29,9 +29,9 @@ static const struct {
 } groups[] = {
     {"default", "all that say yes above", DEFAULT},
     {"cuda", "default without NVTX and the environment", LAUNCHES | BIT(OVERHEAD)},
-    {"gpu", "what runs on the GPU", GPU},
+    {"gpu", "work on the GPU", GPU},
     {"api", "calls of the runtime and the driver", BIT(RUNTIME) | BIT(DRIVER) | BIT(INTERNAL)},
-    {"sync", "what waits for what", BIT(SYNC) | BIT(EVENT)},
+    {"sync", "waits of the program", BIT(SYNC) | BIT(EVENT)},
     {"nvtx", "the program's own ranges, marks and names", NVTX},
     {"mem", "allocations, frees and pools", BIT(ALLOCATION) | BIT(POOL)},
     {"um", "unified memory", BIT(UNIFIED)},
@@ -65,8 +65,8 @@ static const char *const about[CW_TRACE_KIND__COUNT] = {
     [CW_TRACE_MODULE] = "a module that was loaded or unloaded",
     [CW_TRACE_EXTERNAL] = "a number that the program gave a call",
     [CW_TRACE_LINK] = "an NVLink or PCI Express link of the GPU",
-    [CW_TRACE_OPENACC] = "what an OpenACC program's runtime does, beside CUDA",
-    [CW_TRACE_OPENMP] = "what an OpenMP program does on the host: regions, tasks, waits (LLVM's runtime)",
+    [CW_TRACE_OPENACC] = "work of an OpenACC program's runtime, beside CUDA",
+    [CW_TRACE_OPENMP] = "work of an OpenMP program on the host: regions, tasks, waits (LLVM's runtime)",
     [CW_TRACE_DECOMPRESS] = "memory that the GPU decompressed",
 };
 enum { GROUPS = sizeof groups / sizeof *groups, MANY_KINDS = 8 /* threshold for a short list */ };
@@ -221,19 +221,16 @@ static enum cw_status no_event(const struct cw_trace_output *output, const struc
     const char *name = o->capture.argv[0];
     if (!output->process_count)
         return cw_error_set(err, CW_ERR_APP, "%s used no GPU%s, so nothing was traced", name,
-                            o->filter.devices || o->filter.process ? " that was asked for" : "");
+                            o->filter.devices || o->filter.process ? " that was requested" : "");
     if (output->windows && *output->windows && !cw_trace_output_books(output, CW_TRACE_WINDOW).rows)
         return cw_error_set(err, CW_ERR_APP, "no window opened while %s ran (%s), so nothing was traced", name,
                             output->windows);
     if (o->filter.range)
-        return cw_error_set(err, CW_ERR_APP,
-                            "%s did nothing of the kinds that were asked for in a range that matches "
-                            "'%s'",
+        return cw_error_set(err, CW_ERR_APP, "%s had no event of the requested kinds in a range that matches '%s'",
                             name, o->filter.range);
     if (cw_trace_window_any(&o->windows, &o->filter))
-        return cw_error_set(err, CW_ERR_APP, "%s did nothing of the kinds that were asked for while a window was open",
-                            name);
-    return cw_error_set(err, CW_ERR_APP, "%s did nothing of the kinds that were asked for", name);
+        return cw_error_set(err, CW_ERR_APP, "%s had no event of the requested kinds while a window was open", name);
+    return cw_error_set(err, CW_ERR_APP, "%s had no event of the requested kinds", name);
 }
 
 enum cw_status cw_trace_capture_end(struct cw_trace_output *output, const struct cw_trace_options *o,

@@ -84,17 +84,17 @@ static void read_periods(void *periods, char *text, struct argp_state *state)
     else if (*text >= '0' && *text <= '9' && !*end && count && count <= 1000000)
         *(uint32_t *)periods = (uint32_t)count;
     else
-        cw_usage_error(state, "found --steady '%s', expected how many periods from 1 to 1000000, or all", text);
+        cw_usage_error(state, "found --steady '%s', expected a number of periods from 1 to 1000000, or all", text);
 }
 
 const struct cw_option cw_command_when_options[] = {
     {"steady", 0, "N|all",
-     "capture N whole periods with which launches repeat, such as steps of training or decoding, once a few of them "
-     "have come; what comes before is let by",
+     "capture N whole periods of repeating launches, such as steps of training or decoding; the agent finds them by "
+     "the first few, which it leaves out",
      CW_OPTION_READ(struct cw_trace_window_options, periods, read_periods)},
-    {"after", 0, "N[s|ms|us]", "capture from so long after the program's start on (default: from its start)",
+    {"after", 0, "N[s|ms|us]", "begin the capture this long after the program's start (default: at its start)",
      CW_OPTION_READ(struct cw_trace_window_options, delay_ns, cw_command_ns)},
-    {"for", 0, "N[s|ms|us]", "capture for so long; the program runs on to its end (default: to its end)",
+    {"for", 0, "N[s|ms|us]", "capture for this long; the program runs on to its end (default: to its end)",
      CW_OPTION_READ(struct cw_trace_window_options, duration_ns, cw_command_ns)},
     {"profiler-api", 0, NULL, "capture between cudaProfilerStart and cudaProfilerStop (torch.cuda.profiler)",
      CW_OPTION_FLAG(struct cw_trace_window_options, profiler)},
@@ -118,7 +118,8 @@ void cw_command_check_when(const struct cw_command_capture *capture, const struc
     if (option && backend && !backend->sees_launches)
         cw_usage_error(state, "found --%s with the simulated GPU, expected a real one's launches", option);
     if (option && !capture->options.argv)
-        cw_usage_error(state, "found --%s without a program, expected one whose launches are seen", option);
+        cw_usage_error(state, "found --%s without a program, expected a program, whose launches the agent sees",
+                       option);
 }
 
 void cw_command_devices(void *devices, char *text, struct argp_state *state)

@@ -36,8 +36,9 @@ struct cw_command_capture {
 extern const struct cw_option cw_command_capture_options[];
 /* The same, and -o for a capture in one file. */
 extern const struct cw_option cw_command_file_options[];
-/* --steady, --after, --for and --profiler-api, in a struct cw_trace_window_options; which of them was given first here,
- * or NULL; and what is checked of them, where a simulated GPU has none of them. */
+/* The options --steady, --after, --for and --profiler-api, for a struct cw_trace_window_options. cw_command_when
+ * returns the first of them that was given, or NULL; cw_command_check_when refuses them for a simulated GPU, which
+ * lacks them. */
 extern const struct cw_option cw_command_when_options[];
 const char *cw_command_when(const struct cw_trace_window_options *when);
 void cw_command_check_when(const struct cw_command_capture *capture, const struct cw_trace_window_options *when,

@@ -25,7 +25,7 @@ struct decoding {
     const struct decode_options *options;
     const struct cw_nvperf *library;
     struct cw_arena *arena;
-    enum cw_nvperf_activity activity; /* what the image is of */
+    enum cw_nvperf_activity activity; /* kind of measurement in the image */
     uint8_t *image;                   /* aligned as the library wants it */
     size_t size;
     struct cw_schema_counter *counters;
@@ -136,7 +136,7 @@ static enum cw_status write_ranges(struct cw_collector *out, struct cw_nvperf_de
     return status;
 }
 
-/* Where the samples lie in time, the host library does not tell: each begins where the one before ends. */
+/* The host library does not give the times of samples: each begins where the one before ends. */
 static enum cw_status write_samples(struct cw_collector *out, struct cw_nvperf_decoder *decoder,
                                     struct cw_value *values, struct cw_error *err)
 {

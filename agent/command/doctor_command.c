@@ -12,7 +12,7 @@ struct doctor_arguments {
 
 static const struct cw_option doctor_options[] = {
     {"facts", 0, "FILE",
-     "also write a description of each GPU as JSON, for metric-config --device-facts; - prints that alone",
+     "also write a description of each GPU as JSON, for metric-config --device-facts; - prints only that",
      CW_OPTION_TEXT(struct doctor_arguments, facts)},
     {"force", 0, NULL, "also replace a file that is no JSON", CW_OPTION_FLAG(struct doctor_arguments, force)},
     {"quiet", 'q', NULL, "no report, only the first obstacle", CW_OPTION_FLAG(struct doctor_arguments, quiet)},
@@ -40,11 +40,10 @@ static enum cw_status examine(const struct cw_backend *backend, const struct doc
 
 int cw_doctor_command(int argc, char **argv)
 {
-    static const struct cw_usage usage = {doctor_options, "",
-                                          "Says what on this node would stop a capture, and how to mend it: a line for "
-                                          "each check, ok, note or FAIL.\v"
-                                          "Example:\n  $0\n"
-                                          "  $0 --facts node.json"};
+    static const struct cw_usage usage = {
+        doctor_options, "",
+        "Checks whether this node can make captures, and says how to remove obstacles. Prints one line per check: ok, "
+        "note or FAIL.\vExample:\n  $0\n  $0 --facts node.json"};
     struct doctor_arguments a = {0};
     cw_usage_read(&usage, argc, argv, &a);
     const struct cw_backend *backend = cw_command_real_backend();

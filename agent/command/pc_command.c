@@ -152,12 +152,10 @@ int cw_pc_command(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         pc_options, "-- PROGRAM [ARGUMENT...]\n--list",
-        "Runs an unmodified program and samples the program counters of its kernels, with what each warp waits for. "
-        "The code that samples point into is kept in the file. The program's exit status is passed on.\v"
-        "Example:\n  $0 -o run.cwd -- ./app\n"
-        "  $0 -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n"
-        "  $0 -o run.cwd --range '^step' --exclude nccl -- python train.py\n"
-        "  $0 -o run.cwd --backend sim -- true"};
+        "Runs an unmodified program and samples the program counters of its kernels, with the reason why each warp "
+        "waits. The file keeps the code of sampled kernels. The program's exit status is passed on.\vExample:\n  $0 -o "
+        "run.cwd -- ./app\n  $0 -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n  $0 -o "
+        "run.cwd --range '^step' --exclude nccl -- python train.py\n  $0 -o run.cwd --backend sim -- true"};
     return run(&usage, argc, argv, false);
 }
 

@@ -49,16 +49,16 @@ static void check_arguments(void *arguments, struct argp_state *state)
     const char *when = cw_command_when(&a->options.when);
     const char *windows = f->kernel_count ? "kernel" : f->excluded_count ? "exclude" : f->range ? "range" : when;
     if (windows && (!a->capture.options.argv || a->options.no_trace || a->options.every_s > 0))
-        cw_usage_error(state, "found --%s %s, expected it of a program whose ranges and launches are told", windows,
+        cw_usage_error(state, "found --%s %s, expected a program whose ranges and launches the agent sees", windows,
                        !a->capture.options.argv ? "without a program"
                        : a->options.no_trace    ? "with --no-trace"
                                                 : "with --every");
     cw_command_check_when(&a->capture, &a->options.when, state);
     if (cw_filter_counts(f) && !f->kernel_count && !f->excluded_count)
-        cw_usage_error(state, "found --launch-%s without --kernel or --exclude, expected whose launches to take",
+        cw_usage_error(state, "found --launch-%s without --kernel or --exclude, expected one of them to choose kernels",
                        f->launch_skip ? "skip" : "count");
     if (a->options.every_s > 0 && a->options.window_s <= 0)
-        cw_usage_error(state, "found --every without --window, expected how long to sample at a time");
+        cw_usage_error(state, "found --every without --window, expected the time to sample at once");
     if (a->options.every_s > 0 && a->options.every_s < a->options.window_s)
         cw_usage_error(state, "found --every %g s, expected no less than the window of %g s", a->options.every_s,
                        a->options.window_s);
@@ -76,8 +76,8 @@ static const struct cw_option pm_options[] = {
     {"duration", 0, "N[s|m|h]", "the time to sample (default: as long as the program runs)",
      CW_OPTION_READ(struct pm_arguments, options.duration_s, cw_command_seconds)},
     {"window", 0, "N[s|ms|us]",
-     "sample for so long at a time into the hardware's buffer, and decode between windows. Use it at short intervals, "
-     "which would otherwise lose samples (default: all the time)",
+     "sample for this long at a time into the hardware's buffer, and decode between windows. Use it at short "
+     "intervals, which would otherwise lose samples (default: all the time)",
      CW_OPTION_READ(struct pm_arguments, options.window_s, cw_command_seconds)},
     {"every", 0, "N[s|ms|us]", "time from the start of a window to the next (default: as soon as one is decoded)",
      CW_OPTION_READ(struct pm_arguments, options.every_s, cw_command_seconds)},

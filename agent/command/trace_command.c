@@ -33,20 +33,18 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (a->capture.options.argv && a->options.attach)
         cw_usage_error(state, "found --attach and a program, expected one of them");
     if (a->options.latency && a->options.hes)
-        cw_usage_error(state,
-                       "found --latency and --hes, expected one of them: CUPTI has no time of the queue with times "
-                       "of the hardware");
+        cw_usage_error(
+            state, "found --latency and --hes, expected one of them: CUPTI gives no queue times with hardware times");
     if (a->options.latency && a->options.attach)
-        cw_usage_error(state, "found --latency and --attach, expected a program: CUPTI wants to know of it before CUDA "
-                              "begins");
+        cw_usage_error(state,
+                       "found --latency and --attach, expected a program: CUPTI needs the option before CUDA begins");
     const struct cw_backend *backend = cw_command_backend(&a->capture);
     if (w->periods && a->options.attach)
-        cw_usage_error(state,
-                       "found --steady with --attach, expected a program whose launches are seen from the first on");
+        cw_usage_error(state, "found --steady with --attach, expected a program, whose first launches the agent sees");
     if (w->periods && backend && !backend->sees_launches)
         cw_usage_error(state, "found --steady with the simulated GPU, expected a real one's launches");
     if (w->every_ns && !w->length_ns)
-        cw_usage_error(state, "found --every without --window, expected how long to trace at a time");
+        cw_usage_error(state, "found --every without --window, expected the time to trace at once");
     if (w->every_ns && w->every_ns < w->length_ns)
         cw_usage_error(state, "found --every %g s, expected no less than the window of %g s",
                        (double)w->every_ns * 1e-9, (double)w->length_ns * 1e-9);
@@ -54,11 +52,11 @@ static void check_arguments(void *arguments, struct argp_state *state)
 
 /* Options for the times to trace. */
 static const struct cw_option window_options[] = {
-    {"delay", 'y', "N[s|ms|us]", "trace from so long after the program's start on (default: from its start)",
+    {"delay", 'y', "N[s|ms|us]", "begin the trace this long after the program's start (default: at its start)",
      CW_OPTION_RARE, CW_OPTION_READ(struct trace_arguments, options.windows.delay_ns, cw_command_ns)},
-    {"duration", 'd', "N[s|ms|us]", "trace for so long; the program runs on to its end (default: to its end)",
+    {"duration", 'd', "N[s|ms|us]", "trace for this long; the program runs on to its end (default: to its end)",
      CW_OPTION_RARE, CW_OPTION_READ(struct trace_arguments, options.windows.duration_ns, cw_command_ns)},
-    {"window", 0, "N[s|ms|us]", "trace for so long at a time (default: all the time)",
+    {"window", 0, "N[s|ms|us]", "trace for this long at a time (default: all the time)",
      CW_OPTION_READ(struct trace_arguments, options.windows.length_ns, cw_command_ns)},
     {"every", 0, "N[s|ms|us]", "time from the start of a window to the next (default: one window)",
      CW_OPTION_READ(struct trace_arguments, options.windows.every_ns, cw_command_ns)},
@@ -163,13 +161,11 @@ int cw_trace_command(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         trace_options, "-- PROGRAM [ARGUMENT...]\n--attach PID\n--list-kinds",
-        "Runs an unmodified program and records what it and its GPUs do, and when: kernels, copies, calls, waits, user "
-        "ranges. Nothing is replayed. What was recorded and what was lost is told in the end. The program's exit "
-        "status is passed on.\v"
-        "Example:\n  $0 -o run.cwd -- ./app\n"
-        "  $0 -o run-%r.cwd -t gpu,nvtx --range '^step' -- ./train\n"
-        "  $0 -o run.cwd -t all --delay 10s --duration 1s -- ./server\n"
-        "  $0 --backend sim -o run.cwd -- true"};
+        "Runs an unmodified program and records its events and those of its GPUs, with times: kernels, copies, calls, "
+        "waits, user ranges. Nothing is replayed. At the end it prints the numbers of recorded and lost events. The "
+        "program's exit status is passed on.\vExample:\n  $0 -o run.cwd -- ./app\n  $0 -o run-%r.cwd -t gpu,nvtx "
+        "--range '^step' -- ./train\n  $0 -o run.cwd -t all --delay 10s --duration 1s -- ./server\n  $0 --backend sim "
+        "-o run.cwd -- true"};
     struct trace_arguments a = {.capture = {.backend = cw_command_default_backend()},
                                 .options = {.filter = {.launch_count = UINT64_MAX},
                                             .environment_ns = 100000000,

@@ -4,6 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- ranges beyond the room -------------------------------------------------------------------------------------- */
+
+static uint32_t find_beyond(const struct cw_beyond *b, uint64_t thread, uint64_t domain)
+{
+    uint32_t i = 0;
+    while (i < b->count && (b->of[i].thread != thread || b->of[i].domain != domain))
+        i++;
+    return i;
+}
+
+void cw_beyond_push(struct cw_beyond *b, uint64_t thread, uint64_t domain)
+{
+    const uint32_t i = find_beyond(b, thread, domain);
+    if (i == CW_MOST_BEYOND)
+        return;
+    if (i == b->count) {
+        b->of[b->count].thread = thread;
+        b->of[b->count].domain = domain;
+        b->of[b->count++].depth = 0;
+    }
+    b->of[i].depth++;
+}
+
+bool cw_beyond_pop(struct cw_beyond *b, uint64_t thread, uint64_t domain)
+{
+    const uint32_t i = find_beyond(b, thread, domain);
+    if (i == b->count)
+        return false;
+    if (!--b->of[i].depth)
+        b->of[i] = b->of[--b->count];
+    return true;
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------------------------ */
+
 void cw_nesting_finish(struct cw_nesting *n)
 {
     for (uint32_t i = 0; i < n->count; i++)
@@ -29,8 +64,8 @@ static void warn(struct cw_nesting *n, bool full)
     _Static_assert(CW_MOST_OPEN_RANGES == 4096, "the warning says so");
     uint64_t *lost = full ? &n->beyond : &n->forgotten;
     if ((*lost)++ == 0)
-        n->warning = full ? "found more than 4096 ranges open at a time; those beyond are not followed"
-                          : "found no memory for the name of a range; ranges without one are not followed";
+        n->warning = full ? "found more than 4096 ranges open at a time; further ones are not followed"
+                          : "found no memory for the name of a range; such ranges are not followed";
 }
 
 const struct cw_open_range *cw_nesting_open(struct cw_nesting *n, uint64_t thread, uint64_t domain, bool process_wide,

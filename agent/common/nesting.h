@@ -10,8 +10,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/common/beyond.h"
 #include "base/bytes.h"
+
+/* Counts the pushed ranges that cannot be followed for lack of room, by thread and domain, so that the pop of such a
+ * range does not end another. */
+enum { CW_MOST_BEYOND = 1024 }; /* pairs of thread and domain; ranges of further pairs are not counted */
+
+struct cw_beyond { /* initialise with zeros */
+    uint32_t count;
+    struct {
+        uint64_t thread, domain, depth;
+    } of[CW_MOST_BEYOND];
+};
+
+void cw_beyond_push(struct cw_beyond *beyond, uint64_t thread, uint64_t domain);
+/* Whether the popped range is such a range. */
+bool cw_beyond_pop(struct cw_beyond *beyond, uint64_t thread, uint64_t domain);
 
 struct cw_open_range {
     uint64_t id; /* from 1, in the order of opening */
@@ -28,7 +42,7 @@ struct cw_nesting {
     uint64_t ids, beyond, forgotten; /* ranges not followed: without room (beyond), without memory (forgotten) */
     const char *warning;
     struct cw_beyond pushed; /* counts of these */
-    uint32_t count; /* open now, in the order of opening */
+    uint32_t count;          /* open now, in the order of opening */
     struct cw_open_range open[CW_MOST_OPEN_RANGES];
 };
 

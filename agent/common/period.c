@@ -4,19 +4,19 @@
 #include <string.h>
 
 enum {
-    MARKS = 4096, /* launches that are told apart, in sets: the place of one is in a set; powers of two */
+    MARKS = 4096, /* limit on distinct launches, in sets of SET; both are powers of two */
     SET = 4,
-    BINS = 16,       /* kinds of launches of a stretch, by their numbers */
-    TOLERANCE = 8,   /* stretches are alike where one part in so many differs */
-    GROWN = 2,       /* one that stays may differ from those before in one part in so many */
-    ENOUGH = 3,      /* stretches that are alike, until there is a period */
-    LONGER = 8,      /* one period is longer than another by one part in so many at least */
-    COVERED = 4,     /* of the launches since a mark began, one part in so many may lie in stretches that differ */
-    STALE = 2,       /* a mark that is not met for so many periods counts no more */
-    AFTER_GAPS = 2,  /* so many times the patience, where stretches that differ came in between */
-    OFTEN = 9,       /* stretches, of which one in so many may differ, are many */
-    LEAST_LOOP = 2,  /* binary logarithm of a loop's length: fewer launches alike are no loop within a step */
-    NOT_LONGEST = 8, /* and where there is a mark with longer stretches, which have not come often enough */
+    BINS = 16,     /* kinds of launches in a stretch, by their numbers */
+    TOLERANCE = 8, /* similar stretches differ in at most one part in so many */
+    GROWN = 2,     /* a stretch of other shapes differs from the model in at most one part in so many */
+    ENOUGH = 3,    /* least number of similar stretches for a period */
+    LONGER = 8,    /* a longer period exceeds the other by at least one part in so many */
+    COVERED = 4,   /* at most one part in so many of the launches since a mark's first stretch lies in differing ones */
+    STALE = 2,     /* a mark that was not met for so many periods counts no more */
+    AFTER_GAPS = 2,  /* factor of the patience if differing stretches came in between */
+    OFTEN = 9,       /* least number of similar stretches to be often; one in so many may differ */
+    LEAST_LOOP = 2,  /* binary logarithm of the least length of a loop within a step */
+    NOT_LONGEST = 8, /* factor of the patience if another mark has longer stretches, which have not come often enough */
 };
 
 /* A stretch without a loop in it may be the innermost loop itself: layers of a network come 12 to 96 times, and take 5
@@ -28,14 +28,14 @@ struct bins {
 };
 
 struct mark {
-    uint64_t launch, met;     /* met: how often; 0: the place is free */
-    uint64_t last, last_ns;   /* when it was met last: its number among all launches */
-    struct bins bins_then;    /* of all launches up to there */
-    struct bins model;        /* the last stretch that was alike */
-    uint64_t length;          /* of the model; 0: there is none */
-    uint64_t first, first_ns; /* where the first stretch that was alike began */
-    uint64_t alike, others;   /* stretches since then */
-    uint64_t covered;         /* launches in alike ones */
+    uint64_t launch, met;     /* met: number of times; 0: the place is free */
+    uint64_t last, last_ns;   /* the last time: its number among all launches */
+    struct bins bins_then;    /* all launches before the last time */
+    struct bins model;        /* the last similar stretch */
+    uint64_t length;          /* launches of the model; 0: there is none */
+    uint64_t first, first_ns; /* start of the first similar stretch */
+    uint64_t alike, others;   /* similar and differing stretches since then */
+    uint64_t covered;         /* launches in the similar ones */
     uint64_t covered_ns;
 };
 
@@ -43,9 +43,9 @@ struct cw_period {
     uint64_t all, first_ns, last_ns;
     struct bins bins; /* of all launches */
     struct mark marks[MARKS];
-    const struct mark *longest; /* the mark that may be taken next */
-    uint64_t loops[64];         /* by logarithm of a period's length: launches so far when one was last met */
-    struct mark taken;          /* a copy, once found */
+    const struct mark *longest; /* the best mark so far */
+    uint64_t loops[64];         /* by logarithm of a loop's length: number of launches when one last repeated */
+    struct mark taken;          /* copy of the mark of the period, once found */
     bool found;
 };
 
@@ -65,7 +65,7 @@ static uint64_t scatter(uint64_t launch)
     return launch ^ launch >> 29;
 }
 
-/* Where its set is full, the place of the one that was not met for longest. */
+/* The mark of a launch. In a full set it replaces the mark that was not met for longest. */
 static struct mark *find(struct cw_period *p, uint64_t launch)
 {
     struct mark *set = &p->marks[(scatter(launch) >> 32) % (MARKS / SET) * SET], *oldest = set;
@@ -105,7 +105,7 @@ static bool is_alike(const struct mark *m, const struct bins *stretch, uint64_t 
     return m->length && distance(&m->model, stretch) <= longer / TOLERANCE;
 }
 
-/* The stretch is the first of its kind. */
+/* Makes the stretch the first of its kind. */
 static void begin(struct mark *m, const struct bins *stretch, uint64_t length, uint64_t ns)
 {
     m->model = *stretch;
@@ -127,7 +127,7 @@ static void take_alike(struct mark *m, const struct bins *stretch, uint64_t leng
     m->covered_ns += ns;
 }
 
-/* One that is as long, and mostly the same, may be the model from now on: shapes have grown. */
+/* Takes a differing stretch. One of about the same length and content becomes the model: shapes have grown. */
 static void take_other(struct mark *m, const struct bins *stretch, uint64_t length)
 {
     const uint64_t longer = m->length > length ? m->length : length, shorter = m->length + length - longer;
@@ -138,7 +138,7 @@ static void take_other(struct mark *m, const struct bins *stretch, uint64_t leng
     m->length = length;
 }
 
-/* One that differs is forgiven while most launches lie in alike ones. */
+/* Tolerates a differing stretch while most launches lie in similar ones. */
 static void take_stretch(struct mark *m, const struct bins *stretch, uint64_t length, uint64_t ns)
 {
     const uint64_t since = m->last + length - m->first;
@@ -157,7 +157,7 @@ static bool is_stale(const struct cw_period *p, const struct mark *m)
     return p->all - m->last > STALE * m->length;
 }
 
-/* Of periods that are about as long, the mark that was first stays. */
+/* Prefers the longest period; among about equal ones the first mark stays. */
 static void nominate(struct cw_period *p, const struct mark *m)
 {
     if (p->longest && (is_stale(p, p->longest) || p->longest->alike + 1 < ENOUGH))
@@ -177,7 +177,7 @@ static void note_loop(struct cw_period *p, const struct mark *m)
         p->loops[logarithm(m->length)] = p->all + 1;
 }
 
-/* Whether shorter stretches repeated within its last one. */
+/* Whether shorter stretches repeated within the mark's last one. */
 static bool has_loop(const struct cw_period *p, const struct mark *m)
 {
     for (int k = LEAST_LOOP; k < 62 && (UINT64_C(2) << k) * ENOUGH <= m->length; k++)
@@ -212,7 +212,7 @@ static void meet(const struct cw_period *p, struct mark *m, uint64_t now_ns)
     m->bins_then = p->bins;
 }
 
-/* Once the period is found, its mark alone is followed. */
+/* Follows the mark of the found period only. */
 static bool follow(struct cw_period *p, uint64_t launch, uint64_t now_ns)
 {
     struct mark *m = &p->taken;

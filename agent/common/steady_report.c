@@ -65,13 +65,12 @@ void cw_steady_report_tell(const struct cw_steady_report *r, const char *program
     if (!p->found)
         cw_text_print(stderr,
                       "capture-agent: nothing repeats in the %" PRIu64 " launches of %s, so %s was captured%s\n",
-                      p->all, program, r->given_up ? "all behind the first five minutes" : "nothing",
-                      r->given_up ? "" : "; without --steady everything is");
+                      p->all, program, r->given_up ? "everything behind the first five minutes" : "nothing",
+                      r->given_up ? "" : "; without --steady the agent captures everything");
     else
         cw_text_print(stderr,
-                      "capture-agent: %s repeats %" PRIu64 " launches in %.6g s, from %" PRIu64
-                      " launches after its first on: %" PRIu64 " times, %.3g %% of the time; %" PRIu64
-                      " of these periods %s captured\n",
+                      "capture-agent: %s repeats %" PRIu64 " launches in %.6g s, after its first %" PRIu64
+                      " launches: %" PRIu64 " times, %.3g %% of the time; %" PRIu64 " of these periods %s captured\n",
                       program, p->launches, (double)mean_ns(p) * 1e-9, p->before, p->count, 100 * cw_steady_share(r),
                       r->count, r->count == 1 ? "was" : "were");
 }

@@ -1,5 +1,5 @@
-/* When of a program's time is captured: a window is open while all that was asked for agrees. What is there is told as
- * it happens; whoever captures asks whether the window is open now. */
+/* Decides which times of a program are captured: a window is open while all its conditions hold. Report each event to
+ * the window as it happens, and ask whether the window is open now. */
 #ifndef CW_AGENT_TRACE_WINDOW_H
 #define CW_AGENT_TRACE_WINDOW_H
 
@@ -10,16 +10,16 @@ struct cw_trace_window_options {
     uint64_t length_ns, every_ns;   /* of each window after the delay; between their starts; 0: one window */
     bool profiler;                  /* between cudaProfilerStart and cudaProfilerStop (cuProfilerStart...) */
     bool toggled;                   /* a SIGUSR2 to the agent opens the window, the next closes it, and so on */
-    uint32_t periods;               /* so many of those with which launches repeat (period.h); 0: whatever they do */
+    uint32_t periods;               /* number of the launches' periods (period.h) to capture; 0: no condition */
 };
-#define CW_EVERY_PERIOD UINT32_MAX /* all to the end */
+#define CW_EVERY_PERIOD UINT32_MAX /* all periods until the end */
 
 struct cw_trace_window {
     struct cw_trace_window_options options;
     struct cw_filter *filter; /* its range, kernels and numbers of launches; borrowed */
-    uint64_t start_ns;        /* of the program */
-    uint64_t ranges;          /* open ones that are wanted */
-    uint64_t launches;        /* that matched so far */
+    uint64_t start_ns;        /* start of the program */
+    uint64_t ranges;          /* open wanted ranges */
+    uint64_t launches;        /* matching launches so far */
     bool profiling, toggled, launching, in_period;
 };
 
@@ -31,7 +31,7 @@ void cw_trace_window_range(struct cw_trace_window *window, bool opened);
 void cw_trace_window_profiler(struct cw_trace_window *window, bool started);
 void cw_trace_window_signal(struct cw_trace_window *window);
 void cw_trace_window_period(struct cw_trace_window *window, bool open);
-/* A kernel is about to be launched; and the same one has been. */
+/* Report that the program is about to launch a kernel, and that this launch has returned. */
 void cw_trace_window_launch(struct cw_trace_window *window, const char *kernel);
 void cw_trace_window_launched(struct cw_trace_window *window);
 
@@ -44,8 +44,7 @@ bool cw_trace_window_any(const struct cw_trace_window_options *options, const st
 /* Returns the options for windows as command-line text; "" for none, NULL when out of memory. */
 const char *cw_trace_window_text(const struct cw_trace_window_options *options, const struct cw_filter_options *filter,
                                  struct cw_arena *arena);
-
-/* The same of other captures, behind which all that the filter says stands. */
+/* Returns the same for captures other than traces, and the whole filter behind it. */
 const char *cw_trace_window_filter_text(const struct cw_trace_window_options *options,
                                         const struct cw_filter_options *filter, struct cw_arena *arena);
 

@@ -1,6 +1,6 @@
 /* The library that CUDA loads into the profiled program (CUDA_INJECTION64_PATH).
  *
- * It introduces each device to capture-agent, learns what to collect, and passes events on to the mode for that. A
+ * It introduces each device to capture-agent, which answers with the mode, and passes events on to this mode. A
  * failure here ends the capture, never the program. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,6 +11,16 @@
 #include <unistd.h>
 
 #include "agent/common/device.h"
+#include "agent/inject/driver/alone.h"
+#include "agent/inject/driver/counters.h"
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/kernel_facts.h"
+#include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/driver/stuck.h"
+#include "agent/inject/driver/trouble.h"
+#include "agent/inject/modes/launches.h"
+#include "agent/inject/modes/pc.h"
+#include "agent/inject/nvtx.h"
 #include "agent/inject/state.h"
 
 #define self (&cw_inject_state.entry)
@@ -118,12 +128,13 @@ static bool put_hello(struct cw_writer *out, CUdevice device)
     return ok;
 }
 
-/* What counts launches makes them take longer, some more than others. */
+/* Counting makes launches take longer, some more than others. */
 static void tell_timed(void)
 {
     if (self->timed)
-        cw_say("the program took the time between events %" PRIu64 " times while it was measured: what it chooses by "
-               "such times, as autotuners do, may differ from what it chooses alone",
+        cw_say("the program took the time between events %" PRIu64
+               " times while it was measured: if it chooses by such times, as autotuners do, it may choose otherwise "
+               "than alone",
                self->timed);
 }
 
@@ -217,7 +228,7 @@ static void take_answer(CUcontext context, const struct answer *answer)
     self->installed = self->installed || atexit(at_exit) == 0;
 }
 
-/* Introduces a device; the first answer says what to collect. Loads libraries before it takes the lock. The context is
+/* Introduces a device; the first answer sets the mode. Loads libraries before it takes the lock. The context is
  * NULL if only the device is known. */
 static void introduce(CUcontext context, CUdevice device)
 {
@@ -249,7 +260,7 @@ static void context_created(CUcontext context)
 
 /* ---- events in the program -------------------------------------------------------------------------------------- */
 
-/* What the gate did, which it may do before a launch and behind a call. */
+/* Tells the mode of a change of the gate, which may come before a launch and behind a call. */
 static void follow_gate(const struct cw_inject_mode *mode, enum cw_gate_event event)
 {
     if (event == CW_GATE_TURNS && mode->gate_turned)
@@ -293,7 +304,7 @@ static void leave_out(const struct cw_inject_mode *mode, const CUpti_CallbackDat
 {
     mode->rest();
     if (!cw_range_settings->user && !atomic_exchange(&self->told_otherwise, true))
-        cw_say("what %s launches is not collected", call->functionName ? call->functionName : "an old call of CUDA's");
+        cw_say("launches by %s are not collected", call->functionName ? call->functionName : "an old call of CUDA's");
 }
 
 static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -401,7 +412,7 @@ static void tell_late(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CU
         cw_own_calls.inside || cw_inject->process != getpid() || !atomic_exchange(&self->late, false))
         return;
     cw_thread_enter(&here);
-    cw_say("what the program launches while it ends, behind the end of the capture, is left out");
+    cw_say("launches at the program's end, behind the end of the capture, are left out");
     cw_thread_leave(&here);
 }
 
@@ -457,7 +468,7 @@ static void tell_forked(void)
     struct cw_thread here;
     cw_thread_enter(&here);
     if (!atomic_exchange(&self->told, true))
-        cw_say("process %ld was forked without exec from one that is captured: what it does with CUDA is left out",
+        cw_say("process %ld was forked without exec from one that is captured: its use of CUDA is left out",
                (long)getpid());
     cw_thread_leave(&here);
 }

@@ -16,17 +16,32 @@
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
 
-#define self cw_nvtx_names
+struct name {
+    uint64_t handle, domain; /* domain: DOMAINS, or the string's */
+    const char *text;        /* stored behind the structure */
+    uint64_t uses;           /* for a domain: number of its creations */
+    struct name *strings;    /* for a domain */
+    struct name *next;       /* next in the same domain */
+};
+
+static struct {
+    void *by_text, *by_handle; /* trees of all names */
+    struct name none;          /* the default domain */
+    uint64_t last;             /* last handle */
+    size_t bytes;
+    bool said; /* the message about too many names was printed */
+} state CW_STATE;
+#define self (&state)
 
 /* ---- registered names, with the lock held ----------------------------------------------------------------------- */
 
 /* Memory of a name beside its text, with its places in the trees. */
-enum { A_NAME = sizeof(struct cw_nvtx_name) + 2 * 32 };
+enum { A_NAME = sizeof(struct name) + 2 * 32 };
 static const uint64_t DOMAINS = UINT64_MAX;
 
 static int compare_text(const void *a, const void *b)
 {
-    const struct cw_nvtx_name *x = a, *y = b;
+    const struct name *x = a, *y = b;
     if (x->domain != y->domain)
         return x->domain < y->domain ? -1 : 1;
     return strcmp(x->text, y->text);
@@ -34,17 +49,17 @@ static int compare_text(const void *a, const void *b)
 
 static int compare_handle(const void *a, const void *b)
 {
-    const struct cw_nvtx_name *x = a, *y = b;
+    const struct name *x = a, *y = b;
     return (x->handle > y->handle) - (x->handle < y->handle);
 }
 
-static struct cw_nvtx_name *find_name(uint64_t handle)
+static struct name *find_name(uint64_t handle)
 {
-    struct cw_nvtx_name **found = tfind(&(struct cw_nvtx_name){.handle = handle}, &self->by_handle, compare_handle);
+    struct name **found = tfind(&(struct name){.handle = handle}, &self->by_handle, compare_handle);
     return found ? *found : NULL;
 }
 
-static void forget_name(struct cw_nvtx_name *n)
+static void forget_name(struct name *n)
 {
     self->bytes -= A_NAME + strlen(n->text);
     tdelete(n, &self->by_text, compare_text);
@@ -57,19 +72,19 @@ static bool has_room(size_t size)
     if (size <= CW_NVTX_MOST_BYTES - self->bytes)
         return true;
     if (!self->said)
-        cw_say("found more than %d MiB of names registered with NVTX; those beyond are not known",
+        cw_say("found more than %d MiB of names registered with NVTX; further names are unknown",
                CW_NVTX_MOST_BYTES >> 20);
     self->said = true;
     return false;
 }
 
-static struct cw_nvtx_name *add_name(uint64_t domain, const char *text)
+static struct name *add_name(uint64_t domain, const char *text)
 {
     size_t length = strlen(text);
-    struct cw_nvtx_name *n = has_room(A_NAME + length) ? malloc(sizeof *n + length + 1) : NULL;
+    struct name *n = has_room(A_NAME + length) ? malloc(sizeof *n + length + 1) : NULL;
     if (!n)
         return NULL;
-    *n = (struct cw_nvtx_name){.handle = ++self->last, .domain = domain, .text = memcpy(n + 1, text, length + 1)};
+    *n = (struct name){.handle = ++self->last, .domain = domain, .text = memcpy(n + 1, text, length + 1)};
     self->bytes += A_NAME + length;
     if (tsearch(n, &self->by_text, compare_text) && tsearch(n, &self->by_handle, compare_handle))
         return n;
@@ -77,17 +92,16 @@ static struct cw_nvtx_name *add_name(uint64_t domain, const char *text)
     return NULL;
 }
 
-static struct cw_nvtx_name *find_text(uint64_t domain, const char *text)
+static struct name *find_text(uint64_t domain, const char *text)
 {
-    struct cw_nvtx_name **found =
-        tfind(&(struct cw_nvtx_name){.domain = domain, .text = text}, &self->by_text, compare_text);
+    struct name **found = tfind(&(struct name){.domain = domain, .text = text}, &self->by_text, compare_text);
     return found ? *found : NULL;
 }
 
 /* Handle of a domain, 0 if there is no room. A domain created twice lives until it is destroyed twice. */
 static uint64_t domain_handle(const char *text)
 {
-    struct cw_nvtx_name *n = find_text(DOMAINS, text);
+    struct name *n = find_text(DOMAINS, text);
     n = n ? n : add_name(DOMAINS, text);
     if (!n)
         return 0;
@@ -95,18 +109,18 @@ static uint64_t domain_handle(const char *text)
     return n->handle;
 }
 
-static struct cw_nvtx_name *find_domain(uint64_t handle)
+static struct name *find_domain(uint64_t handle)
 {
-    struct cw_nvtx_name *n = find_name(handle);
+    struct name *n = find_name(handle);
     return n && n->domain == DOMAINS ? n : NULL;
 }
 
 static void destroy_domain(uint64_t handle)
 {
-    struct cw_nvtx_name *domain = find_domain(handle);
+    struct name *domain = find_domain(handle);
     if (!domain || --domain->uses)
         return;
-    for (struct cw_nvtx_name *n = domain->strings, *next; n; n = next) {
+    for (struct name *n = domain->strings, *next; n; n = next) {
         next = n->next;
         forget_name(n);
     }
@@ -116,8 +130,7 @@ static void destroy_domain(uint64_t handle)
 /* Handle of a string, valid until its domain is destroyed; domain 0 is the default domain, which always exists. */
 static uint64_t string_handle(uint64_t handle, const char *text)
 {
-    struct cw_nvtx_name *domain = handle ? find_domain(handle) : &self->none,
-                        *n = domain ? find_text(handle, text) : NULL;
+    struct name *domain = handle ? find_domain(handle) : &self->none, *n = domain ? find_text(handle, text) : NULL;
     if (n || !domain)
         return n ? n->handle : 0;
     n = add_name(handle, text);
@@ -164,7 +177,7 @@ static void name_of(char *to, const void *handle)
     *to = 0;
     if (!handle || !cw_inject_lock())
         return;
-    const struct cw_nvtx_name *name = find_name(number(handle));
+    const struct name *name = find_name(number(handle));
     snprintf(to, LONGEST, "%s", name ? name->text : "");
     cw_inject_unlock();
 }

@@ -17,7 +17,7 @@
 static enum cw_status cannot_write(const char *path, int reason, struct cw_error *err)
 {
     if (!cw_file_is_standard(path))
-        return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s; what was complete is kept", path, strerror(reason));
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s; complete data is kept", path, strerror(reason));
     if (reason == EPIPE)
         return cw_error_set(err, CW_ERR_IO, "standard output was closed before all of the capture was written");
     return cw_error_set(err, CW_ERR_IO, "standard output: cannot write: %s", strerror(reason));
@@ -108,7 +108,7 @@ static enum cw_status check_replaceable(int fd, const char *path, struct cw_erro
     snprintf(same, sizeof same, "/proc/self/fd/%d", fd);
     int reading = open(same, O_RDONLY | O_CLOEXEC);
     if (reading < 0)
-        return cw_error_set(err, CW_ERR_IO, "%s: cannot read what is there: %s", path, strerror(errno));
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot read the existing file: %s", path, strerror(errno));
     bool capture = cw_file_is_kind(reading, &cw_file_capture);
     close(reading);
     return capture ? CW_OK
@@ -206,9 +206,7 @@ static enum cw_status overwrite(const struct cw_collector *c, uint64_t at, const
     int reason = errno;
     if (flags >= 0)
         fcntl(c->fd, F_SETFL, flags);
-    return good ? CW_OK
-                : cw_error_set(err, CW_ERR_IO, "%s: cannot write what is known of a device again: %s", c->path,
-                               strerror(reason));
+    return good ? CW_OK : cw_error_set(err, CW_ERR_IO, "%s: cannot update a device: %s", c->path, strerror(reason));
 }
 
 enum cw_status cw_collector_device_again(struct cw_collector *c, uint64_t at, const struct cw_device *device,

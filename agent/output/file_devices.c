@@ -33,3 +33,42 @@ bool cw_file_devices_find(struct cw_file_devices *f, const struct cw_device *dev
     *is_new = true;
     return true;
 }
+
+/* ---- devices with a report on periods ---------------------------------------------------------------------------- */
+
+enum cw_status cw_steady_devices_add(struct cw_steady_devices *devices, struct cw_collector *collector,
+                                     const struct cw_device *device, const struct cw_steady_report *report,
+                                     struct cw_arena *arena, struct cw_error *err)
+{
+    if (devices->count == CW_MOST_FILE_DEVICES)
+        return cw_collector_device(collector, device, err);
+    const uint32_t count = device->attribute_count;
+    struct cw_steady_device *d = &devices->items[devices->count];
+    struct cw_pair *copy = cw_pairs_copy(device->attributes, count, arena);
+    struct cw_pair *pairs = cw_arena_alloc(arena, count + CW_STEADY_ATTRIBUTES, sizeof *pairs);
+    if (!copy || !pairs)
+        return cw_error_nomem(err);
+    if (count)
+        memcpy(pairs, copy, count * sizeof *pairs);
+    cw_steady_attributes(pairs + count, &d->texts, report);
+    d->device = *device;
+    d->device.attributes = pairs;
+    d->device.attribute_count = count + CW_STEADY_ATTRIBUTES;
+    d->at = collector->size;
+    devices->count++;
+    return cw_collector_device(collector, &d->device, err);
+}
+
+enum cw_status cw_steady_devices_tell(struct cw_steady_devices *devices, struct cw_collector *collector,
+                                      uint32_t number, const struct cw_steady_report *report, struct cw_error *err)
+{
+    struct cw_pair pairs[CW_STEADY_ATTRIBUTES];
+    for (uint32_t i = 0; i < devices->count; i++) {
+        struct cw_steady_device *d = &devices->items[i];
+        if (d->device.index != number)
+            continue;
+        cw_steady_attributes(pairs, &d->texts, report); /* the device has these texts */
+        return cw_collector_device_again(collector, d->at, &d->device, err);
+    }
+    return CW_OK;
+}

@@ -11,6 +11,24 @@
 #include "base/progress.h"
 #include "base/text.h"
 
+struct cw_output_device {
+    struct cw_device device; /* without the rank, which its ranges have */
+    struct cw_device_facts *facts;
+    uint32_t facts_known; /* number of known facts so far */
+    struct cw_steady_texts steady;
+    uint32_t reports; /* number of reports on the steady state so far */
+};
+
+struct cw_output_file {
+    char *path;
+    struct cw_collector out;
+    struct cw_file_devices numbers;
+    struct {
+        uint64_t at;                 /* offset in the file */
+        uint32_t known;              /* number of facts and reports at that time */
+    } written[CW_MOST_FILE_DEVICES]; /* for each device of the capture */
+};
+
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
 static enum cw_status open_file(struct cw_range_output *o, const struct cw_file_name_parts *parts, uint32_t *index,
@@ -247,7 +265,7 @@ void cw_range_output_compare(const struct cw_range_output *o)
     if (d.missing || d.added)
         cw_text_print(stderr,
                       "capture-agent: run %" PRIu32 " of %" PRIu32 " differs from the first: %" PRIu64
-                      " ranges missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; what matches is kept\n",
+                      " ranges missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; matching ranges are kept\n",
                       o->run, o->run_count, d.missing, d.missing ? " (" : "", d.missing_name, d.missing ? ")" : "",
                       d.added, d.added ? " (" : "", d.added_name, d.added ? ")" : "");
 }
@@ -286,6 +304,9 @@ enum cw_status cw_range_output_open(struct cw_range_output *o, const char *patte
                                   .arena = cw_arena_create()};
     o->runs = runs > 1 ? cw_runs_create(cw_schema_columns(schema), schema->pass_count, schema->fact_count) : NULL;
     if (!o->arena || (runs > 1 && !o->runs))
+        return cw_error_nomem(err);
+    o->devices = cw_arena_alloc(o->arena, CW_MOST_FILE_DEVICES, sizeof *o->devices);
+    if (!o->devices)
         return cw_error_nomem(err);
     const struct cw_file_name_parts parts = {.process = (uint32_t)getpid()};
     uint32_t index;

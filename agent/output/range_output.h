@@ -11,39 +11,24 @@
 
 enum { CW_MOST_FILES = 1024 };
 
-struct cw_output_device {
-    struct cw_device device; /* without the rank, which its ranges have */
-    struct cw_device_facts *facts;
-    uint32_t facts_known; /* how many, so far */
-    struct cw_steady_texts steady;
-    uint32_t reports; /* of the steady state, so far */
-};
-
-struct cw_output_file {
-    char *path;
-    struct cw_collector out;
-    struct cw_file_devices numbers;
-    struct {
-        uint64_t at;                 /* where it stands in the file */
-        uint32_t known;              /* facts and reports, then */
-    } written[CW_MOST_FILE_DEVICES]; /* of the capture's devices */
-};
+struct cw_output_device;
+struct cw_output_file;
 
 struct cw_range_output {
     const char *pattern;
-    bool force; /* replace files that are no captures, too */
+    bool force; /* also replace files that are no captures */
     const struct cw_schema *schema;
     struct cw_arena *arena;
     const struct cw_clock_log *clocks; /* may be set before the end; NULL: unknown */
     struct cw_runs *runs;              /* NULL: no application replay */
     uint32_t run_count, run, groups;   /* groups: sets of runs that see different ranges */
     uint64_t ranges, dropped;
-    uint64_t arrived;             /* ranges, in this run */
-    const char *filter;           /* what the file is to say of it; NULL or "": nothing was left out */
-    const char *why;              /* the first of them was dropped; NULL: unknown */
-    bool steady;                  /* devices say what was found of periods; to be set before the first range */
-    struct cw_file_devices known; /* all of the capture, and what is in `devices` of each */
-    struct cw_output_device devices[CW_MOST_FILE_DEVICES];
+    uint64_t arrived;                 /* ranges, in this run */
+    const char *filter;               /* the filter as text, for the file; NULL or "": nothing was left out */
+    const char *why;                  /* why the first range was dropped; NULL: unknown */
+    bool steady;                      /* devices get a report on periods; set it before the first range */
+    struct cw_file_devices known;     /* all devices of the capture, as indices of `devices` */
+    struct cw_output_device *devices; /* room for CW_MOST_FILE_DEVICES */
     uint32_t file_count;
     struct cw_output_file *files[CW_MOST_FILES];
 };
@@ -68,16 +53,16 @@ enum cw_status cw_range_output_add(struct cw_range_output *output, const struct 
 /* Counts launches or ranges that were not collected; `why`: reason for the first, "" or NULL if unknown. */
 enum cw_status cw_range_output_drop(struct cw_range_output *output, const struct cw_range_source *source,
                                     uint64_t count, const char *why, struct cw_error *err);
-/* What was found of the periods of launches on the source's device, which may be told again. */
+/* Takes a report on the periods of launches on the source's device; a later one replaces it. */
 enum cw_status cw_range_output_steady(struct cw_range_output *output, const struct cw_range_source *source,
                                       const struct cw_steady_report *report, struct cw_error *err);
-/* Tells on stderr how many were dropped. */
+/* Prints on stderr how many launches or ranges were dropped. */
 void cw_range_output_report(const struct cw_range_output *output);
 /* Ends a run and reports on stderr how it differs from the first. */
 void cw_range_output_compare(const struct cw_range_output *output);
 /* Writes the ranges that application replay collected. */
 enum cw_status cw_range_output_flush(struct cw_range_output *output, struct cw_error *err);
-/* Writes them, and the way in which the program ended. */
+/* Writes these ranges, and how the program ended. */
 enum cw_status cw_range_output_end(struct cw_range_output *output, const struct cw_program *program,
                                    struct cw_error *err);
 void cw_range_output_close(struct cw_range_output *output);

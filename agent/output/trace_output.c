@@ -293,8 +293,8 @@ enum cw_status cw_trace_output_texts(struct cw_trace_output *o, uint32_t process
     return status;
 }
 
-enum cw_status cw_trace_output_take_texts(struct cw_trace_output *o, uint32_t process, struct cw_reader *in,
-                                          struct cw_error *err)
+static enum cw_status take_texts(struct cw_trace_output *o, uint32_t process, struct cw_reader *in,
+                                 struct cw_error *err)
 {
     struct cw_arena *arena = cw_arena_create();
     const char *const *texts = NULL;
@@ -439,8 +439,7 @@ enum cw_status cw_trace_output_rows(struct cw_trace_output *o, uint32_t process,
     return status;
 }
 
-enum cw_status cw_trace_output_take_rows(struct cw_trace_output *o, uint32_t process, struct cw_reader *in,
-                                         struct cw_error *err)
+static enum cw_status take_rows(struct cw_trace_output *o, uint32_t process, struct cw_reader *in, struct cw_error *err)
 {
     struct cw_trace_output_process *p = o->processes[process];
     struct cw_trace_rows rows;
@@ -461,9 +460,9 @@ enum cw_status cw_trace_output_take_chunks(struct cw_trace_output *o, uint32_t p
             break;
         cw_chunk_open(in, &chunk, &payload);
         if (chunk.type == CW_CHUNK_TRACE_TEXTS)
-            status = cw_trace_output_take_texts(o, process, &payload, err);
+            status = take_texts(o, process, &payload, err);
         else if (chunk.type == CW_CHUNK_TRACE_ROWS)
-            status = cw_trace_output_take_rows(o, process, &payload, err);
+            status = take_rows(o, process, &payload, err);
         else
             status = cw_error_set(err, CW_ERR_INPUT,
                                   "a profiled process sent a chunk %" PRIx32 ", expected TSTR or TREC", chunk.type);
@@ -528,7 +527,7 @@ enum cw_status cw_trace_output_cut(struct cw_trace_output *o, uint32_t process, 
 
 /* Corrects the last account by the page: adds rows that were not sent, and launches without a record. */
 static struct cw_trace_books settled(const struct cw_trace_books *kept, const struct cw_trace_page *page,
-                                      enum cw_trace_kind kind)
+                                     enum cw_trace_kind kind)
 {
     struct cw_trace_books b = *kept;
     const uint64_t seen = atomic_load(&page->rows[kind]), launched = cw_trace_page_launched(page, kind),

@@ -71,16 +71,10 @@ enum cw_status cw_trace_output_add_process(struct cw_trace_output *output, const
 enum cw_status cw_trace_output_add_device(struct cw_trace_output *output, uint32_t process,
                                           const struct cw_device *device, struct cw_error *err);
 
-/* Take the payload of a TSTR or TREC from a program of the same build (cw_trace_write_texts, cw_trace_write_rows;
- * `plain` or not). They check it and write it compactly, with the process's number in this file, and leave the reader
- * behind it. */
-enum cw_status cw_trace_output_take_texts(struct cw_trace_output *output, uint32_t process, struct cw_reader *in,
-                                          struct cw_error *err);
-enum cw_status cw_trace_output_take_rows(struct cw_trace_output *output, uint32_t process, struct cw_reader *in,
-                                         struct cw_error *err);
 /* A text that a process has sent; "" for none, and for texts that were not kept. */
 const char *cw_trace_output_text(const struct cw_trace_output *output, uint32_t process, uint64_t number);
-/* Takes the rest of the reader: whole TSTR and TREC chunks, as a program writes them. */
+/* Takes the rest of the reader: whole TSTR and TREC chunks of a program of the same build. Checks them and writes them
+ * compactly, with the number of the process in this file. */
 enum cw_status cw_trace_output_take_chunks(struct cw_trace_output *output, uint32_t process, struct cw_reader *in,
                                            struct cw_error *err);
 

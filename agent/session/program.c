@@ -138,10 +138,10 @@ enum cw_status cw_program_verdict(const struct cw_program *program, const char *
     char text[1200];
     *exit_status = (int)(program->how == CW_END_SIGNALLED ? 128 + program->code : program->code);
     if (program->how == CW_END_SIGNALLED)
-        cw_text_print(stderr, "capture-agent: %s was killed by signal %u; what was complete is in %s\n", name,
+        cw_text_print(stderr, "capture-agent: %s was killed by signal %u; complete data is in %s\n", name,
                       program->code, output);
     else if (program->code)
-        cw_text_print(stderr, "capture-agent: %s exited with status %u; what was captured is in %s\n", name,
+        cw_text_print(stderr, "capture-agent: %s exited with status %u; the captured data is in %s\n", name,
                       program->code, output);
     if (status == CW_OK || !*exit_status)
         return status;

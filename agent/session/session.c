@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;
 /* PATIENCE_MS: time for the rest of a message that was incomplete at the program's end. */
 enum { PATIENCE_MS = 2000, DETACH_MS = 20000, MOMENT_MS = 200 };
-static const char cut_message[] = "a profiled process ended in the middle of a message, so what was in it is lost";
+static const char cut_message[] = "a profiled process ended in the middle of a message, so the message is lost";
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
 
@@ -105,8 +106,8 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
         return status;
     if (cw_program_changes_rights(argv[0]))
         cw_text_print(stderr,
-                      "capture-agent: %s runs with the rights of another user or group, and loads nothing that the "
-                      "agent names: it is not captured, but what it starts with your own rights is\n",
+                      "capture-agent: %s runs with the rights of another user or group, and loads no library of the "
+                      "agent's: it is not captured, but programs that it starts with your own rights are\n",
                       argv[0]);
     snprintf(variables[0], sizeof variables[0], "CUDA_INJECTION64_PATH=%s", library);
     snprintf(variables[1], sizeof variables[1], "%s=%s", CW_AGENT_SOCKET_VARIABLE, s->socket_path);
@@ -214,17 +215,31 @@ static bool is_wanted(const struct cw_session *s, const struct cw_process *p, ui
                           cw_filter_device(s->filter, device));
 }
 
-/* Whether the GPU is taken by another process that is being collected. */
-static bool is_taken(const struct cw_session *s, const struct cw_process *p, const struct cw_device *device)
+/* Binds a socket to an abstract name. The kernel releases the name when an agent ends in any way. */
+int cw_session_reserve(const char *pci)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX}; /* a zero first byte makes the name abstract */
+    const int size = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "counterworks-gpu-%s", pci);
+    const int fd = size < (int)sizeof name.sun_path - 1 ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0)
+        return CW_UNRESERVED;
+    if (bind(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size)) == 0)
+        return fd;
+    const bool taken = errno == EADDRINUSE;
+    close(fd);
+    return taken ? CW_RESERVED : CW_UNRESERVED;
+}
+
+/* Whether the process may be collected on the GPU, which is then reserved for it. */
+static bool reserve(struct cw_process *p, const struct cw_device *device)
 {
     const char *pci = cw_device_attribute(device, "pci");
-    for (uint32_t i = 0; pci && i < s->process_count; i++)
-        for (uint32_t k = 0; k < s->processes[i].device_count && &s->processes[i] != p; k++) {
-            const char *other = cw_device_attribute(&s->processes[i].devices[k], "pci");
-            if (other && strcmp(other, pci) == 0)
-                return true;
-        }
-    return false;
+    if (!pci || cw_process_device(p, device->index) || p->reserved_count == CW_MOST_DEVICES)
+        return true;
+    const int fd = cw_session_reserve(pci);
+    if (fd >= 0)
+        p->reserved[p->reserved_count++] = fd;
+    return fd != CW_RESERVED;
 }
 
 /* Reads a HELLO into `arena`. */
@@ -273,7 +288,7 @@ static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, str
     if (status != CW_OK)
         return status;
     const char *chip = cw_device_attribute(&device, "chip");
-    bool wanted = is_wanted(s, &from, device.index), away = wanted && s->alone && is_taken(s, p, &device);
+    bool wanted = is_wanted(s, &from, device.index), away = wanted && s->alone && !reserve(p, &device);
     *refused = !wanted || away;
     s->turned_away += away && !p->turned_away;
     p->turned_away |= away;
@@ -380,7 +395,7 @@ static bool read_message(struct cw_session *s, struct cw_process *p)
         cw_error_set(&err, CW_ERR_INPUT, "%s", cut_message);
     else if (arrival == CW_ARRIVAL_BAD)
         cw_error_set(&err, reason == ENOMEM ? CW_ERR_NOMEM : CW_ERR_INPUT,
-                     "a profiled process sent what cannot be taken: %s", strerror(reason));
+                     "a profiled process sent data that cannot be taken: %s", strerror(reason));
     cw_message_drop(&p->message);
     s->held = held;
     if (s->trouble.code == CW_OK)
@@ -425,6 +440,8 @@ static void forget(struct cw_session *s, uint32_t index)
     s->held -= p->message.capacity;
     cw_message_drop(&p->message);
     close(p->fd);
+    for (uint32_t i = 0; i < p->reserved_count; i++)
+        close(p->reserved[i]);
     cw_arena_destroy(p->arena);
     *p = s->processes[--s->process_count];
 }
@@ -497,15 +514,13 @@ static void tell_living(const struct cw_session *s)
     }
     if (living == 1)
         cw_text_print(stderr,
-                      "capture-agent: process %u (%s) lives on behind the program: what it does from here on is not "
-                      "captured\n",
+                      "capture-agent: process %u (%s) lives on behind the program: its later work is not captured\n",
                       first->pid, first->program);
     else if (living)
-        cw_text_print(
-            stderr,
-            "capture-agent: %u processes, such as %u (%s), live on behind the program: what they do from here "
-            "on is not captured\n",
-            living, first->pid, first->program);
+        cw_text_print(stderr,
+                      "capture-agent: %u processes, such as %u (%s), live on behind the program: their later work is "
+                      "not captured\n",
+                      living, first->pid, first->program);
 }
 
 /* Takes everything that was sent before the program ended, and nothing that surviving children may send later. A
@@ -584,7 +599,7 @@ void cw_session_serve_attached(struct cw_session *s, bool (*end)(void *user))
     }
     s->program.over = true;
     if (s->process_count)
-        cw_error_set(&s->trouble, CW_ERR_DEVICE, "process %ld has not sent the rest within %d s: what came is kept",
+        cw_error_set(&s->trouble, CW_ERR_DEVICE, "process %ld has not sent the rest within %d s: received data is kept",
                      (long)s->program.pid, DETACH_MS / 1000);
     else if (!s->taken)
         cw_error_set(&s->trouble, CW_ERR_USAGE,

@@ -14,14 +14,15 @@ enum { CW_MOST_PROCESSES = 256, CW_MOST_DEVICES = 64 };
 
 struct cw_process { /* the connection of a profiled process */
     int fd;
-    uint64_t number;              /* unique in the session; pids may repeat */
-    struct cw_message_in message; /* the message being received or taken */
-    enum cw_message_type answer;  /* the unread answer; 0: none. Until it is read, no message is taken */
-    size_t answered;              /* bytes of the answer already sent */
-    size_t left;                  /* after the program's end: bytes still to take, from the start of the message */
-    bool turned_away;             /* rejected from a GPU that another process is collected on */
-    uint32_t pid, device_count;
-    bool reported;             /* it has told of its steady state: */
+    uint64_t number;               /* unique in the session; pids may repeat */
+    struct cw_message_in message;  /* the message being received or taken */
+    enum cw_message_type answer;   /* the unread answer; 0: none. Until it is read, no message is taken */
+    size_t answered;               /* bytes of the answer already sent */
+    size_t left;                   /* after the program's end: bytes still to take, from the start of the message */
+    bool turned_away;              /* rejected from a GPU that another process is collected on */
+    int reserved[CW_MOST_DEVICES]; /* descriptors of cw_session_reserve, for an `alone` session */
+    uint32_t pid, device_count, reserved_count;
+    bool reported; /* there is a report on its steady state: */
     struct cw_steady_report steady;
     const char *program;       /* its name; NULL before its first HELLO */
     struct cw_device *devices; /* devices of its HELLOs, room for CW_MOST_DEVICES; without facts */
@@ -32,14 +33,15 @@ struct cw_session {
     /* set by the caller before cw_session_start: */
     const char *chip;               /* required chip of every device */
     const struct cw_filter *filter; /* selects processes and devices; NULL: all */
-    bool alone;                     /* of the processes that use a GPU at the same time, collect only the first */
+    bool alone;                     /* collect one process of a GPU at a time, among all agents of the node */
     struct cw_writer setup;         /* the SETUP message, the same for every process */
     /* Takes a message that is neither HELLO nor FAIL. An error ends the capture of that process. */
     enum cw_status (*take)(void *user, const struct cw_process *process, enum cw_message_type type,
                            struct cw_reader *in, struct cw_error *err);
-    /* Takes what a process has found of its steady state, as `steady` says by now; NULL: it is told in the end alone. */
+    /* Takes the latest report of a process on its steady state, process->steady; NULL: ignore all but the last, which
+     * is printed. */
     enum cw_status (*take_steady)(void *user, const struct cw_process *process, struct cw_error *err);
-    void (*look)(void *user); /* now and then, at least as often as `look_ms`, or 50 where that is 0; may be NULL */
+    void (*look)(void *user); /* called at least every `look_ms`, 50 if that is 0; may be NULL */
     uint32_t look_ms;
     void *user;
     bool may_be_cut;             /* a process that ends within a message is no error: the caller counts its losses */
@@ -72,6 +74,10 @@ void cw_session_serve_attached(struct cw_session *session, bool (*end)(void *use
 void cw_session_serve(struct cw_session *session);
 void cw_session_finish(struct cw_session *session);
 
+/* Reserves the GPU at a PCI address among all agents of the node. Returns a descriptor, whose close is the release;
+ * CW_RESERVED if the GPU is reserved already, CW_UNRESERVED if the system refuses for another reason. */
+enum { CW_RESERVED = -1, CW_UNRESERVED = -2 };
+int cw_session_reserve(const char *pci);
 /* The device that a process introduced under this number, or NULL. */
 const struct cw_device *cw_process_device(const struct cw_process *process, uint32_t index);
 

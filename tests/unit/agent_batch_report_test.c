@@ -33,7 +33,7 @@ Test(batch_report, has_the_most_frequent_end_first)
     add(&r, "", 7);
     add(&r, NULL, 7);
     cr_expect_str_eq(
-        print(&r), "capture-agent: 3 batches of 95.3 launches on average; what ended them: cuMemFree_v2 2, no more "
+        print(&r), "capture-agent: 3 batches of 95.3 launches on average, ended by: cuMemFree_v2 2, no more "
                    "room 1\n"
                    "capture-agent: batches took 0.165 s: waiting for the agent 0.003, saving memory 0.006, setting up "
                    "0.009, the program's own run 0.012, starting passes 0.015, launching again 0.018, stopping passes "
@@ -47,7 +47,7 @@ Test(batch_report, passes_are_called_passes)
     struct cw_effort e = {.ended = "the turn of another pass", .ns = {[CW_EFFORT_OWN] = 5000000, [CW_EFFORT_STOP] = 1}};
     cw_batch_report_add(&r, &e, 11);
     cr_expect_str_eq(print(&r),
-                     "capture-agent: 1 pass of 11.0 launches on average; what ended them: the turn of another pass 1\n"
+                     "capture-agent: 1 pass of 11.0 launches on average, ended by: the turn of another pass 1\n"
                      "capture-agent: passes took 0.005 s: the program's own run 0.005, stopping passes 0.000\n");
 }
 

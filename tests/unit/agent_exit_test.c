@@ -98,8 +98,8 @@ Test(exit, what_is_launched_behind_the_end_is_told_of, .timeout = 60)
     cr_expect_eq(fake_agent_serve(fd, CW_MESSAGE_RANGES), 1);
     cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
     cr_expect_gt(read(ends[0], text, sizeof text - 1), 0);
-    static const char told[] = "counterworks: what the program launches while it ends, behind the end of the capture, "
-                               "is left out\n";
+    static const char told[] =
+        "counterworks: launches at the program's end, behind the end of the capture, are left out\n";
     cr_expect(strncmp(text, told, sizeof told - 1) == 0, "%s", text); /* a sanitizer may say more */
     close(fd);
     fake_agent_close(&agent);
@@ -147,7 +147,7 @@ static void expect_told(int times, bool captured, const char *expected)
 
 Test(exit, times_that_the_program_took_while_it_was_measured_are_told, .timeout = 60)
 {
-    expect_told(3, true, "the program took the time between events 3 times while it was measured: what it chooses by");
+    expect_told(3, true, "the program took the time between events 3 times while it was measured: if it chooses by");
     expect_told(0, true, "");
     expect_told(3, false, "");
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent/output/range_output.h"
-#include "agent/output/steady_devices.h"
+#include "agent/output/file_devices.h"
 #include "base/file.h"
 #include "tests/support/image_samples.h"
 
@@ -157,10 +157,13 @@ Test(output, without_being_asked_nothing_is_said_of_periods)
 Test(output, devices_are_told_of_periods_by_number)
 {
     struct cw_steady_devices devices = {0};
-    struct cw_collector *out = &output.files[0]->out;
+    struct cw_collector collector, *out = &collector;
     const struct cw_steady_report r = {.count = 2, .period = {.found = true, .count = 5}};
     struct cw_pair attribute = {"pci", "0000:0b:00.0"};
     struct cw_device other = {.index = 1, .attribute_count = 1, .attributes = &attribute, .facts = facts};
+    cw_range_output_close(&output); /* it has the file */
+    output = (struct cw_range_output){0};
+    cr_assert_eq(cw_collector_open(out, path, false, &schema, &err), CW_OK);
     cr_assert_eq(cw_steady_devices_add(&devices, out, &device, NULL, arena, &err), CW_OK);
     cr_assert_eq(cw_steady_devices_add(&devices, out, &other, NULL, arena, &err), CW_OK);
     attribute.value = "gone"; /* as a process's are, when that ends */
@@ -175,4 +178,5 @@ Test(output, devices_are_told_of_periods_by_number)
     cr_expect_str_eq(cw_device_attribute(&data.devices[1], "steady_periods"), "00000000000000000005");
     cr_expect_str_eq(cw_device_attribute(&data.devices[1], "pci"), "0000:0b:00.0");
     cw_bytes_free(&file);
+    cw_collector_close(out);
 }

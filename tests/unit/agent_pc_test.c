@@ -362,7 +362,7 @@ Test(pc, a_program_ends_with_a_kernel_that_waits)
     begin(NULL);
     fake_profiler.busy = true;
     mode->finish();
-    cr_expect(cw_inject->over && strstr(fake_profiler.failure, "where the program does"), "%s", fake_profiler.failure);
+    cr_expect(cw_inject->over && strstr(fake_profiler.failure, "before the program does"), "%s", fake_profiler.failure);
     cr_expect(enabled, "sampling was not ended, which would have waited");
     mode->context_destroyed(context);
     fake_profiler_end();

@@ -489,7 +489,7 @@ Test(agent_pm_capture, a_trace_stands_beside_the_samples)
     fflush(stderr);
     cr_assert_stderr_eq_str(
         "capture-agent: 1 of 4 ranges were not sampled: each began while the one before was still decoded\n"
-        "capture-agent: 1 launch was on a GPU that is not sampled: --device says which are, or all\n"
+        "capture-agent: 1 launch was on a GPU that is not sampled: --device selects more, or all\n"
         "capture-agent: the times of 1 kernel launch were not collected: counted without a time\n");
     cw_trace_buffer_free(&buffer);
     cw_bytes_free(&file);
@@ -516,11 +516,10 @@ Test(agent_pm_capture, a_process_that_ends_early_as_if_all_were_well_is_no_succe
     cr_redirect_stderr();
     cr_expect(capture(0) == CW_ERR_DEVICE);
     cr_expect_str_eq(err.message,
-                     "GPU 2: the sampling process ended before it had sent every sample; what was complete "
-                     "is kept");
+                     "GPU 2: the sampling process ended before it had sent every sample; complete data is kept");
     cr_expect(!read_file((const uint32_t[]){BLOCKS, BLOCKS, 1}).complete);
     fflush(stderr);
-    cr_assert_stderr_eq_str("capture-agent: GPU 2 is sampled no longer; what was complete is kept\n");
+    cr_assert_stderr_eq_str("capture-agent: GPU 2 is sampled no longer; complete data is kept\n");
 }
 
 Test(agent_pm_capture, a_second_signal_does_not_wait_for_a_gpu_that_hangs, .signal = SIGTERM)

@@ -109,7 +109,7 @@ Test(say, that_there_are_more_contexts_than_are_followed, .timeout = BEFORE_LONG
     cr_expect_null(cw_collection_open((CUcontext)1, 0), "it is one of them");
     cr_expect_null(cw_collection_open((CUcontext)0x1000, 0));
     cr_expect_null(cw_collection_open((CUcontext)0x1000, 0));
-    heard(reader, "counterworks: found more than 64 contexts at a time: what others launch is not captured\n");
+    heard(reader, "counterworks: found more than 64 contexts at a time: launches of further ones are not captured\n");
 }
 
 #ifndef __SANITIZE_ADDRESS__ /* which wants memory of its own for a thread */
@@ -127,6 +127,6 @@ Test(say, that_no_thread_can_be_had, .timeout = BEFORE_LONG)
     const bool first = cw_inject_start_thread(nothing, NULL), again = cw_inject_start_thread(nothing, NULL);
     setrlimit(RLIMIT_AS, &before);
     cr_expect(!first && !again);
-    heard(reader, "counterworks: the program can have no more threads: what needs one is not captured\n");
+    heard(reader, "counterworks: the program can have no more threads: the capture lacks work that needs one\n");
 }
 #endif

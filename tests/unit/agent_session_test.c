@@ -191,15 +191,15 @@ Test(agent_session, what_a_process_found_of_its_periods_is_told)
     const struct cw_steady_report found = {0, false, 2, {true, 5, 1200, 312, 40, 0, 2000000000, 13000, 4000000000}},
                                   nothing = {.period = {.all = 77}}, late = {.given_up = true, .period = {.all = 77}};
     steady = &found;
-    daemons(0, "capture-agent: a daemon repeats 312 launches in 0.05 s, from 1200 launches after its first on: 40 "
+    daemons(0, "capture-agent: a daemon repeats 312 launches in 0.05 s, after its first 1200 launches: 40 "
                "times, 50 % of the time; 2 of these periods were captured\n");
     steady = &nothing;
     daemons(0, "capture-agent: nothing repeats in the 77 launches of a daemon, so nothing was captured; without "
-               "--steady everything is\n");
+               "--steady the agent captures everything\n");
     steady = &late;
-    daemons(0,
-            "capture-agent: nothing repeats in the 77 launches of a daemon, so all behind the first five minutes was "
-            "captured\n");
+    daemons(0, "capture-agent: nothing repeats in the 77 launches of a daemon, so everything behind the first five "
+               "minutes was "
+               "captured\n");
 }
 
 Test(agent_session, who_keeps_reports_is_given_them)
@@ -627,30 +627,67 @@ Test(agent_session, faults_of_messages)
     cr_expect(used.ru_maxrss < MOST_MIB << 10, "%ld KiB", used.ru_maxrss);
 }
 
+/* GPUs of this test alone: other runs of it at the same time are agents of the same node. */
+static char gpu[32], other_gpu[32];
+
+static void name_gpus(void)
+{
+    alone = true;
+    snprintf(gpu, sizeof gpu, "test-%d:0a:00.0", (int)getpid());
+    snprintf(other_gpu, sizeof other_gpu, "test-%d:0b:00.0", (int)getpid());
+}
+
+static void leave(int fd)
+{
+    char none;
+    shutdown(fd, SHUT_WR);
+    need(recv(fd, &none, 1, 0) == 0); /* the agent has closed it */
+}
+
 static void two_of_a_gpu(void)
 {
     int first = join(), second = join(), other = join();
-    say_hello(first, 0, "0000:0a:00.0");
+    say_hello(first, 0, gpu);
     need(is_answered(first, CW_MESSAGE_SETUP));
-    say_hello(second, 1, "0000:0a:00.0");
+    say_hello(second, 1, gpu);
     need(is_answered(second, CW_MESSAGE_REFUSE));
-    say_hello(other, 0, "0000:0b:00.0");
+    say_hello(other, 0, other_gpu);
     need(is_answered(other, CW_MESSAGE_SETUP));
-    say_hello(first, 0, "0000:0a:00.0"); /* its next context */
+    say_hello(first, 0, gpu); /* its next context */
     need(is_answered(first, CW_MESSAGE_SETUP));
-    char none;
-    shutdown(first, SHUT_WR);
-    need(recv(first, &none, 1, 0) == 0); /* the agent has closed it */
-    say_hello(second, 0, "0000:0a:00.0");
+    leave(first);
+    say_hello(second, 0, gpu);
     need(is_answered(second, CW_MESSAGE_SETUP));
 }
 
 Test(agent_session, one_process_of_a_gpu_is_collected)
 {
-    alone = true;
+    name_gpus();
     run("two of a GPU", two_of_a_gpu, 8);
     cr_expect_eq(session.turned_away, 1);
     expect("two of a GPU", "", 0);
+}
+
+static void beside_another_agent(void)
+{
+    int process = join(), other = join(), reserved = cw_session_reserve(gpu); /* as another agent does */
+    need(reserved >= 0 && cw_session_reserve(gpu) == CW_RESERVED);
+    say_hello(process, 0, gpu);
+    need(is_answered(process, CW_MESSAGE_REFUSE));
+    say_hello(other, 0, other_gpu);
+    need(is_answered(other, CW_MESSAGE_SETUP));
+    close(reserved);
+    say_hello(process, 0, gpu);
+    need(is_answered(process, CW_MESSAGE_SETUP));
+    need(cw_session_reserve(gpu) == CW_RESERVED);
+}
+
+Test(agent_session, one_process_of_a_gpu_is_collected_by_all_agents)
+{
+    name_gpus();
+    run("beside another agent", beside_another_agent, 8);
+    cr_expect_eq(session.turned_away, 1);
+    expect("beside another agent", "", 0);
 }
 
 Test(agent_session, every_allocation_may_fail)

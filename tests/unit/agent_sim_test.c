@@ -106,10 +106,12 @@ static enum cw_status instructions(bool sass, struct cw_error *err)
     static const struct cw_sass_metric metrics[] = {{"smsp__sass_inst_executed", CW_SASS_SM}};
     int exit_status = 0;
     program("push outer\\nlaunch a\\nstart x\\nlaunch b\\nend x\\npop\\nlaunch c\\n");
-    return cw_backend_sim.pc(
-        &(struct cw_pc_options){
-            .capture = {NULL, path, argv, 0}, .sass = sass, .filter = {.range = "outer", .launch_count = UINT64_MAX}, .metric_count = sass, .metrics = metrics},
-        &exit_status, err);
+    return cw_backend_sim.pc(&(struct cw_pc_options){.capture = {NULL, path, argv, 0},
+                                                     .sass = sass,
+                                                     .filter = {.range = "outer", .launch_count = UINT64_MAX},
+                                                     .metric_count = sass,
+                                                     .metrics = metrics},
+                             &exit_status, err);
 }
 
 static enum cw_status pc(struct cw_error *err)
@@ -275,15 +277,15 @@ Test(agent_sim, a_child_that_never_stops_is_not_waited_for, .timeout = 600)
     cr_expect(run.over && lines > 0);
 }
 
-Test(agent_sim, a_full_buffer_is_not_a_program_without_kernels)
+Test(agent_sim, a_hindrance_is_not_a_program_without_kernels)
 {
     char name[] = "app", *own[] = {name, NULL};
     const struct cw_pc_options options = {.capture = {NULL, "run.cwd", own, 0}};
     const struct cw_program program = {.how = CW_END_EXITED};
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
-    cr_expect_eq(cw_pc_verdict(&options, &program, 0, true, CW_OK, &exit_status, &err), CW_ERR_DEVICE);
+    cr_expect_eq(cw_pc_verdict(&options, &program, 0, "the buffer was full", CW_OK, &exit_status, &err), CW_ERR_DEVICE);
     cr_expect(strstr(err.message, "buffer was full") != NULL, "%s", err.message);
-    cr_expect_eq(cw_pc_verdict(&options, &program, 0, false, CW_OK, &exit_status, NULL), CW_ERR_APP);
-    cr_expect_eq(cw_pc_verdict(&options, &program, 1, true, CW_OK, &exit_status, NULL), CW_OK);
+    cr_expect_eq(cw_pc_verdict(&options, &program, 0, NULL, CW_OK, &exit_status, NULL), CW_ERR_APP);
+    cr_expect_eq(cw_pc_verdict(&options, &program, 1, "the buffer was full", CW_OK, &exit_status, NULL), CW_OK);
 }

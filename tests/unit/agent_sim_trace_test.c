@@ -257,5 +257,5 @@ Test(sim_trace, kinds_calls_and_devices_are_chosen)
     cr_expect(timeline.rows[CW_TRACE_DRIVER] > 6 * 20, "those of the runtime are not recorded, so those they make are");
     options.filter.process = "another";
     cr_expect(capture() == CW_ERR_APP);
-    cr_expect_str_eq(err.message, "true used no GPU that was asked for, so nothing was traced");
+    cr_expect_str_eq(err.message, "true used no GPU that was requested, so nothing was traced");
 }

@@ -684,7 +684,7 @@ Test(trace, graphs_node_by_node_have_no_launches_by_the_gpu)
     begin_early(CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH), CW_TRACE_GRAPH_NODES, true);
     cr_expect_eq(asked, 0);
     cr_expect_eq(enabled, 0);
-    cr_expect_str_eq(note(), "it is recorded with --graphs whole alone");
+    cr_expect_str_eq(note(), "it is recorded only with --graphs whole");
     end();
 }
 
@@ -692,7 +692,7 @@ Test(trace, an_agent_that_comes_late_says_what_it_cannot_ask)
 {
     begin_early(CW_TRACE_BIT(CW_TRACE_KERNEL), CW_TRACE_LATENCY, false);
     cr_expect_eq(asked, 0);
-    cr_expect_str_eq(note(), "CUDA had begun: when launches were queued is not known");
+    cr_expect_str_eq(note(), "CUDA had begun: queue times of launches are unknown");
     end();
 }
 
@@ -700,7 +700,7 @@ Test(trace, what_cupti_refuses_before_cuda_begins_is_noted)
 {
     answer = CUPTI_ERROR_NOT_SUPPORTED;
     begin_early(CW_TRACE_BIT(CW_TRACE_KERNEL), CW_TRACE_LATENCY, true);
-    cr_expect_str_eq(note(), "CUPTI does not say here when launches were queued");
+    cr_expect_str_eq(note(), "CUPTI gives no queue times of launches here");
     end();
 }
 

@@ -37,7 +37,5 @@ void cw_check_environment(FILE *to);
 void cw_check_mps_daemon(FILE *to, const char *proc);
 /* Reports whether the GPU at this PCI address is split into parts. */
 void cw_check_mig(FILE *to, int device, const char *pci, bool split);
-/* Reports the answers of driver and CUPTI. Leaves contexts behind: call it in a process that ends. */
-void cw_check_gpu(FILE *to, const struct cw_node_needs *needs);
 
 #endif

@@ -159,13 +159,13 @@ void cw_check_mps_daemon(FILE *to, const char *proc)
     const bool here = access(pipes, F_OK) == 0, daemon = runs(proc, "nvidia-cuda-mps");
     if (daemon)
         cw_answer(to, CW_ANSWER_NOTE,
-                  "CUDA's multi-process service (MPS) runs on this node: of a program that uses it (%s), only samples "
-                  "over time (pm) can be captured",
+                  "CUDA's multi-process service (MPS) runs on this node: a program that uses it (%s) can only be "
+                  "captured by samples over time (pm)",
                   here ? pipes : "its CUDA_MPS_PIPE_DIRECTORY is not this one");
     else if (here)
         cw_answer(to, CW_ANSWER_NOTE,
                   "found %s of CUDA's multi-process service (MPS) and no process of it, which may run outside of this "
-                  "container: of a program that reaches it, only samples over time (pm) can be captured",
+                  "container: a program that reaches it can only be captured by samples over time (pm)",
                   pipes);
 }
 

@@ -9,7 +9,6 @@
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/pc_capture.h"
 #include "agent/output/file_devices.h"
-#include "agent/output/steady_devices.h"
 #include "agent/session/session.h"
 #include "base/text.h"
 
@@ -33,7 +32,7 @@ struct capture {
     struct held_module *modules;
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
-    struct cw_steady_devices steady; /* those that say what was found of periods */
+    struct cw_steady_devices steady; /* devices with a report on periods */
     uint64_t samples;
     uint32_t full_buffers, uncounted; /* uncounted: number of kernels */
     const char *uncounted_kernel;     /* an example */
@@ -119,7 +118,7 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
 static enum cw_status take_steady(void *user, const struct cw_process *p, struct cw_error *err)
 {
     struct capture *c = user;
-    struct cw_file_devices seen = c->devices; /* one that has no samples yet is written with the first */
+    struct cw_file_devices seen = c->devices; /* a device without samples is written with its first one */
     const struct cw_device *known = cw_process_device(p, p->steady.device);
     uint32_t number;
     bool is_new;
@@ -128,8 +127,8 @@ static enum cw_status take_steady(void *user, const struct cw_process *p, struct
     return cw_steady_devices_tell(&c->steady, &c->out, number, &p->steady, err);
 }
 
-/* What a batch is about, before it: its device, and the modules of its records, of each of which an instruction is the
- * first member. */
+/* Writes a batch's device and modules before the batch. The first member of each record is a struct cw_instruction,
+ * which names the module. */
 static enum cw_status introduce(struct capture *c, const struct cw_process *p, uint32_t *device,
                                 const struct cw_uncounted *uncounted, const void *records, size_t size, uint32_t count,
                                 struct cw_error *err)
@@ -247,19 +246,30 @@ static void tell_losses(const struct capture *c)
                 "--buffer mends that\n",
                 c->full_buffers);
     if (c->until_graph)
-        fprintf(stderr, "capture-agent: SASS metrics ended where the program began to make its first CUDA graph, whose "
-                        "copies CUPTI may lose under them\n");
+        fprintf(stderr, "capture-agent: SASS metrics ended where the program began to make its first CUDA graph, "
+                        "because with them CUPTI may lose copies in graphs\n");
     if (c->uncounted)
         cw_text_print(stderr, "capture-agent: %u kernels were launched and not counted, such as %s%s\n", c->uncounted,
                       c->uncounted_kernel ? c->uncounted_kernel : "?",
-                      c->until_graph ? "" : ": CUPTI counts those that are loaded at a context's first launch");
-    if (c->session.turned_away)
+                      c->until_graph ? "" : ": CUPTI counts only kernels that are loaded at a context's first launch");
+    if (c->session.turned_away && c->samples)
         fprintf(stderr,
                 "capture-agent: %u process%s not sampled beside another on the same GPU: --mode serialized samples "
                 "all\n",
                 c->session.turned_away, c->session.turned_away == 1 ? " was" : "es were");
     if (c->code_lost)
-        fprintf(stderr, "capture-agent: the program loads more code than is held; some samples will have no lines\n");
+        fprintf(stderr,
+                "capture-agent: the program loads more code than the agent holds; some samples will have no lines\n");
+}
+
+/* Why there may be no sample. */
+static const char *hindrance(const struct capture *c)
+{
+    if (c->full_buffers)
+        return "the hardware's buffer was full each time it was read; expected a larger --period or --buffer";
+    if (c->session.turned_away)
+        return "another process on its GPU is sampled; expected one at a time, or --mode serialized";
+    return NULL;
 }
 
 static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
@@ -276,7 +286,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
                          err));
     s->chip = chip;
     s->filter = &c->filter;
-    /* CUPTI sometimes fails to deliver samples if it samples a GPU for two processes continuously. */
+    /* If CUPTI samples a GPU for two processes continuously, it fails in the second (999), or crashes the program. */
     s->alone = !c->options->sass && c->options->mode == CW_PC_CONTINUOUS;
     s->take = take;
     s->take_steady = take_steady;
@@ -293,8 +303,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     tell_losses(c);
     c->out.clocks = &c->clocks;
     enum cw_status status = cw_pc_end(&c->out, &s->program, &s->trouble, err);
-    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, c->full_buffers > 0, status, exit_status,
-                         err);
+    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, hindrance(c), status, exit_status, err);
 }
 
 enum cw_status cw_cupti_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)

@@ -118,11 +118,11 @@ static void *receive(void *user)
     int why = errno;
     pthread_mutex_lock(&c->lock);
     if (more && (why == EBADMSG || why == ENOMEM))
-        cw_error_set(&g->trouble, CW_ERR_INPUT, "GPU %u: the sampling process sent what cannot be taken: %s", g->number,
-                     strerror(why));
+        cw_error_set(&g->trouble, CW_ERR_INPUT, "GPU %u: the sampling process sent data that cannot be taken: %s",
+                     g->number, strerror(why));
     /* Report it now: the end may be hours away. */
     if (g->ready && (g->trouble.code != CW_OK || (!c->stopping && !g->done)))
-        fprintf(stderr, "capture-agent: GPU %u is sampled no longer; what was complete is kept\n", g->number);
+        fprintf(stderr, "capture-agent: GPU %u is sampled no longer; complete data is kept\n", g->number);
     g->over = true;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
@@ -186,10 +186,9 @@ static const struct cw_error *end_sampling(struct capture *c)
         if (g->sampler.pid > 0 && cw_pm_sampler_finish(&g->sampler, &ending) != CW_OK && g->receiving)
             cw_error_set(&g->trouble, ending.code, "%s", ending.message); /* unless it has reported more itself */
         else if (g->ready && !g->done)                                    /* for example if a library called exit */
-            cw_error_set(
-                &g->trouble, CW_ERR_DEVICE,
-                "GPU %u: the sampling process ended before it had sent every sample; what was complete is kept",
-                g->number);
+            cw_error_set(&g->trouble, CW_ERR_DEVICE,
+                         "GPU %u: the sampling process ended before it had sent every sample; complete data is kept",
+                         g->number);
         if (g->trouble.code != CW_OK)
             first = &g->trouble;
     }

@@ -1,5 +1,5 @@
-/* Ranges of kernel launches from a real GPU: gives the program's processes the plan and turns what they send into
- * counter data. */
+/* Ranges of kernel launches from a real GPU: gives the program's processes the plan and turns their data into counter
+ * data. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum {
     BYTES_A_RAW_COUNTER = 6 << 10,
     MOST_AT_ONCE = 256,
     MOST_BY_KERNEL = 16,
-    MOST_IN_TURN = 128, /* launches; of user ranges: */
+    MOST_IN_TURN = 128, /* launches; for user ranges: */
     MOST_RANGES_IN_TURN = 16,
 };
 
@@ -31,14 +31,14 @@ struct capture {
     struct cw_nvperf_prover *prover;
     struct cw_session session;
     struct cw_clock_log clocks;
-    uint32_t count;             /* the parts that each run collects */
-    const struct cw_part *once; /* of one pass each, which take turns at what is counted once */
+    uint32_t count;             /* number of parts that each run collects */
+    const struct cw_part *once; /* parts of one pass each, which take turns over launches counted once */
     uint32_t once_count;
-    uint64_t once_ranges, pushed; /* pushed: of multiplexing */
-    char once_why[200];           /* of the first */
+    uint64_t once_ranges, pushed; /* launches counted once; pushed ranges under multiplexing */
+    char once_why[200];           /* why the first was counted once */
     uint32_t kept;
-    struct cw_bytes memory; /* what a process has handed over */
-    bool shared, warned;    /* there are ranges of a shared device; of an older CUPTI */
+    struct cw_bytes memory; /* data handed over by a process */
+    bool shared, warned;    /* there are ranges of a shared device; the warning of an older CUPTI was decided */
     struct cw_value *values;
     double *durations;
     struct cw_device_facts *facts;
@@ -52,9 +52,9 @@ static bool is_in_turn(const struct capture *c)
     return c->base.options->replay == CW_REPLAY_MULTIPLEX;
 }
 
-/* A pass costs CUPTI 10 to 50 ms; the more launches share that, the better. CUPTI's kernel replay shares nothing, and
- * takes longer at each launch the more there is room for: 107 ms on an H100 with room for 16 (or 1), 128 ms for 256.
- * Where parts take turns a pass is changed before it has held many, and room for them makes that change longer. */
+/* A pass costs CUPTI 10 to 50 ms; the more launches share a pass, the better. CUPTI's kernel replay shares no pass, and
+ * more room makes each launch slower: 107 ms on an H100 with room for 16 launches (or 1), 128 ms for 256. If parts take
+ * turns, a pass changes before it has held many launches, and room for more makes the change slower. */
 static uint32_t most_at_once(const struct cw_range_options *o)
 {
     if (o->replay == CW_REPLAY_MULTIPLEX)
@@ -69,14 +69,14 @@ static uint32_t ranges_at_once(const struct capture *c)
         size_t own = 0;
         for (uint32_t p = 0; p < c->base.parts.items[i].plan.pass_count; p++)
             own += c->base.parts.items[i].plan.passes[p].count;
-        raws = !is_in_turn(c) ? raws + own : own > raws ? own : raws; /* in turn, each is alone in the memory */
+        raws = !is_in_turn(c) ? raws + own : own > raws ? own : raws; /* parts in turn use the memory one at a time */
     }
     uint32_t n = (uint32_t)((size_t)IMAGE_BUDGET / (raws * BYTES_A_RAW_COUNTER + 1));
     uint32_t most = most_at_once(c->base.options);
     return n < 1 ? 1 : n > most ? most : n;
 }
 
-/* NVIDIA's config image for the passes of some parts, in their order: the one in the plan, or made here. */
+/* Writes NVIDIA's config image for the passes of some parts, in their order: the plan's own, or a new one. */
 static enum cw_status lower(struct capture *c, const struct cw_part *parts, uint32_t count, uint64_t beside,
                             struct cw_writer *native, struct cw_error *err)
 {
@@ -98,7 +98,7 @@ static enum cw_status lower(struct capture *c, const struct cw_part *parts, uint
     return cw_nvperf_lower(c->library, &plan, beside, native, err);
 }
 
-/* For the context and for the device. */
+/* Writes the config images for the context and for the device. */
 static enum cw_status write_natives(struct capture *c, const struct cw_part *parts, uint32_t count,
                                     struct cw_error *err)
 {
@@ -140,7 +140,7 @@ static enum cw_status write_parts(struct capture *c, const struct cw_part *parts
     return write_natives(c, parts, count, err);
 }
 
-/* Launches that must not be done again are counted in the run's only pass, or in passes that take turns. */
+/* Launches that must not be repeated are counted in the run's only pass, or in passes that take turns. */
 static enum cw_status choose_once(struct capture *c, struct cw_error *err)
 {
     struct cw_part *list;
@@ -156,7 +156,7 @@ static enum cw_status choose_once(struct capture *c, struct cw_error *err)
     return status;
 }
 
-/* What a process is to do in a run that collects some parts, and user ranges of one level, or of all. */
+/* Makes SETUP for a run, which collects some parts, and user ranges of one level or of all. */
 static enum cw_status make_setup(struct capture *c, struct cw_error *err)
 {
     const struct cw_range_options *o = c->base.options;
@@ -187,7 +187,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     return status == CW_OK && setup->status != CW_OK ? cw_error_nomem(err) : status;
 }
 
-/* A pass that NVIDIA's library would split is split rather than given up. */
+/* Splits passes that NVIDIA's library would split, rather than giving up. */
 static enum cw_status repair(struct capture *c, struct cw_error *err)
 {
     uint32_t splits = 0;
@@ -222,7 +222,7 @@ struct batch {
     const struct cw_device *device;
     const struct cw_part *parts;
     uint32_t part_count, count, dropped;
-    const char *why; /* dropped */
+    const char *why; /* why the first was dropped */
     struct cw_launch *launches;
 };
 
@@ -266,11 +266,10 @@ static void warn_of_cupti(struct capture *c, const struct cw_device *device)
 {
     const char *version = cw_device_attribute(device, "cupti");
     if (!c->warned && !c->base.options->user && version && strtoul(version, NULL, 10) < CW_CUPTI_OF_CUDA_13)
-        cw_text_print(
-            stderr,
-            "capture-agent: CUPTI %s is older than CUDA 13.0's: a launch is timed with 10 to 40 us of what surrounds "
-            "it; counts are right\n",
-            version);
+        cw_text_print(stderr,
+                      "capture-agent: CUPTI %s is older than CUDA 13.0's: the time of a launch includes 10 to 40 us "
+                      "around it; counts are right\n",
+                      version);
     c->warned = true;
 }
 
@@ -297,7 +296,7 @@ static enum cw_status write_ranges(struct capture *c, const struct cw_process *p
     return status;
 }
 
-/* Which parts a process says it has collected. */
+/* Finds the parts that a process has collected, by its number for them. */
 static enum cw_status find_parts(const struct capture *c, uint32_t part, struct batch *b, struct cw_error *err)
 {
     b->parts = &c->base.parts.items[c->base.first];
@@ -352,7 +351,7 @@ static enum cw_status take_ranges(struct capture *c, const struct cw_process *p,
         cw_batch_report_add(&c->batches, &effort, b.count);
     if (status == CW_OK && images.count)
         status = write_ranges(c, p, &b, &images, err);
-    for (uint32_t i = 0; i < b.count && status == CW_OK && !images.count; i++) /* that were not collected */
+    for (uint32_t i = 0; i < b.count && status == CW_OK && !images.count; i++) /* launches that were not collected */
         status = write_range(c, &source, &b.launches[i], 0, NULL, err);
     cw_range_images_close(&images);
     cw_arena_destroy(arena);
@@ -408,9 +407,9 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
 {
     struct cw_range_capture *b = &c->base;
     if (is_in_turn(c) && cw_file_is_standard(b->options->capture.output))
-        return cw_error_set(err, CW_ERR_USAGE,
-                            "found -o - with --replay multiplex, expected a file, in which each pass completes what is "
-                            "known of the GPU");
+        return cw_error_set(
+            err, CW_ERR_USAGE,
+            "found -o - with --replay multiplex, expected a file, because each pass adds facts of the GPU to it");
     CW_TRY(cw_nvperf_open(&c->library, NULL, err));
     CW_TRY(cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = b->plan.chip}, err));
     CW_TRY(repair(c, err));
@@ -426,9 +425,8 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
 
 static void tell_once(const struct capture *c)
 {
-    static const char in_turn[] =
-        "passes took turns at launches that are alike (status 'multiplexed'), and what a launch "
-        "lacks that came too seldom is not collected";
+    static const char in_turn[] = "passes took turns over similar launches (status 'multiplexed'), and launches that "
+                                  "came too seldom lack metrics (not collected)";
     if (c->once_ranges)
         cw_text_print(stderr,
                       "capture-agent: %" PRIu64 " %s counted in one pass each and never repeated, because %s%s%s\n",
@@ -441,13 +439,14 @@ static void tell(const struct capture *c)
     tell_once(c);
     if (c->pushed)
         fprintf(stderr,
-                "capture-agent: %" PRIu64 " %s timed with 10 to 40 us of what surrounds %s, as all that comes behind a "
+                "capture-agent: the times of %" PRIu64 " launch%s include 10 to 40 us around each: launches behind a "
                 "CUDA graph or a kernel that waits, and the first launches of kernels that may wait\n",
-                c->pushed, c->pushed == 1 ? "launch was" : "launches were", c->pushed == 1 ? "it" : "them");
+                c->pushed, c->pushed == 1 ? "" : "es");
     if (c->shared)
-        fprintf(stderr,
-                "capture-agent: something else used the GPU beside ranges that were counted for the whole device; they "
-                "may hold its work (scope 'shared device'), which --scope context leaves out\n");
+        fprintf(
+            stderr,
+            "capture-agent: another program used the GPU during ranges that were counted for the whole device; they "
+            "may include its work (scope 'shared device'), which --scope context leaves out\n");
 }
 
 static enum cw_status capture(struct capture *c, int *exit_status, struct cw_error *err)

@@ -492,7 +492,7 @@ static void set_interval(bool by_clock, const struct trial *trial)
     bool has_windows = o->window_s > 0 || cw_pm_by_program(o);
     double cycle_ns = sample_ns(trial) / (double)cw_pm_process.interval;
     if (cw_pm_process.cycles && (by_clock || has_windows) && cycle_ns <= 0)
-        cw_pm_give_up(CW_ERR_DEVICE, "its system clock cannot be measured, for no sample came%s",
+        cw_pm_give_up(CW_ERR_DEVICE, "its system clock cannot be measured, because no sample came%s",
                       by_clock ? ": --interval takes cycles, too, such as 170000sys" : "");
     uint64_t cycles = by_clock ? (uint64_t)((double)o->interval / cycle_ns + 0.5) : o->interval;
     cw_pm_process.interval = cycles ? cycles : 1;

@@ -97,11 +97,11 @@ enum cw_status cw_pm_sampler_finish(struct cw_pm_sampler *sampler, struct cw_err
         ;
     if (WIFSIGNALED(how))
         return cw_error_set(err, CW_ERR_DEVICE,
-                            "GPU %u: the sampling process was killed by signal %d; what was complete is kept",
+                            "GPU %u: the sampling process was killed by signal %d; complete data is kept",
                             sampler->device, WTERMSIG(how));
     if (WEXITSTATUS(how))
         return cw_error_set(err, CW_ERR_DEVICE,
-                            "GPU %u: the sampling process ended with status %d; what was complete is kept",
-                            sampler->device, WEXITSTATUS(how));
+                            "GPU %u: the sampling process ended with status %d; complete data is kept", sampler->device,
+                            WEXITSTATUS(how));
     return CW_OK;
 }

@@ -1,4 +1,4 @@
-/* The program beside a simulated GPU, which may say what it does. */
+/* The program beside a simulated GPU, which may report its actions. */
 #ifndef CW_AGENT_SIM_H
 #define CW_AGENT_SIM_H
 
@@ -14,7 +14,7 @@
  * kind of capture takes the events that it can use and ignores the others, so that one program serves all:
  *
  *     launch KERNEL                      a kernel
- *     untimed KERNEL   lost KERNEL       a kernel whose times are not collected; one that a trace does not record
+ *     untimed KERNEL   lost KERNEL       a kernel without times; a kernel that the trace lacks
  *     graph KERNELS [OBSTACLE]           a CUDA graph of so many kernels; OBSTACLE: why it cannot run twice
  *     copy DIRECTION BYTES   memset BYTES   sync   HtoD, DtoH, DtoD, PtoP...; sync waits for the stream
  *     push NAME   pop   start NAME   end NAME   mark NAME

@@ -265,7 +265,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
         pretend(s, &s->trouble);
     s->out.clocks = cw_sim_clocks();
     enum cw_status status = cw_pc_end(&s->out, &s->program, &s->trouble, err);
-    return cw_pc_verdict(s->options, &s->program, s->samples, false, status, exit_status, err);
+    return cw_pc_verdict(s->options, &s->program, s->samples, NULL, status, exit_status, err);
 }
 
 enum cw_status cw_sim_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
@@ -291,7 +291,7 @@ enum cw_status cw_sim_check(const struct cw_node_needs *needs, struct cw_error *
         return CW_OK;
     if (needs->need == CW_NEED_SASS)
         return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                            "the simulated GPU has no list of SASS metrics: it counts those of any name");
+                            "the simulated GPU has no list of SASS metrics: it counts a metric of any name");
     for (int i = 0; i < REASONS; i++)
         puts(reasons[i]);
     return CW_OK;

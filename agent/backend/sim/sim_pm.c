@@ -12,9 +12,8 @@
 #include "agent/backend/sim/sim.h"
 #include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/sim/sim_gpu.h"
-#include "agent/backend/sim/sim_pm_ranges.h"
 #include "agent/backend/sim/sim_training.h"
-#include "agent/output/collector.h"
+#include "agent/output/trace_output.h"
 #include "base/demangle.h"
 #include "image/pm_data.h"
 #include "agent/session/session.h"
@@ -24,13 +23,147 @@ enum { BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* in the simulated node */, S
 
 static const uint64_t wall_start = 1700000000000000000, clock_offset = 5000000000, drift = 1000000; /* 1 in so many */
 
+/* ---- user ranges beside the samples, as rows of a trace --------------------------------------------------------- */
+
+enum { MOST_OPEN = 64, MOST_NAMES = 256 };
+
+struct ranges {
+    struct cw_trace_output out;
+    struct cw_trace_beside beside;
+    bool begun; /* a process has begun */
+    const uint32_t *gpus;
+    uint32_t gpu_count, process;
+    uint32_t depth; /* number of open ranges; ranges too deep for `open` are left out */
+    struct {
+        uint64_t start_ns;
+        uint32_t name; /* number of its text */
+    } open[MOST_OPEN];
+    uint32_t text_count, name_count;
+    struct {
+        const char *text;
+        uint32_t number;
+    } names[MOST_NAMES];
+};
+
+static bool find_device(void *user, const struct cw_device *device, uint32_t *number)
+{
+    (void)user;
+    *number = device->index;
+    return true;
+}
+
+static enum cw_status begin_ranges(struct ranges *r, struct cw_collector *collector, const uint32_t *gpus,
+                                   uint32_t gpu_count, struct cw_error *err)
+{
+    *r =
+        (struct ranges){.beside = {.out = collector, .find_device = find_device}, .gpus = gpus, .gpu_count = gpu_count};
+    return cw_trace_output_beside(&r->out, &r->beside, err);
+}
+
+static enum cw_status add_text(struct ranges *r, const char *text, uint32_t *number, struct cw_error *err)
+{
+    *number = ++r->text_count;
+    return cw_trace_output_texts(&r->out, r->process, &text, 1, err);
+}
+
+/* The first text, number 1, is the type of all ranges. */
+static enum cw_status begin_process(struct ranges *r, uint32_t pid, struct cw_error *err)
+{
+    const struct cw_pair about = {"program", "sim"};
+    const struct cw_trace_process process = {.pid = pid, .attribute_count = 1, .attributes = &about};
+    uint32_t push;
+    enum cw_status status = cw_trace_output_add_process(&r->out, &process, &r->process, err);
+    for (uint32_t g = 0; g < r->gpu_count && status == CW_OK; g++)
+        status = cw_trace_output_add_device(&r->out, r->process, &(struct cw_device){.index = r->gpus[g]}, err);
+    r->begun = true;
+    return status == CW_OK ? add_text(r, "push", &push, err) : status;
+}
+
+static enum cw_status number_of(struct ranges *r, const char *name, uint32_t *number, struct cw_error *err)
+{
+    for (uint32_t i = 0; i < r->name_count; i++)
+        if (strcmp(r->names[i].text, name) == 0) {
+            *number = r->names[i].number;
+            return CW_OK;
+        }
+    const char *kept = r->name_count < MOST_NAMES ? cw_arena_strdup(r->out.arena, name) : NULL;
+    const enum cw_status status = add_text(r, name, number, err);
+    if (kept) {
+        r->names[r->name_count].text = kept;
+        r->names[r->name_count++].number = *number;
+    }
+    return status;
+}
+
+/* Begins a range at a wall clock time; `pid` is the program's. */
+static enum cw_status push_range(struct ranges *r, uint32_t pid, const char *name, uint64_t ns, struct cw_error *err)
+{
+    enum cw_status status = r->begun ? CW_OK : begin_process(r, pid, err);
+    if (r->depth++ >= MOST_OPEN || status != CW_OK)
+        return status;
+    r->open[r->depth - 1].start_ns = ns;
+    return number_of(r, name, &r->open[r->depth - 1].name, err);
+}
+
+static uint64_t field_of(const struct ranges *r, enum cw_trace_field field, uint64_t end_ns)
+{
+    switch (field) {
+    case CW_FIELD_START:
+        return r->open[r->depth].start_ns;
+    case CW_FIELD_END:
+        return end_ns;
+    case CW_FIELD_NAME:
+        return r->open[r->depth].name;
+    case CW_FIELD_TYPE:
+        return 1;
+    case CW_FIELD_THREAD:
+    case CW_FIELD_END_THREAD:
+        return 1;
+    case CW_FIELD_DOMAIN:
+    case CW_FIELD_CATEGORY:
+        return 0;
+    default:
+        return CW_TRACE_UNKNOWN;
+    }
+}
+
+static enum cw_status pop_range(struct ranges *r, uint64_t ns, struct cw_error *err)
+{
+    const struct cw_trace_kind_info *kind = &cw_trace_kinds[CW_TRACE_NVTX_RANGE];
+    uint64_t values[CW_TRACE_KIND_FIELDS_MAX];
+    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
+    if (!r->depth || --r->depth >= MOST_OPEN)
+        return CW_OK;
+    for (uint32_t f = 0; f < kind->field_count; f++) {
+        values[f] = field_of(r, (enum cw_trace_field)kind->fields[f], ns);
+        columns[f] = &values[f];
+    }
+    return cw_trace_output_rows(&r->out, r->process, CW_TRACE_NVTX_RANGE, 1, columns, err);
+}
+
+/* Ends all; ranges still open get no end. */
+static enum cw_status finish_ranges(struct ranges *r, struct cw_error *err)
+{
+    enum cw_status status = CW_OK;
+    while (r->depth && status == CW_OK)
+        status = pop_range(r, 0, err);
+    return status;
+}
+
+static void close_ranges(struct ranges *r)
+{
+    cw_trace_output_close(&r->out);
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+
 struct simulation {
     const struct cw_pm_options *options;
     const struct cw_config_image *plan;
     struct cw_arena *arena;
     struct cw_schema schema;
     struct cw_collector out;
-    struct cw_sim_pm_ranges traced; /* the file's user ranges, if any */
+    struct ranges traced; /* the file's user ranges, if any */
     struct cw_program program;
     struct cw_error trouble; /* the first error while the program ran */
     bool spoken, any;
@@ -245,9 +378,9 @@ static void trace_range(struct simulation *s, const char *name, uint64_t sample,
     if (!cw_pm_has_trace(s->options) || err->code != CW_OK)
         return;
     if (name)
-        cw_sim_pm_ranges_push(&s->traced, (uint32_t)s->program.pid, name, ns, err);
+        push_range(&s->traced, (uint32_t)s->program.pid, name, ns, err);
     else
-        cw_sim_pm_ranges_pop(&s->traced, ns, err);
+        pop_range(&s->traced, ns, err);
 }
 
 /* Training, the same on all GPUs, for as long as there are samples; a launch lasts a few samples. */
@@ -437,7 +570,7 @@ static enum cw_status prepare(struct simulation *s, struct cw_error *err)
         return cw_error_nomem(err);
     s->schema.traces = cw_pm_has_trace(s->options);
     CW_TRY(find_lacking(s, err));
-    CW_TRY(cw_sim_pm_ranges_begin(&s->traced, &s->out, s->gpus, s->gpu_count, err));
+    CW_TRY(begin_ranges(&s->traced, &s->out, s->gpus, s->gpu_count, err));
     s->forms = cw_arena_alloc(s->arena, s->plan->counter_count, 1);
     bool room = s->forms;
     for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
@@ -467,7 +600,7 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
     if (status == CW_OK && !s->spoken && o->capture.argv && pretend_training(s, total) != CW_OK)
         status = cw_error_set(err, s->trouble.code, "%s", s->trouble.message);
     if (status == CW_OK)
-        status = cw_sim_pm_ranges_finish(&s->traced, err);
+        status = finish_ranges(&s->traced, err);
     if (status == CW_OK)
         status = write_clocks(s, s->taken, err);
     if (status == CW_OK) /* after an error the file stays without an end, because samples may be missing */
@@ -527,7 +660,7 @@ enum cw_status cw_sim_pm(const struct cw_pm_options *options, int *exit_status, 
     if (status == CW_OK)
         status = capture(&s, exit_status, err);
     cw_filter_close(&s.filter);
-    cw_sim_pm_ranges_close(&s.traced);
+    close_ranges(&s.traced);
     cw_collector_close(&s.out);
     cw_arena_destroy(s.arena);
     return status;

@@ -7,17 +7,25 @@ enum { MOST_PROCESSES = 64, NO_INSTANCE = -1 };
 static const unsigned long long unaccounted = 64 << 20;
 
 /* The layout that the library's functions of these versions use. */
-struct cw_nvml_process {
+struct process {
     unsigned pid;
     unsigned long long memory; /* ULLONG_MAX: unknown */
     unsigned gpu_instance, compute_instance;
 };
-struct cw_nvml_memory {
+struct memory {
     unsigned version;
     unsigned long long total, reserved, free, used;
 };
 
-#define self cw_nvml
+typedef int list_function(void *device, unsigned *count, struct process *processes);
+
+static struct { /* functions of the library; `memory` is set if all are */
+    int (*init)(void);
+    int (*device)(const char *pci, void **device);
+    list_function *compute, *graphics, *mps;
+    int (*memory)(void *device, struct memory *memory);
+} state CW_STATE;
+#define self (&state)
 
 void cw_inject_load_company(void)
 {
@@ -34,7 +42,7 @@ void cw_inject_load_company(void)
 }
 
 /* Number of processes in a list; MOST_PROCESSES + 1 if it is unknown. */
-static unsigned list(cw_nvml_list *function, void *device, struct cw_nvml_process *processes)
+static unsigned list(list_function *function, void *device, struct process *processes)
 {
     unsigned count = MOST_PROCESSES;
     return function(device, &count, processes) == 0 ? count : MOST_PROCESSES + 1;
@@ -44,8 +52,8 @@ static unsigned list(cw_nvml_list *function, void *device, struct cw_nvml_proces
  * memory in use. */
 enum cw_company cw_inject_company(const char *pci)
 {
-    struct cw_nvml_process processes[MOST_PROCESSES] = {{0}}, others[MOST_PROCESSES], *own = &processes[0];
-    struct cw_nvml_memory memory = {.version = (unsigned)sizeof memory | 2u << 24};
+    struct process processes[MOST_PROCESSES] = {{0}}, others[MOST_PROCESSES], *own = &processes[0];
+    struct memory memory = {.version = (unsigned)sizeof memory | 2u << 24};
     void *device;
     if (!self->memory || self->device(pci, &device) != 0 || self->memory(device, &memory) != 0)
         return CW_COMPANY_UNKNOWN;

@@ -7,7 +7,25 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define self cw_counters
+enum { PCI_SIZE = 32 };
+
+struct gpu {
+    char pci[PCI_SIZE];
+    off_t place; /* offset of its bytes */
+    _Atomic bool held, waits;
+    uint64_t first_ns, vain_ns;  /* time of the first attempt to take them; total of waits in vain since */
+    uint64_t waited_ns, gave_ns; /* last wait in vain, and last time they were given back */
+    uint64_t refused_ns;         /* CUPTI's first refusal since its last success; else 0 */
+    uint64_t retry_ns;           /* time of the next attempt */
+};
+static struct {
+    struct cw_descriptor file;
+    bool opened, watched; /* opened: opening was tried; watched: a thread watches for waiting processes */
+    _Atomic uint32_t count;
+    struct gpu of[CW_MOST_CONTEXTS];
+    void (*wanted)(const char *pci);
+} state CW_STATE;
+#define self (&state)
 
 static const uint64_t ms = 1000000;
 /* courtesy_ns: wait for a process that queued first. */
@@ -26,7 +44,7 @@ static void sleep_for(uint64_t ns)
 
 /* ---- locks ------------------------------------------------------------------------------------------------------ */
 
-static enum locked lock(const struct cw_counters_of *g, int byte, short type)
+static enum locked lock(const struct gpu *g, int byte, short type)
 {
     struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = g->place + byte, .l_len = 1};
     int fd = cw_descriptor_number(&self->file);
@@ -39,20 +57,20 @@ static enum locked lock(const struct cw_counters_of *g, int byte, short type)
 }
 
 /* Whether another process has the lock. */
-static bool is_locked(const struct cw_counters_of *g, int byte)
+static bool is_locked(const struct gpu *g, int byte)
 {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = g->place + byte, .l_len = 1};
     int fd = cw_descriptor_number(&self->file);
     return fd >= 0 && fcntl(fd, F_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 
-static void say_that_it_waits(struct cw_counters_of *g)
+static void say_that_it_waits(struct gpu *g)
 {
     g->waits = true;
     lock(g, WANTED, F_RDLCK);
 }
 
-static void say_no_more(struct cw_counters_of *g)
+static void say_no_more(struct gpu *g)
 {
     g->waits = false;
     lock(g, WANTED, F_UNLCK);
@@ -60,7 +78,7 @@ static void say_no_more(struct cw_counters_of *g)
 
 /* ---- GPUs ------------------------------------------------------------------------------------------------------- */
 
-static struct cw_counters_of *find(const char *pci)
+static struct gpu *find(const char *pci)
 {
     unsigned domain, bus, device, function = 0;
     uint32_t count = self->count;
@@ -70,8 +88,8 @@ static struct cw_counters_of *find(const char *pci)
     if (count == CW_MOST_CONTEXTS || sscanf(pci, "%x:%x:%x.%x", &domain, &bus, &device, &function) < 3)
         return NULL;
     uint64_t number = (uint64_t)domain << 16 | (bus & 0xff) << 8 | (device & 0x1f) << 3 | (function & 7);
-    struct cw_counters_of *g = &self->of[count];
-    *g = (struct cw_counters_of){.place = (off_t)(number * BYTES)};
+    struct gpu *g = &self->of[count];
+    *g = (struct gpu){.place = (off_t)(number * BYTES)};
     snprintf(g->pci, sizeof g->pci, "%s", pci);
     self->count = count + 1;
     return g;
@@ -79,7 +97,7 @@ static struct cw_counters_of *find(const char *pci)
 
 /* ---- waiting processes ------------------------------------------------------------------------------------------ */
 
-static bool is_wanted(const struct cw_counters_of *g)
+static bool is_wanted(const struct gpu *g)
 {
     return g->held && is_locked(g, WANTED);
 }
@@ -93,12 +111,12 @@ bool cw_counters_any_wanted(void)
 }
 
 /* Whether a process has waited for long. It may never launch again, so others must not give way for nothing. */
-static bool waits_for_long(const struct cw_counters_of *g)
+static bool waits_for_long(const struct gpu *g)
 {
     return g->waits && cw_inject_now_ns() - g->waited_ns > announced_ns;
 }
 
-static void look_at(struct cw_counters_of *g)
+static void look_at(struct gpu *g)
 {
     if (!is_wanted(g) && !g->waits)
         return;
@@ -139,7 +157,7 @@ void cw_counters_open(void (*wanted)(const char *pci))
 }
 
 /* Lets a process that began waiting before this one gave way take the counters first. */
-static void let_others_first(const struct cw_counters_of *g)
+static void let_others_first(const struct gpu *g)
 {
     uint64_t begin = cw_inject_now_ns();
     if (!g->gave_ns || begin - g->gave_ns > announced_ns)
@@ -148,14 +166,14 @@ static void let_others_first(const struct cw_counters_of *g)
         sleep_for(look_ns);
 }
 
-static uint64_t patience(const struct cw_counters_of *g, uint64_t now)
+static uint64_t patience(const struct gpu *g, uint64_t now)
 {
     uint64_t most = 2 * patience_ns + (now - g->first_ns) / SHARE;
     uint64_t half = most > g->vain_ns ? (most - g->vain_ns) / 2 : 0;
     return half < look_ns ? 0 : half < patience_ns ? half : patience_ns;
 }
 
-static enum locked wait_for(struct cw_counters_of *g)
+static enum locked wait_for(struct gpu *g)
 {
     enum locked held;
     uint64_t begin = cw_inject_now_ns(), most = patience(g, begin);
@@ -172,7 +190,7 @@ static enum locked wait_for(struct cw_counters_of *g)
 
 const char *cw_counters_take(const char *pci)
 {
-    struct cw_counters_of *g = find(pci);
+    struct gpu *g = find(pci);
     if (!g || g->held)
         return NULL;
     if (cw_inject_now_ns() < g->retry_ns)
@@ -192,7 +210,7 @@ const char *cw_counters_take(const char *pci)
 
 void cw_counters_give(const char *pci)
 {
-    struct cw_counters_of *g = find(pci);
+    struct gpu *g = find(pci);
     if (!g)
         return;
     if (g->held)
@@ -203,7 +221,7 @@ void cw_counters_give(const char *pci)
 
 bool cw_counters_try_again(const char *pci, CUptiResult result, const char **why)
 {
-    struct cw_counters_of *g = find(pci);
+    struct gpu *g = find(pci);
     uint64_t now = cw_inject_now_ns();
     bool busy = result == CUPTI_ERROR_HARDWARE_BUSY;
     *why = busy ? CW_WHY_ANOTHER_PROFILER : NULL;

@@ -15,27 +15,6 @@
 #define CW_WHY_ANOTHER_PROCESS "a launch while another process held the counters"
 #define CW_WHY_ANOTHER_PROFILER "a launch while another profiler, which is not of this capture, held the counters"
 
-enum { CW_PCI = 32 };
-
-struct cw_counters_of { /* a GPU */
-    char pci[CW_PCI];
-    off_t place; /* offset of its bytes */
-    _Atomic bool held, waits;
-    uint64_t first_ns, vain_ns;  /* time of the first attempt to take them; total of waits in vain since */
-    uint64_t waited_ns, gave_ns; /* last wait in vain, and last time they were given back */
-    uint64_t refused_ns;         /* CUPTI's first refusal since its last success; else 0 */
-    uint64_t retry_ns;           /* time of the next attempt */
-};
-
-struct cw_counters {
-    struct cw_descriptor file;
-    bool opened, watched; /* opened: opening was tried; watched: a thread watches for waiting processes */
-    _Atomic uint32_t count;
-    struct cw_counters_of of[CW_MOST_CONTEXTS];
-    void (*wanted)(const char *pci);
-};
-extern struct cw_counters *const cw_counters;
-
 /* Opens the file. Without the file no process waits. A thread then calls `wanted`, with the lock held, repeatedly for
  * each GPU whose counters this process has while another waits, until they are given back. */
 void cw_counters_open(void (*wanted)(const char *pci));

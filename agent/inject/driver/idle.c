@@ -5,7 +5,27 @@
 #include <errno.h>
 
 static const uint64_t capture_patience_ns = 10000000000, second_ns = 1000000000;
-#define self cw_idle
+struct waiter { /* one thread for each context that was ever waited for */
+    CUcontext context;
+    uint64_t asked, done;
+    bool good;    /* result of the last completed wait */
+    bool in_vain; /* a caller gave up before the wait ended */
+};
+
+static struct {
+    pthread_mutex_t work; /* protects the members below; taken after the library's lock */
+    pthread_cond_t changed;
+    uint32_t waiter_count;
+    struct waiter waiters[CW_MOST_CONTEXTS];
+    struct {
+        bool started, armed, late;
+        uint64_t number;
+        struct timespec until;
+        void (*call)(void *);
+        void *user;
+    } watch;
+} state CW_STATE;
+#define self (&state)
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
 
@@ -21,7 +41,7 @@ bool cw_idle_synchronize(CUcontext context)
 
 static void *serve(void *user)
 {
-    struct cw_waiter *w = user;
+    struct waiter *w = user;
     cw_inject_own_thread();
     pthread_mutex_lock(&self->work);
     for (;;) {
@@ -38,7 +58,7 @@ static void *serve(void *user)
     return NULL;
 }
 
-static struct cw_waiter *waiter_of(CUcontext context)
+static struct waiter *waiter_of(CUcontext context)
 {
     for (uint32_t i = 0; i < self->waiter_count; i++)
         if (self->waiters[i].context == context)
@@ -50,17 +70,17 @@ static struct cw_waiter *waiter_of(CUcontext context)
         }
     if (self->waiter_count == CW_MOST_CONTEXTS)
         return NULL;
-    struct cw_waiter *w = &self->waiters[self->waiter_count];
-    *w = (struct cw_waiter){.context = context};
+    struct waiter *w = &self->waiters[self->waiter_count];
+    *w = (struct waiter){.context = context};
     self->waiter_count += cw_inject_start_thread(serve, w);
     return w < self->waiters + self->waiter_count ? w : NULL;
 }
 
 /* Asks the context's thread to wait. *number: of the wait, or 0 if an earlier wait in vain is still running. */
-static struct cw_waiter *ask(CUcontext context, uint64_t *number)
+static struct waiter *ask(CUcontext context, uint64_t *number)
 {
     pthread_mutex_lock(&self->work);
-    struct cw_waiter *w = waiter_of(context);
+    struct waiter *w = waiter_of(context);
     *number = !w || (w->in_vain && w->done < w->asked) ? 0 : ++w->asked;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->work);
@@ -78,7 +98,7 @@ static struct timespec from_now(uint64_t ns)
     return t;
 }
 
-static bool wait_until(struct cw_waiter *w, uint64_t number, const struct timespec *until)
+static bool wait_until(struct waiter *w, uint64_t number, const struct timespec *until)
 {
     pthread_mutex_lock(&self->work);
     for (int waited = 0; w->done < number && waited != ETIMEDOUT;)
@@ -93,7 +113,7 @@ bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
 {
     const struct timespec until = from_now(patience_ns);
     uint64_t number;
-    struct cw_waiter *w = ask(context, &number);
+    struct waiter *w = ask(context, &number);
     return number && wait_until(w, number, &until);
 }
 
@@ -102,7 +122,7 @@ static bool wait_for(CUcontext context, uint64_t patience_ns)
 {
     const struct timespec until = from_now(patience_ns);
     uint64_t number;
-    struct cw_waiter *w = ask(context, &number);
+    struct waiter *w = ask(context, &number);
     if (!number)
         return false;
     cw_inject_release();

@@ -7,27 +7,6 @@
 
 #include "agent/inject/driver/inject.h"
 
-struct cw_waiter { /* one thread for each context that was ever waited for */
-    CUcontext context;
-    uint64_t asked, done;
-    bool good;    /* result of the last completed wait */
-    bool in_vain; /* a caller gave up before the wait ended */
-};
-struct cw_idle {
-    pthread_mutex_t work; /* protects the members below; taken after the library's lock */
-    pthread_cond_t changed;
-    uint32_t waiter_count;
-    struct cw_waiter waiters[CW_MOST_CONTEXTS];
-    struct {
-        bool started, armed, late;
-        uint64_t number;
-        struct timespec until;
-        void (*call)(void *);
-        void *user;
-    } watch;
-};
-extern struct cw_idle *const cw_idle;
-
 /* Waits for a context's work without limit; false if the context is no longer usable. */
 bool cw_idle_synchronize(CUcontext context);
 /* Waits for at most `patience_ns` until a context has no work left; other threads run meanwhile. False if it still

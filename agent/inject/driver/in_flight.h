@@ -4,7 +4,7 @@
 
 #include "agent/inject/driver/inject.h"
 
-#define CW_WHY_BESIDE "what a context did beside a call of another thread that does not return"
+#define CW_WHY_BESIDE "work of a context beside a call of another thread that does not return"
 
 enum { CW_IN_FLIGHT_MOST_CONDITIONS = 4 };
 

@@ -157,7 +157,7 @@ bool cw_inject_start_thread(void *(*run)(void *), void *user)
     if (started)
         pthread_detach(new);
     else if (!atomic_exchange(&cw_inject->no_thread, true))
-        cw_say("the program can have no more threads: what needs one is not captured");
+        cw_say("the program can have no more threads: the capture lacks work that needs one");
     return started;
 }
 
@@ -166,7 +166,7 @@ bool cw_inject_start_thread(void *(*run)(void *), void *user)
 void cw_inject_say_contexts(void)
 {
     if (!atomic_exchange(&cw_inject->beyond_contexts, true))
-        cw_say("found more than %d contexts at a time: what others launch is not captured", CW_MOST_CONTEXTS);
+        cw_say("found more than %d contexts at a time: launches of further ones are not captured", CW_MOST_CONTEXTS);
 }
 
 void cw_inject_fail(enum cw_status status, const char *format, ...)

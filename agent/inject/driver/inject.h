@@ -15,6 +15,9 @@
 
 struct cw_inject_mode;
 
+/* Marks a variable with the state of one module. The test edges/state fails on other variables. */
+#define CW_STATE __attribute__((section(".bss.counterworks")))
+
 enum { CW_MOST_CONTEXTS = 64 }; /* limit on followed contexts */
 
 struct cw_inject {
@@ -114,6 +117,12 @@ struct cw_driver_launch {
     void **parameters, **packed; /* arguments: a list, or packed into one buffer as the driver takes them; else NULL */
     bool graph;
 };
+/* Adds a value to a hash, which tells launches of one kernel and shape by one number. */
+static inline uint64_t cw_inject_mix(uint64_t hash, uint64_t more)
+{
+    hash = (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
 /* Describes a launch. False for a call that does not launch. */
 bool cw_inject_launch(struct cw_driver_launch *launch, CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The function that a call launches. */

@@ -5,7 +5,15 @@
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/stream_capture.h"
 
-#define self cw_kernel_facts
+static struct {
+    struct cw_known_kernel {
+        CUfunction kernel; /* NULL: an empty place */
+        int32_t facts[CW_FACT__COUNT];
+    } known[CW_MOST_KNOWN_KERNELS];
+    uint32_t replaced; /* count of replacements, which determines the next one in a full set */
+    atomic_bool forgotten;
+} state CW_STATE;
+#define self (&state)
 
 #define UNKNOWN INT32_MIN
 

@@ -11,16 +11,6 @@
 /* Size of the cache: a kernel may stand in any place of its set. Both are powers of two. */
 enum { CW_MOST_KNOWN_KERNELS = 4096, CW_KNOWN_KERNELS_SET = 4 };
 
-struct cw_kernel_facts {
-    struct cw_known_kernel {
-        CUfunction kernel; /* NULL: an empty place */
-        int32_t facts[CW_FACT__COUNT];
-    } known[CW_MOST_KNOWN_KERNELS];
-    uint32_t replaced; /* count of replacements, which determines the next one in a full set */
-    atomic_bool forgotten;
-};
-extern struct cw_kernel_facts *const cw_kernel_facts;
-
 /* Asks the driver about the kernel of an entered launch, unless it is known. The lock is released meanwhile, because
  * the driver may load code and wait for that; for other threads the launch has begun. Does not ask while a stream is
  * being captured. */

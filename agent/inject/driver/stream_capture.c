@@ -1,6 +1,17 @@
 #include "agent/inject/driver/stream_capture.h"
 
-#define self cw_stream_captures
+enum { CW_MOST_STREAM_CAPTURES = 256 };
+struct capture {
+    CUcontext context; /* current context at its beginning */
+    CUstream stream;
+    uint64_t thread; /* for a stream that is different in each thread */
+};
+
+static struct {
+    struct capture items[CW_MOST_STREAM_CAPTURES];
+    uint32_t count;
+} state CW_STATE;
+#define self (&state)
 
 /* All these calls have the stream as first parameter. */
 static enum kind { NOTHING, BEGINS, ENDS, DESTROYS } kind_of(CUpti_CallbackId id)
@@ -34,18 +45,13 @@ bool cw_stream_capture_begins(CUpti_CallbackId id)
     return kind_of(id) == BEGINS;
 }
 
-bool cw_stream_capture_ends(CUpti_CallbackId id)
-{
-    return kind_of(id) == ENDS;
-}
-
-static struct cw_stream_capture capture_of(CUpti_CallbackId id, const CUpti_CallbackData *call)
+static struct capture capture_of(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     CUstream stream = cw_inject_stream(id, *(const CUstream *)call->functionParams);
-    return (struct cw_stream_capture){call->context, stream, stream == CU_STREAM_PER_THREAD ? cw_inject_thread() : 0};
+    return (struct capture){call->context, stream, stream == CU_STREAM_PER_THREAD ? cw_inject_thread() : 0};
 }
 
-static void add(struct cw_stream_capture new)
+static void add(struct capture new)
 {
     if (self->count < CW_MOST_STREAM_CAPTURES)
         self->items[self->count++] = new;
@@ -54,7 +60,7 @@ static void add(struct cw_stream_capture new)
                        CW_MOST_STREAM_CAPTURES);
 }
 
-static void drop(struct cw_stream_capture old)
+static void drop(struct capture old)
 {
     for (uint32_t i = 0; i < self->count; i++)
         if (self->items[i].stream == old.stream && self->items[i].thread == old.thread) {
@@ -78,7 +84,7 @@ static bool is_captured(CUstream stream)
 }
 
 /* Whether the capture has ended; an end that the driver refused may count. */
-static bool ended(enum kind kind, struct cw_stream_capture c, bool refused)
+static bool ended(enum kind kind, struct capture c, bool refused)
 {
     return kind == ENDS ? !refused || !is_captured(c.stream) : refused == (kind == BEGINS);
 }
@@ -88,7 +94,7 @@ void cw_stream_capture_follow(CUpti_CallbackId id, const CUpti_CallbackData *cal
     enum kind kind = kind_of(id);
     if (kind == NOTHING)
         return;
-    struct cw_stream_capture c = capture_of(id, call);
+    struct capture c = capture_of(id, call);
     if (call->callbackSite == CUPTI_API_EXIT && ended(kind, c, cw_inject_refused(call)))
         drop(c);
     else if (call->callbackSite == CUPTI_API_ENTER && kind == BEGINS)

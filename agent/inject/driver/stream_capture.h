@@ -6,26 +6,11 @@
 
 #include "agent/inject/driver/inject.h"
 
-#define CW_WHY_CAPTURED "what a program did while it captured a stream into a graph"
+#define CW_WHY_CAPTURED "work of a program while it captured a stream into a graph"
 
-enum { CW_MOST_STREAM_CAPTURES = 256 };
-
-struct cw_stream_capture {
-    CUcontext context; /* current context at its beginning */
-    CUstream stream;
-    uint64_t thread; /* for a stream that is different in each thread */
-};
-struct cw_stream_captures {
-    struct cw_stream_capture items[CW_MOST_STREAM_CAPTURES];
-    uint32_t count;
-};
-extern struct cw_stream_captures *const cw_stream_captures;
-
-/* Whether a driver call begins or ends a capture (destroying a stream ends it), and whether it is one of the calls made
- * to begin or end one. */
+/* Whether a driver call begins or ends a capture (destroying a stream ends it), and whether it begins one. */
 bool cw_stream_capture_follows(CUpti_CallbackId id);
 bool cw_stream_capture_begins(CUpti_CallbackId id);
-bool cw_stream_capture_ends(CUpti_CallbackId id);
 /* Takes note of such a call, before it and after its return; ignores all others. */
 void cw_stream_capture_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Removes the captures of a context that is destroyed. */

@@ -4,7 +4,10 @@
 #include "agent/inject/driver/say.h"
 
 static const uint64_t long_ns = 60000000000, look_ns = 5000000000;
-#define self cw_stuck
+static struct {
+    atomic_bool watched, told; /* watched: a thread of ours looks; told: the message was printed */
+} state CW_STATE;
+#define self (&state)
 
 void cw_stuck_look(uint64_t now_ns)
 {

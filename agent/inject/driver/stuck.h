@@ -5,11 +5,6 @@
 
 #include "agent/inject/driver/inject.h"
 
-struct cw_stuck {
-    atomic_bool watched, told; /* watched: a thread of ours looks; told: the message was printed */
-};
-extern struct cw_stuck *const cw_stuck;
-
 /* Call it when launches are serialized from here on. */
 void cw_stuck_watch(void);
 /* Surround launches of our own, during which no other can be made: call launch before each, and launched after the

@@ -4,7 +4,13 @@
 
 #include "agent/inject/driver/say.h"
 
-#define self cw_troubles
+enum { CW_MOST_TROUBLES = 16 }; /* limit on kinds that are reported one by one */
+
+static struct {
+    atomic_int kinds[CW_MOST_TROUBLES]; /* the callback's number and CUPTI's result; 0: empty */
+    atomic_uint more;                   /* number of unreported ones */
+} state CW_STATE;
+#define self (&state)
 
 void cw_troubles_subscribe(void)
 {

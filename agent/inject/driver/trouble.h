@@ -6,14 +6,6 @@
 
 #include "agent/inject/driver/inject.h"
 
-enum { CW_MOST_TROUBLES = 16 }; /* limit on kinds that are reported one by one */
-
-struct cw_troubles {
-    atomic_int kinds[CW_MOST_TROUBLES]; /* the callback's number and CUPTI's result; 0: empty */
-    atomic_uint more;                   /* number of unreported ones */
-};
-extern struct cw_troubles *const cw_troubles;
-
 /* Asks CUPTI for such reports. A CUPTI without them reports nothing. */
 void cw_troubles_subscribe(void);
 /* Takes a report: prints the first of a kind, counts the rest. A fatal error ends the capture, because CUPTI does

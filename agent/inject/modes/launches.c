@@ -12,7 +12,17 @@
 #include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 
-#define self cw_launches
+static struct {
+    bool started;
+    struct cw_filter_options options;
+    struct cw_filter filter; /* selects the ranges or launches with a window, if the options name any */
+    bool by_launch;          /* windows are for launches */
+    bool open;               /* the window for ranges, or for the gate (gate.h), is open */
+    uint32_t launch;         /* correlation of the launch whose window is open; 0: none */
+    uint32_t context_count;
+    CUcontext contexts[CW_MOST_CONTEXTS];
+} state CW_STATE;
+#define self (&state)
 
 static const struct cw_inject_mode with_launches; /* the same mode with callbacks for launches */
 

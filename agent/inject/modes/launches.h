@@ -5,18 +5,6 @@
 #include "agent/common/filter.h"
 #include "agent/inject/ranges/mode.h"
 
-struct cw_launches {
-    bool started;
-    struct cw_filter_options options;
-    struct cw_filter filter; /* of the ranges or launches that a WINDOW is wanted of, where the options have any */
-    bool by_launch;          /* of launches */
-    bool open;               /* the window of ranges, or of what is captured (gate.h) */
-    uint32_t launch;         /* the correlation of the one whose window is open; 0: none */
-    uint32_t context_count;
-    CUcontext contexts[CW_MOST_CONTEXTS];
-};
-extern struct cw_launches *const cw_launches;
-
 extern const struct cw_inject_mode cw_inject_launches_mode;
 
 #endif

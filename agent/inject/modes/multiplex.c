@@ -238,7 +238,7 @@ static uint64_t key_of_path(const char *path)
     uint64_t key = 1;
     for (; *path; path++)
         if (!is_digit(*path) || !is_digit(path[1]))
-            key = cw_pass_mix(key, is_digit(*path) ? '0' : (unsigned char)*path);
+            key = cw_inject_mix(key, is_digit(*path) ? '0' : (unsigned char)*path);
     return key;
 }
 

@@ -69,17 +69,11 @@ uint32_t cw_pass_meet(struct cw_pass_turn *t, uint64_t key)
     return cw_turns_meet(&t->turns, key);
 }
 
-uint64_t cw_pass_mix(uint64_t key, uint64_t more)
-{
-    key = (key ^ more) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
 static uint64_t key_of_name(const char *name)
 {
     uint64_t key = 1;
     while (*name)
-        key = cw_pass_mix(key, (unsigned char)*name++);
+        key = cw_inject_mix(key, (unsigned char)*name++);
     return key;
 }
 
@@ -90,9 +84,9 @@ uint64_t cw_pass_key(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!cw_inject_launch(&l, id, call) || l.graph)
         return key_of_name(cw_graph_launch_name(id, call, graph));
     const CUlaunchConfig *g = &l.config;
-    uint64_t key = cw_pass_mix((uintptr_t)l.function, (uint64_t)g->gridDimX << 32 | g->gridDimY);
-    return cw_pass_mix(cw_pass_mix(key, (uint64_t)g->gridDimZ << 32 | g->blockDimX),
-                       (uint64_t)g->blockDimY << 32 | g->blockDimZ);
+    uint64_t key = cw_inject_mix((uintptr_t)l.function, (uint64_t)g->gridDimX << 32 | g->gridDimY);
+    return cw_inject_mix(cw_inject_mix(key, (uint64_t)g->gridDimZ << 32 | g->blockDimX),
+                         (uint64_t)g->blockDimY << 32 | g->blockDimZ);
 }
 
 bool cw_pass_is_strange(struct cw_pass_turn *t, bool may_wait)

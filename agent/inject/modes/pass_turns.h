@@ -33,7 +33,6 @@ void cw_pass_turn_end(const struct cw_collection *c);
 /* An occurrence, counted or not: its kind. `key`: the same for alike ones. */
 uint32_t cw_pass_meet(struct cw_pass_turn *turn, uint64_t key);
 uint64_t cw_pass_key(CUpti_CallbackId id, const CUpti_CallbackData *call);
-uint64_t cw_pass_mix(uint64_t key, uint64_t more);
 /* Whether a launch is pushed because its kernel is not known yet and may wait, which `may_wait` says, or because such a
  * kernel was launched not long ago: to change from one kind of range to the other takes a quarter of a second. */
 bool cw_pass_is_strange(struct cw_pass_turn *turn, bool may_wait);

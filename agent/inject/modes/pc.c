@@ -41,7 +41,25 @@ static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 6000000
 /* When sampling is disabled, CUPTI hands over all remaining samples at once, and PCs beyond the buffer are lost. */
 enum { PCS_AT_ONCE = 4096, PCS_AT_END = 65536, MOST_REASONS = 1024 };
 
-#define self cw_pc
+static struct {
+    /* from SETUP: */
+    uint64_t flush_ns, buffer_bytes;
+    enum cw_pc_mode mode;
+    uint8_t period;
+    uint32_t wanted_count;
+    const char **wanted;
+    struct cw_filter_options options;
+    struct cw_filter filter;
+    size_t chosen_count, chosen_capacity;
+    uint32_t *chosen; /* correlations of launches, ascending, if only some are wanted */
+    uint32_t context_count;
+    struct cw_sampled *contexts[CW_MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
+    bool late;                                     /* sampling is to start or stop, and could not yet */
+    bool told;                                     /* the message about unsampled launches that may wait was printed */
+    CUcontext left_out[CW_MOST_CONTEXTS]; /* contexts that are not sampled; a message follows when one launches */
+    uint32_t left_out_count;
+} state CW_STATE;
+#define self (&state)
 
 static bool by_range(void)
 {
@@ -485,7 +503,7 @@ static struct cw_sampled *find(CUcontext context)
     return NULL;
 }
 
-/* False where it has to be tried again: a launch does not return, or what was launched does not end. */
+/* False if it must be tried again: a launch does not return, or launched work does not end. */
 static bool settle_one(CUcontext context, bool open)
 {
     bool rests = may_call() && cw_idle_wait(context, range_patience_ns);
@@ -495,7 +513,7 @@ static bool settle_one(CUcontext context, bool open)
     return !s || (rests && may_call());
 }
 
-/* Samples are taken while there are ranges, or where none are named, and while something is to be captured. */
+/* Starts or pauses sampling: it runs while the gate is open and a wanted range is open, or none was named. */
 static void settle(uint32_t ranges)
 {
     const bool open = !cw_gate->closed && (ranges || !self->options.range);
@@ -511,7 +529,7 @@ static void settle(uint32_t ranges)
 
 static void lose(const char *what)
 {
-    cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not end where %s does; the last samples are lost", what);
+    cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not end before %s does; the last samples are lost", what);
 }
 
 static void context_destroyed(CUcontext context)
@@ -555,7 +573,7 @@ static void range_closing(const struct cw_open_range *range)
     settle(cw_user_ranges_wanted_count() - 1);
 }
 
-/* Before a launch, or behind a call that tells. */
+/* Called before a launch, or behind a call of the profiler API. */
 static void gate_turned(bool open)
 {
     (void)open;
@@ -579,9 +597,9 @@ static void step_aside(CUcontext context, uint32_t correlation, bool known)
     s->watched = known ? 0 : correlation;
     s->entered = cw_in_flight->entered;
     if (!self->told)
-        cw_say("what may wait for the program is not sampled: the first launch of a kernel that is given memory of the "
-               "host's or runs beside another stream's, all launches of one that waits, and what stands behind a "
-               "function of the host's");
+        cw_say("launches that may wait for the program are not sampled: the first launch of a kernel that gets host "
+               "memory or runs beside another stream's, all launches of a kernel that waits, and launches behind a "
+               "host function");
     self->told = true;
 }
 

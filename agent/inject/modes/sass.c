@@ -319,7 +319,7 @@ static void settle(CUcontext context, bool rests, const char *where)
 {
     struct cw_patched *p = find(context);
     if (p && p->running && !rests)
-        cw_inject_fail(CW_ERR_DEVICE, "found a kernel that does not end where %s: what was counted is lost", where);
+        cw_inject_fail(CW_ERR_DEVICE, "found a kernel that does not end before %s: its counts are lost", where);
     else if (p)
         stop(p);
 }
@@ -379,11 +379,11 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     settle_all("a CUDA graph begins to be made");
 }
 
-/* What is captured ends here. Counts are fetched once, so another window has none. */
+/* Ends counting with the window: counts are fetched once, so another window has none. */
 static void gate_turned(bool open)
 {
     if (!open && cw_in_flight_wait(cw_in_flight_no_launch))
-        settle_all("what is captured does");
+        settle_all("the capture does");
 }
 
 static void finish(void)

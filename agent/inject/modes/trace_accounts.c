@@ -40,8 +40,7 @@ static void put_kind(const struct cw_trace_page *page, enum cw_trace_kind k)
                    had = count_of(counted ? page->direct : page->rows, k);
     put_account((uint32_t)k + 1, counted && launched ? launched : CW_TRACE_UNKNOWN, had > lost ? had - lost : 0,
                 lost ? lost : CW_TRACE_UNKNOWN, count_of(page->untimed, k),
-                lost ? "the program did more than the agent could take meanwhile, or had more ranges open than are kept"
-                     : NULL);
+                lost ? "the program sent rows faster than the agent took them, or had too many ranges open" : NULL);
 }
 
 void cw_trace_accounts_put(void)

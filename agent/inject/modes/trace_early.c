@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define self cw_trace_early
+static struct state {
+    bool asked;                         /* CUPTI was asked */
+    CUptiResult latency, device_graphs; /* its answers */
+} state CW_STATE;
+#define self (&state)
 
 struct cw_trace_early_wish cw_trace_early_wish(void)
 {
@@ -26,7 +30,7 @@ static bool wants_device_graphs(uint64_t kinds, uint32_t flags)
 void cw_trace_early_ask(void)
 {
     const struct cw_trace_early_wish wish = cw_trace_early_wish();
-    *self = (struct cw_trace_early){
+    *self = (struct state){
         .asked = wish.kinds != 0, .latency = CUPTI_ERROR_NOT_SUPPORTED, .device_graphs = CUPTI_ERROR_NOT_SUPPORTED};
     if (wish.flags & CW_TRACE_LATENCY)
         self->latency = MAY(cuptiActivityEnableLatencyTimestamps, 1);
@@ -42,17 +46,17 @@ const char *cw_trace_early_lacks(enum cw_trace_kind kind, uint32_t flags)
     switch (kind) {
     case CW_TRACE_KERNEL:
         return !(flags & CW_TRACE_LATENCY)      ? NULL
-               : late                           ? "CUDA had begun: when launches were queued is not known"
-               : self->latency != CUPTI_SUCCESS ? "CUPTI does not say here when launches were queued"
+               : late                           ? "CUDA had begun: queue times of launches are unknown"
+               : self->latency != CUPTI_SUCCESS ? "CUPTI gives no queue times of launches here"
                                                 : NULL;
     case CW_TRACE_DEVICE_GRAPH:
-        return flags & CW_TRACE_GRAPH_NODES           ? "it is recorded with --graphs whole alone"
-               : late                                 ? "CUDA had begun, and CUPTI records it from then on alone"
+        return flags & CW_TRACE_GRAPH_NODES           ? "it is recorded only with --graphs whole"
+               : late                                 ? "CUDA had begun: CUPTI records it only if asked before"
                : self->device_graphs != CUPTI_SUCCESS ? "CUPTI does not record it here"
                                                       : NULL;
     case CW_TRACE_OPENMP:
     case CW_TRACE_OPENACC:
-        return late ? "it is recorded of a program alone that the agent starts" : NULL;
+        return late ? "it is recorded only for a program that the agent starts" : NULL;
     default:
         return NULL;
     }

@@ -7,12 +7,6 @@
 #include "agent/common/trace_page.h"
 #include "agent/inject/driver/inject.h"
 
-struct cw_trace_early {
-    bool asked;                         /* CUPTI was asked */
-    CUptiResult latency, device_graphs; /* its answers */
-};
-extern struct cw_trace_early *const cw_trace_early;
-
 /* The agent's early setup; all 0 if there is none. Needs no lock. */
 struct cw_trace_early_wish {
     uint64_t kinds;

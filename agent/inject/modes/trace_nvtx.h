@@ -4,7 +4,7 @@
 #ifndef CW_INJECT_TRACE_NVTX_H
 #define CW_INJECT_TRACE_NVTX_H
 
-#include "agent/common/beyond.h"
+#include "agent/common/nesting.h"
 #include "agent/inject/modes/trace_rows.h"
 
 enum {

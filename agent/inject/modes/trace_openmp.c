@@ -17,7 +17,12 @@ struct cw_openmp_thread {
     struct cw_openmp_open open[CW_OPENMP_MOST_OPEN];
 };
 
-#define self cw_openmp
+static struct {
+    ompt_start_tool_result_t tool;
+    ompt_get_thread_data_t thread_data;
+    struct cw_openmp_thread *threads; /* under the rows' lock */
+} state CW_STATE;
+#define self (&state)
 #define put cw_trace_put
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */

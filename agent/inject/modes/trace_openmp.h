@@ -9,13 +9,6 @@
 
 enum { CW_OPENMP_MOST_OPEN = 32 }; /* for each thread; deeper regions are lost and counted */
 
-struct cw_openmp {
-    ompt_start_tool_result_t tool;
-    ompt_get_thread_data_t thread_data;
-    struct cw_openmp_thread *threads; /* under the rows' lock */
-};
-extern struct cw_openmp *const cw_openmp;
-
 /* Ends running threads now, at the end of the trace. Call it with the rows' lock. */
 void cw_trace_openmp_finish(void);
 /* Call it in a forked child, which has none of the threads. */

@@ -51,7 +51,8 @@ static bool prepare(void)
     return true;
 }
 
-bool cw_trace_rows_await(void)
+/* Whether rows may be kept, possibly until the setup is known. Needs the lock. */
+static bool may_keep(void)
 {
     const struct cw_inject_mode *mode = cw_inject->mode;
     if (mode && !mode->traces) /* another kind of capture is wanted */
@@ -111,7 +112,7 @@ bool cw_trace_rows_enter(void)
     if (!cw_inject_enter())
         return false;
     cw_trace_rows_lock();
-    if (cw_trace_rows_await())
+    if (may_keep())
         return true;
     cw_trace_rows_unlock();
     cw_inject_leave();
@@ -211,7 +212,7 @@ static void forget_if_full(struct cw_trace_known *slots, uint32_t count, uint32_
     *known = 0;
 }
 
-uint32_t cw_trace_text_number_of(const char *text, size_t size)
+static uint32_t number_of(const char *text, size_t size)
 {
     size = size < CW_TEXT_MAX ? size : CW_TEXT_MAX;
     if (!size)
@@ -243,7 +244,7 @@ uint32_t cw_trace_text_number_of(const char *text, size_t size)
 
 uint32_t cw_trace_text_number(const char *text)
 {
-    return text ? cw_trace_text_number_of(text, strlen(text)) : 0;
+    return text ? number_of(text, strlen(text)) : 0;
 }
 
 uint32_t cw_trace_shape_find(uint64_t hash)

@@ -43,8 +43,6 @@ extern struct cw_trace_sheets *const cw_trace_sheets;
  * accepts one that cannot shrink; close it with cw_descriptor_close(&sheets->file) afterwards. Call it with the
  * lock. */
 bool cw_trace_rows_begin(uint64_t kinds, uint64_t early, int *page);
-/* Whether rows may be kept, possibly until the setup is known. Call it with the lock. */
-bool cw_trace_rows_await(void);
 
 /* For the program's threads, without the library's lock: cw_trace_rows_enter takes the rows' lock if rows may be kept,
  * and returns whether it did. Without an agent rows are never kept. */
@@ -57,8 +55,6 @@ void cw_trace_rows_unlock(void);
 
 /* The number of a text; 0 for NULL, "" and when out of memory. */
 uint32_t cw_trace_text_number(const char *text);
-/* The number of a text of `size` bytes. */
-uint32_t cw_trace_text_number_of(const char *text, size_t size);
 
 /* Begins a row with all fields unknown; false if there is no room, and the row is counted as lost. Then put the fields.
  * May release the lock meanwhile. */

@@ -14,12 +14,6 @@ bool cw_steady_begin(struct cw_steady *s, uint32_t wanted)
     return s->period != NULL;
 }
 
-static uint64_t mix(uint64_t key, uint64_t more)
-{
-    key = (key ^ more) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
 /* Grids that grow as a model decodes are alike up to the next power of two. */
 static uint64_t magnitude(const CUlaunchConfig *c)
 {
@@ -32,10 +26,10 @@ static uint64_t magnitude(const CUlaunchConfig *c)
 static uint64_t number_of(const struct cw_driver_launch *l, CUgraphExec graph)
 {
     if (l->graph)
-        return mix(1, (uintptr_t)graph);
+        return cw_inject_mix(1, (uintptr_t)graph);
     const CUlaunchConfig *c = &l->config;
-    return mix(mix((uintptr_t)l->function, magnitude(c)),
-               (uint64_t)c->blockDimX << 32 | (uint64_t)c->blockDimY << 16 | c->blockDimZ);
+    return cw_inject_mix(cw_inject_mix((uintptr_t)l->function, magnitude(c)),
+                         (uint64_t)c->blockDimX << 32 | (uint64_t)c->blockDimY << 16 | c->blockDimZ);
 }
 
 static void choose(struct cw_steady *s, CUcontext context)
