@@ -261,6 +261,13 @@ void cw_record_refuse(struct cw_record *r)
         r->launch->refused = true;
 }
 
+void cw_record_kernels(const struct cw_record *r, void (*each)(void *user, CUfunction kernel), void *user)
+{
+    for (const struct cw_operation *op = r->first; op; op = op->next)
+        if (op->launches)
+            each(user, op->function);
+}
+
 static CUresult launch(const struct cw_operation *op)
 {
     size_t size = op->packed_size;

@@ -44,6 +44,8 @@ bool cw_record_gives_back(CUpti_CallbackId id);
 bool cw_record_add(struct cw_record *record, CUpti_CallbackId id, const CUpti_CallbackData *call, bool rests);
 /* Notes that the driver refused the last launch, as it would again. */
 void cw_record_refuse(struct cw_record *record);
+/* Calls `each` with the kernel of every launch, in order. */
+void cw_record_kernels(const struct cw_record *record, void (*each)(void *user, CUfunction kernel), void *user);
 /* Functions to call around each launch; launches are numbered from 1. */
 struct cw_around {
     void (*before)(void *user, uint32_t launch);

@@ -6,7 +6,9 @@
  * its own, whose passes all come before the program's own launch of it. So is a kernel that is given memory that the
  * host shares, whose passes all come behind the program's own: a kernel may wait there for what the host does next.
  *
- * What others can reach, and what cannot be saved, is not done again: passes take turns at it (once.h). */
+ * A launch that can reach memory that others reach, or other devices, is not done again, nor is one whose memory cannot
+ * be saved: passes take turns at it (once.h). Others reach such memory at any time, so it is neither saved nor put back;
+ * its hash before and after the first pass proves that the batch left it alone. */
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
@@ -23,10 +25,13 @@
 #include "agent/inject/ranges/gate.h"
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
-static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
+static const uint64_t recheck_ns = 5000000000;          /* how long memory is taken to be short */
 #define self cw_batches
 
-static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph";
+static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph",
+                  ended_by_reach[] = "a launch that reaches what others do",
+                  ended_by_suspect[] = "a kernel that may reach what others do";
+static const char reached_now[] = "a launch on another device may reach its memory, and has not ended";
 
 /* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
 static bool setup(struct cw_reader *in)
@@ -49,8 +54,8 @@ static bool setup(struct cw_reader *in)
 /* Why launches are not to be done again now, or NULL. */
 static const char *once_reason(const struct cw_batch *b)
 {
-    if (cw_reach_why())
-        return cw_reach_why();
+    if (cw_batch_reach_reason())
+        return cw_batch_reach_reason();
     return b->short_ns && cw_inject_now_ns() - b->short_ns < recheck_ns ? b->short_why : NULL;
 }
 
@@ -69,6 +74,20 @@ static bool take_device(const struct cw_collection *c)
 static bool is_strange(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN && cw_streams_overlap(id, call);
+}
+
+static bool is_suspect(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_SUSPECT;
+}
+
+/* Why a launch reaches memory that others reach, or other devices; NULL if it does not. */
+static const char *reach_of(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const char *why = cw_reach_why_launch(id, call);
+    if (!why && cw_reach_why() && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_REACHES)
+        why = cw_batch_reaches;
+    return why;
 }
 
 /* Why not, or NULL. CUPTI must not see a graph that still runs, either. While a program has new kernels, batches run
@@ -114,6 +133,7 @@ static void context_destroyed(CUcontext context)
     if (c->running) /* a kernel of it does not end, and would be waited for */
         *b = (struct cw_batch){0};
     cw_batch_forget(b);
+    cw_memory_hash_forget(context);
     cw_pass_turn_end(c);
     cw_collection_close(c);
 }
@@ -126,10 +146,35 @@ static const char *obstacle(const struct cw_collection *c)
     return c->running || cw_batch_quiet() ? NULL : CW_WHY_BESIDE;
 }
 
+/* Whether something on another device may still reach memory of this one: it would be lost where memory is put back.
+ * Such work has ended all batches; waits for it. */
+static bool is_reached(const struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
+        struct cw_collection *other = &cw_collections->slots[i];
+        if (!self->items[i].reaches || other == c)
+            continue;
+        if (other->pending)
+            cw_collection_wait(other, cw_collection_patience(other, patience_ns));
+        if (other->context && (other->pending || !cw_collection_rests(other, patience_ns)))
+            return true;
+        self->items[i].reaches = false;
+    }
+    return false;
+}
+
+static bool any_reaches(const struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++)
+        if (self->items[i].reaches && &cw_collections->slots[i] != c)
+            return true;
+    return false;
+}
+
 /* Until a launch can be noted, or it is seen that it cannot be: one comes after another, so that every pass has the
  * same order, and none begins a batch beside a call that would be undone with it, or in a context that does not come to
  * rest. Each wait lets other threads in, so behind the last there is nothing left to wait for. */
-static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool strange)
+static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool strange, bool suspect)
 {
     bool waits = true, rests = false;
     uint64_t until = cw_inject_now_ns() + launch_patience_ns;
@@ -141,11 +186,12 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
         } else if (c->pending)
             cw_inject_wait();
         else if (due || (c->running && b->spoilt) ||
-                 (b->open && (cw_batch_has_new_variables(b) || (strange && c->running != CW_STANDS_BY))))
+                 (b->open && (cw_batch_has_new_variables(b) || suspect || (strange && c->running != CW_STANDS_BY))))
             cw_batch_end(c, due && c->count == cw_collections->at_once ? "no more room"
                             : due                                      ? "its time"
                             : b->spoilt                                ? "unrecorded work beside it"
                             : cw_batch_has_new_variables(b)            ? "code that was loaded with variables"
+                            : suspect                                  ? ended_by_suspect
                                                                        : "a new kernel beside other streams");
         else if (c->running && c->kind == CW_COLLECT_ONCE) {
             cw_batch_end(c, NULL);
@@ -154,6 +200,9 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
         } else if (cw_collection_beside(c)) {
             if (!take_device(c))
                 return CW_WHY_WAITS;
+        } else if (!c->running && any_reaches(c)) {
+            if (is_reached(c))
+                return reached_now;
         } else if (!c->running && !cw_batch_quiet())
             waits = cw_in_flight_wait(cw_batch_quiet);
         else if (!rests && (!c->running || (strange && c->running == CW_STANDS_BY))) {
@@ -178,7 +227,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     const bool strange = is_strange(id, call);
     b->familiar = strange ? 0 : b->familiar + (b->familiar < CW_MOST_FAMILIAR);
     for (bool tries = true; tries;) {
-        why = make_room(c, b, strange);
+        why = make_room(c, b, strange, is_suspect(id, call));
         why = why ? why : once_reason(b); /* by now */
         if (!why && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)
             why = cw_batch_waits_for_host;
@@ -249,7 +298,8 @@ static void end_neighbours(const struct cw_collection *c)
 static bool is_reason_for_once(const char *why)
 {
     return why == cw_batch_no_room || why == cw_batch_several_devices || why == cw_batch_not_saved ||
-           why == cw_batch_not_recorded || why == cw_batch_waits_for_host || why == cw_reach_why();
+           why == cw_batch_not_recorded || why == cw_batch_waits_for_host || why == reached_now ||
+           why == cw_batch_not_proven || why == cw_batch_reach_reason() || why == cw_reach_why();
 }
 
 static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -267,12 +317,14 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
 }
 
 /* Behind all waits: what goes ahead now is not undone with what is tried. What is unrecorded work of `c` (else NULL) is
- * not undone with any batch of its device, either. */
-static void goes_ahead(const struct cw_collection *c)
+ * not undone with any batch of its device, either, or of any device that it reaches. */
+static void goes_ahead(const struct cw_collection *c, bool reaches)
 {
     for (uint32_t i = 0; c && i < cw_collections->slot_count; i++)
-        if (self->items[i].open && cw_collections->slots[i].device == c->device)
+        if (self->items[i].open && (reaches || cw_collections->slots[i].device == c->device))
             self->items[i].spoilt = true;
+    if (c && reaches)
+        cw_batch_of(c)->reaches = true;
     self->disturbed = true;
 }
 
@@ -290,7 +342,9 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     *call->correlationData = cw_in_flight->entered;
     if (!c || !cw_stream_runs_launch(id, call))
         return;
-    const char *once = once_reason(cw_batch_of(c));
+    const char *reach = reach_of(id, call), *once = reach ? reach : once_reason(cw_batch_of(c));
+    if (reach)
+        end_others(c, true, ended_by_reach);
     bool graph = cw_inject_launches_graph(id);
     bool apart = graph && !once && !self->trial && !cw_gate->closed && cw_graph_batch_is_apart(c, call);
     bool wanted = apart || cw_range_wants(id, call);
@@ -312,7 +366,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         collect_graph(c, id, call, apart);
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
     if (c->context && !is_recorded(c, call))
-        goes_ahead(c);
+        goes_ahead(c, reach);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -331,9 +385,9 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
         if (b->open && cw_inject_refused(call))
             cw_record_refuse(&b->record);
-        if (b->open && (cw_pinned->managed || cw_variables->managed) && !c->pending &&
-            cw_batch_at_rest()) /* which the program may write next */
-            cw_batch_end(c, "managed memory of the program's");
+        const bool managed = cw_pinned->managed || cw_variables->managed; /* which the program may write next */
+        if (b->open && (managed || is_suspect(id, call)) && !c->pending && cw_batch_at_rest())
+            cw_batch_end(c, managed ? "managed memory of the program's" : ended_by_suspect);
     }
 }
 
@@ -423,11 +477,12 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     self->disturbed = self->disturbed || changes;
     bool last = effect == CW_EFFECT_WAIT && cw_range_affords_end();
     const bool gives_back = effect == CW_EFFECT_END && cw_record_gives_back(id);
+    const bool crosses = changes && cw_reach_crosses(id, call);
     if (changes || last)
-        end_others(c, gives_back, gives_back ? cw_inject_call_name(id) : ended_by_neighbour);
+        end_others(c, gives_back || crosses, gives_back || crosses ? cw_inject_call_name(id) : ended_by_neighbour);
     bool early = b && effect == CW_EFFECT_RECORD &&
                  (is_early(b, id, call->functionParams) || is_written(c, id, call->functionParams));
-    bool recorded = b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && !early &&
+    bool recorded = b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && !early && !crosses &&
                     cw_record_add(&b->record, id, call, false);
     if (b && b->open && effect == CW_EFFECT_READ && !at_once)
         note_unread(b, id, call->functionParams);
@@ -436,7 +491,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (c && cw_inject_blocks_stream(id))
         c->waits = CW_WAITS_STREAM;
     if (changes)
-        goes_ahead(c && c->context && !recorded ? c : NULL);
+        goes_ahead(c && c->context && !recorded ? c : NULL, crosses);
     *call->correlationData = changes ? CW_BATCH_CHANGES : CW_BATCH_READS;
     self->in_flight[*call->correlationData]++;
 }
