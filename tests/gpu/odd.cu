@@ -8,6 +8,8 @@
 //   transfers sets and copies of every form stand between kernels, and the host writes anew what they came from
 //   remote    a kernel on each of two GPUs writes the other's memory
 //   pair      a kernel waits for one that is launched behind it, in another stream
+//   planted   a kernel counts up memory that another process may reach, by an address that stands in memory
+//   late      as gate, by a function that ended at once before
 //   gate      a function of the host's waits between kernels for what the program does behind their launches
 #include "check.cuh"
 
@@ -184,6 +186,37 @@ static unsigned long long ipc()
     return result;
 }
 
+__global__ void plant(unsigned **table, unsigned *address)
+{
+    *table = address;
+}
+
+__global__ void count_through(unsigned **table, unsigned n)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(&(*table)[i], i + 1);
+}
+
+// A kernel adds to memory that another process may reach, by an address that stands in memory: it must run once each.
+static unsigned long long planted()
+{
+    cudaIpcMemHandle_t handle;
+    unsigned *shared = make(1 << 20), *a = make(1 << 20), **table;
+    CHECK(cudaMalloc(&table, 1 << 21));
+    CHECK(cudaIpcGetMemHandle(&handle, shared));
+    plant<<<1, 1>>>(table, shared);
+    for (int i = 0; i < 12; i++) {
+        step<<<64, 256>>>(a, 1 << 20, i);
+        step<<<64, 256>>>(a, 1 << 10, i);
+        count_through<<<64, 256>>>(table, 1 << 14);
+        step<<<64, 256>>>(a, 1 << 12, i);
+        CHECK(cudaDeviceSynchronize());
+        sum_of(a, 16);
+    }
+    return sum_of(a, 1 << 20) * 31 + sum_of(shared, 1 << 20);
+}
+
 static unsigned long long pool()
 {
     cudaStream_t streams[4];
@@ -246,6 +279,27 @@ static unsigned long long gate()
         opened = number;
         CHECK(cudaStreamSynchronize(s));
     }
+    return sum_of(a, 1 << 20);
+}
+
+// The same function ends at once, until it waits for what the program does behind the next launch.
+static unsigned long long late()
+{
+    static int numbers[] = {0, 0, 0, 0, 1, 0, 2};
+    unsigned *a = make(1 << 20);
+    cudaStream_t s;
+    CHECK(cudaStreamCreate(&s));
+    CHECK(cudaDeviceSynchronize());
+    opened = 0;
+    for (int &number : numbers) {
+        step<<<64, 256, 0, s>>>(a, 1 << 20, number);
+        CHECK(cudaLaunchHostFunc(s, wait_for_gate, &number));
+        step<<<64, 256, 0, s>>>(a, 1 << 20, number + 1);
+        usleep(10000);
+        if (number)
+            opened = number;
+    }
+    CHECK(cudaStreamSynchronize(s));
     return sum_of(a, 1 << 20);
 }
 
@@ -383,8 +437,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         unsigned long long (*run)();
-    } kinds[] = {{"flag", flag}, {"pair", pair}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
-                 {"host", host}, {"gate", gate}, {"grid", grid},     {"nested", nested},   {"remote", remote},
+    } kinds[] = {{"flag", flag}, {"pair", pair}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"planted", planted}, {"pool", pool},
+                 {"host", host}, {"gate", gate}, {"late", late}, {"grid", grid},     {"nested", nested},   {"remote", remote},
                  {"oversubscribed", oversubscribed}, {"transfers", transfers}};
     const char *kind = argc > 1 ? argv[1] : "";
     if (strcmp(kind, "many") == 0) {

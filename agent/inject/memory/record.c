@@ -88,6 +88,12 @@ static const char *const harmless[] = {"cuArray3DGet",
                                        "cuTexObjectGet",
                                        "cuThreadExchange"};
 
+/* Calls that set parameters of an executable graph's nodes, or of a graph's. */
+static bool changes_graph(const char *name)
+{
+    return strncmp(name, "cuGraph", 7) == 0 && (strstr(name, "NodeSet") || strncmp(name, "cuGraphExecUpdate", 17) == 0);
+}
+
 static enum cw_effect effect_of(const char *name)
 {
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
@@ -95,6 +101,8 @@ static enum cw_effect effect_of(const char *name)
             return CW_EFFECT_NONE;
     if (strncmp(name, "cuGraph", 7) == 0 && strstr(name, "Get"))
         return CW_EFFECT_NONE;
+    if (changes_graph(name))
+        return CW_EFFECT_GRAPH;
     return strncmp(name, "cuCtxSynchronize", 16) == 0 ? CW_EFFECT_WAIT : CW_EFFECT_END;
 }
 

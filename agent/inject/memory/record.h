@@ -8,6 +8,7 @@
 /* Effect of a driver call on a record. */
 enum cw_effect {
     CW_EFFECT_NONE,   /* changes nothing that later kernels read */
+    CW_EFFECT_GRAPH,  /* changes CUDA graphs alone, which no record holds */
     CW_EFFECT_READ,   /* changes nothing either, but reads results */
     CW_EFFECT_RECORD, /* can be recorded and repeated */
     CW_EFFECT_WAIT,   /* waits for the whole context; changes nothing, but may be the program's last call */

@@ -7,8 +7,8 @@
  * host shares, whose passes all come behind the program's own: a kernel may wait there for what the host does next.
  *
  * A launch that can reach memory that others reach, or other devices, is not done again, nor is one whose memory cannot
- * be saved: passes take turns at it (once.h). Others reach such memory at any time, so it is neither saved nor put back;
- * its hash before and after the first pass proves that the batch left it alone. */
+ * be saved: passes take turns at it (once.h). Others reach such memory at any time, so it is neither saved nor put
+ * back; its hash before and after the first pass proves that the batch left it alone. */
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
@@ -26,6 +26,7 @@
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
 static const uint64_t recheck_ns = 5000000000;          /* how long memory is taken to be short */
+static const uint64_t function_patience_ns = 100000000; /* with a function of the host that is not known */
 #define self cw_batches
 
 static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph",
@@ -464,6 +465,33 @@ static bool is_written(const struct cw_collection *c, CUpti_CallbackId id, const
     return !rests;
 }
 
+/* A function of the host that has ended by itself before is part of the first pass, as what the program does behind a
+ * wait is. It makes no calls of CUDA's, and its context rests before anything follows it. Where CUPTI is armed, the
+ * batch ends before it: CUPTI's stop, as a launch under it, would wait for the function without an end if it waits for
+ * the program after all. */
+static bool lets_by(const struct cw_collection *c, const struct cw_batch *b, CUpti_CallbackId id,
+                    const CUpti_CallbackData *call)
+{
+    const bool can = b && b->open && c->running == CW_STANDS_BY;
+    const CUfunction function = can ? cw_inject_host_function(id, call->functionParams) : NULL;
+    return function && cw_kernel_habit(function) == CW_KERNEL_RESTS;
+}
+
+/* Whether a function of the host ends by itself, or perhaps waits for what the program does next. */
+static void watch_function(struct cw_collection *c, struct cw_batch *b, CUfunction function)
+{
+    const enum cw_kernel_habit habit = cw_kernel_habit(function);
+    if (habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_RESTS && !b->open) || cw_stream_capture_is_under_way())
+        return;
+    const bool rests = cw_idle_wait(c->context, b->open ? patience_ns : function_patience_ns);
+    if (cw_stream_capture_is_under_way() || !c->context)
+        return;
+    cw_kernel_note(function, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+    c->waits = rests ? CW_WAITS_NOTHING : CW_WAITS_STREAM;
+    if (!rests)
+        b->waits = b->spoilt = b->open;
+}
+
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -473,9 +501,9 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     enum cw_effect effect = cw_record_effect(id, call, &at_once);
     if (cw_stream_capture_begins(id))
         rest();
-    bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
+    bool changes = (effect == CW_EFFECT_END && !lets_by(c, b, id, call)) || effect == CW_EFFECT_RECORD;
     self->disturbed = self->disturbed || changes;
-    bool last = effect == CW_EFFECT_WAIT && cw_range_affords_end();
+    bool last = effect == CW_EFFECT_WAIT && b && b->unread_count && cw_range_affords_end();
     const bool gives_back = effect == CW_EFFECT_END && cw_record_gives_back(id);
     const bool crosses = changes && cw_reach_crosses(id, call);
     if (changes || last)
@@ -505,6 +533,9 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     uint64_t *kind = call->correlationData;
     if (*kind <= CW_BATCH_READS && self->in_flight[*kind])
         self->in_flight[*kind]--;
+    const CUfunction function = c ? cw_inject_host_function(id, call->functionParams) : NULL;
+    if (function && !cw_inject_refused(call))
+        watch_function(c, cw_batch_of(c), function);
     bool at_once, read = cw_record_effect(id, call, &at_once) == CW_EFFECT_READ && at_once;
     if (c && c->running && read && cw_batch_at_rest() && !c->pending && cw_range_affords_end())
         cw_batch_end(c, cw_inject_call_name(id));
