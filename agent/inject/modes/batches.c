@@ -237,7 +237,18 @@ static void end_without_memory(const struct cw_collection *c)
     cw_batch_tell(text);
 }
 
-static void drop_batch(struct cw_collection *c, bool armed, const char *why);
+/* What its launches computed is there. `armed`: CUPTI is to be stopped. */
+static void drop_batch(struct cw_collection *c, bool armed, const char *why)
+{
+    PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
+    if (armed)
+        cw_inject->api.cuptiRangeProfilerStop(&stop);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!c->launches[i].data.unwanted)
+            cw_collection_skip(c, why);
+    cw_collection_forget(c);
+    cw_collection_release(c);
+}
 
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 {
@@ -272,19 +283,6 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
-
-/* What its launches computed is there. `armed`: CUPTI is to be stopped. */
-static void drop_batch(struct cw_collection *c, bool armed, const char *why)
-{
-    PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
-    if (armed)
-        cw_inject->api.cuptiRangeProfilerStop(&stop);
-    for (uint32_t i = 0; i < c->count; i++)
-        if (!c->launches[i].data.unwanted)
-            cw_collection_skip(c, why);
-    cw_collection_forget(c);
-    cw_collection_release(c);
-}
 
 void cw_batch_deliver(struct cw_collection *c)
 {
