@@ -8,7 +8,6 @@
 //   transfers sets and copies of every form stand between kernels, and the host writes anew what they came from
 //   remote    a kernel on each of two GPUs writes the other's memory
 //   pair      a kernel waits for one that is launched behind it, in another stream
-//   planted   a kernel counts up memory that another process may reach, by an address that stands in memory
 //   late      as gate, by a function that ended at once before
 //   gate      a function of the host's waits between kernels for what the program does behind their launches
 #include "check.cuh"
@@ -184,37 +183,6 @@ static unsigned long long ipc()
     unsigned long long result = sum_of(a, 1 << 20);
     wait(NULL);
     return result;
-}
-
-__global__ void plant(unsigned **table, unsigned *address)
-{
-    *table = address;
-}
-
-__global__ void count_through(unsigned **table, unsigned n)
-{
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        atomicAdd(&(*table)[i], i + 1);
-}
-
-// A kernel adds to memory that another process may reach, by an address that stands in memory: it must run once each.
-static unsigned long long planted()
-{
-    cudaIpcMemHandle_t handle;
-    unsigned *shared = make(1 << 20), *a = make(1 << 20), **table;
-    CHECK(cudaMalloc(&table, 1 << 21));
-    CHECK(cudaIpcGetMemHandle(&handle, shared));
-    plant<<<1, 1>>>(table, shared);
-    for (int i = 0; i < 12; i++) {
-        step<<<64, 256>>>(a, 1 << 20, i);
-        step<<<64, 256>>>(a, 1 << 10, i);
-        count_through<<<64, 256>>>(table, 1 << 14);
-        step<<<64, 256>>>(a, 1 << 12, i);
-        CHECK(cudaDeviceSynchronize());
-        sum_of(a, 16);
-    }
-    return sum_of(a, 1 << 20) * 31 + sum_of(shared, 1 << 20);
 }
 
 static unsigned long long pool()
@@ -437,7 +405,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         unsigned long long (*run)();
-    } kinds[] = {{"flag", flag}, {"pair", pair}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"planted", planted}, {"pool", pool},
+    } kinds[] = {{"flag", flag}, {"pair", pair}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
                  {"host", host}, {"gate", gate}, {"late", late}, {"grid", grid},     {"nested", nested},   {"remote", remote},
                  {"oversubscribed", oversubscribed}, {"transfers", transfers}};
     const char *kind = argc > 1 ? argv[1] : "";

@@ -2,9 +2,10 @@
  * run of them; at the first call that they cannot be done again behind, device memory is put back and everything is
  * done again, once for each further pass. Setting a pass up is what costs, and a batch pays for it once.
  *
- * The program sees the results of the first pass when it reads, and of the last in later kernels. A graph is a batch of
- * its own, whose passes all come before the program's own launch of it. So is a kernel that is given memory that the
- * host shares, whose passes all come behind the program's own: a kernel may wait there for what the host does next.
+ * The program sees the results of the first pass when it reads, and of the last in later kernels. A graph is part of a
+ * batch once its kernels are known; until then it is a batch of its own, whose passes all come before the program's own
+ * launch of it. A kernel that is given memory that the host shares is a batch of its own as well, whose passes all come
+ * behind the program's own: a kernel may wait there for what the host does next.
  *
  * A launch that can reach memory that others reach, or other devices, is not done again, nor is one whose memory cannot
  * be saved: passes take turns at it (once.h). Others reach such memory at any time, so it is neither saved nor put
@@ -252,6 +253,28 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     return why ? why : "a launch beside more than there is room for";
 }
 
+/* A graph into a batch that CUPTI does not see at first, the open one or a new one: all passes come behind it. False
+ * where it cannot be part of one. */
+static bool add_graph(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    uint32_t launches = cw_graph_batch_fits(c, call);
+    if (launches && b->open && (c->running != CW_STANDS_BY || c->count + launches > cw_collections->at_once))
+        cw_batch_end(c, c->running == CW_STANDS_BY ? "no more room" : ended_by_graph);
+    if (!launches || make_room(c, b, false, false) || once_reason(b) || cw_inject->over)
+        return false;
+    launches = cw_graph_batch_fits(c, call); /* by now */
+    bool added = launches && (!c->running || c->running == CW_STANDS_BY) &&
+                 c->count + launches <= cw_collections->at_once && cw_graph_batch_record(c, b, id, call);
+    b->familiar = added ? 0 : b->familiar;
+    if (added && !b->open)
+        added = !open_batch(c, b);
+    if (added)
+        cw_graph_batch_note(c, id, call);
+    else if (!b->open && !b->saved)
+        cw_record_clear(&b->record);
+    return added;
+}
+
 /* `apart`: its kernels are launches of their own, and the filter has not been asked. */
 static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool apart)
 {
@@ -363,7 +386,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     else if (!wanted) {
         end_neighbours(c);
         cw_batch_end(c, "an unwanted launch");
-    } else
+    } else if (!apart || !add_graph(c, cw_batch_of(c), id, call))
         collect_graph(c, id, call, apart);
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
     if (c->context && !is_recorded(c, call))
@@ -380,7 +403,9 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_once_leave(c, id, call);
     else if (c && c->running && cw_collection_launched(c, call)) {
         cw_collection_leave(c);
-        if (c->running == CW_STANDS_BY && !cw_inject_refused(call) &&
+        const bool graph = cw_inject_launches_graph(id);
+        b->spoilt = b->spoilt || (b->open && graph && cw_inject_refused(call)); /* of which some may run */
+        if (c->running == CW_STANDS_BY && !cw_inject_refused(call) && !graph &&
             cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
             cw_batch_see(c, cw_inject_kernel(id, call), *call->correlationData);
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */

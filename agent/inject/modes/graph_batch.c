@@ -15,7 +15,6 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/memory/pinned.h"
-#include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/range.h"
 
 static const char not_put_back[] =
@@ -280,6 +279,50 @@ static bool collect_apart(struct apart *a)
             good = collect_some(a, from, to);
         from = a->wanted[from] ? to : from + 1;
     }
+    return good;
+}
+
+/* ---- as part of a batch ----------------------------------------------------------------------------------------- */
+
+static const struct cw_graph *graph_of(const CUpti_CallbackData *call)
+{
+    return cw_graph_find(((const cuGraphLaunch_params *)call->functionParams)->hGraph);
+}
+
+uint32_t cw_graph_batch_fits(const struct cw_collection *c, const CUpti_CallbackData *call)
+{
+    uint32_t launches = 0;
+    bool known = cw_graph_batch_is_apart(c, call);
+    for (const struct cw_graph_node *n = graph_of(call)->nodes; n && known; n = n->next) {
+        known = !is_launch(n) || cw_kernel_habit(n->launch.function) == CW_KERNEL_RESTS;
+        launches += is_launch(n);
+    }
+    return known && launches <= cw_collections->at_once ? launches : 0;
+}
+
+bool cw_graph_batch_record(const struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
+                           const CUpti_CallbackData *call)
+{
+    const cuGraphLaunch_params *p = call->functionParams;
+    return cw_graph_batch_is_apart(c, call) &&
+           cw_record_add_nodes(&b->record, graph_of(call)->nodes, cw_inject_stream(id, p->hStream));
+}
+
+bool cw_graph_batch_note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const cuGraphLaunch_params *p = call->functionParams;
+    struct apart a = {.c = c, .graph = graph_of(call), .stream_id = cw_inject_stream_id(id, c->context, p->hStream)};
+    const bool good = choose(&a);
+    if (good)
+        note(&a, 0, a.count);
+    for (uint32_t i = 0; i < a.count && good; i++)
+        c->launches[c->count - a.count + i].data.end_ns = i + 1 < a.count ? cw_inject_now_ns() : 0;
+    if (good) {
+        c->launches[c->count - 1].correlation = call->correlationId; /* its return is the graph's */
+        c->pending++;
+    } else
+        cw_inject_fail_memory();
+    free(a.wanted);
     return good;
 }
 
