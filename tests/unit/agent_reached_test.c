@@ -309,6 +309,29 @@ Test(reached, a_launch_that_is_given_shared_memory_is_counted_once)
     cr_expect_eq(hashes, 4, "before and after each batch");
 }
 
+/* CUPTI is set up anew for it and again for the next batch. */
+Test(reached, launches_between_batches_are_counted_once_while_that_is_cheap)
+{
+    enum { ROUNDS = 6 };
+    share();
+    for (int i = 0; i < ROUNDS; i++) {
+        kernel(one, private_memory);
+        mode->finish();
+        fake_profiler.start_ns = 2000000000;
+        kernel(one, shared_memory);
+        fake_profiler.start_ns = 0;
+    }
+    mode->finish();
+    uint32_t once = 0;
+    for (uint32_t i = 0; i < fake_profiler.sent_count; i++)
+        once += *fake_profiler.sent[i].once != 0;
+    cr_expect_eq(fake_profiler.sent_count, ROUNDS + once);
+    cr_expect_eq(fake_profiler.skipped, ROUNDS - once);
+    cr_expect_eq(once, 2, "5 s are free, and there and back takes 4");
+    cr_expect(strstr(fake_profiler.why, "takes too long"), "%s", fake_profiler.why);
+    cr_expect_eq(fake_profiler.device, after(2 * ROUNDS));
+}
+
 /* Its address stands in memory that the kernel is given. */
 Test(reached, a_launch_that_is_given_a_table_is_counted_once)
 {

@@ -33,6 +33,8 @@ static const uint64_t function_patience_ns = 100000000; /* with a function of th
 static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph",
                   ended_by_reach[] = "a launch that reaches what others do",
                   ended_by_suspect[] = "a kernel that may reach what others do";
+static const char too_dear[] =
+    "a launch that reaches what others do, where counting each between batches takes too long";
 static const char reached_now[] = "a launch on another device may reach its memory, and has not ended";
 
 /* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
@@ -318,6 +320,33 @@ static void end_neighbours(const struct cw_collection *c)
     end_others(c, false, ended_by_neighbour);
 }
 
+/* To count a launch once between batches takes CUPTI 0.6 s on an H100, there and back, and a step of training has
+ * dozens of collectives. False where that would be more than a quarter of the time. */
+static bool affords_switch(void)
+{
+    static const uint64_t free_ns = 5000000000;
+    enum { SWITCH_SHARE = 4 };
+    return self->switched_ns < free_ns + (self->first_ns ? cw_inject_now_ns() - self->first_ns : 0) / SWITCH_SHARE;
+}
+
+/* Counts a launch once. `reaches`: unlike those around it, which are repeated. */
+static void count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
+                       const char *why, bool reaches)
+{
+    const uint64_t begin = cw_inject_now_ns();
+    const bool switches =
+        reaches && wanted && !c->running && c->configured.image && c->configured.kind != CW_COLLECT_ONCE;
+    if (switches && !affords_switch()) {
+        cw_collection_skip(c, too_dear);
+        return;
+    }
+    cw_once_enter(c, id, call, wanted, why);
+    if (!switches)
+        return;
+    self->first_ns = self->first_ns ? self->first_ns : begin;
+    self->switched_ns += 2 * (cw_inject_now_ns() - begin);
+}
+
 /* Others are not collected: a launch of another thread is in the way, or a capture, or a kernel that does not end. */
 static bool is_reason_for_once(const char *why)
 {
@@ -380,7 +409,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     else if (once || (!wanted && c->kind == CW_COLLECT_ONCE && c->running)) {
         end_neighbours(c);
         end_batch(c);
-        cw_once_enter(c, id, call, wanted, once);
+        count_once(c, id, call, wanted, once, reach && !cw_batch_reach_reason());
     } else if (wanted && !graph)
         collect_launch(c, id, call);
     else if (!wanted) {

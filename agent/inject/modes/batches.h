@@ -40,6 +40,7 @@ struct cw_batches {
      * came between */
     struct cw_batch *trial;
     bool disturbed;
+    uint64_t first_ns, switched_ns; /* time of the first launch that was counted once between batches; what such took */
 };
 extern struct cw_batches *const cw_batches;
 
