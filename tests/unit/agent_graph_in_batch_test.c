@@ -1,8 +1,9 @@
 /* Graphs as part of batches: they are launched once, by the program, and their nodes are repeated one by one behind
  * that. Memory of the device is one number. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 
-#include "agent/inject/driver/kernel_facts.h"
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/batches.h"
@@ -136,7 +137,13 @@ static void set_up(void)
     fake_other(&graph, CU_GRAPH_NODE_TYPE_MEMSET)->set =
         (CUDA_MEMSET_NODE_PARAMS){.dst = 0x10000, .elementSize = 4, .value = 9, .width = 4, .height = 1};
     fake_kernel(&graph, lists[1], 1)->kernel.gridDimX = 1;
-    for (size_t i = 0; i < 2; i++) { /* one after another */
+    instantiate();
+}
+
+/* The nodes wait for one another; before, they may run beside one another. */
+static void make_chain(void)
+{
+    for (size_t i = 0; i < 2; i++) {
         graph.edges[graph.edge_count][0] = i;
         graph.edges[graph.edge_count++][1] = i + 1;
     }
@@ -173,6 +180,92 @@ Test(graph_in_batch, is_a_batch_of_its_own_until_its_kernels_are_known)
     cr_expect_eq(cw_kernel_habit((CUfunction)1), CW_KERNEL_RESTS);
     expect_batches(1, 2);
 }
+
+/* None of its kernels can wait for another. */
+Test(graph_in_batch, is_part_of_a_batch_at_once_where_one_node_follows_another)
+{
+    make_chain();
+    launch_graph(CUDA_SUCCESS);
+    cr_expect_eq(cw_kernel_habit((CUfunction)1), CW_KERNEL_RESTS, "it was watched");
+    cr_expect_eq(fake_profiler.batches, 0);
+    kernel(5);
+    expect_batches(1, 3);
+    cr_expect_eq(replays, 3 * PASSES);
+}
+
+Test(graph_in_batch, is_not_repeated_where_a_new_kernel_of_it_waits)
+{
+    make_chain();
+    const cuGraphLaunch_params params = {.hGraph = exec, .hStream = stream};
+    const uint32_t number = ++correlation;
+    fake_launch_begins(mode, GRAPH, &params, context, number);
+    run_graph(&fake_profiler.device);
+    run_graph(&expected);
+    fake_profiler.busy = true;
+    fake_launch_ends(mode, GRAPH, &params, context, number, CUDA_SUCCESS);
+    fake_profiler.busy = false;
+    mode->finish();
+    cr_expect_eq(cw_kernel_habit((CUfunction)1), CW_KERNEL_WAITS);
+    cr_expect_eq(replays, 0);
+    cr_expect_eq(fake_profiler.skipped, 2);
+}
+
+/* ---- others ------------------------------------------------------------------------------------------------------ */
+
+static void reach(void)
+{
+    cw_reach->reached = cw_reach->peers = true;
+    snprintf(cw_reach->why, sizeof cw_reach->why, "others reach memory");
+    fake_memory[2] = (struct fake_memory){(void *)UINT64_C(0x7f0000000000), 0x1000, CU_MEMORYTYPE_DEVICE, false, 1};
+}
+
+Test(graph_in_batch, is_repeated_where_it_cannot_reach_what_others_do)
+{
+    make_chain();
+    reach();
+    launch_graph(CUDA_SUCCESS);
+    expect_batches(1, 2);
+    cr_expect_eq(replays, 2 * PASSES);
+}
+
+static void expect_once(const char *why)
+{
+    launch_graph(CUDA_SUCCESS);
+    mode->finish();
+    cr_expect_eq(replays, 0);
+    cr_assert_eq(fake_profiler.sent_count, 1);
+    cr_expect_str_eq(fake_profiler.sent[0].once, why);
+}
+
+Test(graph_in_batch, is_counted_once_where_it_is_given_memory_of_another_device)
+{
+    make_chain();
+    reach();
+    values[1] = UINT64_C(0x7f0000000008);
+    instantiate();
+    expect_once("it is given memory that other devices or processes can reach");
+    values[1] = 2;
+}
+
+/* Its passes would come before the program's own launch. */
+Test(graph_in_batch, is_counted_once_where_it_can_be_no_part_of_a_batch)
+{
+    reach();
+    expect_once("it is a CUDA graph, and other devices or processes can reach memory");
+}
+
+Test(graph_in_batch, is_counted_once_beside_others_where_it_has_memory_of_the_host)
+{
+    make_chain();
+    reach();
+    values[1] = (uintptr_t)&pinned;
+    instantiate();
+    expect_once("others reach memory");
+    values[1] = 2;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------------------------
+ */
 
 Test(graph_in_batch, goes_together_with_what_is_launched_around_it)
 {

@@ -260,7 +260,7 @@ Test(reach_launches, whose_arguments_hold_an_address_of_shared_memory)
     cr_expect_null(cw_reach_why_all());
     cr_expect_not_null(why(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &one));
     cr_expect_not_null(why(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &nothing), "nobody knows its arguments");
-    cr_expect_not_null(why(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &graph));
+    cr_expect_null(why(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &graph), "its kernels are asked one by one");
     word = OWN + 8;
     cr_expect_null(why(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &one));
     cr_expect(is_given(OTHERS) && is_given(OTHERS + SIZE - 1));

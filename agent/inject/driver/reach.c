@@ -16,7 +16,6 @@ enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; allocators put
 
 static const char given[] = "it is given memory that other devices or processes can reach",
                   not_known[] = "other devices or processes can reach memory, and its arguments are not known",
-                  of_graph[] = "it is a CUDA graph, and other devices or processes can reach memory",
                   of_several[] = "its kernel works with other devices or processes",
                   of_nvshmem[] = "any kernel may reach other devices, since code of NVSHMEM was loaded";
 
@@ -293,8 +292,7 @@ static bool is_of_several_processes(const void *memory)
     return shared;
 }
 
-/* Whether one end of a copy is of another device, or of memory that other processes or network cards reach. */
-static bool is_end_across(CUdeviceptr address)
+bool cw_reach_has(uint64_t address)
 {
     return find(CW_REACH_SHARED, address) || find(CW_REACH_FOREIGN, address) || is_elsewhere(address);
 }
@@ -303,21 +301,21 @@ static bool is_end_across(CUdeviceptr address)
 static bool is_any_across(const CUdeviceptr *list, size_t count)
 {
     for (size_t i = 0; list && i < count; i++)
-        if (is_end_across(list[i]))
+        if (cw_reach_has(list[i]))
             return true;
     return false;
 }
 
 static bool is_operand_across(const CUmemcpy3DOperand *operand)
 {
-    return operand->type == CU_MEMCPY_OPERAND_TYPE_POINTER && is_end_across(operand->op.ptr.ptr);
+    return operand->type == CU_MEMCPY_OPERAND_TYPE_POINTER && cw_reach_has(operand->op.ptr.ptr);
 }
 #endif
 
 /* The same of a copy of rows. */
 static bool is_side_across(CUmemorytype type, CUdeviceptr address)
 {
-    return (type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED) && is_end_across(address);
+    return (type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED) && cw_reach_has(address);
 }
 
 /* A copy or set to or from another device. */
@@ -328,10 +326,10 @@ static bool is_across(enum kind kind, const void *params)
         return true;
     case COPIES: {
         const cuMemcpyDtoD_v2_params *p = params; /* the other calls begin with the same parameters */
-        return is_end_across(p->dstDevice) || is_end_across(p->srcDevice);
+        return cw_reach_has(p->dstDevice) || cw_reach_has(p->srcDevice);
     }
     case SETS:
-        return is_end_across(((const cuMemsetD8_v2_params *)params)->dstDevice);
+        return cw_reach_has(((const cuMemsetD8_v2_params *)params)->dstDevice);
 #if CUDA_VERSION >= 12080 /* versions of these calls begin with the same parameters */
     case LISTS: {
         const cuMemcpyBatchAsync_params *p = params;
@@ -695,14 +693,17 @@ static const char *why_of(const struct cw_driver_launch *l)
     return why;
 }
 
+const char *cw_reach_why_kernel(const struct cw_driver_launch *launch, const char *name)
+{
+    return is_of_several_devices(name) ? of_several : why_of(launch);
+}
+
 const char *cw_reach_why_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_driver_launch launch;
     if (!self->reached || !cw_inject_launch(&launch, id, call))
         return NULL;
-    if (cw_reach_why_all())
+    if (cw_reach_why_all() || launch.graph)
         return cw_reach_why_all();
-    if (launch.graph)
-        return of_graph;
-    return is_of_several_devices(call->symbolName) ? of_several : why_of(&launch);
+    return cw_reach_why_kernel(&launch, call->symbolName);
 }

@@ -58,7 +58,11 @@ void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call);
  * cannot tell launches apart; for one that can: of all launches, and of this one. */
 const char *cw_reach_why(void);
 const char *cw_reach_why_all(void);
-const char *cw_reach_why_launch(CUpti_CallbackId id, const CUpti_CallbackData *call);
+const char *cw_reach_why_launch(CUpti_CallbackId id, const CUpti_CallbackData *call); /* ignores graphs */
+/* The same of a kernel of this name that is not launched by a call, while memory is reachable. */
+const char *cw_reach_why_kernel(const struct cw_driver_launch *launch, const char *name);
+/* Whether an address is of another device, or of memory that other processes or network cards reach. */
+bool cw_reach_has(uint64_t address);
 /* Whether a copy or set, before it is made, is to or from another device or process. */
 bool cw_reach_crosses(CUpti_CallbackId id, const CUpti_CallbackData *call);
 

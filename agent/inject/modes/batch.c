@@ -3,8 +3,8 @@
  * done again, once for each further pass. Setting a pass up is what costs, and a batch pays for it once.
  *
  * The program sees the results of the first pass when it reads, and of the last in later kernels. A graph is part of a
- * batch once its kernels are known; until then it is a batch of its own, whose passes all come before the program's own
- * launch of it. A kernel that is given memory that the host shares is a batch of its own as well, whose passes all come
+ * batch whose first pass CUPTI does not see. If new kernels of it may run beside one another, or it is given memory of
+ * the host, it is a batch of its own, whose passes all come before the program's own launch of it. A kernel that is given memory that the host shares is a batch of its own as well, whose passes all come
  * behind the program's own: a kernel may wait there for what the host does next.
  *
  * A launch that can reach memory that others reach, or other devices, is not done again, nor is one whose memory cannot
@@ -86,8 +86,10 @@ static bool is_suspect(CUpti_CallbackId id, const CUpti_CallbackData *call)
 }
 
 /* Why a launch reaches memory that others reach, or other devices; NULL if it does not. */
-static const char *reach_of(CUpti_CallbackId id, const CUpti_CallbackData *call)
+static const char *reach_of(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
+    if (cw_inject_launches_graph(id))
+        return cw_graph_batch_reach(c, call);
     const char *why = cw_reach_why_launch(id, call);
     if (!why && cw_reach_why() && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_REACHES)
         why = cw_batch_reaches;
@@ -290,6 +292,10 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
              cw_inject_now_ns() < until);
     bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
     const char *why = !rests ? CW_WHY_WAITS : c->running || !cw_batch_at_rest() ? CW_WHY_BESIDE : obstacle(c);
+    if (!why && cw_reach_why()) { /* passes before the program's own launch prove nothing */
+        cw_once_enter(c, id, call, !apart || cw_range_wants(id, call), cw_reach_why());
+        return;
+    }
     if (!why && !cw_checkpoint_has_room(0)) {
         cw_once_enter(c, id, call, !apart || cw_range_wants(id, call),
                       cw_batch_fall_short(cw_batch_of(c), cw_batch_no_room));
@@ -395,7 +401,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     *call->correlationData = cw_in_flight->entered;
     if (!c || !cw_stream_runs_launch(id, call))
         return;
-    const char *reach = reach_of(id, call), *once = reach ? reach : once_reason(cw_batch_of(c));
+    const char *reach = reach_of(c, id, call), *once = reach ? reach : once_reason(cw_batch_of(c));
     if (reach)
         end_others(c, true, ended_by_reach);
     bool graph = cw_inject_launches_graph(id);
@@ -434,8 +440,10 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_collection_leave(c);
         const bool graph = cw_inject_launches_graph(id);
         b->spoilt = b->spoilt || (b->open && graph && cw_inject_refused(call)); /* of which some may run */
-        if (c->running == CW_STANDS_BY && !cw_inject_refused(call) && !graph &&
-            cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
+        if (c->running == CW_STANDS_BY && !cw_inject_refused(call) && graph)
+            cw_graph_batch_see(c, call, *call->correlationData);
+        else if (c->running == CW_STANDS_BY && !cw_inject_refused(call) &&
+                 cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
             cw_batch_see(c, cw_inject_kernel(id, call), *call->correlationData);
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
         if (b->open && cw_inject_refused(call))
