@@ -110,9 +110,10 @@ static cuLaunchKernel_params params_of(CUfunction function)
 static uint32_t kernel_begins(CUfunction function, uint64_t address)
 {
     const cuLaunchKernel_params params = params_of(function);
+    const uint32_t number = ++correlation; /* others may launch meanwhile */
     words[0] = address;
-    fake_launch_begins(mode, KERNEL, &params, context, ++correlation);
-    return correlation;
+    fake_launch_begins(mode, KERNEL, &params, context, number);
+    return number;
 }
 
 static void kernel_ends(CUfunction function, uint32_t number)
@@ -243,6 +244,33 @@ Test(reached, a_launch_that_reaches_another_device_ends_batches_there)
     fake_profiler.current = context = first;
     mode->finish();
     expect_sent(1, given);
+    mode->context_destroyed(second);
+}
+
+static void launch_on_first(void)
+{
+    fake_profiler.current = context = first;
+    kernel(one, private_memory);
+    fake_profiler.current = context = second;
+}
+
+/* Threads come to a collective one after another. */
+Test(reached, a_launch_that_reaches_another_device_waits_for_what_goes_on_there)
+{
+    mode->context_created(second, 1);
+    call(PEERS, NULL);
+    kernel(one, private_memory);
+    fake_profiler.paused = launch_on_first;
+    fake_profiler.current = context = second;
+    const uint64_t before = fake_profiler.now_ns;
+    kernel(one, private_memory);
+    cr_expect_null(fake_profiler.paused, "it waited");
+    cr_expect_lt(fake_profiler.now_ns - before, UINT64_C(100000000));
+    cr_expect_eq(fake_profiler.batches, 1);
+    cr_expect_eq(fake_profiler.sent_count, 2, "both are in the first device's batch");
+    fake_profiler.current = context = first;
+    mode->finish();
+    expect_sent(2, given);
     mode->context_destroyed(second);
 }
 

@@ -4,8 +4,9 @@
  *
  * The program sees the results of the first pass when it reads, and of the last in later kernels. A graph is part of a
  * batch whose first pass CUPTI does not see. If new kernels of it may run beside one another, or it is given memory of
- * the host, it is a batch of its own, whose passes all come before the program's own launch of it. A kernel that is given memory that the host shares is a batch of its own as well, whose passes all come
- * behind the program's own: a kernel may wait there for what the host does next.
+ * the host, it is a batch of its own, whose passes all come before the program's own launch of it. A kernel that is
+ * given memory that the host shares is a batch of its own as well, whose passes all come behind the program's own: a
+ * kernel may wait there for what the host does next.
  *
  * A launch that can reach memory that others reach, or other devices, is not done again, nor is one whose memory cannot
  * be saved: passes take turns at it (once.h). Others reach such memory at any time, so it is neither saved nor put
@@ -26,6 +27,7 @@
 #include "agent/inject/ranges/gate.h"
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
+static const uint64_t reach_patience_ns = 10000000000;  /* with other processes, which repeat batches as well */
 static const uint64_t recheck_ns = 5000000000;          /* how long memory is taken to be short */
 static const uint64_t function_patience_ns = 100000000; /* with a function of the host that is not known */
 #define self cw_batches
@@ -213,7 +215,11 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
             waits = cw_in_flight_wait(cw_batch_quiet);
         else if (!rests && (!c->running || (strange && c->running == CW_STANDS_BY))) {
             /* a new kernel is watched by itself */
-            rests = cw_collection_rests(c, c->running == CW_STANDS_BY ? launch_patience_ns : patience_ns);
+            rests = cw_collection_rests(c, c->running == CW_STANDS_BY     ? launch_patience_ns
+                                           : b->reaches && !self->in_vain ? reach_patience_ns
+                                                                          : patience_ns);
+            self->in_vain = self->in_vain || (!rests && b->reaches);
+            b->reaches = b->reaches && !rests;
             if (!rests && !cw_stream_capture_is_under_way())
                 return CW_WHY_WAITS;
         } else
@@ -347,6 +353,7 @@ static void count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
         return;
     }
     cw_once_enter(c, id, call, wanted, why);
+    self->in_vain = self->in_vain || (reaches && cw_batch_of(c)->reaches && cw_inject_now_ns() - begin > patience_ns);
     if (!switches)
         return;
     self->first_ns = self->first_ns ? self->first_ns : begin;
@@ -375,15 +382,16 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
     }
 }
 
-/* Behind all waits: what goes ahead now is not undone with what is tried. What is unrecorded work of `c` (else NULL) is
- * not undone with any batch of its device, either, or of any device that it reaches. */
+/* Behind all waits: what goes ahead now is not undone with what is tried. What is unrecorded work of `c` is not undone
+ * with any batch of its device, either, and if it `reaches` others with any batch at all. `c` NULL: work that is
+ * recorded, or that may be of any context. */
 static void goes_ahead(const struct cw_collection *c, bool reaches)
 {
-    for (uint32_t i = 0; c && i < cw_collections->slot_count; i++)
-        if (self->items[i].open && (reaches || cw_collections->slots[i].device == c->device))
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++)
+        if (self->items[i].open && (reaches || (c && cw_collections->slots[i].device == c->device)))
             self->items[i].spoilt = true;
-    if (c && reaches)
-        cw_batch_of(c)->reaches = true;
+    for (uint32_t i = 0; reaches && i < cw_collections->slot_count; i++)
+        self->items[i].reaches = self->items[i].reaches || !c || &cw_collections->slots[i] == c;
     self->disturbed = true;
 }
 
@@ -395,6 +403,45 @@ static bool is_recorded(const struct cw_collection *c, const CUpti_CallbackData 
     return last || (self->trial == b && b->correlation == call->correlationId);
 }
 
+/* Whether the batch of another device goes on, which this launch would end. */
+static bool others_go_on(const struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++)
+        if (self->items[i].open && !self->items[i].arrived && cw_collections->slots[i].device != c->device)
+            return true;
+    return false;
+}
+
+/* Threads with a device each come to a collective one after another. The first would end the batches of all, and what
+ * the others launch before they come there could not be repeated: so it waits for them while they go on. */
+static void let_others_arrive(const struct cw_collection *c, struct cw_batch *b)
+{
+    static const uint64_t pause_ns = 1000000, still_ns = 20000000, most_ns = 2000000000;
+    const uint64_t begin = cw_inject_now_ns();
+    uint64_t entered = cw_in_flight->entered, since = begin;
+    b->arrived = true;
+    while (c->context && others_go_on(c) && cw_inject_now_ns() - since < still_ns && since - begin < most_ns) {
+        cw_inject_pause(pause_ns);
+        since = cw_in_flight->entered == entered ? since : cw_inject_now_ns();
+        entered = cw_in_flight->entered;
+    }
+    b->arrived = false;
+}
+
+/* Before a launch that reaches what others do. */
+static void end_reached(const struct cw_collection *c)
+{
+    let_others_arrive(c, cw_batch_of(c));
+    end_others(c, true, ended_by_reach);
+}
+
+/* A collective ends when the other processes have come to it, which may be in the middle of their passes. */
+static void be_patient(struct cw_collection *c)
+{
+    if (cw_batch_of(c)->reaches && !self->in_vain && c->waits == CW_WAITS_KERNEL)
+        c->waits = CW_WAITS_NOTHING;
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -402,8 +449,9 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!c || !cw_stream_runs_launch(id, call))
         return;
     const char *reach = reach_of(c, id, call), *once = reach ? reach : once_reason(cw_batch_of(c));
+    be_patient(c);
     if (reach)
-        end_others(c, true, ended_by_reach);
+        end_reached(c);
     bool graph = cw_inject_launches_graph(id);
     bool apart = graph && !once && !self->trial && !cw_gate->closed && cw_graph_batch_is_apart(c, call);
     bool wanted = apart || cw_range_wants(id, call);
@@ -581,7 +629,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (c && cw_inject_blocks_stream(id))
         c->waits = CW_WAITS_STREAM;
     if (changes)
-        goes_ahead(c && c->context && !recorded ? c : NULL, crosses);
+        goes_ahead(c && c->context && !recorded && !crosses ? c : NULL, crosses);
     *call->correlationData = changes ? CW_BATCH_CHANGES : CW_BATCH_READS;
     self->in_flight[*call->correlationData]++;
 }

@@ -20,6 +20,7 @@ struct cw_batch {
     bool spoilt;       /* work beside the batch was not recorded, so it cannot be repeated */
     bool waits;        /* the same, because one of its own kernels waits */
     bool reaches;      /* work of the context that may reach other devices' memory has not been seen to end */
+    bool arrived;      /* a launch that reaches other devices waits for their batches */
     uint32_t changes;  /* of what others reach (reach.h), when memory was saved */
     uint32_t familiar; /* launches since the last unknown kernel that might have waited; at most CW_MOST_FAMILIAR */
     uint64_t began_ns, short_ns; /* start of the trial; time when no checkpoint could be made, or 0 */
@@ -40,6 +41,7 @@ struct cw_batches {
      * came between */
     struct cw_batch *trial;
     bool disturbed;
+    bool in_vain; /* work that reaches others was once waited for in vain, as it waits for the program's next step */
     uint64_t first_ns, switched_ns; /* time of the first launch that was counted once between batches; what such took */
 };
 extern struct cw_batches *const cw_batches;
