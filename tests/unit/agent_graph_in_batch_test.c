@@ -72,8 +72,8 @@ static void kernel(uint64_t value)
 
 static void run_graph(uint32_t *memory)
 {
-    run(memory, values[0]);
     *memory += 9;
+    run(memory, values[0]);
     run(memory, values[1]);
 }
 
@@ -94,8 +94,8 @@ static void set_value(uint32_t node, uint64_t value)
     uint64_t kept;
     CUresult result = CUDA_SUCCESS;
     static void *list[1];
-    values[node ? 1 : 0] = value;
-    list[0] = &values[node ? 1 : 0];
+    values[node - 1] = value;
+    list[0] = &values[node - 1];
     CUDA_KERNEL_NODE_PARAMS kernel = graph.nodes[node].kernel;
     kernel.kernelParams = list;
     const cuGraphExecKernelNodeSetParams_v2_params params = {
@@ -133,9 +133,9 @@ static void set_up(void)
     fake_profiler.current = context;
     fake_profiler.device = expected = 1;
     mode->context_created(context, 0);
-    fake_kernel(&graph, lists[0], 1)->kernel.gridDimX = 1;
     fake_other(&graph, CU_GRAPH_NODE_TYPE_MEMSET)->set =
         (CUDA_MEMSET_NODE_PARAMS){.dst = 0x10000, .elementSize = 4, .value = 9, .width = 4, .height = 1};
+    fake_kernel(&graph, lists[0], 1)->kernel.gridDimX = 1;
     fake_kernel(&graph, lists[1], 1)->kernel.gridDimX = 1;
     instantiate();
 }
@@ -293,7 +293,7 @@ Test(graph_in_batch, goes_on_where_the_graph_is_changed)
     launch_graph(CUDA_SUCCESS);
     set_value(2, 40);
     launch_graph(CUDA_SUCCESS);
-    set_value(0, 50);
+    set_value(1, 50);
     kernel(6);
     expect_batches(2, 2 + 5);
 }
