@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
@@ -13,6 +14,7 @@
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
+#include "base/demangle.h"
 
 static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000;
 const uint64_t cw_batch_rest_patience_ns = 60000000000;
@@ -130,6 +132,15 @@ static void judge(void *user, CUfunction kernel)
         cw_kernel_note(kernel, CW_KERNEL_RESTS);
 }
 
+static void tell_guilty(const char *kernel)
+{
+    char *readable = cw_demangle(kernel);
+    cw_say("memory that other processes reach changed while kernel %.200s ran, which was not given its address: it is "
+           "counted in one pass at a time from here on",
+           readable ? readable : kernel);
+    free(readable);
+}
+
 /* Whether the first pass left memory alone that others reach. Where it did not, another process may have changed it,
  * or one of the kernels has: each of these runs in a batch of its own next time, and one that ran so is guilty. */
 static bool left_alone(struct cw_collection *c, struct cw_batch *b)
@@ -140,9 +151,7 @@ static bool left_alone(struct cw_collection *c, struct cw_batch *b)
     cw_record_kernels(&b->record, count_kernel, &judged);
     cw_record_kernels(&b->record, judge, &judged);
     if (!judged.same && !judged.several && c->count)
-        cw_say("memory that other processes reach changed while kernel %.200s ran, which was not given its address: it "
-               "is counted in one pass at a time from here on",
-               c->launches[0].kernel);
+        tell_guilty(c->launches[0].kernel);
     return judged.same;
 }
 
