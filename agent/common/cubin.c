@@ -63,8 +63,11 @@ static bool is_empty_object(const char *name, uint64_t size)
 static void look_at(const struct cubin *c, const Elf64_Shdr *texts, const Elf64_Sym *symbol,
                     struct cw_cubin_variables *found)
 {
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || !symbol->st_size || !is_of_variables(c, symbol->st_shndx) ||
-        is_empty_object(text_at(c, texts, symbol->st_name), symbol->st_size))
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || !symbol->st_size)
+        return;
+    const char *name = text_at(c, texts, symbol->st_name);
+    found->symmetric = found->symmetric || strncmp(name, "nvshmem", 7) == 0;
+    if (!is_of_variables(c, symbol->st_shndx) || is_empty_object(name, symbol->st_size))
         return;
     found->any = true;
     found->managed = found->managed || symbol->st_other & MANAGED;
@@ -77,7 +80,7 @@ static struct cw_cubin_variables look_through(const struct cubin *c, const Elf64
     Elf64_Sym symbol;
     if (symbols->sh_entsize != sizeof symbol || !read_section(c, symbols->sh_link, &texts))
         return found;
-    for (uint64_t at = 0; at < symbols->sh_size && !found.managed; at += sizeof symbol) {
+    for (uint64_t at = 0; at < symbols->sh_size && !(found.managed && found.symmetric); at += sizeof symbol) {
         if (symbols->sh_offset > c->size || !read_at(c, symbols->sh_offset + at, &symbol, sizeof symbol))
             break;
         look_at(c, &texts, &symbol, &found);

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 struct cw_cubin_variables {
-    bool any;     /* has variables in device memory that kernels may write */
-    bool managed; /* some of them can also be written by the host, without a call */
+    bool any;       /* has variables in device memory that kernels may write */
+    bool managed;   /* some of them can also be written by the host, without a call */
+    bool symmetric; /* has the state of NVSHMEM, by which its kernels reach other devices */
 };
 
 /* Ignores objects of CUDA's C++ libraries that take one byte and have no value. A file that is not a whole 64-bit ELF

@@ -128,6 +128,10 @@
     X(cuFuncGetParamInfo)                                                                                              \
     X(cuFuncGetAttribute)                                                                                              \
     X(cuFuncLoad)                                                                                                      \
+    X(cuModuleLoadData)                                                                                                \
+    X(cuModuleGetFunction)                                                                                             \
+    X(cuMemcpyDtoH_v2)                                                                                                 \
+    X(cuMemGetAccess)                                                                                                  \
     X(cuKernelGetAttribute)                                                                                            \
     X(cuKernelGetFunction)                                                                                             \
     X(cuDeviceTotalMem_v2)                                                                                             \

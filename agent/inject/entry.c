@@ -326,7 +326,7 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         cw_pinned_follow(id, call);
     if (mode->rest && cw_reach_follow(id, call)) {
         mode->rest();
-        cw_reach_begin();
+        cw_reach_begin(id, call);
         mode->rest(); /* collections that began while the first rest let other threads go on */
     }
     if (entered && mode->rest && cw_inject_launches_otherwise(id))
@@ -357,6 +357,7 @@ static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, con
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
         cw_stream_capture_forget(data->context);
         mode->context_destroyed(data->context);
+        cw_reach_forget();
         cw_idle_forget(data->context);
         cw_kernel_forget();
         cw_kernel_facts_forget();

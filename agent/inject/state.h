@@ -14,7 +14,9 @@
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/memory_hash.h"
 #include "agent/inject/memory/pinned.h"
+#include "agent/inject/memory/proof.h"
 #include "agent/inject/memory/record.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/multiplex.h"
@@ -38,6 +40,8 @@
     X(struct cw_reach, reach)                                                                                          \
     X(struct cw_checkpoint_library, checkpoint_library)                                                                \
     X(struct cw_kernels, kernels)                                                                                      \
+    X(struct cw_memory_hashes, memory_hashes)                                                                          \
+    X(struct cw_proofs, proofs)                                                                                        \
     X(struct cw_pinned, pinned)                                                                                        \
     X(struct cw_effects, effects)                                                                                      \
     X(struct cw_graphs, graphs)                                                                                        \

@@ -8,6 +8,7 @@
 //   transfers sets and copies of every form stand between kernels, and the host writes anew what they came from
 //   remote    a kernel on each of two GPUs writes the other's memory
 //   pair      a kernel waits for one that is launched behind it, in another stream
+//   late      as gate, by a function that ended at once before
 //   gate      a function of the host's waits between kernels for what the program does behind their launches
 #include "check.cuh"
 
@@ -249,6 +250,27 @@ static unsigned long long gate()
     return sum_of(a, 1 << 20);
 }
 
+// The same function ends at once, until it waits for what the program does behind the next launch.
+static unsigned long long late()
+{
+    static int numbers[] = {0, 0, 0, 0, 1, 0, 2};
+    unsigned *a = make(1 << 20);
+    cudaStream_t s;
+    CHECK(cudaStreamCreate(&s));
+    CHECK(cudaDeviceSynchronize());
+    opened = 0;
+    for (int &number : numbers) {
+        step<<<64, 256, 0, s>>>(a, 1 << 20, number);
+        CHECK(cudaLaunchHostFunc(s, wait_for_gate, &number));
+        step<<<64, 256, 0, s>>>(a, 1 << 20, number + 1);
+        usleep(10000);
+        if (number)
+            opened = number;
+    }
+    CHECK(cudaStreamSynchronize(s));
+    return sum_of(a, 1 << 20);
+}
+
 static unsigned long long grid()
 {
     int n = 1 << 20;
@@ -384,7 +406,7 @@ int main(int argc, char **argv)
         const char *name;
         unsigned long long (*run)();
     } kinds[] = {{"flag", flag}, {"pair", pair}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
-                 {"host", host}, {"gate", gate}, {"grid", grid},     {"nested", nested},   {"remote", remote},
+                 {"host", host}, {"gate", gate}, {"late", late}, {"grid", grid},     {"nested", nested},   {"remote", remote},
                  {"oversubscribed", oversubscribed}, {"transfers", transfers}};
     const char *kind = argc > 1 ? argv[1] : "";
     if (strcmp(kind, "many") == 0) {

@@ -233,9 +233,10 @@ bool cw_idle_wait(CUcontext context, uint64_t patience_ns)
     fake_profiler.beside = NULL;
     if (beside)
         beside();
-    if (fake_profiler.busy)
+    const bool busy = fake_profiler.busy || (context && context == fake_profiler.busy_one);
+    if (busy)
         fake_profiler.now_ns += patience_ns;
-    return context && !fake_profiler.busy && !cw_stream_capture_is_under_way();
+    return context && !busy && !cw_stream_capture_is_under_way();
 }
 
 bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns)
@@ -646,7 +647,7 @@ void fake_share_memory(const struct cw_inject_mode *mode)
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionName = "cuIpcGetMemHandle"};
     cr_expect(cw_reach_follow(CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, &call));
     mode->rest();
-    cw_reach_begin();
+    cw_reach_begin(CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, &call);
     mode->rest();
 }
 

@@ -32,6 +32,7 @@ struct fake_profiler {
     uint32_t starts;            /* so far */
     bool in_turn;               /* parts of one pass take turns */
     bool busy;                  /* no context comes to rest */
+    CUcontext busy_one;         /* nor does this one */
     bool no_thread;             /* can be had to watch a replay */
     int loaded;                 /* functions */
     int restored;               /* times that memory was put back */

@@ -106,6 +106,12 @@ static const struct named_call {
     CALL_THAT(true, cuStreamDestroy_v2),
     CALL_THAT(true, cuLaunchHostFunc),
     CALL_THAT(true, cuMemcpyPeerAsync),
+    /* a batch holds no graph */
+    CALL_THAT(false, cuGraphExecKernelNodeSetParams_v2),
+    CALL_THAT(false, cuGraphExecMemcpyNodeSetParams),
+    CALL_THAT(false, cuGraphKernelNodeSetParams_v2),
+    CALL_THAT(false, cuGraphNodeSetEnabled),
+    CALL_THAT(true, cuGraphExecDestroy),
     /* what only asks, compiles, or moves memory about */
     CALL_THAT(false, cuDeviceTotalMem_v2),
     CALL_THAT(false, cuDeviceComputeCapability),
@@ -471,16 +477,26 @@ Test(batch, ends_at_a_copy_of_what_a_copy_may_be_bringing)
     fake_profiler_end();
 }
 
+static void read_later(void)
+{
+    static uint8_t back[16];
+    const cuMemcpyDtoHAsync_v2_params params = {.dstHost = back, .srcDevice = 0x200000, .ByteCount = sizeof back};
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, &params, context);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, context);
+}
+
 /* As at reads: what follows may be the end of the program, without its exit handlers. */
-Test(batch, ends_where_the_program_waits_for_all_while_that_is_cheap)
+Test(batch, ends_where_the_program_waits_for_what_it_reads_while_that_is_cheap)
 {
     begin();
     kernel();
+    read_later();
     call_begins(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, NULL, context);
     expect_end(1, "cuCtxSynchronize");
     call_ends(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, context);
     cw_range_settings->spent_ns = UINT64_MAX / 2;
     kernel();
+    read_later();
     call_begins(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, NULL, context);
     call_ends(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, context);
     kernel();
@@ -490,6 +506,106 @@ Test(batch, ends_where_the_program_waits_for_all_while_that_is_cheap)
     read_back();
     cr_expect_eq(fake_profiler.sent_count, 3);
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* A program that chooses the fastest of its kernels waits for each. */
+Test(batch, goes_on_where_the_program_waits_and_reads_nothing)
+{
+    begin();
+    kernel();
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, NULL, context);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, context);
+    kernel();
+    cr_expect_eq(fake_profiler.batches, 0);
+    mode->finish();
+    cr_expect_eq(fake_profiler.batches, 1);
+    read_back();
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+static void host_function(CUhostFn function)
+{
+    const cuLaunchHostFunc_params params = {.fn = function};
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
+                               .correlationData = kept_for(context),
+                               .functionParams = &params,
+                               .functionReturnValue = &result,
+                               .context = context};
+    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, &call);
+    call.callbackSite = CUPTI_API_EXIT;
+    mode->call_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, &call);
+}
+
+static void CUDA_CB signals(void *user)
+{
+    (void)user;
+}
+
+/* Batches run without CUPTI, as while kernels are new. */
+static void stand_by(void)
+{
+    cw_batches->items[0].familiar = 0;
+}
+
+/* It is known from then on to end by itself, as one that only signals does. */
+Test(batch, goes_on_at_a_function_of_the_host_that_has_ended_by_itself)
+{
+    begin();
+    stand_by();
+    kernel();
+    host_function(signals);
+    expect_end(1, "cuLaunchHostFunc");
+    for (int i = 0; i < 3; i++) {
+        kernel();
+        host_function(signals);
+    }
+    kernel();
+    mode->finish();
+    cr_expect_eq(fake_profiler.batches, 2);
+    read_back();
+    cr_expect_eq(fake_profiler.sent_count, 5);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* This time it waits for what the program does behind the next launch. */
+Test(batch, is_not_repeated_behind_a_function_of_the_host_that_waits_after_all)
+{
+    begin();
+    stand_by();
+    host_function(signals);
+    kernel();
+    fake_profiler.busy = true;
+    host_function(signals);
+    kernel();
+    fake_profiler.busy = false;
+    cr_expect_eq(replays, 0);
+    kernel();
+    host_function(signals);
+    expect_end(1, "cuLaunchHostFunc");
+    mode->finish();
+    read_back();
+    cr_expect_eq(fake_profiler.skipped, 2);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+/* CUPTI would wait for it when it is stopped, for ever if it waits for the program. */
+Test(batch, ends_before_any_function_of_the_host_while_cupti_is_armed)
+{
+    begin();
+    host_function(signals);
+    for (uint32_t i = 1; i <= 3; i++) {
+        kernel();
+        cr_expect_eq(fake_profiler.running, 1);
+        host_function(signals);
+        expect_end(i, "cuLaunchHostFunc");
+    }
     mode->context_destroyed(context);
     fake_profiler_end();
 }

@@ -57,6 +57,9 @@ Test(cubin, variables)
     cr_expect_not(any());
     make(".nv.global", "m", 4, 4);
     cr_expect(cw_cubin_variables(&module, sizeof module).managed);
+    cr_expect_not(cw_cubin_variables(&module, sizeof module).symmetric);
+    make(".nv.constant3", "nvshmemi_device_state_d", 64, 0);
+    cr_expect(cw_cubin_variables(&module, sizeof module).symmetric);
 }
 
 Test(cubin, empty_objects_of_libraries_are_none)

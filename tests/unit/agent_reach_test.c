@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "agent/inject/driver/module.h"
 #include "agent/inject/driver/reach.h"
 #include "tests/support/fake_driver.h"
 
@@ -33,6 +34,14 @@ static const struct fake_name names[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuPointerSetAttribute, "cuPointerSetAttribute"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2, "cuMemAlloc_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemMap, "cuMemMap"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemUnmap, "cuMemUnmap"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemRetainAllocationHandle, "cuMemRetainAllocationHandle"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, "cuMemFree_v2"},
+    {CUPTI_DRIVER_TRACE_CBID_cuMemGetHandleForAddressRange, "cuMemGetHandleForAddressRange"},
+    {CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal, "cuLibraryGetGlobal"},
+    {CUPTI_DRIVER_TRACE_CBID_cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled"},
     {0},
 };
 
@@ -49,7 +58,7 @@ static bool reaches_as(CUpti_CallbackId id, const void *params, const char *kern
     bool reached = cw_reach_follow(id, &call);
     cr_expect_null(cw_reach_why(), "what is being collected ends first");
     if (reached)
-        cw_reach_begin();
+        cw_reach_begin(id, &call);
     cr_expect_eq(cw_reach_why() != NULL, reached);
     cr_expect(!cw_reach_follow(id, &call), "it is told once");
     return reached;
@@ -180,4 +189,204 @@ Test(reach, kernels_of_collectives)
     cr_expect(reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
     cr_expect(!reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, "gemm"));
     cr_expect(!reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, NULL));
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+enum { OWN = 0x10000, OTHERS = 0x20000, SIZE = 0x1000 };
+
+static void set_up(void)
+{
+    fake_driver();
+    fake_memory[0] = (struct fake_memory){(void *)OWN, SIZE, CU_MEMORYTYPE_DEVICE, false, 0};
+    fake_memory[1] = (struct fake_memory){(void *)OTHERS, SIZE, CU_MEMORYTYPE_DEVICE, false, 0};
+    fake_names = names;
+    cw_reach_init();
+}
+
+static void tear_down(void)
+{
+    free(cw_reach->ranges);
+}
+
+static void made(CUpti_CallbackId id, const void *params)
+{
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionName = "call", .functionParams = params};
+    if (cw_reach_follow(id, &call))
+        cw_reach_begin(id, &call);
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    cr_expect(!cw_reach_follow(id, &call));
+}
+
+static const char *why(CUpti_CallbackId id, const void *params)
+{
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .functionParams = params, .symbolName = "gemm"};
+    return cw_reach_why_launch(id, &call);
+}
+
+/* Whether a launch of a kernel with these arguments, packed into one buffer, reaches what others do. */
+static bool is_reached(const void *arguments, size_t size)
+{
+    void *packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                      CU_LAUNCH_PARAM_END};
+    const cuLaunchKernel_params params = {.gridDimX = 1, .extra = packed};
+    return why(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params);
+}
+
+static bool is_given(uint64_t address)
+{
+    return is_reached(&address, sizeof address);
+}
+
+static void share(uint64_t address)
+{
+    const cuIpcGetMemHandle_params params = {.dptr = address};
+    made(CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, &params);
+}
+
+TestSuite(reach_launches, .init = set_up, .fini = tear_down);
+
+Test(reach_launches, whose_arguments_hold_an_address_of_shared_memory)
+{
+    uint64_t word = OTHERS + 8;
+    void *arguments[] = {&word};
+    const cuLaunchKernel_params one = {.f = (CUfunction)1, .kernelParams = arguments}, nothing = {.f = (CUfunction)1};
+    const cuGraphLaunch_params graph = {0};
+    cr_expect_null(why(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &one));
+    share(OTHERS + 0x10);
+    cr_expect_not_null(cw_reach_why());
+    cr_expect_null(cw_reach_why_all());
+    cr_expect_not_null(why(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &one));
+    cr_expect_not_null(why(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &nothing), "nobody knows its arguments");
+    cr_expect_null(why(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &graph), "its kernels are asked one by one");
+    word = OWN + 8;
+    cr_expect_null(why(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &one));
+    cr_expect(is_given(OTHERS) && is_given(OTHERS + SIZE - 1));
+    cr_expect(!is_given(OTHERS - 1) && !is_given(OTHERS + SIZE));
+}
+
+Test(reach_launches, at_any_byte_of_a_structure)
+{
+    share(OTHERS);
+    for (size_t at = 0; at + 8 <= 32; at++) {
+        uint8_t bytes[32] = {0};
+        memcpy(bytes + at, &(uint64_t){OTHERS + at}, 8);
+        cr_expect(is_reached(bytes, sizeof bytes), "byte %zu", at);
+        cr_expect(!is_reached(bytes, at + 7), "byte %zu", at);
+    }
+}
+
+Test(reach_launches, memory_whose_handle_is_exported)
+{
+    const cuMemMap_params own = {.ptr = OWN, .size = SIZE, .handle = 5},
+                          others = {.ptr = OTHERS, .size = SIZE, .handle = 7},
+                          again = {.ptr = 0x30000, .size = SIZE, .handle = 7};
+    const cuMemExportToShareableHandle_params exported = {.handle = 7};
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemMap, &own);
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemMap, &others);
+    cr_expect(!cw_reach_why() && !cw_reach_beyond());
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemExportToShareableHandle, &exported);
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemMap, &again);
+    cr_expect(is_given(OTHERS) && is_given(0x30000) && !is_given(OWN));
+    const struct cw_reach_range *r = cw_reach_next(NULL);
+    cr_assert(r && r->begin == OTHERS && r->end == OTHERS + SIZE);
+    r = cw_reach_next(r);
+    cr_assert(r && r->begin == 0x30000);
+    cr_expect_null(cw_reach_next(r));
+    const cuMemUnmap_params gone = {.ptr = OTHERS, .size = SIZE};
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemUnmap, &gone);
+    cr_expect(!is_given(OTHERS) && is_given(0x30000));
+}
+
+Test(reach_launches, memory_of_another_process)
+{
+    CUmemGenericAllocationHandle handle = 9, retained = 10;
+    CUdeviceptr opened = OTHERS;
+    const cuMemImportFromShareableHandle_params imported = {.handle = &handle};
+    const cuMemMap_params mapped = {.ptr = 0x30000, .size = SIZE, .handle = 9},
+                          twice = {.ptr = 0x40000, .size = SIZE, .handle = 10};
+    const cuMemRetainAllocationHandle_params kept = {.handle = &retained, .addr = (void *)0x30008};
+    const cuIpcOpenMemHandle_v2_params open = {.pdptr = &opened};
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemImportFromShareableHandle, &imported);
+    cr_expect_not_null(cw_reach_why());
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemMap, &mapped);
+    cr_expect(is_given(0x30000) && !is_given(OTHERS));
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemRetainAllocationHandle, &kept);
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemMap, &twice);
+    cr_expect(is_given(0x40000));
+    made(CUPTI_DRIVER_TRACE_CBID_cuIpcOpenMemHandle_v2, &open);
+    cr_expect(is_given(OTHERS));
+}
+
+Test(reach_launches, memory_that_is_freed_is_shared_no_more)
+{
+    const cuMemFree_v2_params gone = {.dptr = OTHERS};
+    const cuMemGetHandleForAddressRange_params part = {.dptr = OWN + 0x100, .size = 0x10};
+    share(OTHERS);
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemGetHandleForAddressRange, &part);
+    cr_expect(is_given(OWN + 0x108) && !is_given(OWN));
+    const uint32_t changes = cw_reach->changes;
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2, &gone);
+    cr_expect(!is_given(OTHERS) && is_given(OWN + 0x108));
+    cr_expect_neq(cw_reach->changes, changes);
+    cw_reach_forget();
+    cr_expect_not_null(cw_reach_why_all());
+}
+
+/* The device's memory holds the address that the program has copied there. */
+Test(reach_launches, tables)
+{
+    const uint64_t addresses[] = {OWN, OTHERS + 8}, own = OWN;
+    const cuMemcpyDtoD_v2_params table = {OWN + 0x400, (uintptr_t)addresses, sizeof addresses},
+                                 copy = {OWN + 0xc00, OWN + 0x408, 8}, plain = {OWN + 0x800, (uintptr_t)&own, 8};
+    share(OTHERS);
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &table);
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &plain);
+    cr_expect(is_given(OWN + 0x400) && !is_given(OWN + 0x800) && !is_given(OWN));
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2, &copy);
+    cr_expect(is_given(OWN + 0xc00));
+    cr_expect_null(cw_reach_why_all());
+}
+
+Test(reach_launches, a_variable_that_holds_an_address_is_read_by_any_kernel)
+{
+    CUdeviceptr variable = OWN + 0x100;
+    size_t size = 8;
+    const uint64_t address = OTHERS;
+    const cuLibraryGetGlobal_params found = {.dptr = &variable, .bytes = &size};
+    const cuMemcpyDtoD_v2_params set = {OWN + 0x100, (uintptr_t)&address, 8};
+    made(CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal, &found);
+    share(OTHERS);
+    cr_expect(!is_given(OWN));
+    made(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &set);
+    cr_expect(is_given(OWN));
+}
+
+/* The driver hides the address. */
+Test(reach_launches, tensor_maps)
+{
+    struct {
+        uint64_t before[2];
+        CUtensorMap map;
+    } arguments = {0};
+    const cuTensorMapEncodeTiled_params made_of = {.tensorMap = &arguments.map, .globalAddress = (void *)OTHERS},
+                                        own = {.tensorMap = &arguments.map, .globalAddress = (void *)OWN};
+    memset(&arguments.map, 3, sizeof arguments.map);
+    made(CUPTI_DRIVER_TRACE_CBID_cuTensorMapEncodeTiled, &made_of);
+    cr_expect(!is_reached(&arguments, sizeof arguments));
+    share(OTHERS);
+    cr_expect(is_reached(&arguments, sizeof arguments), "what was made before is known");
+    memset(&arguments.map, 4, sizeof arguments.map);
+    made(CUPTI_DRIVER_TRACE_CBID_cuTensorMapEncodeTiled, &own);
+    cr_expect(!is_reached(&arguments, sizeof arguments));
+}
+
+Test(reach_launches, code_of_nvshmem)
+{
+    share(OTHERS);
+    cr_expect(!is_given(OWN));
+    atomic_store(&cw_variables->symmetric, true);
+    cr_expect(is_given(OWN));
 }

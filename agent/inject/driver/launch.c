@@ -141,3 +141,16 @@ bool cw_inject_blocks_stream(CUpti_CallbackId id)
             return true;
     return false;
 }
+
+void *cw_inject_host_function(CUpti_CallbackId id, const void *params)
+{
+    switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc_ptsz:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamAddCallback:
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamAddCallback_ptsz:
+        return (void *)((const cuLaunchHostFunc_params *)params)->fn; /* the other calls begin with the same ones */
+    default:
+        return NULL;
+    }
+}

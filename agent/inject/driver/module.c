@@ -28,6 +28,8 @@ void cw_module_look(const CUpti_ModuleResourceData *module)
     const struct cw_cubin_variables found = cw_cubin_variables(module->pCubin, module->cubinSize);
     if (found.managed)
         atomic_store(&cw_variables->managed, true);
+    if (found.symmetric)
+        atomic_store(&cw_variables->symmetric, true);
     if (found.any)
         atomic_fetch_add(&cw_variables->modules, 1);
 }

@@ -18,6 +18,7 @@ enum { CW_MOST_SEEN_MODULES = 1 << 16 }; /* CUPTI numbers modules from 1; module
 struct cw_variables {
     _Atomic uint32_t modules; /* number of modules so far with variables that kernels may write */
     atomic_bool managed;      /* the host can also access some of them */
+    atomic_bool symmetric;    /* code of NVSHMEM, which holds addresses of other devices' memory */
     _Atomic uint32_t seen[CW_MOST_SEEN_MODULES / 32]; /* a bit for each module, by CUPTI's number */
 };
 extern struct cw_variables *const cw_variables;

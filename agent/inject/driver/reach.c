@@ -2,44 +2,82 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/inject/driver/module.h"
 
 #define self cw_reach
+
+/* Addresses of the device are at least so high, and below the non-canonical ones. */
+static const uint64_t lowest_peer = UINT64_C(1) << 32, highest_address = UINT64_C(1) << 57;
+#define WHY "other devices or processes can reach its memory, since "
+
+enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; allocators put nothing else beside it in a grain */
+
+static const char given[] = "it is given memory that other devices or processes can reach",
+                  not_known[] = "other devices or processes can reach memory, and its arguments are not known",
+                  of_several[] = "its kernel works with other devices or processes",
+                  of_nvshmem[] = "any kernel may reach other devices, since code of NVSHMEM was loaded";
 
 /* How to tell from a call that it makes memory reachable. */
 enum kind {
     NOTHING,
-    ALWAYS,
-    COPIES,    /* begins with destination and source */
+    ALL,       /* whatever the program launches may reach others' memory, or wait for them */
+    CROSSES,   /* copies between devices */
+    COPIES,    /* begins with destination, source and size */
     SETS,      /* begins with the destination */
     LISTS,     /* the same for a list of copies */
     LISTS_3D,  /* and of rectangles */
     COPIES_2D, /* of a rectangle */
     COPIES_3D,
-    ACCESS,     /* memory, size, list of accessing devices, its length */
-    POOL,       /* the same without the size */
-    CREATES,    /* creates memory on a device or the host */
-    REGISTERS,  /* registers host memory, which may be another process's, too */
-    ATTRIBUTES, /* sets attributes of a pointer */
+    PEERS,        /* lets devices reach each other's memory */
+    ACCESS,       /* memory, size, list of accessing devices, its length */
+    POOL,         /* the same without the size */
+    CREATES,      /* creates memory on a device or the host */
+    SHARES,       /* second parameter: an address in an allocation */
+    SHARES_RANGE, /* the same, then its size */
+    ATTRIBUTES,   /* sets attributes of a pointer */
+    REGISTERS,    /* registers host memory, which may be another process's, too */
+    EXPORTS,      /* second parameter: a handle of memory */
+    /* known when they have returned */
+    IMPORTS, /* makes the handle of another process's memory */
+    RETAINS, /* the same of memory at an address */
+    OPENS,   /* maps another process's memory */
+    MAPS,    /* address, size, offset, handle */
+    UNMAPS,  /* address and size */
+    FREES,   /* begins with the address */
+    VARIES,  /* finds a variable: where to put its address, and its size */
+    ENCODES, /* makes a tensor map: fourth parameter: the address */
+    ENCODES_AGAIN,
 };
 
 static const struct {
     const char *name; /* the call's name, or its beginning */
     enum kind kind;
 } calls[] = {
-    {"cuCtxEnablePeerAccess", ALWAYS},
-    {"cuIpcGetMemHandle", ALWAYS},
-    {"cuIpcOpenMemHandle", ALWAYS},
-    {"cuMemExportToShareableHandle", ALWAYS},
-    {"cuMemImportFromShareableHandle", ALWAYS},
-    {"cuMemPoolExport", ALWAYS},
-    {"cuMemPoolImport", ALWAYS},
-    {"cuMemGetHandleForAddressRange", ALWAYS},
-    {"cuMulticast", ALWAYS},
-    {"cuImportExternal", ALWAYS},
-    {"cuMemcpyPeer", ALWAYS},
-    {"cuMemcpy3DPeer", ALWAYS},
-    {"cuStreamWaitValue", ALWAYS}, /* later launches wait for the host or another device */
-    {"cuStreamBatchMemOp", ALWAYS},
+    {"cuCtxEnablePeerAccess", PEERS},
+    {"cuIpcGetMemHandle", SHARES},
+    {"cuIpcOpenMemHandle", OPENS},
+    {"cuIpcCloseMemHandle", FREES},
+    {"cuMemExportToShareableHandle", EXPORTS},
+    {"cuMemImportFromShareableHandle", IMPORTS},
+    {"cuMemRetainAllocationHandle", RETAINS},
+    {"cuMemMapArrayAsync", NOTHING},
+    {"cuMemMap", MAPS},
+    {"cuMemUnmap", UNMAPS},
+    {"cuMemFreeHost", NOTHING},
+    {"cuMemFree", FREES},
+    {"cuMemHostUnregister", FREES},
+    {"cuMemPoolExport", ALL},
+    {"cuMemPoolImport", ALL},
+    {"cuMemGetHandleForAddressRange", SHARES_RANGE},
+    {"cuMulticastGet", NOTHING},
+    {"cuMulticast", ALL},
+    {"cuImportExternal", ALL},
+    {"cuMemcpyPeer", CROSSES},
+    {"cuMemcpy3DPeer", CROSSES},
+    {"cuStreamWaitValue", ALL}, /* later launches wait for the host or another device */
+    {"cuStreamBatchMemOp", ALL},
     {"cuMemcpyAsync", COPIES},
     {"cuMemcpyBatchAsync", LISTS},
     {"cuMemcpy2D", COPIES_2D},
@@ -53,14 +91,16 @@ static const struct {
     {"cuMemCreate", CREATES},
     {"cuMemHostRegister", REGISTERS},
     {"cuPointerSetAttribute", ATTRIBUTES},
+    {"cuModuleGetGlobal", VARIES},
+    {"cuLibraryGetGlobal", VARIES},
+    {"cuTensorMapEncode", ENCODES},
+    {"cuTensorMapReplaceAddress", ENCODES_AGAIN},
 };
 
 static enum kind kind_of(const char *name)
 {
     if (strcmp(name, "cuMemcpy") == 0 || strcmp(name, "cuMemcpy_ptds") == 0)
         return COPIES;
-    if (strncmp(name, "cuMulticastGet", 14) == 0)
-        return NOTHING;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (strncmp(name, calls[i].name, strlen(calls[i].name)) == 0)
             return calls[i].kind;
@@ -69,7 +109,7 @@ static enum kind kind_of(const char *name)
 
 void cw_reach_init(void)
 {
-    self->why[0] = 0;
+    self->why[0] = self->why_all[0] = 0;
     self->reached = false;
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
         self->kinds[id] = kind_of(cw_inject_call_name(id));
@@ -85,9 +125,128 @@ const char *cw_reach_why(void)
     return self->reached ? self->why : NULL;
 }
 
-void cw_reach_begin(void)
+const char *cw_reach_why_all(void)
 {
-    self->reached = true;
+    if (atomic_load(&cw_variables->symmetric))
+        return of_nvshmem;
+    return *self->why_all ? self->why_all : NULL;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------------------------- */
+
+static bool is_of_others(const struct cw_reach_range *r)
+{
+    return r->kind == CW_REACH_SHARED || r->kind == CW_REACH_FOREIGN;
+}
+
+static void reach_all(const char *name)
+{
+    if (!*self->why_all)
+        snprintf(self->why_all, sizeof self->why_all, WHY "%.60s", name);
+    self->changes++;
+}
+
+/* Whether a launch that is given an address of the range reaches others' memory. */
+static bool is_reach(const struct cw_reach_range *r)
+{
+    return is_of_others(r) || r->kind == CW_REACH_TABLE;
+}
+
+static void widen_bounds(const struct cw_reach_range *r)
+{
+    if (!is_reach(r))
+        return;
+    self->low = !self->high || r->begin < self->low ? r->begin : self->low;
+    self->high = r->end > self->high ? r->end : self->high;
+}
+
+static bool has_room(void)
+{
+    if (self->count < self->room)
+        return true;
+    const size_t room = self->room ? 2 * self->room : 64;
+    struct cw_reach_range *ranges = room <= CW_REACH_MOST_RANGES ? realloc(self->ranges, room * sizeof *ranges) : NULL;
+    if (!ranges)
+        return false;
+    self->ranges = ranges;
+    self->room = room;
+    return true;
+}
+
+/* Where they are too many to follow, any launch counts as reaching one. */
+static void add(struct cw_reach_range range)
+{
+    if (!has_room()) {
+        reach_all("more memory than can be followed");
+        return;
+    }
+    self->ranges[self->count++] = range;
+    widen_bounds(&range);
+}
+
+static const struct cw_reach_range *find(enum cw_reach_range_kind kind, uint64_t address)
+{
+    for (const struct cw_reach_range *r = self->ranges; r < self->ranges + self->count; r++)
+        if (r->kind == kind && address >= r->begin && address < r->end)
+            return r;
+    return NULL;
+}
+
+/* Forgets memory that begins in [begin, end). The bounds may be too wide then. */
+static void drop(uint64_t begin, uint64_t end)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        const struct cw_reach_range *r = &self->ranges[i];
+        if (r->kind == CW_REACH_HANDLE || r->begin < begin || r->begin >= end)
+            self->ranges[kept++] = *r;
+        else
+            self->changes += is_of_others(r);
+    }
+    self->count = kept;
+}
+
+/* Whether an address is of memory that others outside of this process reach, or of a table. */
+static bool is_reaching(uint64_t address)
+{
+    if (address < self->low || address >= self->high)
+        return false;
+    for (const struct cw_reach_range *r = self->ranges; r < self->ranges + self->count; r++)
+        if (is_reach(r) && address >= r->begin && address < r->end)
+            return true;
+    return false;
+}
+
+bool cw_reach_beyond(void)
+{
+    return cw_reach_next(NULL) != NULL;
+}
+
+const struct cw_reach_range *cw_reach_next(const struct cw_reach_range *range)
+{
+    for (range = range ? range + 1 : self->ranges; range && range < self->ranges + self->count; range++)
+        if (is_of_others(range))
+            return range;
+    return NULL;
+}
+
+void cw_reach_forget(void)
+{
+    if (cw_reach_beyond())
+        reach_all("a context was destroyed");
+}
+
+static bool allocation_at(uint64_t address, struct cw_reach_range *range)
+{
+    CUdeviceptr begin = 0;
+    size_t size = 0;
+    const struct cw_cupti *api = &cw_inject->api;
+    if (!address ||
+        api->cuPointerGetAttribute(&begin, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) != CUDA_SUCCESS ||
+        api->cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) != CUDA_SUCCESS)
+        return false;
+    *range = (struct cw_reach_range){.begin = begin, .end = begin + size, .kind = CW_REACH_SHARED};
+    return true;
 }
 
 /* ---- parameters of calls ---------------------------------------------------------------------------------------- */
@@ -133,61 +292,77 @@ static bool is_of_several_processes(const void *memory)
     return shared;
 }
 
+bool cw_reach_has(uint64_t address)
+{
+    return find(CW_REACH_SHARED, address) || find(CW_REACH_FOREIGN, address) || is_elsewhere(address);
+}
+
 #if CUDA_VERSION >= 12080
-static bool is_any_elsewhere(const CUdeviceptr *list, size_t count)
+static bool is_any_across(const CUdeviceptr *list, size_t count)
 {
     for (size_t i = 0; list && i < count; i++)
-        if (is_elsewhere(list[i]))
+        if (cw_reach_has(list[i]))
             return true;
     return false;
 }
 
-static bool is_operand_elsewhere(const CUmemcpy3DOperand *operand)
+static bool is_operand_across(const CUmemcpy3DOperand *operand)
 {
-    return operand->type == CU_MEMCPY_OPERAND_TYPE_POINTER && is_elsewhere(operand->op.ptr.ptr);
+    return operand->type == CU_MEMCPY_OPERAND_TYPE_POINTER && cw_reach_has(operand->op.ptr.ptr);
 }
 #endif
 
-/* Whether one end of a copy of rows is elsewhere. */
-static bool is_end_elsewhere(CUmemorytype type, CUdeviceptr address)
+/* The same of a copy of rows. */
+static bool is_side_across(CUmemorytype type, CUdeviceptr address)
 {
-    return (type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED) && is_elsewhere(address);
+    return (type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED) && cw_reach_has(address);
 }
 
-static bool reaches(enum kind kind, const void *params)
+/* A copy or set to or from another device. */
+static bool is_across(enum kind kind, const void *params)
 {
     switch (kind) {
-    case ALWAYS:
+    case CROSSES:
         return true;
     case COPIES: {
         const cuMemcpyDtoD_v2_params *p = params; /* the other calls begin with the same parameters */
-        return is_elsewhere(p->dstDevice) || is_elsewhere(p->srcDevice);
+        return cw_reach_has(p->dstDevice) || cw_reach_has(p->srcDevice);
     }
     case SETS:
-        return is_elsewhere(((const cuMemsetD8_v2_params *)params)->dstDevice);
+        return cw_reach_has(((const cuMemsetD8_v2_params *)params)->dstDevice);
 #if CUDA_VERSION >= 12080 /* versions of these calls begin with the same parameters */
     case LISTS: {
         const cuMemcpyBatchAsync_params *p = params;
-        return is_any_elsewhere(p->dsts, p->count) || is_any_elsewhere(p->srcs, p->count);
+        return is_any_across(p->dsts, p->count) || is_any_across(p->srcs, p->count);
     }
     case LISTS_3D: {
         const cuMemcpy3DBatchAsync_params *p = params;
         for (size_t i = 0; p->opList && i < p->numOps; i++)
-            if (is_operand_elsewhere(&p->opList[i].dst) || is_operand_elsewhere(&p->opList[i].src))
+            if (is_operand_across(&p->opList[i].dst) || is_operand_across(&p->opList[i].src))
                 return true;
         return false;
     }
 #endif
     case COPIES_2D: {
         const CUDA_MEMCPY2D *p = ((const cuMemcpy2D_v2_params *)params)->pCopy;
-        return p &&
-               (is_end_elsewhere(p->dstMemoryType, p->dstDevice) || is_end_elsewhere(p->srcMemoryType, p->srcDevice));
+        return p && (is_side_across(p->dstMemoryType, p->dstDevice) || is_side_across(p->srcMemoryType, p->srcDevice));
     }
     case COPIES_3D: {
         const CUDA_MEMCPY3D *p = ((const cuMemcpy3D_v2_params *)params)->pCopy;
-        return p &&
-               (is_end_elsewhere(p->dstMemoryType, p->dstDevice) || is_end_elsewhere(p->srcMemoryType, p->srcDevice));
+        return p && (is_side_across(p->dstMemoryType, p->dstDevice) || is_side_across(p->srcMemoryType, p->srcDevice));
     }
+    default:
+        return false;
+    }
+}
+
+/* ---- signs ------------------------------------------------------------------------------------------------------ */
+
+static bool lets_peers(enum kind kind, const void *params)
+{
+    switch (kind) {
+    case PEERS:
+        return true;
     case ACCESS: {
         const cuMemSetAccess_params *p = params;
         return gives_access(p->desc, p->count);
@@ -200,13 +375,60 @@ static bool reaches(enum kind kind, const void *params)
         const cuMemCreate_params *p = params;
         return p->prop && is_other(p->prop->location.type, p->prop->location.id);
     }
-    case REGISTERS:
-        return is_of_several_processes(((const cuMemHostRegister_v2_params *)params)->p);
-    case ATTRIBUTES: /* as drivers of network cards need */
-        return ((const cuPointerSetAttribute_params *)params)->attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
     default:
         return false;
     }
+}
+
+/* The memory that a call shares, in *range. An unknown one has no end. */
+static bool shares(enum kind kind, const void *params, struct cw_reach_range *range)
+{
+    *range = (struct cw_reach_range){.kind = CW_REACH_SHARED};
+    switch (kind) {
+    case SHARES:
+        if (params)
+            allocation_at(((const cuIpcGetMemHandle_params *)params)->dptr, range);
+        return true;
+    case SHARES_RANGE: {
+        const cuMemGetHandleForAddressRange_params *p = params;
+        range->begin = p->dptr;
+        range->end = p->dptr + p->size;
+        return true;
+    }
+    case REGISTERS: {
+        const cuMemHostRegister_v2_params *p = params;
+        range->begin = (uintptr_t)p->p;
+        range->end = range->begin + p->bytesize;
+        return is_of_several_processes(p->p);
+    }
+    case ATTRIBUTES: { /* as drivers of network cards need */
+        const cuPointerSetAttribute_params *p = params;
+        allocation_at(p->ptr, range);
+        return p->attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
+    }
+    case EXPORTS:
+        range->kind = CW_REACH_HANDLE;
+        range->begin = params ? ((const cuMemExportToShareableHandle_params *)params)->handle : 0;
+        range->end = range->begin + (range->begin != 0);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_known(const struct cw_reach_range *range)
+{
+    const struct cw_reach_range *found = range->end ? find(range->kind, range->begin) : NULL;
+    return range->end ? found && found->end >= range->end : *self->why_all;
+}
+
+/* Whether a call, before it is made, changes what others reach. */
+static bool is_change(enum kind kind, const void *params)
+{
+    struct cw_reach_range range;
+    if (kind == ALL)
+        return !*self->why_all;
+    return (!self->peers && lets_peers(kind, params)) || (shares(kind, params, &range) && !is_known(&range));
 }
 
 static bool is_of_several_devices(const char *kernel)
@@ -218,16 +440,270 @@ static bool is_of_several_devices(const char *kernel)
     return false;
 }
 
+static enum kind kind_of_call(CUpti_CallbackId id)
+{
+    return cw_reach_follows(id) ? (enum kind)self->kinds[id] : NOTHING;
+}
+
+/* Memory of these kinds is found when the call has returned, but no collection is to run then. */
+static bool brings_foreign(enum kind kind)
+{
+    return kind == IMPORTS || kind == OPENS;
+}
+
+bool cw_reach_crosses(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    return is_across(kind_of_call(id), call->functionParams);
+}
+
+static void note_return(enum kind kind, const void *params);
+static void note_table(enum kind kind, const void *params);
+
 bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_driver_launch launch;
-    if (self->reached || call->callbackSite != CUPTI_API_ENTER)
+    const enum kind kind = kind_of_call(id);
+    if (call->callbackSite != CUPTI_API_ENTER) {
+        if (kind != NOTHING && !cw_inject_refused(call) && call->functionParams)
+            note_return(kind, call->functionParams);
         return false;
-    bool reaching = cw_reach_follows(id) && reaches((enum kind)self->kinds[id], call->functionParams);
-    bool collective = !reaching && cw_inject_launch(&launch, id, call) && is_of_several_devices(call->symbolName);
+    }
+    if (self->reached)
+        note_table(kind, call->functionParams);
+    bool changes = is_change(kind, call->functionParams);
+    bool collective = !self->reached && cw_inject_launch(&launch, id, call) && is_of_several_devices(call->symbolName);
+    bool first = !self->reached && (collective || brings_foreign(kind) || is_across(kind, call->functionParams));
     const char *name = collective ? call->symbolName : call->functionName ? call->functionName : "a call of the driver";
-    if (reaching || collective)
-        snprintf(self->why, sizeof self->why, "other devices or processes can reach its memory, since %s%.60s",
-                 collective ? "the kernel " : "", name);
-    return reaching || collective;
+    if (!self->reached && (changes || first))
+        snprintf(self->why, sizeof self->why, WHY "%s%.60s", collective ? "the kernel " : "", name);
+    return changes || first;
+}
+
+/* Mappings of a handle that is exported become shared. */
+static void share(const struct cw_reach_range *range)
+{
+    add(*range);
+    for (struct cw_reach_range *r = self->ranges; r < self->ranges + self->count; r++)
+        if (range->kind == CW_REACH_HANDLE && r->kind == CW_REACH_MAPPED && r->handle == range->begin) {
+            r->kind = CW_REACH_SHARED;
+            widen_bounds(r);
+        }
+}
+
+void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const enum kind kind = kind_of_call(id);
+    struct cw_reach_range range;
+    self->reached = true;
+    self->changes++;
+    if (kind == ALL)
+        reach_all(call->functionName ? call->functionName : "a call of the driver");
+    else if (lets_peers(kind, call->functionParams))
+        self->peers = true;
+    else if (shares(kind, call->functionParams, &range) && !is_known(&range)) {
+        if (range.end)
+            share(&range);
+        else
+            reach_all(call->functionName ? call->functionName : "a call of the driver");
+    }
+}
+
+/* ---- addresses that the program hands out ------------------------------------------------------------------------ */
+
+/* Whether bytes hold an address that reaches others' memory. Parameters may stand at any byte. */
+static bool holds_address(const void *bytes, size_t size)
+{
+    for (size_t at = 0; at + 8 <= size; at++) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)bytes + at, sizeof word);
+        if (is_reaching(word) ||
+            (at % 4 == 0 && self->peers && word >= lowest_peer && word < highest_address && is_elsewhere(word)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_host_memory(uint64_t address)
+{
+    unsigned type = 0;
+    return cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS ||
+           type == CU_MEMORYTYPE_HOST;
+}
+
+/* A copy that brings such an address to the device makes a table there. In a variable, any kernel may read it. */
+static void note_table(enum kind kind, const void *params)
+{
+    const cuMemcpyDtoD_v2_params *p = params; /* copies from the host begin with the same parameters */
+    if (kind != COPIES || !p || !p->ByteCount || p->ByteCount > MOST_TABLE || is_host_memory(p->dstDevice))
+        return;
+    const bool brings = is_host_memory(p->srcDevice)
+                            ? holds_address((const void *)(uintptr_t)p->srcDevice, p->ByteCount)
+                            : find(CW_REACH_TABLE, p->srcDevice) != NULL;
+    const struct cw_reach_range table = {.begin = p->dstDevice / GRAIN * GRAIN,
+                                         .end = (p->dstDevice + p->ByteCount + GRAIN - 1) / GRAIN * GRAIN,
+                                         .kind = CW_REACH_TABLE};
+    if (!brings || is_known(&table))
+        return;
+    if (find(CW_REACH_VARIABLE, p->dstDevice))
+        reach_all("a variable of its code holds an address of such memory");
+    else
+        add(table);
+}
+
+static uint64_t mark_of(const void *map)
+{
+    uint64_t mark = 1;
+    for (size_t at = 0; at < sizeof(CUtensorMap); at += sizeof mark) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)map + at, sizeof word);
+        mark = (mark ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        mark ^= mark >> 29;
+    }
+    return mark;
+}
+
+static void note_map(const void *map, uint64_t address)
+{
+    const uint64_t mark = mark_of(map);
+    self->encoded = true;
+    self->maps[mark % CW_REACH_TENSOR_MAPS].mark = mark;
+    self->maps[mark % CW_REACH_TENSOR_MAPS].address = address;
+}
+
+static bool holds_map(const void *bytes, size_t size)
+{
+    for (size_t at = 0; self->encoded && at + sizeof(CUtensorMap) <= size; at += 8) {
+        const uint64_t mark = mark_of((const uint8_t *)bytes + at), slot = mark % CW_REACH_TENSOR_MAPS;
+        if (self->maps[slot].mark == mark && holds_address(&self->maps[slot].address, sizeof self->maps[slot].address))
+            return true;
+    }
+    return false;
+}
+
+/* Memory that was mapped from a handle. */
+static void note_mapping(const cuMemMap_params *p)
+{
+    const bool shared = find(CW_REACH_HANDLE, p->handle) != NULL;
+    add((struct cw_reach_range){.begin = p->ptr,
+                                .end = p->ptr + p->size,
+                                .handle = p->handle,
+                                .kind = shared ? CW_REACH_SHARED : CW_REACH_MAPPED});
+    self->changes += shared;
+}
+
+static void note_handle(uint64_t handle)
+{
+    const struct cw_reach_range range = {.begin = handle, .end = handle + 1, .kind = CW_REACH_HANDLE};
+    if (!is_known(&range))
+        share(&range);
+}
+
+/* A variable's place may be another's after its code was unloaded. */
+static void note_variable(uint64_t begin, uint64_t size)
+{
+    const struct cw_reach_range range = {.begin = begin, .end = begin + size, .kind = CW_REACH_VARIABLE};
+    if (begin && size && !is_known(&range))
+        add(range);
+}
+
+static void note_freed(uint64_t address)
+{
+    const struct cw_reach_range *shared = find(CW_REACH_SHARED, address), *foreign = find(CW_REACH_FOREIGN, address);
+    const uint64_t begin = shared ? shared->begin : foreign ? foreign->begin : address;
+    drop(begin, begin + 1);
+}
+
+static void note_opened(uint64_t address)
+{
+    struct cw_reach_range range;
+    if (!allocation_at(address, &range)) {
+        reach_all("cuIpcOpenMemHandle");
+        return;
+    }
+    range.kind = CW_REACH_FOREIGN;
+    add(range);
+    self->changes++;
+}
+
+static void note_return(enum kind kind, const void *params)
+{
+    switch (kind) {
+    case IMPORTS:
+        note_handle(*((const cuMemImportFromShareableHandle_params *)params)->handle);
+        self->changes++;
+        return;
+    case RETAINS: {
+        const cuMemRetainAllocationHandle_params *p = params;
+        if (find(CW_REACH_SHARED, (uintptr_t)p->addr))
+            note_handle(*p->handle);
+        return;
+    }
+    case OPENS:
+        note_opened(*((const cuIpcOpenMemHandle_v2_params *)params)->pdptr);
+        return;
+    case MAPS:
+        note_mapping(params);
+        return;
+    case UNMAPS: {
+        const cuMemUnmap_params *p = params;
+        drop(p->ptr, p->ptr + p->size);
+        return;
+    }
+    case FREES: {
+        note_freed(((const cuMemFree_v2_params *)params)->dptr);
+        return;
+    }
+    case VARIES: {
+        const cuLibraryGetGlobal_params *p = params; /* that of a module begins with the same parameters */
+        if (p->dptr && p->bytes)
+            note_variable(*p->dptr, *p->bytes);
+        return;
+    }
+    case ENCODES: {
+        const cuTensorMapEncodeTiled_params *p = params; /* the other calls begin with the same parameters */
+        note_map(p->tensorMap, (uintptr_t)p->globalAddress);
+        return;
+    }
+    case ENCODES_AGAIN: {
+        const cuTensorMapReplaceAddress_params *p = params;
+        note_map(p->tensorMap, (uintptr_t)p->globalAddress);
+        return;
+    }
+    default:
+        return;
+    }
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
+static const char *why_arguments(const void *bytes, size_t size)
+{
+    return holds_address(bytes, size) || holds_map(bytes, size) ? given : NULL;
+}
+
+static const char *why_of(const struct cw_driver_launch *l)
+{
+    const void *buffer;
+    const char *why = NULL;
+    size_t size;
+    if (l->packed)
+        return !cw_inject_packed(l->packed, &buffer, &size) ? not_known : buffer ? why_arguments(buffer, size) : NULL;
+    for (size_t i = 0; !why && cw_inject_parameter_size(l->function, i, &size); i++)
+        why = l->parameters ? why_arguments(l->parameters[i], size) : not_known;
+    return why;
+}
+
+const char *cw_reach_why_kernel(const struct cw_driver_launch *launch, const char *name)
+{
+    return is_of_several_devices(name) ? of_several : why_of(launch);
+}
+
+const char *cw_reach_why_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_driver_launch launch;
+    if (!self->reached || !cw_inject_launch(&launch, id, call))
+        return NULL;
+    if (cw_reach_why_all() || launch.graph)
+        return cw_reach_why_all();
+    return cw_reach_why_kernel(&launch, call->symbolName);
 }

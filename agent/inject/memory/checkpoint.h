@@ -16,7 +16,8 @@ struct cw_checkpoint {
 
 struct cw_checkpoint_library { /* functions of the library, NULL if it is not found */
     CUptiResult (*save)(struct cw_checkpoint *), (*restore)(struct cw_checkpoint *), (*release)(struct cw_checkpoint *);
-    bool limited; /* cw_checkpoint_limit was called */
+    bool leaves_out; /* saves and restores no memory that others reach (cw_reach_next); NVIDIA's does */
+    bool limited;    /* cw_checkpoint_limit was called */
     uint32_t reserve_mb, on_host_mb;
 };
 extern struct cw_checkpoint_library *const cw_checkpoint_library;

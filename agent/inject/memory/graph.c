@@ -182,7 +182,7 @@ static bool read_nodes(struct cw_graph *g, CUgraph graph, int depth)
         return false;
     CUgraphNode *handles = cw_arena_alloc(g->arena, count, sizeof(CUgraphNode));
     bool good = handles && (!count || cw_inject->api.cuGraphGetNodes(graph, handles, &count) == CUDA_SUCCESS);
-    g->ordered = good && cw_graph_order(graph, handles, count, g->arena) && g->ordered;
+    g->ordered = good && cw_graph_order(graph, handles, count, g->arena, &g->chain) && g->ordered;
     for (size_t i = 0; i < count && good; i++)
         good = read_node(g, handles[i], depth);
     return good;
@@ -233,7 +233,7 @@ static void remember(CUgraphExec exec, CUgraph graph)
         free(g);
         return;
     }
-    *g = (struct cw_graph){.next = cw_graphs->first, .exec = exec, .arena = arena};
+    *g = (struct cw_graph){.next = cw_graphs->first, .exec = exec, .arena = arena, .chain = true};
     g->end = &g->nodes;
     cw_graphs->first = g;
     read_graph(g, graph);

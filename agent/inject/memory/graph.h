@@ -11,6 +11,7 @@ struct cw_graph {
     struct cw_arena *arena;
     const char *obstacle;               /* reason why it cannot be launched again, as in cw_launch.once; NULL: it can */
     bool ordered;                       /* its nodes can be run separately, and their order is known */
+    bool chain;                         /* no node runs beside another */
     bool switched;                      /* a node was disabled at some time, or may have been */
     uint32_t kernels;                   /* including child graphs */
     struct cw_graph_node *nodes, **end; /* including child graphs */

@@ -63,7 +63,7 @@ static bool read_edges(struct edges *e, CUgraph graph, const CUgraphNode *nodes,
     return find_places(e, nodes, count, ends, arena);
 }
 
-bool cw_graph_order(CUgraph graph, CUgraphNode *nodes, size_t count, struct cw_arena *arena)
+bool cw_graph_order(CUgraph graph, CUgraphNode *nodes, size_t count, struct cw_arena *arena, bool *chain)
 {
     struct edges e;
     if (!read_edges(&e, graph, nodes, count, arena))
@@ -83,10 +83,12 @@ bool cw_graph_order(CUgraph graph, CUgraphNode *nodes, size_t count, struct cw_a
     for (uint32_t i = 0; i < count; i++)
         if (!waits_for[i])
             ready[known++] = i;
-    for (; done < known; done++)
+    for (; done < known; done++) {
+        *chain = *chain && known == done + 1;
         for (uint32_t i = first[ready[done]]; i < first[ready[done] + 1]; i++)
             if (--waits_for[e.to[order[i]]] == 0)
                 ready[known++] = e.to[order[i]];
+    }
     if (count)
         memcpy(before, nodes, count * sizeof(CUgraphNode));
     for (size_t i = 0; i < done; i++)

@@ -25,8 +25,9 @@ struct cw_graph_node {
     CUDA_MEMCPY3D copy;
 };
 
-/* Orders the nodes of one graph so that each comes after the nodes that it waits for. False if that is not known. */
-bool cw_graph_order(CUgraph graph, CUgraphNode *nodes, size_t count, struct cw_arena *arena);
+/* Orders the nodes of one graph so that each comes after the nodes that it waits for. False if that is not known.
+ * *chain becomes false if some may run beside one another. */
+bool cw_graph_order(CUgraph graph, CUgraphNode *nodes, size_t count, struct cw_arena *arena, bool *chain);
 
 /* Keeps the parameters of a node; `params` is in the driver's form for its type. False if they are not understood, or
  * when out of memory. Memory of one kernel is reused for the kernel that replaces it. */

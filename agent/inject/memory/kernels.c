@@ -26,7 +26,7 @@ static uint32_t place_of(CUfunction kernel)
 void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
 {
     uint32_t at = place_of(kernel);
-    if (self->known[at].kernel == kernel && self->known[at].habit == CW_KERNEL_WAITS)
+    if (self->known[at].kernel == kernel && self->known[at].habit >= CW_KERNEL_REACHES && self->known[at].habit > habit)
         return;
     self->known[at].kernel = kernel;
     self->known[at].habit = habit;

@@ -12,7 +12,13 @@
 /* Time limit of a watched kernel; a kernel that takes longer counts as waiting. */
 #define CW_KERNEL_WATCH_NS UINT64_C(5000000000)
 
-enum cw_kernel_habit { CW_KERNEL_UNKNOWN, CW_KERNEL_RESTS, CW_KERNEL_WAITS };
+enum cw_kernel_habit {
+    CW_KERNEL_UNKNOWN,
+    CW_KERNEL_RESTS,
+    CW_KERNEL_SUSPECT, /* rests; memory that others reach changed beside it (proof.h) */
+    CW_KERNEL_REACHES, /* the same while it ran alone */
+    CW_KERNEL_WAITS,
+};
 
 enum { CW_MOST_KERNELS = 4096 }; /* a power of two; some kernels are forgotten when there are more */
 
@@ -25,7 +31,8 @@ struct cw_kernels {
 };
 extern struct cw_kernels *const cw_kernels;
 
-/* Notes the behaviour of a kernel while the program was blocked. A kernel that waited once is never trusted again. */
+/* Notes the behaviour of a kernel while the program was blocked. A kernel that waited once, or reached others' memory,
+ * is never trusted again. */
 void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit);
 /* Notes the result of a wait for a kernel: `rests`: it finished. Ignores a failure during a capture, which prevents
  * waits, and a success if another launch may have helped. `entered`: number of launches (in_flight.h) before its

@@ -88,6 +88,12 @@ static const char *const harmless[] = {"cuArray3DGet",
                                        "cuTexObjectGet",
                                        "cuThreadExchange"};
 
+/* Calls that set parameters of an executable graph's nodes, or of a graph's. */
+static bool changes_graph(const char *name)
+{
+    return strncmp(name, "cuGraph", 7) == 0 && (strstr(name, "NodeSet") || strncmp(name, "cuGraphExecUpdate", 17) == 0);
+}
+
 static enum cw_effect effect_of(const char *name)
 {
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
@@ -95,6 +101,8 @@ static enum cw_effect effect_of(const char *name)
             return CW_EFFECT_NONE;
     if (strncmp(name, "cuGraph", 7) == 0 && strstr(name, "Get"))
         return CW_EFFECT_NONE;
+    if (changes_graph(name))
+        return CW_EFFECT_GRAPH;
     return strncmp(name, "cuCtxSynchronize", 16) == 0 ? CW_EFFECT_WAIT : CW_EFFECT_END;
 }
 
@@ -232,33 +240,80 @@ static bool keep_launch(struct cw_record *r, struct cw_operation *op, const stru
 
 /* ---- recording and playing -------------------------------------------------------------------------------------- */
 
-bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_CallbackData *call, bool rests)
+static struct cw_operation *new_operation(struct cw_record *r)
 {
-    struct cw_driver_launch launch;
     if (!r->shared.arena) {
         *r = (struct cw_record){.shared = {.arena = cw_arena_create()}};
         r->next = &r->first;
     }
     struct cw_operation *op = r->shared.arena ? cw_arena_alloc(r->shared.arena, 1, sizeof *op) : NULL;
+    if (op)
+        *op = (struct cw_operation){0};
+    return op;
+}
+
+static void append(struct cw_record *r, struct cw_operation *op, CUstream stream)
+{
+    op->stream = op->config.hStream = op->transfer.stream = stream;
+    r->launch = op->launches ? op : r->launch;
+    *r->next = op;
+    r->next = &op->next;
+}
+
+bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_CallbackData *call, bool rests)
+{
+    struct cw_driver_launch launch;
+    struct cw_operation *op = new_operation(r);
     if (!op)
         return false;
-    *op = (struct cw_operation){.launches = cw_inject_launch(&launch, id, call)};
+    op->launches = cw_inject_launch(&launch, id, call);
     r->rests = rests;
     if (!(op->launches ? keep_launch(r, op, &launch)
                        : cw_transfer_keep(&op->transfer, &r->shared, id, call->functionParams)))
         return false;
-    op->stream = cw_inject_stream(id, op->launches ? op->config.hStream : op->transfer.stream);
-    op->config.hStream = op->transfer.stream = op->stream;
-    r->launch = op->launches ? op : r->launch;
-    *r->next = op;
-    r->next = &op->next;
+    append(r, op, cw_inject_stream(id, op->launches ? op->config.hStream : op->transfer.stream));
     return true;
+}
+
+static bool keep_node(struct cw_record *r, struct cw_operation *op, const struct cw_graph_node *n)
+{
+    op->launches = n->type == CU_GRAPH_NODE_TYPE_KERNEL;
+    return op->launches ? keep_launch(r, op, &n->launch)
+                        : cw_transfer_keep_node(&op->transfer, &r->shared, &n->transfer);
+}
+
+bool cw_record_add_nodes(struct cw_record *r, const struct cw_graph_node *nodes, CUstream stream)
+{
+    struct cw_record before = *r;
+    bool good = true;
+    r->rests = false; /* no kernel is alone */
+    for (const struct cw_graph_node *n = nodes; n && good; n = n->next) {
+        struct cw_operation *op = n->off ? NULL : new_operation(r);
+        before = before.shared.arena ? before : *r;
+        good = n->off || (op && keep_node(r, op, n));
+        if (good && op)
+            append(r, op, stream);
+    }
+    if (!good && before.shared.arena) { /* what it had; its arena has more */
+        before.shared.bytes = r->shared.bytes;
+        *r = before;
+        r->next = r->first ? before.next : &r->first;
+        *r->next = NULL;
+    }
+    return good;
 }
 
 void cw_record_refuse(struct cw_record *r)
 {
     if (r->launch)
         r->launch->refused = true;
+}
+
+void cw_record_kernels(const struct cw_record *r, void (*each)(void *user, CUfunction kernel), void *user)
+{
+    for (const struct cw_operation *op = r->first; op; op = op->next)
+        if (op->launches)
+            each(user, op->function);
 }
 
 static CUresult launch(const struct cw_operation *op)

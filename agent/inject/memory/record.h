@@ -3,11 +3,12 @@
 #ifndef CW_INJECT_RECORD_H
 #define CW_INJECT_RECORD_H
 
-#include "agent/inject/memory/transfer.h"
+#include "agent/inject/memory/graph_nodes.h"
 
 /* Effect of a driver call on a record. */
 enum cw_effect {
     CW_EFFECT_NONE,   /* changes nothing that later kernels read */
+    CW_EFFECT_GRAPH,  /* changes CUDA graphs alone, of which a record has copies */
     CW_EFFECT_READ,   /* changes nothing either, but reads results */
     CW_EFFECT_RECORD, /* can be recorded and repeated */
     CW_EFFECT_WAIT,   /* waits for the whole context; changes nothing, but may be the program's last call */
@@ -42,8 +43,13 @@ bool cw_record_gives_back(CUpti_CallbackId id);
  * change that memory as soon as the kernel is done. So it is also refused if the record has other work, and unless the
  * context `rests`, because its running kernels may write that memory. */
 bool cw_record_add(struct cw_record *record, CUpti_CallbackId id, const CUpti_CallbackData *call, bool rests);
+/* Adds copies of a graph's nodes, which are about to run on `stream` as a graph and are repeated one by one. False,
+ * with nothing added, if one of them is given memory that the host shares, or copies from or to the host. */
+bool cw_record_add_nodes(struct cw_record *record, const struct cw_graph_node *nodes, CUstream stream);
 /* Notes that the driver refused the last launch, as it would again. */
 void cw_record_refuse(struct cw_record *record);
+/* Calls `each` with the kernel of every launch, in order. */
+void cw_record_kernels(const struct cw_record *record, void (*each)(void *user, CUfunction kernel), void *user);
 /* Functions to call around each launch; launches are numbered from 1. */
 struct cw_around {
     void (*before)(void *user, uint32_t launch);

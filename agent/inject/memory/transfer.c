@@ -260,6 +260,19 @@ bool cw_transfer_keep(struct cw_transfer *t, struct cw_shared *shared, CUpti_Cal
     return true;
 }
 
+bool cw_transfer_keep_node(struct cw_transfer *t, struct cw_shared *shared, const struct cw_transfer *node)
+{
+    *t = *node;
+    if (node->kind == CW_TRANSFER_SET)
+        return !cw_shared_with_host(node->to);
+    CUDA_MEMCPY3D *box = cw_arena_alloc(shared->arena, 1, sizeof *box);
+    if (!box)
+        return false;
+    *box = *node->box;
+    t->box = box;
+    return is_on_device(box->dstMemoryType, box->dstDevice) && is_on_device(box->srcMemoryType, box->srcDevice);
+}
+
 /* ---- repeating -------------------------------------------------------------------------------------------------- */
 
 static CUresult set(const struct cw_transfer *t)

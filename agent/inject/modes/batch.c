@@ -2,11 +2,15 @@
  * run of them; at the first call that they cannot be done again behind, device memory is put back and everything is
  * done again, once for each further pass. Setting a pass up is what costs, and a batch pays for it once.
  *
- * The program sees the results of the first pass when it reads, and of the last in later kernels. A graph is a batch of
- * its own, whose passes all come before the program's own launch of it. So is a kernel that is given memory that the
- * host shares, whose passes all come behind the program's own: a kernel may wait there for what the host does next.
+ * The program sees the results of the first pass when it reads, and of the last in later kernels. A graph is part of a
+ * batch whose first pass CUPTI does not see. If new kernels of it may run beside one another, or it is given memory of
+ * the host, it is a batch of its own, whose passes all come before the program's own launch of it. A kernel that is
+ * given memory that the host shares is a batch of its own as well, whose passes all come behind the program's own: a
+ * kernel may wait there for what the host does next.
  *
- * What others can reach, and what cannot be saved, is not done again: passes take turns at it (once.h). */
+ * A launch that can reach memory that others reach, or other devices, is not done again, nor is one whose memory cannot
+ * be saved: passes take turns at it (once.h). Others reach such memory at any time, so it is neither saved nor put
+ * back; its hash before and after the first pass proves that the batch left it alone. */
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
@@ -23,10 +27,17 @@
 #include "agent/inject/ranges/gate.h"
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
-static const uint64_t recheck_ns = 5000000000; /* how long memory is taken to be short */
+static const uint64_t reach_patience_ns = 10000000000;  /* with other processes, which repeat batches as well */
+static const uint64_t recheck_ns = 5000000000;          /* how long memory is taken to be short */
+static const uint64_t function_patience_ns = 100000000; /* with a function of the host that is not known */
 #define self cw_batches
 
-static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph";
+static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph",
+                  ended_by_reach[] = "a launch that reaches what others do",
+                  ended_by_suspect[] = "a kernel that may reach what others do";
+static const char too_dear[] =
+    "a launch that reaches what others do, where counting each between batches takes too long";
+static const char reached_now[] = "a launch on another device may reach its memory, and has not ended";
 
 /* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
 static bool setup(struct cw_reader *in)
@@ -49,8 +60,8 @@ static bool setup(struct cw_reader *in)
 /* Why launches are not to be done again now, or NULL. */
 static const char *once_reason(const struct cw_batch *b)
 {
-    if (cw_reach_why())
-        return cw_reach_why();
+    if (cw_batch_reach_reason())
+        return cw_batch_reach_reason();
     return b->short_ns && cw_inject_now_ns() - b->short_ns < recheck_ns ? b->short_why : NULL;
 }
 
@@ -69,6 +80,22 @@ static bool take_device(const struct cw_collection *c)
 static bool is_strange(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN && cw_streams_overlap(id, call);
+}
+
+static bool is_suspect(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_SUSPECT;
+}
+
+/* Why a launch reaches memory that others reach, or other devices; NULL if it does not. */
+static const char *reach_of(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    if (cw_inject_launches_graph(id))
+        return cw_graph_batch_reach(c, call);
+    const char *why = cw_reach_why_launch(id, call);
+    if (!why && cw_reach_why() && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_REACHES)
+        why = cw_batch_reaches;
+    return why;
 }
 
 /* Why not, or NULL. CUPTI must not see a graph that still runs, either. While a program has new kernels, batches run
@@ -114,6 +141,7 @@ static void context_destroyed(CUcontext context)
     if (c->running) /* a kernel of it does not end, and would be waited for */
         *b = (struct cw_batch){0};
     cw_batch_forget(b);
+    cw_memory_hash_forget(context);
     cw_pass_turn_end(c);
     cw_collection_close(c);
 }
@@ -126,10 +154,35 @@ static const char *obstacle(const struct cw_collection *c)
     return c->running || cw_batch_quiet() ? NULL : CW_WHY_BESIDE;
 }
 
+/* Whether something on another device may still reach memory of this one: it would be lost where memory is put back.
+ * Such work has ended all batches; waits for it. */
+static bool is_reached(const struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
+        struct cw_collection *other = &cw_collections->slots[i];
+        if (!self->items[i].reaches || other == c)
+            continue;
+        if (other->pending)
+            cw_collection_wait(other, cw_collection_patience(other, patience_ns));
+        if (other->context && (other->pending || !cw_collection_rests(other, patience_ns)))
+            return true;
+        self->items[i].reaches = false;
+    }
+    return false;
+}
+
+static bool any_reaches(const struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++)
+        if (self->items[i].reaches && &cw_collections->slots[i] != c)
+            return true;
+    return false;
+}
+
 /* Until a launch can be noted, or it is seen that it cannot be: one comes after another, so that every pass has the
  * same order, and none begins a batch beside a call that would be undone with it, or in a context that does not come to
  * rest. Each wait lets other threads in, so behind the last there is nothing left to wait for. */
-static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool strange)
+static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool strange, bool suspect)
 {
     bool waits = true, rests = false;
     uint64_t until = cw_inject_now_ns() + launch_patience_ns;
@@ -141,11 +194,12 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
         } else if (c->pending)
             cw_inject_wait();
         else if (due || (c->running && b->spoilt) ||
-                 (b->open && (cw_batch_has_new_variables(b) || (strange && c->running != CW_STANDS_BY))))
+                 (b->open && (cw_batch_has_new_variables(b) || suspect || (strange && c->running != CW_STANDS_BY))))
             cw_batch_end(c, due && c->count == cw_collections->at_once ? "no more room"
                             : due                                      ? "its time"
                             : b->spoilt                                ? "unrecorded work beside it"
                             : cw_batch_has_new_variables(b)            ? "code that was loaded with variables"
+                            : suspect                                  ? ended_by_suspect
                                                                        : "a new kernel beside other streams");
         else if (c->running && c->kind == CW_COLLECT_ONCE) {
             cw_batch_end(c, NULL);
@@ -154,11 +208,18 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
         } else if (cw_collection_beside(c)) {
             if (!take_device(c))
                 return CW_WHY_WAITS;
+        } else if (!c->running && any_reaches(c)) {
+            if (is_reached(c))
+                return reached_now;
         } else if (!c->running && !cw_batch_quiet())
             waits = cw_in_flight_wait(cw_batch_quiet);
         else if (!rests && (!c->running || (strange && c->running == CW_STANDS_BY))) {
             /* a new kernel is watched by itself */
-            rests = cw_collection_rests(c, c->running == CW_STANDS_BY ? launch_patience_ns : patience_ns);
+            rests = cw_collection_rests(c, c->running == CW_STANDS_BY     ? launch_patience_ns
+                                           : b->reaches && !self->in_vain ? reach_patience_ns
+                                                                          : patience_ns);
+            self->in_vain = self->in_vain || (!rests && b->reaches);
+            b->reaches = b->reaches && !rests;
             if (!rests && !cw_stream_capture_is_under_way())
                 return CW_WHY_WAITS;
         } else
@@ -178,7 +239,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     const bool strange = is_strange(id, call);
     b->familiar = strange ? 0 : b->familiar + (b->familiar < CW_MOST_FAMILIAR);
     for (bool tries = true; tries;) {
-        why = make_room(c, b, strange);
+        why = make_room(c, b, strange, is_suspect(id, call));
         why = why ? why : once_reason(b); /* by now */
         if (!why && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)
             why = cw_batch_waits_for_host;
@@ -202,6 +263,28 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     return why ? why : "a launch beside more than there is room for";
 }
 
+/* A graph into a batch that CUPTI does not see at first, the open one or a new one: all passes come behind it. False
+ * where it cannot be part of one. */
+static bool add_graph(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    uint32_t launches = cw_graph_batch_fits(c, call);
+    if (launches && b->open && (c->running != CW_STANDS_BY || c->count + launches > cw_collections->at_once))
+        cw_batch_end(c, c->running == CW_STANDS_BY ? "no more room" : ended_by_graph);
+    if (!launches || make_room(c, b, false, false) || once_reason(b) || cw_inject->over)
+        return false;
+    launches = cw_graph_batch_fits(c, call); /* by now */
+    bool added = launches && (!c->running || c->running == CW_STANDS_BY) &&
+                 c->count + launches <= cw_collections->at_once && cw_graph_batch_record(c, b, id, call);
+    b->familiar = added ? 0 : b->familiar;
+    if (added && !b->open)
+        added = !open_batch(c, b);
+    if (added)
+        cw_graph_batch_note(c, id, call);
+    else if (!b->open && !b->saved)
+        cw_record_clear(&b->record);
+    return added;
+}
+
 /* `apart`: its kernels are launches of their own, and the filter has not been asked. */
 static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool apart)
 {
@@ -215,6 +298,10 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
              cw_inject_now_ns() < until);
     bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
     const char *why = !rests ? CW_WHY_WAITS : c->running || !cw_batch_at_rest() ? CW_WHY_BESIDE : obstacle(c);
+    if (!why && cw_reach_why()) { /* passes before the program's own launch prove nothing */
+        cw_once_enter(c, id, call, !apart || cw_range_wants(id, call), cw_reach_why());
+        return;
+    }
     if (!why && !cw_checkpoint_has_room(0)) {
         cw_once_enter(c, id, call, !apart || cw_range_wants(id, call),
                       cw_batch_fall_short(cw_batch_of(c), cw_batch_no_room));
@@ -245,11 +332,40 @@ static void end_neighbours(const struct cw_collection *c)
     end_others(c, false, ended_by_neighbour);
 }
 
+/* To count a launch once between batches takes CUPTI 0.6 s on an H100, there and back, and a step of training has
+ * dozens of collectives. False where that would be more than a quarter of the time. */
+static bool affords_switch(void)
+{
+    static const uint64_t free_ns = 5000000000;
+    enum { SWITCH_SHARE = 4 };
+    return self->switched_ns < free_ns + (self->first_ns ? cw_inject_now_ns() - self->first_ns : 0) / SWITCH_SHARE;
+}
+
+/* Counts a launch once. `reaches`: unlike those around it, which are repeated. */
+static void count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
+                       const char *why, bool reaches)
+{
+    const uint64_t begin = cw_inject_now_ns();
+    const bool switches =
+        reaches && wanted && !c->running && c->configured.image && c->configured.kind != CW_COLLECT_ONCE;
+    if (switches && !affords_switch()) {
+        cw_collection_skip(c, too_dear);
+        return;
+    }
+    cw_once_enter(c, id, call, wanted, why);
+    self->in_vain = self->in_vain || (reaches && cw_batch_of(c)->reaches && cw_inject_now_ns() - begin > patience_ns);
+    if (!switches)
+        return;
+    self->first_ns = self->first_ns ? self->first_ns : begin;
+    self->switched_ns += 2 * (cw_inject_now_ns() - begin);
+}
+
 /* Others are not collected: a launch of another thread is in the way, or a capture, or a kernel that does not end. */
 static bool is_reason_for_once(const char *why)
 {
     return why == cw_batch_no_room || why == cw_batch_several_devices || why == cw_batch_not_saved ||
-           why == cw_batch_not_recorded || why == cw_batch_waits_for_host || why == cw_reach_why();
+           why == cw_batch_not_recorded || why == cw_batch_waits_for_host || why == reached_now ||
+           why == cw_batch_not_proven || why == cw_batch_reach_reason() || why == cw_reach_why();
 }
 
 static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -266,13 +382,16 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
     }
 }
 
-/* Behind all waits: what goes ahead now is not undone with what is tried. What is unrecorded work of `c` (else NULL) is
- * not undone with any batch of its device, either. */
-static void goes_ahead(const struct cw_collection *c)
+/* Behind all waits: what goes ahead now is not undone with what is tried. What is unrecorded work of `c` is not undone
+ * with any batch of its device, either, and if it `reaches` others with any batch at all. `c` NULL: work that is
+ * recorded, or that may be of any context. */
+static void goes_ahead(const struct cw_collection *c, bool reaches)
 {
-    for (uint32_t i = 0; c && i < cw_collections->slot_count; i++)
-        if (self->items[i].open && cw_collections->slots[i].device == c->device)
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++)
+        if (self->items[i].open && (reaches || (c && cw_collections->slots[i].device == c->device)))
             self->items[i].spoilt = true;
+    for (uint32_t i = 0; reaches && i < cw_collections->slot_count; i++)
+        self->items[i].reaches = self->items[i].reaches || !c || &cw_collections->slots[i] == c;
     self->disturbed = true;
 }
 
@@ -284,13 +403,55 @@ static bool is_recorded(const struct cw_collection *c, const CUpti_CallbackData 
     return last || (self->trial == b && b->correlation == call->correlationId);
 }
 
+/* Whether the batch of another device goes on, which this launch would end. */
+static bool others_go_on(const struct cw_collection *c)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++)
+        if (self->items[i].open && !self->items[i].arrived && cw_collections->slots[i].device != c->device)
+            return true;
+    return false;
+}
+
+/* Threads with a device each come to a collective one after another. The first would end the batches of all, and what
+ * the others launch before they come there could not be repeated: so it waits for them while they go on. */
+static void let_others_arrive(const struct cw_collection *c, struct cw_batch *b)
+{
+    static const uint64_t pause_ns = 1000000, still_ns = 20000000, most_ns = 2000000000;
+    const uint64_t begin = cw_inject_now_ns();
+    uint64_t entered = cw_in_flight->entered, since = begin;
+    b->arrived = true;
+    while (c->context && others_go_on(c) && cw_inject_now_ns() - since < still_ns && since - begin < most_ns) {
+        cw_inject_pause(pause_ns);
+        since = cw_in_flight->entered == entered ? since : cw_inject_now_ns();
+        entered = cw_in_flight->entered;
+    }
+    b->arrived = false;
+}
+
+/* Before a launch that reaches what others do. */
+static void end_reached(const struct cw_collection *c)
+{
+    let_others_arrive(c, cw_batch_of(c));
+    end_others(c, true, ended_by_reach);
+}
+
+/* A collective ends when the other processes have come to it, which may be in the middle of their passes. */
+static void be_patient(struct cw_collection *c)
+{
+    if (cw_batch_of(c)->reaches && !self->in_vain && c->waits == CW_WAITS_KERNEL)
+        c->waits = CW_WAITS_NOTHING;
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     *call->correlationData = cw_in_flight->entered;
     if (!c || !cw_stream_runs_launch(id, call))
         return;
-    const char *once = once_reason(cw_batch_of(c));
+    const char *reach = reach_of(c, id, call), *once = reach ? reach : once_reason(cw_batch_of(c));
+    be_patient(c);
+    if (reach)
+        end_reached(c);
     bool graph = cw_inject_launches_graph(id);
     bool apart = graph && !once && !self->trial && !cw_gate->closed && cw_graph_batch_is_apart(c, call);
     bool wanted = apart || cw_range_wants(id, call);
@@ -302,17 +463,17 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     else if (once || (!wanted && c->kind == CW_COLLECT_ONCE && c->running)) {
         end_neighbours(c);
         end_batch(c);
-        cw_once_enter(c, id, call, wanted, once);
+        count_once(c, id, call, wanted, once, reach && !cw_batch_reach_reason());
     } else if (wanted && !graph)
         collect_launch(c, id, call);
     else if (!wanted) {
         end_neighbours(c);
         cw_batch_end(c, "an unwanted launch");
-    } else
+    } else if (!apart || !add_graph(c, cw_batch_of(c), id, call))
         collect_graph(c, id, call, apart);
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
     if (c->context && !is_recorded(c, call))
-        goes_ahead(c);
+        goes_ahead(c, reach);
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -325,15 +486,19 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_once_leave(c, id, call);
     else if (c && c->running && cw_collection_launched(c, call)) {
         cw_collection_leave(c);
-        if (c->running == CW_STANDS_BY && !cw_inject_refused(call) &&
-            cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
+        const bool graph = cw_inject_launches_graph(id);
+        b->spoilt = b->spoilt || (b->open && graph && cw_inject_refused(call)); /* of which some may run */
+        if (c->running == CW_STANDS_BY && !cw_inject_refused(call) && graph)
+            cw_graph_batch_see(c, call, *call->correlationData);
+        else if (c->running == CW_STANDS_BY && !cw_inject_refused(call) &&
+                 cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
             cw_batch_see(c, cw_inject_kernel(id, call), *call->correlationData);
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
         if (b->open && cw_inject_refused(call))
             cw_record_refuse(&b->record);
-        if (b->open && (cw_pinned->managed || cw_variables->managed) && !c->pending &&
-            cw_batch_at_rest()) /* which the program may write next */
-            cw_batch_end(c, "managed memory of the program's");
+        const bool managed = cw_pinned->managed || cw_variables->managed; /* which the program may write next */
+        if (b->open && (managed || is_suspect(id, call)) && !c->pending && cw_batch_at_rest())
+            cw_batch_end(c, managed ? "managed memory of the program's" : ended_by_suspect);
     }
 }
 
@@ -410,6 +575,33 @@ static bool is_written(const struct cw_collection *c, CUpti_CallbackId id, const
     return !rests;
 }
 
+/* A function of the host that has ended by itself before is part of the first pass, as what the program does behind a
+ * wait is. It makes no calls of CUDA's, and its context rests before anything follows it. Where CUPTI is armed, the
+ * batch ends before it: CUPTI's stop, as a launch under it, would wait for the function without an end if it waits for
+ * the program after all. */
+static bool lets_by(const struct cw_collection *c, const struct cw_batch *b, CUpti_CallbackId id,
+                    const CUpti_CallbackData *call)
+{
+    const bool can = b && b->open && c->running == CW_STANDS_BY;
+    const CUfunction function = can ? cw_inject_host_function(id, call->functionParams) : NULL;
+    return function && cw_kernel_habit(function) == CW_KERNEL_RESTS;
+}
+
+/* Whether a function of the host ends by itself, or perhaps waits for what the program does next. */
+static void watch_function(struct cw_collection *c, struct cw_batch *b, CUfunction function)
+{
+    const enum cw_kernel_habit habit = cw_kernel_habit(function);
+    if (habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_RESTS && !b->open) || cw_stream_capture_is_under_way())
+        return;
+    const bool rests = cw_idle_wait(c->context, b->open ? patience_ns : function_patience_ns);
+    if (cw_stream_capture_is_under_way() || !c->context)
+        return;
+    cw_kernel_note(function, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+    c->waits = rests ? CW_WAITS_NOTHING : CW_WAITS_STREAM;
+    if (!rests)
+        b->waits = b->spoilt = b->open;
+}
+
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -419,15 +611,16 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     enum cw_effect effect = cw_record_effect(id, call, &at_once);
     if (cw_stream_capture_begins(id))
         rest();
-    bool changes = effect == CW_EFFECT_END || effect == CW_EFFECT_RECORD;
+    bool changes = (effect == CW_EFFECT_END && !lets_by(c, b, id, call)) || effect == CW_EFFECT_RECORD;
     self->disturbed = self->disturbed || changes;
-    bool last = effect == CW_EFFECT_WAIT && cw_range_affords_end();
+    bool last = effect == CW_EFFECT_WAIT && b && b->unread_count && cw_range_affords_end();
     const bool gives_back = effect == CW_EFFECT_END && cw_record_gives_back(id);
+    const bool crosses = changes && cw_reach_crosses(id, call);
     if (changes || last)
-        end_others(c, gives_back, gives_back ? cw_inject_call_name(id) : ended_by_neighbour);
+        end_others(c, gives_back || crosses, gives_back || crosses ? cw_inject_call_name(id) : ended_by_neighbour);
     bool early = b && effect == CW_EFFECT_RECORD &&
                  (is_early(b, id, call->functionParams) || is_written(c, id, call->functionParams));
-    bool recorded = b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && !early &&
+    bool recorded = b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && !early && !crosses &&
                     cw_record_add(&b->record, id, call, false);
     if (b && b->open && effect == CW_EFFECT_READ && !at_once)
         note_unread(b, id, call->functionParams);
@@ -436,7 +629,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (c && cw_inject_blocks_stream(id))
         c->waits = CW_WAITS_STREAM;
     if (changes)
-        goes_ahead(c && c->context && !recorded ? c : NULL);
+        goes_ahead(c && c->context && !recorded && !crosses ? c : NULL, crosses);
     *call->correlationData = changes ? CW_BATCH_CHANGES : CW_BATCH_READS;
     self->in_flight[*call->correlationData]++;
 }
@@ -450,6 +643,9 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     uint64_t *kind = call->correlationData;
     if (*kind <= CW_BATCH_READS && self->in_flight[*kind])
         self->in_flight[*kind]--;
+    const CUfunction function = c ? cw_inject_host_function(id, call->functionParams) : NULL;
+    if (function && !cw_inject_refused(call))
+        watch_function(c, cw_batch_of(c), function);
     bool at_once, read = cw_record_effect(id, call, &at_once) == CW_EFFECT_READ && at_once;
     if (c && c->running && read && cw_batch_at_rest() && !c->pending && cw_range_affords_end())
         cw_batch_end(c, cw_inject_call_name(id));

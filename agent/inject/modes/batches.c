@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
@@ -13,6 +14,7 @@
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
+#include "base/demangle.h"
 
 static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000;
 const uint64_t cw_batch_rest_patience_ns = 60000000000;
@@ -24,9 +26,12 @@ const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
            cw_batch_several_devices[] = "several GPUs may use the memory of the host's that it is given",
            cw_batch_not_saved[] = "what its GPU holds could not be saved",
            cw_batch_not_recorded[] = "its arguments, or memory that the host shares with it, could not be kept",
-           cw_batch_waits_for_host[] = CW_ONCE_WAITS;
+           cw_batch_waits_for_host[] = CW_ONCE_WAITS,
+           cw_batch_not_proven[] = "memory that other processes reach could not be looked at",
+           cw_batch_reaches[] = "its kernel changed memory that other processes reach";
 
 static const char no_thread[] = "a launch that is given memory of the host's, where no thread can be had to watch it";
+static const char why_touched[] = "a launch beside which memory changed that other processes reach";
 static const char why_loaded[] = "a launch while code was loaded whose variables cannot be put back";
 
 struct cw_batch *cw_batch_of(const struct cw_collection *c)
@@ -57,6 +62,18 @@ void cw_batch_turn(struct cw_collection *c, enum cw_effort_phase to)
     cw_effort_turn(&c->effort, to, cw_inject_now_ns());
 }
 
+const char *cw_batch_reach_reason(void)
+{
+    const bool would_restore = cw_reach_beyond() && !cw_checkpoint_library->leaves_out;
+    return would_restore ? cw_reach_why() : cw_reach_why_all();
+}
+
+/* Whether others have come to reach memory since it was saved. */
+static bool is_reached(const struct cw_batch *b)
+{
+    return cw_batch_reach_reason() || b->changes != cw_reach->changes;
+}
+
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 void cw_batch_forget(struct cw_batch *b)
@@ -80,9 +97,62 @@ const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b)
         return cw_batch_fall_short(b, cw_batch_no_room);
     cw_batch_turn(c, CW_EFFORT_SAVE);
     b->modules = atomic_load(&cw_variables->modules);
+    b->changes = cw_reach->changes;
     b->saved = cw_checkpoint_save(&b->checkpoint, c->context);
+    const char *why = !b->saved                                ? cw_batch_not_saved
+                      : !cw_proof_begin(&b->proof, c->context) ? cw_batch_not_proven
+                                                               : NULL;
+    if (why && b->saved)
+        cw_batch_forget(b);
     cw_batch_turn(c, CW_EFFORT_NONE);
-    return b->saved ? NULL : cw_batch_fall_short(b, cw_batch_not_saved);
+    return why ? cw_batch_fall_short(b, why) : NULL;
+}
+
+/* ---- memory that others reach ------------------------------------------------------------------------------------ */
+
+struct judged {
+    bool same;
+    CUfunction first; /* kernel of the batch */
+    bool several;     /* kernels */
+};
+
+static void count_kernel(void *user, CUfunction kernel)
+{
+    struct judged *j = user;
+    j->several = j->several || (j->first && j->first != kernel);
+    j->first = kernel;
+}
+
+static void judge(void *user, CUfunction kernel)
+{
+    const struct judged *j = user;
+    if (!j->same)
+        cw_kernel_note(kernel, j->several ? CW_KERNEL_SUSPECT : CW_KERNEL_REACHES);
+    else if (cw_kernel_habit(kernel) == CW_KERNEL_SUSPECT)
+        cw_kernel_note(kernel, CW_KERNEL_RESTS);
+}
+
+static void tell_guilty(const char *kernel)
+{
+    char *readable = cw_demangle(kernel);
+    cw_say("memory that other processes reach changed while kernel %.200s ran, which was not given its address: it is "
+           "counted in one pass at a time from here on",
+           readable ? readable : kernel);
+    free(readable);
+}
+
+/* Whether the first pass left memory alone that others reach. Where it did not, another process may have changed it,
+ * or one of the kernels has: each of these runs in a batch of its own next time, and one that ran so is guilty. */
+static bool left_alone(struct cw_collection *c, struct cw_batch *b)
+{
+    if (!b->proof.needed)
+        return true;
+    struct judged judged = {.same = cw_proof_holds(&b->proof, c->context)};
+    cw_record_kernels(&b->record, count_kernel, &judged);
+    cw_record_kernels(&b->record, judge, &judged);
+    if (!judged.same && !judged.several && c->count)
+        tell_guilty(c->launches[0].kernel);
+    return judged.same;
 }
 
 bool cw_batch_has_new_variables(const struct cw_batch *b)
@@ -176,9 +246,26 @@ static void end_without_memory(const struct cw_collection *c)
     cw_batch_tell(text);
 }
 
+/* What its launches computed is there. `armed`: CUPTI is to be stopped. */
+static void drop_batch(struct cw_collection *c, bool armed, const char *why)
+{
+    PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
+    if (armed)
+        cw_inject->api.cuptiRangeProfilerStop(&stop);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!c->launches[i].data.unwanted)
+            cw_collection_skip(c, why);
+    cw_collection_forget(c);
+    cw_collection_release(c);
+}
+
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 {
     bool more = tried, started = tried, late = false, done = tried || cw_batch_stop_pass(c, &more);
+    if (done && !tried && !left_alone(c, b)) {
+        drop_batch(c, false, why_touched);
+        return false;
+    }
     while (done && !late && (more || (cw_batch_next_part(c, &more) && more))) {
         cw_batch_turn(c, CW_EFFORT_RESTORE);
         bool restored = cw_checkpoint_restore(&b->checkpoint);
@@ -205,19 +292,6 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
-
-/* What its launches computed is there. `armed`: CUPTI is to be stopped. */
-static void drop_batch(struct cw_collection *c, bool armed, const char *why)
-{
-    PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
-    if (armed)
-        cw_inject->api.cuptiRangeProfilerStop(&stop);
-    for (uint32_t i = 0; i < c->count; i++)
-        if (!c->launches[i].data.unwanted)
-            cw_collection_skip(c, why);
-    cw_collection_forget(c);
-    cw_collection_release(c);
-}
 
 void cw_batch_deliver(struct cw_collection *c)
 {
@@ -270,7 +344,7 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b, bool armed
     cw_inject->api.cuCtxGetCurrent(&current);
     bool pushed = current != c->context && cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS;
     const char *kept_out = NULL;
-    if (b->spoilt || cw_reach_why())
+    if (b->spoilt || is_reached(b))
         drop_batch(c, armed,
                    !b->spoilt                      ? CW_WHY_REACHED
                    : b->waits                      ? CW_WHY_WAITS
@@ -278,6 +352,8 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b, bool armed
                                                    : CW_WHY_BESIDE);
     else if (current != c->context && !pushed)
         drop_batch(c, armed, "what a context launched that could not be made current again");
+    else if (!armed && !left_alone(c, b))
+        drop_batch(c, false, why_touched);
     else if (!armed && (kept_out = arm_behind(c)))
         drop_batch(c, false, kept_out);
     else if (!cw_inject->over && cw_batch_replay(c, b, !armed))

@@ -4,6 +4,7 @@
 #define CW_INJECT_BATCHES_H
 
 #include "agent/inject/memory/checkpoint.h"
+#include "agent/inject/memory/proof.h"
 #include "agent/inject/memory/record.h"
 #include "agent/inject/ranges/collection.h"
 #include "agent/inject/ranges/mode.h"
@@ -18,12 +19,16 @@ struct cw_batch {
     uint32_t modules;  /* number of modules with variables when memory was saved */
     bool spoilt;       /* work beside the batch was not recorded, so it cannot be repeated */
     bool waits;        /* the same, because one of its own kernels waits */
+    bool reaches;      /* work of the context that may reach other devices' memory has not been seen to end */
+    bool arrived;      /* a launch that reaches other devices waits for their batches */
+    uint32_t changes;  /* of what others reach (reach.h), when memory was saved */
     uint32_t familiar; /* launches since the last unknown kernel that might have waited; at most CW_MOST_FAMILIAR */
     uint64_t began_ns, short_ns; /* start of the trial; time when no checkpoint could be made, or 0 */
     const char *short_why;
     uint32_t correlation; /* correlation of the trial */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
+    struct cw_proof proof; /* of memory that others reach, which the checkpoint leaves out */
 };
 
 /* Calls in the driver other than launches, by their effect on memory. READS: reads or waits. */
@@ -36,14 +41,18 @@ struct cw_batches {
      * came between */
     struct cw_batch *trial;
     bool disturbed;
+    bool in_vain; /* work that reaches others was once waited for in vain, as it waits for the program's next step */
+    uint64_t first_ns, switched_ns; /* time of the first launch that was counted once between batches; what such took */
 };
 extern struct cw_batches *const cw_batches;
 
 extern const struct cw_inject_mode cw_inject_batch;
 
+/* Why no launch may be repeated, because others reach memory that would be put back; NULL: it depends on the launch. */
+const char *cw_batch_reach_reason(void);
 /* Reasons why launches are counted once. */
 extern const char cw_batch_no_room[], cw_batch_several_devices[], cw_batch_not_saved[], cw_batch_not_recorded[],
-    cw_batch_waits_for_host[];
+    cw_batch_waits_for_host[], cw_batch_not_proven[], cw_batch_reaches[];
 
 /* Limit on the wait for all work of a batch or a graph. */
 extern const uint64_t cw_batch_rest_patience_ns;

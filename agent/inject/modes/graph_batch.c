@@ -11,16 +11,18 @@
 
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/kernel_facts.h"
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stuck.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/memory/pinned.h"
-#include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/range.h"
 
 static const char not_put_back[] =
     "found that memory could not be put back behind a pass of a CUDA graph; " CW_MAY_BE_WRONG
     ", and the capture ends here";
+
+static const char of_graph[] = "it is a CUDA graph, and other devices or processes can reach memory";
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
@@ -281,6 +283,94 @@ static bool collect_apart(struct apart *a)
         from = a->wanted[from] ? to : from + 1;
     }
     return good;
+}
+
+/* ---- as part of a batch ----------------------------------------------------------------------------------------- */
+
+static const struct cw_graph *graph_of(const CUpti_CallbackData *call)
+{
+    return cw_graph_find(((const cuGraphLaunch_params *)call->functionParams)->hGraph);
+}
+
+uint32_t cw_graph_batch_fits(const struct cw_collection *c, const CUpti_CallbackData *call)
+{
+    const struct cw_graph *g = graph_of(call);
+    uint32_t launches = 0;
+    bool known = cw_graph_batch_is_apart(c, call);
+    for (const struct cw_graph_node *n = g->nodes; n && known; n = n->next) {
+        const enum cw_kernel_habit habit = is_launch(n) ? cw_kernel_habit(n->launch.function) : CW_KERNEL_RESTS;
+        known = habit == CW_KERNEL_RESTS || (habit == CW_KERNEL_UNKNOWN && g->chain);
+        launches += is_launch(n);
+    }
+    return known && launches <= cw_collections->at_once ? launches : 0;
+}
+
+bool cw_graph_batch_record(const struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
+                           const CUpti_CallbackData *call)
+{
+    const cuGraphLaunch_params *p = call->functionParams;
+    return cw_graph_batch_is_apart(c, call) &&
+           cw_record_add_nodes(&b->record, graph_of(call)->nodes, cw_inject_stream(id, p->hStream));
+}
+
+bool cw_graph_batch_note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const cuGraphLaunch_params *p = call->functionParams;
+    struct apart a = {.c = c, .graph = graph_of(call), .stream_id = cw_inject_stream_id(id, c->context, p->hStream)};
+    const bool good = choose(&a);
+    if (good)
+        note(&a, 0, a.count);
+    for (uint32_t i = 0; i < a.count && good; i++)
+        c->launches[c->count - a.count + i].data.end_ns = i + 1 < a.count ? cw_inject_now_ns() : 0;
+    if (good) {
+        c->launches[c->count - 1].correlation = call->correlationId; /* its return is the graph's */
+        c->pending++;
+    } else
+        cw_inject_fail_memory();
+    free(a.wanted);
+    return good;
+}
+
+void cw_graph_batch_see(struct cw_collection *c, const CUpti_CallbackData *call, uint64_t entered)
+{
+    const struct cw_batch *b = cw_batch_of(c);
+    for (const struct cw_graph_node *n = graph_of(call)->nodes; n && !b->waits && b->open; n = n->next)
+        if (is_launch(n) && cw_kernel_habit(n->launch.function) == CW_KERNEL_UNKNOWN)
+            cw_batch_see(c, n->launch.function, entered);
+}
+
+/* ---- memory that others reach ----------------------------------------------------------------------------------- */
+
+static bool is_side_reached(CUmemorytype type, CUdeviceptr address)
+{
+    return type != CU_MEMORYTYPE_ARRAY && cw_reach_has(address);
+}
+
+static const char *reach_of(const struct cw_graph_node *n)
+{
+    const CUDA_MEMCPY3D *copy = &n->copy;
+    if (is_launch(n))
+        return cw_kernel_habit(n->launch.function) == CW_KERNEL_REACHES
+                   ? cw_batch_reaches
+                   : cw_reach_why_kernel(&n->launch, cw_graph_node_name(n));
+    if (n->type == CU_GRAPH_NODE_TYPE_MEMSET)
+        return cw_reach_has(n->transfer.to) ? of_graph : NULL;
+    return is_side_reached(copy->dstMemoryType, copy->dstDevice) ||
+                   is_side_reached(copy->srcMemoryType, copy->srcDevice)
+               ? of_graph
+               : NULL;
+}
+
+const char *cw_graph_batch_reach(const struct cw_collection *c, const CUpti_CallbackData *call)
+{
+    const char *why = cw_reach_why() ? cw_reach_why_all() : NULL;
+    if (!cw_reach_why() || why)
+        return why;
+    if (!cw_graph_batch_fits(c, call))
+        return of_graph;
+    for (const struct cw_graph_node *n = graph_of(call)->nodes; n && !why; n = n->next)
+        why = n->off ? NULL : reach_of(n);
+    return why;
 }
 
 /* ---- a launch --------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,25 @@
+/* Proves that launches left memory alone that other processes or network cards reach: its hash before and after. Nobody
+ * could put such memory back, so the proof comes before anything is repeated. */
+#ifndef CW_INJECT_PROOF_H
+#define CW_INJECT_PROOF_H
+
+#include "agent/inject/memory/memory_hash.h"
+
+/* Bytes that a proof reads, in 0.8 ms on an H100. Of more memory, each proof reads the next part. */
+#define CW_PROOF_MOST ((size_t)2 << 30)
+
+struct cw_proof {
+    bool needed; /* there is such memory that the context's device can read */
+    uint64_t from, hash;
+};
+struct cw_proofs {
+    uint64_t next; /* byte of that memory at which the next proof begins */
+};
+extern struct cw_proofs *const cw_proofs;
+
+/* Before the launches, and after them, while their context is current and idle. Begin is false after a failure. */
+bool cw_proof_begin(struct cw_proof *proof, CUcontext context);
+/* Whether memory is the same. */
+bool cw_proof_holds(const struct cw_proof *proof, CUcontext context);
+
+#endif
