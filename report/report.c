@@ -1,21 +1,207 @@
 #define _GNU_SOURCE
 #include "report/report.h"
 
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "eval/output/advice.h"
 #include "eval/output/capture.h"
-#include "report/job.h"
+#include "eval/output/ranks_output.h"
 #include "report/kernels.h"
-#include "report/launches.h"
-#include "report/page.h"
 #include "report/put.h"
 #include "report/source.h"
 #include "report/timeline.h"
 #include "report/trace.h"
 
+/* ---- ranks of a job ---------------------------------------------------------------------------------------------- */
+
+/* Most kernels, spreads of metrics, times of kernels by rank (four bytes each), and sentences on a page. */
+enum { MOST_KERNELS = 2000, MOST_SPREADS = 20000, MOST_TIMES = 1000000, MOST_SENTENCES = 1000 };
+
+static void put_ranks(FILE *out, const struct cw_ranks *r)
+{
+    fputs(",\n\"ranks\":[", out);
+    for (uint32_t i = 0; i < r->rank_count; i++) {
+        const struct cw_rank *rank = &r->ranks[i];
+        cw_put_count(out, i ? ",\n[" : "\n[", rank->number);
+        cw_put_text(out, ",", rank->host);
+        cw_put_text(out, ",", rank->pci);
+        cw_put_count(out, ",", rank->launches);
+        cw_put_number(out, ",", rank->total);
+        cw_put_number(out, ",", rank->waits);
+        cw_put_number(out, ",", rank->clock);
+        fputs("]", out);
+    }
+    fputs("]", out);
+}
+
+static void put_spread(FILE *out, const char *before, const struct cw_rank_spread *s)
+{
+    cw_put_count(out, before, s->count);
+    cw_put_number(out, ",", s->least);
+    cw_put_number(out, ",", s->lower);
+    cw_put_number(out, ",", s->median);
+    cw_put_number(out, ",", s->upper);
+    cw_put_number(out, ",", s->greatest);
+    cw_put_count(out, ",", s->least_rank);
+    cw_put_count(out, ",", s->greatest_rank);
+    cw_put_number(out, ",", s->imbalance);
+    cw_put_count(out, ",", s->outliers);
+    cw_put_count(out, ",", s->left_out);
+    fputs("]", out);
+}
+
+/* The mean time of a kernel on each rank; `times` has room for all ranks. */
+static void put_times(FILE *out, const struct cw_ranks *r, const struct cw_rank_kernel *k, float *times)
+{
+    for (uint32_t i = 0; i < r->rank_count; i++)
+        times[i] = NAN;
+    for (uint32_t i = 0; i < k->count; i++)
+        times[r->rows[k->first + i].rank] = (float)r->rows[k->first + i].mean;
+    cw_put_bytes(out, ",\"times\":", times, r->rank_count * sizeof *times);
+}
+
+static enum cw_status put_kernels(FILE *out, const struct cw_ranks *r, struct cw_error *err)
+{
+    float *times = malloc(((size_t)r->rank_count + 1) * sizeof *times);
+    if (!times)
+        return cw_error_nomem(err);
+    cw_put_count(out, ",\n\"all_kernels\":", r->kernel_count);
+    fputs(",\n\"kernels\":[", out);
+    for (uint32_t i = 0; i < r->kernel_count && i < MOST_KERNELS; i++) {
+        const struct cw_rank_kernel *k = &r->kernels[i];
+        cw_put_text(out, i ? ",\n{\"name\":" : "\n{\"name\":", k->name);
+        cw_put_short(out, ",\"short\":", k->name);
+        cw_put_size(out, ",\"grid\":", k->grid);
+        cw_put_size(out, ",\"block\":", k->block);
+        cw_put_number(out, ",\"total\":", k->total);
+        cw_put_count(out, ",\"launches\":", k->launches);
+        fputs(k->waits ? ",\"waits\":true" : ",\"waits\":false", out);
+        put_spread(out, ",\"time\":[", &k->time);
+        if ((uint64_t)(i + 1) * r->rank_count <= MOST_TIMES)
+            put_times(out, r, k, times);
+        fputs(",\"spreads\":[", out);
+        for (uint32_t m = 0; m < r->metric_count && (uint64_t)(i + 1) * r->metric_count <= MOST_SPREADS; m++)
+            put_spread(out, m ? ",[" : "[", &r->spreads[(size_t)i * r->metric_count + m]);
+        fputs("]}", out);
+    }
+    fputs("]", out);
+    free(times);
+    return CW_OK;
+}
+
+static void put_sentences(FILE *out, const struct cw_ranks *r)
+{
+    char text[CW_STRAGGLER_TEXT];
+    cw_put_count(out, ",\n\"all_slow\":", r->straggler_count);
+    fputs(",\n\"waited\":[", out);
+    for (uint32_t i = 0; i < r->waited_count && i < MOST_SENTENCES; i++) {
+        cw_put_count(out, i ? ",\n[" : "\n[", r->waited[i].rank);
+        cw_put_text(out, ",", cw_waited_text(r, &r->waited[i], text));
+        fputs("]", out);
+    }
+    fputs("],\n\"slow\":[", out);
+    for (uint32_t i = 0; i < r->straggler_count && i < MOST_SENTENCES; i++) {
+        const struct cw_straggler *s = &r->stragglers[i];
+        cw_put_count(out, i ? ",\n[" : "\n[", r->rows[s->row].rank);
+        cw_put_count(out, ",", r->rows[s->row].kernel);
+        cw_put_number(out, ",", s->slower);
+        cw_put_number(out, ",", s->lost);
+        cw_put_text(out, ",", cw_straggler_text(r, s, text));
+        fputs("]", out);
+    }
+    fputs("]", out);
+}
+
+/* An object: ranks, the longest kernels with their differences between ranks, and sentences on slow ranks. */
+static enum cw_status put_ranks_view(FILE *out, const struct cw_ranks_view *view, struct cw_error *err)
+{
+    const struct cw_ranks *r = view->ranks;
+    char missing[CW_JOB_RANKS_TEXT];
+    cw_put_text(out, "{\"by\":", r->by == CW_BY_NVTX ? "NVTX range" : r->by == CW_BY_FAMILY ? "family" : "kernel");
+    cw_put_number(out, ",\"total\":", r->total);
+    cw_put_count(out, ",\"launches\":", r->launches);
+    cw_put_count(out, ",\"unranked\":", r->unranked);
+    cw_put_text(out, ",\"missing\":", cw_job_ranks_text(view->job, missing));
+    fputs(",\n\"metrics\":[", out);
+    for (uint32_t m = 0; m < r->metric_count; m++) {
+        cw_put_text(out, m ? ",\n[" : "\n[", r->names[m]);
+        cw_put_text(out, ",", r->units[m]);
+        fputs("]", out);
+    }
+    fputs("]", out);
+    put_ranks(out, r);
+    put_sentences(out, r);
+    enum cw_status status = put_kernels(out, r, err);
+    fputs("}", out);
+    return status;
+}
+
+/* ---- files of the page ------------------------------------------------------------------------------------------- */
+
+struct page_file {
+    const char *name; /* the template names it as <!--= name --> */
+    const char *tag;  /* HTML element around it: "style", "script", or NULL */
+    const char *start, *end;
+};
+
+/* Puts a file between two symbols. */
+#define FILE_TEXT(name, path)                                                                                          \
+    __asm__(".pushsection .rodata\n"                                                                                   \
+            "cw_page_" #name "_start:\n"                                                                               \
+            ".incbin \"" path "\"\n"                                                                                   \
+            "cw_page_" #name "_end:\n"                                                                                 \
+            ".byte 0\n"                                                                                                \
+            ".globl cw_page_" #name "_start, cw_page_" #name "_end\n"                                                  \
+            ".hidden cw_page_" #name "_start, cw_page_" #name "_end\n"                                                 \
+            ".popsection\n");                                                                                          \
+    extern __attribute__((visibility("hidden"))) const char cw_page_##name##_start[], cw_page_##name##_end[]
+
+FILE_TEXT(index, CW_PAGE "/index.html");
+FILE_TEXT(style, CW_PAGE "/style.css");
+FILE_TEXT(show, CW_PAGE "/show.js");
+FILE_TEXT(charts, CW_PAGE "/charts.js");
+FILE_TEXT(timeline, CW_PAGE "/timeline.js");
+FILE_TEXT(trace, CW_PAGE "/trace.js");
+FILE_TEXT(lanes, CW_PAGE "/lanes.js");
+FILE_TEXT(tracechart, CW_PAGE "/tracechart.js");
+FILE_TEXT(tracepage, CW_PAGE "/tracepage.js");
+FILE_TEXT(kernel, CW_PAGE "/kernel.js");
+FILE_TEXT(jobpage, CW_PAGE "/jobpage.js");
+FILE_TEXT(page, CW_PAGE "/page.js");
+FILE_TEXT(selftest, CW_PAGE "/selftest.js");
+#ifdef CW_PAGE_CHARTS
+FILE_TEXT(library, CW_PAGE_CHARTS);
+FILE_TEXT(licence, CW_PAGE "/d3-licence.txt");
+static const bool page_whole = true;
+#else
+static const bool page_whole = false;
+#endif
+
+#define ENTRY(name, tag)                                                                                               \
+    {                                                                                                                  \
+#name, tag, cw_page_##name##_start, cw_page_##name##_end                                                       \
+    }
+
+static const struct page_file page_template = ENTRY(index, NULL);
+static const struct page_file page_files[] = {
+    ENTRY(style, "style"),
+#ifdef CW_PAGE_CHARTS
+    ENTRY(library, "script"), ENTRY(licence, NULL),
+#endif
+    ENTRY(show, "script"),    ENTRY(charts, "script"),     ENTRY(timeline, "script"),  ENTRY(trace, "script"),
+    ENTRY(lanes, "script"),   ENTRY(tracechart, "script"), ENTRY(tracepage, "script"), ENTRY(kernel, "script"),
+    ENTRY(jobpage, "script"), ENTRY(page, "script"),       ENTRY(selftest, "script"),
+};
+static const size_t page_file_count = sizeof page_files / sizeof *page_files;
+
 struct writing {
-    FILE *page, *out; /* the file, and the stream into it for JSON */
+    FILE *page, *out; /* page: the file; out: a stream into it, for JSON */
     const struct cw_report *report;
     struct cw_layout layout;
     struct cw_report_kernels kernels;
@@ -43,7 +229,7 @@ static enum cw_status put_captures(struct writing *w)
     return status;
 }
 
-/* The captures, and of the kernels everything but when they ran. */
+/* The captures, and the kernels without their times on the timeline. */
 static enum cw_status put_main(struct writing *w)
 {
     const struct cw_report *r = w->report;
@@ -107,7 +293,7 @@ static enum cw_status put_source(struct writing *w)
     return status;
 }
 
-/* What limits each kernel and what to change, as "metric-eval advise --format json" has it. */
+/* Limits of each kernel and advice, in the format of "metric-eval advise --format json". */
 static enum cw_status put_advice(struct writing *w)
 {
     const struct cw_report *r = w->report;
@@ -127,20 +313,16 @@ static enum cw_status put_advice(struct writing *w)
 static enum cw_status put_job(struct writing *w)
 {
     if (w->report->job)
-        return cw_report_job_put(w->out, w->report->job, w->err);
+        return put_ranks_view(w->out, w->report->job, w->err);
     fputs("null", w->out);
     return CW_OK;
 }
 
-static const struct part { /* an element of JSON in the page */
+static const struct part { /* an element of the page with JSON */
     const char *name;
     enum cw_status (*put)(struct writing *w);
-} parts[] = {{"data", put_main},
-             {"advice", put_advice},
-             {"timelines", put_timelines},
-             {"traces", put_traces},
-             {"source", put_source},
-             {"job", put_job}};
+} parts[] = {{"data", put_main},     {"advice", put_advice}, {"timelines", put_timelines},
+             {"traces", put_traces}, {"source", put_source}, {"job", put_job}};
 
 static enum cw_status put_part(struct writing *w, const struct part *part)
 {
@@ -156,7 +338,7 @@ static enum cw_status put_part(struct writing *w, const struct part *part)
 
 /* ---- the page --------------------------------------------------------------------------------------------------- */
 
-static void put_file(FILE *out, const struct cw_page_file *file)
+static void put_file(FILE *out, const struct page_file *file)
 {
     if (file->tag)
         fprintf(out, "<%s>\n", file->tag);
@@ -165,12 +347,12 @@ static void put_file(FILE *out, const struct cw_page_file *file)
         fprintf(out, "</%s>\n", file->tag);
 }
 
-/* What stands in the template as <!--= name -->. */
+/* Replaces <!--= name --> of the template. */
 static enum cw_status put_named(struct writing *w, const char *name, size_t length)
 {
-    for (size_t i = 0; i < cw_page_file_count; i++)
-        if (strlen(cw_page_files[i].name) == length && memcmp(cw_page_files[i].name, name, length) == 0)
-            put_file(w->page, &cw_page_files[i]);
+    for (size_t i = 0; i < page_file_count; i++)
+        if (strlen(page_files[i].name) == length && memcmp(page_files[i].name, name, length) == 0)
+            put_file(w->page, &page_files[i]);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strlen(parts[i].name) == length && memcmp(parts[i].name, name, length) == 0)
             return put_part(w, &parts[i]);
@@ -180,16 +362,16 @@ static enum cw_status put_named(struct writing *w, const char *name, size_t leng
 static enum cw_status put_page(struct writing *w)
 {
     static const char before[] = "<!--= ", after[] = " -->";
-    const char *at = cw_page_template.start;
+    const char *at = page_template.start;
     enum cw_status status = CW_OK;
     while (status == CW_OK) {
-        const size_t left = (size_t)(cw_page_template.end - at);
+        const size_t left = (size_t)(page_template.end - at);
         const char *mark = memmem(at, left, before, sizeof before - 1);
         fwrite(at, 1, mark ? (size_t)(mark - at) : left, w->page);
         if (!mark)
             break;
         const char *name = mark + sizeof before - 1;
-        const char *end = memmem(name, (size_t)(cw_page_template.end - name), after, sizeof after - 1);
+        const char *end = memmem(name, (size_t)(page_template.end - name), after, sizeof after - 1);
         status = put_named(w, name, (size_t)(end - name));
         at = end + sizeof after - 1;
     }
@@ -198,10 +380,10 @@ static enum cw_status put_page(struct writing *w)
 
 enum cw_status cw_report_check(struct cw_error *err)
 {
-    return cw_page_whole ? CW_OK
-                         : cw_error_set(err, CW_ERR_UNSUPPORTED,
-                                        "found no library for charts when this was built, expected d3 for pages: "
-                                        "install node-d3 and build again");
+    return page_whole ? CW_OK
+                      : cw_error_set(err, CW_ERR_UNSUPPORTED,
+                                     "found a build without the library for charts, expected d3 for pages: "
+                                     "install node-d3 and build again");
 }
 
 enum cw_status cw_report_write(FILE *out, const void *content, struct cw_error *err)

@@ -10,16 +10,16 @@
 #include "eval/samples/texts.h"
 #include "report/put.h"
 
-/* What a page holds at most: lines with counts, bytes of a line, lines around one that counts. */
+/* Most lines with counts, and most bytes of a line; lines shown around each line with counts. */
 enum { MOST_LINES = 1000, MOST_WIDTH = 400, AROUND = 4 };
 
-struct count { /* of an instruction */
+struct count { /* a count of an instruction */
     const struct cw_place *at;
     const char *what; /* a reason or a metric */
     uint64_t value, not_issued;
 };
 
-struct line { /* counts[first] and on */
+struct line { /* its counts begin at counts[first] */
     const struct cw_place *at;
     size_t first, count;
     uint64_t total, not_issued;
@@ -93,7 +93,7 @@ static int by_pointer(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The texts of all counts, each once; then where one of them is. */
+/* Lists the distinct texts of all counts, sorted. */
 static void list_whats(struct listing *l)
 {
     for (size_t i = 0; i < l->count_count; i++)
@@ -110,7 +110,7 @@ static size_t what_at(const struct listing *l, const char *what)
     return (size_t)(found - l->whats);
 }
 
-/* The number of a file, UINT32_MAX for none and for one too many. */
+/* The number of a file. UINT32_MAX: no file, or too many files. */
 static uint32_t file_at(struct listing *l, const char *file)
 {
     size_t i = 0;
@@ -131,7 +131,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The lines of a file that have counts, and their neighbours. */
+/* The lines of a file with counts, and the lines around them. */
 static void put_file(struct listing *l, size_t shown, uint32_t file)
 {
     const char *before = ",\"text\":{\"", *text = NULL;

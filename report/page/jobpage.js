@@ -3,7 +3,7 @@
 
 const job = read("job");
 
-// What an array of the page is (report/job.c).
+// What an array of the page is (report/report.c).
 const spreadOf =
     ([ ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut ]) =>
         ({ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut});

@@ -1,7 +1,7 @@
 "use strict";
 // Traces as data: what ran in each lane and when, what it is called, and sums over a span. Nothing is drawn here.
 //
-// A lane's items stand in it as bytes (report/trace_items.h). Items that overlap, or lie within others, are put on levels;
+// A lane's items stand in it as bytes (report/trace_lanes.h). Items that overlap, or lie within others, are put on levels;
 // on one level they follow one another. An item of several events stands for neighbours that are too short for the page.
 
 const traces = read("traces");
