@@ -7,11 +7,128 @@
 
 #include "base/file.h"
 #include "metricdb/data.h"
+#include "metricdb/dimension.h"
+#include "metricdb/expr.h"
 #include "metricdb/formula.h"
 #include "metricdb/formula_flat.h"
-#include "metricdb/formula_unit.h"
 #include "metricdb/term.h"
 #include "metricdb/yaml.h"
+
+/* ---- units ------------------------------------------------------------------------------------------------------- */
+
+struct typed {
+    struct cw_dimension dimension;
+    bool constant; /* computed from numbers alone; `value` is the result */
+    double value;
+};
+
+struct check {
+    struct typed stack[CW_EXPR_STACK_MAX];
+    const char *source;
+    struct cw_error *err;
+};
+
+static bool is_plain_number(const struct typed *t)
+{
+    return t->constant && !t->dimension.count;
+}
+
+static enum cw_status refuse_units(struct check *c, const struct cw_expr_step *step, const struct typed *a,
+                                   const struct typed *b)
+{
+    char left[CW_DIMENSION_TEXT], right[CW_DIMENSION_TEXT];
+    const char *x = is_plain_number(a) ? "a plain number" : cw_dimension_text(&a->dimension, left);
+    const char *y = is_plain_number(b) ? "a plain number" : cw_dimension_text(&b->dimension, right);
+    return cw_error_at(c->err, CW_ERR_INPUT, c->source, 1, step->column,
+                       "found %.100s and %.100s in '%s', expected one unit of measurement", x, y,
+                       cw_expr_op_text(step->op));
+}
+
+/* Requires two values to have one unit. A plain number matches any unit, except in a sum, where it is probably a
+ * mistake; the number 0 is allowed there, too. */
+static enum cw_status unify(struct check *c, const struct cw_expr_step *step, const struct typed *a,
+                            const struct typed *b, struct cw_dimension *dimension)
+{
+    bool sum = step->op == CW_EXPR_ADD || step->op == CW_EXPR_SUBTRACT;
+    if (cw_dimension_equal(&a->dimension, &b->dimension) || (is_plain_number(b) && (!sum || b->value == 0)))
+        *dimension = a->dimension;
+    else if (is_plain_number(a) && (!sum || a->value == 0))
+        *dimension = b->dimension;
+    else
+        return refuse_units(c, step, a, b);
+    return CW_OK;
+}
+
+static enum cw_status combine(struct check *c, const struct cw_expr_step *step, const struct typed *v,
+                              struct cw_dimension *dimension)
+{
+    bool fits = true;
+    switch (step->op) {
+    case CW_EXPR_NEGATE:
+    case CW_EXPR_ABS:
+    case CW_EXPR_FLOOR:
+    case CW_EXPR_CEIL:
+        *dimension = v[0].dimension;
+        return CW_OK;
+    case CW_EXPR_DIVIDE:
+        if (v[1].constant && v[1].value == 0)
+            return cw_error_at(c->err, CW_ERR_INPUT, c->source, 1, step->column, "found a division by zero");
+        *dimension = v[0].dimension;
+        fits = cw_dimension_multiply(dimension, &v[1].dimension, -1);
+        break;
+    case CW_EXPR_MULTIPLY:
+        *dimension = v[0].dimension;
+        fits = cw_dimension_multiply(dimension, &v[1].dimension, 1);
+        break;
+    case CW_EXPR_IF:
+        return unify(c, step, &v[1], &v[2], dimension);
+    default: /* comparisons occur only in CW_EXPR_IF, which ignores their unit */
+        return unify(c, step, &v[0], &v[1], dimension);
+    }
+    if (!fits)
+        return cw_error_at(c->err, CW_ERR_INPUT, c->source, 1, step->column,
+                           "found a unit of measurement of more than %d factors or powers", CW_DIMENSION_FACTORS);
+    return CW_OK;
+}
+
+static enum cw_status apply(struct check *c, const struct cw_expr_step *step, struct typed *v)
+{
+    uint32_t takes = cw_expr_takes(step->op);
+    struct typed result = {.constant = true};
+    double values[3] = {0};
+    for (uint32_t i = 0; i < takes; i++) {
+        result.constant = result.constant && v[i].constant;
+        values[i] = v[i].value;
+    }
+    enum cw_status status = combine(c, step, v, &result.dimension);
+    if (result.constant)
+        result.value = cw_expr_apply(step->op, values);
+    v[0] = result;
+    return status;
+}
+
+/* Computes the unit of a formula whose i-th name has the unit names[i]. CW_ERR_INPUT on line 1 of `source`, with the
+ * column in the formula, if units do not fit or a division makes no sense. */
+static enum cw_status formula_unit(struct typed *result, const struct cw_expr *expr, const struct typed *names,
+                                   const char *source, struct cw_error *err)
+{
+    struct check c = {.source = source, .err = err};
+    enum cw_status status = CW_OK;
+    uint32_t count = 0;
+    for (uint32_t i = 0; status == CW_OK && i < expr->step_count; i++) {
+        const struct cw_expr_step *step = &expr->steps[i];
+        count -= cw_expr_takes(step->op);
+        if (step->op == CW_EXPR_NUMBER)
+            c.stack[count] = (struct typed){.constant = true, .value = step->number};
+        else if (step->op == CW_EXPR_NAME)
+            c.stack[count] = names[step->name];
+        else
+            status = apply(&c, step, &c.stack[count]);
+        count++;
+    }
+    *result = c.stack[0];
+    return status;
+}
 
 enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, LONGEST_UNIT = 48 };
 
@@ -278,21 +395,21 @@ static void find_references(struct load *l, struct attempt *a)
 static void compute_unit(struct load *l, const struct attempt *a)
 {
     const struct cw_expr *expr = &a->expr;
-    struct cw_typed *types = array_in(l, a->scratch, expr->name_count, sizeof *types), result;
+    struct typed *types = array_in(l, a->scratch, expr->name_count, sizeof *types), result;
     struct cw_error why = CW_ERROR_INIT;
     for (uint32_t i = 0; types && i < expr->name_count && l->in.status == CW_OK; i++) {
         const struct cw_metric *m = &a->refs[i].metric;
         const struct cw_formula *other = m->type == CW_FORMULA ? &l->items[m->base] : NULL;
         char text[CW_DIMENSION_TEXT];
         if (other)
-            types[i] = (struct cw_typed){other->dimension, other->constant, other->value};
+            types[i] = (struct typed){other->dimension, other->constant, other->value};
         else if (!cw_dimension_parse(&types[i].dimension, cw_metric_dimension(l->chip, m, text, sizeof text)))
             cw_yaml_fail_inside(&l->in, a->text, a->refs[i].column,
                                 "found a metric whose unit of measurement cannot be computed with");
     }
     if (l->in.status != CW_OK)
         return;
-    if (cw_formula_unit(&result, expr, types, l->in.source, &why) != CW_OK) {
+    if (formula_unit(&result, expr, types, l->in.source, &why) != CW_OK) {
         cw_yaml_fail_inside(&l->in, a->text, why.column, why.message);
         return;
     }

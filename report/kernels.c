@@ -17,7 +17,6 @@
 #include "metricdb/data.h"
 #include "metricdb/glossary.h"
 #include "metricdb/term.h"
-#include "metricdb/term_text.h"
 #include "metricdb/yaml.h"
 #include "report/put.h"
 
