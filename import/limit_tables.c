@@ -91,8 +91,7 @@ static void quote_source(const struct cw_chip *chip, bool known, const char *wit
 {
     if (!known)
         return;
-    snprintf(table->source, sizeof table->source, "%s taken over from a file that did not say where they come from",
-             with);
+    snprintf(table->source, sizeof table->source, "%s taken over from a file without their origin", with);
     for (uint32_t i = 0; i < chip->source_count; i++)
         if (starts(chip->source[i], strlen(chip->source[i]), with))
             snprintf(table->source, sizeof table->source, "%s", chip->source[i]);

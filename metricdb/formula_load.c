@@ -164,7 +164,7 @@ static void formula_write_out(struct flat *flat, struct cw_yaml_reader *in, cons
     end_part(flat, (uint32_t)(f - items));
     if (flat->what) {
         char message[160];
-        snprintf(message, sizeof message, "found too many %s, with the formulas that this one refers to", flat->what);
+        snprintf(message, sizeof message, "found too many %s, counting the formulas in this one", flat->what);
         cw_yaml_fail_inside(in, text, column, message);
     }
     cw_yaml_spend(in, text,
@@ -567,7 +567,7 @@ static void compute_unit(struct load *l, const struct attempt *a)
             types[i] = (struct typed){other->dimension, other->constant, other->value};
         else if (!cw_dimension_parse(&types[i].dimension, cw_metric_dimension(l->chip, m, text, sizeof text)))
             cw_yaml_fail_inside(&l->in, a->text, a->refs[i].column,
-                                "found a metric whose unit of measurement cannot be computed with");
+                                "found a metric with a unit of measurement that formulas cannot use");
     }
     if (l->in.status != CW_OK)
         return;

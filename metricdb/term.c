@@ -81,8 +81,8 @@ static enum cw_status counter_term(struct cw_term *t, const struct cw_chip *chip
     }
     if (!lacks(&t->factor) && !lacks(&t->divisors[0]))
         return CW_OK;
-    return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database knows no counter that .%s of %s divides by",
-                        chip->name, cw_submetric_text(m->sub), chip->counters[m->base].name);
+    return cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: the database has no counter to divide .%s of %s by", chip->name,
+                        cw_submetric_text(m->sub), chip->counters[m->base].name);
 }
 
 static enum cw_status unknown(const struct cw_chip *chip, const struct cw_metric *m, struct cw_error *err)
@@ -345,11 +345,11 @@ static enum cw_status check_listed(const struct cw_needs *n, const struct cw_met
     if (u.counter == CW_NONE)
         return CW_OK;
     const bool samples = n->listed == CW_OF_SAMPLES;
-    return cw_error_set(err, CW_ERR_USAGE,
-                        "%s: found that it needs %s, which CUPTI %s, expected a metric that metric-query list "
-                        "--profiler %s has",
-                        cw_metric_name(n->chip, m, name), n->chip->counters[u.counter].name,
-                        samples ? "does not sample over time" : "samples over time alone", samples ? "pm" : "range");
+    return cw_error_set(
+        err, CW_ERR_USAGE,
+        "%s: found that it needs %s, which CUPTI %s, expected a metric of metric-query list --profiler %s",
+        cw_metric_name(n->chip, m, name), n->chip->counters[u.counter].name,
+        samples ? "does not sample over time" : "samples over time alone", samples ? "pm" : "range");
 }
 
 enum cw_status cw_metric_needs(const struct cw_needs *n, const struct cw_metric *m, struct cw_error *err)

@@ -393,7 +393,7 @@ static void add_devices(struct making *m)
             char *title = !place  ? NULL
                           : known ? cw_arena_printf(m->arena, "Device %" PRIu32 " %.80s%s", device->index,
                                                     name ? name : "", place)
-                                  : cw_arena_printf(m->arena, "A device that is not known%s", place);
+                                  : cw_arena_printf(m->arena, "Unknown device%s", place);
             add_group(m, &(struct group){title, s->process, s->device, .is_device = true});
         }
         const bool named = s->name, apart = s->shares_name || !named, contexts = apart && s->shares_number;
@@ -435,7 +435,7 @@ static char *thread_title(struct making *m, const struct cw_timeline_thread *thr
     if (!place)
         return NULL;
     if (thread->thread == CW_TRACE_UNKNOWN)
-        return cw_arena_printf(m->arena, "A thread that is not known%s", place);
+        return cw_arena_printf(m->arena, "Unknown thread%s", place);
     return cw_arena_printf(m->arena, "Thread %" PRIu64 "%s%.60s%s", thread->thread, thread->name ? " " : "",
                            t->names[thread->name].shown, place);
 }
@@ -450,8 +450,8 @@ static void add_threads(struct making *m, const uint32_t *waits, const uint32_t 
         const uint32_t count = first[i + 1] - first[i];
         if (i == t->thread_count && !count)
             return;
-        char *title = i < t->thread_count ? thread_title(m, thread)
-                                          : cw_arena_strdup(m->arena, "Waits of threads that are not known");
+        char *title =
+            i < t->thread_count ? thread_title(m, thread) : cw_arena_strdup(m->arena, "Waits of unknown threads");
         add_group(m, &(struct group){title, thread->process, CW_NO_TRACE_DEVICE, .is_device = false});
         add_ranges(m, thread, true);
         add_ranges(m, thread, false);
