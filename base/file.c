@@ -43,8 +43,7 @@ enum cw_status cw_file_read(struct cw_bytes *out, const char *path, size_t limit
             break;
         size += (size_t)n;
         if (size > limit) {
-            status =
-                cw_error_set(err, CW_ERR_INPUT, "%s: found more than %zu bytes, expected at most that", path, limit);
+            status = cw_error_set(err, CW_ERR_INPUT, "%s: found more than %zu bytes, expected no more", path, limit);
             break;
         }
         if (size == capacity) {
@@ -139,7 +138,7 @@ enum cw_status cw_file_may_replace(const char *path, const struct cw_file_kind *
         status =
             cw_error_set(err, CW_ERR_USAGE, "%s: found a terminal, expected a file or pipe for %s", path, kind->name);
     else if (!device && fd < 0)
-        status = cw_error_set(err, CW_ERR_IO, "%s: cannot read what is there: %s", path, strerror(errno));
+        status = cw_error_set(err, CW_ERR_IO, "%s: cannot read the old file: %s", path, strerror(errno));
     else if (!device && !cw_file_is_kind(fd, kind))
         status = cw_error_set(err, CW_ERR_USAGE,
                               "%s: found a file that is not %s, expected one to replace, or none; --force replaces it",

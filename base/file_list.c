@@ -100,8 +100,8 @@ static enum cw_status add_folder(struct growing *g, const char *folder)
         status = cw_error_set(g->err, CW_ERR_IO, "%s: cannot read: %s", folder, strerror(errno));
     closedir(dir);
     if (status == CW_OK && g->count == before)
-        return cw_error_set(g->err, CW_ERR_INPUT, "%s: found no file whose name ends in %s%s, expected at least one",
-                            folder, g->suffix,
+        return cw_error_set(g->err, CW_ERR_INPUT,
+                            "%s: found no file with a name that ends in %s%s, expected at least one", folder, g->suffix,
                             g->left_out_count > left_out ? " but empty ones and dangling links" : "");
     if (status == CW_OK)
         qsort(g->paths + before, g->count - before, sizeof *g->paths, as_people_count);

@@ -25,7 +25,7 @@ static bool is_regular(struct cw_input *s, bool standard)
 
 static enum cw_status refuse_size(const char *path, uint64_t limit, struct cw_error *err)
 {
-    return cw_error_set(err, CW_ERR_INPUT, "%s: found more than %" PRIu64 " bytes, expected at most that", path, limit);
+    return cw_error_set(err, CW_ERR_INPUT, "%s: found more than %" PRIu64 " bytes, expected no more", path, limit);
 }
 
 /* Whether the first bytes may be those of a capture or a plan. */

@@ -333,7 +333,7 @@ static enum cw_status schedule(struct planner *p, const struct cw_list *groups, 
     }
     if (apart)
         status = cw_error_set(p->err, CW_ERR_UNSUPPORTED,
-                              "found no pass that holds all counters of %s%s%s, which were to be kept together",
+                              "found no pass for all counters of %s%s%s, expected one that keeps them together",
                               apart->items[0], apart->count > 1 ? " to " : "",
                               apart->count > 1 ? apart->items[apart->count - 1] : "");
     return status;

@@ -5,6 +5,8 @@
 #ifndef CW_HOST_SCHEDULE_H
 #define CW_HOST_SCHEDULE_H
 
+#include "host/schedule_packing.h"
+#include "host/schedule_search.h"
 #include "image/config_image.h"
 #include "metricdb/chip.h"
 
@@ -44,5 +46,7 @@ struct cw_limits cw_schedule_limits(const struct cw_chip *chip, enum cw_profiler
 /* Makes a schedule, deterministically, in `arena`. CW_ERR_UNSUPPORTED for a raw counter that no domain collects. */
 enum cw_status cw_schedule_make(struct cw_schedule *schedule, const struct cw_schedule_task *task,
                                 struct cw_arena *arena, struct cw_error *err);
+
+/* All three are deterministic and fail with CW_ERR_NOMEM only, unless noted. */
 
 #endif

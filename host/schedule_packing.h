@@ -69,14 +69,9 @@ struct cw_packings {
  * memory. */
 bool cw_packings_init(struct cw_packings *packings, const struct cw_problems *problems, uint32_t *pass_counts,
                       struct cw_arena *arena);
-/* Whether the list of changes is full. */
-bool cw_packings_full(const struct cw_packings *packings);
 
 /* Changes. Each returns false, and changes nothing, if it is impossible. */
 
-/* Put an item into a pass where it does not stand, by a given choice or by the first that fits; take it out. */
-bool cw_packings_put(struct cw_packings *packings, struct cw_item_id id, uint32_t pass, uint32_t choice);
-bool cw_packings_add(struct cw_packings *packings, struct cw_item_id id, uint32_t pass);
 bool cw_packings_take(struct cw_packings *packings, struct cw_item_id id, uint32_t pass);
 /* Puts a group into a pass, trying the ways to collect each of its counters. */
 bool cw_packings_seat(struct cw_packings *packings, const struct cw_list *group, uint32_t pass);
@@ -97,5 +92,10 @@ void cw_packings_undo(struct cw_packings *packings, uint32_t mark);
 uint32_t cw_packings_missing(const struct cw_packings *packings, const struct cw_list *group, uint32_t pass);
 /* Adds a group (1) that relies on its counters in a pass, or removes it (-1). */
 void cw_packings_lock(struct cw_packings *packings, const struct cw_list *group, uint32_t pass, int more);
+
+/* Moves items between passes and changes how they are collected, if that reduces the chip's pass costs. Adds no pass,
+ * and every group with a pass that has all of it keeps one. Deterministic; a number of steps limits the work. Fails
+ * with CW_ERR_NOMEM only. */
+enum cw_status cw_cost_reduce(struct cw_packings *packings, struct cw_arena *arena, struct cw_error *err);
 
 #endif

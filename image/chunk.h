@@ -8,7 +8,7 @@ enum { CW_FILE_HEADER_SIZE = 16, CW_CHUNK_HEADER_SIZE = 24, CW_CHUNK_OPTIONAL = 
 #define CW_CHUNK_TYPE(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
 struct cw_chunk_kind {
-    const char *magic; /* 8 bytes */
+    const char *magic;     /* 8 bytes */
     uint16_t major, minor; /* version to write */
     const char *what;      /* "a config image", for messages */
     uint16_t newest;       /* newest major version that can be read */

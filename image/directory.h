@@ -10,8 +10,8 @@
 enum { CW_DIRECTORY_STEP = 16 };
 
 struct cw_directory {
-    uint64_t *places;   /* first chunk of the ranges 0, CW_DIRECTORY_STEP, ... */
-    uint32_t *launches; /* [range]: index into items */
+    uint64_t *places;       /* first chunk of the ranges 0, CW_DIRECTORY_STEP, ... */
+    uint32_t *launches;     /* [range]: index into items */
     struct cw_range *items; /* launches: ranges without times, durations and facts */
     uint32_t count, item_count;
     uint64_t first_ns;         /* start of the first range; 0: no range has one */

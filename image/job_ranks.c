@@ -107,7 +107,7 @@ const char *cw_job_ranks_text(const struct cw_job_ranks *job, char text[CW_JOB_R
     *text = 0;
     if (job->least != job->most) {
         snprintf(text, CW_JOB_RANKS_TEXT,
-                 "the captures are of jobs of %" PRIu32 " to %" PRIu32 " ranks, which are taken as one", job->least,
+                 "the captures are of jobs of %" PRIu32 " to %" PRIu32 " ranks, which count as one job", job->least,
                  job->most);
         return text;
     }

@@ -7,13 +7,108 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/chunk.h"
 #include "image/data_chunks.h"
 #include "image/directory.h"
 #include "image/merge_devices.h"
-#include "image/merge_trace.h"
 #include "image/pack_write.h"
 #include "image/pc_data.h"
 #include "image/range_read.h"
+#include "image/trace_data.h"
+
+/* ---- devices and events of traces -------------------------------------------------------------------------------- */
+
+/* Initialise with zeros. */
+struct merge_trace {
+    struct cw_arena *arena;
+    void *lists;                        /* a tree of the result's lists of kinds */
+    uint32_t process_count, kind_count; /* in the result */
+    /* for the current input: */
+    uint32_t first_process; /* number of its first process in the result */
+    uint32_t kinds_found;
+    uint32_t *kinds; /* kinds of the result by the input's own numbers */
+    struct cw_writer renumbered;
+};
+
+struct list { /* a list of kinds: most inputs have the same one */
+    struct cw_likeness payload;
+    uint32_t first; /* index of its first kind in the result */
+};
+
+static int by_bytes(const void *left, const void *right)
+{
+    return cw_likeness_compare(&((const struct list *)left)->payload, &((const struct list *)right)->payload);
+}
+
+static void leave_trace(void *node)
+{
+    (void)node;
+}
+
+/* Begins the next input, with a valid `trace`. Memory for this input alone comes from `own`. CW_ERR_NOMEM, or
+ * CW_ERR_USAGE if the result runs out of numbers. */
+static enum cw_status merge_trace_begin(struct merge_trace *m, const struct cw_trace *trace, struct cw_arena *own,
+                                        struct cw_error *err)
+{
+    if (trace->process_count > UINT32_MAX - m->process_count || trace->kind_count > UINT32_MAX - m->kind_count)
+        return cw_error_set(err, CW_ERR_USAGE, "%s: found a trace too many, expected at most %" PRIu32 " processes",
+                            trace->source, UINT32_MAX);
+    m->first_process = m->process_count;
+    m->process_count += trace->process_count;
+    m->kinds_found = 0;
+    m->kinds = cw_arena_alloc(own, trace->kind_count, sizeof *m->kinds);
+    return m->kinds ? CW_OK : cw_error_nomem(err);
+}
+
+static enum cw_status take_kinds(struct merge_trace *m, const struct cw_chunk *chunk, bool *wanted)
+{
+    struct cw_reader in;
+    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
+    const uint32_t count = cw_read_u32(&in);
+    const struct list list = {cw_likeness_of(chunk->payload, chunk->size), m->kind_count};
+    void *const *found = tfind(&list, &m->lists, by_bytes);
+    *wanted = !found;
+    if (!found) {
+        m->arena = m->arena ? m->arena : cw_arena_create();
+        struct list *kept = m->arena ? cw_arena_alloc(m->arena, 1, sizeof *kept) : NULL;
+        if (!kept)
+            return CW_ERR_NOMEM;
+        *kept = list;
+        if (!(found = tsearch(kept, &m->lists, by_bytes)))
+            return CW_ERR_NOMEM;
+        m->kind_count += count;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        m->kinds[m->kinds_found++] = ((const struct list *)*found)->first + i;
+    return CW_OK;
+}
+
+/* Changes a TKND, TPRC, TSTR or TREC chunk of the current input, in the order of the file, into the result's chunk;
+ * *wanted is false if the result has it already. Devices keep their numbers. The payload is valid until the next call.
+ * Fails with CW_ERR_NOMEM only. */
+static enum cw_status merge_trace_renumber(struct merge_trace *m, struct cw_chunk *chunk, bool *wanted)
+{
+    struct cw_reader in;
+    if (chunk->type == CW_CHUNK_TRACE_KINDS)
+        return take_kinds(m, chunk, wanted);
+    *wanted = true;
+    m->renumbered.size = 0;
+    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
+    cw_write_u32(&m->renumbered, m->first_process + cw_read_u32(&in));
+    if (chunk->type == CW_CHUNK_TRACE_ROWS)
+        cw_write_u32(&m->renumbered, m->kinds[cw_read_u32(&in)]);
+    cw_write_bytes(&m->renumbered, chunk->payload + in.pos, chunk->size - in.pos);
+    chunk->payload = m->renumbered.data;
+    return m->renumbered.status == CW_OK ? CW_OK : CW_ERR_NOMEM;
+}
+
+static void merge_trace_free(struct merge_trace *m)
+{
+    tdestroy(m->lists, leave_trace);
+    cw_arena_destroy(m->arena);
+    cw_writer_free(&m->renumbered);
+    *m = (struct merge_trace){0};
+}
 
 struct mapped {        /* a device of the current input */
     uint32_t from, to; /* number in the input and in the result */
@@ -38,7 +133,7 @@ struct merge {
     const char *first;               /* name of the first input */
     enum cw_profiler profiler;       /* of the first input */
     struct cw_merge_devices devices; /* devices of the result */
-    struct cw_merge_trace trace;     /* trace of the result */
+    struct merge_trace trace;        /* trace of the result */
     void *modules;                   /* a tree of the modules already written: several processes run the same code */
     struct shared schema, repeats, meanings; /* chunks of the first input */
     uint32_t repeat_count, fact_count;
@@ -322,7 +417,7 @@ static enum cw_status take_trace(struct merge *m, struct cw_input *input, const 
 {
     struct cw_chunk renumbered = *chunk;
     bool wanted;
-    if (cw_merge_trace_renumber(&m->trace, &renumbered, &wanted) != CW_OK)
+    if (merge_trace_renumber(&m->trace, &renumbered, &wanted) != CW_OK)
         return cw_error_nomem(m->err);
     return wanted ? copy_chunk(m, input, &renumbered) : CW_OK;
 }
@@ -413,7 +508,7 @@ static enum cw_status begin_trace(struct merge *m, struct cw_input *input)
         cw_trace_open(&trace, m->data->devices, m->data->device_count, input, input->name, m->own, m->err);
     if (status == CW_OK && m->files->job)
         status = cw_job_ranks_add_trace(m->files->job, &trace, m->err);
-    return status == CW_OK ? cw_merge_trace_begin(&m->trace, &trace, m->own, m->err) : status;
+    return status == CW_OK ? merge_trace_begin(&m->trace, &trace, m->own, m->err) : status;
 }
 
 static enum cw_status take_data(struct merge *m, struct cw_input *input, const struct cw_counter_data *data)
@@ -549,7 +644,7 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
         status = put(&m, true);
     cw_range_parts_free(&m.parts);
     cw_merge_devices_free(&m.devices);
-    cw_merge_trace_free(&m.trace);
+    merge_trace_free(&m.trace);
     cw_packer_destroy(m.packer);
     cw_writer_free(&m.packed);
     tdestroy(m.modules, leave);

@@ -142,8 +142,7 @@ static void read_column(struct field *fields, uint32_t at, struct cw_reader *in,
     f->whole = form & CW_PACK_WHOLE;
     f->form = form & (uint8_t)~CW_PACK_WHOLE;
     if (in->status == CW_OK && !allows(fields, at))
-        cw_reader_fail_at(in, pos, "found form %d of a field of kind %d, expected one that its kind has", form,
-                          f->kind);
+        cw_reader_fail_at(in, pos, "found form %d of a field of kind %d, expected a form of this kind", form, f->kind);
     if (in->status != CW_OK)
         return;
     if (f->form == CW_PACK_INDICES) {
@@ -223,7 +222,7 @@ static void read_parts(struct cw_pack_group *g, struct cw_reader *in)
         g->parts[i].type = cw_read_u32(in);
         g->parts[i].flags = cw_read_u32(in);
         if (in->status == CW_OK && (!cw_pack_may_hold(g->parts[i].type) || g->parts[i].flags > CW_CHUNK_OPTIONAL))
-            cw_reader_fail_at(in, pos, "found chunk %s with flags %u in chunk PACK, expected one that it may hold",
+            cw_reader_fail_at(in, pos, "found chunk %s with flags %u in chunk PACK, expected a kind that packs hold",
                               cw_chunk_type_text(g->parts[i].type, text), g->parts[i].flags);
         fields = read_kinds(in, g->fields, fields);
         g->parts[i].end = (uint32_t)fields;
@@ -403,9 +402,8 @@ static void read_order(struct cw_pack *p, struct cw_reader *in)
         uint64_t group = 0;
         if (!get_stored(order, i, &group) || group >= p->group_count || met[group] == p->groups[group].rows) {
             cw_reader_fail_at(in, pos,
-                              "found record %" PRIu32 " in group %" PRIu64 ", expected one of %" PRIu32
-                              " that has room for it",
-                              i, group, p->group_count);
+                              "found record %" PRIu32 " in group %" PRIu64 ", expected one of %" PRIu32 " with room", i,
+                              group, p->group_count);
             return;
         }
         of[i] = (uint32_t)group;
@@ -419,7 +417,7 @@ static void read_end(struct cw_reader *in)
 {
     for (size_t i = in->pos; in->status == CW_OK && i < in->size; i++)
         if (in->data[i])
-            cw_reader_fail_at(in, i, "found something behind the records of chunk PACK, expected zeros");
+            cw_reader_fail_at(in, i, "found data after the records of chunk PACK, expected zeros");
 }
 
 bool cw_pack_is_wanted(const struct cw_pack *p)
@@ -515,8 +513,7 @@ static enum cw_status refuse_record(const struct cw_pack *p, const struct cw_rea
     struct cw_reader at = *file;
     return cw_reader_fail_at(
         &at, (size_t)p->offset,
-        "found a record in chunk PACK with a number or text that it has not, or of more than %d times "
-        "its bytes",
+        "found a record in chunk PACK with a number or text that the pack lacks, or of more than %d times its bytes",
         CW_PACK_RECORD_TIMES_MAX);
 }
 

@@ -7,10 +7,10 @@
 /* Columns of some samples of a block, in the shape of a capture whose ranges are the samples, for evaluation. The
  * memory is allocated once; each load overwrites the columns. */
 struct cw_pm_view {
-    struct cw_counter_data data;  /* one device and one range per sample; names and times are empty */
-    uint32_t room;                /* most samples at a time */
-    uint8_t *columns;             /* enum cw_column_form of each counter in this block */
-    uint64_t *start_ns, *end_ns;  /* times of each sample */
+    struct cw_counter_data data; /* one device and one range per sample; names and times are empty */
+    uint32_t room;               /* most samples at a time */
+    uint8_t *columns;            /* enum cw_column_form of each counter in this block */
+    uint64_t *start_ns, *end_ns; /* times of each sample */
     struct cw_window window;
     struct cw_error *err;
     enum cw_status status; /* reason why nothing was loaded */

@@ -18,10 +18,10 @@ static bool take_number(char **at, uint64_t most, uint64_t *number)
 
 static enum cw_status refuse(const char *source, size_t line, struct cw_error *err)
 {
-    enum cw_status status = cw_error_set(err, CW_ERR_INPUT,
-                                         "%s: line %zu: found something else than \"RANK SIZE TIME NAME\", which an index "
-                                         "has, after ranks that are not greater",
-                                         source, line);
+    enum cw_status status =
+        cw_error_set(err, CW_ERR_INPUT,
+                     "%s: line %zu: found another line, expected \"RANK SIZE TIME NAME\" with ranks in ascending order",
+                     source, line);
     if (err)
         err->line = (int)line;
     return status;

@@ -189,7 +189,7 @@ static void check_repeat(const struct cw_schema *schema, const struct cw_schema_
     for (uint32_t i = 0; i < c->pass_count && c->whole; i++)
         own = own || c->passes[i] == r->pass;
     if (!c->whole || own)
-        cw_reader_fail_at(in, pos, "found counter %u again in pass %u, expected one that is whole, in another pass",
+        cw_reader_fail_at(in, pos, "found counter %u again in pass %u, expected a whole counter in another pass",
                           r->counter, r->pass);
     else if (last && (r->counter < last->counter || (r->counter == last->counter && r->pass <= last->pass)))
         cw_reader_fail_at(in, pos, "found counter %u of pass %u behind counter %u of pass %u, expected them in order",

@@ -60,14 +60,13 @@ static uint32_t say_missing(struct text *t, const struct cw_schema *a, const str
 static void say_difference(struct text *t, const struct cw_schema *a, const struct cw_schema *b, struct cw_arena *arena)
 {
     if (strcmp(a->chip, b->chip) != 0) {
-        say(t, "it is of the chip %.30s, not %.30s", a->chip, b->chip);
+        say(t, "its chip is %.30s, not %.30s", a->chip, b->chip);
         return;
     }
     for (int counters = 1; counters >= 0; counters--) {
         const char *what = counters ? "counter" : "metric";
         struct text lacks = {0}, more = {0};
-        uint32_t less = say_missing(&lacks, a, b, counters, arena),
-                 other = say_missing(&more, b, a, counters, arena);
+        uint32_t less = say_missing(&lacks, a, b, counters, arena), other = say_missing(&more, b, a, counters, arena);
         if (less)
             say(t, "it lacks the %s%s %s", what, less > 1 ? "s" : "", lacks.at);
         if (other)
@@ -80,7 +79,7 @@ static void say_difference(struct text *t, const struct cw_schema *a, const stru
     else if (memcmp(a->database, b->database, sizeof a->database) != 0)
         say(t, "it was planned with another version of the chip's database");
     else
-        say(t, "its counters lie in other passes, or mean something else");
+        say(t, "its counters lie in other passes, or have other meanings");
 }
 
 static void write_plan(const struct cw_schema *schema, struct cw_writer *out)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metricdb/chip_write.h"
+
 static const char *const suffixes[CW_NVPERF_TYPE_COUNT] = {".sum", ".ratio", ".avg.pct_of_peak_sustained_elapsed"};
 
 bool cw_list_equal(const struct cw_list *a, const struct cw_list *b)
@@ -461,12 +463,12 @@ static bool is_sampled(const struct cw_facts *f, uint32_t counter)
     return counter != CW_NONE && (f->counters[counter].listed & CW_OF_SAMPLES);
 }
 
-static bool lists_nothing(const struct cw_facts *f, uint32_t index)
+bool cw_facts_lists_nothing(const struct cw_facts *f, uint32_t index)
 {
     const struct cw_throughput *t = &f->throughputs[index];
     bool nothing = t->counters.count == 0;
     for (uint32_t i = 0; i < t->throughputs.count && nothing; i++)
-        nothing = lists_nothing(f, t->throughputs.items[i]);
+        nothing = cw_facts_lists_nothing(f, t->throughputs.items[i]);
     return nothing;
 }
 
@@ -486,7 +488,7 @@ static void settle_parts(struct cw_facts *f, uint32_t index)
 void cw_facts_settle_sampled(struct cw_facts *f)
 {
     for (uint32_t i = 0; i < f->chip.throughput_count; i++)
-        if (f->throughputs[i].listed == CW_OF_SAMPLES && lists_nothing(f, i))
+        if (f->throughputs[i].listed == CW_OF_SAMPLES && cw_facts_lists_nothing(f, i))
             settle_parts(f, i);
     for (uint32_t i = 0; i < f->chip.counter_count; i++) {
         struct cw_counter *c = &f->counters[i];
@@ -562,4 +564,89 @@ enum cw_status cw_facts_import(struct cw_facts *f, const struct cw_nvperf *libra
     f->chip.device_counter = CW_NONE;
     f->chip.time = in.status == CW_OK ? counter_named(f, "gpu", 3, "__time_duration") : CW_NONE;
     return in.status;
+}
+
+/* ---- all chips --------------------------------------------------------------------------------------------------- */
+
+/* Writes the text of a chip without its name. */
+static void write_nameless(const struct cw_facts *f, struct cw_writer *text)
+{
+    static const char *const no_source[] = {NULL};
+    struct cw_chip chip = f->chip;
+    chip.name = "any";
+    chip.also_count = 0;
+    cw_writer_init(text);
+    cw_chip_write(&chip, no_source, text);
+}
+
+/* Compares data outside that text: raw counters of the cycles that counters are divided by. */
+static bool same_cycles(const struct cw_facts *a, const struct cw_facts *b)
+{
+    for (uint32_t i = 0; i < a->chip.counter_count; i++)
+        if (!cw_list_equal(&a->active_raws[i], &b->active_raws[i]) ||
+            !cw_list_equal(&a->elapsed_raws[i], &b->elapsed_raws[i]))
+            return false;
+    return true;
+}
+
+struct known { /* a distinct chip and its text */
+    struct cw_facts *facts;
+    struct cw_writer *texts;
+    size_t count;
+};
+
+static enum cw_status add_name(struct cw_facts *kind, const char *name, size_t room, struct cw_error *err)
+{
+    const char **also = (const char **)kind->chip.also;
+    if (!also)
+        kind->chip.also = also = cw_arena_alloc(kind->arena, room, sizeof(const char *));
+    if (!also)
+        return cw_error_nomem(err);
+    also[kind->chip.also_count++] = name;
+    return CW_OK;
+}
+
+static enum cw_status add_chip(struct known *k, const struct cw_nvperf *library, const char *name, size_t room,
+                               struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_facts *facts = &k->facts[k->count];
+    struct cw_writer *text = &k->texts[k->count];
+    enum cw_status status = cw_facts_import(facts, library, name, arena, err);
+    if (status != CW_OK)
+        return status;
+    write_nameless(facts, text);
+    if (text->status != CW_OK)
+        return cw_error_nomem(err);
+    for (size_t i = 0; i < k->count; i++)
+        if (k->texts[i].size == text->size && memcmp(k->texts[i].data, text->data, text->size) == 0 &&
+            same_cycles(&k->facts[i], facts)) {
+            cw_writer_free(text);
+            return add_name(&k->facts[i], facts->chip.name, room, err);
+        }
+    k->count++;
+    return CW_OK;
+}
+
+enum cw_status cw_chips_import(struct cw_facts **out, size_t *count, const struct cw_nvperf *library,
+                               void (*progress)(const char *chip), struct cw_arena *arena, struct cw_error *err)
+{
+    const char *const *names;
+    size_t chips;
+    enum cw_status status = cw_nvperf_chips(library, &names, &chips, err);
+    if (status != CW_OK)
+        return status;
+    struct known k = {.facts = cw_arena_alloc(arena, chips, sizeof *k.facts),
+                      .texts = cw_arena_alloc(arena, chips, sizeof *k.texts)};
+    if (!k.facts || !k.texts)
+        return cw_error_nomem(err);
+    for (size_t i = 0; status == CW_OK && i < chips; i++) {
+        if (progress)
+            progress(names[i]);
+        status = add_chip(&k, library, names[i], chips, arena, err);
+    }
+    for (size_t i = 0; i < chips; i++)
+        cw_writer_free(&k.texts[i]);
+    *out = k.facts;
+    *count = k.count;
+    return status;
 }

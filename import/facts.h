@@ -40,4 +40,12 @@ bool cw_list_equal(const struct cw_list *a, const struct cw_list *b);
 bool cw_list_within(const struct cw_list *a, const struct cw_list *b);
 bool cw_list_covered(const struct cw_list *list, const struct cw_list *a, const struct cw_list *b);
 
+/* Imports the chips in the library's order. The chip of an entry has the first of its names; the others are in `also`.
+ * `progress` is called for each chip and may be NULL. Everything lives in `arena`. */
+enum cw_status cw_chips_import(struct cw_facts **chips, size_t *count, const struct cw_nvperf *library,
+                               void (*progress)(const char *chip), struct cw_arena *arena, struct cw_error *err);
+
+/* Whether a throughput lists no counter, directly or through other throughputs. */
+bool cw_facts_lists_nothing(const struct cw_facts *facts, uint32_t throughput);
+
 #endif

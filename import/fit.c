@@ -387,15 +387,6 @@ static uint32_t confirm(const struct fit *fit, uint32_t index)
     return confirmed;
 }
 
-static bool lists_nothing(const struct cw_facts *f, uint32_t index)
-{
-    const struct cw_throughput *t = &f->throughputs[index];
-    bool nothing = t->counters.count == 0;
-    for (uint32_t i = 0; i < t->throughputs.count && nothing; i++)
-        nothing = lists_nothing(f, t->throughputs.items[i]);
-    return nothing;
-}
-
 /* Whether the counter's percentage never exceeds the throughput's, and is above zero on some range. */
 static bool may_constitute(const struct fit *fit, uint32_t counter, uint32_t index)
 {
@@ -435,7 +426,7 @@ static void fit_throughput(const struct fit *fit, uint32_t index)
 {
     struct cw_facts *f = fit->facts;
     struct cw_throughput *t = &f->throughputs[index];
-    if (!is_fitted(fit, t->listed) || !lists_nothing(f, index))
+    if (!is_fitted(fit, t->listed) || !cw_facts_lists_nothing(f, index))
         return;
     if (!fit->count && fit->listed == CW_OF_SAMPLES)
         infer_throughput(fit, index);

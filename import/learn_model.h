@@ -82,28 +82,13 @@ bool cw_model_grow(struct cw_model *m, struct cw_ask_set *set, const struct cw_p
 
 /* ---- the steps of learning, in order: each builds on the ones before ---- */
 
-void cw_learn_domains(struct cw_model *m); /* sets usable, own_pass, cluster */
-void cw_learn_kinds(struct cw_model *m);   /* sets kind, conflict */
 void cw_learn_rules(struct cw_model *m);
 void cw_learn_classes(struct cw_model *m); /* sets class_, classes */
 /* Bans sets drawn from `pool` that the model wrongly allows; returns the number of mistakes found in `tries` sets. */
 uint32_t cw_learn_bans(struct cw_model *m, const struct cw_pool *pool, uint32_t tries);
 /* Bans a set that does not fit, together with all classes that do not fit in place of its members either. */
 void cw_learn_ban(struct cw_model *m, struct cw_ask_set set);
-/* Adds a rule for the crowd around a smallest unfit set; false if the crowd is too small for a rule. */
-bool cw_learn_crowd(struct cw_model *m, const struct cw_ask_set *set);
-/* ---- steps of learning a rule ---- */
 
-/* Joins groups of a new rule that share. `rule` comes with a maximum and a group for each member; it is not yet part of
- * the model. */
-void cw_learn_share(struct cw_model *m, const struct cw_pool *members, struct cw_rule *rule);
-/* Joins groups of a rule of the model that prove to be one. */
-void cw_learn_merge(struct cw_model *m, struct cw_rule *rule);
-/* Finds light members: the larger part of `members` whose sets of `size` always fit. The other members need more than
- * one group each. Returns an empty pool if there is no such part. */
-struct cw_pool cw_learn_light(struct cw_model *m, const struct cw_pool *members, uint32_t size);
-/* Adds members of `pool` that the rule lacks but that take part in it: to the groups that they share, or to new ones.
- * Placements that need a helper get a second group in common. */
-void cw_learn_attach(struct cw_model *m, const struct cw_pool *pool, const struct cw_pool *light, struct cw_rule *rule);
+/* ---- steps of learning a rule ---- */
 
 #endif

@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "metricdb/chip_load.h"
 
+enum { LIMITS_WIDTH = 118 };
+
 enum { LARGEST_FILE = 64 << 20 };
 
 void cw_limit_table_init(struct cw_limit_table *table)
@@ -89,8 +91,7 @@ static void quote_source(const struct cw_chip *chip, bool known, const char *wit
 {
     if (!known)
         return;
-    snprintf(table->source, sizeof table->source, "%s taken over from a file that did not say where they come from",
-             with);
+    snprintf(table->source, sizeof table->source, "%s taken over from a file without their origin", with);
     for (uint32_t i = 0; i < chip->source_count; i++)
         if (starts(chip->source[i], strlen(chip->source[i]), with))
             snprintf(table->source, sizeof table->source, "%s", chip->source[i]);
@@ -152,13 +153,13 @@ void cw_limits_put(struct cw_limits_text *t, const char *format, ...)
 void cw_limits_put_item(struct cw_limits_text *t, const char *text)
 {
     if (t->out->size && t->out->data[t->out->size - 1] != '[')
-        cw_limits_put(t, t->column + strlen(text) + 2 > CW_LIMITS_WIDTH ? ",\n      " : ", ");
+        cw_limits_put(t, t->column + strlen(text) + 2 > LIMITS_WIDTH ? ",\n      " : ", ");
     cw_limits_put(t, "%s", text);
 }
 
 void cw_limits_put_group(struct cw_limits_text *t, bool first)
 {
-    cw_limits_put(t, first ? ", groups: [[" : t->column > CW_LIMITS_WIDTH - 30 ? ",\n      [" : ", [");
+    cw_limits_put(t, first ? ", groups: [[" : t->column > LIMITS_WIDTH - 30 ? ",\n      [" : ", [");
 }
 
 void cw_limits_put_class(struct cw_limits_text *t, const struct cw_chip *chip, const char *name,

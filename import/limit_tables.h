@@ -34,8 +34,6 @@ void cw_limit_tables_write(const struct cw_limit_table *range, const struct cw_l
 
 /* ---- lists with line breaks ---- */
 
-enum { CW_LIMITS_WIDTH = 118 };
-
 struct cw_limits_text {
     struct cw_writer *out;
     uint32_t column; /* current column of the line */

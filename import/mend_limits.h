@@ -80,12 +80,5 @@ uint32_t cw_mend_sample(struct cw_mend *m, uint32_t limit, uint32_t wanted, uint
 void cw_mend_relax(struct cw_mend *m, const uint32_t *set, uint32_t count);
 /* Adds a limit that forbids a set refused by the library, and similar sets. */
 void cw_mend_forbid(struct cw_mend *m, const uint32_t *set, uint32_t count);
-/* Replaces a rule that an accepted set breaks, and which is already marked gone, by the rules of its parts in which no
- * two groups share. False, without changes, if no two groups of the set share, or if sharing does not explain the
- * set. */
-bool cw_mend_share(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count);
-/* Replaces a rule that an accepted set breaks, and which is already marked gone, by a rule that allows one group more
- * and gives all but the light groups one more group in common. False, without changes, if there are no light groups. */
-bool cw_mend_lighten(struct cw_mend *m, uint32_t rule, const uint32_t *set, uint32_t count);
 
 #endif

@@ -9,7 +9,6 @@
 #include "metricdb/glossary.h"
 #include "metricdb/rules.h"
 #include "metricdb/term.h"
-#include "metricdb/term_text.h"
 
 static bool take_variants(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, bool every,
                           bool (*take)(void *, const char *), void *user)

@@ -69,13 +69,12 @@ enum cw_status cw_chip_index_names(struct cw_chip *chip, struct cw_arena *arena,
         for (; table[h % slots] && probes++ < MOST_PROBES && !same; h++)
             same = strcmp(nth_name(chip, table[h % slots] - 1, &other, &there), name) == 0;
         if (same)
-            return cw_error_at(err, CW_ERR_INPUT, chip->path, line_of(chip, type, index), COLUMN,
-                               "found the name %s a second time, expected names of their own for counters, ratios and "
-                               "throughputs",
-                               name);
+            return cw_error_at(
+                err, CW_ERR_INPUT, chip->path, line_of(chip, type, index), COLUMN,
+                "found the name %s a second time, expected unique names of counters, ratios and throughputs", name);
         if (table[h % slots])
             return cw_error_at(err, CW_ERR_INPUT, chip->path, line_of(chip, type, index), COLUMN,
-                               "found the name %s, and too many others that have its hash", name);
+                               "found the name %s, and too many others with its hash", name);
         table[h % slots] = n + 1;
     }
     return CW_OK;

@@ -115,8 +115,7 @@ static void check_throughputs(struct check *c)
         settle(c, i, 1);
         total += c->constituents[i];
         if (total > WRITTEN_OUT_FIXED + WRITTEN_OUT_TIMES * said)
-            WRONG(c, chip->throughputs[i].line,
-                  "found %s made of throughputs with too many constituents in all, with those of their own",
+            WRONG(c, chip->throughputs[i].line, "found %s made of throughputs with too many constituents in all",
                   chip->throughputs[i].name);
     }
 }

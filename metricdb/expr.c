@@ -152,7 +152,7 @@ static void unexpected(struct parser *p, const char *expected)
 {
     char text[24];
     if (strchr("<>=!", peek(p)) && *p->at)
-        FAIL(p, p->at, "found %s, expected %s; comparisons stand alone in the first place of if(condition, a, b)",
+        FAIL(p, p->at, "found %s, expected %s; a comparison can only be the condition of if(condition, a, b)",
              found(p, text), expected);
     else
         FAIL(p, p->at, "found %s, expected %s", found(p, text), expected);

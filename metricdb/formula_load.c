@@ -7,11 +7,290 @@
 
 #include "base/file.h"
 #include "metricdb/data.h"
+#include "metricdb/dimension.h"
+#include "metricdb/expr.h"
 #include "metricdb/formula.h"
-#include "metricdb/formula_flat.h"
-#include "metricdb/formula_unit.h"
+#include "metricdb/metric.h"
 #include "metricdb/term.h"
 #include "metricdb/yaml.h"
+
+/* ---- flat formulas ----------------------------------------------------------------------------------------------- */
+
+/* A name in a formula, looked up. */
+struct formula_reference {
+    struct cw_metric metric;
+    unsigned column; /* of its first occurrence */
+};
+
+enum { SHORT = 16 };
+
+struct flat {
+    struct cw_expr_step steps[CW_FORMULA_STEPS_MAX];
+    struct cw_metric metrics[CW_EXPR_NAMES_MAX];
+    uint32_t formulas[CW_EXPR_NAMES_MAX];
+    struct cw_formula_part parts[CW_FORMULA_PARTS_MAX];
+    uint32_t step_count, metric_count, formula_count, part_count, stack;
+    const char *what; /* the quantity that exceeds its limit */
+};
+
+static uint32_t add_metric(struct flat *flat, const struct cw_metric *m)
+{
+    for (uint32_t i = 0; i < flat->metric_count; i++) {
+        const struct cw_metric *k = &flat->metrics[i];
+        if (k->type == m->type && k->base == m->base && k->rollup == m->rollup && k->sub == m->sub)
+            return i;
+    }
+    if (flat->metric_count == CW_EXPR_NAMES_MAX) {
+        flat->what = "different metrics";
+        return 0;
+    }
+    flat->metrics[flat->metric_count] = *m;
+    return flat->metric_count++;
+}
+
+static void add_step(struct flat *flat, struct cw_expr_step step, const struct cw_metric *metric)
+{
+    flat->stack = flat->stack + 1 - cw_expr_takes(step.op);
+    if (flat->step_count == CW_FORMULA_STEPS_MAX)
+        flat->what = "steps";
+    else if (flat->stack > CW_EXPR_STACK_MAX)
+        flat->what = "values that wait for an operation";
+    if (step.op == CW_EXPR_NAME && !flat->what)
+        step.name = add_metric(flat, metric);
+    if (!flat->what)
+        flat->steps[flat->step_count++] = step;
+}
+
+/* Index of a formula's part; one behind the last if it has none. */
+static uint32_t find_part(const struct flat *flat, uint32_t formula)
+{
+    uint32_t i = 0;
+    while (i < flat->part_count && flat->parts[i].formula != formula)
+        i++;
+    return i;
+}
+
+static void end_part(struct flat *flat, uint32_t formula)
+{
+    if (flat->part_count == CW_FORMULA_PARTS_MAX)
+        flat->what = "formulas";
+    if (!flat->what)
+        flat->parts[flat->part_count++] = (struct cw_formula_part){formula, flat->step_count};
+    flat->stack = 0;
+}
+
+/* Adds the steps of a part of another formula. */
+static void add_steps(struct flat *flat, const struct cw_formula *other, uint32_t part, unsigned column)
+{
+    for (uint32_t i = part ? other->parts[part - 1].end : 0; i < other->parts[part].end && !flat->what; i++) {
+        struct cw_expr_step step = other->steps[i];
+        step.column = column;
+        if (step.op == CW_EXPR_PART)
+            step.name = find_part(flat, other->parts[step.name].formula);
+        add_step(flat, step, step.op == CW_EXPR_NAME ? &other->metrics[step.name] : NULL);
+    }
+}
+
+/* Short formulas are written out at each reference. Others become parts, so that the size does not grow with the number
+ * of references. */
+static bool is_short(const struct cw_formula *f)
+{
+    return f->part_count == 1 && f->step_count <= SHORT;
+}
+
+static void add_parts(struct flat *flat, const struct cw_formula *other, unsigned column)
+{
+    for (uint32_t part = 0; part < other->part_count && !flat->what; part++)
+        if (find_part(flat, other->parts[part].formula) == flat->part_count) {
+            add_steps(flat, other, part, column);
+            end_part(flat, other->parts[part].formula);
+        }
+}
+
+static void add_reference(struct flat *flat, const struct cw_formula *items, struct cw_expr_step step,
+                          const struct cw_metric *m)
+{
+    if (m->type != CW_FORMULA) {
+        add_step(flat, step, m);
+    } else if (is_short(&items[m->base])) {
+        add_steps(flat, &items[m->base], 0, step.column);
+    } else {
+        step.op = CW_EXPR_PART;
+        step.name = find_part(flat, m->base);
+        add_step(flat, step, NULL);
+    }
+}
+
+static void *keep(struct cw_yaml_reader *in, const void *items, uint32_t count, size_t size)
+{
+    void *copy = cw_yaml_array(in, count, size);
+    if (copy && count)
+        memcpy(copy, items, count * size);
+    return copy;
+}
+
+/* Allocates room to write out one formula after another; NULL when out of memory. The caller frees it. */
+static struct flat *flat_make(void)
+{
+    return malloc(sizeof(struct flat));
+}
+
+/* Makes the steps of f, one of `items`, from an expression whose i-th name is refs[i]. Formulas among the references
+ * must be resolved already. Fails at `text`, the source of the expression, if a limit is exceeded. */
+static void formula_write_out(struct flat *flat, struct cw_yaml_reader *in, const struct cw_yaml *text,
+                              struct cw_formula *f, const struct cw_formula *items, const struct cw_expr *expr,
+                              const struct formula_reference *refs)
+{
+    flat->step_count = flat->metric_count = flat->formula_count = flat->part_count = flat->stack = 0;
+    flat->what = NULL;
+    unsigned column = 1;
+    for (uint32_t i = 0; i < expr->name_count && !flat->what; i++) {
+        if (refs[i].metric.type != CW_FORMULA)
+            continue;
+        const struct cw_formula *other = &items[refs[i].metric.base];
+        flat->formulas[flat->formula_count++] = refs[i].metric.base;
+        column = refs[i].column;
+        if (!is_short(other))
+            add_parts(flat, other, column);
+    }
+    for (uint32_t i = 0; i < expr->step_count && !flat->what; i++) {
+        const struct cw_expr_step *step = &expr->steps[i];
+        column = step->column;
+        if (step->op == CW_EXPR_NAME)
+            add_reference(flat, items, *step, &refs[step->name].metric);
+        else
+            add_step(flat, *step, NULL);
+    }
+    end_part(flat, (uint32_t)(f - items));
+    if (flat->what) {
+        char message[160];
+        snprintf(message, sizeof message, "found too many %s, counting the formulas in this one", flat->what);
+        cw_yaml_fail_inside(in, text, column, message);
+    }
+    cw_yaml_spend(in, text,
+                  flat->step_count * sizeof *f->steps + flat->metric_count * sizeof *f->metrics +
+                      flat->part_count * sizeof *f->parts);
+    f->steps = keep(in, flat->steps, f->step_count = flat->step_count, sizeof *f->steps);
+    f->parts = keep(in, flat->parts, f->part_count = flat->part_count, sizeof *f->parts);
+    f->metrics = keep(in, flat->metrics, f->metric_count = flat->metric_count, sizeof *f->metrics);
+    f->formulas.items = keep(in, flat->formulas, f->formulas.count = flat->formula_count, sizeof *f->formulas.items);
+}
+
+/* ---- units ------------------------------------------------------------------------------------------------------- */
+
+struct typed {
+    struct cw_dimension dimension;
+    bool constant; /* computed from numbers alone; `value` is the result */
+    double value;
+};
+
+struct check {
+    struct typed stack[CW_EXPR_STACK_MAX];
+    const char *source;
+    struct cw_error *err;
+};
+
+static bool is_plain_number(const struct typed *t)
+{
+    return t->constant && !t->dimension.count;
+}
+
+static enum cw_status refuse_units(struct check *c, const struct cw_expr_step *step, const struct typed *a,
+                                   const struct typed *b)
+{
+    char left[CW_DIMENSION_TEXT], right[CW_DIMENSION_TEXT];
+    const char *x = is_plain_number(a) ? "a plain number" : cw_dimension_text(&a->dimension, left);
+    const char *y = is_plain_number(b) ? "a plain number" : cw_dimension_text(&b->dimension, right);
+    return cw_error_at(c->err, CW_ERR_INPUT, c->source, 1, step->column,
+                       "found %.100s and %.100s in '%s', expected one unit of measurement", x, y,
+                       cw_expr_op_text(step->op));
+}
+
+/* Requires two values to have one unit. A plain number matches any unit, except in a sum, where it is probably a
+ * mistake; the number 0 is allowed there, too. */
+static enum cw_status unify(struct check *c, const struct cw_expr_step *step, const struct typed *a,
+                            const struct typed *b, struct cw_dimension *dimension)
+{
+    bool sum = step->op == CW_EXPR_ADD || step->op == CW_EXPR_SUBTRACT;
+    if (cw_dimension_equal(&a->dimension, &b->dimension) || (is_plain_number(b) && (!sum || b->value == 0)))
+        *dimension = a->dimension;
+    else if (is_plain_number(a) && (!sum || a->value == 0))
+        *dimension = b->dimension;
+    else
+        return refuse_units(c, step, a, b);
+    return CW_OK;
+}
+
+static enum cw_status combine(struct check *c, const struct cw_expr_step *step, const struct typed *v,
+                              struct cw_dimension *dimension)
+{
+    bool fits = true;
+    switch (step->op) {
+    case CW_EXPR_NEGATE:
+    case CW_EXPR_ABS:
+    case CW_EXPR_FLOOR:
+    case CW_EXPR_CEIL:
+        *dimension = v[0].dimension;
+        return CW_OK;
+    case CW_EXPR_DIVIDE:
+        if (v[1].constant && v[1].value == 0)
+            return cw_error_at(c->err, CW_ERR_INPUT, c->source, 1, step->column, "found a division by zero");
+        *dimension = v[0].dimension;
+        fits = cw_dimension_multiply(dimension, &v[1].dimension, -1);
+        break;
+    case CW_EXPR_MULTIPLY:
+        *dimension = v[0].dimension;
+        fits = cw_dimension_multiply(dimension, &v[1].dimension, 1);
+        break;
+    case CW_EXPR_IF:
+        return unify(c, step, &v[1], &v[2], dimension);
+    default: /* comparisons occur only in CW_EXPR_IF, which ignores their unit */
+        return unify(c, step, &v[0], &v[1], dimension);
+    }
+    if (!fits)
+        return cw_error_at(c->err, CW_ERR_INPUT, c->source, 1, step->column,
+                           "found a unit of measurement of more than %d factors or powers", CW_DIMENSION_FACTORS);
+    return CW_OK;
+}
+
+static enum cw_status apply(struct check *c, const struct cw_expr_step *step, struct typed *v)
+{
+    uint32_t takes = cw_expr_takes(step->op);
+    struct typed result = {.constant = true};
+    double values[3] = {0};
+    for (uint32_t i = 0; i < takes; i++) {
+        result.constant = result.constant && v[i].constant;
+        values[i] = v[i].value;
+    }
+    enum cw_status status = combine(c, step, v, &result.dimension);
+    if (result.constant)
+        result.value = cw_expr_apply(step->op, values);
+    v[0] = result;
+    return status;
+}
+
+/* Computes the unit of a formula whose i-th name has the unit names[i]. CW_ERR_INPUT on line 1 of `source`, with the
+ * column in the formula, if units do not fit or a division makes no sense. */
+static enum cw_status formula_unit(struct typed *result, const struct cw_expr *expr, const struct typed *names,
+                                   const char *source, struct cw_error *err)
+{
+    struct check c = {.source = source, .err = err};
+    enum cw_status status = CW_OK;
+    uint32_t count = 0;
+    for (uint32_t i = 0; status == CW_OK && i < expr->step_count; i++) {
+        const struct cw_expr_step *step = &expr->steps[i];
+        count -= cw_expr_takes(step->op);
+        if (step->op == CW_EXPR_NUMBER)
+            c.stack[count] = (struct typed){.constant = true, .value = step->number};
+        else if (step->op == CW_EXPR_NAME)
+            c.stack[count] = names[step->name];
+        else
+            status = apply(&c, step, &c.stack[count]);
+        count++;
+    }
+    *result = c.stack[0];
+    return status;
+}
 
 enum { LARGEST_FILE = 1 << 20, SCHEMA = 1, LONGEST_UNIT = 48 };
 
@@ -36,7 +315,7 @@ struct load {
     struct cw_formula *items;
     uint32_t first, count; /* own[i] is items[first + i] */
     struct own *own;
-    struct cw_flat *flat;
+    struct flat *flat;
     struct cw_unit_names units;                   /* of the chip; made on first use */
     uint32_t open[CW_FORMULA_NESTING_MAX], depth; /* stack of formulas being resolved, outermost first */
 };
@@ -49,7 +328,7 @@ struct attempt {
     bool must; /* a missing metric is an error */
     bool lacks;
     struct cw_expr expr;
-    struct cw_formula_reference *refs;
+    struct formula_reference *refs;
     struct cw_arena *scratch;
 };
 
@@ -180,7 +459,7 @@ static void load_all(struct load *l, struct cw_formulas *table, const struct cw_
 
 static void resolve(struct load *l, uint32_t index);
 
-static void fail_cycle(struct load *l, const struct cw_yaml *formula, const struct cw_formula_reference *to)
+static void fail_cycle(struct load *l, const struct cw_yaml *formula, const struct formula_reference *to)
 {
     char path[400] = "";
     size_t used = 0;
@@ -195,7 +474,7 @@ static void fail_cycle(struct load *l, const struct cw_yaml *formula, const stru
     cw_yaml_fail_inside(&l->in, formula, to->column, message);
 }
 
-static void follow(struct load *l, const struct cw_yaml *formula, const struct cw_formula_reference *r)
+static void follow(struct load *l, const struct cw_yaml *formula, const struct formula_reference *r)
 {
     if (l->in.status != CW_OK || r->metric.type != CW_FORMULA || r->metric.base < l->first)
         return;
@@ -234,7 +513,7 @@ static enum cw_status find_name(const struct load *l, const struct attempt *a, c
 }
 
 /* Notes a metric that the chip lacks, or a metric that a left-out formula lacks. */
-static void note_lack(struct load *l, struct attempt *a, const char *name, const struct cw_formula_reference *r,
+static void note_lack(struct load *l, struct attempt *a, const char *name, const struct formula_reference *r,
                       bool formula)
 {
     struct own *own = &l->own[a->own - l->own];
@@ -250,7 +529,7 @@ static void note_lack(struct load *l, struct attempt *a, const char *name, const
         l->in.status = cw_error_nomem(l->in.err);
 }
 
-static void look_up(struct load *l, struct attempt *a, const char *name, struct cw_formula_reference *r)
+static void look_up(struct load *l, struct attempt *a, const char *name, struct formula_reference *r)
 {
     struct cw_error why = CW_ERROR_INIT;
     if (find_name(l, a, name, &r->metric, a->must ? &why : NULL) == CW_OK) {
@@ -278,21 +557,21 @@ static void find_references(struct load *l, struct attempt *a)
 static void compute_unit(struct load *l, const struct attempt *a)
 {
     const struct cw_expr *expr = &a->expr;
-    struct cw_typed *types = array_in(l, a->scratch, expr->name_count, sizeof *types), result;
+    struct typed *types = array_in(l, a->scratch, expr->name_count, sizeof *types), result;
     struct cw_error why = CW_ERROR_INIT;
     for (uint32_t i = 0; types && i < expr->name_count && l->in.status == CW_OK; i++) {
         const struct cw_metric *m = &a->refs[i].metric;
         const struct cw_formula *other = m->type == CW_FORMULA ? &l->items[m->base] : NULL;
         char text[CW_DIMENSION_TEXT];
         if (other)
-            types[i] = (struct cw_typed){other->dimension, other->constant, other->value};
+            types[i] = (struct typed){other->dimension, other->constant, other->value};
         else if (!cw_dimension_parse(&types[i].dimension, cw_metric_dimension(l->chip, m, text, sizeof text)))
             cw_yaml_fail_inside(&l->in, a->text, a->refs[i].column,
-                                "found a metric whose unit of measurement cannot be computed with");
+                                "found a metric with a unit of measurement that formulas cannot use");
     }
     if (l->in.status != CW_OK)
         return;
-    if (cw_formula_unit(&result, expr, types, l->in.source, &why) != CW_OK) {
+    if (formula_unit(&result, expr, types, l->in.source, &why) != CW_OK) {
         cw_yaml_fail_inside(&l->in, a->text, why.column, why.message);
         return;
     }
@@ -383,7 +662,7 @@ static bool resolve_text(struct load *l, struct attempt *a)
     if (good && !l->any_unit && l->in.status == CW_OK)
         agree_on_unit(l, a->f, a->own->unit);
     if (good && l->in.status == CW_OK)
-        cw_formula_write_out(l->flat, &l->in, a->text, a->f, l->items, &a->expr, a->refs);
+        formula_write_out(l->flat, &l->in, a->text, a->f, l->items, &a->expr, a->refs);
     if (good && l->any_unit && l->in.status == CW_OK)
         take_unit(l, a->f);
     cw_arena_destroy(a->scratch);
@@ -441,7 +720,7 @@ static void close_gaps(struct load *l, struct cw_formulas *table)
 static enum cw_status resolve_all(struct load *l, struct cw_formulas *table, const struct cw_chip **chip)
 {
     l->chip->formulas = table;
-    l->flat = cw_flat_make();
+    l->flat = flat_make();
     if (!l->flat)
         l->in.status = cw_error_nomem(l->in.err);
     for (uint32_t i = 0; i < l->count && l->in.status == CW_OK; i++)

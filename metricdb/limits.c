@@ -82,7 +82,7 @@ static void add_name(struct load *l, const struct cw_yaml *node, const char *nam
 {
     uint32_t *slot = ok(l) ? slot_of(l, name) : NULL;
     if (!slot) {
-        cw_yaml_fail(l->in, node, "found the name '%s', and too many others that have its hash", name);
+        cw_yaml_fail(l->in, node, "found the name '%s', and too many others with its hash", name);
         return;
     }
     l->names[l->name_count] = (struct cw_limit_name){name, placements};

@@ -399,8 +399,7 @@ static void check_set(struct lint *l, const void *data, size_t size, struct cw_a
         found(l, CW_LINT_ERROR, "set-file", why.line, why.column, "%s", why.message);
     for (size_t i = 0; status == CW_OK && i < set.missing_count; i++)
         found(l, CW_LINT_WARNING, "set-metric", set.missing[i].line, set.missing[i].column,
-              "found the metric %s, which %s does not have or knows no formula for", set.missing[i].name,
-              l->chip->name);
+              "found the metric %s, which %s lacks, or has no formula for", set.missing[i].name, l->chip->name);
 }
 
 enum cw_status cw_lint_set(const void *data, size_t size, const char *path, const struct cw_chip *chip,
@@ -472,7 +471,7 @@ static enum cw_status check_missing(struct lint *l, const struct cw_rule_missing
             return CW_OK;
     l->source = m->path;
     found(l, CW_LINT_ERROR, "rule-metric", m->line, m->column,
-          "found the metric %.200s, which no chip has or knows a formula for", m->name);
+          "found the metric %.200s, which no chip has with a formula", m->name);
     return CW_OK;
 }
 

@@ -83,4 +83,7 @@ void cw_term_needs(const struct cw_needs *needs, const struct cw_term *term);
  * that is not listed. */
 enum cw_status cw_metric_needs(const struct cw_needs *needs, const struct cw_metric *metric, struct cw_error *err);
 
+/* Returns "100 * sum(A) / sum(B)"; a throughput has a line for each constituent. NULL when out of memory. */
+char *cw_metric_formula(const struct cw_chip *chip, const struct cw_metric *metric, struct cw_arena *arena);
+
 #endif

@@ -5,10 +5,261 @@
 
 #include "base/buckets.h"
 #include "passes/copies.h"
-#include "passes/parts_spread.h"
+#include "passes/parts_complete.h"
+
+/* ---- spread of parts --------------------------------------------------------------------------------------------- */
+
+struct parts_pass {
+    struct cw_placement *placements;
+    uint32_t count, room, part; /* part: CW_PARTS_NONE while it is in none */
+    bool grown;                 /* has more than the plan gives it */
+};
+
+struct parts_place {
+    const struct parts_place *next;
+    uint32_t pass;
+};
+
+struct parts_spread {
+    const struct cw_config_image *plan;
+    const struct cw_pass_index *index; /* index of the plan */
+    cw_parts_fits *fits;               /* NULL: no pass takes more than the plan gave it */
+    void *user;
+    struct parts_pass *passes; /* passes of the plan, reduced to their use, then added passes */
+    uint32_t pass_count, part_count;
+    uint32_t *first_held;              /* by counter: the first pass with all of it, or CW_PARTS_NONE */
+    const struct parts_place **places; /* by raw counter: its passes now */
+    struct cw_parts_weight {
+        uint64_t cost;
+        uint32_t asked; /* the last question about a raw counter that is free for this part */
+    } * weighed;        /* by part, for the current counter */
+    uint32_t asked;
+    struct cw_arena *arena, *scratch;
+    struct cw_error *err;
+};
+
+enum where { THERE, BACK, FREE, ELSEWHERE, NOWHERE };
+
+/* Finds the cheapest source of a raw counter for a part: the part has it; the plan gave it to one of the part's passes;
+ * a pass outside all parts has it; else only a new pass. `pass` is the pass found, `at` the plan's placement. */
+static enum where look_for(const struct parts_spread *p, uint32_t part, uint32_t raw, uint32_t *pass,
+                           const struct cw_placement **at)
+{
+    const struct cw_copies *copies = &p->index->copies;
+    enum where found = NOWHERE;
+    for (const struct parts_place *place = p->places[raw]; place; place = place->next)
+        if (p->passes[place->pass].part == part)
+            return THERE;
+    for (uint32_t k = copies->first[raw]; k < copies->first[raw + 1]; k++) {
+        uint32_t before = p->passes[copies->items[k].pass].part;
+        enum where here = before == part ? BACK : before == CW_PARTS_NONE ? FREE : ELSEWHERE;
+        if (here < found) {
+            found = here;
+            *pass = copies->items[k].pass;
+        }
+        if (here == found)
+            *at = copies->items[k].at;
+    }
+    return found;
+}
+
+/* Makes room for one more placement in a pass and puts it there provisionally. */
+static bool put(struct parts_spread *p, uint32_t pass, const struct cw_placement *at)
+{
+    struct parts_pass *to = &p->passes[pass];
+    if (to->count == to->room) {
+        uint32_t room = 2 * to->room + 4;
+        struct cw_placement *more = cw_arena_alloc(p->arena, room, sizeof *more);
+        if (!more)
+            return false;
+        if (to->count)
+            memcpy(more, to->placements, to->count * sizeof *more);
+        to->placements = more;
+        to->room = room;
+    }
+    to->placements[to->count++] = *at;
+    return true;
+}
+
+/* Records that a pass has a raw counter for good. */
+static bool note(struct parts_spread *p, uint32_t pass, uint32_t raw)
+{
+    struct parts_place *place = cw_arena_alloc(p->scratch, 1, sizeof *place);
+    if (!place)
+        return false;
+    *place = (struct parts_place){p->places[raw], pass};
+    p->places[raw] = place;
+    return true;
+}
+
+static enum cw_status keep(struct parts_spread *p, uint32_t pass, const struct cw_placement *at)
+{
+    return put(p, pass, at) && note(p, pass, at->raw) ? CW_OK : cw_error_nomem(p->err);
+}
+
+/* Finds a pass of the part with room for one more placement, or CW_PARTS_NONE. */
+static enum cw_status find_room(struct parts_spread *p, uint32_t part, const struct cw_placement *at, uint32_t *found)
+{
+    *found = CW_PARTS_NONE;
+    for (uint32_t i = 0; p->fits && i < p->pass_count; i++) {
+        bool fits = false;
+        if (p->passes[i].part != part)
+            continue;
+        if (!put(p, i, at))
+            return cw_error_nomem(p->err);
+        const struct cw_config_pass grown = {p->passes[i].count, p->passes[i].placements};
+        enum cw_status status = p->fits(p->user, p->plan, &grown, &fits, p->err);
+        p->passes[i].count--;
+        if (fits)
+            *found = i;
+        if (status != CW_OK || fits)
+            return status;
+    }
+    return CW_OK;
+}
+
+/* Puts a placement into a pass with room, or into a new one. */
+static enum cw_status put_somewhere(struct parts_spread *p, uint32_t part, const struct cw_placement *at)
+{
+    uint32_t pass;
+    enum cw_status status = find_room(p, part, at, &pass);
+    if (status != CW_OK)
+        return status;
+    if (pass == CW_PARTS_NONE) {
+        status = cw_parts_check_count(p->pass_count + 1, p->err);
+        if (status != CW_OK)
+            return status;
+        p->passes[pass = p->pass_count++] = (struct parts_pass){.part = part};
+    }
+    p->passes[pass].grown = true;
+    return keep(p, pass, at);
+}
+
+/* Costs: new passes above all; then moves, and unused passes of the plan. */
+enum { A_MOVE = 2, A_PASS_OF_THE_PLAN = 1, TRIED = 4 };
+#define A_PASS ((uint64_t)1 << 32)
+
+/* Records a saving: a raw counter is free for a part that has it, or that has a pass to which the plan gave it. */
+static void save(struct parts_spread *p, uint32_t pass, uint32_t asked, uint64_t cost)
+{
+    uint32_t part = p->passes[pass].part;
+    if (part == CW_PARTS_NONE || p->weighed[part].asked == asked)
+        return;
+    p->weighed[part].asked = asked;
+    p->weighed[part].cost -= cost;
+}
+
+/* Estimates for each part the cost of having all raw counters of a counter, if the part has room. False if no pass of
+ * the plan has one of them. */
+static bool weigh_all(struct parts_spread *p, const struct cw_config_counter *counter)
+{
+    const struct cw_copies *copies = &p->index->copies;
+    uint64_t all = 0;
+    for (uint32_t part = 0; part < p->part_count; part++)
+        p->weighed[part].cost = 0;
+    for (uint32_t r = 0; r < counter->raw_count; r++) {
+        uint32_t raw = counter->raws[r], first = copies->first[raw], end = copies->first[raw + 1], k = first;
+        while (k < end && p->passes[copies->items[k].pass].part != CW_PARTS_NONE)
+            k++;
+        uint64_t cost = k < end ? A_PASS_OF_THE_PLAN : A_MOVE;
+        if (first == end)
+            return false;
+        all += cost;
+        p->asked++;
+        for (const struct parts_place *place = p->places[raw]; place; place = place->next)
+            save(p, place->pass, p->asked, cost);
+        for (k = first; k < end; k++)
+            save(p, copies->items[k].pass, p->asked, cost);
+    }
+    for (uint32_t part = 0; part < p->part_count; part++)
+        p->weighed[part].cost += all; /* savings so far wrapped below 0 */
+    return true;
+}
+
+/* Computes the exact cost in one part by asking the hardware's limits. */
+static enum cw_status weigh(struct parts_spread *p, uint32_t part, const struct cw_config_counter *counter,
+                            uint64_t *cost)
+{
+    const struct cw_placement *at = NULL;
+    enum cw_status status = CW_OK;
+    uint32_t pass = 0;
+    *cost = 0;
+    for (uint32_t r = 0; r < counter->raw_count && status == CW_OK; r++) {
+        enum where where = look_for(p, part, counter->raws[r], &pass, &at);
+        if (where == ELSEWHERE)
+            status = find_room(p, part, at, &pass);
+        *cost += where == ELSEWHERE ? pass == CW_PARTS_NONE ? A_PASS : A_MOVE : where == FREE ? A_PASS_OF_THE_PLAN : 0;
+    }
+    return status;
+}
+
+/* Chooses the part with the least cost for a counter. Checks only the few with the least estimates, because checking
+ * takes time. */
+static enum cw_status choose_part(struct parts_spread *p, const struct cw_config_counter *counter, uint32_t *best)
+{
+    uint64_t least = UINT64_MAX;
+    uint32_t parts[TRIED], count = 0;
+    enum cw_status status = CW_OK;
+    *best = CW_PARTS_NONE;
+    if (!weigh_all(p, counter))
+        return CW_OK;
+    for (uint32_t part = 0; part < p->part_count; part++) {
+        uint32_t i = count;
+        for (; i > 0 && p->weighed[parts[i - 1]].cost > p->weighed[part].cost; i--)
+            if (i < TRIED)
+                parts[i] = parts[i - 1];
+        if (i < TRIED)
+            parts[i] = part;
+        count += count < TRIED;
+    }
+    for (uint32_t i = 0; i < count && least >= A_PASS && status == CW_OK; i++) {
+        uint64_t cost;
+        status = weigh(p, parts[i], counter, &cost);
+        *best = cost < least ? parts[i] : *best;
+        least = cost < least ? cost : least;
+    }
+    return status;
+}
+
+/* Puts all raw counters of a counter into one part. */
+static enum cw_status place_spread(struct parts_spread *p, const struct cw_config_counter *counter)
+{
+    uint32_t part, pass = 0;
+    const struct cw_placement *at = NULL;
+    enum cw_status status = choose_part(p, counter, &part);
+    for (uint32_t r = 0; part != CW_PARTS_NONE && r < counter->raw_count && status == CW_OK; r++) {
+        enum where where = look_for(p, part, counter->raws[r], &pass, &at);
+        if (where == FREE)
+            p->passes[pass].part = part;
+        if (where == ELSEWHERE || (where != THERE && p->passes[pass].grown))
+            status = put_somewhere(p, part, at);
+        else if (where != THERE)
+            status = keep(p, pass, at);
+    }
+    return status;
+}
+
+/* Puts all raw counters of each counter that no pass holds into one part, with new passes if needed; `passes` has room
+ * for CW_PASSES_MAX. */
+static enum cw_status parts_place_spread(struct parts_spread *p)
+{
+    enum cw_status status = CW_OK;
+    p->places = cw_arena_alloc(p->scratch, p->plan->raw_count, sizeof *p->places);
+    p->weighed = cw_arena_alloc(p->scratch, p->part_count, sizeof *p->weighed);
+    bool good = p->places && p->weighed;
+    for (uint32_t i = 0; i < p->pass_count && good; i++)
+        for (uint32_t k = 0; k < p->passes[i].count && good; k++)
+            good = note(p, i, p->passes[i].placements[k].raw);
+    if (!good)
+        return cw_error_nomem(p->err);
+    for (uint32_t c = 0; c < p->plan->counter_count && status == CW_OK; c++)
+        if (p->first_held[c] == CW_PARTS_NONE && p->plan->counters[c].raw_count)
+            status = place_spread(p, &p->plan->counters[c]);
+    return status;
+}
 
 struct parting {
-    struct cw_parts_spread work;
+    struct parts_spread work;
     struct cw_arena *scratch;
     struct cw_parts *parts;
     struct cw_pass_index index;    /* index of the plan, then of the plan as collected */
@@ -68,10 +319,10 @@ static bool copy_passes(struct parting *p)
     for (uint32_t i = 0; p->work.passes && i < plan->pass_count; i++) {
         const struct cw_config_pass *from = &plan->passes[i];
         p->work.passes[i] =
-            (struct cw_parts_pass){.placements = cw_arena_alloc(p->work.arena, from->count, sizeof *from->placements),
-                                   .count = from->count,
-                                   .room = from->count,
-                                   .part = CW_PARTS_NONE};
+            (struct parts_pass){.placements = cw_arena_alloc(p->work.arena, from->count, sizeof *from->placements),
+                                .count = from->count,
+                                .room = from->count,
+                                .part = CW_PARTS_NONE};
         if (!p->work.passes[i].placements)
             return false;
         if (from->count)
@@ -93,7 +344,7 @@ static void trim_passes(struct parting *p)
     if (p->held_count)
         qsort(p->held, p->held_count, sizeof *p->held, by_pass);
     for (uint32_t i = 0, h = 0; i < p->work.pass_count; i++) {
-        struct cw_parts_pass *pass = &p->work.passes[i];
+        struct parts_pass *pass = &p->work.passes[i];
         uint32_t kept = 0;
         for (; h < p->held_count && p->held[h].pass == i; h++) {
             const struct cw_config_counter *c = &p->work.plan->counters[p->held[h].counter];
@@ -109,7 +360,7 @@ static void trim_passes(struct parting *p)
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-static bool any_marked(const struct parting *p, const struct cw_parts_pass *pass, uint32_t mark)
+static bool any_marked(const struct parting *p, const struct parts_pass *pass, uint32_t mark)
 {
     for (uint32_t k = 0; k < pass->count; k++)
         if (p->marks[pass->placements[k].raw] == mark)
@@ -325,7 +576,7 @@ static enum cw_status part_plan(struct parting *p, bool apart)
     trim_passes(p);
     if (!divide(p, apart))
         return cw_error_nomem(p->work.err);
-    enum cw_status status = apart ? CW_OK : cw_parts_place_spread(&p->work);
+    enum cw_status status = apart ? CW_OK : parts_place_spread(&p->work);
     if (status != CW_OK)
         return status;
     p->parts->count = p->work.part_count;

@@ -7,6 +7,7 @@
 #ifndef CW_PASSES_PARTS_H
 #define CW_PASSES_PARTS_H
 
+#include "base/buckets.h"
 #include "image/config_image.h"
 #include "passes/parts_complete.h"
 
@@ -46,5 +47,7 @@ enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_imag
  * plan has no passes. */
 enum cw_status cw_parts_single_passes(struct cw_part **list, uint32_t *count, const struct cw_parts *parts,
                                       struct cw_arena *arena, struct cw_error *err);
+
+enum { CW_PARTS_NONE = CW_NO_BUCKET };
 
 #endif

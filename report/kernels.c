@@ -1,17 +1,84 @@
+#define _GNU_SOURCE
 #include "report/kernels.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "base/shorten.h"
 #include "eval/ranges/spread.h"
+#include "eval/sections.h"
+#include "json/json_tree.h"
+#include "metricdb/data.h"
 #include "metricdb/glossary.h"
 #include "metricdb/term.h"
-#include "metricdb/term_text.h"
+#include "metricdb/yaml.h"
 #include "report/put.h"
 
-/* What a page holds at most, so that it stays small: kernels, values (of counters and metrics), metrics of a plan. */
+/* ---- data/report.yaml -------------------------------------------------------------------------------------------- */
+
+enum { LARGEST = 1 << 20 };
+
+struct loading {
+    struct cw_layout *layout;
+    size_t room;
+};
+
+/* Converts a node; texts below "metrics" are names of metrics. */
+static json_t *convert(struct loading *l, const struct cw_yaml *node, bool names)
+{
+    if (node->kind == CW_YAML_SCALAR) {
+        if (names && l->layout->count < l->room)
+            l->layout->metrics[l->layout->count++] = node->text;
+        return json_string(node->text);
+    }
+    json_t *made = node->kind == CW_YAML_SEQUENCE ? json_array() : json_object();
+    for (size_t i = 0; i < node->count; i++)
+        if (node->kind == CW_YAML_SEQUENCE)
+            cw_json_append(&made, convert(l, &node->items[i], names));
+        else
+            cw_json_set(&made, node->keys[i].text,
+                        convert(l, &node->items[i], strcmp(node->keys[i].text, "metrics") == 0));
+    return made;
+}
+
+enum cw_status cw_layout_parse(struct cw_layout *layout, const void *text, size_t size, const char *path,
+                               struct cw_arena *arena, struct cw_error *err)
+{
+    static const char *const keys[] = {"schema", "summary", "stalls", "roofline", "memory", NULL};
+    struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err, .status = CW_OK};
+    const struct cw_yaml *root = cw_yaml_load(&in, "a page's layout", keys, 1, text, size);
+    struct loading l = {layout, size};
+    *layout = (struct cw_layout){.metrics = root ? cw_yaml_array(&in, size, sizeof *layout->metrics) : NULL};
+    if (in.status != CW_OK)
+        return in.status;
+    layout->tree = convert(&l, root, false);
+    return layout->tree ? CW_OK : cw_error_nomem(err);
+}
+
+enum cw_status cw_layout_load(struct cw_layout *layout, const char *data, struct cw_arena *arena, struct cw_error *err)
+{
+    static const char none[] = "schema: 1\n";
+    char path[CW_DATA_PATH_MAX];
+    struct cw_bytes file = {0};
+    *layout = (struct cw_layout){0};
+    enum cw_status status = cw_data_path(path, data, "report", err);
+    if (status != CW_OK)
+        return status;
+    if (access(path, F_OK) != 0) /* a user's data folder may lack it */
+        status = cw_layout_parse(layout, none, sizeof none - 1, path, arena, err);
+    else if ((status = cw_file_read(&file, path, LARGEST, err)) == CW_OK)
+        status = cw_layout_parse(layout, file.data, file.size, path, arena, err);
+    cw_bytes_free(&file);
+    return status == CW_OK ? cw_sections_load(&layout->sections, data, "sections", arena, err) : status;
+}
+
+/* Limits keep the page small: kernels, values of counters and metrics, metrics of a plan, all metrics. */
 enum { MOST_KERNELS = 200, MOST_VALUES = 150000, MOST_PLANNED = 1000, MOST_METRICS = 3000 };
 
 /* ---- which metrics ---------------------------------------------------------------------------------------------- */
@@ -44,7 +111,7 @@ static void choose_named(struct choice *c, const char *const *names, size_t coun
             choose(c, &metric);
 }
 
-/* What a metric is computed from: the metrics that a formula names, and the constituents of a throughput. */
+/* Lists the metrics that a formula names, or the constituents of a throughput. */
 static enum cw_status list_parts(struct choice *parts, const struct cw_metric *m)
 {
     const struct cw_chip *chip = parts->chip;
@@ -81,7 +148,7 @@ static enum cw_status evaluate(struct cw_result *result, const struct choice *c,
     return cw_result_make(result, &(struct cw_eval_options){0}, arena, err);
 }
 
-/* Whether the capture has the metric of any kernel. */
+/* Whether the capture has the metric of at least one kernel. */
 static bool is_collected(const struct cw_result *r, uint32_t metric)
 {
     for (uint32_t i = 0; i < r->row_count; i++)
@@ -112,7 +179,7 @@ static enum cw_status choose_metrics(struct cw_report_kernels *k, const struct c
         if (is_collected(&k->result, i))
             choose(&kept, &wanted.list[i]);
     const uint32_t asked = kept.count;
-    for (uint32_t i = 0; i < kept.count && status == CW_OK; i++) { /* the list grows by what its metrics need */
+    for (uint32_t i = 0; i < kept.count && status == CW_OK; i++) { /* the list grows by the parts of its metrics */
         status = list_parts(&parts, &kept.list[i]);
         for (uint32_t p = 0; p < parts.count; p++)
             choose(&kept, &parts.list[p]);
@@ -189,16 +256,16 @@ static bool is_shown(const struct cw_report_kernels *k, const struct cw_range *r
     return false;
 }
 
-/* The kernels that take most of the time; of the baseline also those that the page shows. */
+/* The kernels with most time; of the baseline, also the kernels that the page shows. */
 static enum cw_status choose_kernels(struct cw_groups *groups, const struct cw_report_capture *of,
                                      struct cw_report_kernels *k, struct cw_error *err)
 {
     struct cw_arena *arena = k->report->arena;
     const struct cw_counter_data *data = of->data;
     const uint32_t most = most_kernels(&data->schema);
-    const bool few = cw_launch_count(data) <= most; /* else their times say which are shown */
-    enum cw_status status = (few ? cw_groups_make : cw_groups_make_times)(groups, CW_BY_KERNEL, data, of->chip, of->keep,
-                                                                        arena, err);
+    const bool few = cw_launch_count(data) <= most; /* otherwise their times decide which ones the page shows */
+    enum cw_status status =
+        (few ? cw_groups_make : cw_groups_make_times)(groups, CW_BY_KERNEL, data, of->chip, of->keep, arena, err);
     if (status != CW_OK)
         return status;
     const bool first = groups == &k->groups;
@@ -281,7 +348,7 @@ static void put_counter_number(void *context, uint32_t counter, unsigned rollups
         cw_put_count(n->out, n->count++ ? "," : ",\"counters\":[", n->k->column_of[counter]);
 }
 
-/* How a metric is computed. */
+/* The formula of a metric, as text. */
 static bool put_formula(FILE *out, const struct cw_report_kernels *k, const struct cw_metric *m)
 {
     const struct cw_chip *chip = k->result.chip;
@@ -289,7 +356,8 @@ static bool put_formula(FILE *out, const struct cw_report_kernels *k, const stru
         cw_put_text(out, ",\"formula\":", chip->formulas->items[m->base].text);
         return true;
     }
-    if (m->type == CW_FACT || m->type == CW_THROUGHPUT) /* recorded; the largest of its parts */
+    if (m->type == CW_FACT ||
+        m->type == CW_THROUGHPUT) /* a fact is recorded, a throughput is the largest of its parts */
         return true;
     const char *text = cw_metric_formula(chip, m, k->report->arena);
     if (text)
@@ -395,7 +463,7 @@ static void put_group(FILE *out, const struct cw_group *g)
     cw_put_number(out, ",\"deviation\":", g->deviation);
 }
 
-/* What the kernel was in the baseline. */
+/* The kernel in the baseline. */
 static void put_before(FILE *out, const struct cw_report_kernels *k, const struct cw_range *range)
 {
     for (uint32_t b = 0; b < k->before.count; b++) {
@@ -437,12 +505,12 @@ static void put_kernel(FILE *out, const struct cw_report_kernels *k, uint32_t g)
     fputs("}", out);
 }
 
-/* Kernels of the baseline that are no more. */
+/* Kernels of the baseline that ran no more. */
 static void put_gone(FILE *out, const struct cw_report_kernels *k)
 {
     const char *before = ",\n\"gone\":[";
     for (uint32_t b = 0; b < k->before.count; b++) {
-        if (k->group_count > k->groups.count) /* it may be among those that are not shown */
+        if (k->group_count > k->groups.count) /* it may be a kernel that the page leaves out */
             break;
         if (is_shown(k, &k->before.data.ranges[b]))
             continue;
@@ -479,4 +547,204 @@ enum cw_status cw_report_kernels_put(FILE *out, const struct cw_report_kernels *
     if (k->report->baseline)
         cw_put_number(out, ",\n\"total_before\":", k->total_before);
     return CW_OK;
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+/* Most NVTX ranges (longest first), kernels in all of them, and values of an attribute. */
+enum { MOST_PATHS = 1000, MOST_PARTS = 20000, MOST_TOLD = 8 };
+
+/* ---- how they were counted -------------------------------------------------------------------------------------- */
+
+struct told {
+    const char *key, *value;
+    uint32_t ranges;
+};
+
+/* Counts one range for its key and value. A key with too many values has "various" for the others. */
+static size_t tell(struct told *list, size_t count, const char *key, const char *value)
+{
+    static const char others[] = "various";
+    size_t i = 0, values = 0;
+    for (; i < count && (strcmp(list[i].key, key) != 0 || strcmp(list[i].value, value) != 0); i++)
+        values += strcmp(list[i].key, key) == 0;
+    if (i == count && values >= MOST_TOLD && strcmp(value, others) != 0)
+        return tell(list, count, key, others);
+    if (i == count)
+        list[count++] = (struct told){key, value, 0};
+    list[i].ranges++;
+    return count;
+}
+
+static void put_told(FILE *out, const struct cw_report_capture *c)
+{
+    static const char *const keys[] = {"once", "scope", "graphs", "runs"}; /* docs/formats.md */
+    struct told list[sizeof keys / sizeof *keys * (MOST_TOLD + 1)];
+    size_t count = 0;
+    uint32_t unwanted = 0;
+    for (uint32_t i = 0; i < c->data->range_count; i++) {
+        if (c->keep && !c->keep[i]) {
+            unwanted++;
+            continue;
+        }
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+            const char *value = cw_range_attribute(cw_launch_of(c->data, i), keys[k]);
+            count = value ? tell(list, count, keys[k], value) : count;
+        }
+    }
+    cw_put_count(out, ",\n\"unwanted\":", unwanted);
+    fputs(",\"told\":[", out);
+    for (size_t i = 0; i < count; i++) {
+        cw_put_text(out, i ? ",{\"key\":" : "{\"key\":", list[i].key);
+        cw_put_text(out, ",\"value\":", list[i].value);
+        cw_put_count(out, ",\"ranges\":", list[i].ranges);
+        fputs("}", out);
+    }
+    fputs("]", out);
+}
+
+/* ---- NVTX ranges ------------------------------------------------------------------------------------------------ */
+
+struct part { /* the launches of a kernel in an NVTX range */
+    const char *path;
+    uint32_t kernel, launches; /* kernel: CW_NONE for a kernel that the page leaves out */
+    double total;
+};
+
+struct path { /* parts[first] and on */
+    size_t first, count;
+    double total;
+};
+
+static int by_path(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    const int order = x->path == y->path ? 0 : strcmp(x->path, y->path);
+    return order ? order : (x->kernel > y->kernel) - (x->kernel < y->kernel);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct path *x = a, *y = b;
+    return x->total != y->total ? (x->total < y->total) - (x->total > y->total)
+                                : (x->first > y->first) - (x->first < y->first);
+}
+
+/* Makes a part for each launch with a kept range. `*inside`: whether a launch lies in an NVTX range. */
+static size_t find_launches(const struct cw_report_kernels *k, struct part *parts, bool *inside)
+{
+    const struct cw_counter_data *data = k->report->ranges->data;
+    const uint32_t launches = cw_launch_count(data);
+    for (uint32_t i = 0; i < launches; i++)
+        parts[i] = (struct part){.kernel = CW_NONE};
+    for (uint32_t i = 0; i < data->range_count; i++) {
+        const uint32_t launch = cw_launch_number(data, i);
+        if (k->report->ranges->keep && !k->report->ranges->keep[i])
+            continue;
+        const char *path = cw_range_attribute(cw_launch(data, launch), "nvtx");
+        parts[launch] = (struct part){path ? path : "", k->group_of[i], 0, 0};
+        *inside = *inside || path;
+    }
+    size_t count = 0;
+    for (uint32_t i = 0; i < launches; i++)
+        if (parts[i].path)
+            parts[count++] = parts[i];
+    return count;
+}
+
+/* Joins equal parts. Returns the number of parts left. */
+static size_t join(struct part *parts, size_t count)
+{
+    size_t made = 0;
+    qsort(parts, count, sizeof *parts, by_path);
+    for (size_t i = 0; i < count; i++)
+        if (!made || by_path(&parts[made - 1], &parts[i]) != 0)
+            parts[made++] = parts[i];
+    return made;
+}
+
+static struct part *find_part(const struct cw_report_kernels *k, uint32_t launch, struct part *parts, size_t count,
+                              uint32_t kernel)
+{
+    const char *path = cw_range_attribute(cw_launch(k->report->ranges->data, launch), "nvtx");
+    const struct part key = {path ? path : "", kernel, 0, 0};
+    return bsearch(&key, parts, count, sizeof *parts, by_path);
+}
+
+/* Adds launches and times to parts. `found`: the part of each launch, once it is looked up. */
+static void take_launches(const struct cw_report_kernels *k, struct part *parts, size_t count, struct part **found)
+{
+    const struct cw_counter_data *data = k->report->ranges->data;
+    for (uint32_t i = 0; i < data->range_count; i++) {
+        const uint32_t launch = cw_launch_number(data, i);
+        const double ns = k->groups.durations[i];
+        if (k->report->ranges->keep && !k->report->ranges->keep[i])
+            continue;
+        if (!found[launch])
+            found[launch] = find_part(k, launch, parts, count, k->group_of[i]);
+        found[launch]->launches++;
+        found[launch]->total += isnan(ns) ? 0 : ns;
+    }
+}
+
+static size_t find_paths(const struct part *parts, size_t count, struct path *paths)
+{
+    size_t made = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!i || strcmp(parts[i - 1].path, parts[i].path) != 0)
+            paths[made++] = (struct path){.first = i};
+        paths[made - 1].count++;
+        paths[made - 1].total += parts[i].total;
+    }
+    qsort(paths, made, sizeof *paths, by_total);
+    return made;
+}
+
+static void put_path(FILE *out, const struct path *path, const struct part *parts)
+{
+    cw_put_text(out, "{\"path\":", parts[path->first].path);
+    fputs(",\"kernels\":[", out);
+    for (size_t i = path->first; i < path->first + path->count; i++) {
+        fputs(i > path->first ? ",[" : "[", out);
+        if (parts[i].kernel == CW_NONE)
+            fputs("null", out);
+        else
+            cw_put_count(out, "", parts[i].kernel);
+        cw_put_count(out, ",", parts[i].launches);
+        cw_put_number(out, ",", parts[i].total);
+        fputs("]", out);
+    }
+    fputs("]}", out);
+}
+
+static enum cw_status put_nvtx(FILE *out, const struct cw_report_kernels *k, struct cw_error *err)
+{
+    const size_t room = (size_t)cw_launch_count(k->report->ranges->data) + 1;
+    struct part *parts = calloc(room, sizeof *parts), **found = calloc(room, sizeof *found);
+    struct path *paths = calloc(room, sizeof *paths);
+    bool inside = false;
+    size_t put = 0, i = 0;
+    const bool enough = parts && paths && found;
+    size_t count = enough ? find_launches(k, parts, &inside) : 0;
+    if (inside) {
+        count = join(parts, count);
+        take_launches(k, parts, count, found);
+        count = find_paths(parts, count, paths);
+        fputs(",\n\"nvtx\":[", out);
+        for (; i < count && i < MOST_PATHS && put + paths[i].count <= MOST_PARTS; put += paths[i++].count) {
+            fputs(i ? ",\n" : "\n", out);
+            put_path(out, &paths[i], parts);
+        }
+        cw_put_count(out, "],\"nvtx_left\":", count - i);
+    }
+    free(found);
+    free(parts);
+    free(paths);
+    return enough ? CW_OK : cw_error_nomem(err);
+}
+
+enum cw_status cw_report_launches_put(FILE *out, const struct cw_report_kernels *k, struct cw_error *err)
+{
+    put_told(out, k->report->ranges);
+    return put_nvtx(out, k, err);
 }

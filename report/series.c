@@ -19,7 +19,7 @@ static void widen(struct bounds *b, double value)
     b->high = value > b->high ? value : b->high;
 }
 
-/* The whole span may be no number any more, where its half is one. */
+/* Halves avoid an overflow: the difference of two large numbers may be infinite. */
 static uint16_t shorten(double value, const struct bounds *all)
 {
     const double scale = isfinite(all->high - all->low) ? 1 : 0.5, low = all->low * scale;
@@ -38,7 +38,7 @@ uint32_t cw_series_per(uint32_t count, uint32_t series, uint32_t bytes)
     return all <= bytes ? 1 : (uint32_t)((reduced + bytes - 1) / bytes);
 }
 
-/* The times of a damaged capture are in no order: those outside stand at the edge. */
+/* Times of a damaged capture may lie outside the span: they go to its edge. */
 static uint32_t place_of(uint64_t time, uint64_t start, uint64_t end)
 {
     if (time <= start || end <= start)

@@ -9,8 +9,8 @@
 #include "report/put.h"
 #include "report/series.h"
 
-/* What a page holds of one device at most. Where there are more samples, each point stands for as many as needed, by
- * the least and the greatest of them; of launches those that took longest are left. */
+/* Most bytes of samples, series and launches of one device. If there are more samples, a point shows the least and the
+ * greatest of several; if there are more launches, the page has the longest. */
 enum { MOST_BYTES = 6000000, MOST_SERIES = 32, MOST_LAUNCHES = 30000 };
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
@@ -18,16 +18,16 @@ enum { MOST_BYTES = 6000000, MOST_SERIES = 32, MOST_LAUNCHES = 30000 };
 struct span {
     uint64_t start_ns, end_ns, lane;
     const char *name, *nvtx;
-    uint64_t number; /* of those that came */
+    uint64_t number; /* position among all launches */
 };
 
 struct spans {
     size_t count, room, left;
-    struct span *items; /* as they began */
+    struct span *items; /* in order of start */
     uint64_t start_ns, end_ns;
 };
 
-/* Of equal ones the first that came. */
+/* Equal lengths keep their order. */
 static int by_length(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
@@ -41,7 +41,7 @@ static int by_start(const void *a, const void *b)
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* Those that took longest stay. */
+/* Keeps the longest. */
 static void leave_short(struct spans *s)
 {
     if (s->count <= MOST_LAUNCHES)
@@ -64,7 +64,7 @@ static void add_span(struct spans *s, const struct span *span)
     s->count++;
 }
 
-/* As they began; of too many, those that took longest. */
+/* Keeps the longest if there are too many, and sorts by start. */
 static void order_spans(struct spans *s)
 {
     leave_short(s);
@@ -73,7 +73,7 @@ static void order_spans(struct spans *s)
 
 struct word {
     const char *text;
-    size_t at; /* of a span */
+    size_t at; /* index of a span */
     uint32_t number;
 };
 
@@ -84,7 +84,7 @@ static int by_text(const void *a, const void *b)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Two lists: the texts that spans have, each once, and for each span which of them. Names stand there short, too. */
+/* Prints two lists: the distinct texts of all spans (names also short), and for each span the index of its text. */
 static bool put_words(FILE *out, const struct spans *s, bool nvtx)
 {
     struct word *words = calloc(s->count + 1, sizeof *words);
@@ -117,7 +117,7 @@ static bool put_words(FILE *out, const struct spans *s, bool nvtx)
     return true;
 }
 
-/* When each began and how long it took. */
+/* Starts and durations. */
 static void put_lengths(FILE *out, const struct spans *s, uint64_t origin)
 {
     fputs("{\"start\":[", out);
@@ -152,10 +152,10 @@ static bool begin_spans(struct spans *s, size_t room)
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-struct sampling { /* the samples of one device */
+struct sampling { /* samples of one device */
     const struct cw_result *r;
-    uint32_t count, *rows; /* as they began */
-    uint32_t per, series;  /* samples for each point */
+    uint32_t count, *rows; /* in order of start */
+    uint32_t per, series;  /* per: samples in a point */
     uint64_t start_ns, end_ns;
 };
 
@@ -215,7 +215,7 @@ static bool put_series(FILE *out, const struct sampling *s, uint32_t metric)
     return enough;
 }
 
-/* Where no samples are: a sample ends before the next begins, by more than half of its own length. */
+/* Prints gaps between samples: a gap is longer than half of the sample before it. */
 static bool put_gaps(FILE *out, const struct sampling *s)
 {
     const struct cw_pm_data *pm = &s->r->data->pm;
@@ -262,8 +262,8 @@ static bool is_same(const struct cw_device *a, const struct cw_device *b, const 
     return !x || !y || strcmp(x, y) == 0;
 }
 
-/* Samples that were taken while a trace was, of the same device, are drawn with it: "trace", its place among the
- * traces, its device, and when the samples began there. */
+/* The page draws samples into a trace of the same device and time. Prints "trace": place of the trace, its device, and
+ * the start of the samples in it. */
 static void put_trace(FILE *out, const struct cw_report *report, const struct cw_device *device,
                       const struct sampling *s)
 {
@@ -285,7 +285,7 @@ static void put_trace(FILE *out, const struct cw_report *report, const struct cw
     }
 }
 
-/* Samples of a device, and the launches on it. */
+/* Prints the samples of a device, and its launches. */
 static bool put_device(FILE *out, const struct cw_report *report, const struct cw_report_capture *c, uint32_t device,
                        size_t *count)
 {
@@ -314,7 +314,7 @@ static bool put_device(FILE *out, const struct cw_report *report, const struct c
     return enough;
 }
 
-/* The ranges as they ran while they were collected; their times may be in the file. */
+/* Prints the launches of a capture of ranges, if the file has their times. */
 static enum cw_status put_ranges(FILE *out, const struct cw_report *report, const struct cw_report_capture *c,
                                  size_t *count, struct cw_error *err)
 {
@@ -330,8 +330,8 @@ static enum cw_status put_ranges(FILE *out, const struct cw_report *report, cons
             status = ranges.stream->status;
         const char *nvtx = r ? cw_range_attribute(r, "nvtx") : NULL;
         if (r)
-            add_span(&spans, &(struct span){r->start_ns, r->end_ns, r->device, *r->kernel ? r->name : "",
-                                            nvtx ? nvtx : "", 0});
+            add_span(&spans,
+                     &(struct span){r->start_ns, r->end_ns, r->device, *r->kernel ? r->name : "", nvtx ? nvtx : "", 0});
     }
     if (status == CW_OK && spans.count) {
         order_spans(&spans);

@@ -1,4 +1,4 @@
-/* A trace as lanes: streams of devices, threads, NVTX ranges, and what was measured over time beside them. */
+/* A trace on the page: lanes of events, measurements over time, and the terminal's summary. */
 #ifndef CW_REPORT_TRACE_H
 #define CW_REPORT_TRACE_H
 
@@ -6,7 +6,7 @@
 
 #include "report/content.h"
 
-/* Prints one object for a capture of a trace. CW_ERR_NOMEM, and what reading rows again may say. */
+/* Prints one object for a trace. CW_ERR_NOMEM, and errors of reading rows again. */
 enum cw_status cw_report_trace_put(FILE *out, const struct cw_report_capture *capture, struct cw_arena *arena,
                                    struct cw_error *err);
 

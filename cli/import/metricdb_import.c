@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/common/chip.h"
 #include "cli/common/cli.h"
-#include "import/chips.h"
+#include "import/facts.h"
 #include "import/fit.h"
 #include "import/learn.h"
 #include "import/limit_tables.h"

@@ -4,7 +4,7 @@
 const svg = (width, height, label) => d3.create("svg").attr("viewBox", `0 0 ${width} ${height}`)
   .attr("role", "img").attr("aria-label", label).attr("class", "chart");
 
-// An SVG element that opens how a value came about.
+// Makes an SVG element a button that explains a value.
 function opens(selection, kernel, metric) {
   return selection.attr("class", "opens").attr("tabindex", 0).attr("role", "button")
     .on("click", () => explain(kernel, metric))
@@ -27,20 +27,20 @@ const known = (kernel, names) => {
   return metric < 0 ? NaN : valueOf(kernel, metric);
 };
 
-// The points of a kernel, one for each level of memory that it used.
+// The points of a kernel: one for each level of memory that it used.
 function rooflinePoints(kernel) {
   const rate = rooflineLayout.rate && known(kernel, rooflineLayout.rate.metrics);
   return rooflineLayout.levels.map((level, i) => ({kernel, level: i, rate, x: known(kernel, level.metrics),
     metric: firstKnown(kernel, level.metrics)})).filter(p => p.x > 0 && p.rate > 0);
 }
 
-// Whether a roof's precision is that of at least this share of a kernel's operations.
+// Whether at least this share of a kernel's operations has the roof's precision.
 function isFor(roof, kernel, share) {
   return known(kernel, roof.when.metrics) >= share * known(kernel, rooflineLayout.work.metrics);
 }
 
-// The roofs of the precisions that a kernel uses, and of those that the kernels around it mostly use. Roofs of the same
-// height are one; `own` is that of the precision that the kernel uses most.
+// The roofs of the precisions that a kernel uses, and that the kernels around it mostly use. Roofs of equal height become
+// one. `own` marks the precision that the kernel uses most.
 function rooflineRoofs(kernel, others) {
   const flat = [];
   const work = roof => known(kernel, roof.when.metrics) || 0;
@@ -79,7 +79,7 @@ function drawRoofs(chart, kernel, roofs, {x, y}, area) {
       chart.append("line").attr("class", `roof level${slope.level}`).attr("x1", x(from)).attr("y1", y(from * slope.rate)).attr("x2", x(ridge)).attr("y2", y(peak));
   }
   const widest = d3.max(roofs.slopes, s => s.rate);
-  let last = 0; // where the label before stands
+  let last = 0; // place of the label before
   for (const roof of roofs.flat) {
     chart.append("line").attr("class", roof.own ? "roof own" : "roof").attr("x1", x(Math.max(x0, roof.rate / widest))).attr("y1", y(roof.rate)).attr("x2", area.right).attr("y2", y(roof.rate));
     last = y(roof.rate) - 5 >= last + 17 ? y(roof.rate) - 5 : Math.max(y(roof.rate) + 16, last + 17); // above its line, or below it
@@ -88,7 +88,7 @@ function drawRoofs(chart, kernel, roofs, {x, y}, area) {
   }
 }
 
-// Where a kernel stands below the roofs of its device, with the other kernels around it; null where it is not known.
+// The kernel and the other kernels below the roofs of their device; null if the kernel's place is unknown.
 function roofline(kernel, others) {
   const points = rooflinePoints(kernel);
   const around = others.filter(k => k !== kernel).map(k => rooflinePoints(k)[0]).filter(p => p && p.level === 0);
@@ -115,7 +115,7 @@ function roofline(kernel, others) {
 
 // ---- memory -------------------------------------------------------------------------------------------------------
 
-// Boxes for the memories, and what moves between them; null where nothing of it is known.
+// Boxes for memories, and links for the data that moves between them; null if all of it is unknown.
 function memoryChart(kernel) {
   const layout = (data.layout || {}).memory;
   if (!layout) return null;
@@ -124,7 +124,7 @@ function memoryChart(kernel) {
   const used = new Set(links.flatMap(l => [l.from, l.to]));
   const box = {width: 150, height: 66, stepX: 230, stepY: 110, left: 6, top: 6};
   const nodes = new Map(layout.nodes.filter(n => used.has(n.id)).map(n => [n.id, {...n, x: box.left + n.x * box.stepX, y: box.top + n.y * box.stepY}]));
-  const rows = [...nodes.values()].map(n => n.y), above = d3.min(rows) - box.top; // rows of which nothing is known are left out
+  const rows = [...nodes.values()].map(n => n.y), above = d3.min(rows) - box.top; // rows without a known value are left out
   for (const node of nodes.values()) node.y -= above;
   const width = box.left * 2 + 3 * box.stepX + box.width, height = box.top * 2 + d3.max(rows) - d3.min(rows) + box.height;
   const chart = svg(width, height, `Memory: ${kernel.name}`).attr("class", "chart memory");
@@ -136,7 +136,7 @@ function memoryChart(kernel) {
   return make("figure", {}, chart.node());
 }
 
-// How much a link moves, as far as that is known: a sector is 32 bytes.
+// Bytes that a link moves, if known. A sector has 32 bytes.
 function bytesOf(kernel, link) {
   const unit = unitText(metrics[link.metric].unit);
   return valueOf(kernel, link.metric) * (unit === "B" ? 1 : unit === "sectors" ? 32 : 0);
@@ -180,7 +180,7 @@ function matcher(pattern) {
   return new RegExp(`^${parts.join("(.*)")}$`);
 }
 
-// What warps waited for, the most first; null where it was not collected.
+// Reasons why warps waited, the most frequent first; null if the capture has none.
 function stalls(kernel) {
   for (const kind of (data.layout || {}).stalls || []) {
     const fits = matcher(kind.pattern);

@@ -3,7 +3,7 @@
 
 const job = read("job");
 
-// What an array of the page is (report/job.c).
+// Names for the elements of the page's arrays (report/report.c).
 const spreadOf =
     ([ ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut ]) =>
         ({ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut});
@@ -17,8 +17,8 @@ const rankCell = index => make("a", {href: `#rank=${index}`, title: jobRanks[ind
 const clockText = mhz => mhz === null ? missing : `${digits(mhz)} MHz`;
 const [jobOne, jobMany] = {kernel: ["Kernel", "Kernels"], family: ["Family", "Families"], "NVTX range": ["NVTX range", "NVTX ranges"]}[job ? job.by : "kernel"];
 
-// A chart of one value by rank. Of more ranks than it has columns, each column is as high as the greatest of its ranks, and
-// as dark as the least. `mark` is a rank's index.
+// A chart of one value by rank. If there are more ranks than columns, a column is dark up to its least rank, and light up to
+// its greatest. `mark` is a rank's index.
 function chartOfRanks(values, text, mark) {
   const width = 1000, height = 150, left = 84, bottom = 22, known = values.filter(Number.isFinite);
   if (!known.length) return make("p", {class: "quiet"}, "No rank has a value.");
@@ -71,7 +71,7 @@ const spreadColumns =
              {
                  title : "Outliers",
                  number : true,
-                 hint : "ranks that stand apart",
+                 hint : "ranks far from all others",
                  value : r => of(r).outliers,
                  cell : r =>
                      of(r).leftOut
@@ -84,12 +84,12 @@ const spreadColumns =
 
 function slowTable(list, label) {
   return sortableTable({label, rows: list, first: 10, open: s => { location.hash = s.kernel ? `job=${s.kernel.index}` : `rank=${s.rank.index}`; }, columns: [
-    {title: "Costs", number: true, hint: "time that the rank takes longer than the median, in all its launches", value: s => s.lost ?? NaN, cell: s => formatTime(s.lost)},
+    {title: "Costs", number: true, hint: "time above the median, summed over all launches of the rank", value: s => s.lost ?? NaN, cell: s => formatTime(s.lost)},
     {title: "Slow rank", wide: true, value: s => s.text},
   ]});
 }
 
-// Of each rank the kernel that costs most, and in how many more it is slow.
+// For each slow rank: the kernel that costs most time, and the number of other slow kernels.
 const slowestOf = () => jobRanks.filter(r => r.slow.length).map(r => {
   const [first] = r.slow, more = r.slow.length - 1;
   return {rank: r, lost: d3.sum(r.slow, s => s.lost), text: more ? `${first.text}; and slow in ${count(more)} more` : first.text};
@@ -101,9 +101,9 @@ function jobOverview() {
     ["GPU time", formatTime(job.total), "of all ranks"], ["Longest rank", formatTime(most), mean > 0 ? `${percent(most / mean - 1)} above the mean` : ""],
     [jobMany, count(job.all_kernels), ""], ["Launches", count(job.launches), ""]];
   const told = [
-      job.unranked ? `${count(job.unranked)} launches tell no rank and are left out.` : null,
+      job.unranked ? `${count(job.unranked)} launches have no rank and are left out.` : null,
       job.missing ? `${job.missing[0].toUpperCase()}${job.missing.slice(1)}.` : null,
-      job.all_kernels > jobKernels.length ? `The page has the ${count(jobKernels.length)} that take most of the time.`
+      job.all_kernels > jobKernels.length ? `The page has the ${count(jobKernels.length)} ${jobMany.toLowerCase()} with most time.`
                                           : null,
       ...data.captures.flatMap(lacks)
   ].filter(Boolean);
@@ -136,7 +136,7 @@ function jobKernelPage(k) {
   return make("div", {}, make("h2", {}, breakable(k.short), shapeOf(k)), make("p", {class: "name quiet"}, k.name),
     make("p", {}, `${formatTime(k.total)} in ${launches(k.launches)} on ${plural(k.spread.ranks, "rank")}, ${percent(k.total / job.total)} of the job's GPU time.`,
       k.waits ? " It waits for other ranks: a rank that comes late takes least in it." : ""),
-    panel("Mean launch", k.times ? chartOfRanks([...decode(k.times, Float32Array)], formatTime) : make("p", {class: "quiet"}, "Times by rank are on the page for kernels that take longer; metric-eval ranks -o writes all to an HDF5 file.")),
+    panel("Mean launch", k.times ? chartOfRanks([...decode(k.times, Float32Array)], formatTime) : make("p", {class: "quiet"}, "The page has times by rank only for longer kernels; metric-eval ranks -o writes all times to an HDF5 file.")),
     slow.length ? panel("Slow ranks", slowTable(slow, "slow ranks")) : null,
     rows.length ? panel("Metrics over ranks", sortableTable({label: "metrics over ranks", rows, search: true, first: 100, sorted: 3, columns: [...spreadColumns((r, value) => format(value, r.unit), r => r.spread),
       {title: "Metric", wide: true, value: r => r.name}]})) : null);

@@ -10,7 +10,7 @@ const panel = (title, ...content) => {
 
 function limiterPath(kernel) {
   const a = kernel.advice;
-  if (!a || !a.limiter_path.length) return make("p", {class: "quiet"}, "The capture does not tell what limits this kernel: metric-config --for-advice plans what is needed.");
+  if (!a || !a.limiter_path.length) return make("p", {class: "quiet"}, "The capture lacks the counters that show the limit of this kernel: metric-config --for-advice plans them.");
   return make("div", {}, make("ol", {class: "path"},
     make("li", {}, make("span", {class: "step"}, formatTime(kernel.mean)), ` ${launchOne.toLowerCase()}`),
     a.limiter_path.map(step => make("li", {}, make("span", {class: "step"}, step.title),
@@ -19,7 +19,7 @@ function limiterPath(kernel) {
     make("p", {class: "quiet"}, `Confidence: ${a.confidence}.`));
 }
 
-// What a finding would save, in whole percent as in the terminal.
+// The saving of a finding in whole percent, as in the terminal.
 const gainText = (f, of = "of the kernel's time") => make("span", {class: "gain", title: of}, `−${Math.round(100 * f.gain)} %`);
 
 function evidence(kernel, e) {
@@ -44,13 +44,13 @@ function findings(kernel) {
   if (!a) return null;
   const list = a.findings.map(f => finding(kernel, f));
   if (a.not_checked) list.push(make("p", {class: "quiet"}, `Not checked for lack of counters: ${a.not_checked.join(", ")}.`));
-  return list.length ? list : make("p", {class: "quiet"}, a.limiter ? "No rule found anything above 5 % of its time."
+  return list.length ? list : make("p", {class: "quiet"}, a.limiter ? "No rule found a saving above 5 % of its time."
     : "The capture lacks the counters that the rules need: metric-config --for-advice plans them.");
 }
 
 // ---- metrics ------------------------------------------------------------------------------------------------------
 
-// The metrics of a kernel in the sections that they belong to.
+// The metrics of a kernel, by section.
 function sectionsOf(kernel) {
   const sections = [...data.sections, "More metrics"].map(title => ({title, list: []}));
   metrics.forEach((m, i) => {
@@ -83,12 +83,12 @@ const textOf = (source, line) => line.file === undefined ? "" : (source.files[li
 const placeOf = (source, line) => !line.line ? "no line information"
   : `${line.file === undefined ? "?" : source.files[line.file].name.split("/").pop()}:${line.line}`;
 
-// Columns, where there is something in them: the text of lines, and functions if there are several.
+// Columns that may be empty: the text of lines, and functions if there are several.
 const codeColumn = source => !source.files.some(f => f.text) ? [] : [{title: "Code", wide: true, value: l => textOf(source, l),
   cell: l => make("code", {class: "code"}, textOf(source, l).trim())}];
 const functionColumn = of => of.every(l => l.function === of[0].function) ? [] : [{title: "Function", wide: true, value: l => l.function, cell: nameCell}];
 
-// Lines of PC samples, the hottest first, with the code; `of` are those lines.
+// The lines `of` with PC samples and their code, the hottest first.
 function sampleTable(source, of) {
   const total = d3.sum(source.lines, l => l.total) || 1, most = d3.max(of, l => l.total);
   const reasons = line => line.counts.slice().sort((a, b) => b[1] - a[1]).slice(0, 3)
@@ -115,7 +115,7 @@ function sassTable(source, of) {
   ], sorted: codeColumn(source).length + 1});
 }
 
-// A file as it stands, with the samples of each line beside it.
+// The text of a file, with the samples of each line beside it.
 function listing(source, file, lines) {
   const text = source.files[file].text;
   if (!text) return null;
@@ -138,9 +138,9 @@ function sourcePanels(filter) {
     return panel(source.kind === "pc" ? `Samples of instructions by source line: ${source.file}` : `Instructions counted by source line: ${source.file}`,
       source.kind === "pc" ? make("p", {class: "quiet"}, `${plural(source.total, "sample")}${lost}.`) : null,
       source.kind === "pc" ? sampleTable(source, lines) : sassTable(source, lines), files.map(f => listing(source, f, lines)),
-      source.files.some(f => f.text) ? null : make("p", {class: "quiet"}, lines.some(l => l.line) ? "The text of the lines is not on the page: --source-path FOLDER says where it is."
+      source.files.some(f => f.text) ? null : make("p", {class: "quiet"}, lines.some(l => l.line) ? "The page lacks the text of the lines: name its folder with --source-path FOLDER."
         : "The code has no line information: compile with -lineinfo."),
-      source.lines_left ? make("p", {class: "quiet"}, `${plural(source.lines_left, "line")} more are in the capture.`) : null);
+      source.lines_left ? make("p", {class: "quiet"}, `The capture has ${count(source.lines_left)} more lines.`) : null);
   });
 }
 
@@ -157,12 +157,12 @@ function summary(kernel) {
     shown.map(s => make("div", {}, make("dt", {}, s.title), make("dd", {}, valueButton(kernel, s.metric, s.unit === "none" && digits(valueOf(kernel, s.metric)))))));
 }
 
-// Why charts are not there.
+// Reasons for missing charts.
 function notShown(kernel) {
   const list = [];
-  if (!roofline(kernel, kernels)) list.push(known(kernel, (rooflineLayout.rate || {}).metrics) === 0 ? "The roofline: the kernel does no floating-point operations." : "The roofline, for lack of counters: metric-config --set roofline plans them.");
-  if (!memoryChart(kernel)) list.push("Memory, for lack of counters: metric-config --set memory-workload plans them.");
-  if (!stalls(kernel)) list.push("What warps waited for, for lack of counters: metric-config --set warp-state plans them.");
+  if (!roofline(kernel, kernels)) list.push(known(kernel, (rooflineLayout.rate || {}).metrics) === 0 ? "The roofline: the kernel does no floating-point operations." : "The roofline lacks counters: metric-config --set roofline plans them.");
+  if (!memoryChart(kernel)) list.push("The memory chart lacks counters: metric-config --set memory-workload plans them.");
+  if (!stalls(kernel)) list.push("The chart of waiting warps lacks counters: metric-config --set warp-state plans them.");
   return list.map(text => make("p", {class: "quiet"}, text));
 }
 
@@ -172,8 +172,8 @@ function kernelPage(kernel) {
   return make("div", {}, make("p", {class: "tools"}, make("a", {href: "#kernels"}, launchWords[0] === "range" ? "All ranges" : "All kernels"), " ", near(kernel.index - 1), " ", near(kernel.index + 1)),
     make("h2", {class: "name"}, breakable(kernel.short)), kernel.short === kernel.name ? null : make("p", {class: "quiet name"}, kernel.name),
     summary(kernel),
-    make("div", {class: "columns"}, panel("What limits it", limiterPath(kernel)), panel("What to change", findings(kernel)),
-      panel("Roofline", roofline(kernel, kernels)), panel("Memory", memoryChart(kernel)), panel("What warps waited for", stalls(kernel)),
+    make("div", {class: "columns"}, panel("Limits", limiterPath(kernel)), panel("Advice", findings(kernel)),
+      panel("Roofline", roofline(kernel, kernels)), panel("Memory", memoryChart(kernel)), panel("Why warps waited", stalls(kernel)),
       panel("Not shown", notShown(kernel))),
     sourcePanels(same), panel("All metrics", metricTables(kernel)));
 }

@@ -1,10 +1,10 @@
 "use strict";
-// Lanes of a trace on a canvas, with samples beneath them on the same axis. What is narrower than a pixel is added up.
+// Lanes of a trace on a canvas, with samples beneath them on the same axis. Events narrower than a pixel are added up.
 
 const lane = {left: 150, box: 18, thin: 15, head: 22, series: 46, gap: 4};
 const boxHeight = kind => kind === "gpu" ? lane.box : lane.thin;
 
-// What is drawn, from the top: heads of groups, lanes, series. `open` are the groups whose lanes are shown.
+// The rows of the canvas, from the top: heads of groups, lanes, series. `open` has the groups with visible lanes.
 function rowsOf(trace, open, series) {
   const rows = [];
   let y = 2;
@@ -21,19 +21,19 @@ function rowsOf(trace, open, series) {
   return {rows, height: y};
 }
 
-// Colours as they are now, light or dark.
+// The current colours, light or dark.
 function inks() {
   const named = Object.fromEntries(["ink", "quiet", "line", "panel", "paper", "accent", "on-box", "track", "c2"].map(n => [n, colour(`--${n}`)]));
   return {...named, palette: [...palette.map(colour), colour("--quiet")]};
 }
 
-// A time on an axis whose ticks are `step` apart: as many digits as tell them apart.
+// A time on an axis with ticks `step` apart, with enough digits to tell neighbours apart.
 function tickText(time, step, greatest) {
   const [factor, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]].find(([f]) => greatest >= f) || [1, "ns"];
   return time ? `${(time / factor).toLocaleString("en-US", {maximumFractionDigits: Math.max(0, Math.ceil(-Math.log10(step / factor) - 1e-9) + 1)})} ${unit}` : "0";
 }
 
-// Series that measure the same have one colour on every device.
+// Series of the same quantity have one colour on all devices.
 const seriesColours = new Map([["power", 1], ["SM clock", 2], ["temperature", 3], ["memory clock", 4]]);
 const seriesColour = s => seriesColours.has(s.name) ? seriesColours.get(s.name) : / memory$/.test(s.name) ? 0 : textHash(s.name) % palette.length;
 
@@ -78,7 +78,7 @@ function paintLevel(p, level, y, height) {
   if (any) paintColumns(p, y, height, kinds + 1);
 }
 
-// A column of pixels is as high as the share of its time in which something ran, and has the colours of all that did.
+// The height of a column of pixels is the share of its time with events; its colours are those of the events.
 function paintColumns(p, y, height, shades) {
   const columns = Math.min(p.cover.length / shades, Math.ceil(p.view.right - p.view.left)), dim = shades - 1;
   for (let c = 0; c < columns; c++) {
@@ -90,7 +90,7 @@ function paintColumns(p, y, height, shades) {
     for (let s = 0; s < shades; s++) {
       const part = p.cover[c * shades + s];
       if (!part) continue;
-      const own = p.found && s !== dim ? Math.max(3, tall * part / sum) : tall * part / sum; // what is searched for shows wherever it is
+      const own = p.found && s !== dim ? Math.max(3, tall * part / sum) : tall * part / sum; // a found event is always visible
       p.context.globalAlpha = s === dim ? 0.35 : 0.85;
       p.context.fillStyle = s === dim ? p.inks.quiet : p.inks.palette[s];
       p.context.fillRect(p.view.left + c, bottom - own, 1, own);
@@ -121,7 +121,7 @@ function paintLabel(p, row, open) {
   if (row.kind === "series") context.fillText(`up to ${format(row.series.series.high, row.series.series.unit)}`, 8, row.y + (long ? 38 : 27));
 }
 
-// From calls to what they launched.
+// Lines from calls to the work that they launched.
 function paintFlows(p, flows, place) {
   const {context, view} = p;
   context.strokeStyle = p.inks.ink;

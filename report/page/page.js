@@ -1,5 +1,5 @@
 "use strict";
-// The parts of the page, and which of them is shown: location.hash says it, so that the browser's Back works.
+// The parts of the page. location.hash names the visible part, so that the browser's Back works.
 
 const tabs = [];
 
@@ -31,12 +31,12 @@ function glance() {
   return make("dl", {class: "cards"}, cards.map(([title, value, note]) => make("div", {}, make("dt", {}, title), make("dd", {}, value, make("small", {}, note)))));
 }
 
-// Findings of all kernels by the time that they would save.
+// Findings of all kernels, by saved time.
 function topFindings() {
   const list = kernels.flatMap(k => (k.advice ? k.advice.findings : []).filter(f => f.gain > 0 && !f.implausible).map(f => ({kernel: k, f, saved: f.gain * k.total})))
     .filter(x => Number.isFinite(x.saved)).sort((a, b) => b.saved - a.saved);
   if (!list.length) return !kernels.length ? null : make("p", {class: "quiet"}, kernels.some(k => k.advice && k.advice.limiter)
-    ? "No rule found anything that would save 5 % of a kernel's time." : "The capture lacks the counters that tell: metric-config --for-advice plans them.");
+    ? "No rule found a saving above 5 % of a kernel's time." : "The capture lacks the counters that the rules need: metric-config --for-advice plans them.");
   return sortableTable({label: "findings", rows: list, first: 8, open: x => { location.hash = `kernel=${x.kernel.index}`; }, columns: [
     {title: "Saves", number: true, value: x => x.saved, cell: x => formatTime(x.saved)},
     {title: "Of all time", number: true, value: x => x.saved / data.total, cell: x => shareCell(x.saved / data.total, list[0].saved / data.total)},
@@ -45,7 +45,7 @@ function topFindings() {
   ]});
 }
 
-// What a capture lacks, as far as it says so.
+// The losses that a capture records.
 function lacks(c) {
   const list = [], was = n => n === 1 ? "was" : "were";
   const dropped = {range: "launch or range|launches or ranges|not collected", pm: "sample|samples|lost", pc: "sample|samples|dropped", sass: "record|records|dropped", trace: "record|records|lost"}[c.profiler];
@@ -55,20 +55,20 @@ function lacks(c) {
     list.push(`${count(c.dropped)} ${c.dropped === 1 ? one : many} ${was(c.dropped)} ${how}`);
   }
   if (c.pm && c.pm.launches_dropped) list.push(`${count(c.pm.launches_dropped)} ${c.pm.launches_dropped === 1 ? "launch" : "launches"} ${was(c.pm.launches_dropped)} not recorded`);
-  const said = new Set(c.devices.flatMap(({attributes: a}) => [a.simulated === "yes" && "it is of a simulated GPU, its numbers are made up",
+  const said = new Set(c.devices.flatMap(({attributes: a}) => [a.simulated === "yes" && "its GPU is simulated, its numbers are made up",
     a.kernels_not_counted && `kernels were not counted: ${a.kernels_not_counted}`, a.counted_until && `it was counted only until ${a.counted_until}`,
-    a.filter && `it was captured with ${a.filter}: what that leaves out is not here`,
-    a.sampled_ranges && `it has samples only of user ranges whose names match ${a.sampled_ranges}`].filter(Boolean)));
+    a.filter && `it was captured with ${a.filter}, which left launches out`,
+    a.sampled_ranges && `it has samples only of user ranges with names that match ${a.sampled_ranges}`].filter(Boolean)));
   for (const {device, clocks} of c.devices) for (const {moved, text} of clocks || []) if (moved) list.push(`device ${device}: ${text}`);
   if (c.pm && c.pm.launches_untimed) list.push(`the times of ${count(c.pm.launches_untimed)} ${c.pm.launches_untimed === 1 ? "launch" : "launches"} were not collected`);
   return [...list, ...said].map(text => `${c.source}: ${text}.`);
 }
 
-// How launches were counted, where not all as usual.
+// Unusual ways in which launches were counted.
 const tellings = {
-  once: (n, value) => `${n} counted in one pass only (${value}): what other passes count is of launches that are alike, or not collected.`,
-  scope: (n, value) => value === "shared device" ? `${n} counted for the whole device while something else used it: its work may be counted, too.` : `${n} counted for the whole device, not for the program alone.`,
-  graphs: (n, value) => `${n} counted with CUDA graphs in them (${value}): what is counted by patching code misses the kernels of graphs.`,
+  once: (n, value) => `${n} counted in one pass only (${value}): counters of other passes come from similar launches, or are missing.`,
+  scope: (n, value) => value === "shared device" ? `${n} counted for the whole device while another program used it: its work may be counted, too.` : `${n} counted for the whole device, not for the program alone.`,
+  graphs: (n, value) => `${n} counted with CUDA graphs in them (${value}): metrics that need patched code miss the kernels of graphs.`,
   runs: (n, value) => `${n} found in ${value} runs of the program only.`,
 };
 
@@ -76,24 +76,24 @@ function notices() {
   const list = data.captures.flatMap(lacks), all = (data.told || []).filter(t => Object.keys(tellings).includes(t.key));
   if (data.unwanted) list.push(`${count(data.unwanted)} of the ${launches(data.unwanted + launchCount)} in ${mainCapture.source} ${data.unwanted === 1 ? "is" : "are"} left out, by --range, --kernel or --exclude: times and shares are of the others.`);
   list.push(...all.map(t => tellings[t.key](`${launches(t.ranges)} ${t.ranges === 1 ? "was" : "were"}`, t.value)));
-  if (data.launches_left) list.push(`This page has the ${count(kernels.length)} kernels that take most of the time, ${percent(data.shown / data.total)} of it, of ${count(data.all_kernels)}; ` +
+  if (data.launches_left) list.push(`This page has ${count(kernels.length)} of ${count(data.all_kernels)} kernels, with ${percent(data.shown / data.total)} of the time; ` +
     (data.hdf5 ? `${data.hdf5} has every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes every launch to an HDF5 file.`));
-  else if (kernels.some(k => k.occurrences)) list.push("Values are multiplexed: each launch was counted in one pass, and a value is the mean of those that were counted in the pass that it needs.");
+  else if (kernels.some(k => k.occurrences)) list.push("Values are multiplexed: each launch was counted in one pass, and a value is the mean of the launches in its pass.");
   else if (launchCount > kernels.length && kernels.length) list.push(`Values are means over the ${launchWords[1]} of a ${launchWords[0] === "range" ? "name" : "kernel"}; ` +
-    (data.hdf5 ? `${data.hdf5} has those of every ${launchWords[0]}.` : `"metric-eval ${mainCapture.source} -o all.h5" writes those of every ${launchWords[0]} to an HDF5 file.`));
+    (data.hdf5 ? `${data.hdf5} has the values of every ${launchWords[0]}.` : `"metric-eval ${mainCapture.source} -o all.h5" writes the values of every ${launchWords[0]} to an HDF5 file.`));
   if (data.baseline) {
     if (data.baseline.chip !== mainCapture.chip) list.push(`The baseline is of another chip: ${data.baseline.chip}.`);
     const devices = c => [...new Set(c.devices.map(d => d.attributes.name || ""))].sort().join(", ");
     if (devices(data.baseline) !== devices(mainCapture)) list.push(`The baseline ran on another device: ${devices(data.baseline)}.`);
     if (data.baseline.database !== mainCapture.database) list.push("The baseline was planned with another version of the database.");
-    if (data.gone) list.push(`Kernels of the baseline that are no more: ${data.gone.slice(0, 8).map(k => k.short).join(", ")}${data.gone.length > 8 ? ", ..." : ""} (${formatTime(d3.sum(data.gone, k => k.total))}).`);
+    if (data.gone) list.push(`Kernels of the baseline that ran no more: ${data.gone.slice(0, 8).map(k => k.short).join(", ")}${data.gone.length > 8 ? ", ..." : ""} (${formatTime(d3.sum(data.gone, k => k.total))}).`);
   }
   return list.length ? make("ul", {class: "notices"}, list.map(text => make("li", {}, text))) : null;
 }
 
 function overview() {
   const first = kernels.find(k => rooflinePoints(k).length);
-  return make("div", {}, glance(), kernels.length ? make("p", {class: "quiet"}, "The capture has what ran on the GPU and was counted: no time of the CPU, no copies, and no waiting between launches.") : null, notices(), panel("What would save most", topFindings()),
+  return make("div", {}, glance(), kernels.length ? make("p", {class: "quiet"}, "The capture has counted work on the GPU: no time of the CPU, no copies, and no waiting between launches.") : null, notices(), panel("Greatest savings", topFindings()),
     panel("Where the time goes", shareBar()),
     first ? panel(`Roofline: ${first.short}${kernels.length > 1 ? " and the other kernels" : ""}`, roofline(first, kernels)) : null,
     traces.map(traceSummary), !kernels.length ? sourcePanels() : null, !kernels.length && !traces.length && timelines.length ? timelinePage() : null);
@@ -118,7 +118,7 @@ function shareBar() {
 
 // ---- kernels ------------------------------------------------------------------------------------------------------
 
-// "roof: the bandwidth of device memory" of "roof > dram".
+// "roof > dram" becomes "roof: the bandwidth of device memory".
 function limitedBy(kernel) {
   const a = kernel.advice, parts = (a && a.limiter || "").split(" > ");
   if (parts.length < 2) return parts[0];
@@ -126,12 +126,11 @@ function limitedBy(kernel) {
   return `${parts[0]}: ${title[0].toLowerCase()}${title.slice(1)}`;
 }
 
-// The finding that saves most of a kernel's time, as lists of metric-eval have it.
+// The finding with the greatest saving of a kernel, as in the lists of metric-eval.
 const found = k => k.advice && k.advice.findings.find(f => f.rule === k.advice.first_finding);
 const foundCell = f => make("span", {}, make("strong", {}, f.rule), " ", gainText(f), make("small", {class: "under"}, f.title));
 
-// Kernels as their launches are added up: each group has parts {kernel, launches, total}; of those that are not shown
-// the kernel is undefined.
+// Ways to group kernels: each group has parts {kernel, launches, total}. `kernel` is undefined if the page leaves it out.
 const groupings = {
   family: {title: "family", one: "Family", make: () => {
     const families = new Map();
@@ -145,7 +144,7 @@ const groupings = {
     parts: n.kernels.map(([kernel, launches, total]) => ({kernel: kernels[kernel], launches, total}))}))},
 };
 
-// The groups of one kind, the longest first; each is made once.
+// The groups of one kind, the longest first, made once.
 function groupsBy(kind) {
   const grouping = groupings[kind];
   if (!grouping.groups) {
@@ -156,14 +155,14 @@ function groupsBy(kind) {
   return grouping.groups;
 }
 
-// Of the texts that a group's kernels have, each with a share of the kernel's time, the one with most time: [text, time].
+// Adds up the kernels' times by text, weighted by share; returns the text with most time: [text, time].
 function weigh(parts, list) {
   const sums = new Map();
   parts.filter(p => p.kernel).forEach(p => list(p.kernel).forEach(([text, share]) => sums.set(text, (sums.get(text) || 0) + share * p.total)));
   return [...sums].sort((a, b) => b[1] - a[1])[0];
 }
 
-// How the kernels are listed, and the way to the other lists.
+// The current list of kernels, and links to the other lists.
 function listings(kind, group) {
   const link = (id, title) => make("a", {href: `#${id}`, "aria-current": !group && id === kind ? "page" : null}, title);
   const kinds = [["kernels", launchWords[0] === "range" ? "name" : "kernel"], ...Object.entries(groupings).filter(([id]) => id === "nvtx" ? data.nvtx : launchWords[0] === "launch").map(([id, g]) => [id, g.title])];
@@ -182,22 +181,22 @@ function groupTable(kind) {
     {title: launchTitle, number: true, value: g => g.launches, cell: g => count(g.launches)},
     {title: launchOne, number: true, value: g => g.total / g.launches, cell: g => formatTime(g.total / g.launches)},
   ];
-  if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, hint: "what most of the group's time is limited by", value: g => (limiter(g) || [""])[0],
+  if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, hint: "the limit of most of the group's time", value: g => (limiter(g) || [""])[0],
     cell: g => limiter(g) ? make("span", {}, limiter(g)[0], limiter(g)[1] < 0.995 * g.total ? make("small", {class: "whole"}, ` ${percent(limiter(g)[1] / g.total)} of its time`) : null) : missing},
-  {title: "First finding", wide: true, hint: "what would save most: findings of one rule, added up over its kernels", value: g => saved(g) ? -saved(g)[1] / g.total : 0,
+  {title: "First finding", wide: true, hint: "the rule with the greatest saving, summed over the group's kernels", value: g => saved(g) ? -saved(g)[1] / g.total : 0,
     text: g => saved(g) ? saved(g)[0] : "", cell: g => saved(g) ? make("span", {}, make("strong", {}, saved(g)[0]), " ", gainText({gain: saved(g)[1] / g.total}, "of the group's time")) : missing});
   columns.push({title: groupings[kind].one, wide: true, value: g => g.name, cell: g => make("a", {href: `#${kind}=${g.index}`, tabIndex: -1}, breakable(g.name))});
   return make("div", {}, notices(), listings(kind), sortableTable({label: "groups of kernels", rows: groups, columns, search: true, first: 100, open: g => { location.hash = `${kind}=${g.index}`; }}),
-    kind === "nvtx" && data.nvtx_left ? make("p", {class: "quiet"}, `${plural(data.nvtx_left, "NVTX range")} more are in the capture.`) : null);
+    kind === "nvtx" && data.nvtx_left ? make("p", {class: "quiet"}, `The capture has ${count(data.nvtx_left)} more NVTX ranges.`) : null);
 }
 
-// The kernels of a group, with their launches and time in it.
+// The kernels of a group, with their launches and time in the group.
 function groupPage(kind, group) {
   const inside = group.parts.filter(p => p.kernel).map(p => ({...p.kernel, launches: p.launches, total: p.total}));
   const hidden = d3.sum(group.parts.filter(p => !p.kernel), p => p.launches);
   return make("div", {}, listings(kind, group), make("p", {class: "quiet"}, `${formatTime(group.total)} in ${launches(group.launches)}`,
-    `, ${percent(group.total / data.total)} of all time. Share is of the group; what a launch takes, limits and saves is the mean of all launches of a kernel.`),
-  kernelList(inside, group.total), hidden ? make("p", {class: "quiet"}, `${launches(hidden)} in it ${hidden === 1 ? "is" : "are"} of kernels that this page does not show.`) : null);
+    `, ${percent(group.total / data.total)} of all time. Shares are of the group's time; time of a launch, limits and savings are means of all launches of a kernel.`),
+  kernelList(inside, group.total), hidden ? make("p", {class: "quiet"}, `${launches(hidden)} in it ${hidden === 1 ? "belongs" : "belong"} to kernels that this page leaves out.`) : null);
 }
 
 const kernelTable = () => make("div", {}, notices(), listings("kernels"), kernelList(kernels, data.total));
@@ -215,7 +214,7 @@ function kernelList(kernels, whole) {
     cell: k => k.before ? make("span", {}, formatTime(k.before.mean), " ", changeOfTime(k.mean, k.before.mean)) : "new"});
   if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, value: limitedBy, text: k => `${limitedBy(k)} ${k.advice && k.advice.limiter || ""}`, cell: k =>
       make("span", {title: k.advice ? k.advice.limiter_path.map(s => s.title).join(" > ") : ""}, limitedBy(k))},
-    {title: "First finding", wide: true, hint: "what would save most of the kernel's time", value: k => found(k) ? -found(k).gain : 0,
+    {title: "First finding", wide: true, hint: "the finding with the greatest saving", value: k => found(k) ? -found(k).gain : 0,
       text: k => found(k) ? `${found(k).rule} ${found(k).title}` : "", cell: k => found(k) ? foundCell(found(k)) : missing});
   columns.push({title: launchWords[0] === "range" ? "Range" : "Kernel", wide: true, value: k => k.name, cell: k => make("span", {title: k.name},
     make("a", {href: `#kernel=${k.index}`, tabIndex: -1}, breakable(k.short)), shapeOf(k))});
@@ -242,7 +241,7 @@ function files() {
       make("pre", {class: "quiet"}, byId("licence").textContent.trim())));
 }
 
-// ---- which part ---------------------------------------------------------------------------------------------------
+// ---- parts --------------------------------------------------------------------------------------------------------
 
 tabs.push({id: "overview", title: "At a glance", make: job ? jobOverview : overview});
 if (job) tabs.push({id: "job", title: jobMany, make: jobTable}, {id: "rank", title: "Ranks", make: rankTable});
@@ -251,11 +250,11 @@ if (sources.length) tabs.push({id: "source", title: "Source lines", make: () => 
 if (timelines.length || traces.length) tabs.push({id: "timeline", title: "Timeline", make: timelinePage});
 tabs.push({id: "files", title: "Files", make: files});
 
-const made = new Map(); // each part is made when it is first shown
+const made = new Map(); // each part is made at its first use
 
 function show() {
-  // "#kernels", "#kernel=3", "#family", "#family=3", "#kernel=3/METRIC", which opens how a value came about, "#job=3" and
-  // "#rank=3" of a job, or "#timeline=0/FROM,TO,WORDS", a span of a trace in ns, and what is searched for
+  // "#kernels", "#kernel=3", "#family", "#family=3", "#kernel=3/METRIC" (explains a value), "#job=3" and
+  // "#rank=3" of a job, or "#timeline=0/FROM,TO,WORDS": a span of a trace in ns, and words to search for
   const [, id, number, metric] = /^#?(\w*)(?:=(\d+)(?:\/(.*))?)?/.exec(decodeURIComponent(location.hash));
   const kernel = id === "kernel" ? kernels[Number(number)] : null;
   const kind = kernels.length && Object.keys(groupings).includes(id) ? id : null, group = kind && number ? groupsBy(kind)[Number(number)] : null;

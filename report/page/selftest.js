@@ -1,5 +1,5 @@
 "use strict";
-// "#selftest" behind the address has the page try itself; what came of it stands in an element of that id.
+// With "#selftest" in the address the page tests itself; an element with this id shows the results.
 
 async function selftest() {
   const results = [];

@@ -1,7 +1,7 @@
 "use strict";
-// What the parts of the page share: data, elements, numbers, tables, and how a value came about.
+// Shared by all parts of the page: data, elements, numbers, tables, and explanations of values.
 //
-// Names and texts come from captures, which nobody has checked. They become text nodes (make) and values of properties,
+// Names and texts come from captures, which may be hostile. They become text nodes (make) and values of properties,
 // never HTML.
 
 function read(id) {
@@ -17,8 +17,8 @@ kernels.forEach((k, i) => { k.index = i; k.advice = advice ? advice.kernels[i] :
 
 const byId = id => document.getElementById(id);
 
-// An element. Properties that begin with "on" are listeners, "class" and what has a "-" are attributes; children are
-// elements or texts.
+// Makes an element. Properties that begin with "on" are listeners; "class" and names with "-" are attributes. Children
+// are elements or texts.
 function make(tag, properties, ...children) {
   const element = document.createElement(tag);
   for (const [key, value] of Object.entries(properties || {})) {
@@ -34,7 +34,7 @@ function make(tag, properties, ...children) {
 // A name with places where a line may end.
 const breakable = name => name.split(/(?<=[_<,:])(?![_<,:])/).flatMap((part, i) => i ? [make("wbr"), part] : [part]);
 
-// The short name of a kernel or of a line's function; the whole of it under the pointer.
+// The short name of a kernel or of a line's function; the pointer shows the whole name.
 const nameCell = of => make("span", {title: of.name || of.function}, breakable(of.short));
 
 // ---- numbers ------------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ function format(value, unit) {
   return scaled(value, unitText(unit));
 }
 
-// A share of all, whose bar is full at the greatest of its column.
+// A share with a bar; the bar is full at the greatest share of the column.
 const shareCell = (share, greatest) => make("span", {class: "with-bar"}, bar(share / greatest), make("span", {}, percent(share)));
 const percentText = value => `${value === 0 || Math.abs(value) >= 99.95 ? Math.round(value) : value.toFixed(Math.abs(value) >= 0.995 ? 1 : 2)}\u00a0%`;
 const percent = share => Number.isFinite(share) ? percentText(100 * share) : missing;
@@ -102,10 +102,10 @@ const statusNames = data.statuses || [];
 const valueOf = (kernel, metric) => kernel.values[metric];
 const statusOf = (kernel, metric) => Number(kernel.statuses[metric]);
 
-// Implausible values stand behind others in an order.
+// Orders implausible values behind all others.
 const isImplausible = (kernel, metric) => statusNames[statusOf(kernel, metric)] === "implausible";
 
-// The first of some metrics that the kernel has a number for: its index, or -1.
+// The index of the first of some metrics with a number for the kernel, or -1.
 function firstKnown(kernel, names) {
   for (const name of [].concat(names || [])) {
     const metric = metricByName.get(name);
@@ -114,7 +114,7 @@ function firstKnown(kernel, names) {
   return -1;
 }
 
-// What is counted as one: a launch, or a range of users.
+// The unit of counting: a launch, or a user range.
 const launchWords = kernels.length && !kernels.some(k => k.function) ? ["range", "ranges"] : ["launch", "launches"];
 const launchTitle = launchWords[0] === "range" ? "Ranges" : "Launches", launchOne = `A ${launchWords[0]}`;
 const launches = n => `${count(n)} ${launchWords[n === 1 ? 0 : 1]}`;
@@ -124,7 +124,7 @@ const shapeOf = k => k.grid.some(n => n) ? make("small", {class: "whole", title:
 
 const statusMarks = ["", "~", "×", "÷0", "!", "!", ">", "–", "–"];
 
-// In how many launches a value that was multiplexed was counted, and how much these differ: ", n=20 ±1.2 %".
+// The number of launches behind a multiplexed value, and their spread: ", n=20 ±1.2 %".
 function spreadText(kernel, metric) {
   if (!kernel.occurrences || statusNames[statusOf(kernel, metric)] !== "multiplexed") return "";
   const spread = kernel.spreads[metric], value = Math.abs(valueOf(kernel, metric));
@@ -132,7 +132,7 @@ function spreadText(kernel, metric) {
     (Number.isFinite(spread) && value ? ` ±${(100 * spread / value).toFixed(spread < 0.1 * value ? 2 : 1)} %` : "");
 }
 
-// A value that opens how it came about.
+// A value as a button that explains it.
 function valueButton(kernel, metric, text) {
   const status = statusOf(kernel, metric);
   const shown = text || format(valueOf(kernel, metric), metrics[metric].unit);
@@ -158,11 +158,11 @@ function changeOfTime(now, before) {
   return make("span", {class: better ? "better" : worse ? "worse" : "even"}, better ? "▼ " : worse ? "▲ " : "", text);
 }
 
-// ---- how a value came about ---------------------------------------------------------------------------------------
+// ---- explanations of values ---------------------------------------------------------------------------------------
 
 const rollups = ["sum", "avg", "min", "max"];
 
-// A formula with the kernel's numbers in place of "avg(counter)" and "avg(peak of counter)"; null where one is unknown.
+// A formula with the kernel's numbers in place of "avg(counter)" and "avg(peak of counter)"; null if one is unknown.
 function withNumbers(kernel, formula) {
   const counters = new Map((data.counters || []).map((c, i) => [c.name, i]));
   let whole = true;
@@ -177,7 +177,7 @@ function withNumbers(kernel, formula) {
   return whole && text !== formula ? text : null;
 }
 
-// All counters that a metric is computed from, through other metrics.
+// All counters behind a metric, directly or through other metrics.
 function countersOf(metric, seen = new Set(), found = new Set()) {
   if (seen.has(metric)) return found;
   seen.add(metric);
@@ -188,9 +188,9 @@ function countersOf(metric, seen = new Set(), found = new Set()) {
 
 function formulaOf(kernel, metric) {
   const m = metrics[metric];
-  if (m.type === "fact") return make("p", {}, "Known without counting: recorded with the launch, or of the device.");
+  if (m.type === "fact") return make("p", {}, "A fact of the launch or the device, recorded without counting.");
   const box = make("div", {class: "formula"});
-  if (m.type === "throughput") box.append(make("p", {}, "The largest of these:"));
+  if (m.type === "throughput") box.append(make("p", {}, "The largest of its parts:"));
   else if (m.formula) box.append(make("code", {}, "= " + m.formula));
   const numbers = m.formula && withNumbers(kernel, m.formula);
   if (numbers) box.append(make("code", {}, "= " + numbers));
@@ -225,7 +225,7 @@ function counterTable(kernel, metric) {
 
 let explained = [];
 
-// Opens a window that says how a value came about. Values in it open theirs; "Back" is the way back.
+// Opens a window that explains a value. Values in it open their own explanation; "Back" returns.
 function explain(kernel, metric, back) {
   const dialog = byId("explain");
   if (!dialog.open) explained = [];
@@ -244,16 +244,16 @@ function explain(kernel, metric, back) {
     m.about ? make("p", {}, m.about) : null,
     formulaOf(kernel, metric), partsOf(kernel, metric), counterTable(kernel, metric),
     make("p", {class: "quiet"}, kernel.launches > 1
-      ? statusNames[status] === "multiplexed" ? `Counters are means of those of the ${launches(kernel.launches)} that were counted in their pass, to nine digits.`
+      ? statusNames[status] === "multiplexed" ? `Counters are means, to nine digits, of the launches counted in their pass, out of ${launches(kernel.launches)}.`
         : `Counters are means of ${launches(kernel.launches)}, to nine digits.`
       : "Numbers have nine digits.")].filter(Boolean));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
 }
 
-const statusTexts = ["", "its counters come from different passes, between which the program may have behaved otherwise",
-  "the mean of launches or ranges that were counted in one pass each", "a denominator is zero", "a counter overflowed",
-  "a pass is missing", "a share of more than the whole: its passes differ, or it is no share", "the device does not have it", "the capture does not hold a counter that it needs"];
+const statusTexts = ["", "its counters come from different passes, and the program may have behaved differently in each",
+  "the mean of launches or ranges, each counted in one pass", "a denominator is zero", "a counter overflowed",
+  "a pass is missing", "a share above 100 %: its passes differ, or it is no share", "the device does not have it", "the capture lacks a counter that it needs"];
 
 // ---- tables -------------------------------------------------------------------------------------------------------
 
@@ -264,9 +264,9 @@ function bar(share) {
   return make("span", {class: "bar", "aria-hidden": "true"}, fill);
 }
 
-// A table that sorts by a click on a heading and shows rows whose text has all words of the search.
-// columns: {title, value(row) to sort by, cell(row), number, wide}. sorted: the column it is sorted by at first, -1 none.
-// open(row) is what Enter or a click on a row does.
+// A table: a click on a heading sorts it, and a search shows the rows with all its words.
+// columns: {title, value(row) to sort by, cell(row), number, wide}. sorted: the first column to sort by; -1: none.
+// open(row) runs on Enter and on a click on a row.
 function sortableTable({columns, rows, label, open, search, sorted, first}) {
   const body = make("tbody");
   const state = {column: sorted || 0, down: true, words: []};

@@ -1,7 +1,7 @@
 "use strict";
-// What happened when: samples over time, launches and NVTX ranges beneath, with one axis. Wheel and drag, or keys, zoom
-// and pan. Each column of pixels shows the least and the greatest sample in it, whatever the zoom: samples are kept as a
-// pyramid, of which a level has the least and the greatest of two entries of the level below.
+// A timeline: samples over time, and launches and NVTX ranges beneath them, on one axis. Wheel and drag, or keys, zoom
+// and pan. At any zoom a column of pixels shows its least and its greatest sample. For this, samples are kept as a
+// pyramid: an entry of a level has the least and the greatest of two entries of the level below.
 
 function decode(text, type) {
   const raw = atob(text), bytes = new Uint8Array(raw.length);
@@ -11,7 +11,7 @@ function decode(text, type) {
 
 const absent = 65535;
 
-// Levels of {least, greatest}; the first are the samples, or groups of them, themselves.
+// Levels of {least, greatest}; the first level has the samples themselves, or groups of them.
 function pyramid(series, per) {
   if (series.levels) return series.levels;
   const values = decode(series.data, Uint16Array);
@@ -25,7 +25,7 @@ function pyramid(series, per) {
     const half = Math.ceil(least.length / 2), low = new Uint16Array(half), high = new Uint16Array(half);
     for (let i = 0; i < half; i++) {
       const a = 2 * i, b = Math.min(a + 1, least.length - 1);
-      low[i] = Math.min(least[a], least[b]); // what is absent is the greatest number
+      low[i] = Math.min(least[a], least[b]); // an absent sample is the greatest number
       high[i] = greatest[a] === absent ? greatest[b] : greatest[b] === absent ? greatest[a] : Math.max(greatest[a], greatest[b]);
     }
     series.levels.push({least: low, greatest: high});
@@ -35,7 +35,7 @@ function pyramid(series, per) {
   return series.levels;
 }
 
-// The least and the greatest of entries from..to-1; null where all are absent.
+// The least and the greatest of entries from..to-1; null if all are absent.
 function extent(levels, from, to) {
   let low = absent, high = -1, level = 0;
   const take = i => {
@@ -57,7 +57,7 @@ function extent(levels, from, to) {
 
 const unpack = (series, value) => series.low + (series.high - series.low) * value / (absent - 1);
 
-// Where none of some intervals is; they are in the order of their starts.
+// The gaps between intervals, which are in order of start.
 function holesOf({start, length}, span) {
   const holes = [];
   let at = 0;
@@ -69,13 +69,13 @@ function holesOf({start, length}, span) {
   return holes.filter(hole => hole.end > hole.start);
 }
 
-// The one of some holes, in their order, that a time is in.
+// The hole around a time; holes are in order.
 function holeAt(holes, time) {
   const hole = holes[d3.bisector(h => h.start).right(holes, time) - 1];
   return hole && time < hole.end ? hole : null;
 }
 
-// NVTX ranges: launches that follow one another under the same path are one, a lane for each depth.
+// NVTX ranges: consecutive launches under the same path become one range; each depth has a lane.
 function nvtxLanes(launches, paths) {
   const lanes = [];
   const open = [];
@@ -93,8 +93,8 @@ function nvtxLanes(launches, paths) {
   return lanes;
 }
 
-// The n-th launch of a kernel in one capture is its n-th in another: so launches of PM sampling get the NVTX ranges of
-// the capture of ranges. Null unless every kernel was launched as often.
+// Gives launches of PM sampling the NVTX ranges of the capture of ranges: the n-th launch of a kernel in one capture is
+// its n-th in the other. Null if a kernel has different numbers of launches.
 function nvtxOf(timeline, ranges) {
   if (!ranges || ranges.launches.left || timeline.launches.left || !ranges.launches.nvtx) return null;
   const byName = new Map();
@@ -135,7 +135,7 @@ function textHash(text) {
 
 // ---- samples, on any canvas ----------------------------------------------------------------------------------------------
 
-// Times of samples, 0 to 2^32 - 1 of their span, and where there are none.
+// Times of samples, 0 to 2^32 - 1 of their span, and the gaps between them.
 function sampleTimes(block) {
   if (!block.times) block.times = block.series && block.series.length ? decode(block.time, Uint32Array) : new Uint32Array(0);
   return block.times;
@@ -148,7 +148,7 @@ function sampleGaps(block) {
 
 const sampleIndex = (block, time) => d3.bisectLeft(sampleTimes(block), Math.max(0, Math.min(4294967295, time / block.span * 4294967295)));
 
-// The least and the greatest number at a time, in words; null where there is none.
+// The least and the greatest number at a time, in words; null if there is none.
 function sampleText(block, series, time) {
   if (time < 0 || time > block.span) return null;
   const i = Math.max(0, sampleIndex(block, time + 1e-9) - 1), found = extent(pyramid(series, block.per), i, i + 1);
@@ -157,7 +157,7 @@ function sampleText(block, series, time) {
   return low === high ? low : `${low} to ${high}`;
 }
 
-// Columns of pixels from the least to the greatest sample in them, and paler below. Times are of the block.
+// Draws columns of pixels from their least to their greatest sample, and paler below. Times are the block's.
 function paintSeries(context, block, series, {left, right, from, to, top, height}, ink) {
   const levels = pyramid(series, block.per), base = Math.min(0, series.low), full = Math.max(series.high, base + 1e-12);
   const at = value => top + height * (1 - (value - base) / (full - base)), width = right - left, times = sampleTimes(block), gaps = sampleGaps(block);
@@ -186,7 +186,7 @@ function drawTimeline(timeline, ranges) {
   const lanes = [...new Set(launches.lane)].sort((a, b) => a - b).slice(0, 12);
   const gaps = sampleGaps(timeline);
   const idle = launches.start.length ? holesOf(launches, timeline.span) : [];
-  const idleText = timeline.series ? launches.left || timeline.dropped ? "no kernel of those recorded" : "no kernel of the program" : "nothing counted";
+  const idleText = timeline.series ? launches.left || timeline.dropped ? "no recorded kernel" : "no kernel of the program" : "nothing counted";
   const chosen = new Set((timeline.series || []).map((_, i) => i).filter(i => timeline.series[i].high > timeline.series[i].low).slice(0, 5));
   const canvas = make("canvas", {tabIndex: 0, role: "img", "aria-label": "Timeline. Arrow keys pan, plus and minus zoom, Home shows all."});
   const axis = d3.create("svg").attr("class", "axis time");
@@ -230,7 +230,7 @@ function drawTimeline(timeline, ranges) {
     context.restore();
   }
 
-  // Holes as stripes, with a text that says what is not there, where it fits.
+  // Draws holes as stripes; a text names the missing things if it fits.
   function drawHoles(context, scale, holes, row, y, text) {
     context.fillStyle = stripes(context);
     for (const hole of holes) {
@@ -279,7 +279,7 @@ function drawTimeline(timeline, ranges) {
   }
 
   function drawLaunches(context, scale, row, y) {
-    let covered = -1; // pixels: what lies in one that is full is not drawn again
+    let covered = -1; // pixels: nothing is drawn twice in a full one
     for (let i = 0; i < launches.start.length; i++) {
       if (launches.lane[i] !== row.lane) continue;
       const from = scale(launches.start[i]), to = scale(launches.start[i] + launches.length[i]);
@@ -289,7 +289,7 @@ function drawTimeline(timeline, ranges) {
     }
   }
 
-  // What is under a place of the canvas.
+  // The text for a place of the canvas.
   function tell(px, py) {
     const scale = transform.rescaleX(x), time = scale.invert(px);
     const row = (canvas.rows || []).find(r => py >= r.y && py < r.y + r.height);
@@ -342,17 +342,17 @@ function drawTimeline(timeline, ranges) {
     onchange: e => { if (e.target.checked) chosen.add(i); else chosen.delete(i); draw(); }}), " ", s.name));
   const button = (text, label, act) => make("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
   const notes = [];
-  if (traces.length && timeline.series) notes.push("These samples were not taken while the trace was: they have an axis of their own.");
-  if (timeline.per > 1) notes.push(`There are ${plural(timeline.samples, "sample")}; each point is ${timeline.per} of them, by their least and their greatest value.`);
-  if (timeline.series_left) notes.push(`${plural(timeline.series_left, "metric")} more are in the capture.`);
+  if (traces.length && timeline.series) notes.push("These samples were not taken during the trace: they have their own axis.");
+  if (timeline.per > 1) notes.push(`There are ${plural(timeline.samples, "sample")}; each point shows the least and the greatest of ${timeline.per}.`);
+  if (timeline.series_left) notes.push(`The capture has ${count(timeline.series_left)} more metrics.`);
   if (launches.left) notes.push(`The ${plural(launches.left, "shortest launch")} are left out.`.replace("launchs", "launches"));
-  if (nvtx.length && !launches.nvtx) notes.push("NVTX ranges are those of the capture of ranges: of the same launches, by their order.");
+  if (nvtx.length && !launches.nvtx) notes.push("NVTX ranges come from the capture of ranges: launches were matched by their order.");
   if (timeline.series && !launches.start.length) notes.push("No kernel launches were recorded.");
-  if (!timeline.series && idle.length) notes.push("Where nothing is counted, other work runs, or the counting itself takes time: the times between launches are not those of the program alone.");
+  if (!timeline.series && idle.length) notes.push("Gaps have other work, or time of the counting itself: the program alone has other times between launches.");
   const place = make("div", {class: "canvas"}, canvas);
   new ResizeObserver(() => requestAnimationFrame(resize)).observe(place);
   return make("section", {class: "timeline"},
-    make("h3", {}, `${timeline.file}${timeline.model ? `: device ${timeline.device}, ${timeline.model}` : ": launches as they were collected"}`),
+    make("h3", {}, `${timeline.file}${timeline.model ? `: device ${timeline.device}, ${timeline.model}` : ": launches during the capture"}`),
     make("p", {class: "tools"}, button("+", "Zoom in", () => d3.select(canvas).call(zoom.scaleBy, 1.6)),
       button("−", "Zoom out", () => d3.select(canvas).call(zoom.scaleBy, 1 / 1.6)),
       button("All", "Show all", () => d3.select(canvas).call(zoom.transform, d3.zoomIdentity)),

@@ -1,8 +1,8 @@
 "use strict";
-// Traces as data: what ran in each lane and when, what it is called, and sums over a span. Nothing is drawn here.
+// Traces as data: the events of each lane, their names, and sums over a span. Draws nothing.
 //
-// A lane's items stand in it as bytes (report/trace_items.h). Items that overlap, or lie within others, are put on levels;
-// on one level they follow one another. An item of several events stands for neighbours that are too short for the page.
+// A lane has its items as bytes (report/trace_lanes.h). Items that overlap or nest go to different levels; items of one
+// level follow one another. An item of several events stands for neighbours that are too short for the page.
 
 const traces = read("traces");
 
@@ -62,7 +62,7 @@ function firstAfter(level, time) {
   return low;
 }
 
-// Samples that were taken during a trace are drawn in its lanes: whether that is so. They are added to the trace once.
+// Adds samples that were taken during a trace to its lanes, once. Returns whether it does.
 function placeInTrace(timeline) {
   const trace = timeline.trace && traces[timeline.trace.number], group = trace ? trace.groups.findIndex(g => g.device === timeline.trace.device) : -1;
   if (group >= 0 && !timeline.placed) {
@@ -73,15 +73,15 @@ function placeInTrace(timeline) {
 }
 timelines.forEach(placeInTrace);
 
-// ---- what things are called -------------------------------------------------------------------------------------------
+// ---- names --------------------------------------------------------------------------------------------------------------
 
 const kindWords = {kernel: "kernel", copy: "copy", memset: "memset", graph_launch: "CUDA graph", runtime: "call of the runtime", driver: "call of the driver",
   internal_launch: "launch by the driver", synchronization: "synchronization", overhead: "overhead", jit: "compilation", nvtx_range: "NVTX range",
   nvtx_mark: "NVTX mark", idle: "GPU idle"};
 const kindOf = (trace, what) => trace.kinds[trace.whats[what].kind];
-const namesOf = (trace, what) => [].concat(trace.names[trace.whats[what].name]); // name, and of kernels short name and family
+const namesOf = (trace, what) => [].concat(trace.names[trace.whats[what].name]); // the name; for kernels also short name and family
 
-// What stands in a box.
+// The text in a box.
 function labelOf(trace, what) {
   const [name, short] = namesOf(trace, what), kind = kindOf(trace, what);
   if (kind === "copy") return `copy ${name}`;
@@ -93,7 +93,7 @@ function labelOf(trace, what) {
 
 // ---- colours ------------------------------------------------------------------------------------------------------------
 
-// Families of kernels have colours in the order of their time, the same in all parts of the page.
+// Families of kernels get colours in order of their time, the same in all parts of the page.
 const familyPlaces = new Map();
 function placeFamilies() {
   if (familyPlaces.size) return;
@@ -107,7 +107,7 @@ function placeFamilies() {
   [...times].sort((a, b) => b[1] - a[1]).forEach(([family]) => { if (!familyPlaces.has(family)) familyPlaces.set(family, familyPlaces.size); });
 }
 
-// The place in the palette of a kernel by its name, or of any other text.
+// The place of a kernel's name or another text in the palette.
 const namePlaces = new Map();
 function placeOfName(name) {
   if (!namePlaces.has(name)) {
@@ -121,7 +121,7 @@ function placeOfName(name) {
 const callColours = [[/Launch|cuLaunch/, 0], [/Synchronize|WaitEvent|EventQuery|^(stream|event|context)/, 1], [/Memcpy|Memset/, 2], [/Alloc|Malloc|Free|^Mem/, 3], [/./, 7]];
 const otherColour = 7; // behind the palette: grey
 
-// The place in the palette of what is drawn.
+// The place of an event in the palette.
 function colourOf(trace, what) {
   const w = trace.whats[what], kind = kindOf(trace, what), [name, , family] = namesOf(trace, what);
   if (w.paint === undefined) {
@@ -137,7 +137,7 @@ function colourOf(trace, what) {
 
 // ---- sums over a span -----------------------------------------------------------------------------------------------------
 
-// When a device was busy: by all that ran in its streams, as intervals that do not touch, and how long until each.
+// The busy time of a device over all its streams: intervals that do not touch, and the busy time before each.
 function busyOf(trace, group) {
   const place = trace.groups[group];
   if (place.busy) return place.busy;
@@ -151,7 +151,7 @@ function busyOf(trace, group) {
     });
     if (first < 0) break;
     const level = levels[first], i = heads[first]++, last = ends.length - 1;
-    // of neighbours that are drawn together, the time that they took, from where the first began
+    // neighbours drawn together: their busy time, from the start of the first
     const start = level.start[i], end = start + Math.max(level.busy[i], 0);
     if (last >= 0 && start <= ends[last]) {
       sum += Math.max(0, end - ends[last]);
@@ -174,8 +174,8 @@ function busyUntil({starts, ends, before}, time) {
 
 const busyIn = (trace, group, from, to) => busyUntil(busyOf(trace, group), to) - busyUntil(busyOf(trace, group), from);
 
-// Where nearly all of the devices' time is, with a rim: what a chart shows first. Null where that is most of the trace: a
-// program that starts for seconds and trains for one is drawn from where it trains.
+// The span with nearly all of the devices' time, and a rim: the first view of the chart. It skips seconds of start-up
+// before a second of training. Null if it is most of the trace.
 function busySpan(trace) {
   let from = Infinity, to = 0;
   trace.groups.forEach((group, g) => {
@@ -189,8 +189,8 @@ function busySpan(trace) {
   return to - from > 0 && to - from < 0.6 * trace.span ? [Math.max(0, from - rim), Math.min(trace.span, to + rim)] : null;
 }
 
-// Of each name in lanes of some kinds: {what, time, count, bytes} in a span, the longest first; time is what lies within it.
-// `what` is one of that name.
+// Sums by name over a span, in lanes of some kinds: {what, time, count, bytes}, the longest first. `time` is the part
+// within the span; `what` is one event with this name.
 function sumsIn(trace, kinds, from, to) {
   const sums = new Map();
   let grouped = 0;
@@ -209,11 +209,11 @@ function sumsIn(trace, kinds, from, to) {
   return {list: [...sums.values()].sort((a, b) => b.time - a.time), grouped};
 }
 
-// ---- what belongs together --------------------------------------------------------------------------------------------------
+// ---- related events -----------------------------------------------------------------------------------------------------
 
 const sameItem = (a, b) => a && b && a.level === b.level && a.i === b.i;
 
-// The item of a lane that began at a time; of neighbours that are drawn together, these.
+// The item of a lane that began at a time, or the neighbours around it that are drawn together.
 function itemAt(trace, lane, time, exact) {
   const levels = levelsOf(trace.lanes[lane]);
   for (let depth = levels.length - 1; depth >= 0; depth--) {
@@ -226,7 +226,7 @@ function itemAt(trace, lane, time, exact) {
 const callOf = (trace, item) => item.level.cause[item.i] < 0 ? null
   : itemAt(trace, item.level.cause[item.i], item.level.start[item.i] - item.level.wait[item.i], true);
 
-// What a call launched, at most `most`.
+// The events that a call launched, at most `most`.
 function launchedBy(trace, item, most) {
   const found = [], from = item.level.start[item.i], to = item.level.count[item.i] > 1 ? item.level.end[item.i] : from;
   trace.lanes.forEach((lane, index) => {

@@ -1,7 +1,7 @@
 "use strict";
-// The chart of a trace and what is beside it: search, the event that was chosen, and sums of what is shown.
+// The chart of a trace, its search, the chosen event, and sums of the visible span.
 
-// A canvas with lanes. `told` gets what is chosen, and the span that is shown or was marked, whenever they change.
+// A canvas with lanes. Calls `told` when the chosen event, the visible span or the marked span changes.
 function traceChart(trace, told) {
   const canvas = make("canvas", {tabIndex: 0, role: "img", "aria-label": `Timeline of ${trace.file}. Arrow keys pan, plus and minus zoom, Home shows all; N and P choose the next and the previous event of a row, J and K the row below and above, F zooms to it, Escape lets go. The text beneath says what is chosen and what is shown.`});
   const axis = d3.create("svg").attr("class", "axis time");
@@ -23,7 +23,7 @@ function traceChart(trace, told) {
 
   chart.shown = () => { const {from, to} = view(); return chart.span || [Math.max(0, from), Math.min(trace.span, to)]; };
 
-  // Where an item is drawn; null where its lane is not.
+  // The place of an item on the canvas; null if its lane is hidden.
   const place = item => {
     const row = chart.rows.find(r => r.kind === "lane" && r.lane === item.lane), height = row && boxHeight(trace.lanes[item.lane].kind);
     return row ? {y: row.y + item.depth * (height + 1), height} : null;
@@ -76,7 +76,7 @@ function traceChart(trace, told) {
     chart.labels = p.labels;
   };
 
-  // The item under a place; of several in a pixel, the longest.
+  // The item under a place, the longest if a pixel has several.
   chart.under = (px, py) => {
     const v = view(), row = chart.rows.find(r => py >= r.y && py < r.y + r.height);
     if (!row || px < lane.left) return {row};
@@ -126,7 +126,7 @@ function traceChart(trace, told) {
   return chart;
 }
 
-// The next item in the row of the one that is chosen, or the first one that is shown.
+// The next item in the row of the chosen one, or the first visible item.
 function stepItem(chart, by) {
   if (chart.chosen) {
     const {lane: index, level, depth, i} = chart.chosen;
@@ -135,7 +135,7 @@ function stepItem(chart, by) {
   return stepRow(chart, -1, 1);
 }
 
-// The item at the same time in another row, the next row that has one.
+// The item at the same time in the next row that has one.
 function stepRow(chart, from, by) {
   const list = chart.rows.filter(r => r.kind === "lane").flatMap(r => levelsOf(chart.trace.lanes[r.lane]).map((level, depth) => ({lane: r.lane, level, depth})));
   const [start] = chart.shown(), time = chart.chosen ? chart.chosen.level.start[chart.chosen.i] : start;

@@ -1,16 +1,16 @@
 "use strict";
-// The part of the page for traces: what its capture says first, the chart, and in words what is chosen, searched and shown.
+// The part of the page for traces: the capture's summary, the chart, and texts on chosen, found and visible events.
 
 const bytesText = bytes => scaled(bytes, "B");
 const rateText = (bytes, ns) => ns > 0 ? scaled(bytes / ns * 1e9, "B/s") : missing;
 
-// What an event is, one fact a row.
+// The facts of an event, one a row.
 function factsOf(trace, item) {
   const {level, i} = item, what = level.what[i], w = trace.whats[what], kind = kindOf(trace, what), [name] = namesOf(trace, what);
   const length = level.end[i] - level.start[i], laneOf = trace.lanes[item.lane], many = level.count[i] > 1;
   const rows = [["Where", `${laneOf.title}, ${trace.groups[laneOf.group].title}`], ["Began", `${formatTime(level.start[i])} (${count(level.start[i])} ns) after the first event`], ["Took", `${formatTime(length)} (${count(length)} ns)`]];
   if (many) {
-    rows.unshift(["Events", `${count(level.count[i])}, drawn as one: ${formatTime(level.busy[i])} in them (${percent(level.busy[i] / (length || 1))}); most of it in what is named here`]);
+    rows.unshift(["Events", `${count(level.count[i])}, drawn as one: ${formatTime(level.busy[i])} in them (${percent(level.busy[i] / (length || 1))}); the name above takes most of it`]);
     return rows;
   }
   if (w.shape) {
@@ -30,14 +30,14 @@ function factsOf(trace, item) {
   return rows;
 }
 
-// The call that launched it and the NVTX ranges around that, or what the call launched.
+// The call that launched the event, and the NVTX ranges around this call; for a call, the events that it launched.
 function pathFacts(chart, item) {
   const {trace} = chart, {level, i} = item, kind = trace.lanes[item.lane].kind, rows = [];
   const jump = (to, text) => make("button", {type: "button", class: "value", onclick: () => chart.choose(to, true)}, text);
   const path = (group, time) => { const list = rangesAt(trace, group, time); if (list.length) rows.push(["NVTX", list.join(" / ")]); };
   if (kind === "gpu") {
     const call = callOf(trace, item), began = level.start[i] - level.wait[i];
-    if (level.cause[i] < 0) { if (level.count[i] === 1) rows.push(["Launched by", "no call that was recorded"]); return rows; }
+    if (level.cause[i] < 0) { if (level.count[i] === 1) rows.push(["Launched by", "no recorded call"]); return rows; }
     const group = trace.lanes[level.cause[i]].group;
     rows.push(["Launched by", make("span", {}, call ? jump(call, labelOf(trace, call.level.what[call.i])) : "a call", ` on ${trace.groups[group].title}, ${formatTime(level.wait[i])} before it began`)]);
     path(group, began);
@@ -69,7 +69,7 @@ function chosenPanel(chart) {
     make("table", {class: "parts"}, make("tbody", {}, rows.map(([title, value]) => make("tr", {}, make("th", {scope: "row"}, title), make("td", {class: "any"}, value)))))];
 }
 
-// Sums of the span that is shown, or that was marked.
+// Sums of the visible or the marked span.
 function spanPanel(chart) {
   const {trace} = chart, [from, to] = chart.shown(), length = to - from || 1;
   const gpu = sumsIn(trace, ["gpu"], from, to), calls = sumsIn(trace, ["calls"], from, to), greatest = gpu.list.length ? gpu.list[0].time : 1;
@@ -77,15 +77,15 @@ function spanPanel(chart) {
   const row = (sum, whole, most) => make("tr", {}, make("td", {class: "number"}, formatTime(sum.time)), make("td", {class: "number"}, shareCell(sum.time / whole, most / whole)), make("td", {class: "number"}, count(sum.count)),
     make("td", {class: "any", title: namesOf(trace, sum.what)[0]}, breakable(labelOf(trace, sum.what)), sum.bytes && kindOf(trace, sum.what) === "copy" ? make("small", {class: "whole"}, ` ${bytesText(sum.bytes)}, ${rateText(sum.bytes, sum.time)}`) : null));
   const table = (title, list, most) => list.length ? make("table", {class: "sums"}, make("caption", {}, title), make("tbody", {}, list.slice(0, most).map(sum => row(sum, length, list[0].time || greatest)))) : null;
-  return [make("h4", {}, chart.span ? "The span that you marked" : "The span that is shown"), make("p", {}, `${formatTime(length)} from ${formatTime(from)}. `,
+  return [make("h4", {}, chart.span ? "Marked span" : "Visible span"), make("p", {}, `${formatTime(length)} from ${formatTime(from)}. `,
     devices.map(({group, g}) => make("span", {class: "key"}, `${group.title}: busy ${percent(busyIn(trace, g, from, to) / length)} `))),
   table("On the GPU, by time", gpu.list, 8), table("Calls, by time", calls.list, 5),
-  gpu.grouped ? make("p", {class: "quiet"}, `${count(gpu.grouped)} events here are drawn with their neighbours, and count as what takes most of the time of these: zoom does not tell them apart.`) : null].filter(Boolean);
+  gpu.grouped ? make("p", {class: "quiet"}, `${count(gpu.grouped)} events here are drawn with their neighbours, under the name with most time: zoom does not separate them.`) : null].filter(Boolean);
 }
 
 // ---- search ----------------------------------------------------------------------------------------------------------------
 
-// The next event whose name was searched for, in the order of time, from the one that is chosen or from what is shown.
+// The next found event in order of time, from the chosen event or from the visible span.
 function findItem(chart, by) {
   const {trace, found, chosen} = chart, from = chosen ? chosen.level.start[chosen.i] : chart.shown()[0];
   let best = null;
@@ -104,7 +104,7 @@ function findItem(chart, by) {
 function searchTools(chart) {
   const {trace} = chart, said = make("span", {class: "quiet", role: "status"});
   const step = by => { const item = chart.found && findItem(chart, by); if (item) chart.choose(item, true); };
-  const buttons = [["‹", "Previous event that was found", -1], ["›", "Next event that was found", 1]].map(([text, label, by]) => make("button", {type: "button", "aria-label": label, title: label, onclick: () => step(by)}, text));
+  const buttons = [["‹", "Previous found event", -1], ["›", "Next found event", 1]].map(([text, label, by]) => make("button", {type: "button", "aria-label": label, title: label, onclick: () => step(by)}, text));
   const texts = trace.whats.map((w, i) => `${namesOf(trace, i)[0]} ${labelOf(trace, i)} ${kindWords[kindOf(trace, i)] || ""}`.toLowerCase());
   chart.search = text => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -122,15 +122,15 @@ function searchTools(chart) {
 
 function traceNotes(trace) {
   const list = [];
-  if (trace.resolution) list.push(`The trace has ${plural(trace.events, "event")} with a time, too many for a page: those shorter than ${formatTime(trace.resolution)} are drawn together with their neighbours within that time, ${count(trace.grouped)} of them as ${count(trace.items - (trace.events - trace.grouped))}. "metric-eval export --perfetto" writes every one.`);
-  else list.push(`All ${plural(trace.events, "event")} with a time are here.`);
+  if (trace.resolution) list.push(`The trace has ${plural(trace.events, "event")} with a time, too many for a page. Events shorter than ${formatTime(trace.resolution)} are drawn together with their neighbours within that time: ${count(trace.grouped)} events as ${count(trace.items - (trace.events - trace.grouped))}. "metric-eval export --perfetto" writes all events.`);
+  else list.push(`The page has all ${plural(trace.events, "event")} with a time.`);
   if (trace.untimed) list.push(`${plural(trace.untimed, "event")} without a time ${trace.untimed === 1 ? "is" : "are"} in no lane.`);
   if (trace.lanes_left) list.push(`${plural(trace.lanes_left, "lane")} with the fewest events ${trace.lanes_left === 1 ? "is" : "are"} left out.`);
   if (trace.names_left) list.push(`${plural(trace.names_left, "name")} with the least time have no text here.`);
   return list.map(text => make("p", {class: "quiet"}, text));
 }
 
-// Which groups of lanes and which series are shown.
+// Choices of visible groups of lanes and series.
 function laneChoices(chart) {
   const {trace} = chart, box = (title, checked, change) => make("label", {title}, make("input", {type: "checkbox", checked, onchange: e => { change(e.target.checked); chart.draw(); }}), " ", title);
   const groups = trace.groups.map((group, g) => box(group.title, chart.open.has(g), on => { if (on) chart.open.add(g); else chart.open.delete(g); }));
@@ -141,16 +141,16 @@ function laneChoices(chart) {
 function traceKey() {
   const mark = (ink, text) => { const box = make("span", {class: "swatch"}); box.style.background = ink; return make("span", {class: "key"}, box, " ", text); };
   return make("p", {class: "quiet keys"}, "Kernels have the colour of their family. Copies and memsets are striped. Calls: ", mark("var(--c1)", "launch"), mark("var(--c2)", "waits"), mark("var(--c3)", "copy"), mark("var(--c4)", "memory"), mark("var(--quiet)", "other"),
-    "Where events are narrower than a pixel, the height of a column is the share of the time in which something ran.");
+    "If events are narrower than a pixel, the height of a column is the share of its time with events.");
 }
 
-// ---- what the capture says first -----------------------------------------------------------------------------------------------
+// ---- summary ---------------------------------------------------------------------------------------------------------------------
 
-// What the terminal says, which has no "µ".
+// Texts of the terminal, which has no "µ".
 const micro = text => text.replace(/(\d) us\b/g, "$1 µs");
 
-// A table in the words of the terminal, in its order until a click on a heading sorts it. Cells are a text and a number,
-// the last of a row a name and, of kernels, the short one. open(row): the part of the page that shows what a row is of.
+// A table of the terminal, in its order until a click on a heading sorts it. Cells are a text and a number; the last cell
+// of a row is a name, for kernels also the short one. open(row): the part of the page about the row.
 function traceTable({title, columns, rows, left, note}, open) {
   const last = columns.length - 1, heading = text => text[0].toUpperCase() + text.slice(1);
   const column = (name, i) => {
@@ -161,10 +161,10 @@ function traceTable({title, columns, rows, left, note}, open) {
   };
   const name = {title: heading(columns[last]), wide: true, value: row => row[last][0], cell: row => make("span", {title: row[last][0]}, breakable(row[last][1] || row[last][0] || "(none)"))};
   return make("div", {class: "words"}, sortableTable({label: title, rows, search: rows.length > 10, first: open ? 5 : 10, sorted: -1, columns: [...columns.slice(0, last).map(column), name]}),
-    [left && rows.length > 10 ? `${count(rows.length)} are on this page, ${left}` : left, note].filter(Boolean).map(text => make("p", {class: "quiet"}, micro(text))));
+    [left && rows.length > 10 ? `the page has ${count(rows.length)}, ${left}` : left, note].filter(Boolean).map(text => make("p", {class: "quiet"}, micro(text))));
 }
 
-// How busy the GPUs were, why they were idle, and when longest.
+// Busy time of the GPUs, causes of idle time, and the longest gaps.
 function traceUsage(trace) {
   const {usage} = trace.summary;
   if (!usage.length) return [make("p", {}, "Nothing ran on a GPU at a known time.")];
@@ -178,7 +178,7 @@ function traceUsage(trace) {
 const traceSummary = trace => make("div", {}, panel(`${trace.file}: a trace`, make("div", {}, make("p", {}, `${formatTime(trace.span)}, ${plural(trace.events, "event")}. ${trace.summary.lost} `, make("a", {href: "#timeline"}, "The timeline")),
   make("div", {class: "usage"}, traceUsage(trace)))), trace.summary.lists.map(table => panel(micro(table.title), traceTable(table))));
 
-// "FROM,TO" in ns, and what to search for.
+// "FROM,TO" in ns, and words to search for.
 function goToSpan(trace, text) {
   const [from, to, words] = text.split(",");
   if (words) {
@@ -196,8 +196,8 @@ function drawTrace(trace) {
   trace.chart = chart;
   const button = (text, label, act) => make("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
   const tools = make("p", {class: "tools"}, button("+", "Zoom in", () => chart.by(1.6)), button("−", "Zoom out", () => chart.by(1 / 1.6)), button("All", "Show all", chart.all),
-    busySpan(trace) ? make("span", {class: "quiet"}, ` opens on ${formatTime(busySpan(trace)[1] - busySpan(trace)[0])} of ${formatTime(trace.span)}, in which the GPUs did nearly all`) : null);
-  const help = make("details", {class: "tools"}, make("summary", {}, "Mouse and keys"), make("p", {class: "quiet"}, "The wheel zooms, and left of the lanes it scrolls; drag moves; Shift and drag marks a span; a click chooses an event, a double click zooms to it; a click on a heading opens and closes its lanes. Keys, once the chart has the focus: arrows, or W, A, S and D, zoom and move; + and − zoom, Home shows all; N and P choose the next and the previous event of a row, J and K go to the row below and above, F zooms to the event, Escape lets go of it. In the search, Enter goes to the next event that was found."));
+    busySpan(trace) ? make("span", {class: "quiet"}, ` opens on ${formatTime(busySpan(trace)[1] - busySpan(trace)[0])} of ${formatTime(trace.span)}, with nearly all work of the GPUs`) : null);
+  const help = make("details", {class: "tools"}, make("summary", {}, "Mouse and keys"), make("p", {class: "quiet"}, "The wheel zooms; left of the lanes it scrolls. Drag moves, Shift and drag marks a span. A click chooses an event, a double click zooms to it; a click on a heading opens and closes its lanes. Keys, once the chart has the focus: arrows, or W, A, S and D, zoom and move; + and − zoom, Home shows all; N and P choose the next and the previous event of a row, J and K the row below and above; F zooms to the event, Escape lets go of it. In the search, Enter goes to the next found event."));
   const place = make("div", {class: "canvas"}, chart.canvas);
   new ResizeObserver(() => requestAnimationFrame(chart.resize)).observe(place);
   return make("section", {class: "timeline trace"}, make("h3", {}, trace.file), make("p", {}, trace.summary.lost), make("div", {class: "usage"}, traceUsage(trace)), make("div", {class: "bar-of-tools"}, tools, searchTools(chart)), laneChoices(chart), help, place, make("div", {class: "canvas"}, chart.axis.node()),

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "json/json_tree.h"
-#include "report/layout.h"
+#include "report/kernels.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -106,7 +106,7 @@ Test(input, a_long_pipe_is_in_a_file_without_a_name)
 Test(input, a_pipe_has_a_limit)
 {
     cr_expect(open_pipe(100001, 100000) == CW_ERR_INPUT);
-    cr_expect(strstr(err.message, "found more than 100000 bytes, expected at most that"), "%s", err.message);
+    cr_expect(strstr(err.message, "found more than 100000 bytes, expected no more"), "%s", err.message);
 }
 
 Test(input, an_empty_pipe_is_empty)

@@ -562,7 +562,7 @@ Test(file, a_limit_is_kept)
     char expected[200];
     cr_expect(cw_file_write(path, "abcd", 4, NULL) == CW_OK);
     cr_expect(cw_file_read(&bytes, path, 3, &err) == CW_ERR_INPUT && bytes.data == NULL);
-    snprintf(expected, sizeof expected, "%s: found more than 3 bytes, expected at most that", path);
+    snprintf(expected, sizeof expected, "%s: found more than 3 bytes, expected no more", path);
     cr_expect_str_eq(err.message, expected);
 }
 

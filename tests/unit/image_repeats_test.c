@@ -127,9 +127,9 @@ Test(repeats, bad_lists_are_refused)
     patch(RPTS, 8, 2);
     refused(&out, "found pass 2, expected one below 2", __LINE__);
     patch(RPTS, 8, 0);
-    refused(&out, "found counter 0 again in pass 0, expected one that is whole, in another pass", __LINE__);
+    refused(&out, "found counter 0 again in pass 0, expected a whole counter in another pass", __LINE__);
     patch(RPTS, 4, 1);
-    refused(&out, "found counter 1 again in pass 1, expected one that is whole, in another pass", __LINE__);
+    refused(&out, "found counter 1 again in pass 1, expected a whole counter in another pass", __LINE__);
     patch(RPTS, 12, 0);
     refused(&out, "found counter 0 again in pass 0", __LINE__);
     patch(RPTS, 0, 1);

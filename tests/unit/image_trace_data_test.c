@@ -5,7 +5,6 @@
 
 #include "image/counter_data.h"
 #include "image/data_chunks.h"
-#include "image/trace_columns.h"
 #include "image/trace_data.h"
 #include "tests/support/chunk_edit.h"
 
@@ -176,9 +175,10 @@ Test(trace_data, a_cut_file_and_an_unknown_kind)
  * numbers. */
 Test(trace_data, signed_fields_of_older_files)
 {
-    static const uint8_t kinds[] = {2, 0, 0, 0, 4, 0, 0, 0, 'n', 'o', 'v', 'a', 2, 0, 0, 0, 8, 0, 0, 0,
-                                    'p', 'r', 'i', 'o', 'r', 'i', 't', 'y', 0, 7, 0, 0, 0, 'p', 'a', 'y', 'l', 'o', 'a', 'd', 0,
-                                    4, 0, 0, 0, 'm', 'o', 'r', 'e', 1, 0, 0, 0, 7, 0, 0, 0, 'p', 'a', 'y', 'l', 'o', 'a', 'd', 7};
+    static const uint8_t kinds[] = {2,   0,   0,   0,   4,   0,   0,   0,   'n', 'o', 'v', 'a', 2,   0,   0,   0, 8,
+                                    0,   0,   0,   'p', 'r', 'i', 'o', 'r', 'i', 't', 'y', 0,   7,   0,   0,   0, 'p',
+                                    'a', 'y', 'l', 'o', 'a', 'd', 0,   4,   0,   0,   0,   'm', 'o', 'r', 'e', 1, 0,
+                                    0,   0,   7,   0,   0,   0,   'p', 'a', 'y', 'l', 'o', 'a', 'd', 7};
     /* both columns: the numbers less those before, -1 and -1 */
     static const uint8_t old[] = {0, 0, 0, 0, CW_TRACE_KIND__COUNT, 0, 0, 0, 2, 0, 0, 0, 2, 1, 1, 2, 1, 1},
                          now[] = {0, 0, 0, 0, CW_TRACE_KIND__COUNT + 1, 0, 0, 0, 2, 0, 0, 0, 2, 1, 1};

@@ -289,7 +289,7 @@ Test(library, metrics_are_kept_together)
     expect_plan_of(plan, "--no-native --keep-together l1tex__t_sector_hit_rate.pct,dram__bytes_read.sum");
     together.names = few; /* no pass holds the first */
     cr_expect_eq(counterworks_plan_make(&plan, gh100, few, FEW, &options, &error), COUNTERWORKS_UNSUPPORTED);
-    cr_expect(strstr(error.message, "kept together"), "%s", error.message);
+    cr_expect(strstr(error.message, "keeps them together"), "%s", error.message);
     const char *many[64];
     for (size_t i = 0; i < 64; i++)
         many[i] = few[1];

@@ -247,7 +247,7 @@ Test(chip, errors_name_the_place)
         {__LINE__, ", den: sm__warps_launched", "", 23, 39,
          "found only one of 'num' and 'den' for sm__average_inst_executed_per_warp, expected both or none"},
         {__LINE__, "sm__average_inst_executed_per_warp:", "sm__inst_executed:", 23, 3,
-         "found the name sm__inst_executed a second time, expected names of their own for counters, ratios and "
+         "found the name sm__inst_executed a second time, expected unique names of counters, ratios and "
          "throughputs"},
         {__LINE__, "counters: [sm__inst_executed, ", "counters: [sm__inst, ", 25, 55,
          "found 'sm__inst', expected the name of a counter"},
@@ -265,7 +265,8 @@ Test(chip, errors_name_the_place)
          "found '%', expected a name of letters, digits, '_' and '.', at most 200"},
         {__LINE__, "throughputs:\n", "throughput:\n", 24, 1, "found the unknown key 'throughput'"},
         {__LINE__, "peak: 4, raw", "peak: 4, pm: yes, raw", 20, 65, "found pm: yes, expected also or only"},
-        {__LINE__, "peak: 4, raw", "pm_elapsed: sm__stars, raw", 20, 64, "found 'sm__stars', expected the name of a counter"},
+        {__LINE__, "peak: 4, raw", "pm_elapsed: sm__stars, raw", 20, 64,
+         "found 'sm__stars', expected the name of a counter"},
         {__LINE__, "time:", "device_counter: 0x34\ntime:", 5, 17,
          "found the raw counter '0x34', expected one of the 'raw_counters' section"},
         {__LINE__, "time:", "pass_costs: [{cost: 5, domains: [tracer]}]\ntime:", 5, 34,
@@ -301,8 +302,8 @@ Test(chip, unknown_names_get_suggestions)
     const struct cw_chip *chip;
     struct cw_error err = CW_ERROR_INIT, path = CW_ERROR_INIT;
     cr_expect_eq(cw_chip_load(&chip, NULL, "GH10", arena, &err), CW_ERR_USAGE);
-    cr_expect(strstr(err.message, "found no chip named 'GH10'") && strstr(err.message, "did you mean GH100 or GB10?"), "%s",
-              err.message);
+    cr_expect(strstr(err.message, "found no chip named 'GH10'") && strstr(err.message, "did you mean GH100 or GB10?"),
+              "%s", err.message);
     cr_expect_eq(cw_chip_load(&chip, NULL, "../chips/gh100", arena, &path), CW_ERR_USAGE, "a name is not a path");
     cr_expect_eq(cw_chip_load(&chip, NULL, "gh100", arena, NULL), CW_OK);
     cr_expect_eq(cw_chip_load(&chip, NULL, "GH100", arena, NULL), CW_OK);

@@ -14,7 +14,6 @@
 #include "base/file.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
-#include "metricdb/columns.h"
 #include "metricdb/compiled.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/small_chip.h"
@@ -77,7 +76,8 @@ static void expect_same_limits(const struct cw_limit *a, uint32_t a_count, const
     cr_assert_eq(a_count, b_count);
     for (uint32_t i = 0; i < a_count; i++) {
         const struct cw_limit *x = &a[i], *y = &b[i];
-        cr_assert(x->max == y->max && x->pm_max == y->pm_max && x->line == y->line && x->count == y->count, "limit %u", i);
+        cr_assert(x->max == y->max && x->pm_max == y->pm_max && x->line == y->line && x->count == y->count, "limit %u",
+                  i);
         cr_assert(same_items(x->members, y->members, x->count) && same_items(x->groups, y->groups, x->count));
     }
 }
@@ -133,10 +133,9 @@ Test(compiled, small_chip_is_the_same)
 
 Test(compiled, limits_of_sampling_may_be_others)
 {
-    char *text =
-        cw_text_with(cw_small_chip,
-                     "ratios:",
-                     "limits: [{max: 1, pm: 3, each: [trace]}]\npm_limits: [{max: 2, each: [gpu_sm_a]}]\nratios:");
+    char *text = cw_text_with(
+        cw_small_chip,
+        "ratios:", "limits: [{max: 1, pm: 3, each: [trace]}]\npm_limits: [{max: 2, each: [gpu_sm_a]}]\nratios:");
     const struct cw_chip *chip = parsed(text, strlen(text), "tiny.yaml");
     free(text);
     cr_assert_neq(chip->limits, chip->pm_limits);

@@ -116,7 +116,7 @@ static void expect_error(int line, const char *text, unsigned column, const char
 Test(expr, errors_have_a_column)
 {
 #define VALUE "a number, a metric, '-' or '('"
-#define ALONE "; comparisons stand alone in the first place of if(condition, a, b)"
+#define ALONE "; a comparison can only be the condition of if(condition, a, b)"
 #define IF ": if takes a condition and two values"
     static const struct {
         int line;

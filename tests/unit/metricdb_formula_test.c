@@ -323,7 +323,7 @@ Test(formula, most_parts)
     cr_expect_eq(load(sum(255), "f", &err), CW_OK, "%s", err.message);
     chip = plain;
     cr_expect_eq(load(sum(256), "f", &err), CW_ERR_INPUT);
-    cr_expect_str_eq(err.message, "found too many formulas, with the formulas that this one refers to");
+    cr_expect_str_eq(err.message, "found too many formulas, counting the formulas in this one");
 }
 
 /* ---- alternatives, and formulas of a data folder ---------------------------------------------------------------- */

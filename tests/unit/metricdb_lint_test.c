@@ -161,8 +161,7 @@ Test(lint, sets)
     } cases[] = {
         {__LINE__, "schema: 1\nset: s\ntitle: t\nmetrics:\n  - sm__inst_executed.sum\n", NULL},
         {__LINE__, "schema: 1\nset: s\ntitle: t\nmetrics:\n  - sm__inst_executed.sum\n  - sm__inst_execute.sum\n",
-         "6:5 warning [set-metric] found the metric sm__inst_execute.sum, which TINY does not have or knows no formula "
-         "for"},
+         "6:5 warning [set-metric] found the metric sm__inst_execute.sum, which TINY lacks, or has no formula for"},
         {__LINE__, "schema: 1\nset: s\ntitle: t\nmetrics: []\n",
          "4:10 error [set-file] found no metrics, expected at least one"},
         {__LINE__, "schema: 1\nset: s\nmetrics: [sm__inst_executed.sum]\n",

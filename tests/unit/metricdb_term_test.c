@@ -203,5 +203,5 @@ Test(term, needs_a_formula)
     const struct cw_needs needs = {.chip = tiny};
     cr_expect_eq(cw_metric_needs(&needs, &m, &err), CW_ERR_UNSUPPORTED);
     cr_expect_str_eq(err.message,
-                     "TINY: the database knows no counter that .per_cycle_active of sm__warps_launched divides by");
+                     "TINY: the database has no counter to divide .per_cycle_active of sm__warps_launched by");
 }

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/launches.h"
-#include "report/layout.h"
+#include "report/kernels.h"
 #include "report/put.h"
 #include "report/series.h"
 
