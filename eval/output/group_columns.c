@@ -9,7 +9,7 @@ static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_T
 static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .record_size = sizeof *letters,
                                            .row_count = 3, .row = cw_output_array, .content = (void *)letters};
 
-#define FILES(member) (CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS), offsetof(struct cw_group_row, member)
+#define FILES(member) CW_TO_FILES, offsetof(struct cw_group_row, member)
 #define TREES(member) (CW_TO_JSON | CW_TO_HDF5), offsetof(struct cw_group_row, member)
 #define NOWHERE(member) 0, offsetof(struct cw_group_row, member)
 enum {

@@ -228,7 +228,7 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
 {
     const struct cw_output_table *t = ((const struct cw_output *)output)->tables;
     struct cw_elisions elisions = {0};
-    struct writing w = {.out = out, .err = err, .format = CW_TO_ROWS, .elisions = &elisions};
+    struct writing w = {.out = out, .err = err, .format = CW_TO_CSV, .elisions = &elisions};
     make_once(&w, t);
     for (uint64_t i = 0; i < t->row_count && w.status == CW_OK; i++) {
         const struct cw_output_row row = cw_output_next(t, i);

@@ -89,8 +89,11 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE]);
 
 /* `output` is a struct cw_output: these are cw_file_render. Write errors stay in the stream (ferror). */
 
-/* CSV as RFC 4180 has it, text as CW_TEXT_CELL: a line of names, then the first table, a line for each row or for each
- * row and metric. Numbers are the shortest decimals that read back the same, or inf, -inf, nan. CW_ERR_NOMEM alone. */
+/* The first table as CSV (RFC 4180, texts as CW_TEXT_CELL): a line of names, then a line for each row. Behind the
+ * columns of the row stand `status` and a column for each metric, of the metric's name. `status` lists the metrics
+ * whose value is not ok: METRIC=STATUS;METRIC=STATUS. A table with a spread has METRIC:occurrences and METRIC:spread
+ * behind each metric. Numbers are the shortest decimals that read back the same, or inf, -inf, nan. CW_ERR_NOMEM alone.
+ */
 enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err);
 
 /* {"capture": {...}, "TABLE": [{...}, ...], ...}: an object for each row. Its metrics are a list of objects with name,
@@ -98,9 +101,12 @@ enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err)
  * a terminal would take for commands are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err);
 
-/* The first table, one row a value, with the columns CW_TO_ROWS: as CSV, and as lines of JSON, one object each
- * (data/schemas/rows.schema.json). CW_ERR_NOMEM alone. */
-enum cw_status cw_csv_write_rows(FILE *out, const void *output, struct cw_error *err);
+/* The same with a line for each value: the columns of its row, metric, unit, value and status, and occurrences and
+ * spread where the table has them. A table without metrics has a line for each row. */
+enum cw_status cw_csv_write_tidy(FILE *out, const void *output, struct cw_error *err);
+/* The same in the shape of version 0.1. */
+enum cw_status cw_csv_write_0(FILE *out, const void *output, struct cw_error *err);
+/* The lines of cw_csv_write_tidy() as JSON, one object each (data/schemas/rows.schema.json). CW_ERR_NOMEM alone. */
 enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *err);
 
 /* HDF5 that h5py, h5netcdf, netCDF4 and xarray open with named coordinates. Writes `path` (beside it first, then

@@ -65,7 +65,7 @@ static struct cw_output_row pass_row(const struct cw_output_table *t, uint64_t i
 }
 
 static const char *const letters[] = {"x", "y", "z"};
-static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_TO_HDF5 | CW_TO_ROWS, 0}};
+static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5, 0}};
 static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .record_size = sizeof *letters,
                                            .row_count = 3, .row = cw_output_array, .content = (void *)letters};
 
@@ -80,19 +80,19 @@ static const struct cw_output_column columns[] = {
      .long_name = "when that call returned, or when all that the user range launched was done"},
     {"context", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.context)},
     {"stream", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.stream)},
-    {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, device)},
-    {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, of.process)},
+    {"device", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, device)},
+    {"process", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, of.process)},
     {"context", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.context)},
     {"stream", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.stream)},
     {"pass_count", CW_CELL_U32, CW_TO_HDF5, offsetof(struct record, passes)},
-    {"nvtx", CW_CELL_TEXT, CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, nvtx)},
+    {"nvtx", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5, offsetof(struct record, nvtx)},
     {"replay", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, replay)},
     {"scope", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, scope)},
-    {"rank", CW_CELL_TEXT, CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, rank)},
-    {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, grid), &xyz},
-    {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, block), &xyz},
-    {"host_start_ns", CW_CELL_I64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct record, of.start_ns)},
-    {"host_end_ns", CW_CELL_I64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct record, of.end_ns)},
+    {"rank", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5, offsetof(struct record, rank)},
+    {"grid", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, grid), &xyz},
+    {"block", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, block), &xyz},
+    {"host_start_ns", CW_CELL_I64, CW_TO_CSV | CW_TO_JSON, offsetof(struct record, of.start_ns)},
+    {"host_end_ns", CW_CELL_I64, CW_TO_CSV | CW_TO_JSON, offsetof(struct record, of.end_ns)},
     {"attributes", CW_CELL_PAIRS, CW_TO_JSON, offsetof(struct record, attributes)},
 };
 

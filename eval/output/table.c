@@ -25,7 +25,7 @@ struct metric {
 
 static const struct cw_output_column metric_columns[] = {
     {"name", CW_CELL_TEXT, CW_TO_JSON, offsetof(struct metric, name)},
-    {"metric", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct metric, name)},
+    {"metric", CW_CELL_TEXT, CW_TO_CSV | CW_TO_CSV_0 | CW_TO_HDF5, offsetof(struct metric, name)},
     {"unit", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct metric, unit)},
     {"type", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct metric, type)},
     {"description", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct metric, description)},

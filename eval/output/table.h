@@ -23,10 +23,10 @@ enum cw_cell_type {
     CW_CELL_PAIRS,  /* struct cw_output_pairs: an object, left out where it is empty; JSON alone */
 };
 
-/* CW_TO_ROWS: one row a value, with all that tells it from others, in CSV or as lines of JSON. */
-enum cw_output_format { CW_TO_CSV = 1, CW_TO_JSON = 2, CW_TO_HDF5 = 4, CW_TO_TERMINAL = 8, CW_TO_ROWS = 16 };
-/* Those that other programs read. */
-#define CW_TO_FILES (CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS)
+/* CW_TO_CSV: CSV, and lines of JSON. CW_TO_CSV_0: CSV in the shape of version 0.1. */
+enum cw_output_format { CW_TO_CSV_0 = 1, CW_TO_JSON = 2, CW_TO_HDF5 = 4, CW_TO_TERMINAL = 8, CW_TO_CSV = 16 };
+/* Formats that other programs read. */
+#define CW_TO_FILES (CW_TO_CSV | CW_TO_CSV_0 | CW_TO_JSON | CW_TO_HDF5)
 
 struct cw_output_table;
 
