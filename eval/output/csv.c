@@ -38,7 +38,7 @@ static void put_cell(const struct cw_output_column *c, const void *cell, struct 
 /* A file being written: wide, with a line for each row, or long, with a line for each value. */
 struct lines {
     const struct cw_output_table *table;
-    unsigned format; /* whose columns are written */
+    unsigned format; /* bit of the columns to write */
     FILE *out, *stream;
     char *text; /* made in `stream`: the beginning of long lines, or one cell */
     size_t size;

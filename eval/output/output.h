@@ -1,5 +1,4 @@
-/* What is written of a capture: by ranges, samples or instructions, which are tables, and by a writer for each format,
- * which takes any of them. */
+/* Tables of a capture, and a writer for each format that takes any of them. */
 #ifndef CW_EVAL_OUTPUT_OUTPUT_H
 #define CW_EVAL_OUTPUT_OUTPUT_H
 
@@ -17,7 +16,7 @@ struct cw_terminal_style {
     bool bold;      /* terminal escapes for headings */
     size_t top;     /* instructions to show */
     enum cw_terminal_bars bars;
-    bool quiet;               /* nothing but the data */
+    bool quiet;               /* the data alone */
     struct cw_source *source; /* text of source lines, or NULL */
 };
 
@@ -28,44 +27,43 @@ struct cw_output {
     const char *source;                 /* its file's name, for people */
     size_t table_count;
     struct cw_output_table tables[CW_OUTPUT_TABLES];
-    struct cw_output_table metrics; /* of the first table, where it has values */
-    struct cw_output_table passes;  /* how long they took, in HDF5's group of the capture; without columns: none */
-    /* Tables for people: numbers are rounded and get prefixes (GB/s), status marks are explained at the end. Write
+    struct cw_output_table metrics; /* of the first table, if it has values */
+    struct cw_output_table passes;  /* their durations, in HDF5's group of the capture; without columns: none */
+    /* Prints tables for people: rounds numbers, gives them prefixes (GB/s), and explains status marks at the end. Write
      * errors stay in the stream (ferror); CW_ERR_NOMEM alone. */
     enum cw_status (*print)(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err);
-    const void *result; /* that `print` is for */
+    const void *result; /* for `print` */
 };
 
-/* ---- what is written -------------------------------------------------------------------------------------------- */
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-/* The tables of a result, which is borrowed, as are `descriptions`: one text for each metric, or NULL. All else lives
- * in `arena`; `output` itself must stay where it is. CW_ERR_NOMEM alone. */
+/* These functions make the tables of a result. They borrow the result, and `descriptions`: a text for each metric, or
+ * NULL. The rest lives in `arena`; `output` must stay in its place. CW_ERR_NOMEM alone. */
 
 /* Metrics of ranges; on a terminal for each range a heading (name, grid, block, device) and its metrics. */
 enum cw_status cw_output_ranges(struct cw_output *output, const struct cw_result *result,
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
-/* Groups of ranges, such as kernels, as rows; on a terminal a list of them, or each in full where it is only one or
- * `wide`. */
+/* Groups of ranges, such as kernels, as rows; on a terminal a list, or each group in full if there is one or `wide`. */
 struct cw_advice;
 struct cw_advice_groups;
 struct cw_joined_output; /* eval/output/joined.h */
 struct cw_output_rows {
     const struct cw_counter_data *data; /* the capture */
     const struct cw_groups *groups;
-    const uint32_t *rows; /* which groups, in the order in which they are shown */
-    uint32_t count, left; /* of them; how many more there are, which are not shown */
-    uint32_t dropped;     /* groups that a filter has taken out */
-    uint32_t unknown;     /* those of them that have no value to judge by */
-    /* Metrics on the groups' data: its row i is the group rows[i]. Without metrics none were asked for. */
+    const uint32_t *rows; /* group numbers, in the order of the list */
+    uint32_t count, left; /* number of rows, and of groups beyond them */
+    uint32_t dropped;     /* groups that a filter took out */
+    uint32_t unknown;     /* dropped groups without a value to judge by */
+    /* Metrics on the groups' data: row i belongs to the group rows[i]. */
     const struct cw_result *result;
-    uint32_t asked; /* its first metrics, which were asked for; each of the others is shown where it has a value */
-    const struct cw_sections *sections;           /* of no sections where there are none */
-    const struct cw_advice *advice;               /* on the groups where they are kernels or ranges, or NULL */
-    const struct cw_advice_groups *advice_groups; /* on others, or NULL */
-    const char *const *readings;           /* of each metric: what a high or low value tells, or NULL; may be NULL */
-    const char *words;                     /* how to name the captures in another command */
-    const struct cw_joined_output *joined; /* the rows are of a trace's launches; NULL: of ranges */
+    uint32_t asked; /* the user asked for so many first metrics; others are shown if they have a value */
+    const struct cw_sections *sections;           /* may have no sections */
+    const struct cw_advice *advice;               /* on groups that are kernels or ranges, or NULL */
+    const struct cw_advice_groups *advice_groups; /* on other groups, or NULL */
+    const char *const *readings; /* for each metric the meaning of a high or low value, or NULL; may be NULL */
+    const char *words;           /* the captures' names, for another command */
+    const struct cw_joined_output *joined; /* the rows are launches of a trace; NULL: ranges */
     bool wide;
 };
 /* A group as a row of numbers (eval/output/group_columns.h). */
@@ -97,8 +95,8 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE]);
 enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err);
 
 /* {"capture": {...}, "TABLE": [{...}, ...], ...}: an object for each row. Its metrics are a list of objects with name,
- * unit, value and status, or, where they stand in a list before the rows, lists of values and statuses. Characters that
- * a terminal would take for commands are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
+ * unit, value and status. If the list of metrics stands before the rows (`once`), a row has lists of values and
+ * statuses. Characters that a terminal would obey are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err);
 
 /* The same with a line for each value: the columns of its row, metric, unit, value and status, and occurrences and
