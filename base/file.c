@@ -95,8 +95,9 @@ const struct cw_file_kind cw_file_hdf5 = {"HDF5",
 const struct cw_file_kind cw_file_csv = {
     "CSV of metric-eval",
     false,
-    {"range,name,kernel,", "sample,time_start,", "device,process,", "group,kernel,", "rank,host,kernel,",
-     "range,device,ranges,", "launch,kernel,nvtx,", "kernel,device,traced,", "name,launches,total_ns,",
+    {"range,name,kernel,", "sample,device,start_ns,", "sample,time_start,", "device,process,", "group,kernel,",
+     "rank,host,kernel,", "range,device,ranges,", "launch,kernel,nvtx,", "kernel,device,traced,",
+     "name,launches,total_ns,",
      /* headers of each kind of trace row */
      "start_ns,end_ns,", "time_ns,", "context,device,null_stream,", "correlation,type,id,", "id,device,context,",
      "id,name,grid_x,", "stream,context,priority,", "type,source,target,"}};

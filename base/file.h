@@ -29,7 +29,7 @@ bool cw_file_is_same(const char *a, const char *b);
 struct cw_file_kind {
     const char *name;      /* "a capture" */
     bool binary;           /* not for terminals */
-    const char *heads[18]; /* alternative beginnings; NULL after the last */
+    const char *heads[19]; /* alternative beginnings; NULL after the last */
 };
 #define CW_FILE_HEAD_PLAN                                                                                              \
     "\x89"                                                                                                             \

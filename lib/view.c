@@ -157,8 +157,8 @@ enum counterworks_format counterworks_format_of(const char *path)
 static const char *name_format(enum counterworks_format format)
 {
     static const char *const names[COUNTERWORKS_FORMAT_COUNT] = {
-        "CSV",        "JSON",       "HDF5",     "CSV by value", "lines of JSON", "folded stacks",
-        "speedscope", "Prometheus", "Perfetto", "Chrome",       "HTML",          "YAML"};
+        "CSV",        "JSON",     "HDF5",   "CSV by value", "lines of JSON", "folded stacks", "speedscope",
+        "Prometheus", "Perfetto", "Chrome", "HTML",         "YAML",          "CSV of 0.1"};
     return (unsigned)format < COUNTERWORKS_FORMAT_COUNT ? names[format] : "no format";
 }
 

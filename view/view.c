@@ -30,7 +30,8 @@ enum cw_status cw_view_need_ranges(const struct counterworks_capture *capture, c
 
 static cw_file_render *const table_renders[CW_VIEW__COUNT] = {[CW_VIEW_CSV] = cw_csv_write,
                                                               [CW_VIEW_JSON] = cw_json_write,
-                                                              [CW_VIEW_TIDY] = cw_csv_write_rows,
+                                                              [CW_VIEW_TIDY] = cw_csv_write_tidy,
+                                                              [CW_VIEW_CSV_0] = cw_csv_write_0,
                                                               [CW_VIEW_NDJSON] = cw_ndjson_write};
 
 bool cw_view_has(const struct counterworks_view *view, enum cw_view_format format)

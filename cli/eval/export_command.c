@@ -17,6 +17,7 @@ static const struct cw_option option_list[] = {
      CW_OPTION_FLAG(struct cw_eval_line, request.every)},
     {CW_OPTION_ROWS(cw_eval_perfetto_options)},
     {CW_OPTION_ROWS(cw_eval_output_options)},
+    {CW_OPTION_ROWS(cw_eval_csv_options)},
     {CW_OPTION_ROWS(cw_eval_quiet_options)},
     {CW_OPTION_ROWS(cw_eval_ranges_options)},
     {CW_OPTION_WORDS(struct cw_eval_line, words, word_count)},
@@ -41,6 +42,8 @@ static enum cw_status check_form(struct cw_eval_session *s, const struct cw_eval
 
 enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval_file *file)
 {
+    const enum cw_view_format format =
+        file->format->format == CW_VIEW_CSV ? cw_eval_csv_format(s->o) : file->format->format;
     struct counterworks_request request = s->request;
     struct counterworks_view view = {0};
     request.form = file->format->form;
@@ -50,7 +53,7 @@ enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval
     if (status == CW_OK)
         status = cw_view_make(&view, &in);
     if (status == CW_OK)
-        status = cw_eval_write_to(s, &view, file->format->format, file->path);
+        status = cw_eval_write_to(s, &view, format, file->path);
     cw_view_free(&view);
     cw_arena_destroy(in.arena);
     return status;
@@ -67,13 +70,14 @@ int cw_eval_export(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "RUN.cwd... -o FILE\nRUN.cwd... --format FORMAT",
-        "Writes a capture for other programs. Formats and suffixes: csv (.csv) and ndjson (.ndjson) have one row a "
-        "value; folded (.folded) and speedscope (.speedscope.json) have stacks for flame graphs of time or PC samples; "
-        "prometheus (.prom) has the kernels' metrics for a monitor; perfetto (.pftrace) and, for small files, chrome "
-        "(.chrome.json) have a trace for viewers of timelines, or PM samples with the trace beside them.\v"
+        "Writes a capture for other programs. Formats and suffixes: csv (.csv) has a line for each row, and ndjson "
+        "(.ndjson) one for each value; folded (.folded) and speedscope (.speedscope.json) have stacks for flame graphs "
+        "of time or PC samples; prometheus (.prom) has the kernels' metrics for a monitor; perfetto (.pftrace) and, "
+        "for small files, chrome (.chrome.json) have a trace for viewers of timelines, or PM samples with the trace "
+        "beside them.\v"
         "Example:\n  $0 run.cwd --format folded | flamegraph.pl >run.svg\n  $0 run.cwd -o run.csv\n"
         "  $0 trace.cwd -o trace.pftrace",
         NULL, 0};
-    struct cw_eval_line line = {.run = export, .takes = CW_EVAL_FOREIGN | CW_EVAL_TIDY};
+    struct cw_eval_line line = {.run = export, .takes = CW_EVAL_FOREIGN | CW_EVAL_CSV};
     return cw_eval_command(&usage, argc, argv, &line);
 }

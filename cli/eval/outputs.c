@@ -11,7 +11,6 @@
 
 static const struct cw_file_kind speedscope = {"JSON of speedscope", false, {"{\"$schema\": \"https://www.speedscope"}},
                                  chrome = {"JSON of Chrome's traces", false, {"{\"displayTimeUnit\": "}},
-                                 tidy = {"CSV", false, {"range,", "sample,", "device,"}},
                                  folded = {"folded stacks", false, {NULL}},
                                  ndjson = {"lines of JSON of metric-eval",
                                            false,
@@ -22,8 +21,7 @@ static const struct cw_file_kind speedscope = {"JSON of speedscope", false, {"{\
 /* A path has the format of the longest suffix that it ends with. */
 static const struct cw_eval_format formats[] = {
     {"h5", ".h5 .hdf5 .nc", CW_EVAL_TABLES, CW_VIEW_HDF5, COUNTERWORKS_TABLE, &cw_file_hdf5},
-    {"csv", ".csv", CW_EVAL_TABLES, CW_VIEW_CSV, COUNTERWORKS_TABLE, &cw_file_csv},
-    {"csv", ".csv", CW_EVAL_TIDY, CW_VIEW_TIDY, COUNTERWORKS_TABLE, &tidy},
+    {"csv", ".csv", CW_EVAL_TABLES | CW_EVAL_CSV, CW_VIEW_CSV, COUNTERWORKS_TABLE, &cw_file_csv},
     {"json", ".json", CW_EVAL_TABLES, CW_VIEW_JSON, COUNTERWORKS_TABLE, &cw_file_json},
     {"html", ".html .htm", CW_EVAL_PAGE, CW_VIEW_HTML, COUNTERWORKS_TABLE, &cw_file_report},
     {"ndjson", ".ndjson .jsonl", CW_EVAL_FOREIGN, CW_VIEW_NDJSON, COUNTERWORKS_TABLE, &ndjson},
@@ -113,8 +111,9 @@ static const struct cw_eval_format *choose(const struct cw_eval_line *o, const c
 /* The member for a file of the format; NULL: it is one of the others. */
 static const char **member(struct cw_eval_line *o, const struct cw_eval_format *format)
 {
-    return format->format == CW_VIEW_HDF5   ? &o->hdf5
-           : format->format == CW_VIEW_CSV  ? &o->csv
+    const bool csv = format->format == CW_VIEW_CSV && o->takes & CW_EVAL_TABLES;
+    return csv                              ? &o->csv
+           : format->format == CW_VIEW_HDF5 ? &o->hdf5
            : format->format == CW_VIEW_JSON ? &o->json
            : format->format == CW_VIEW_HTML ? &o->page
                                             : NULL;
@@ -180,10 +179,47 @@ const struct cw_option cw_eval_output_options[] = {
     {0},
 };
 
+/* ---- CSV -------------------------------------------------------------------------------------------------------- */
+
+enum cw_view_format cw_eval_csv_format(const struct cw_eval_line *o)
+{
+    const bool rows = o->takes & CW_EVAL_CSV; /* the command export of 0.1 had a line a value */
+    return o->tidy || (o->compat && rows) ? CW_VIEW_TIDY : o->compat ? CW_VIEW_CSV_0 : CW_VIEW_CSV;
+}
+
+static void take_compat(void *line, char *text, struct argp_state *state)
+{
+    if (strcmp(text, "0") != 0)
+        cw_usage_error(state, "found --compat '%s', expected 0", text);
+    ((struct cw_eval_line *)line)->compat = true;
+}
+
+static void check_csv(void *line, struct argp_state *state)
+{
+    const struct cw_eval_line *o = line;
+    bool csv = o->csv;
+    for (size_t i = 0; i < o->other_count; i++)
+        csv = csv || o->others[i].format->format == CW_VIEW_CSV;
+    if (o->tidy && o->compat)
+        cw_usage_error(state, "found --tidy and --compat, expected one of them");
+    if ((o->tidy || o->compat) && !csv)
+        cw_usage_error(state, "found %s, expected a file of CSV with it", o->tidy ? "--tidy" : "--compat");
+}
+
+const struct cw_option cw_eval_csv_options[] = {
+    {"tidy", 0, NULL, "CSV with a line for each value, instead of a line for each row",
+     CW_OPTION_FLAG(struct cw_eval_line, tidy)},
+    {"compat", 0, "0", "CSV in the shape of version 0.1; the next release drops this option", CW_OPTION_RARE,
+     CW_OPTION_TAKE(take_compat)},
+    {CW_OPTION_CHECK(check_csv)},
+    {0},
+};
+
 const struct cw_option cw_eval_file_options[] = {
     {"csv", 0, "FILE", "the same as --format csv -o FILE", CW_OPTION_RARE, CW_OPTION_TEXT(struct cw_eval_line, csv)},
     {"json", 0, "FILE", "the same as --format json -o FILE", CW_OPTION_RARE, CW_OPTION_TEXT(struct cw_eval_line, json)},
     {CW_OPTION_ROWS(cw_eval_output_options)},
+    {CW_OPTION_ROWS(cw_eval_csv_options)},
     {0},
 };
 

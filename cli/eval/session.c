@@ -216,7 +216,7 @@ static void note_written(struct cw_eval_session *s, const struct counterworks_vi
                          const char *path)
 {
     const struct cw_output *output = &view->output;
-    const bool rows = format == CW_VIEW_CSV || format == CW_VIEW_JSON || format == CW_VIEW_HDF5;
+    const bool rows = format == cw_eval_csv_format(s->o) || format == CW_VIEW_JSON || format == CW_VIEW_HDF5;
     struct cw_eval_written written = {.path = path, .has_rows = rows && output->table_count};
     if (written.has_rows) {
         written.rows = output->tables[0].row_count;
@@ -267,7 +267,7 @@ enum cw_status cw_eval_write(struct cw_eval_session *s, const struct counterwork
         enum cw_view_format format;
         enum cw_eval_part part;
     } outputs[] = {{s->o->hdf5, CW_VIEW_HDF5, CW_EVAL_HDF5},
-                   {s->o->csv, CW_VIEW_CSV, CW_EVAL_TEXT},
+                   {s->o->csv, cw_eval_csv_format(s->o), CW_EVAL_TEXT},
                    {s->o->json, CW_VIEW_JSON, CW_EVAL_TEXT}};
     enum cw_status status = CW_OK;
     cw_eval_tell(s);

@@ -24,7 +24,7 @@ enum {
     CW_EVAL_TABLES = 1,  /* HDF5, CSV and JSON of rows */
     CW_EVAL_PAGE = 2,    /* HTML */
     CW_EVAL_FOREIGN = 4, /* for other programs */
-    CW_EVAL_TIDY = 8     /* CSV with a line for each value */
+    CW_EVAL_CSV = 8      /* CSV alone */
 };
 
 struct cw_eval_format {
@@ -57,6 +57,7 @@ struct cw_eval_line {
     struct cw_eval_file others[CW_EVAL_REPEATED_MAX];
     size_t other_count;
     const char *format;       /* --format of the output */
+    bool tidy, compat;        /* CSV with a line for each value; in the shape of version 0.1 */
     const char *printed;      /* -o of commands that print; NULL: standard output */
     struct cw_eval_list with; /* captures beside the first */
     const char *baseline;
@@ -67,11 +68,11 @@ struct cw_eval_line {
 };
 
 /* Rows of options that commands share: the words RUN.cwd..., values beside a capture, which ranges, --format text|json
- * and -o of what they print, -o and --format of files, the same with --csv and --json, --perfetto, --report, --sort,
- * --filter and --top of a list, and --quiet. */
+ * and -o of what they print, -o and --format of files, the shape of CSV, the same with --csv and --json, --perfetto,
+ * --report, --sort, --filter and --top of a list, and --quiet. */
 extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[], cw_eval_ranges_options[],
-    cw_eval_format_options[], cw_eval_output_options[], cw_eval_file_options[], cw_eval_perfetto_options[],
-    cw_eval_report_options[], cw_eval_row_options[], cw_eval_quiet_options[];
+    cw_eval_format_options[], cw_eval_output_options[], cw_eval_csv_options[], cw_eval_file_options[],
+    cw_eval_perfetto_options[], cw_eval_report_options[], cw_eval_row_options[], cw_eval_quiet_options[];
 
 /* Takes the word of --by of ranges, or of traces as well. */
 #define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank|stream"
@@ -151,6 +152,8 @@ enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eva
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------- */
 
+/* The form of CSV that the options ask for. */
+enum cw_view_format cw_eval_csv_format(const struct cw_eval_line *o);
 /* All files that the options name. Returns how many there are. */
 size_t cw_eval_outputs(struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX], const struct cw_eval_line *o);
 /* Refuses outputs that would replace each other, the captures, or a file that somebody else has made. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FILES(member) (CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS), offsetof(struct cw_group_row, member)
+#define FILES(member) CW_TO_FILES, offsetof(struct cw_group_row, member)
 #define TREES(member) (CW_TO_JSON | CW_TO_HDF5), offsetof(struct cw_group_row, member)
 #define NOWHERE(member) 0, offsetof(struct cw_group_row, member)
 enum {

@@ -12,9 +12,9 @@ struct writing {
     FILE *out;
     struct cw_error *err;
     enum cw_status status;
-    unsigned format; /* its columns are written */
+    unsigned format; /* bit of the columns to write */
     const struct cw_output_table *metrics;
-    struct cw_output_once once;   /* of `metrics` */
+    struct cw_output_once once;   /* of the metrics */
     struct cw_elisions *elisions; /* of the texts in cells */
 };
 
@@ -23,7 +23,7 @@ static void put_tree(struct writing *w, json_t *value)
     w->status = cw_json_print(value, JSON_ENCODE_ANY, w->out, w->err);
 }
 
-/* A text of ours, which needs no escapes. */
+/* Puts a word that needs no escape. */
 static void put_word(struct writing *w, const char *text, bool quoted)
 {
     if (quoted)
@@ -98,7 +98,7 @@ static bool is_there(const struct writing *w, const struct cw_output_column *c, 
            (c->type != CW_CELL_ATTRIBUTES || ((const struct cw_range *)cw_cell_at(c, record, 0))->attribute_count);
 }
 
-/* Members of an object that the caller begins and ends. */
+/* Puts the members of an object; the caller puts its braces. */
 static void put_members(struct writing *w, const struct cw_output_table *t, const void *record)
 {
     bool begun = false;
@@ -113,7 +113,7 @@ static void put_members(struct writing *w, const struct cw_output_table *t, cons
         }
 }
 
-/* The members of a metric; its value follows. */
+/* Puts the members of a metric; its value follows in the same object. */
 static void put_metric(FILE *out, const void *record, const void *writing)
 {
     struct writing w = *(const struct writing *)writing;
@@ -131,7 +131,7 @@ static bool make_once(struct writing *w, const struct cw_output_table *t)
     return false;
 }
 
-/* Each metric of a row with its value. */
+/* Puts each metric of a row with its value. */
 static void put_metrics(struct writing *w, const struct cw_output_table *t, const struct cw_output_row *row)
 {
     const struct cw_output_table values = {.columns = cw_value_columns, .column_count = cw_output_value_columns(t)};
@@ -146,7 +146,7 @@ static void put_metrics(struct writing *w, const struct cw_output_table *t, cons
     putc_unlocked(']', w->out);
 }
 
-/* The values of a row, without their metrics, which stand in a list of their own. */
+/* Puts the values of a row as arrays; the list of metrics stands before the rows. */
 static void put_values(struct writing *w, const struct cw_output_table *t, const struct cw_output_row *row)
 {
     static const char *const names[CW_VALUE_COLUMNS] = {"values", "statuses", "occurrences", "spreads"};
@@ -179,7 +179,7 @@ static void put_table(struct writing *w, const struct cw_output_table *t)
     putc(']', w->out);
 }
 
-/* Some tables are for other formats only. */
+/* Tables without a column for JSON are left out. */
 static bool has_columns(const struct cw_output_table *t)
 {
     for (size_t k = 0; k < t->column_count; k++)
@@ -188,7 +188,7 @@ static bool has_columns(const struct cw_output_table *t)
     return false;
 }
 
-/* A tree of all values would take many times their size, so rows are written as they come. */
+/* Writes values as they come: a tree of them would take many times their size. */
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_output *o = output;
@@ -228,7 +228,7 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
 {
     const struct cw_output_table *t = ((const struct cw_output *)output)->tables;
     struct cw_elisions elisions = {0};
-    struct writing w = {.out = out, .err = err, .format = CW_TO_ROWS, .elisions = &elisions};
+    struct writing w = {.out = out, .err = err, .format = CW_TO_CSV, .elisions = &elisions};
     make_once(&w, t);
     for (uint64_t i = 0; i < t->row_count && w.status == CW_OK; i++) {
         const struct cw_output_row row = cw_output_next(t, i);

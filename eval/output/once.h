@@ -1,4 +1,4 @@
-/* Texts that every row repeats for each metric, such as its name and unit, made and escaped once. */
+/* The part of each metric that all rows repeat, such as name and unit: made and escaped once. */
 #ifndef CW_EVAL_OUTPUT_ONCE_H
 #define CW_EVAL_OUTPUT_ONCE_H
 
@@ -10,13 +10,14 @@ struct cw_output_once {
     char *text;   /* of all metrics */
     size_t *ends; /* [metric] */
 };
-/* `put` prints the text of a record of the table. To be freed, also after a failure. False when out of memory. */
+/* `put` prints the repeated part of a record of the table. Free it after a failure as well. False when out of memory.
+ */
 bool cw_output_once_make(struct cw_output_once *once, const struct cw_output_table *metrics,
                          void (*put)(FILE *out, const void *record, const void *context), const void *context);
 void cw_output_once_put(const struct cw_output_once *once, size_t metric, FILE *out);
 void cw_output_once_free(struct cw_output_once *once);
 
-/* Prints a number, faster than stdio. */
+/* Print numbers faster than stdio. */
 void cw_output_put_f64(double value, FILE *out);
 void cw_output_put_u64(uint64_t value, FILE *out);
 void cw_output_put_i64(int64_t value, FILE *out);

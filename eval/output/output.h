@@ -1,5 +1,4 @@
-/* Output of a capture: tables of ranges, samples or instructions, and a writer for each format, which takes any of
- * them. */
+/* Tables of a capture, and a writer for each format that takes any of them. */
 #ifndef CW_EVAL_OUTPUT_OUTPUT_H
 #define CW_EVAL_OUTPUT_OUTPUT_H
 
@@ -17,7 +16,7 @@ struct cw_terminal_style {
     bool bold;      /* terminal escapes for headings */
     size_t top;     /* instructions to show */
     enum cw_terminal_bars bars;
-    bool quiet;               /* no summary, notes or hints */
+    bool quiet;               /* the data alone */
     struct cw_source *source; /* text of source lines, or NULL */
 };
 
@@ -29,43 +28,42 @@ struct cw_output {
     size_t table_count;
     struct cw_output_table tables[CW_OUTPUT_TABLES];
     struct cw_output_table metrics; /* of the first table, if it has values */
-    struct cw_output_table passes;  /* durations of passes, in HDF5's group of the capture; without columns: none */
-    /* Tables for people: numbers are rounded and get prefixes (GB/s), status marks are explained at the end. Write
+    struct cw_output_table passes;  /* their durations, in HDF5's group of the capture; without columns: none */
+    /* Prints tables for people: rounds numbers, gives them prefixes (GB/s), and explains status marks at the end. Write
      * errors stay in the stream (ferror); CW_ERR_NOMEM alone. */
     enum cw_status (*print)(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err);
     const void *result; /* for `print` */
 };
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-/* Tables of a result. The result and `descriptions` (a text for each metric, or NULL) are borrowed, all else lives in
- * `arena`; `output` itself must stay in place. CW_ERR_NOMEM alone. */
+/* These functions make the tables of a result. They borrow the result, and `descriptions`: a text for each metric, or
+ * NULL. The rest lives in `arena`; `output` must stay in its place. CW_ERR_NOMEM alone. */
 
 /* Metrics of ranges; on a terminal for each range a heading (name, grid, block, device) and its metrics. */
 enum cw_status cw_output_ranges(struct cw_output *output, const struct cw_result *result,
                                 const char *const *descriptions, struct cw_arena *arena, struct cw_error *err);
-/* Groups of ranges, such as kernels, as rows; on a terminal a list of them, or each in full with `wide` or if there is
- * only one. */
+/* Groups of ranges, such as kernels, as rows; on a terminal a list, or each group in full if there is one or `wide`. */
 struct cw_advice;
 struct cw_advice_groups;
 struct cw_joined_output; /* eval/output/joined.h */
 struct cw_output_rows {
     const struct cw_counter_data *data; /* the capture */
     const struct cw_groups *groups;
-    const uint32_t *rows; /* the groups to show, in this order */
-    uint32_t count, left; /* how many; left: groups that are not shown */
-    uint32_t dropped;     /* groups that a filter left out */
-    uint32_t unknown;     /* `dropped` ones without a value to judge by */
-    /* Metrics on the groups' data: its row i is the group rows[i]. It has no metrics if none were requested. */
+    const uint32_t *rows; /* group numbers, in the order of the list */
+    uint32_t count, left; /* number of rows, and of groups beyond them */
+    uint32_t dropped;     /* groups that a filter took out */
+    uint32_t unknown;     /* dropped groups without a value to judge by */
+    /* Metrics on the groups' data: row i belongs to the group rows[i]. */
     const struct cw_result *result;
-    uint32_t asked; /* its first metrics, which were requested; the others are shown if they have a value */
+    uint32_t asked; /* the user asked for so many first metrics; others are shown if they have a value */
     const struct cw_sections *sections;           /* may have no sections */
     const struct cw_advice *advice;               /* on groups that are kernels or ranges, or NULL */
-    const struct cw_advice_groups *advice_groups; /* on others, or NULL */
-    const char *const *readings;           /* [metric] the meaning of a high or low value, or NULL; may be NULL */
-    const char *words;                     /* how to name the captures in another command */
-    const struct cw_joined_output *joined; /* the rows are of a trace's launches; NULL: of ranges */
+    const struct cw_advice_groups *advice_groups; /* on other groups, or NULL */
+    const char *const *readings; /* for each metric the meaning of a high or low value, or NULL; may be NULL */
+    const char *words;           /* the captures' names, for another command */
+    const struct cw_joined_output *joined; /* the rows are launches of a trace; NULL: ranges */
     bool wide;
 };
 /* A group as a row of numbers (eval/output/group_columns.h). */
@@ -93,18 +91,24 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE]);
 
 /* All are cw_file_render, and `output` is a struct cw_output. Write errors stay in the stream (ferror). */
 
-/* CSV as RFC 4180 has it, text as CW_TEXT_CELL: a line of names, then the first table, a line for each row or for each
- * row and metric. Numbers are the shortest decimals that read back the same, or inf, -inf, nan. CW_ERR_NOMEM alone. */
+/* The first table as CSV (RFC 4180, texts as CW_TEXT_CELL): a line of names, then a line for each row. Behind the
+ * columns of the row stand `status` and a column for each metric, of the metric's name. `status` lists the metrics
+ * whose value is not ok: METRIC=STATUS;METRIC=STATUS. A table with a spread has METRIC:occurrences and METRIC:spread
+ * behind each metric. Numbers are the shortest decimals that read back the same, or inf, -inf, nan. CW_ERR_NOMEM alone.
+ */
 enum cw_status cw_csv_write(FILE *out, const void *output, struct cw_error *err);
 
 /* {"capture": {...}, "TABLE": [{...}, ...], ...}: an object for each row. Its metrics are a list of objects with name,
- * unit, value and status. If the metrics stand in a list before the rows, a row has lists of values and statuses
- * instead. Characters that a terminal would take for commands are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
+ * unit, value and status. If the list of metrics stands before the rows (`once`), a row has lists of values and
+ * statuses. Characters that a terminal would obey are escaped (CW_TEXT_JSON). CW_ERR_NOMEM alone. */
 enum cw_status cw_json_write(FILE *out, const void *output, struct cw_error *err);
 
-/* The first table, one row a value, with the columns CW_TO_ROWS: as CSV, and as lines of JSON, one object each
- * (data/schemas/rows.schema.json). CW_ERR_NOMEM alone. */
-enum cw_status cw_csv_write_rows(FILE *out, const void *output, struct cw_error *err);
+/* The same with a line for each value: the columns of its row, metric, unit, value and status, and occurrences and
+ * spread where the table has them. A table without metrics has a line for each row. */
+enum cw_status cw_csv_write_tidy(FILE *out, const void *output, struct cw_error *err);
+/* The same in the shape of version 0.1. */
+enum cw_status cw_csv_write_0(FILE *out, const void *output, struct cw_error *err);
+/* The lines of cw_csv_write_tidy() as JSON, one object each (data/schemas/rows.schema.json). CW_ERR_NOMEM alone. */
 enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *err);
 
 /* HDF5 that h5py, h5netcdf, netCDF4 and xarray open with named coordinates. Writes a temporary file beside `path` and

@@ -479,7 +479,7 @@ static struct cw_output_row pass_row(const struct cw_output_table *t, uint64_t i
     return (struct cw_output_row){.record = &c->pass};
 }
 
-/* JSON and HDF5 have the same facts, each in its own order. */
+/* JSON and HDF5 have the same in orders of their own. */
 static const struct cw_output_column columns[] = {
     {"range", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, range)},
     {"name", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.name)},
@@ -490,19 +490,19 @@ static const struct cw_output_column columns[] = {
      .long_name = "when that call returned, or when all that the user range launched was done"},
     {"context", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.context)},
     {"stream", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.stream)},
-    {"device", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, device)},
-    {"process", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, of.process)},
+    {"device", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, device)},
+    {"process", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, of.process)},
     {"context", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.context)},
     {"stream", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.stream)},
     {"pass_count", CW_CELL_U32, CW_TO_HDF5, offsetof(struct record, passes)},
-    {"nvtx", CW_CELL_TEXT, CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, nvtx)},
+    {"nvtx", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5, offsetof(struct record, nvtx)},
     {"replay", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, replay)},
     {"scope", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, scope)},
-    {"rank", CW_CELL_TEXT, CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, rank)},
-    {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, grid), &cw_output_xyz},
-    {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct record, block), &cw_output_xyz},
-    {"host_start_ns", CW_CELL_I64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct record, of.start_ns)},
-    {"host_end_ns", CW_CELL_I64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct record, of.end_ns)},
+    {"rank", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5, offsetof(struct record, rank)},
+    {"grid", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, grid), &cw_output_xyz},
+    {"block", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, block), &cw_output_xyz},
+    {"host_start_ns", CW_CELL_I64, CW_TO_CSV | CW_TO_JSON, offsetof(struct record, of.start_ns)},
+    {"host_end_ns", CW_CELL_I64, CW_TO_CSV | CW_TO_JSON, offsetof(struct record, of.end_ns)},
     {"attributes", CW_CELL_ATTRIBUTES, CW_TO_JSON, offsetof(struct record, of)},
 };
 

@@ -152,8 +152,8 @@ static struct cw_output_row missing_row(const struct cw_output_table *t, uint64_
 static const struct cw_output_column value_columns[] = {
     {"row", CW_CELL_U64, CW_TO_HDF5, VALUE(number)},
     {"rank", CW_CELL_U32, CW_TO_FILES, VALUE(rank.number)},
-    {"host", CW_CELL_TEXT, CW_TO_CSV | CW_TO_JSON | CW_TO_ROWS, VALUE(rank.host)},
-    {"kernel", CW_CELL_TEXT, CW_TO_CSV | CW_TO_JSON | CW_TO_ROWS, VALUE(kernel)},
+    {"host", CW_CELL_TEXT, CW_TO_CSV | CW_TO_CSV_0 | CW_TO_JSON, VALUE(rank.host)},
+    {"kernel", CW_CELL_TEXT, CW_TO_CSV | CW_TO_CSV_0 | CW_TO_JSON, VALUE(kernel)},
     {"kernel_number", CW_CELL_U32, CW_TO_FILES, VALUE(row.kernel)},
     {"launches", CW_CELL_U64, CW_TO_FILES, VALUE(row.launches)},
     {"total_ns", CW_CELL_F64, CW_TO_FILES, VALUE(row.total)},

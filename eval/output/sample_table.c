@@ -42,14 +42,14 @@ static struct cw_output_row sample_row(const struct cw_output_table *t, uint64_t
 }
 
 static const struct cw_output_column sample_columns[] = {
-    {"sample", CW_CELL_U32, CW_TO_CSV | CW_TO_ROWS, offsetof(struct sample, number)},
-    {"time_start", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, start_ns), .units = CW_OUTPUT_DATE,
+    {"sample", CW_CELL_U32, CW_TO_CSV | CW_TO_CSV_0, offsetof(struct sample, number)},
+    {"time_start", CW_CELL_U64, CW_TO_CSV_0 | CW_TO_HDF5, offsetof(struct sample, start_ns), .units = CW_OUTPUT_DATE,
      .long_name = "when the sample began on the GPU"},
-    {"time_end", CW_CELL_U64, CW_TO_CSV | CW_TO_HDF5, offsetof(struct sample, end_ns), .units = CW_OUTPUT_DATE,
+    {"time_end", CW_CELL_U64, CW_TO_CSV_0 | CW_TO_HDF5, offsetof(struct sample, end_ns), .units = CW_OUTPUT_DATE,
      .long_name = "when the sample ended on the GPU"},
     {"device", CW_CELL_U32, CW_TO_FILES, offsetof(struct sample, device)},
-    {"start_ns", CW_CELL_U64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct sample, start_ns)},
-    {"end_ns", CW_CELL_U64, CW_TO_JSON | CW_TO_ROWS, offsetof(struct sample, end_ns)},
+    {"start_ns", CW_CELL_U64, CW_TO_CSV | CW_TO_JSON, offsetof(struct sample, start_ns)},
+    {"end_ns", CW_CELL_U64, CW_TO_CSV | CW_TO_JSON, offsetof(struct sample, end_ns)},
 };
 
 /* CW_OUTPUT_REALTIME if every device's times are the wall clock's. */

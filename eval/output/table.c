@@ -10,7 +10,7 @@ struct cw_output_row cw_output_array(const struct cw_output_table *t, uint64_t i
 }
 
 static const char *const letters[] = {"x", "y", "z"};
-static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_TO_HDF5, 0}};
+static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5, 0}};
 const struct cw_output_table cw_output_xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .record_size = sizeof *letters,
                                               .row_count = 3, .row = cw_output_array, .content = (void *)letters};
 
@@ -30,7 +30,7 @@ struct metric {
 
 static const struct cw_output_column metric_columns[] = {
     {"name", CW_CELL_TEXT, CW_TO_JSON, offsetof(struct metric, name)},
-    {"metric", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5 | CW_TO_ROWS, offsetof(struct metric, name)},
+    {"metric", CW_CELL_TEXT, CW_TO_CSV | CW_TO_CSV_0 | CW_TO_HDF5, offsetof(struct metric, name)},
     {"unit", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct metric, unit)},
     {"type", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct metric, type)},
     {"description", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct metric, description)},

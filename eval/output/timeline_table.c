@@ -448,7 +448,7 @@ static const char *long_name_of(const struct kind_rows *k, const struct column *
 /* HDF5 has the index of a text: in /timeline/text/name, and of nvtx in /timeline/text/path. */
 static size_t show_columns(struct kind_rows *k)
 {
-    const unsigned files = CW_TO_CSV | CW_TO_JSON;
+    const unsigned files = CW_TO_CSV | CW_TO_CSV_0 | CW_TO_JSON;
     size_t count = 0;
     for (uint32_t c = 0; c < k->count; c++) {
         const struct column *column = &k->columns[c];

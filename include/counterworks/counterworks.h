@@ -497,10 +497,10 @@ enum counterworks_status counterworks_view_read(const struct counterworks_view *
                                                 struct counterworks_error *error);
 
 enum counterworks_format {
-    COUNTERWORKS_CSV,        /* .csv: the first table */
+    COUNTERWORKS_CSV,        /* .csv: the first table, a line for each row and a column for each metric */
     COUNTERWORKS_JSON,       /* .json: all of it */
     COUNTERWORKS_HDF5,       /* .h5: all tables */
-    COUNTERWORKS_TIDY,       /* CSV with a line for each value */
+    COUNTERWORKS_TIDY,       /* CSV of the first table, a line for each value */
     COUNTERWORKS_NDJSON,     /* .ndjson: the same as lines of JSON */
     COUNTERWORKS_FOLDED,     /* .folded: stacks of COUNTERWORKS_STACKS */
     COUNTERWORKS_SPEEDSCOPE, /* .speedscope.json: the same */
@@ -509,9 +509,11 @@ enum counterworks_format {
     COUNTERWORKS_CHROME,     /* .trace.json: the same, for small ones */
     COUNTERWORKS_HTML,       /* .html: the page of counterworks_report() or counterworks_ranks() */
     COUNTERWORKS_YAML,       /* .yaml: the rules of counterworks_gate_learn() */
+    COUNTERWORKS_CSV_0,      /* CSV in the shape of version 0.1, for one release */
     COUNTERWORKS_FORMAT_COUNT
 };
-/* Returns the end of a format's file names, ".csv"; "" for COUNTERWORKS_TIDY, which has none of its own. */
+/* Returns the end of a format's file names, ".csv"; "" for COUNTERWORKS_TIDY and COUNTERWORKS_CSV_0, which share that
+ * of COUNTERWORKS_CSV. */
 const char *counterworks_format_suffix(enum counterworks_format format);
 /* Finds a format by the end of a path. Returns COUNTERWORKS_FORMAT_COUNT if there is none. */
 enum counterworks_format counterworks_format_of(const char *path);

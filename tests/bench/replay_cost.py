@@ -61,7 +61,7 @@ def run(command):
 
 
 def agent_values(binaries, capture):
-    table = subprocess.run([f"{binaries}/metric-eval", capture, "-m", ",".join(DETERMINISTIC), "--csv", "-"],
+    table = subprocess.run([f"{binaries}/metric-eval", capture, "-m", ",".join(DETERMINISTIC), "--csv", "-", "--tidy"],
                            stdout=subprocess.PIPE, text=True, check=True).stdout
     values = {}
     for row in csv.DictReader(io.StringIO(table)):

@@ -32,8 +32,8 @@
 #include "tests/support/chunk_edit.h"
 #include "tests/support/small_chip.h"
 
-enum writer { HDF5, CSV, JSON, ROWS, NDJSON, PRINT, PAGE, LANES, PROMETHEUS, STACKS, WRITERS };
-static const char *const writer_names[WRITERS] = {"HDF5",  "CSV",  "JSON",  "CSV by row", "NDJSON",
+enum writer { HDF5, CSV, JSON, TIDY, NDJSON, PRINT, PAGE, LANES, PROMETHEUS, STACKS, WRITERS };
+static const char *const writer_names[WRITERS] = {"HDF5",  "CSV",  "JSON",  "tidy CSV",   "NDJSON",
                                                   "print", "page", "lanes", "Prometheus", "stacks"};
 enum { CHOICE_SIZE = 2, MOST_METRICS = 12, STEP = 83, MOST_EVENTS = 10000 };
 
@@ -176,8 +176,8 @@ static void put(const struct job *j, const struct cw_output *output)
         CW_FUZZ_CHECK(is_written(cw_csv_write(nowhere, output, &err), &err));
     if (wants(j, JSON))
         put_json(cw_json_write, output);
-    if (wants(j, ROWS))
-        CW_FUZZ_CHECK(is_written(cw_csv_write_rows(nowhere, output, &err), &err));
+    if (wants(j, TIDY))
+        CW_FUZZ_CHECK(is_written(cw_csv_write_tidy(nowhere, output, &err), &err));
     if (wants(j, NDJSON))
         CW_FUZZ_CHECK(is_written(cw_ndjson_write(nowhere, output, &err), &err));
     if (output->print && wants(j, PRINT))

@@ -53,9 +53,27 @@ static char *text_of(void (*write)(FILE *))
     return text;
 }
 
+static unsigned lines_in(const char *text)
+{
+    unsigned lines = 0;
+    for (; (text = strchr(text, '\n')); text++)
+        lines++;
+    return lines;
+}
+
 static void write_csv(FILE *out)
 {
     cr_assert(cw_csv_write(out, &output, &err) == CW_OK);
+}
+
+static void write_tidy_csv(FILE *out)
+{
+    cr_assert(cw_csv_write_tidy(out, &output, &err) == CW_OK);
+}
+
+static void write_csv_0(FILE *out)
+{
+    cr_assert(cw_csv_write_0(out, &output, &err) == CW_OK);
 }
 
 static void write_json(FILE *out)
@@ -89,6 +107,70 @@ Test(eval_output, numbers)
 Test(eval_output, csv)
 {
     char *text = text_of(write_csv);
+    cr_expect(strstr(text, "range,name,kernel,device,process,nvtx,rank,grid_x,grid_y,grid_z,block_x,block_y,block_z,"
+                           "host_start_ns,host_end_ns,status,sm__inst.sum,sm__bytes.sum.per_cycle_active,"
+                           "sm__missing.sum,sm__inst.avg.per_cycle_in_frame\n"
+                           "0,first,_Zk,") == text,
+              "%s", text);
+    cr_expect(strstr(text, ",\"sm__bytes.sum.per_cycle_active=mixed passes;sm__missing.sum=not collected;"
+                           "sm__inst.avg.per_cycle_in_frame=not collected\",1600,40,nan,nan\n"
+                           "1,\"se\"\"co,nd\",_Zk,"),
+              "%s", text);
+    cr_expect_eq(lines_in(text), 1 + SAMPLE_RANGES);
+    free(text);
+}
+
+/* `status` is empty where all values are ok, and stays where there is no metric. */
+Test(eval_output, csv_status)
+{
+    result.metric_count = 1;
+    cr_assert(cw_output_ranges(&output, &result, NULL, arena, &err) == CW_OK);
+    char *text = text_of(write_csv);
+    cr_expect(strstr(text, ",status,sm__inst.sum\n"), "%s", text);
+    cr_expect(strstr(text, ",,1600\n1,"), "%s", text);
+    free(text);
+    result.metric_count = 0;
+    cr_assert(cw_output_ranges(&output, &result, NULL, arena, &err) == CW_OK);
+    text = text_of(write_csv);
+    cr_expect(strstr(text, ",host_end_ns,status\n"), "%s", text);
+    cr_expect_eq(lines_in(text), 1 + SAMPLE_RANGES);
+    free(text);
+}
+
+Test(eval_output, csv_spread)
+{
+    static const uint32_t occurrences[METRICS * SAMPLE_RANGES] = {3, 2, 1};
+    static const double spread[METRICS * SAMPLE_RANGES] = {0.5, 0.25, NAN};
+    result.metric_count = 1;
+    result.occurrences = (uint32_t *)occurrences;
+    result.spread = (double *)spread;
+    cr_assert(cw_output_ranges(&output, &result, NULL, arena, &err) == CW_OK);
+    char *text = text_of(write_csv);
+    cr_expect(strstr(text, ",status,sm__inst.sum,sm__inst.sum:occurrences,sm__inst.sum:spread\n"), "%s", text);
+    cr_expect(strstr(text, ",,1600,3,0.5\n1,"), "%s", text);
+    free(text);
+    text = text_of(write_tidy_csv);
+    cr_expect(strstr(text, ",metric,unit,value,status,occurrences,spread\n"), "%s", text);
+    cr_expect(strstr(text, ",sm__inst.sum,instructions,1600,ok,3,0.5\n1,"), "%s", text);
+    free(text);
+}
+
+Test(eval_output, csv_tidy)
+{
+    char *text = text_of(write_tidy_csv);
+    cr_expect(strstr(text, "range,name,kernel,device,process,nvtx,rank,grid_x,grid_y,grid_z,block_x,block_y,block_z,"
+                           "host_start_ns,host_end_ns,metric,unit,value,status\n"
+                           "0,first,_Zk,") == text,
+              "%s", text);
+    cr_expect(strstr(text, ",sm__inst.sum,instructions,1600,ok\n0,first,_Zk,"), "%s", text);
+    cr_expect(strstr(text, ",sm__bytes.sum.per_cycle_active,bytes/cycles,40,mixed passes\n"), "%s", text);
+    cr_expect_eq(lines_in(text), 1 + SAMPLE_RANGES * METRICS);
+    free(text);
+}
+
+Test(eval_output, csv_of_0_1)
+{
+    char *text = text_of(write_csv_0);
     cr_expect(strstr(text, "range,name,kernel,metric,unit,value,status\n"
                            "0,first,_Zk,sm__inst.sum,instructions,1600,ok\n"
                            "0,first,_Zk,sm__bytes.sum.per_cycle_active,bytes/cycles,40,mixed passes\n"

@@ -518,7 +518,8 @@ Test(library_view, formats_have_ends)
     for (int f = 0; f < COUNTERWORKS_FORMAT_COUNT; f++) {
         const enum counterworks_format format = (enum counterworks_format)f;
         snprintf(text, sizeof text, "run%s", counterworks_format_suffix(format));
-        cr_expect_eq(counterworks_format_of(text), format == COUNTERWORKS_TIDY ? COUNTERWORKS_FORMAT_COUNT : format);
+        const bool shares = format == COUNTERWORKS_TIDY || format == COUNTERWORKS_CSV_0;
+        cr_expect_eq(counterworks_format_of(text), shares ? COUNTERWORKS_FORMAT_COUNT : format);
     }
     cr_expect_eq(counterworks_format_of("run.hdf5"), COUNTERWORKS_HDF5);
     cr_expect_eq(counterworks_format_of("run.trace.json"), COUNTERWORKS_CHROME);
@@ -550,6 +551,54 @@ Test(library_view, files_are_those_of_the_command)
     }
 }
 
+Test(library_view, csv_is_that_of_the_command)
+{
+    static const char *const of[] = {"transformer.cwd", "transformer.cwd --by family", "pm_gpus.cwd", "pc_gemm.cwd",
+                                     "trace_train.cwd --by stream"};
+    static const struct {
+        enum counterworks_format format;
+        const char *option;
+    } shapes[] = {{COUNTERWORKS_CSV, ""}, {COUNTERWORKS_TIDY, "--tidy"}, {COUNTERWORKS_CSV_0, "--compat 0"}};
+    for (size_t i = 0; i < 3 * sizeof of / sizeof *of; i++) {
+        char file[64], command[512];
+        const char *by = strstr(of[i / 3], "--by "), *option = shapes[i % 3].option;
+        const struct counterworks_request request = {.size = sizeof request, .by = by ? by + strlen("--by ") : NULL};
+        snprintf(file, sizeof file, "%.*s", (int)strcspn(of[i / 3], " "), of[i / 3]);
+        struct counterworks_capture *capture = open_capture(file);
+        struct counterworks_view *view = open_view(capture, &request);
+        GOOD(counterworks_view_write(view, shapes[i % 3].format, "a.csv", NULL, &error));
+        snprintf(command, sizeof command, CW_METRIC_EVAL " -q " CAPTURES "%s %s -o b.csv && cmp a.csv b.csv", of[i / 3],
+                 option);
+        cr_expect_eq(system(command), 0, "%s", command);
+        counterworks_view_close(view);
+        counterworks_capture_close(capture);
+    }
+}
+
+/* The first line of the CSV of a capture's kernels. */
+static void read_head(const char *name, char *head, int size)
+{
+    const struct counterworks_request request = {.size = sizeof request, .by = "kernel"};
+    struct counterworks_capture *capture = open_capture(name);
+    struct counterworks_view *view = open_view(capture, &request);
+    GOOD(counterworks_view_save(view, "head.csv", NULL, &error));
+    FILE *in = fopen("head.csv", "r");
+    cr_assert(in && fgets(head, size, in));
+    fclose(in);
+    head[strcspn(head, "\n")] = 0;
+    counterworks_view_close(view);
+    counterworks_capture_close(capture);
+}
+
+Test(library_view, kernels_of_ranges_and_of_a_trace_have_the_same_columns)
+{
+    char ranges[8192], trace[8192];
+    read_head("reduce.cwd", ranges, sizeof ranges);
+    read_head("trace_train.cwd", trace, sizeof trace);
+    cr_expect(strncmp(ranges, trace, strlen(trace)) == 0 && strncmp(ranges + strlen(trace), ",status,", 8) == 0, "%s",
+              trace);
+}
+
 Test(library_view, each_form_has_its_formats)
 {
     static const struct {
@@ -557,14 +606,16 @@ Test(library_view, each_form_has_its_formats)
         enum counterworks_form form;
         enum counterworks_format format;
         const char *words;
-    } all[] = {{"transformer.cwd", COUNTERWORKS_TABLE, COUNTERWORKS_CSV, "range,name,kernel"},
-               {"transformer.cwd", COUNTERWORKS_TABLE, COUNTERWORKS_TIDY, "range,name,kernel"},
-               {"transformer.cwd", COUNTERWORKS_TABLE, COUNTERWORKS_NDJSON, "{\"range\": 0"},
-               {"transformer.cwd", COUNTERWORKS_STACKS, COUNTERWORKS_FOLDED, "DeviceRadixSort"},
-               {"pc_gemm.cwd", COUNTERWORKS_STACKS, COUNTERWORKS_SPEEDSCOPE, "speedscope"},
-               {"transformer.cwd", COUNTERWORKS_MONITOR, COUNTERWORKS_PROMETHEUS, "# TYPE"},
-               {"trace_train.cwd", COUNTERWORKS_TIMELINE, COUNTERWORKS_PERFETTO, "sm80_xmma"},
-               {"trace_train.cwd", COUNTERWORKS_TIMELINE, COUNTERWORKS_CHROME, "displayTimeUnit"}};
+    } all[] = {
+        {"transformer.cwd", COUNTERWORKS_TABLE, COUNTERWORKS_CSV, "host_end_ns,status,"},
+        {"transformer.cwd", COUNTERWORKS_TABLE, COUNTERWORKS_TIDY, "host_end_ns,metric,unit,value,status"},
+        {"transformer.cwd", COUNTERWORKS_TABLE, COUNTERWORKS_CSV_0, "range,name,kernel,metric,unit,value,status"},
+        {"transformer.cwd", COUNTERWORKS_TABLE, COUNTERWORKS_NDJSON, "{\"range\": 0"},
+        {"transformer.cwd", COUNTERWORKS_STACKS, COUNTERWORKS_FOLDED, "DeviceRadixSort"},
+        {"pc_gemm.cwd", COUNTERWORKS_STACKS, COUNTERWORKS_SPEEDSCOPE, "speedscope"},
+        {"transformer.cwd", COUNTERWORKS_MONITOR, COUNTERWORKS_PROMETHEUS, "# TYPE"},
+        {"trace_train.cwd", COUNTERWORKS_TIMELINE, COUNTERWORKS_PERFETTO, "sm80_xmma"},
+        {"trace_train.cwd", COUNTERWORKS_TIMELINE, COUNTERWORKS_CHROME, "displayTimeUnit"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const struct counterworks_request request = {.size = sizeof request, .form = all[i].form};
         struct counterworks_capture *capture = open_capture(all[i].capture);

@@ -15,15 +15,16 @@ for capture in ranges samples; do
     small $capture.cwd -q -o $capture.h5
     small $capture.cwd -q | tail -n 1
     small $capture.cwd $few --json - | tail -c 50
-    small export $capture.cwd $few --format csv | tail -n 1
+    for shape in "" --tidy; do small export $capture.cwd $few --format csv $shape | tail -n 1; done
 done
 echo == the same values
-small ranges.cwd --csv - | head -n 20000 | cmp - <(metric-eval some.cwd --csv - | head -n 20000)
+small ranges.cwd --tidy --csv - | head -n 20000 | cmp - <(metric-eval some.cwd --tidy --csv - | head -n 20000)
+small ranges.cwd --csv - | head -n 200 | cmp - <(metric-eval some.cwd --csv - | head -n 200)
 h5dump -d /range/value -s 29999,0 -c 1,3 ranges.h5 | grep '(29999'
 h5dump -d /range/value -s 199,0 -c 1,3 -k 1,1 ranges.h5 | grep '(199'
 metric-eval some.cwd -o some.h5 >/dev/null; h5dump -d /range/value -s 199,0 -c 1,3 some.h5 | grep '(199'
-small ranges.cwd --range 29998-29999 -m sm__inst_executed.sum --csv - | cut -c 1-40
-small ranges.cwd --by range --sort total --top 2 -m gpu__time_duration.sum --csv - | cut -d, -f 1,2,6-
+small ranges.cwd --range 29998-29999 -m sm__inst_executed.sum --tidy --csv - | cut -c 1-40
+small ranges.cwd --by range --sort total --top 2 -m gpu__time_duration.sum --tidy --csv - | columns range,name,value,status
 echo == commands that take all ranges
 rules=$PWD/gate.yaml
 metric-eval gate --learn some.cwd some.cwd some.cwd -m sm__inst_executed.sum -o $rules >/dev/null

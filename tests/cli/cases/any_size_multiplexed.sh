@@ -8,9 +8,9 @@ small() { (ulimit -v $limit; metric-eval "$@" 2>&1); }
 few=gpu__time_duration.sum,dram__bytes_read.sum.per_second,lts__t_sector_hit_rate.pct
 echo "== the list, files and the page"
 small ranges.cwd --top 2
-small ranges.cwd -q --csv - -m $few | sed -n 2,4p | cut -d, -f 1,2,5-
+small ranges.cwd -q --tidy --csv - -m $few | columns range,name,unit,value,status,occurrences,spread | sed -n 2,4p
 small ranges.cwd -q --by device --json - -m $few | tail -c 400
-small ranges.cwd --by range --csv - -m $few --range 39999 | cut -d, -f 1,2,5-
+small ranges.cwd --by range --tidy --csv - -m $few --range 39999 | columns range,name,unit,value,status
 small ranges.cwd -q -o ranges.h5 >/dev/null
 h5dump -d /range/spread -s 0,1 -c 1,2 ranges.h5 | grep '(0,1'
 small ranges.cwd -q --report ranges.html && grep -o '"unwanted":0' ranges.html

@@ -1,10 +1,10 @@
 # Counter data that is cut off, damaged, of another version or something else.
 metric-config --chip GH100 -m sm__inst_executed.sum --no-native -o plan.cwc
 capture-agent range --sim-kernels 3 -c plan.cwc -o run.cwd -- true
-evaluate() { metric-eval "$1" --csv -; echo "status $?"; }
+evaluate() { metric-eval "$1" --tidy --csv - >rows; status=$?; columns range,metric,value,status <rows; echo "status $status"; }
 size=$(stat -c %s run.cwd)
 head -c $((size - 10)) run.cwd >cut.cwd
-evaluate cut.cwd | cut -d, -f1,4,6,7
+evaluate cut.cwd
 head -c 40 run.cwd >stub.cwd
 evaluate stub.cwd
 cp run.cwd flipped.cwd

@@ -13,7 +13,7 @@ END
 capture-agent range -c plan.cwc -o rank.%r.cwd --replay application -- sh two
 capture-agent range -c plan.cwc -o one.cwd --replay application -- sh two
 metric-eval merge rank.0.cwd rank.1.cwd -o all.cwd
-values() { metric-eval "$1" --csv - | cut -d, -f2,4- | sort; }
+values() { metric-eval "$1" --tidy --csv - | columns name,metric,unit,value,status | sort; }
 values one.cwd | head -n 3
 values all.cwd | cmp - <(values one.cwd) && echo the same values
 metric-eval show all.cwd | grep -E '^device|pci'

@@ -7,6 +7,7 @@ metric-eval run.cwd
 echo what was not asked for:
 metric-eval run.cwd -m sm__cycles_active.max,sm__cycles_active.min,lts__t_sectors.sum
 metric-eval run.cwd --csv - | sed -n '1,5p;$p'
+metric-eval run.cwd --tidy --csv - | sed -n '1,5p;$p'
 metric-eval run.cwd --json - | grep -c statuses
 metric-eval run.cwd -o run.h5 >/dev/null
 h5dump -n run.h5 | grep -E 'dataset|group' | sed 's/  */ /g'

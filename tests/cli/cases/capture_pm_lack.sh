@@ -16,6 +16,6 @@ metric-eval ampere.cwd | head -1
 echo ranges:
 metric-config --chip GH100 --no-native -o ranges.cwc -m sm__cycles_active.avg,nvlrx__bytes.sum 2>/dev/null
 capture-agent range --sim-kernels 3 -c ranges.cwc -o ranges.cwd --sim-lack nvlrx -- true
-metric-eval ranges.cwd --csv - | grep nvlrx
+metric-eval ranges.cwd --tidy --csv - | columns range,name,kernel,metric,unit,value,status | grep nvlrx
 echo ranges of a real H100 without NVLink:
-metric-eval "$SOURCE/data/captures/atomics.cwd" -m sm__cycles_active.sum,nvlrx__bytes.sum --csv - | sed -n '2,3p' | cut -d , -f 4-
+metric-eval "$SOURCE/data/captures/atomics.cwd" -m sm__cycles_active.sum,nvlrx__bytes.sum --tidy --csv - | columns metric,unit,value,status | sed -n '2,3p'

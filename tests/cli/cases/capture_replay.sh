@@ -4,7 +4,7 @@ metric-config --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum,lts__t_
 capture-agent range --sim-kernels 3 -c plan.cwc -o once.cwd --replay kernel -- true
 capture-agent range --sim-kernels 3 -c plan.cwc -o runs.cwd --replay application -- sh -c 'echo run $COUNTERWORKS_SIM_RUN'
 # the same numbers: every counter of this plan stands whole in some pass
-metric-eval once.cwd --csv - >a; metric-eval runs.cwd --csv - >b; cmp a b && echo the same values
+for of in once runs; do metric-eval $of.cwd --tidy --csv - | columns range,name,kernel,metric,unit,value,status >$of; done; cmp once runs && echo the same values
 cat >program <<'EOF'
 exec >$COUNTERWORKS_SIM
 echo launch gemm; echo launch add; echo launch gemm
@@ -19,7 +19,7 @@ for r in json.load(sys.stdin)["ranges"]:
 # counters whose raw counters no single pass holds
 metric-config --chip GH100 -m sm__throughput.avg.pct_of_peak_sustained_elapsed,sm__inst_executed.sum --no-native -o wide.cwc
 capture-agent range -c wide.cwc -o wide.cwd --replay application --sim-kernels 1 -- true 2>&1 | sed 's/([0-9 of]*)/(N of M)/'
-metric-eval wide.cwd --csv - | cut -d, -f2,6
+metric-eval wide.cwd --tidy --csv - | columns name,value
 # a program that fails is not run again; what the first run collected is kept
 capture-agent range --sim-kernels 3 -c plan.cwc -o fails.cwd --replay application -- sh -c 'echo run $COUNTERWORKS_SIM_RUN; exit 3'
 echo "status $?"

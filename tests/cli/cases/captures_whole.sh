@@ -17,7 +17,7 @@ for name in whole_stream whole_spmv; do
     metric-eval show "$SOURCE/data/captures/$name.cwd" | grep -E '^(passes|counters|metrics|ranges|end)'
     metric-eval "$SOURCE/data/captures/$name.cwd" --json - | python3 print.py
 done
-metric-eval "$SOURCE/data/captures/whole_stream.cwd" --csv - -m \
+metric-eval "$SOURCE/data/captures/whole_stream.cwd" --tidy --csv - -m \
     l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio,l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio |
-    cut -d, -f2-
+    columns name,kernel,metric,unit,value,status
 metric-eval explain "$SOURCE/data/captures/whole_spmv.cwd" l1tex__t_sector_hit_rate.ratio

@@ -49,7 +49,7 @@ done
 metric-eval "$SOURCE/data/captures/gemm.cwd" --csv none/x; echo "status $?"
 echo == all metrics go to the file, and nothing to the terminal
 steps=$SOURCE/data/captures/multi.cwd
-metric-eval "$steps" --all --csv all.csv 2>/dev/null | wc -l
+metric-eval "$steps" --all --tidy --csv all.csv 2>/dev/null | wc -l
 [ "$(wc -l <all.csv)" -gt 1000 ] && echo and more in the file
 metric-eval "$steps" --all --wide | grep -c '^  Time and launch'
 echo == a plan that names no metrics
@@ -58,7 +58,7 @@ import sys; sys.path.insert(0, sys.argv[1])
 from make_attacks import *
 open("unnamed.cwd", "wb").write(ranges(one_range("a", "b", [FIVE]), metrics=()))' "$SOURCE/tests/attacks"
 for output in '-o all.h5' '--csv all.csv' '--json all.json'; do metric-eval unnamed.cwd --all --force $output | grep -v '^$'; echo "status ${PIPESTATUS[0]}"; done
-metric-eval unnamed.cwd --all --csv - | cut -d, -f3,4,6,7 | sed -n 1,3p; metric-eval unnamed.cwd --csv -; echo "status $?"
+metric-eval unnamed.cwd --all --tidy --csv - | columns kernel,metric,value,status | sed -n 1,3p; metric-eval unnamed.cwd --csv -; echo "status $?"
 echo == what is refused, or fails, leaves no file and no other as it was
 everything='-o out/x.h5 --csv out/x.csv --json out/x.json --report out/x.html'
 refuse() { # CAPTURE OPTIONS...

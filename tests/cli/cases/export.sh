@@ -1,6 +1,6 @@
 # A capture for other programs: each format is read by a parser of its own.
 C=$SOURCE/data/captures
-metric-eval export "$C/nvtx_runs.cwd" --format csv -o run.csv
+metric-eval export "$C/nvtx_runs.cwd" --format csv --tidy -o run.csv
 metric-eval export "$C/nvtx_runs.cwd" --format ndjson | tee run.ndjson | "$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/rows.schema.json" --lines
 for capture in pm_gemm pc_gemm sass_gemm; do
     metric-eval export "$C/$capture.cwd" --format ndjson | "$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/rows.schema.json" --lines

@@ -96,5 +96,5 @@ with open("ranges.csv", newline="") as f:
     rows = [float(r["value"]) for r in csv.DictReader(f) if r["metric"] == METRIC]
 print(numpy.array_equal(rows, values))
 END
-metric-eval ranks.cwd -q --csv ranges.csv >/dev/null; metric-eval "$d/pc_gemm.cwd" -q --csv pc.csv >/dev/null
+metric-eval ranks.cwd -q --tidy --csv ranges.csv >/dev/null; metric-eval "$d/pc_gemm.cwd" -q --csv pc.csv >/dev/null
 "$python" read.py ranges.h5 samples.h5 trace.h5 pc.h5 sass.h5 job.h5 kernels.h5

@@ -4,7 +4,7 @@ echo == a table, and its legend
 metric-eval "$captures/gemm.cwd" -m lts__t_sector_hit_rate.pct,sm__cycles_elapsed.avg.pct_of_peak_sustained_active
 echo == nothing of all is infinite, and no share beyond the whole is ok
 for capture in all_atomics gemm; do
-    metric-eval "$captures/$capture.cwd" --all --csv $capture.csv >/dev/null
+    metric-eval "$captures/$capture.cwd" --all --tidy --csv $capture.csv >/dev/null
     python3 - $capture.csv <<'END'
 import collections, csv, math, sys
 statuses, frames, shares = collections.Counter(), collections.Counter(), collections.Counter()
@@ -20,7 +20,7 @@ print(*sorted(statuses), sep=", ")
 print("frames and regions:", *frames, "; beyond the whole:", *shares)
 END
 done
-grep '12032000,' all_atomics.csv | cut -d, -f 4- | head -n 1
+columns metric,unit,value,status <all_atomics.csv | grep '12032000,' | head -n 1
 echo == it leads no order
 metric-eval "$captures/all_atomics.cwd" --sort lts__t_sector_op_write_hit_rate.pct -m lts__t_sector_op_write_hit_rate.pct --csv - --by kernel |
     cut -d, -f 1,3- | grep hit_rate

@@ -101,9 +101,9 @@ metric-eval join kernels.cwd pm.cwd --csv - | python3 -c '
 import csv, sys
 rows = {r["kernel"]: r for r in csv.DictReader(sys.stdin)}
 print(sorted(rows), {k: (r["traced"], r["launches"]) for k, r in rows.items()})'
-metric-eval pm.cwd --csv - | python3 -c '
+metric-eval pm.cwd --tidy --csv - | python3 -c '
 import csv, json, subprocess, sys
-samples = [(int(r["time_start"]), int(r["time_end"]), float(r["value"])) for r in csv.DictReader(sys.stdin)]
+samples = [(int(r["start_ns"]), int(r["end_ns"]), float(r["value"])) for r in csv.DictReader(sys.stdin)]
 launches = json.loads(subprocess.check_output(["metric-eval", "pm.cwd", "--json", "-"]))["launches"]
 joined = json.loads(subprocess.check_output(["metric-eval", "join", "kernels.cwd", "pm.cwd", "--json", "-"]))["kernels"]
 for kernel in joined:

@@ -84,7 +84,7 @@ metric-eval "$run" --filter 'dram__bytes.sum > 4e8' --filter 'share < 0.03' --so
 metric-eval "$run" --sort total:asc --top 2 --quiet -m dram__bytes.sum
 metric-eval "$run" --sort name:desc --top 2 --quiet -m dram__bytes.sum
 metric-eval "$run" --filter 'launches > 1' --quiet
-metric-eval "$steps" --by range --filter 'total == max(total, 1e6)' --csv - | cut -d, -f1,4,6
+metric-eval "$steps" --by range --filter 'total == max(total, 1e6)' --tidy --csv - | columns range,metric,value
 metric-eval "$steps" --by range --sort total:asc --top 2 --json - | grep -c '"range": [23]'
 fail metric-eval "$run" --filter 'dram__bytes.sum >'
 fail metric-eval "$run" --filter 'dram__bytez.sum > 1'

@@ -1,6 +1,6 @@
 # CUPTI's old names evaluate; those without an equivalent say so and name the closest.
 capture=$SOURCE/data/captures/gemm.cwd
-metric-eval $capture -m achieved_occupancy,ipc,gld_efficiency --csv - | cut -d, -f5-
+metric-eval $capture -m achieved_occupancy,ipc,gld_efficiency --tidy --csv - | columns metric,unit,value,status
 metric-eval $capture -m cf_fu_utilization --csv -; echo "status $?"
 metric-eval $capture -m achieved_ocupancy --csv -; echo "status $?"
 metric-config --chip GH100 -m warp_execution_efficiency --no-native --explain | tail -1
@@ -24,5 +24,5 @@ metric-query legacy --chip A100 half_precision_fu_utilization | grep formula
 metric-query legacy --chip L40S nvlink_total_data_received | grep -E 'no formula|closest'
 metric-config --chip L40S -m nvlink_total_data_received -o plan.cwc; echo "status $?"
 # a utilization as the level that CUPTI gave
-metric-eval $capture -m issue_slot_utilization,issue_slot_utilization.level --csv - | sed 's/.*,issue/issue/'
+metric-eval $capture -m issue_slot_utilization,issue_slot_utilization.level --tidy --csv - | columns metric,unit,value,status
 metric-config --chip A100 -m dram_utilization.level,ipc.level -o plan.cwc; echo "status $?"

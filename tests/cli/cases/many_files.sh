@@ -12,7 +12,7 @@ echo == other commands
 metric-eval merge job -o all.cwd; metric-eval merge job/run.?.cwd job/run.??.cwd -o same.cwd; cmp all.cwd same.cwd && echo the same
 metric-eval show job | grep -E '^(capture|ranges|end)'; metric-eval explain job gpu__time_duration.sum --range '#0' | head -1
 metric-eval diff job all.cwd | head -1
-metric-eval export job --format csv | wc -l
+metric-eval export job --format csv --tidy | wc -l
 echo == what is no set
 mkdir none; metric-eval none; echo "status $?"; metric-eval @none/x; echo "status $?"; : >none/x; metric-eval @none/x; echo "status $?"
 printf 'a\0b' >none/x; metric-eval @none/x; echo "status $?"; metric-eval merge job/run.0.cwd none/y -o none/z; echo "status $?"; ls none

@@ -50,6 +50,7 @@ sweep() {
 for capture in range pm pc sass; do
     sweep metric-eval $d/$capture.cwd
     sweep metric-eval $d/$capture.cwd --csv -
+    sweep metric-eval $d/$capture.cwd --csv - --tidy
     sweep metric-eval $d/$capture.cwd --json -
     sweep metric-eval $d/$capture.cwd -o made/hdf5
     sweep metric-eval $d/$capture.cwd --report made/report

@@ -1,7 +1,7 @@
 # A capture stays readable when the database changes: by its counters' names.
 capture=$SOURCE/data/captures/gemm.cwd
 sed 's/\<lts__t_sectors_lookup_miss\>/lts__t_sectors_not_found/g' "$SOURCE/data/chips/gh100.yaml" >gh100.yaml
-metric-eval "$capture" --chip-file gh100.yaml -m lts__t_sectors_op_read.sum --csv - | awk -F, '{print $NF}'
+metric-eval "$capture" --chip-file gh100.yaml -m lts__t_sectors_op_read.sum --tidy --csv - | awk -F, '{print $NF}'
 metric-eval "$capture" --chip-file gh100.yaml -m lts__t_sectors_lookup_miss.sum; echo "status $?"
 sed 's/^chip: GH100/chip: GH200/' "$SOURCE/data/chips/gh100.yaml" >gh200.yaml
 metric-eval "$capture" --chip-file gh200.yaml -m lts__t_sectors.sum; echo "status $?"
@@ -17,14 +17,14 @@ echo 'schema: 1
 metrics: {per_warp: {formula: "smsp__inst_executed.sum / sm__warps_launched.sum"}, twice: {formula: "2 * dram__bytes_read.sum"}}' >own.yaml
 metric-config --no-native --chip GH100 --metrics-db own.yaml -m lts__t_sector_hit_rate.pct,per_warp,twice -o plan.cwc
 capture-agent range -c plan.cwc -o run.cwd --sim-kernels 1 -- true
-metric-eval run.cwd --metrics-db own.yaml --csv - | cut -d, -f4,7
+metric-eval run.cwd --metrics-db own.yaml --tidy --csv - | columns metric,status
 sed -e '/^  sm__warps_launched:/s/raw: .*/raw: [0x817da99c7eb73a7e]}/' -e '/^  dram__bytes_read:/s/_read: 32}/_read: 64}/' \
     "$SOURCE/data/chips/gh100.yaml" >other.yaml
 sed -i 's/2 \* dram/3 * dram/' own.yaml
-metric-eval run.cwd --chip-file other.yaml --metrics-db own.yaml --csv - | cut -d, -f4,7
+metric-eval run.cwd --chip-file other.yaml --metrics-db own.yaml --tidy --csv - | columns metric,status
 # a formula that was not known when it was planned is no other meaning
 sed -e '/^  sm__warps_launched:/s/ of: .* confirmed: 7,//' "$SOURCE/data/chips/gh100.yaml" >before.yaml
 metric-config --no-native --chip-file before.yaml -m sm__warps_launched.sum -o before.cwc
 capture-agent range -c before.cwc -o before.cwd --sim-kernels 1 -- true
-metric-eval before.cwd --csv - | cut -d, -f4,7
+metric-eval before.cwd --tidy --csv - | columns metric,status
 metric-eval merge run.cwd run.cwd -o twice.cwd && metric-eval twice.cwd --chip-file other.yaml -m dram__bytes_read.sum --csv - | wc -l

@@ -13,7 +13,7 @@ metric-eval export "$run" --format ndjson | cmp - a.ndjson
 metric-eval export "$captures/trace_train.cwd" --perfetto b.pftrace -q && cmp b.pftrace t.pftrace
 metric-eval report "$run" -o b.html -q
 metric-eval "$run" --report c.html -q && cmp b.html c.html
-metric-eval export "$run" -o tidy.csv -o x.folded && head -n 1 tidy.csv
+metric-eval export "$run" --tidy -o tidy.csv -o x.folded && head -n 1 tidy.csv
 # standard output: --format alone, or -o -
 metric-eval "$run" --format csv | cmp - a.csv
 metric-eval "$run" --format json -o - | cmp - a.json
@@ -22,6 +22,18 @@ metric-eval "$run" -m sm__cycles_active.avg --format text -q | head -n 1
 metric-eval "$run" --format ndjson -o odd.name && cmp odd.name a.ndjson
 metric-eval "$run" -q -o plain && cmp plain a.h5
 mkfifo pipe && { cat pipe >got & metric-eval "$run" -o a.csv --json pipe; wait; cmp got a.json; }
+# CSV with a line for each row, for each value, and in the shape of version 0.1
+facts="$captures/facts.cwd -m sm__inst_executed.sum,launch__registers_per_thread,sm__cycles_active.avg --range 0"
+for shape in '' --tidy '--compat 0'; do
+    # shellcheck disable=SC2086
+    metric-eval $facts --format csv $shape
+    # shellcheck disable=SC2086
+    metric-eval export $facts --format csv $shape | head -n 1
+    # shellcheck disable=SC2086
+    metric-eval "$captures/pm_gemm.cwd" -m sm__cycles_active.avg --format csv $shape | head -n 2
+    # shellcheck disable=SC2086
+    metric-eval "$captures/trace_train.cwd" --by stream --top 1 --format csv $shape
+done
 # printed text, as a file
 for command in "show $run" "explain $run sm__cycles_active.avg" "advise $run" "diff $run $run"; do
     # shellcheck disable=SC2086
@@ -38,6 +50,10 @@ metric-eval "$run" -o a.csv --csv b.csv 2>&1 | head -n 1
 metric-eval "$run" -o a.csv -o a.json --format csv 2>&1 | head -n 1
 metric-eval "$run" --by kernel -o a.ndjson 2>&1 | head -n 1
 metric-eval "$run" -o a.csv -o ./a.csv 2>&1 | head -n 1
+metric-eval "$run" --tidy 2>&1 | head -n 1
+metric-eval "$run" --compat 0 -o a.json 2>&1 | head -n 1
+metric-eval "$run" --tidy --compat 0 -o a.csv 2>&1 | head -n 1
+metric-eval "$run" --compat 1 -o a.csv 2>&1 | head -n 1
 metric-eval report "$run" 2>&1 | head -n 1
 metric-eval report "$run" -o a.csv 2>&1 | head -n 1
 metric-eval export "$run" -o a.h5 2>&1 | head -n 1

@@ -16,10 +16,10 @@ metric-query describe --chip GH100 --metrics-db own.yaml my_ipc | grep -v 0x
 metric-config --chip GH100 --metrics-db own.yaml -m my_ipc,bandwidth_share,sm__inst_executed.sum --no-native -o plan.cwc --explain | tail -3
 capture-agent range -c plan.cwc -o run.cwd --sim-seed 7 --sim-kernels 2 -- true
 metric-eval run.cwd --metrics-db own.yaml --wide | sed 's/process [0-9]*/process N/'
-metric-eval run.cwd --metrics-db own.yaml --csv - | cut -d, -f1,4-
+metric-eval run.cwd --metrics-db own.yaml --tidy --csv - | columns range,metric,unit,value,status
 metric-eval run.cwd --metrics-db own.yaml -m my_ipc,dram_bytes_per_ffma --json - | grep -E '"name": "(my_ipc|dram)'
 metric-eval run.cwd --metrics-db own.yaml -o run.h5 >/dev/null && h5dump -d /range/type run.h5 | grep formula
-metric-eval run.cwd --metrics-db own.yaml --all --csv - | grep -c my_ipc
+metric-eval run.cwd --metrics-db own.yaml --all --tidy --csv - | grep -c my_ipc
 metric-eval explain run.cwd bandwidth_share --metrics-db own.yaml --range 1
 metric-eval explain run.cwd sm__inst_executed.avg.per_cycle_active
 fail() { "$@"; echo "status $?"; }

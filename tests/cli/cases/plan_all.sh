@@ -3,10 +3,10 @@ metric-config --chip GH100 --all --no-native --explain -o all.cwc | grep -oE '[0
 capture-agent range -c all.cwc -o all.cwd --sim-kernels 1 -- true
 # GV100 cannot collect some of its counters in any pass: they are left out
 metric-config --chip GV100 --all --no-native -o gv100.cwc 2>/dev/null && echo planned
-metric-eval all.cwd --all --frame-ns 1e6 --region-ns 1e6 --csv all.csv >all.txt
+metric-eval all.cwd --all --frame-ns 1e6 --region-ns 1e6 --tidy --csv all.csv >all.txt
 export LC_ALL=C
 # (formulas and facts, which nobody plans, apart)
-cut -d, -f4 all.csv | grep -vE '^(launch|roofline|device)__|^sm__maximum_warps_' | sort >evaluated
+columns metric <all.csv | grep -vE '^(launch|roofline|device)__|^sm__maximum_warps_' | sort >evaluated
 for type in counter ratio throughput; do
     metric-query list --chip GH100 --type $type --all-submetrics
 done | sort | comm -23 - evaluated >lacking
@@ -24,5 +24,5 @@ metric-query describe --chip GH100 tpc__average_cta_latency.ratio | grep -E 'evi
 metric-config --chip GH100 -m tpc__average_cta_latency.ratio -o no.cwc; echo "status $?"
 # nor do captures give them, and it is said why
 metric-eval all.cwd -m tpc__average_cta_latency.ratio,lts__throughput_internal_activity.avg.pct_of_peak_sustained_elapsed \
-    --csv - | cut -d, -f4,7
+    --tidy --csv - | columns metric,status
 metric-eval explain all.cwd tpc__average_cta_latency.ratio

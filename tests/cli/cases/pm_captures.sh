@@ -17,5 +17,5 @@ metric-eval "$SOURCE/data/captures/pm_gemm.cwd" -m TPC.TriageCompute.sm__inst_ex
 # a mean is of the samples in which the metric has a value: of warps per active cycle, of those in which something ran
 warps=sm__warps_active_realtime.avg.per_cycle_active
 metric-eval "$SOURCE/data/captures/pm_stream.cwd" -m $warps | grep $warps
-metric-eval "$SOURCE/data/captures/pm_stream.cwd" -m $warps --csv - |
+metric-eval "$SOURCE/data/captures/pm_stream.cwd" -m $warps --tidy --csv - |
     awk -F, '$NF ~ /^ok/ { n++; sum += $(NF - 1) } END { printf "%.3f, of %d samples\n", sum / n, n }'

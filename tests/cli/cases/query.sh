@@ -21,7 +21,7 @@ metric-query lint --chip GH100 >findings.txt; echo "status $?"
 planned() {
     metric-config --chip GH100 -m "$1" --no-native -o plan.cwc
     capture-agent range --sim-kernels 3 --backend sim -c plan.cwc -o run.cwd -- true
-    metric-eval run.cwd --all --csv - | cut -d, -f4 | grep -E '\.(sum|min)$' | sort -u | xargs
+    metric-eval run.cwd --all --tidy --csv - | columns metric | grep -E '\.(sum|min)$' | sort -u | xargs
 }
 planned dram__bytes_read.sum
 planned sm__inst_executed.sum

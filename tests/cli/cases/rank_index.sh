@@ -10,7 +10,7 @@ metric-eval index job; head -n 1 job/run.cwi; wc -l <job/run.cwi
 ask --rank 7,20-21 | cmp - without && echo the same; ask --rank 99; echo "status $?"
 metric-eval explain job gpu__time_duration.sum --rank 7 --range '#0' 2>&1 | head -n 2
 command -v strace >/dev/null && { opened metric-eval job --rank 7,20-21; } || echo 6 # three files, each twice
-metric-eval merge job -o all.cwd && diff <(metric-eval all.cwd --rank 3 --csv - | cut -d, -f 2-) <(metric-eval job --rank 3 --csv - | cut -d, -f 2-) && echo the same of one file
+metric-eval merge job -o all.cwd && values() { metric-eval "$1" --rank 3 --tidy --csv - | columns name,kernel,metric,unit,value,status; }; diff <(values all.cwd) <(values job) && echo the same of one file
 echo == an index that is not of the files is not used
 cp job/run.7.cwd other; cp job/run.8.cwd job/run.7.cwd; ask --rank 7; echo "status $?"; ask --rank 20 | tail -n 1
 cp other job/run.7.cwd; ask --rank 7,20-21 | cmp - without && echo the same

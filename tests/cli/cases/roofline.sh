@@ -2,7 +2,7 @@
 captures=$SOURCE/data/captures
 # CAPTURE KERNEL METRIC KNOWN
 known() {
-    metric-eval "$captures/$1.cwd" -m "$3" --csv - | awk -v want="$2" -v known="$4" -v name="$1 $3" '
+    metric-eval "$captures/$1.cwd" -m "$3" --tidy --csv - | awk -v want="$2" -v known="$4" -v name="$1 $3" '
         index($0, want) {
             n = split($0, cell, ",")
             value = cell[n - 1]

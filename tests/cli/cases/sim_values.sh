@@ -4,7 +4,7 @@ seeds=(0 1 2)
 [ "${SANITIZED:-0}" = 0 ] || seeds=(0) # the code is the same for each
 for seed in "${seeds[@]}"; do
     capture-agent range --backend sim --sim-seed $seed -c plan.cwc -o run.cwd -- true 2>/dev/null
-    metric-eval run.cwd --csv - 2>/dev/null | python3 -c '
+    metric-eval run.cwd --tidy --csv - 2>/dev/null | python3 -c '
 import csv, sys
 count = 0
 for row in csv.DictReader(sys.stdin):

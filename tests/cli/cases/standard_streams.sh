@@ -4,7 +4,7 @@ metric=sm__inst_executed.sum
 echo == a pipeline without a file
 echo $metric | metric-config --chip GH100 --no-native --metrics-file - -o - |
     capture-agent range --sim-kernels 3 --backend sim -c - -o run.cwd -- true
-metric-eval - --csv - <run.cwd
+metric-eval - --tidy --csv - <run.cwd | columns range,name,kernel,metric,unit,value,status
 metric-eval show - <run.cwd | grep -E "^(capture|ranges)"
 metric-eval explain - $metric <run.cwd | head -2
 metric-eval merge - -o - <run.cwd | metric-eval - -m $metric --json - | grep -c '"status": "ok"'
@@ -25,8 +25,8 @@ metric-config --chip GH100 --no-native -m $metric -o - --explain 2>&1 | head -1
 echo == data of ours
 metric-query list --chip-file - <"$SOURCE/data/chips/gh100.yaml" | diff - <(metric-query list --chip GH100) && echo the same
 printf 'schema: 1\nmetrics:\n  my_ipc: {formula: sm__inst_executed.sum / sm__cycles_active.sum}\n' >own.yaml
-metric-eval "$capture" --metrics-db - -m my_ipc --csv - <own.yaml 2>&1 | head -2
-metric-eval run.cwd --set - --csv - <<'EOF' | head -2
+metric-eval "$capture" --metrics-db - -m my_ipc --tidy --csv - <own.yaml 2>&1 | columns metric,unit,value,status
+metric-eval run.cwd --set - --tidy --csv - <<'EOF' | columns range,metric,unit,value,status | head -2
 schema: 1
 set: mine
 title: One metric

@@ -45,6 +45,8 @@ writer() {
 for capture in range pm pc sass; do
     writer "$capture table" "metric-eval \$d/$capture.cwd"
     writer "$capture csv" "metric-eval \$d/$capture.cwd --csv -"
+    writer "$capture tidy csv" "metric-eval \$d/$capture.cwd --csv - --tidy"
+    writer "$capture csv of 0.1" "metric-eval \$d/$capture.cwd --csv - --compat 0"
     writer "$capture json" "metric-eval \$d/$capture.cwd --json -"
     writer "$capture show" "metric-eval show \$d/$capture.cwd"
     writer "$capture report" "metric-eval \$d/$capture.cwd --report - --source-path \$d"
