@@ -46,6 +46,7 @@ enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval
     request.form = file->format->form;
     struct cw_view_input in = cw_eval_input(s, &s->main, &request);
     in.arena = cw_arena_create();
+    in.shared = &s->shared;
     enum cw_status status = in.arena ? check_form(s, file->format) : cw_error_nomem(s->err);
     if (status == CW_OK)
         status = cw_view_make(&view, &in);
