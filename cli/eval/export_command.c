@@ -57,10 +57,14 @@ enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval
     return status;
 }
 
-static enum cw_status export(struct cw_eval_session *s) {
-    const struct cw_eval_line *o = s->o; enum cw_status status = cw_eval_check_outputs(s);
-    if (status == CW_OK) status = cw_eval_open_main(s);
-    for (size_t i = 0; i < o->other_count && status == CW_OK; i++) status = cw_eval_put_other(s, &o->others[i]);
+static enum cw_status export_all(struct cw_eval_session *s)
+{
+    const struct cw_eval_line *o = s->o;
+    enum cw_status status = cw_eval_check_outputs(s);
+    if (status == CW_OK)
+        status = cw_eval_open_main(s);
+    for (size_t i = 0; i < o->other_count && status == CW_OK; i++)
+        status = cw_eval_put_other(s, &o->others[i]);
     return status;
 }
 
@@ -75,6 +79,6 @@ int cw_eval_export(int argc, char **argv)
         "Example:\n  $0 run.cwd --format folded | flamegraph.pl >run.svg\n  $0 run.cwd -o run.csv\n"
         "  $0 trace.cwd -o trace.pftrace",
         NULL, 0};
-    struct cw_eval_line line = {.run = export, .takes = CW_EVAL_FOREIGN | CW_EVAL_TIDY};
+    struct cw_eval_line line = {.run = export_all, .takes = CW_EVAL_FOREIGN | CW_EVAL_TIDY};
     return cw_eval_command(&usage, argc, argv, &line);
 }
