@@ -59,9 +59,8 @@ enum cw_status cw_eval_open_chip(struct cw_eval_session *s, struct cw_eval_opene
     if (opened->capture->data.schema.profiler >= CW_PROFILER__PLANNED)
         return CW_OK;
     from.name = opened->capture->data.schema.chip;
+    from.quiet = s->o->quiet;
     enum cw_status status = cw_cli_chip_open(&opened->chip, &from, s->err);
-    if (status == CW_OK && s->o->quiet)
-        counterworks_chip_tell(opened->chip, NULL, NULL);
     if (status == CW_OK) /* is it of this chip? */
         status = cw_view_begin(&of, opened->capture, opened->chip, s->arena, s->err);
     return status == CW_OK ? cw_cli_chip_add(opened->chip, &from, s->err) : status;
@@ -260,22 +259,22 @@ static enum cw_status write_form(struct cw_eval_session *s, const struct counter
     return status;
 }
 
+static bool is_of_part(const struct cw_eval_file *file, enum cw_eval_part part)
+{
+    const bool hdf5 = file->format->format == CW_VIEW_HDF5;
+    return file->format->taken_as == CW_EVAL_TABLES && (part == CW_EVAL_ALL || hdf5 == (part == CW_EVAL_HDF5));
+}
+
 enum cw_status cw_eval_write(struct cw_eval_session *s, const struct counterworks_view *view, enum cw_eval_part part)
 {
-    const struct {
-        const char *path;
-        enum cw_view_format format;
-        enum cw_eval_part part;
-    } outputs[] = {{s->o->hdf5, CW_VIEW_HDF5, CW_EVAL_HDF5},
-                   {s->o->csv, CW_VIEW_CSV, CW_EVAL_TEXT},
-                   {s->o->json, CW_VIEW_JSON, CW_EVAL_TEXT}};
+    struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX];
+    const size_t count = cw_eval_outputs(files, s->o);
     enum cw_status status = CW_OK;
     cw_eval_tell(s);
     for (int standard = 0; standard < 2; standard++)
-        for (size_t i = 0; i < sizeof outputs / sizeof *outputs && status == CW_OK; i++)
-            if (outputs[i].path && (part == CW_EVAL_ALL || part == outputs[i].part) &&
-                cw_file_is_standard(outputs[i].path) == standard)
-                status = write_form(s, view, outputs[i].format, outputs[i].path);
+        for (size_t i = 0; i < count && status == CW_OK; i++)
+            if (is_of_part(&files[i], part) && cw_file_is_standard(files[i].path) == standard)
+                status = write_form(s, view, files[i].format->format, files[i].path);
     return status;
 }
 
