@@ -129,13 +129,12 @@ static enum cw_status add_readings(struct ranges *of, const struct cw_view_input
     return CW_OK;
 }
 
-/* A list of kernels needs no metrics but those that are named; one kernel in full has those of the plan. All metrics
- * that a file is given are too much for a terminal. */
+/* A list of kernels evaluates only metrics that the request names. A single kernel, shown in full, has the plan's. */
 static enum cw_status make_list(struct counterworks_view *view, const struct cw_view_input *in, struct ranges *of)
 {
     const struct counterworks_request *o = in->request;
     const size_t top = o->top ? o->top : o->wide ? 0 : LIST_TOP;
-    const bool named = (o->every && (!o->beside_file || o->wide)) || o->metrics.count;
+    const bool named = o->every || o->metrics.count;
     enum cw_status status = cw_view_begin(&of->result, in->capture, in->chip, in->arena, in->err);
     if (status == CW_OK)
         status = cw_rows_make(&of->rows, in, cw_rows_by(in, CW_BY_KERNEL), top, !named && !o->wide);

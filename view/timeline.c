@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "image/rank_index.h"
 
 /* Leaves the processes of --rank. */

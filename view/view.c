@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/progress.h"
 #include "metricdb/set.h"
 #include "view/metrics.h"
 #include "view/selection.h"
@@ -162,40 +161,25 @@ enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw
     return status == CW_OK ? cw_view_evaluate_names(result, in, groups, plan->metrics, plan->metric_count) : status;
 }
 
-struct names {
-    const struct cw_schema *plan;
-    struct cw_arena *arena;
-    const char **list;
-    size_t count, room;
-};
-
-static void add_unplanned(struct names *n, const char *name)
-{
-    if (n->count < n->room && !cw_view_has_name(n->plan->metrics, n->plan->metric_count, name))
-        n->list[n->count++] = name;
-}
-
 enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
                                         const struct cw_counter_data *groups)
 {
     enum { MOST = 64 };
     const struct cw_schema *plan = &in->capture->data.schema;
     const size_t planned = plan->metric_count;
-    struct names names = {plan, in->arena, cw_arena_alloc(in->arena, planned + MOST, sizeof *names.list), planned,
-                          planned + MOST};
+    const char **names = cw_arena_alloc(in->arena, planned + MOST, sizeof *names);
+    size_t count = planned;
     struct cw_set set;
-    const enum cw_status status = !names.list                      ? cw_error_nomem(in->err)
-                                  : planned || !in->request->every ? check_planned(in, groups)
-                                                                   : CW_OK;
-    if (status != CW_OK)
-        return status;
-    if (planned)
-        memcpy(names.list, plan->metrics, planned * sizeof *names.list);
+    if (!names)
+        return cw_error_nomem(in->err);
+    CW_TRY(check_planned(in, groups));
+    memcpy(names, plan->metrics, planned * sizeof *names);
     /* a data folder may be without the set */
     if (cw_set_load(&set, in->chip->folder, "launch", in->chip->chip, in->arena, NULL) == CW_OK)
-        for (size_t i = 0; i < set.metric_count; i++)
-            add_unplanned(&names, set.metrics[i]);
-    return cw_view_evaluate_names(result, in, groups, names.list, names.count);
+        for (size_t i = 0; i < set.metric_count && count < planned + MOST; i++)
+            if (!cw_view_has_name(plan->metrics, planned, set.metrics[i]))
+                names[count++] = set.metrics[i];
+    return cw_view_evaluate_names(result, in, groups, names, count);
 }
 
 static int by_name(const void *a, const void *b)

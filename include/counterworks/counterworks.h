@@ -411,7 +411,6 @@ struct counterworks_request {
     bool full;         /* for files: metrics have descriptions, and a join has all of its tables */
     bool wide;         /* of a list: each row in full, with all of its metrics */
     bool quiet;        /* of a list: the data alone, without a summary */
-    bool beside_file;  /* of a list beside a file that has every metric: it shows none of them unless it is wide */
 };
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */
