@@ -10,6 +10,7 @@
 #include "view/instructions.h"
 #include "view/metrics.h"
 #include "view/rows.h"
+#include "view/selection.h"
 
 enum { SHOWN = 10 }; /* kernels */
 
@@ -84,7 +85,7 @@ static enum cw_status make_advice(struct advise *of, const struct cw_view_input 
     const bool *keep;
     if (!kernels || !groups)
         return cw_error_nomem(in->err);
-    enum cw_status status = cw_view_keep(&keep, in);
+    enum cw_status status = cw_view_keep(&keep, in, false);
     if (status == CW_OK)
         status = make_kernels(kernels, in, chip, keep);
     if (status == CW_OK)

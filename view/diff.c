@@ -45,12 +45,11 @@ enum cw_status cw_view_other_side(struct cw_view_sides *sides, const struct cw_v
 enum cw_status cw_view_leave_sides(struct cw_view_sides *sides, const struct cw_view_input *in)
 {
     uint32_t a, b;
-    enum cw_status status = cw_view_leave(&sides->a, in, false, &a);
-    if (status == CW_OK)
-        status = cw_view_leave(&sides->b, &sides->other, false, &b);
-    if (status != CW_OK || a + b || !cw_selection_option(in->request))
-        return status;
-    return cw_view_leave(&sides->a, in, true, &a); /* which says why none is left */
+    CW_TRY(cw_view_leave(&sides->a, in, true, &a));
+    CW_TRY(cw_view_leave(&sides->b, &sides->other, true, &b));
+    if (a + b || !cw_selection_option(in->request))
+        return CW_OK;
+    return cw_view_leave(&sides->a, in, false, &a); /* which says why none is left */
 }
 
 static enum cw_status compare(struct diff *d, const struct cw_view_input *in, const struct cw_view_other *other,

@@ -75,7 +75,7 @@ static enum cw_status choose_range(const struct cw_view_input *in, uint32_t *ran
     const bool *keep;
     if (!data->range_count)
         return cw_error_set(in->err, CW_ERR_INPUT, "%s: found no range in the capture", in->capture->asked);
-    const enum cw_status status = cw_view_keep(&keep, in);
+    const enum cw_status status = cw_view_keep(&keep, in, false);
     for (*range = 0; status == CW_OK && keep && !keep[*range];)
         ++*range;
     return status == CW_OK ? tell_others(in, keep, *range) : status;

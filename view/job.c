@@ -72,21 +72,17 @@ static enum cw_status evaluate(struct cw_view_job *w, const struct cw_view_input
 {
     const struct cw_eval_options spans = cw_view_spans(in->request);
     const struct cw_counter_data *data = &in->capture->data;
-    const struct cw_selecting from = {data, in->capture->name, NULL, true, in->notices, in->arena, in->err};
     struct cw_groups *groups = cw_arena_alloc(in->arena, 1, sizeof *groups);
-    bool *keep = cw_arena_alloc(in->arena, data->range_count, sizeof *keep);
-    enum cw_status status = groups && keep ? cw_view_select_wanted(result, in) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = add_causes(w, result, in->arena);
-    if (status == CW_OK)
-        status = cw_select_ranges(keep, &from, in->request);
-    if (status == CW_OK)
-        status = cw_groups_make_of_ranks(groups, w->by, data, result->chip, keep, in->arena, in->err);
-    if (status != CW_OK)
-        return status;
+    const bool *keep;
+    if (!groups)
+        return cw_error_nomem(in->err);
+    CW_TRY(cw_view_select_wanted(result, in));
+    CW_TRY(add_causes(w, result, in->arena));
+    CW_TRY(cw_view_keep(&keep, in, true));
+    CW_TRY(cw_groups_make_of_ranks(groups, w->by, data, result->chip, keep, in->arena, in->err));
     result->data = &groups->data;
-    status = cw_result_make(result, &spans, in->arena, in->err);
-    return status == CW_OK ? cw_ranks_add(&w->ranks, groups, data, result, w->asked, w->cause, in->err) : status;
+    CW_TRY(cw_result_make(result, &spans, in->arena, in->err));
+    return cw_ranks_add(&w->ranks, groups, data, result, w->asked, w->cause, in->err);
 }
 
 enum cw_status cw_view_job_begin(struct cw_view_job **job, const struct cw_view_input *in)

@@ -12,6 +12,10 @@ struct cw_kind {
     bool has_metrics; /* of a chip */
 };
 
+/* Checks that a capture other than a trace takes the request's form, one of `forms` (1 << COUNTERWORKS_LIST and so on),
+ * and that the request names no kinds of a trace's rows. CW_ERR_USAGE. */
+enum cw_status cw_kind_check_form(const struct cw_view_input *in, unsigned forms);
+
 /* By enum cw_profiler. */
 extern const struct cw_kind cw_view_ranges, cw_view_samples, cw_view_instructions, cw_view_trace;
 const struct cw_kind *cw_kind_of(const struct counterworks_capture *capture);

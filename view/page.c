@@ -47,20 +47,11 @@ static enum cw_status take_ranges(struct page *p, struct cw_report_capture *c, s
                                   const struct cw_view_input *in)
 {
     const bool first = c != &p->before;
-    const struct cw_selecting from = {c->data, in->capture->name, NULL, !first, in->notices, in->arena, in->err};
-    const struct cw_rules *rules = NULL;
-    bool *keep = cw_arena_alloc(in->arena, c->data->range_count, sizeof *keep);
-    enum cw_status status = keep ? cw_view_select(result, in->capture, in->chip, (const char *[1]){NULL}, 0,
-                                                  in->notices, in->arena, in->err)
-                                 : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = cw_rules_load(&rules, result->chip, in->chip->folder, NULL, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_select_ranges(keep, &from, in->request);
-    if (status != CW_OK)
-        return status;
+    const struct cw_rules *rules;
+    CW_TRY(cw_view_select(result, in->capture, in->chip, (const char *[1]){NULL}, 0, in->notices, in->arena, in->err));
+    CW_TRY(cw_rules_load(&rules, result->chip, in->chip->folder, NULL, in->arena, in->err));
+    CW_TRY(cw_view_keep(&c->keep, in, !first));
     c->chip = rules->chip;
-    c->keep = keep;
     if (first) {
         p->report.ranges = c;
         p->report.rules = rules;

@@ -30,7 +30,7 @@ static enum cw_status list_rows(struct cw_rows *rows, const struct cw_view_input
     *rows = (struct cw_rows){.rows = cw_arena_alloc(in->arena, count, sizeof *rows->rows)};
     if (!rows->rows)
         return cw_error_nomem(in->err);
-    const enum cw_status status = cw_view_keep(&keep, in);
+    const enum cw_status status = cw_view_keep(&keep, in, false);
     for (uint32_t i = 0; status == CW_OK && i < count && !(top && rows->count == top); i++)
         if (!keep || keep[i])
             rows->rows[rows->count++] = i;
@@ -97,7 +97,7 @@ static enum cw_status add_advice(struct ranges *of, const struct cw_view_input *
     struct cw_advice_groups *added = cw_arena_alloc(in->arena, 1, sizeof *added);
     if (!kernels || !added)
         return cw_error_nomem(in->err);
-    enum cw_status status = cw_view_keep(&keep, in);
+    enum cw_status status = cw_view_keep(&keep, in, false);
     if (status == CW_OK)
         status = cw_groups_make(kernels, CW_BY_KERNEL, &in->capture->data, in->chip->chip, keep, in->arena, in->err);
     if (status == CW_OK)
@@ -163,7 +163,7 @@ static enum cw_status make_stacks(struct counterworks_view *view, const struct c
 {
     struct cw_stacks_output *stacks = cw_arena_alloc(in->arena, 1, sizeof *stacks);
     const bool *keep;
-    enum cw_status status = stacks ? cw_view_keep(&keep, in) : cw_error_nomem(in->err);
+    enum cw_status status = stacks ? cw_view_keep(&keep, in, false) : cw_error_nomem(in->err);
     cw_tell_incomplete(in->capture, in->notices);
     if (status == CW_OK)
         status = cw_view_begin(&of->result, in->capture, in->chip, in->arena, in->err);
@@ -186,7 +186,7 @@ static enum cw_status make_monitor(struct counterworks_view *view, const struct 
     enum cw_status status = side ? cw_view_select_wanted(&of->result, in) : cw_error_nomem(in->err);
     uint32_t kept;
     if (status == CW_OK)
-        status = cw_view_leave(&of->result, in, true, &kept);
+        status = cw_view_leave(&of->result, in, false, &kept);
     if (status == CW_OK)
         status = cw_side_make(side, &of->result, CW_BY_KERNEL, &spans, in->arena, in->err);
     view->content = side;
@@ -199,12 +199,8 @@ static enum cw_status make_monitor(struct counterworks_view *view, const struct 
 static enum cw_status check(const struct cw_view_input *in)
 {
     const struct counterworks_request *o = in->request;
-    if (o->form == COUNTERWORKS_TIMELINE)
-        return cw_error_set(in->err, CW_ERR_USAGE,
-                            "%s: found no trace, expected what capture-agent trace records, or pm", in->capture->asked);
-    if (o->kinds)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone",
-                            in->capture->asked);
+    CW_TRY(cw_kind_check_form(in, 1 << COUNTERWORKS_LIST | 1 << COUNTERWORKS_TABLE | 1 << COUNTERWORKS_STACKS |
+                                      1 << COUNTERWORKS_MONITOR));
     if (o->by && cw_rows_find_by(o->by) == CW_BY__COUNT)
         return cw_error_set(in->err, CW_ERR_USAGE,
                             "%s: found --by %s, expected of ranges kernel, family, range, fold, nvtx, device, rank or "

@@ -8,6 +8,7 @@
 #include "eval/ranges/spread.h"
 #include "metricdb/rules.h"
 #include "view/choose.h"
+#include "view/selection.h"
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
@@ -80,7 +81,7 @@ enum cw_status cw_rows_make(struct cw_rows *rows, const struct cw_view_input *in
     const bool many = cw_launch_count(&in->capture->data) > CW_VIEW_MOST_KERNELS;
     const bool *keep;
     *rows = (struct cw_rows){0};
-    enum cw_status status = cw_view_keep(&keep, in);
+    enum cw_status status = cw_view_keep(&keep, in, false);
     if (status == CW_OK)
         status = group(in, rows, by, keep, times && many && !in->request->sort && !in->request->filters.count);
     const bool untimed = status == CW_OK && by != CW_BY_RANGE && by != CW_BY_FOLD && !(rows->groups.total > 0);

@@ -51,12 +51,7 @@ static enum cw_status check(const struct cw_view_input *in)
     option = option ? option : o->filters.count ? "--filter" : o->sort ? "--sort" : NULL;
     if (option)
         return cw_view_need_ranges(in->capture, " for ", option, in->err);
-    if (o->form == COUNTERWORKS_STACKS || o->form == COUNTERWORKS_MONITOR)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture of another kind, expected one of %s",
-                            in->capture->asked, o->form == COUNTERWORKS_STACKS ? "ranges or PC samples" : "ranges");
-    if (o->kinds)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone",
-                            in->capture->asked);
+    CW_TRY(cw_kind_check_form(in, 1 << COUNTERWORKS_LIST | 1 << COUNTERWORKS_TABLE | 1 << COUNTERWORKS_TIMELINE));
     if (o->by && strcmp(o->by, "nvtx") != 0)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --by %s, expected of samples nvtx", in->capture->asked,
                             o->by);

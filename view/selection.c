@@ -14,6 +14,17 @@
 #include "eval/ranges/groups.h"
 #include "image/rank_index.h"
 
+/* Ranges that are chosen from. */
+struct selecting {
+    const struct cw_counter_data *data;
+    const char *place; /* the capture's name, for messages */
+    const uint32_t *parents;
+    bool or_none;
+    struct cw_notices *notices;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 /* "3", "#3", "0-9" and "1,5" are numbers of ranges; anything else is a name. A kernel may be called 3, and not #3. */
@@ -38,7 +49,7 @@ enum purpose { RANGES, KERNELS, EXCLUDED };
 static const char *const option_names[] = {"--range", "--kernel", "--exclude"};
 
 /* Marks those ranges whose number is in "0-9,12". The last of a span may be beyond the last range. */
-static enum cw_status find_numbers(bool *found, const struct cw_selecting *s, const char *text, enum purpose purpose,
+static enum cw_status find_numbers(bool *found, const struct selecting *s, const char *text, enum purpose purpose,
                                    bool or_none)
 {
     const uint32_t count = s->data->range_count;
@@ -200,7 +211,7 @@ static void find_near(const struct names *n, struct cw_suggest *near, struct cw_
 }
 
 /* What is not there cannot be shown, and is left out without more. */
-static enum cw_status tell_none(const struct names *n, const char *why, const struct cw_selecting *s)
+static enum cw_status tell_none(const struct names *n, const char *why, const struct selecting *s)
 {
     struct cw_suggest near;
     struct cw_writer line;
@@ -220,7 +231,7 @@ static enum cw_status tell_none(const struct names *n, const char *why, const st
 }
 
 /* Marks those ranges that a text stands for: of their kernels, and of their names where these are asked for. */
-static enum cw_status find_named(bool *found, const struct cw_selecting *s, const char *text, enum purpose purpose)
+static enum cw_status find_named(bool *found, const struct selecting *s, const char *text, enum purpose purpose)
 {
     struct names n = {.data = s->data, .text = text, .purpose = purpose, .parents = s->parents};
     char why[CW_PATTERN_WHY_SIZE] = "";
@@ -242,7 +253,7 @@ static enum cw_status find_named(bool *found, const struct cw_selecting *s, cons
 
 /* ---- both ------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status find(bool *found, const struct cw_selecting *s, const char *text, enum purpose purpose)
+static enum cw_status find(bool *found, const struct selecting *s, const char *text, enum purpose purpose)
 {
     memset(found, false, s->data->range_count * sizeof *found);
     if (are_numbers(text, purpose != RANGES))
@@ -251,7 +262,7 @@ static enum cw_status find(bool *found, const struct cw_selecting *s, const char
 }
 
 /* Marks what any of the texts stands for. */
-static enum cw_status find_any(bool *any, const struct cw_selecting *s, const char *const *texts, size_t count,
+static enum cw_status find_any(bool *any, const struct selecting *s, const char *const *texts, size_t count,
                                enum purpose purpose)
 {
     const uint32_t ranges = s->data->range_count;
@@ -267,8 +278,7 @@ static enum cw_status find_any(bool *any, const struct cw_selecting *s, const ch
 }
 
 /* Says that nothing is left, where each of the options by itself leaves something. */
-static enum cw_status check_kept(const bool *keep, const struct cw_selecting *s,
-                                 const struct counterworks_request *wanted)
+static enum cw_status check_kept(const bool *keep, const struct selecting *s, const struct counterworks_request *wanted)
 {
     const uint32_t count = s->data->range_count;
     if (!count || s->or_none || !cw_selection_option(wanted) || memchr(keep, true, count))
@@ -295,9 +305,12 @@ const char *cw_selection_option(const struct counterworks_request *wanted)
                                     : NULL;
 }
 
-enum cw_status cw_select_ranges(bool *keep, const struct cw_selecting *s, const struct counterworks_request *wanted)
+enum cw_status cw_select_ranges(bool *keep, const struct cw_view_input *in, const struct cw_counter_data *data,
+                                const uint32_t *parents, bool or_none)
 {
-    const uint32_t count = s->data->range_count;
+    const struct counterworks_request *wanted = in->request;
+    const struct selecting s = {data, in->capture->name, parents, or_none, in->notices, in->arena, in->err};
+    const uint32_t count = data->range_count;
     const struct {
         const char *const *texts;
         size_t count;
@@ -306,18 +319,47 @@ enum cw_status cw_select_ranges(bool *keep, const struct cw_selecting *s, const 
                  {wanted->kernels.names, wanted->kernels.count, KERNELS},
                  {wanted->excluded.names, wanted->excluded.count, EXCLUDED}};
     const bool named = wanted->ranges || wanted->kernels.count || wanted->excluded.count;
-    bool *any = named ? cw_arena_alloc(s->arena, count, sizeof *any) : NULL;
-    enum cw_status status = any || !named ? CW_OK : cw_error_nomem(s->err);
-    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
-        const char *rank = wanted->ranks ? cw_range_attribute(cw_launch_of(s->data, i), "rank") : NULL;
+    bool *any = named ? cw_arena_alloc(in->arena, count, sizeof *any) : NULL;
+    if (named && !any)
+        return cw_error_nomem(in->err);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *rank = wanted->ranks ? cw_range_attribute(cw_launch_of(data, i), "rank") : NULL;
         keep[i] = !wanted->ranks || (rank && cw_rank_list_has(wanted->ranks, strtoull(rank, NULL, 10)));
     }
-    for (size_t p = 0; p < sizeof parts / sizeof *parts && status == CW_OK; p++) {
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         if (!parts[p].count)
             continue;
-        status = find_any(any, s, parts[p].texts, parts[p].count, parts[p].purpose);
+        CW_TRY(find_any(any, &s, parts[p].texts, parts[p].count, parts[p].purpose));
         for (uint32_t i = 0; i < count; i++)
             keep[i] = keep[i] && any[i] != (parts[p].purpose == EXCLUDED);
     }
-    return status == CW_OK ? check_kept(keep, s, wanted) : status;
+    return check_kept(keep, &s, wanted);
+}
+
+enum cw_status cw_view_keep(const bool **keep, const struct cw_view_input *in, bool or_none)
+{
+    const struct cw_counter_data *data = &in->capture->data;
+    const bool all = !cw_selection_option(in->request);
+    bool *wanted = all ? NULL : cw_arena_alloc(in->arena, data->range_count, sizeof *wanted);
+    *keep = wanted;
+    if (all)
+        return CW_OK;
+    return wanted ? cw_select_ranges(wanted, in, data, NULL, or_none) : cw_error_nomem(in->err);
+}
+
+enum cw_status cw_view_leave(struct cw_result *result, const struct cw_view_input *in, bool or_none, uint32_t *count)
+{
+    const struct cw_counter_data *data = &in->capture->data;
+    const bool *keep;
+    CW_TRY(cw_view_keep(&keep, in, or_none));
+    *count = data->range_count;
+    if (!keep)
+        return CW_OK;
+    struct cw_groups *kept = cw_arena_alloc(in->arena, 1, sizeof *kept);
+    if (!kept)
+        return cw_error_nomem(in->err);
+    CW_TRY(cw_groups_make(kept, CW_BY_RANGE, data, result->chip, keep, in->arena, in->err));
+    result->data = &kept->data;
+    *count = kept->count;
+    return CW_OK;
 }

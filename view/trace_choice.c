@@ -16,9 +16,9 @@ static enum cw_status match(const struct choosing *v, const struct counterworks_
                             const struct cw_range *names, uint32_t count, const uint32_t *parents, bool *found)
 {
     const struct cw_counter_data data = {.range_count = count, .ranges = names};
-    const struct cw_selecting from = {&data,          v->in->capture->name, parents,   or_none,
-                                      v->in->notices, v->in->arena,         v->in->err};
-    return cw_select_ranges(found, &from, wanted);
+    struct cw_view_input in = *v->in;
+    in.request = wanted;
+    return cw_select_ranges(found, &in, &data, parents, or_none);
 }
 
 /* Kernels by --kernel and --exclude; found[name]. */

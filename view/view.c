@@ -6,7 +6,6 @@
 
 #include "metricdb/set.h"
 #include "view/metrics.h"
-#include "view/selection.h"
 #include "view/tables.h"
 
 void cw_view_free(struct counterworks_view *view)
@@ -54,46 +53,6 @@ enum cw_status cw_view_print(const struct counterworks_view *view, const struct 
                              struct cw_error *err)
 {
     return view->output.print(&view->output, style, out, err);
-}
-
-/* ---- which ranges ----------------------------------------------------------------------------------------------- */
-
-enum cw_status cw_view_keep(const bool **keep, const struct cw_view_input *in)
-{
-    const struct cw_selecting from = {.data = &in->capture->data,
-                                      .place = in->capture->name,
-                                      .notices = in->notices,
-                                      .arena = in->arena,
-                                      .err = in->err};
-    *keep = NULL;
-    if (!cw_selection_option(in->request))
-        return CW_OK;
-    bool *wanted = cw_arena_alloc(in->arena, in->capture->data.range_count, sizeof *wanted);
-    *keep = wanted;
-    return wanted ? cw_select_ranges(wanted, &from, in->request) : cw_error_nomem(in->err);
-}
-
-enum cw_status cw_view_leave(struct cw_result *result, const struct cw_view_input *in, bool some, uint32_t *count)
-{
-    const struct cw_counter_data *data = &in->capture->data;
-    const struct cw_selecting from = {.data = data,
-                                      .place = in->capture->name,
-                                      .or_none = !some,
-                                      .notices = in->notices,
-                                      .arena = in->arena,
-                                      .err = in->err};
-    *count = data->range_count;
-    if (!cw_selection_option(in->request))
-        return CW_OK;
-    bool *keep = cw_arena_alloc(in->arena, data->range_count, sizeof *keep);
-    struct cw_groups *kept = cw_arena_alloc(in->arena, 1, sizeof *kept);
-    enum cw_status status = keep && kept ? cw_select_ranges(keep, &from, in->request) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = cw_groups_make(kept, CW_BY_RANGE, data, result->chip, keep, in->arena, in->err);
-    if (status == CW_OK)
-        result->data = &kept->data;
-    *count = status == CW_OK ? kept->count : 0;
-    return status;
 }
 
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */

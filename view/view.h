@@ -85,12 +85,6 @@ enum { CW_VIEW_MOST_KERNELS = 10000 }; /* of more there is no advice */
 enum cw_status cw_view_need_ranges(const struct counterworks_capture *capture, const char *why, const char *what,
                                    struct cw_error *err);
 struct cw_eval_options cw_view_spans(const struct counterworks_request *request);
-/* Finds which ranges are wanted; *keep NULL: all. */
-enum cw_status cw_view_keep(const bool **keep, const struct cw_view_input *in);
-
-/* Leaves the ranges that are wanted in the data of a result that was selected; it may be that none is, unless `some`.
- * *count: how many are left. */
-enum cw_status cw_view_leave(struct cw_result *result, const struct cw_view_input *in, bool some, uint32_t *count);
 
 /* Selects the request's metrics (view/metrics.h), and evaluates them on the capture's rows or on groups. */
 enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_view_input *in);
