@@ -117,41 +117,23 @@ void counterworks_view_close(struct counterworks_view *view)
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */
 
-/* Longer ends stand before ends of theirs. */
-static const struct {
-    const char *suffix;
-    enum counterworks_format format;
-} suffixes[] = {{".speedscope.json", COUNTERWORKS_SPEEDSCOPE},
-                {".trace.json", COUNTERWORKS_CHROME},
-                {".json", COUNTERWORKS_JSON},
-                {".csv", COUNTERWORKS_CSV},
-                {".h5", COUNTERWORKS_HDF5},
-                {".hdf5", COUNTERWORKS_HDF5},
-                {".ndjson", COUNTERWORKS_NDJSON},
-                {".folded", COUNTERWORKS_FOLDED},
-                {".prom", COUNTERWORKS_PROMETHEUS},
-                {".pftrace", COUNTERWORKS_PERFETTO},
-                {".html", COUNTERWORKS_HTML},
-                {".yaml", COUNTERWORKS_YAML}};
-enum { SUFFIX_COUNT = sizeof suffixes / sizeof *suffixes };
-
 const char *counterworks_format_suffix(enum counterworks_format format)
 {
-    for (size_t i = 0; i < SUFFIX_COUNT; i++)
-        if (suffixes[i].format == format)
-            return suffixes[i].suffix;
-    return "";
+    const char *suffix = (unsigned)format < COUNTERWORKS_FORMAT_COUNT ? *cw_view_suffixes[format] : NULL;
+    return suffix ? suffix : "";
 }
 
 enum counterworks_format counterworks_format_of(const char *path)
 {
-    const size_t length = strlen(path);
-    for (size_t i = 0; i < SUFFIX_COUNT; i++) {
-        const size_t own = strlen(suffixes[i].suffix);
-        if (length > own && strcmp(path + length - own, suffixes[i].suffix) == 0)
-            return suffixes[i].format;
+    enum counterworks_format found = COUNTERWORKS_FORMAT_COUNT;
+    size_t longest = 0;
+    for (int f = 0; f < COUNTERWORKS_FORMAT_COUNT; f++) {
+        const size_t length = cw_view_suffix_length((enum cw_view_format)f, path);
+        if (length > longest)
+            found = (enum counterworks_format)f;
+        longest = length > longest ? length : longest;
     }
-    return COUNTERWORKS_FORMAT_COUNT;
+    return found;
 }
 
 static const char *name_format(enum counterworks_format format)

@@ -31,6 +31,31 @@ static cw_file_render *const table_renders[CW_VIEW__COUNT] = {[CW_VIEW_CSV] = cw
                                                               [CW_VIEW_TIDY] = cw_csv_write_rows,
                                                               [CW_VIEW_NDJSON] = cw_ndjson_write};
 
+const char *const cw_view_suffixes[CW_VIEW__COUNT][CW_VIEW_MOST_SUFFIXES + 1] = {
+    [CW_VIEW_CSV] = {".csv"},
+    [CW_VIEW_JSON] = {".json"},
+    [CW_VIEW_HDF5] = {".h5", ".hdf5", ".nc"},
+    [CW_VIEW_NDJSON] = {".ndjson", ".jsonl"},
+    [CW_VIEW_FOLDED] = {".folded"},
+    [CW_VIEW_SPEEDSCOPE] = {".speedscope.json"},
+    [CW_VIEW_PROMETHEUS] = {".prom"},
+    [CW_VIEW_PERFETTO] = {".pftrace", ".perfetto-trace"},
+    [CW_VIEW_CHROME] = {".chrome.json", ".trace.json"},
+    [CW_VIEW_HTML] = {".html", ".htm"},
+    [CW_VIEW_YAML] = {".yaml"},
+};
+
+size_t cw_view_suffix_length(enum cw_view_format format, const char *path)
+{
+    const size_t size = strlen(path);
+    for (const char *const *suffix = cw_view_suffixes[format]; *suffix; suffix++) {
+        const size_t length = strlen(*suffix);
+        if (size > length && strcmp(path + size - length, *suffix) == 0)
+            return length;
+    }
+    return 0;
+}
+
 bool cw_view_has(const struct counterworks_view *view, enum cw_view_format format)
 {
     return view->renders[format] ||

@@ -68,6 +68,12 @@ enum cw_status cw_view_check_by(const struct cw_view_input *in, const char *cons
 enum { CW_VIEW_BY_COUNT = 8 };
 extern const char *const cw_view_by[CW_VIEW_BY_COUNT];
 
+/* The ends of a format's file names, the usual one first, then NULL. */
+enum { CW_VIEW_MOST_SUFFIXES = 3 };
+extern const char *const cw_view_suffixes[CW_VIEW__COUNT][CW_VIEW_MOST_SUFFIXES + 1];
+/* The length of the format's suffix that the path ends with, or 0. A path has the format of its longest suffix. */
+size_t cw_view_suffix_length(enum cw_view_format format, const char *path);
+
 /* Whether a view has a form. */
 bool cw_view_has(const struct counterworks_view *view, enum cw_view_format format);
 /* Writes a form into one of `files`, which take their places together; standard output is written at once. */

@@ -19,19 +19,18 @@ static const struct cw_file_kind speedscope = {"JSON of speedscope", false, {"{\
                                  perfetto = {"a trace of ours for Perfetto", true, {CW_PERFETTO_HEAD}},
                                  prometheus = {"Prometheus text", false, {"# TYPE "}};
 
-/* A path has the format of the longest suffix that it ends with. */
 static const struct cw_eval_format formats[] = {
-    {"h5", ".h5 .hdf5 .nc", CW_EVAL_TABLES, CW_VIEW_HDF5, COUNTERWORKS_TABLE, &cw_file_hdf5},
-    {"csv", ".csv", CW_EVAL_TABLES, CW_VIEW_CSV, COUNTERWORKS_TABLE, &cw_file_csv},
-    {"csv", ".csv", CW_EVAL_TIDY, CW_VIEW_TIDY, COUNTERWORKS_TABLE, &tidy},
-    {"json", ".json", CW_EVAL_TABLES, CW_VIEW_JSON, COUNTERWORKS_TABLE, &cw_file_json},
-    {"html", ".html .htm", CW_EVAL_PAGE, CW_VIEW_HTML, COUNTERWORKS_TABLE, &cw_file_report},
-    {"ndjson", ".ndjson .jsonl", CW_EVAL_FOREIGN, CW_VIEW_NDJSON, COUNTERWORKS_TABLE, &ndjson},
-    {"folded", ".folded", CW_EVAL_FOREIGN, CW_VIEW_FOLDED, COUNTERWORKS_STACKS, &folded},
-    {"speedscope", ".speedscope.json", CW_EVAL_FOREIGN, CW_VIEW_SPEEDSCOPE, COUNTERWORKS_STACKS, &speedscope},
-    {"prometheus", ".prom", CW_EVAL_FOREIGN, CW_VIEW_PROMETHEUS, COUNTERWORKS_MONITOR, &prometheus},
-    {"perfetto", ".pftrace .perfetto-trace", CW_EVAL_FOREIGN, CW_VIEW_PERFETTO, COUNTERWORKS_TIMELINE, &perfetto},
-    {"chrome", ".chrome.json", CW_EVAL_FOREIGN, CW_VIEW_CHROME, COUNTERWORKS_TIMELINE, &chrome},
+    {"h5", CW_EVAL_TABLES, CW_VIEW_HDF5, COUNTERWORKS_TABLE, &cw_file_hdf5},
+    {"csv", CW_EVAL_TABLES, CW_VIEW_CSV, COUNTERWORKS_TABLE, &cw_file_csv},
+    {"csv", CW_EVAL_TIDY, CW_VIEW_TIDY, COUNTERWORKS_TABLE, &tidy},
+    {"json", CW_EVAL_TABLES, CW_VIEW_JSON, COUNTERWORKS_TABLE, &cw_file_json},
+    {"html", CW_EVAL_PAGE, CW_VIEW_HTML, COUNTERWORKS_TABLE, &cw_file_report},
+    {"ndjson", CW_EVAL_FOREIGN, CW_VIEW_NDJSON, COUNTERWORKS_TABLE, &ndjson},
+    {"folded", CW_EVAL_FOREIGN, CW_VIEW_FOLDED, COUNTERWORKS_STACKS, &folded},
+    {"speedscope", CW_EVAL_FOREIGN, CW_VIEW_SPEEDSCOPE, COUNTERWORKS_STACKS, &speedscope},
+    {"prometheus", CW_EVAL_FOREIGN, CW_VIEW_PROMETHEUS, COUNTERWORKS_MONITOR, &prometheus},
+    {"perfetto", CW_EVAL_FOREIGN, CW_VIEW_PERFETTO, COUNTERWORKS_TIMELINE, &perfetto},
+    {"chrome", CW_EVAL_FOREIGN, CW_VIEW_CHROME, COUNTERWORKS_TIMELINE, &chrome},
 };
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
@@ -44,17 +43,10 @@ static const struct cw_eval_format *of_view(enum cw_view_format format)
     return &formats[i];
 }
 
-/* The length of the suffix that the path ends with, or 0. */
-static size_t ends_in(const char *path, const char *suffixes)
+/* CSV by value has the suffix of CSV. */
+static enum cw_view_format suffixed(const struct cw_eval_format *format)
 {
-    const size_t size = strlen(path);
-    for (const char *at = suffixes; *at; at += *at == ' ') {
-        const size_t length = strcspn(at, " ");
-        if (size > length && strncmp(path + size - length, at, length) == 0)
-            return length;
-        at += length;
-    }
-    return 0;
+    return format->format == CW_VIEW_TIDY ? CW_VIEW_CSV : format->format;
 }
 
 /* The formats that a command takes: their names, or their suffixes. */
@@ -63,8 +55,8 @@ static const char *list_formats(char *text, size_t size, unsigned takes, bool su
     size_t used = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++)
         if (formats[i].taken_as & takes) {
-            const char *one = suffixes ? formats[i].suffixes : formats[i].name;
-            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", (int)strcspn(one, " "), one);
+            const char *one = suffixes ? *cw_view_suffixes[suffixed(&formats[i])] : formats[i].name;
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", one);
             assert(used < size);
         }
     return text;
@@ -84,7 +76,7 @@ static const struct cw_eval_format *find(const struct cw_eval_line *o, const cha
     size_t longest = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         const bool named = o->format && strcmp(o->format, formats[i].name) == 0;
-        const size_t length = o->format ? named : ends_in(path, formats[i].suffixes);
+        const size_t length = o->format ? named : cw_view_suffix_length(suffixed(&formats[i]), path);
         if ((formats[i].taken_as & o->takes) && length > longest) {
             found = &formats[i];
             longest = length;

@@ -28,9 +28,8 @@ enum {
 };
 
 struct cw_eval_format {
-    const char *name;     /* for --format */
-    const char *suffixes; /* with blanks between them */
-    unsigned taken_as;    /* one of the bits */
+    const char *name;  /* for --format */
+    unsigned taken_as; /* one of the bits */
     enum cw_view_format format;
     enum counterworks_form form;
     const struct cw_file_kind *kind; /* of files that it may replace */

@@ -505,14 +505,16 @@ enum counterworks_format {
     COUNTERWORKS_SPEEDSCOPE, /* .speedscope.json: the same */
     COUNTERWORKS_PROMETHEUS, /* .prom: of COUNTERWORKS_MONITOR */
     COUNTERWORKS_PERFETTO,   /* .pftrace: of COUNTERWORKS_TIMELINE */
-    COUNTERWORKS_CHROME,     /* .trace.json: the same, for small ones */
+    COUNTERWORKS_CHROME,     /* .chrome.json: the same, for small ones */
     COUNTERWORKS_HTML,       /* .html: the page of counterworks_report() or counterworks_ranks() */
     COUNTERWORKS_YAML,       /* .yaml: the rules of counterworks_gate_learn() */
     COUNTERWORKS_FORMAT_COUNT
 };
-/* Returns the end of a format's file names, ".csv"; "" for COUNTERWORKS_TIDY, which has none of its own. */
+/* Returns the usual end of a format's file names, such as ".csv"; "" for COUNTERWORKS_TIDY, which has none of its own.
+ */
 const char *counterworks_format_suffix(enum counterworks_format format);
-/* Finds a format by the end of a path. Returns COUNTERWORKS_FORMAT_COUNT if there is none. */
+/* Finds a format by any of its suffixes, such as ".hdf5" and ".nc" beside ".h5". Returns COUNTERWORKS_FORMAT_COUNT if
+ * there is none. */
 enum counterworks_format counterworks_format_of(const char *path);
 /* Whether a view has a format. */
 bool counterworks_view_has(const struct counterworks_view *view, enum counterworks_format format);
