@@ -61,6 +61,11 @@ void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line);
 
 /* Tells the chip's listener the notices of a call. */
 void cw_lib_tell_notices(const struct counterworks_chip *chip, const struct cw_notices *notices);
+/* Gives a caller's list the notices behind *told. NULL `to`: nobody listens. */
+void cw_lib_notices_give(struct counterworks_notices *to, const struct cw_notices *from, const struct cw_notice **told);
+/* The list that a call adds to, or NULL. */
+struct cw_notices *cw_lib_notices(struct counterworks_notices *notices);
+
 /* NULL: the usual ones. */
 struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options);
 

@@ -7,20 +7,6 @@
 #include "lib/handles.h"
 #include "view/compare.h"
 
-struct counterworks_notices {
-    struct cw_arena *arena;
-    struct cw_notices list;
-};
-
-/* A table that programs see, and its columns: each name once. */
-struct cw_lib_table {
-    const struct cw_output_table *of;
-    size_t column_count;
-    struct cw_lib_column {
-        const struct cw_output_column *cell, *about; /* about: has the unit and the meaning */
-    } * columns;
-};
-
 /* A struct counterworks_view of the library is the beginning of one of these. */
 struct cw_lib_view {
     struct counterworks_view view; /* first, as it begins with the arena */
@@ -33,7 +19,7 @@ struct cw_lib_view {
     struct counterworks_capture *own; /* a capture that the view has opened, or NULL */
     struct cw_view_job *job;          /* or NULL */
     size_t table_count;
-    struct cw_lib_table *tables;
+    struct cw_lib_table *tables; /* lib/view.c */
 };
 
 /* A call that opens a view. */
@@ -55,16 +41,8 @@ enum cw_status cw_lib_need_chip(const struct counterworks_capture *capture, cons
 /* Copies the texts into an arena. False when out of memory. */
 bool cw_lib_copy_names(struct counterworks_names *names, struct cw_arena *arena);
 
-/* Lists the tables and columns of a view that is made. CW_ERR_NOMEM. */
-enum cw_status cw_lib_view_list(struct cw_lib_view *made);
-
 /* The capture for functions of view/. It is whole, or the caller's thread has it alone: loading changes nothing that
  * another thread reads. */
 struct counterworks_capture *cw_lib_capture(const struct counterworks_capture *capture);
-
-/* Gives a caller's list the notices behind *told. NULL `to`: nobody listens. */
-void cw_lib_notices_give(struct counterworks_notices *to, const struct cw_notices *from, const struct cw_notice **told);
-/* The list that a call adds to, or NULL. */
-struct cw_notices *cw_lib_notices(struct counterworks_notices *notices);
 
 #endif

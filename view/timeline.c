@@ -23,7 +23,7 @@ static enum cw_status keep_ranks(const struct cw_view_input *in, struct cw_trace
     return keep && cw_trace_keep(trace, keep, in->arena) ? CW_OK : cw_error_nomem(in->err);
 }
 
-/* ---- copies of a trace ------------------------------------------------------------------------------------------- */
+/* ---- copies of a trace ------------------------------------------------------------------------------------------ */
 
 /* A process, its host and its first and last time: no two are alike in all of that. */
 struct identity {

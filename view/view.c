@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metricdb/glossary.h"
 #include "metricdb/set.h"
 #include "view/metrics.h"
-#include "view/tables.h"
 
 void cw_view_free(struct counterworks_view *view)
 {
@@ -219,13 +219,28 @@ enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_v
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
+/* Descriptions of a result's metrics, from the chip's data folder, where the request wants them. */
+static enum cw_status describe(const char *const **texts, const struct cw_view_input *in,
+                               const struct cw_result *result)
+{
+    *texts = NULL;
+    return in->request->full ? cw_describe_metrics(texts, in->chip->folder, result->chip, result->metrics,
+                                                   result->metric_count, in->arena, in->err)
+                             : CW_OK;
+}
+
 enum cw_status cw_view_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_result *result)
 {
-    return cw_tables_make(output, result, in->request->full ? in->chip : NULL, in->arena, in->err);
+    const char *const *texts;
+    CW_TRY(describe(&texts, in, result));
+    return result->ranges ? cw_output_ranges(output, result, texts, in->arena, in->err)
+                          : cw_output_samples(output, result, texts, in->arena, in->err);
 }
 
 enum cw_status cw_view_output_groups(struct cw_output *output, const struct cw_view_input *in,
                                      const struct cw_output_rows *rows)
 {
-    return cw_tables_make_groups(output, rows, in->request->full ? in->chip : NULL, in->arena, in->err);
+    const char *const *texts;
+    CW_TRY(describe(&texts, in, rows->result));
+    return cw_output_groups(output, rows, texts, in->arena, in->err);
 }

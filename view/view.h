@@ -106,7 +106,8 @@ enum cw_status cw_view_evaluate_names(struct cw_result *result, const struct cw_
 enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_view_input *in, const char *const *names,
                                     size_t count);
 
-/* Tables of a result, with descriptions where the request wants them. */
+/* Make the tables of a result, which is borrowed; `output` must stay where it is. Metrics have descriptions where the
+ * request is `full`. Of the input they read the chip, the request, the arena and the error. */
 enum cw_status cw_view_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_result *result);
 enum cw_status cw_view_output_groups(struct cw_output *output, const struct cw_view_input *in,
                                      const struct cw_output_rows *rows);
