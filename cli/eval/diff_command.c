@@ -15,8 +15,7 @@ static void check_options(void *diff, struct argp_state *state)
     if (!cw_eval_has_sides(&o->sides))
         cw_usage_error(state, "found %zu capture%s, expected A.cwd B.cwd, or A.cwd... -- B.cwd...", count,
                        count == 1 ? "" : "s");
-    if (o->line.request.every && o->line.sources.count)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    cw_eval_check_every(&o->line, state);
     o->line.request.by = o->by_nvtx ? "nvtx" : NULL;
 }
 

@@ -8,8 +8,7 @@ static void check_options(void *line, struct argp_state *state)
     if (!o->word_count || !cw_eval_writes(o))
         cw_usage_error(state, "found no %s, expected %s", o->word_count ? "--format" : "capture",
                        o->word_count ? "one, or -o FILE with a suffix that says it" : "RUN.cwd");
-    if (o->request.every && o->sources.count)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    cw_eval_check_every(o, state);
 }
 
 static const struct cw_option option_list[] = {

@@ -40,8 +40,7 @@ static void check_options(void *options, struct argp_state *state)
                        a + b, a + b == 1 ? "" : "s", o->rules ? "" : " and no rules");
     if (!o->learn && (o->line.request.every || o->line.sources.count))
         cw_usage_error(state, "found metrics, expected those of the rules alone");
-    if (o->line.request.every && o->line.sources.count)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    cw_eval_check_every(&o->line, state);
 }
 
 static const struct cw_option option_list[] = {

@@ -26,8 +26,7 @@ static void check_options(void *line, struct argp_state *state)
     if (o->word_count < 2)
         cw_usage_error(state, "found %zu capture%s, expected a trace and a capture of ranges or PM samples at least",
                        o->word_count, o->word_count == 1 ? "" : "s");
-    if (o->request.every && o->sources.count)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    cw_eval_check_every(o, state);
     if (by_launch(o) && !o->csv && !o->json)
         cw_usage_error(state, "found --by launch for people, expected a file of CSV or JSON");
 }

@@ -36,6 +36,12 @@ const struct cw_option cw_eval_value_options[] = {
     {0},
 };
 
+void cw_eval_check_every(const struct cw_eval_line *o, const struct argp_state *state)
+{
+    if (o->request.every && o->sources.count)
+        cw_usage_error(state, "found --all and other metrics, expected one of them");
+}
+
 static void check_capture(void *line, struct argp_state *state)
 {
     if (!((const struct cw_eval_line *)line)->word_count)

@@ -285,7 +285,7 @@ enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterw
     return write_form(s, view, format, path);
 }
 
-/* ---- text and JSON of commands that print ------------------------------------------------------------------------ */
+/* ---- text and JSON of commands that print ----------------------------------------------------------------------- */
 
 static bool is_printed_as_json(const struct cw_eval_line *o)
 {

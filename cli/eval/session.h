@@ -72,6 +72,8 @@ extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[]
     cw_eval_format_options[], cw_eval_output_options[], cw_eval_file_options[], cw_eval_perfetto_options[],
     cw_eval_report_options[], cw_eval_row_options[], cw_eval_quiet_options[];
 
+/* Refuses --all beside other metrics. */
+void cw_eval_check_every(const struct cw_eval_line *o, const struct argp_state *state);
 /* Takes the word of --by of ranges, or of traces as well. */
 #define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank|stream"
 #define CW_EVAL_BY_ALL CW_EVAL_BY "|process|copy|call|graph|nvtx-each"
@@ -172,9 +174,9 @@ enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterw
 enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval_file *file);
 /* Prints a view for people, or as JSON by --format json. */
 enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view);
-/* The options of a page's other captures, and the page, which takes its place with the other files. */
-extern const struct cw_option cw_eval_beside_options[];
-enum cw_status cw_eval_page(struct cw_eval_session *s);
+/* --native, and the comparison of a capture with values of others, by --native or --check. */
+extern const struct cw_option cw_eval_native_options[];
+enum cw_status cw_eval_compare(struct cw_eval_session *s);
 
 /* ---- commands, for the table in metric_eval.c: argv[0] is the command's name for messages; they return the exit code
  */

@@ -1,18 +1,62 @@
 /* counterworks: all commands behind one door. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/usage.h"
 #include "cli/common/cli.h"
 #include "cli/config/metric_config.h"
 #include "cli/eval/session.h"
-#include "cli/front/beside.h"
 #include "cli/query/query.h"
 
 /* ---- commands of other programs --------------------------------------------------------------------------------- */
 
+/* The folder of this program, or "" where the system does not tell. */
+static void find_folder(char folder[PATH_MAX])
+{
+    const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* Runs a program in place of this one: the one beside it in its folder, else the one in PATH. argv[0] names the command
+ * in the program's messages, and `command`, unless it is NULL, becomes its first word. Returns an exit status where the
+ * program is missing, after an error that names what `has` it. */
+static int become(const char *program, const char *has, const char *command, int argc, char **argv)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    char folder[PATH_MAX], path[PATH_MAX + 64];
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    if (!words)
+        return cw_usage_fail((cw_error_nomem(&err), &err));
+    size_t count = 0;
+    words[count++] = argv[0];
+    if (command)
+        words[count++] = (char *)(uintptr_t)command;
+    memcpy(words + count, argv + 1, (size_t)(argc - 1) * sizeof *words);
+    find_folder(folder);
+    snprintf(path, sizeof path, "%s/%s", folder, program);
+    execv(path, words);
+    if (errno == ENOENT)
+        execvp(program, words);
+    const int reason = errno;
+    free(words);
+    if (reason == ENOENT)
+        cw_error_set(&err, CW_ERR_UNSUPPORTED, "found no %s in %s or PATH, expected it there: %s", program, folder,
+                     has);
+    else
+        cw_error_set(&err, CW_ERR_IO, "cannot run %s: %s", path, strerror(reason));
+    return cw_usage_fail(&err);
+}
+
 static int run_agent(const char *command, int argc, char **argv)
 {
-    return cw_front_become("capture-agent", "it captures, on the node with the GPU", command, argc, argv);
+    return become("capture-agent", "it captures, on the node with the GPU", command, argc, argv);
 }
 
 static int capture(int argc, char **argv)
@@ -52,12 +96,12 @@ static int doctor(int argc, char **argv)
 
 static int import(int argc, char **argv)
 {
-    return cw_front_become("metricdb-import", "a build with CUDA's headers has it", NULL, argc, argv);
+    return become("metricdb-import", "a build with CUDA's headers has it", NULL, argc, argv);
 }
 
 static int mpi(int argc, char **argv)
 {
-    return cw_front_become("metric-eval-mpi", "a build with MPI has it", NULL, argc, argv);
+    return become("metric-eval-mpi", "a build with MPI has it", NULL, argc, argv);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */

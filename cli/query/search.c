@@ -179,7 +179,7 @@ uint32_t cw_search_total(const struct cw_search *search, const struct cw_search_
     return total;
 }
 
-/* ---- where nothing was found ------------------------------------------------------------------------------------- */
+/* ---- where nothing was found ------------------------------------------------------------------------------------ */
 
 enum { LONGEST_WORD = 40 };
 

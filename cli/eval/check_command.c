@@ -1,6 +1,5 @@
+/* metric-eval check: values of a capture beside those of others. */
 #define _GNU_SOURCE
-#include "cli/eval/native_reference.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cli/common/cli.h"
+#include "cli/eval/session.h"
+#include "eval/check.h"
 #include "host/nvperf/nvperf.h"
+
+/* ---- values of NVIDIA's evaluator on native counter data -------------------------------------------------------- */
 
 enum { LARGEST_IMAGE = 1 << 30 };
 
@@ -107,9 +111,11 @@ static enum cw_status evaluate_in_child(const char *path, const struct cw_result
     return shared->err.code;
 }
 
-enum cw_status cw_native_reference_load(struct cw_reference *reference, const char *path, const struct cw_result *r,
-                                        const struct cw_eval_options *options, struct cw_arena *arena,
-                                        struct cw_error *err)
+/* Evaluates the result's metrics on the native images `path`, `path`.1, `path`.2 and so on, as capture-agent range
+ * --keep-native writes them; they have to hold as many ranges as the result. CW_ERR_UNSUPPORTED without NVIDIA's host
+ * library. */
+static enum cw_status load_native(struct cw_reference *reference, const char *path, const struct cw_result *r,
+                                  const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
     size_t count = (size_t)r->metric_count * r->row_count; /* as large as the result's own, which is in memory */
     size_t size = sizeof(struct shared) + count * sizeof(double);
@@ -126,4 +132,93 @@ enum cw_status cw_native_reference_load(struct cw_reference *reference, const ch
     *reference = (struct cw_reference){r->metric_count, r->row_count, r->names, values};
     munmap(shared, size);
     return status;
+}
+
+/* ---- comparison ------------------------------------------------------------------------------------------------- */
+
+/* Only ranges and PM samples have values to compare, and PM samples only NVIDIA's. */
+static enum cw_status check_capture(struct cw_eval_session *s)
+{
+    const struct counterworks_capture *capture = s->main.capture;
+    const enum cw_profiler profiler = capture->data.schema.profiler;
+    const char *option = s->o->check ? "--check" : "--native";
+    if (profiler == CW_PROFILER_TRACE)
+        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
+                            capture->asked, option);
+    if (profiler == CW_PROFILER_PM && s->o->check)
+        return cw_view_need_ranges(capture, " for ", option, s->err);
+    if (profiler != CW_PROFILER_RANGE && profiler != CW_PROFILER_PM)
+        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s",
+                            capture->asked, option, cw_profiler_texts[profiler]);
+    return CW_OK;
+}
+
+enum cw_status cw_eval_compare(struct cw_eval_session *s)
+{
+    const struct cw_eval_line *o = s->o;
+    const struct counterworks_names *named = &s->request.metrics;
+    const struct cw_eval_options spans = cw_view_spans(&s->request);
+    struct cw_reference reference;
+    struct cw_result result = {0};
+    CW_TRY(cw_eval_expand(s));
+    const struct cw_source_files files = cw_eval_files(s, true);
+    CW_TRY(cw_eval_open_files(s, &s->main, &files));
+    CW_TRY(check_capture(s));
+    CW_TRY(cw_eval_open_chip(s, &s->main));
+    CW_TRY(cw_eval_gather(s, s->main.chip));
+    CW_TRY(cw_source_load(s->main.capture, s->err));
+    if (o->check)
+        CW_TRY(cw_reference_load(&reference, o->check, s->arena, s->err));
+    const char *const *names = o->check ? reference.metrics : named->count ? named->names : NULL;
+    const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
+    CW_TRY(cw_view_evaluate_names(&result, &in, NULL, names, o->check ? reference.metric_count : named->count));
+    if (o->native)
+        CW_TRY(load_native(&reference, o->native, &result, &spans, s->arena, s->err));
+    cw_eval_tell(s);
+    return cw_reference_compare(&reference, &result, stdout, s->err);
+}
+
+/* ---- command line ----------------------------------------------------------------------------------------------- */
+
+const struct cw_option cw_eval_native_options[] = {
+    {"native", 0, "FILE",
+     "compare with NVIDIA's evaluator, on the native counter data of the same run (FILE, FILE.1, FILE.2, ...): the "
+     "metrics that are named, or every metric whose counters the capture holds; needs NVIDIA's host library",
+     CW_OPTION_TEXT(struct cw_eval_line, native)},
+    {0},
+};
+
+static void check_reference(void *line, struct argp_state *state)
+{
+    const struct cw_eval_line *o = line;
+    cw_eval_check_every(o, state);
+    if (!o->check == !o->native)
+        cw_usage_error(state, "found %s, expected --values FILE or --native FILE",
+                       o->check ? "--values and --native" : "no values to compare with");
+    if (o->check && (o->sources.count || o->request.every))
+        cw_usage_error(state, "found metrics with --values, expected none: the file names them");
+}
+
+static const struct cw_option check_option_list[] = {
+    {"values", 0, "FILE", "compare with values recorded in a JSON file", CW_OPTION_TEXT(struct cw_eval_line, check)},
+    {CW_OPTION_ROWS(cw_eval_native_options)},
+    {"all", 0, NULL, "every metric whose counters the capture holds",
+     CW_OPTION_FLAG(struct cw_eval_line, request.every)},
+    {CW_OPTION_ROWS(cw_eval_quiet_options)},
+    {CW_OPTION_ROWS(cw_eval_capture_options)},
+    {CW_OPTION_CHECK(check_reference)},
+    {CW_OPTION_GROUP(struct cw_eval_line, sources, cw_metric_sources_options)},
+    {CW_OPTION_ROWS(cw_eval_value_options)},
+    {0},
+};
+
+int cw_eval_check(int argc, char **argv)
+{
+    static const struct cw_usage usage = {
+        check_option_list, "RUN.cwd... --values FILE\nRUN.cwd... --native FILE",
+        "Compares the metrics of a capture with values of others, to 1e-12. The exit status is 9 if they differ.\v"
+        "Example:\n  $0 run.cwd --values values.json\n  $0 run.cwd --native run.native",
+        NULL, 0};
+    struct cw_eval_line line = {.run = cw_eval_compare};
+    return cw_eval_command(&usage, argc, argv, &line);
 }
