@@ -8,7 +8,8 @@
 #include "view/metrics.h"
 #include "view/source.h"
 
-/* Brings into memory what views would load. Blocks of traces are read from the file, each by the view that wants it. */
+/* Loads what views would load, so that they change nothing. Blocks of traces stay in the file: each view reads its own.
+ */
 static enum cw_status load(struct counterworks_capture *capture, struct cw_error *err)
 {
     const enum cw_profiler profiler = capture->data.schema.profiler;
@@ -17,7 +18,7 @@ static enum cw_status load(struct counterworks_capture *capture, struct cw_error
     return status == CW_OK ? cw_source_load(capture, err) : status;
 }
 
-/* Whether rows are in the file. */
+/* Whether rows are still in the file. */
 static bool is_streamed(const struct cw_counter_data *data)
 {
     return data->directory || !data->pm.start_ns;
@@ -117,7 +118,7 @@ enum counterworks_status counterworks_capture_index(const char *folder, bool for
     return cw_lib_finish(&call, status, error);
 }
 
-/* ---- what is in it ---------------------------------------------------------------------------------------------- */
+/* ---- content ---------------------------------------------------------------------------------------------------- */
 
 static bool of_samples(const struct cw_counter_data *data)
 {
@@ -157,11 +158,11 @@ static struct counterworks_row range_row(const struct cw_counter_data *d, uint64
     return row;
 }
 
-/* Blocks follow one another. */
+/* Blocks follow one another in the order of rows. */
 static uint32_t device_of_sample(const struct cw_counter_data *d, uint64_t index)
 {
     struct cw_search s = {0, d->pm.block_count};
-    while (s.low < s.high) /* the first that begins behind it */
+    while (s.low < s.high) /* the first block behind the row */
         cw_search_narrow(&s, d->pm.blocks[cw_search_middle(&s)].first <= index);
     return d->devices[d->pm.blocks[s.low ? s.low - 1 : 0].device].index;
 }
@@ -217,7 +218,7 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
                                                size_t count, const struct counterworks_evaluate_options *options,
                                                double *values, int8_t *statuses, struct counterworks_error *error)
 {
-    static const char *const none; /* no names are not all that the capture holds */
+    static const char *const none; /* an empty list selects no metric, and NULL all */
     struct cw_lib_call call = cw_lib_enter();
     const struct cw_eval_options spans = cw_lib_spans(options);
     struct cw_result result = {.values = values, .statuses = statuses};

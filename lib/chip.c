@@ -65,7 +65,7 @@ const char *counterworks_chip_name(const struct counterworks *data, size_t index
     return data->chips[index].name;
 }
 
-/* The chip's arena is destroyed by the last that needs it. A chip has a name or a file. */
+/* The last user of the chip's arena destroys it. A chip has a name or a file. */
 static enum cw_status load_chip(struct counterworks_chip *made, const struct counterworks *data, const char *name,
                                 const char *path, struct cw_error *err)
 {
@@ -78,7 +78,7 @@ static enum cw_status load_chip(struct counterworks_chip *made, const struct cou
     if (data && data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
         return cw_error_nomem(err);
     const struct cw_lib_name wanted = {name, path}, *known = NULL;
-    if (data && name) /* the file need not be looked for */
+    if (data && name) /* the folder's list has its file */
         known = bsearch(&wanted, data->chips, data->chip_count, sizeof wanted, by_name);
     if (!path && !known)
         return cw_chip_load(&made->chip, made->folder, name, made->arena, err);
@@ -224,7 +224,7 @@ enum counterworks_status counterworks_set_each(const struct counterworks *data,
     return cw_lib_finish(&call, status, error);
 }
 
-/* Sets are made for many chips, so what one of them cannot give is no error. */
+/* Sets serve many chips, so a metric that one chip lacks is no error. */
 static void tell_missing(const struct counterworks_chip *chip, const struct cw_set *set)
 {
     struct cw_writer line;

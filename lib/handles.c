@@ -26,7 +26,7 @@ void cw_lib_drop(void *handle)
     free(handle);
 }
 
-/* What the library does not do cannot fail in it. */
+/* The library returns no status that only commands have. */
 static enum counterworks_status status_of(enum cw_status status)
 {
     return status == CW_ERR_NOMEM ? COUNTERWORKS_NOMEM : (enum counterworks_status)status;

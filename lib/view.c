@@ -27,7 +27,7 @@ bool cw_lib_copy_names(struct counterworks_names *names, struct cw_arena *arena)
     return good;
 }
 
-/* Views keep texts of their request. */
+/* Copies the request's texts, which views keep. */
 static bool copy_request(struct counterworks_request *r, const struct counterworks_request *from,
                          struct cw_arena *arena)
 {
@@ -42,23 +42,23 @@ static bool copy_request(struct counterworks_request *r, const struct counterwor
 
 /* ---- tables and columns ----------------------------------------------------------------------------------------- */
 
-/* A table that programs see, and its columns: each name once. */
+/* A table for programs. Each column has one name. */
 struct cw_lib_table {
     const struct cw_output_table *of;
     size_t column_count;
     struct cw_lib_column {
-        const struct cw_output_column *cell, *about; /* about: has the unit and the meaning */
+        const struct cw_output_column *cell, *about; /* about: the column with unit and meaning */
     } * columns;
 };
 
-enum { TEXTS = CW_TO_CSV | CW_TO_JSON }; /* formats with a text where HDF5 has the number of one */
+enum { TEXTS = CW_TO_CSV | CW_TO_JSON }; /* formats with texts where HDF5 has numbers of texts */
 
 static bool is_for_programs(const struct cw_output_column *c)
 {
     return c->formats & CW_TO_FILES && c->type != CW_CELL_PAIRS && c->type != CW_CELL_CHARS;
 }
 
-/* Formats have some columns under the same name as another type, and times also under two names. */
+/* Some columns have one name, but another type in each format; times also have two names. */
 static struct cw_lib_column *find_same(const struct cw_lib_table *t, const struct cw_output_column *c)
 {
     for (size_t i = 0; i < t->column_count; i++) {
@@ -92,7 +92,7 @@ static bool list_columns(struct cw_lib_table *t, struct cw_arena *arena)
     return t->columns;
 }
 
-/* HDF5 alone has tables of texts, which the others have in their cells. */
+/* Only HDF5 has tables of texts; other formats have the texts in cells. */
 static bool is_shown(const struct cw_output_table *t)
 {
     bool shown = false;
@@ -178,7 +178,7 @@ size_t counterworks_view_find_column(const struct counterworks_view *view, size_
     return i;
 }
 
-/* The text of a metric in the column of that name, "" where there is none. */
+/* Returns a metric's text from the column of that name; "" without such a column. */
 static const char *text_of(const struct cw_output_table *metrics, const void *record, const char *name)
 {
     for (size_t k = 0; k < metrics->column_count; k++)
@@ -262,7 +262,7 @@ enum counterworks_status counterworks_view_open(struct counterworks_view **view,
     return cw_lib_view_finish(view, &making, notices, error);
 }
 
-/* The arena's parts may need what else the view has. */
+/* The view's own capture goes last: its parts may refer to it. */
 void counterworks_view_close(struct counterworks_view *view)
 {
     struct cw_lib_view *made = (struct cw_lib_view *)view;
@@ -339,7 +339,7 @@ static enum cw_status write_format(const struct counterworks_view *view, enum co
     return status == CW_OK ? closing : status;
 }
 
-/* Rows that could not be read have their error in the view. */
+/* Takes the error of rows that could not be read. */
 static void take_error(struct cw_lib_call *call, const struct cw_lib_view *made, enum cw_status status)
 {
     if (status != CW_OK && call->err.code == CW_OK)

@@ -25,14 +25,14 @@ struct advise {
 
 /* ---- advice ----------------------------------------------------------------------------------------------------- */
 
-/* Whether groups of kernels are asked for, and not kernels or ranges. */
+/* Whether the request asks for groups of kernels. */
 static bool is_grouped(const struct counterworks_request *o)
 {
     const enum cw_group_by by = o->by ? cw_rows_find_by(o->by) : CW_BY_KERNEL;
     return by != CW_BY_KERNEL && by != CW_BY_RANGE && by != CW_BY_FOLD;
 }
 
-/* Leaves the ranges of the longest kernels. */
+/* Keeps the ranges of the longest kernels. */
 static enum cw_status keep_longest(const struct cw_view_input *in, const struct cw_groups *kernels, bool *keep)
 {
     const uint32_t *longest = cw_groups_longest(kernels, in->arena);
@@ -46,8 +46,8 @@ static enum cw_status keep_longest(const struct cw_view_input *in, const struct 
     return CW_OK;
 }
 
-/* The kernels, or ranges, that are kept, or the longest of them. Where there may be too many, their times alone tell
- * which these are. */
+/* Groups the wanted ranges into kernels, and keeps the longest if there are too many. Then a first round adds up times
+ * alone, which is enough to find the longest. */
 static enum cw_status make_kernels(struct cw_groups *kernels, const struct cw_view_input *in,
                                    const struct cw_chip *chip, const bool *keep)
 {
@@ -75,7 +75,7 @@ static enum cw_status make_kernels(struct cw_groups *kernels, const struct cw_vi
     return status;
 }
 
-/* Advice on kernels, and its sum for groups: families, unless the request has others. */
+/* Advises on kernels, and adds the advice up for groups: families, unless the request names others. */
 static enum cw_status make_advice(struct advise *of, const struct cw_view_input *in)
 {
     const struct counterworks_request *o = in->request;
@@ -116,7 +116,7 @@ struct kernel {
 };
 
 struct finding {
-    uint32_t number, kernel; /* kernel: row of its table */
+    uint32_t number, kernel; /* kernel: row of the kernels' table */
     const char *name, *rule, *title, *text, *fix, *confidence;
     double gain;
 };
@@ -155,7 +155,7 @@ static const struct cw_output_column finding_columns[] = {
     {"fix", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct finding, fix)},
 };
 
-/* The sentence of the first finding; "" where there is none, NULL when out of memory. */
+/* The sentence of the first finding; "" without findings, NULL when out of memory. */
 static const char *first_text(const struct cw_advice_kernel *k, struct cw_arena *arena)
 {
     const struct cw_advice_finding *first = cw_advice_first(k);

@@ -15,8 +15,8 @@ struct diff {
     struct cw_comparison of;
     struct cw_diff_output shown;
     bool is_trace;
-    /* of traces: */
-    struct cw_comparison ranges; /* NVTX ranges; `of` has what ran on GPUs */
+    /* for traces: */
+    struct cw_comparison ranges; /* NVTX ranges; `of` has GPU activity */
     struct cw_diff_trace beside;
     struct side {
         struct cw_view_input in;
@@ -49,7 +49,7 @@ enum cw_status cw_view_leave_sides(struct cw_view_sides *sides, const struct cw_
     CW_TRY(cw_view_leave(&sides->b, &sides->other, true, &b));
     if (a + b || !cw_selection_option(in->request))
         return CW_OK;
-    return cw_view_leave(&sides->a, in, false, &a); /* which says why none is left */
+    return cw_view_leave(&sides->a, in, false, &a); /* reports why nothing is left */
 }
 
 static enum cw_status compare(struct diff *d, const struct cw_view_input *in, const struct cw_view_other *other,
@@ -83,7 +83,7 @@ static enum cw_status load(struct side *s, const struct cw_view_input *in, struc
     return status == CW_OK ? cw_trace_choose(&s->choice, &s->in, &s->t, true) : status;
 }
 
-/* With patterns, which are those of NVTX paths, "step 1" and "step 2" are one. */
+/* With `patterns`, NVTX paths that differ in numbers alone ("step 1", "step 2") are one. */
 static enum cw_status make_ranges(struct side *s, bool patterns)
 {
     const struct cw_view_input *in = &s->in;
@@ -95,7 +95,7 @@ static enum cw_status make_ranges(struct side *s, bool patterns)
     return status == CW_OK ? cw_timeline_as_ranges(&s->gpu, &s->t, patterns, keep, in->arena, in->err) : status;
 }
 
-/* Nothing is left on either side: says why, of the first. */
+/* If nothing is left on either side, reports why for the first. */
 static enum cw_status check_left(const struct diff *d, bool nvtx)
 {
     struct cw_trace_choice none;

@@ -1,4 +1,4 @@
-/* Views of how a value came about. */
+/* Views that explain a value. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <string.h>
@@ -25,15 +25,15 @@ struct explain {
 
 /* ---- the range -------------------------------------------------------------------------------------------------- */
 
-/* Whether it is of the same name; of user ranges that were multiplexed, but for the numbers in it. */
+/* Whether a range has the name. In names of multiplexed user ranges, numbers do not matter. */
 static bool is_called(const struct cw_range *range, const char *name)
 {
     return strcmp(name, range->name) == 0 ||
            (!*range->kernel && cw_fold_is_of(range) && cw_fold_compare_names(name, range->name) == 0);
 }
 
-/* Says what else is wanted beside the first range: launches of its kernel are nothing to be asked about, other kernels
- * are, unless nothing was asked for. */
+/* Reports further ranges behind the first. Other launches of its kernel are a notice; other kernels are an error, if
+ * the request selects ranges. */
 static enum cw_status tell_others(const struct cw_view_input *in, const bool *keep, uint32_t first)
 {
     enum { LISTED = 5, SHOWN = 48 };
@@ -58,7 +58,7 @@ static enum cw_status tell_others(const struct cw_view_input *in, const bool *ke
     if (asked && listed > 1)
         return cw_error_set(in->err, CW_ERR_USAGE, "found several kernels or ranges, expected one: %s", list);
     struct cw_writer line;
-    if (listed == 1 && cw_fold_is_of(cw_launch_of(data, first))) /* it stands for all of them */
+    if (listed == 1 && cw_fold_is_of(cw_launch_of(data, first))) /* one explanation covers all of them */
         return CW_OK;
     cw_writer_init(&line);
     cw_write_format(&line, "this is the first of %" PRIu32 " ranges; --range N explains another", kept);
@@ -83,7 +83,7 @@ static enum cw_status choose_range(const struct cw_view_input *in, uint32_t *ran
 
 /* ---- the value -------------------------------------------------------------------------------------------------- */
 
-/* A name that is no metric may be a value of the rules, which advice shows as evidence. */
+/* A name of no metric may be a value of the rules, which advice shows as evidence. */
 static enum cw_status find_value(struct explain *of, const struct cw_view_input *in, const char *name,
                                  struct cw_error *err)
 {
@@ -112,12 +112,12 @@ static enum cw_status find_metric(struct explain *of, const struct cw_view_input
         return CW_OK;
     const enum cw_status found = find_value(of, in, name, &other);
     const bool none = found == CW_ERR_UNSUPPORTED || !in->request->rules;
-    if (found == CW_ERR_USAGE || !none) /* the value of several rules, or rules that cannot be read */
+    if (found == CW_ERR_USAGE || !none) /* a value of several rules, or unreadable rules */
         *in->err = other;
     return found == CW_OK || found == CW_ERR_USAGE || !none ? found : status;
 }
 
-/* Explains with a range all that were multiplexed and are alike. */
+/* Explains a multiplexed range together with all ranges of its fold. */
 static enum cw_status find_fold(struct explain *of, const struct cw_view_input *in)
 {
     of->data = of->result.data;

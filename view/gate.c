@@ -1,4 +1,4 @@
-/* Views that judge whether a run is worse than another, and rules that are learnt from runs of one program. */
+/* Views that judge whether a run is worse than another, and rules learnt from runs of one program. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
@@ -51,7 +51,7 @@ static enum cw_status make_room(struct cw_view_learning *l, const struct cw_comp
         return cw_error_nomem(l->err);
     names[TIME] = cw_gate_time;
     names[LAUNCHES] = cw_gate_launches;
-    for (uint32_t i = FIRST_METRIC; i < r->metric_count; i++) { /* the comparison's live as long as its run */
+    for (uint32_t i = FIRST_METRIC; i < r->metric_count; i++) { /* the comparison's names end with its run */
         names[i] = cw_arena_strdup(l->arena, side->means.names[i - FIRST_METRIC]);
         l->classes[i] = c->classes[i - FIRST_METRIC];
     }
@@ -64,7 +64,7 @@ static enum cw_status make_room(struct cw_view_learning *l, const struct cw_comp
     return CW_OK;
 }
 
-/* Sets the value of a metric in a kernel's group; an implausible one is as unknown as one that is missing. */
+/* Takes the value of a metric in a group. An implausible value counts as missing. */
 static enum cw_status take_metric(struct cw_view_learning *l, const char *name, const struct cw_side *side,
                                   uint32_t metric, uint32_t from, double *to)
 {
@@ -78,7 +78,7 @@ static enum cw_status take_metric(struct cw_view_learning *l, const char *name, 
     return CW_OK;
 }
 
-/* The values of group `from` are those of kernel `to` in the run. */
+/* Takes the values of group `from` for kernel `to` in the run. */
 static enum cw_status take_values(struct cw_view_learning *l, uint32_t run, const char *name,
                                   const struct cw_side *side, const struct cw_gate_time *times, uint32_t from,
                                   uint32_t to)
@@ -133,7 +133,7 @@ static ssize_t count_bytes(void *total, const char *data, size_t size)
     return (ssize_t)size;
 }
 
-/* Whether gate would read what is to be written. */
+/* Checks that gate will be able to read the rules. */
 static enum cw_status check_size(const struct cw_view_learning *l)
 {
     const struct cw_gate_rules *rules = &l->rules;
@@ -150,7 +150,7 @@ static enum cw_status check_size(const struct cw_view_learning *l)
                         (size >> 20) + 1, rules->metric_count, l->runs.kernel_count, CW_GATE_RULES_MAX >> 20);
 }
 
-/* Of the plan's metrics those that tell of a change best, where it has any; or the metrics of the request. */
+/* Selects the request's metrics, else the plan's metrics that show changes best, else all of the plan's. */
 static enum cw_status select_metrics_to_learn(struct cw_result *result, const struct cw_view_input *in)
 {
     const struct cw_schema *plan = &in->capture->data.schema;

@@ -1,4 +1,4 @@
-/* What the handles of libcounterworks are that views are made of. Each has all that it gives in an arena of its own. */
+/* The handles of libcounterworks that views are made from. Each owns an arena with all its memory. */
 #ifndef CW_VIEW_HANDLES_H
 #define CW_VIEW_HANDLES_H
 
@@ -13,17 +13,17 @@
 struct cw_lib_share;
 struct cw_glossary;
 
-/* What was read of the glossary, also by functions that take the chip as const. */
+/* The glossary as far as it was read; it grows behind a const chip. */
 struct cw_lib_words {
     pthread_mutex_t lock;
-    bool asked; /* for a metric */
+    bool asked; /* one metric was described */
     struct cw_arena *arena;
-    const struct cw_glossary *glossary; /* all of it; NULL: not read */
+    const struct cw_glossary *glossary; /* the whole glossary; NULL: not read yet */
 };
 
 struct counterworks_chip {
     struct cw_arena *arena;
-    struct cw_lib_share *share; /* with what else needs the arena */
+    struct cw_lib_share *share; /* shares the arena with plans */
     const char *folder;
     const struct cw_chip *chip;
     struct cw_lib_words *words;
@@ -34,11 +34,11 @@ struct counterworks_chip {
 struct counterworks_capture {
     struct cw_arena *arena;
     struct cw_input file;
-    const char *name;   /* as the caller has it, for messages */
-    const char *source; /* without folders */
-    const char *asked;  /* the first word that it was opened by */
-    const char *first;  /* the first of its files */
-    const char *word;   /* how a shell takes it in another command; FILES where there are several */
+    const char *name;   /* as the caller wrote it, for messages */
+    const char *source; /* the name without folders */
+    const char *asked;  /* the first word of the command line or call */
+    const char *first;  /* the path of the first file */
+    const char *word;   /* quoted for a shell; FILES where there are several */
     struct cw_counter_data data;
 };
 

@@ -31,7 +31,7 @@ enum cw_status cw_view_load_instructions(struct cw_instructions *in, struct cw_p
     return status;
 }
 
-/* The first member of the request that is about ranges or metrics. */
+/* The first member of the request that only ranges or metrics have. */
 static const char *option_of_ranges(const struct counterworks_request *o)
 {
     const char *option = cw_selection_option(o);

@@ -17,7 +17,7 @@
 enum { TOP = 10 };
 enum { BATCH = 32 << 20 }; /* bytes of files that are open together */
 
-/* All captures have to be of the plan of the first. */
+/* All captures are of the first's plan. */
 struct cw_view_job {
     struct cw_view_input in; /* of the first */
     enum cw_group_by by;
@@ -26,7 +26,7 @@ struct cw_view_job {
     struct cw_result first;
     bool begun, complete;
     uint32_t asked, cause[CW_CAUSE__COUNT];
-    /* of the view: */
+    /* for the view: */
     struct cw_error lost;
     struct cw_result metrics;
     struct cw_counter_data shared;
@@ -35,7 +35,7 @@ struct cw_view_job {
     struct cw_report page;
 };
 
-/* Behind the metrics that were asked for, those that tell why a rank is slow, where the chip has them. */
+/* Adds, behind the wanted metrics, metrics that explain a slow rank, as far as the chip has them. */
 static enum cw_status add_causes(struct cw_view_job *w, struct cw_result *wanted, struct cw_arena *arena)
 {
     struct cw_metric *all = cw_arena_alloc(arena, wanted->metric_count + CW_CAUSE__COUNT, sizeof *all);
@@ -107,14 +107,14 @@ enum cw_status cw_view_job_add(struct cw_view_job *w, struct counterworks_captur
     const bool first = !w->begun;
     in.capture = capture;
     in.arena = first ? w->in.arena : arena;
-    in.notices = first ? w->in.notices : NULL; /* the others lack the same metrics */
+    in.notices = first ? w->in.notices : NULL; /* further captures lack the same metrics */
     w->begun = true;
     enum cw_status status = cw_view_need_ranges(capture, "", "", in.err);
     if (status == CW_OK && !first)
         status = check_plan(w, capture, arena);
     if (status == CW_OK)
         status = evaluate(w, &in, &result);
-    if (status == CW_OK && !in.request->ranks) /* of some ranks alone none is missing */
+    if (status == CW_OK && !in.request->ranks) /* with selected ranks, no rank is missing */
         status = cw_job_ranks_add(&w->job, &capture->data, in.err);
     w->complete = w->complete && status == CW_OK && capture->data.complete;
     if (status == CW_OK && !first)

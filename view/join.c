@@ -19,14 +19,14 @@
 enum { LIST_TOP = 30 };
 
 struct join {
-    struct counterworks_capture *trace, *samples; /* samples: of PCs, or NULL */
-    struct cw_view_shared own, *shared;           /* own: what it shares with no other view */
+    struct counterworks_capture *trace, *samples; /* samples: PC samples, or NULL */
+    struct cw_view_shared own, *shared;           /* own: for a view that shares with no other */
     enum cw_group_by by;
     bool by_launch;
     const struct cw_joined *joined;
     struct cw_joined_rows made;
     struct cw_rows rows;
-    struct cw_result result, each; /* of the rows; of all ranges by themselves */
+    struct cw_result result, each; /* of the rows; of every range by itself */
     struct cw_joined_output of;
     struct cw_sections sections;
     struct cw_output_rows shown;
@@ -40,7 +40,7 @@ struct join {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-/* How many rows there may be: each costs memory for every counter. */
+/* Limits the rows: each costs memory for every counter. */
 static uint32_t most_rows(const struct join *j, const struct cw_view_input *in)
 {
     enum { LEAST = 1000 };
@@ -67,7 +67,7 @@ static enum cw_status make_rows(struct join *j, const struct cw_view_input *in, 
     return status == CW_OK ? cw_rows_choose(&j->rows, in, NULL, top) : status;
 }
 
-/* What limits the kernels, with the times of the trace; of other rows, the sum of that. */
+/* Advises on kernels, with the times of the trace; adds the advice up for other rows. */
 static enum cw_status add_advice(struct join *j, const struct cw_view_input *in)
 {
     const struct cw_advice *advice = NULL;
@@ -88,10 +88,10 @@ static enum cw_status add_advice(struct join *j, const struct cw_view_input *in)
 
 /* ---- forms ------------------------------------------------------------------------------------------------------ */
 
-/* All ranges by themselves, which launches refer to; streamed: they are written one after another. */
+/* Evaluates every range by itself, for the launches that refer to it. Streamed: writes them one after another. */
 static enum cw_status evaluate_ranges(struct join *j, const struct cw_view_input *in, bool streamed)
 {
-    struct cw_view_input silent = *in; /* the rows have told it all */
+    struct cw_view_input silent = *in; /* the rows added all notices */
     silent.notices = NULL;
     j->each.streamed = streamed;
     return cw_view_evaluate_wanted(&j->each, &silent, NULL);
@@ -129,7 +129,7 @@ static enum cw_status make_table(struct counterworks_view *view, struct join *j,
     return status == CW_OK ? cw_joined_add_tables(&view->output, &j->shown, full, in->arena, in->err) : status;
 }
 
-/* Limiters and findings need no metrics to be named; those that are stand beside them. */
+/* Limiters and findings need no metrics from the request; named metrics stand beside them. */
 static enum cw_status make_list(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
     const struct counterworks_request *o = in->request;
@@ -149,7 +149,7 @@ static enum cw_status make_list(struct counterworks_view *view, struct join *j, 
     return status == CW_OK ? cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown) : status;
 }
 
-/* Finds the ranges of launches, which are the same in each form. */
+/* Finds the ranges of launches once for all forms. */
 static enum cw_status match(struct join *j, const struct cw_view_input *in)
 {
     struct cw_view_shared *shared = j->shared;
@@ -181,7 +181,7 @@ static enum cw_status join_ranges(struct counterworks_view *view, struct join *j
 
 /* ---- PM samples of another run ---------------------------------------------------------------------------------- */
 
-/* Kernels have the time of the trace, and the metrics of the samples that fall into their launches of the other run. */
+/* Gives kernels the time of the trace, and the means of samples from their launches in the other run. */
 static enum cw_status join_samples(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
     const uint32_t top = in->request->top ? in->request->top : LIST_TOP;

@@ -9,7 +9,7 @@
 
 struct lanes {
     const struct cw_timeline *timeline;
-    const struct cw_result *samples; /* NULL: of a trace alone */
+    const struct cw_result *samples; /* NULL: a trace alone */
     const char *place;
     struct cw_notices *notices;
 };

@@ -1,4 +1,4 @@
-/* From the names of metrics to their values in a capture, and what is worth telling on the way. */
+/* From names of metrics to their values in a capture, with notices on the way. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "metricdb/meaning.h"
 #include "view/metrics.h"
 
-/* ---- what is worth telling -------------------------------------------------------------------------------------- */
+/* ---- notices ---------------------------------------------------------------------------------------------------- */
 
 static void tell_damage(struct cw_writer *line, const struct cw_damage *damage)
 {
@@ -39,7 +39,7 @@ void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_no
     cw_notice_take(to, &line);
 }
 
-/* Counters go by their names, so a capture of another version of the database is read as far as both know them. */
+/* Counters are matched by name, so a capture of another database version is read as far as both versions agree. */
 static void tell_unknown_counters(const struct counterworks_capture *capture, struct cw_notices *to,
                                   const struct cw_chip *chip)
 {
@@ -68,8 +68,8 @@ static void tell_unknown_counters(const struct counterworks_capture *capture, st
     cw_notice_take(to, &line);
 }
 
-/* Which base names the metrics are computed from, or all where none is named: marks[type][base]. False when out of
- * memory. */
+/* Marks the base names that the metrics are computed from, or all if the result has no metrics: marks[type][base].
+ * False when out of memory. */
 static bool mark_used(uint8_t *marks[CW_FORMULA + 1], const struct cw_result *r, struct cw_arena *arena)
 {
     bool good = true;
@@ -85,7 +85,7 @@ static bool mark_used(uint8_t *marks[CW_FORMULA + 1], const struct cw_result *r,
     return good;
 }
 
-/* What is another meaning in the database here of a name that is used, or NULL. */
+/* Names the difference between the plan's meaning of a used name and the chip's, or NULL. */
 static const char *difference(const struct cw_chip *chip, const struct cw_meaning *planned,
                               uint8_t *const marks[CW_FORMULA + 1])
 {
@@ -130,7 +130,7 @@ static void tell_other_meanings(const struct counterworks_capture *capture, stru
     cw_notice_take(to, &line);
 }
 
-/* Their values will read "not collected", which another capture would not mend. */
+/* Their values read "not collected", and another capture would not change that. */
 static void tell_without_formula(struct cw_notices *to, const struct cw_result *r)
 {
     struct cw_error first = CW_ERROR_INIT;
@@ -206,7 +206,7 @@ static enum cw_status take_named(struct cw_result *wanted, const struct counterw
 }
 
 struct holding {
-    const bool *held, *facts; /* which counters of the chip, and which facts, the capture has */
+    const bool *held, *facts; /* counters of the chip, and facts, in the capture */
     bool lacks;
 };
 
@@ -231,14 +231,14 @@ static enum cw_status is_held(bool *is, struct holding *h, const struct cw_chip 
     return status == CW_ERR_NOMEM ? status : CW_OK;
 }
 
-/* Of a capture of ranges, what CUPTI lists for PM sampling alone is no metric. */
+/* For a capture of ranges, leaves out metrics that CUPTI lists for PM sampling alone. */
 static bool may_be_held(const struct cw_result *wanted, enum cw_metric_type type, uint32_t base)
 {
     return type >= CW_METRIC_TYPE_COUNT || wanted->data->schema.profiler == CW_PROFILER_PM ||
            cw_chip_lists(wanted->chip, type, base, CW_OF_RANGES);
 }
 
-/* The metrics of the chip, formulas and facts as well, that the capture has all for. */
+/* Takes all metrics of the chip, formulas and facts included, whose counters the capture has. */
 static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip *chip = wanted->chip;

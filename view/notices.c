@@ -11,7 +11,7 @@ static uint64_t hash_of(const char *text) /* FNV-1a */
     return hash;
 }
 
-/* Where the tree has a text, or would have it. There may be a line for each of a folder's hundred thousand files. */
+/* Finds the text's place in the tree. A folder of a hundred thousand files may have a line for each. */
 static struct cw_notice **place_of(struct cw_notices *notices, uint64_t hash, const char *text)
 {
     struct cw_notice **at = &notices->first;

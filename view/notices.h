@@ -1,4 +1,4 @@
-/* Lines that are worth telling and are no errors: a list that a call fills and its caller prints. */
+/* Notices: lines that a call adds to a list, and its caller prints. They are no errors. */
 #ifndef CW_VIEW_NOTICES_H
 #define CW_VIEW_NOTICES_H
 
@@ -6,21 +6,22 @@
 #include "base/bytes.h"
 
 struct cw_notice {
-    const char *text; /* one line without its end; not escaped */
+    const char *text; /* one line without a newline; not escaped */
     struct cw_notice *next;
-    uint64_t hash; /* of the text, by which the first one begins a tree */
+    uint64_t hash; /* of the text; orders the tree below the first notice */
     struct cw_notice *below[2];
 };
 
-/* In the order in which they came, each text once. Begins as {.arena = ...}, where the texts live. */
+/* A list without repeated texts, in the order of their arrival. Initialize as {.arena = ...}; the arena keeps the
+ * texts. */
 struct cw_notices {
     struct cw_arena *arena;
     struct cw_notice *first, *last;
 };
 
-/* Adds a line. NULL `notices`: nobody listens. A line that finds no memory is lost. */
+/* Adds a line. NULL `notices`: does nothing. Without memory the line is lost. */
 void cw_notice(struct cw_notices *notices, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds the text of a writer, and frees it. */
+/* Adds the text of a writer, and frees the writer. */
 void cw_notice_take(struct cw_notices *notices, struct cw_writer *line);
 
 #endif

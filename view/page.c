@@ -1,4 +1,4 @@
-/* Views of several captures of one program as a page of HTML. */
+/* Views of several captures of one program, as a page of HTML. */
 #include <string.h>
 
 #include "metricdb/rules.h"
@@ -42,7 +42,7 @@ static enum cw_status take_instructions(struct cw_report_capture *c, const struc
                        : cw_error_nomem(in->err);
 }
 
-/* The chip of a capture of ranges, with the formulas of the rules. */
+/* Takes the chip of a capture of ranges, with the rules' formulas. */
 static enum cw_status take_ranges(struct page *p, struct cw_report_capture *c, struct cw_result *result,
                                   const struct cw_view_input *in)
 {
@@ -80,7 +80,7 @@ static enum cw_status take(struct page *p, struct cw_report_capture *c, size_t i
     return take_ranges(p, c, &p->results[i], in);
 }
 
-/* A capture beside the first takes the first's ranges alone from the request. */
+/* A further capture has the request only for the first's ranges. */
 static struct cw_view_input input_of(const struct cw_view_input *in, const struct cw_view_shown *shown)
 {
     struct cw_view_input of = *in;
@@ -103,7 +103,7 @@ static enum cw_status take_baseline(struct page *p, const struct cw_view_input *
     return take(p, &p->before, MOST_CAPTURES, &of);
 }
 
-/* Metrics that are asked for; a name that the chip does not have is an error. */
+/* Checks the metrics of the request: the chip must have all of them. */
 static enum cw_status take_metrics(struct page *p, const struct cw_view_input *in)
 {
     const struct counterworks_names *named = &in->request->metrics;

@@ -22,7 +22,7 @@ struct ranges {
 
 /* ---- rows for programs ------------------------------------------------------------------------------------------ */
 
-/* Ranges by themselves in their order, without all that only sorting and filtering need of each. */
+/* Lists ranges in their order, without the groups that sorting and filtering need. */
 static enum cw_status list_rows(struct cw_rows *rows, const struct cw_view_input *in)
 {
     const uint32_t count = in->capture->data.range_count, top = in->request->top;
@@ -37,7 +37,7 @@ static enum cw_status list_rows(struct cw_rows *rows, const struct cw_view_input
     return status;
 }
 
-/* Values go from the capture's file to the output, some ranges at a time. */
+/* Streams values from the capture's file to the output, some ranges at a time. */
 static enum cw_status make_stream(struct counterworks_view *view, const struct cw_view_input *in, struct ranges *of)
 {
     const struct counterworks_request *o = in->request;
@@ -53,7 +53,7 @@ static enum cw_status make_stream(struct counterworks_view *view, const struct c
     return status == CW_OK ? cw_view_output(&view->output, in, &of->result) : status;
 }
 
-/* The groups of a result by range or fold as ranges, which keep their numbers in the capture. */
+/* Puts groups by range or fold as ranges, which keep their numbers in the capture. */
 static enum cw_status put_ranges(struct counterworks_view *view, const struct cw_view_input *in, struct ranges *of)
 {
     const struct cw_groups *groups = &of->rows.groups;
@@ -85,7 +85,7 @@ static enum cw_status make_table(struct counterworks_view *view, const struct cw
 
 /* ---- rows for people -------------------------------------------------------------------------------------------- */
 
-/* On rows that are neither kernels nor ranges, the advice on their kernels adds up. */
+/* For rows other than kernels and ranges, adds up the advice on their kernels. */
 static enum cw_status add_advice(struct ranges *of, const struct cw_view_input *in)
 {
     const struct cw_groups *rows = &of->rows.groups;
@@ -108,7 +108,7 @@ static enum cw_status add_advice(struct ranges *of, const struct cw_view_input *
     return status;
 }
 
-/* The meaning of high and low values, where the glossary is there. */
+/* Adds the meaning of high and low values, if the glossary can be read. */
 static enum cw_status add_readings(struct ranges *of, const struct cw_view_input *in)
 {
     const struct cw_result *r = &of->result;

@@ -1,4 +1,4 @@
-/* Checks of a request that do not ask for a capture. */
+/* Checks of a request that need no capture. */
 #include <string.h>
 
 #include "image/rank_index.h"
@@ -15,7 +15,7 @@ static enum cw_status check_names(const struct counterworks_names *names, const 
     return CW_OK;
 }
 
-/* An empty name is a part of each name. */
+/* An empty name would match every name. */
 static enum cw_status check_texts(const struct counterworks_request *r, struct cw_error *err)
 {
     const struct {

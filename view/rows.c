@@ -26,7 +26,8 @@ enum cw_group_by cw_rows_by(const struct cw_view_input *in, enum cw_group_by oth
     return by == CW_BY_FOLD && !cw_fold_has(&in->capture->data) ? CW_BY_RANGE : by;
 }
 
-/* Ranges by themselves keep their numbers: those that the request leaves out are rows that are not shown. */
+/* Makes groups. With CW_BY_RANGE every range keeps its number, so ranges that the request leaves out are groups, but no
+ * rows. */
 static enum cw_status group(const struct cw_view_input *in, struct cw_rows *rows, enum cw_group_by by, const bool *keep,
                             bool times)
 {

@@ -18,7 +18,7 @@ struct samples {
     struct cw_pm_ranges_output shown;
 };
 
-/* Samples by the program's user ranges. */
+/* Adds up samples by the program's user ranges. */
 static enum cw_status make_by_range(struct counterworks_view *view, const struct cw_view_input *in, struct samples *of)
 {
     const uint32_t top = in->request->top ? in->request->top : LIST_TOP;
@@ -32,7 +32,7 @@ static enum cw_status make_by_range(struct counterworks_view *view, const struct
     return status == CW_OK ? cw_output_pm_ranges(&view->output, &of->shown, in->arena, in->err) : status;
 }
 
-/* Beside the trace of their program that the capture has. */
+/* Puts samples beside the trace of their program, which the capture has. */
 static enum cw_status make_lanes(struct counterworks_view *view, const struct cw_view_input *in, struct samples *of)
 {
     const struct cw_eval_options spans = cw_view_spans(in->request);

@@ -14,7 +14,7 @@
 #include "eval/ranges/groups.h"
 #include "image/rank_index.h"
 
-/* Ranges that are chosen from. */
+/* Ranges to select from. */
 struct selecting {
     const struct cw_counter_data *data;
     const char *place; /* the capture's name, for messages */
@@ -27,14 +27,14 @@ struct selecting {
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
-/* "3", "#3", "0-9" and "1,5" are numbers of ranges; anything else is a name. A kernel may be called 3, and not #3. */
+/* "3", "#3", "0-9" and "1,5" are numbers of ranges; other texts are names. For kernels, 3 is a name and #3 a number. */
 static bool are_numbers(const char *text, bool kernel)
 {
     const char *number = text + (*text == '#');
     return (number > text || !kernel) && *number >= '0' && *number <= '9' && !text[strspn(text, "#0123456789,-")];
 }
 
-/* A number, and where it ends; UINT64_MAX for none. */
+/* Reads a number, and moves behind it; UINT64_MAX for none. */
 static uint64_t read_number(const char **at)
 {
     *at += **at == '#';
@@ -44,11 +44,11 @@ static uint64_t read_number(const char **at)
     return number;
 }
 
-/* What the ranges that fit are for. */
+/* The option behind a text. */
 enum purpose { RANGES, KERNELS, EXCLUDED };
 static const char *const option_names[] = {"--range", "--kernel", "--exclude"};
 
-/* Marks those ranges whose number is in "0-9,12". The last of a span may be beyond the last range. */
+/* Marks ranges by their numbers, as in "0-9,12". A span may end beyond the last range. */
 static enum cw_status find_numbers(bool *found, const struct selecting *s, const char *text, enum purpose purpose,
                                    bool or_none)
 {
@@ -78,22 +78,22 @@ static enum cw_status find_numbers(bool *found, const struct selecting *s, const
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-/* A text stands for a whole name, for a part of names, or for a regular expression: for the first of these that fits
- * any range of the capture. So what is printed can be given back, and a regular expression can be given, too. */
+/* A text is a whole name, a part of names, or a regular expression: the first of these that matches any range of the
+ * capture. So printed names can be given back, and regular expressions need no option of their own. */
 enum way { WHOLE, PART, REGEX, WAYS };
 struct names {
     const struct cw_counter_data *data;
     const char *text;
-    enum purpose purpose; /* other than RANGES: only those of launches */
+    enum purpose purpose; /* other than RANGES: only launches match */
     const uint32_t *parents;
     bool is_regex;
     regex_t regex, any_case;
 };
 
-/* Whether a table shows the name so, at any of its widths (base/shorten.h, base/apart.h). */
+/* Whether a table shows the name like this, at any of its widths (base/shorten.h, base/apart.h). */
 static bool is_shown_as(const char *name, const char *text)
 {
-    enum { LEAST_CUT = 12, SLACK = 24 }; /* columns of a name that is cut, and that the cut may leave empty */
+    enum { LEAST_CUT = 12, SLACK = 24 }; /* columns of a shortened name, and columns that shortening may leave empty */
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     char shown[CW_SHORT_SIZE];
     const size_t columns = cw_text_columns(text), most = columns + (strstr(text, "..") ? SLACK : 0);
@@ -112,13 +112,13 @@ static bool name_fits(const struct names *n, enum way way, const char *name)
                          : n->is_regex && regexec(&n->regex, name, 0, NULL, 0) == 0;
 }
 
-/* Of launches the driver's name of the kernel may fit as well; what is printed is the readable one. */
+/* A launch also matches by the driver's name of its kernel; tables print the readable one. */
 static bool launch_fits(const struct names *n, enum way way, const struct cw_range *range)
 {
     return name_fits(n, way, range->name) || (range->kernel[0] && name_fits(n, way, range->kernel));
 }
 
-/* A table that has no column for grid and block shows them behind names that several rows have. */
+/* Without columns for grid and block, a table appends them to names of several rows. */
 static bool fits_with_shape(const struct names *n, const struct cw_range *range)
 {
     char shape[CW_ROW_MARK_SIZE], *name;
@@ -139,7 +139,7 @@ static bool range_fits(const struct names *n, enum way way, const struct cw_rang
            (launch_fits(n, way, range) || (way == WHOLE && launch && fits_with_shape(n, range)));
 }
 
-/* Which ranges fit, or lie in one that does. Returns how many fit. */
+/* Marks ranges that match, and ranges inside them. Returns how many match. */
 static uint32_t find_names(const struct names *n, enum way way, bool *found)
 {
     uint32_t count = 0;
@@ -157,7 +157,7 @@ static uint32_t find_names(const struct names *n, enum way way, bool *found)
     return count;
 }
 
-/* Says that a whole name is not all that has it in its name. */
+/* Adds a notice if other names contain this whole name. */
 static void tell_whole(const struct names *n, const bool *found, uint32_t count, struct cw_notices *notices)
 {
     const bool plain = !n->text[strcspn(n->text, "^.[]$()|*+?{}\\")];
@@ -184,7 +184,7 @@ static bool is_near_already(const struct cw_suggest *near, const char *name)
     return is;
 }
 
-/* Those names that fit but for the case, else those that are spelt alike. */
+/* Suggests names that match in another case, else names with a similar spelling. */
 static void find_near(const struct names *n, struct cw_suggest *near, struct cw_arena *arena)
 {
     enum { SHOWN = 60 };
@@ -210,7 +210,7 @@ static void find_near(const struct names *n, struct cw_suggest *near, struct cw_
         }
 }
 
-/* What is not there cannot be shown, and is left out without more. */
+/* Reports that nothing matches: an error, or, for --exclude, a notice. */
 static enum cw_status tell_none(const struct names *n, const char *why, const struct selecting *s)
 {
     struct cw_suggest near;
@@ -230,7 +230,7 @@ static enum cw_status tell_none(const struct names *n, const char *why, const st
     return CW_OK;
 }
 
-/* Marks those ranges that a text stands for: of their kernels, and of their names where these are asked for. */
+/* Marks the ranges that a name stands for. */
 static enum cw_status find_named(bool *found, const struct selecting *s, const char *text, enum purpose purpose)
 {
     struct names n = {.data = s->data, .text = text, .purpose = purpose, .parents = s->parents};
@@ -261,7 +261,7 @@ static enum cw_status find(bool *found, const struct selecting *s, const char *t
     return find_named(found, s, text, purpose);
 }
 
-/* Marks what any of the texts stands for. */
+/* Marks the ranges that any of the texts stands for. */
 static enum cw_status find_any(bool *any, const struct selecting *s, const char *const *texts, size_t count,
                                enum purpose purpose)
 {
@@ -277,7 +277,7 @@ static enum cw_status find_any(bool *any, const struct selecting *s, const char 
     return status;
 }
 
-/* Says that nothing is left, where each of the options by itself leaves something. */
+/* Reports that the options together leave nothing, though each by itself leaves some range. */
 static enum cw_status check_kept(const bool *keep, const struct selecting *s, const struct counterworks_request *wanted)
 {
     const uint32_t count = s->data->range_count;

@@ -1,4 +1,4 @@
-/* Views of traces: added up in groups, or row by row. */
+/* Views of traces: groups, or rows one by one. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 enum { LIST_TOP = 30, SECTION_TOP = 10 };
 
 struct trace {
-    const struct cw_view_input *in; /* while the view is made */
-    struct cw_view_shared own;      /* what it shares with no other view */
+    const struct cw_view_input *in; /* only while the view is made */
+    struct cw_view_shared own;      /* for a view that shares with no other */
     const struct cw_timeline *t;
     struct cw_trace_choice choice;
     struct cw_timeline_rows list;
@@ -133,7 +133,7 @@ static const char *list_kinds(uint64_t kinds, char text[KINDS_SIZE])
     return text;
 }
 
-/* The kinds of --kind, which are separated by commas; one that the trace does not have is a table without rows. */
+/* Reads --kind, kinds with commas between them. A kind without rows in the trace is an empty table. */
 static enum cw_status read_kinds(const struct trace *v, uint64_t there, uint64_t *kinds)
 {
     const char *option = v->in->request->kinds;
@@ -154,7 +154,7 @@ static enum cw_status read_kinds(const struct trace *v, uint64_t there, uint64_t
     return CW_OK;
 }
 
-/* Which kinds files have. A table of CSV has the columns of one. */
+/* Chooses the kinds for files. CSV has the columns of one kind. */
 static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
 {
     const struct counterworks_request *o = v->in->request;

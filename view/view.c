@@ -87,7 +87,7 @@ struct cw_eval_options cw_view_spans(const struct counterworks_request *request)
     return (struct cw_eval_options){request->frame_ns, request->region_ns};
 }
 
-/* The chip, with the legacy names among some as formulas of its own. */
+/* A copy of the chip, with the legacy names among `names` as formulas. */
 static enum cw_status add_legacy(struct counterworks_chip *own, const struct cw_view_input *in,
                                  const char *const *names, size_t count)
 {
@@ -107,8 +107,8 @@ enum cw_status cw_view_evaluate_names(struct cw_result *result, const struct cw_
                            : status;
 }
 
-/* The number of ranges times that of the metrics that a capture names grows with the square of its size; where people
- * name the metrics, it grows with their wish. */
+/* A capture that names metrics itself could make ranges times metrics grow with the square of its size. Metrics that
+ * people name grow with their request. */
 static enum cw_status check_values(const struct cw_view_input *in, const struct cw_counter_data *groups)
 {
     const struct cw_counter_data *data = &in->capture->data;
@@ -158,7 +158,7 @@ enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct c
         return cw_error_nomem(in->err);
     CW_TRY(check_planned(in, groups));
     memcpy(names, plan->metrics, planned * sizeof *names);
-    /* a data folder may be without the set */
+    /* a data folder may lack the set */
     if (cw_set_load(&set, in->chip->folder, "launch", in->chip->chip, in->arena, NULL) == CW_OK)
         for (size_t i = 0; i < set.metric_count && count < planned + MOST; i++)
             if (!cw_view_has_name(plan->metrics, planned, set.metrics[i]))
@@ -173,7 +173,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* The names, each once, where it came first. NULL when out of memory. */
+/* Drops repeated names, and keeps the order. NULL when out of memory. */
 static const char **each_once(const char *const *names, size_t *count, struct cw_arena *arena)
 {
     const char *const **sorted = cw_arena_alloc(arena, *count, sizeof *sorted);
