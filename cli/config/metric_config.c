@@ -1,4 +1,4 @@
-/* metric-config: from metrics to a config image. */
+/* metric-config: plans counters for metrics, and writes the config image. */
 #include "cli/config/metric_config.h"
 
 #include <inttypes.h>
@@ -117,13 +117,13 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
-/* ---- --explain: what there is to say of a plan ------------------------------------------------------------------ */
+/* ---- --explain: facts about a plan ------------------------------------------------------------------------------ */
 
 enum { MOST_SHOWN = 5 };
 
-/* How much of the narrowest limit on a domain a pass uses up. */
+/* A pass's use of a domain, by the domain's narrowest limit. */
 struct slots {
-    uint32_t counters, used, max; /* `max` 0: no limit speaks of the domain */
+    uint32_t counters, used, max; /* `max` 0: no limit for the domain */
     uint32_t limit;
 };
 
@@ -131,16 +131,16 @@ struct explained {
     const struct counterworks_chip *chip;
     const struct cw_plan_options *options;
     const struct cw_plan *plan;
-    uint32_t *loads; /* by domain: the passes of its counters, planned by themselves */
-    uint32_t most;   /* the largest of them */
+    uint32_t *loads; /* by domain: passes of its counters, if planned alone */
+    uint32_t most;   /* the greatest of `loads` */
     struct cw_plan_savings savings;
     struct cw_limit_index limits;
-    struct slots *slots;   /* by domain, of the pass in question */
-    const char **reasons;  /* by metric: why it mixes passes, as far as it was asked */
-    struct cw_parts parts; /* as replay collects it; none for sampling over time */
+    struct slots *slots;   /* by domain, of the current pass */
+    const char **reasons;  /* by metric: the reason for mixed passes, once it was looked up */
+    struct cw_parts parts; /* as replay collects the plan; none for sampling over time */
 };
 
-/* Of equally full limits the first counts; one that allows a single group says nothing. */
+/* Keeps the fullest limit, the first among equals. A limit of a single group does not count. */
 static void narrow(struct slots *slots, const struct cw_config_image *image, uint32_t limit, uint32_t used)
 {
     uint32_t max = image->limits[limit].max;
@@ -151,7 +151,7 @@ static void narrow(struct slots *slots, const struct cw_config_image *image, uin
         *slots = (struct slots){slots->counters, used, max, limit};
 }
 
-/* Fills in what a pass uses of each domain: slots[domain]. */
+/* Fills in the use of each domain by a pass: slots[domain]. */
 static void find_slots(struct explained *e, uint32_t pass)
 {
     const struct cw_config_image *image = &e->plan->image;
@@ -177,7 +177,7 @@ static bool same_values(const struct cw_plan_metric *a, const struct cw_plan_met
     return same;
 }
 
-/* Whether a metric would be whole, planned alone. */
+/* Whether a metric would be whole in a plan of its own. */
 static enum cw_status plan_alone(bool *whole, const struct explained *e, const struct cw_plan_metric *m,
                                  struct cw_error *err)
 {
@@ -192,7 +192,7 @@ static enum cw_status plan_alone(bool *whole, const struct explained *e, const s
     return cw_cli_take(&error, err);
 }
 
-/* Why a metric that mixes passes is not whole. Many are other values of the same counters. */
+/* Explains why a metric mixes passes. Many metrics are other values of the same counters. */
 static enum cw_status find_reason(const char **reason, const struct explained *e, uint32_t metric, struct cw_error *err)
 {
     const struct cw_plan_metric *m = &e->plan->metrics[metric];
@@ -215,7 +215,7 @@ static enum cw_status find_reason(const char **reason, const struct explained *e
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* What a word gets behind it where there are n. */
+/* Plural ending for `n`. */
 static const char *s(uint32_t n)
 {
     return n == 1 ? "" : "s";
@@ -260,7 +260,7 @@ static void print_passes(struct explained *e)
                           image->domains[d].name, e->loads[d]);
 }
 
-/* A counter that no pass holds may need passes of its own (parts.h), which come last. */
+/* A counter that fits no pass may need passes of its own (parts.h), which come last. */
 static void print_added(const struct explained *e)
 {
     const struct cw_schema *schema = &e->parts.schema;
@@ -368,7 +368,7 @@ static json_t *json_of_metric(const struct cw_plan_metric *m, const char *reason
     return json_pack("{s:s, s:o, s:b, s:s?}", "name", m->name, "passes", list, "whole", m->whole, "why", reason);
 }
 
-/* NULL after a failure, of which *status tells more than that memory did not do. */
+/* NULL after a failure; *status has it, unless it is CW_OK: then memory ran out. */
 static json_t *json_of_metrics(const struct explained *e, enum cw_status *status, struct cw_error *err)
 {
     json_t *list = json_array();
@@ -428,7 +428,7 @@ static enum cw_status print_plan(const struct counterworks_plan *of, const struc
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* All names that were asked for, and in the lists after the first those to be kept together. */
+/* Gathers all names, and, in the lists after the first, groups of names to keep together. */
 static enum cw_status gather(struct cw_metric_list *lists, const struct options *o, struct counterworks_chip *chip,
                              struct cw_arena *arena, struct cw_error *err)
 {
@@ -468,7 +468,7 @@ static enum cw_status make_plan(const struct options *o, const struct counterwor
     if (status == CW_OK && o->explain)
         status = print_plan(plan, chip, o->json, arena, err);
     counterworks_plan_free(plan);
-    if (status == CW_OK && !o->output && !o->explain) /* a wrong name is the mistake that comes first */
+    if (status == CW_OK && !o->output && !o->explain) /* after planning, which reports wrong names first */
         return cw_error_set(err, CW_ERR_USAGE, "nothing to do: give -o FILE, --explain or both");
     return status;
 }

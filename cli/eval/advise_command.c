@@ -1,4 +1,4 @@
-/* metric-eval advise: what limits each kernel, and what to change. */
+/* metric-eval advise: limits of each kernel, and changes that help. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "cli/eval/session.h"
 
 struct advise {
-    struct cw_eval_line line; /* first: it is what runs */
+    struct cw_eval_line line; /* first member; cw_eval_command takes it */
     const char *samples;
 };
 

@@ -1,4 +1,4 @@
-/* metric-eval check: values of a capture beside those of others. */
+/* metric-eval check: compares a capture's values with values of others. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 enum { LARGEST_IMAGE = 1 << 30 };
 
-/* What the child leaves for its parent, in memory that both share. */
+/* Results of the child, in memory that it shares with its parent. */
 struct shared {
     struct cw_error err;
     bool done;
@@ -29,7 +29,7 @@ struct native {
     const struct cw_result *result;
     const struct cw_eval_options *options;
     double *values;  /* [range][metric] */
-    uint32_t ranges; /* evaluated so far */
+    uint32_t ranges; /* ranges evaluated so far */
 };
 
 static enum cw_status evaluate_ranges(struct native *n, struct cw_nvperf_evaluator *e, const char *path,
@@ -87,7 +87,7 @@ static enum cw_status evaluate(struct native *n, const char *path, struct cw_err
     return status;
 }
 
-/* NVIDIA's library trusts the image: a damaged one can crash it. A child takes that risk. */
+/* NVIDIA's library trusts the image, and a damaged image can crash it. So a child evaluates. */
 static enum cw_status evaluate_in_child(const char *path, const struct cw_result *r,
                                         const struct cw_eval_options *options, struct shared *shared,
                                         struct cw_error *err)
@@ -111,13 +111,12 @@ static enum cw_status evaluate_in_child(const char *path, const struct cw_result
     return shared->err.code;
 }
 
-/* Evaluates the result's metrics on the native images `path`, `path`.1, `path`.2 and so on, as capture-agent range
- * --keep-native writes them; they have to hold as many ranges as the result. CW_ERR_UNSUPPORTED without NVIDIA's host
- * library. */
+/* Evaluates the result's metrics on native images, `path`, `path`.1, `path`.2 and so on, from capture-agent range
+ * --keep-native. They must have as many ranges as the result. CW_ERR_UNSUPPORTED without NVIDIA's host library. */
 static enum cw_status load_native(struct cw_reference *reference, const char *path, const struct cw_result *r,
                                   const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
-    size_t count = (size_t)r->metric_count * r->row_count; /* as large as the result's own, which is in memory */
+    size_t count = (size_t)r->metric_count * r->row_count; /* as many as the result has in memory */
     size_t size = sizeof(struct shared) + count * sizeof(double);
     struct shared *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
@@ -136,7 +135,7 @@ static enum cw_status load_native(struct cw_reference *reference, const char *pa
 
 /* ---- comparison ------------------------------------------------------------------------------------------------- */
 
-/* Only ranges and PM samples have values to compare, and PM samples only NVIDIA's. */
+/* Only ranges and PM samples have values to compare; PM samples only with NVIDIA's. */
 static enum cw_status check_capture(struct cw_eval_session *s)
 {
     const struct counterworks_capture *capture = s->main.capture;

@@ -1,9 +1,9 @@
-/* metric-eval diff: what changed between two captures. */
+/* metric-eval diff: changes between two captures. */
 #include "cli/common/cli.h"
 #include "cli/eval/session.h"
 
 struct diff {
-    struct cw_eval_line line; /* first: it is what runs; metrics and chip of both captures */
+    struct cw_eval_line line; /* first member; metrics and chip serve both captures */
     struct cw_eval_sides sides;
     bool by_nvtx;
 };

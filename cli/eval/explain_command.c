@@ -1,9 +1,9 @@
-/* metric-eval explain: how a value came about. */
+/* metric-eval explain: a value with its formula, counters and passes. */
 #include "cli/common/cli.h"
 #include "cli/eval/session.h"
 
 struct explain {
-    struct cw_eval_line line; /* first: it is what runs */
+    struct cw_eval_line line; /* first member; cw_eval_command takes it */
     const char *capture, *metric;
 };
 

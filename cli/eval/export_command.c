@@ -25,7 +25,7 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
-/* Rows of a trace have CSV and JSON for files of a kind. */
+/* Files of a trace's rows, as CSV or JSON, are made by the table. */
 static enum cw_status check_form(struct cw_eval_session *s, const struct cw_eval_format *format)
 {
     const bool trace = s->main.capture->data.schema.profiler == CW_PROFILER_TRACE;

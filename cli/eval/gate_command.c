@@ -1,4 +1,4 @@
-/* metric-eval gate: whether a run is worse than another, and rules from runs of one program. */
+/* metric-eval gate: judges whether a run is worse than another; learns rules from runs of one program. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "cli/eval/session.h"
 
 struct gate {
-    struct cw_eval_line line;   /* first: it is what runs; metrics and chip of all captures */
-    struct cw_eval_sides sides; /* to learn from: those of A */
+    struct cw_eval_line line;   /* first member; metrics and chip serve all captures */
+    struct cw_eval_sides sides; /* captures to learn from are on side A */
     const char *rules, *output, *need;
     double need_part;
     bool learn;
@@ -27,7 +27,7 @@ static bool read_percent(const char *text, double *part)
 static void check_options(void *options, struct argp_state *state)
 {
     struct gate *o = options;
-    if (o->learn && !o->sides.a_count) /* "--" alone ends the options */
+    if (o->learn && !o->sides.a_count) /* here "--" only ends the options */
         o->sides = (struct cw_eval_sides){.a = o->sides.b, .a_count = o->sides.b_count};
     const size_t a = o->sides.a_count, b = o->sides.b_count;
     if (o->need && !read_percent(o->need, &o->need_part))

@@ -47,14 +47,14 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
-/* The captures that are joined; ranges are opened again, all together. */
+/* The captures to join. Ranges are closed again, to be opened all together. */
 struct inputs {
-    struct cw_eval_opened trace, samples, pm; /* samples: of PCs, pm: over time, where there are any */
+    struct cw_eval_opened trace, samples, pm; /* samples: PC samples, pm: samples over time, if given */
     char **ranges;
     size_t range_count;
 };
 
-/* Opens one of the words, and keeps it unless it is of ranges. */
+/* Opens a word's capture, and keeps it open unless it has ranges. */
 static enum cw_status sort_word(struct cw_eval_session *s, struct inputs *in, char *const *word)
 {
     struct cw_eval_opened opened = {0};

@@ -4,7 +4,7 @@
 #include "cli/eval/session.h"
 
 struct merge {
-    struct cw_eval_line line; /* first: it is what runs */
+    struct cw_eval_line line; /* first member; cw_eval_command takes it */
     const char *output;
 };
 

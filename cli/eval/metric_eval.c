@@ -1,4 +1,4 @@
-/* metric-eval: counter data to metrics. */
+/* metric-eval: tables, files and pages of a capture's metrics; table of sub-commands. */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static const struct cw_option table_options[] = {
     {"all", 0, NULL, "every metric whose counters the capture holds",
      CW_OPTION_FLAG(struct cw_eval_line, request.every)},
     {CW_OPTION_ROWS(cw_eval_file_options)},
-    {"by", 0, CW_EVAL_BY_ALL, /* --help would put words far behind so long a value, where they did not begin a line */
+    {"by", 0, CW_EVAL_BY_ALL, /* the value is long: without a line break --help moves the text to its right */
      "\na row for all launches of a kernel (the default of the table), for a family of kernels with names that differ "
      "only in template arguments and sizes, for each range, for all multiplexed ranges that are alike and each other "
      "range (fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device, a rank or a "
@@ -99,7 +99,7 @@ static const struct cw_option report_options[] = {
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */
 
-/* A view in an arena of its own: a file needs much of each range that is left when it is written. */
+/* Makes the view in an arena of its own, which frees a file's rows before the next output. */
 static enum cw_status put(struct cw_eval_session *s, const struct counterworks_request *request)
 {
     struct cw_view_input in = cw_eval_input(s, &s->main, request);
@@ -175,7 +175,7 @@ static enum cw_status put_page(struct cw_eval_session *s)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* Options of the command that some captures do not take. */
+/* Refuses options that do not fit the capture. */
 static enum cw_status check_capture(struct cw_eval_session *s)
 {
     const struct cw_eval_line *o = s->o;

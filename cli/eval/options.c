@@ -85,7 +85,7 @@ static bool has_empty(const struct cw_eval_list *list)
     return found;
 }
 
-/* An empty text is a part of each name: it comes of a variable of the shell that is not set. */
+/* An empty text, as from an unset variable of the shell, would match every name. */
 static void check_names(void *line, struct argp_state *state)
 {
     struct cw_eval_line *o = line;
@@ -198,7 +198,7 @@ bool cw_eval_has_sides(struct cw_eval_sides *sides)
 {
     const size_t all = sides->a_count + sides->b_count;
     char *const *first = sides->a_count ? sides->a : sides->b;
-    if (all == 2 && !(sides->a_count && sides->b_count)) /* "--" alone ends the options */
+    if (all == 2 && !(sides->a_count && sides->b_count)) /* here "--" only ends the options */
         *sides = (struct cw_eval_sides){first, first + 1, 1, 1};
     return sides->a_count && sides->b_count;
 }

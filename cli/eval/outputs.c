@@ -1,4 +1,4 @@
-/* Which files a command writes: -o FILE, with the format by its suffix or by --format. */
+/* Output files: -o FILE, with the format by its suffix or by --format. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static enum cw_view_format suffixed(const struct cw_eval_format *format)
     return format->format == CW_VIEW_TIDY ? CW_VIEW_CSV : format->format;
 }
 
-/* The formats that a command takes: their names, or their suffixes. */
+/* Lists the names, or suffixes, of a command's formats. */
 static const char *list_formats(char *text, size_t size, unsigned takes, bool suffixes)
 {
     size_t used = 0;
@@ -62,14 +62,14 @@ static const char *list_formats(char *text, size_t size, unsigned takes, bool su
     return text;
 }
 
-/* A name without a suffix is HDF5, as standard output is. */
+/* Without a suffix, a file is HDF5, as is standard output. */
 static bool has_no_suffix(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     return cw_file_is_standard(path) || !strchr(name, '.');
 }
 
-/* The format that --format or the suffix names, or NULL. */
+/* Finds the format by --format or by the suffix; NULL for none. */
 static const struct cw_eval_format *find(const struct cw_eval_line *o, const char *path)
 {
     const struct cw_eval_format *found = NULL;
@@ -102,7 +102,7 @@ static const struct cw_eval_format *choose(const struct cw_eval_line *o, const c
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------- */
 
-/* The member for a file of the format; NULL: it is one of the others. */
+/* Returns the member for a file of the format; NULL: `others`. */
 static const char **member(struct cw_eval_line *o, const struct cw_eval_format *format)
 {
     return format->format == CW_VIEW_HDF5   ? &o->hdf5
@@ -126,7 +126,7 @@ static void put(struct cw_eval_line *o, const char *path, const struct cw_eval_f
         o->others[o->other_count++] = (struct cw_eval_file){path, format};
 }
 
-/* Options that a form does not take. */
+/* Refuses options that do not fit the form. */
 static void check_form(const struct cw_eval_line *o, const struct cw_eval_format *format,
                        const struct argp_state *state)
 {

@@ -1,10 +1,10 @@
-/* metric-eval ranks: how the ranks of a parallel job differ. */
+/* metric-eval ranks: differences between the ranks of a parallel job. */
 #include "base/progress.h"
 #include "cli/common/cli.h"
 #include "cli/eval/session.h"
 
 struct ranks {
-    struct cw_eval_line line; /* first: it is what runs */
+    struct cw_eval_line line; /* first member; cw_eval_command takes it */
     enum { KERNEL, FAMILY, NVTX } by;
 };
 
@@ -34,7 +34,7 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
-/* The first batch stays open: all others have to be of its plan. */
+/* Keeps the first batch open: all others must be of its plan. */
 static enum cw_status take_first(struct cw_eval_session *s, struct cw_view_job **job,
                                  const struct cw_source_files *files)
 {

@@ -61,7 +61,7 @@ enum cw_status cw_eval_open_chip(struct cw_eval_session *s, struct cw_eval_opene
     from.name = opened->capture->data.schema.chip;
     from.quiet = s->o->quiet;
     enum cw_status status = cw_cli_chip_open(&opened->chip, &from, s->err);
-    if (status == CW_OK) /* is it of this chip? */
+    if (status == CW_OK) /* checks that the capture has this chip */
         status = cw_view_begin(&of, opened->capture, opened->chip, s->arena, s->err);
     return status == CW_OK ? cw_cli_chip_add(opened->chip, &from, s->err) : status;
 }
@@ -85,7 +85,7 @@ enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterwor
     if (!s->o->sources.count)
         return CW_OK;
     static const char *const some[] = {"metrics"};
-    if (!chip) { /* the view says that the capture has none */
+    if (!chip) { /* the view reports that the capture has no metrics */
         s->request.metrics = (struct counterworks_names){1, some};
         return CW_OK;
     }
@@ -152,7 +152,7 @@ bool cw_eval_prints(const struct cw_eval_line *o)
     return !cw_eval_writes(o) && !o->page;
 }
 
-/* Bold and bars are for a terminal, whose width is respected; NO_COLOR is for those who want no escapes. */
+/* Bold and bars need a terminal, whose width limits the table. NO_COLOR switches escapes off. */
 struct cw_terminal_style cw_eval_style(const struct cw_eval_line *o)
 {
     enum { INSTRUCTIONS = 10 };
@@ -175,7 +175,7 @@ static enum cw_status is_input(struct cw_eval_session *s, const char *output)
     return cw_error_set(s->err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each", output);
 }
 
-/* Whether it is one of the captures that stand beside the first on a page. */
+/* Whether the path is a further capture of the page. */
 static bool stands_beside(const struct cw_eval_line *o, const char *path)
 {
     bool beside = o->baseline && cw_file_is_same(o->baseline, path);
@@ -221,11 +221,12 @@ static void note_written(struct cw_eval_session *s, const struct counterworks_vi
         written.rows = output->tables[0].row_count;
         written.metrics = output->tables[0].metrics ? output->tables[0].metrics->row_count : 0;
     }
-    if (format != CW_VIEW_YAML && s->written_count < CW_EVAL_OUTPUTS_MAX) /* gate says more of its rules */
+    if (format != CW_VIEW_YAML && s->written_count < CW_EVAL_OUTPUTS_MAX) /* gate prints a summary of its rules */
         s->written[s->written_count++] = written;
 }
 
-/* One line for each file, once all have taken their places. Pipes and devices have a reader who sees the data. */
+/* Prints a line for each file, once all have replaced their targets. Pipes and devices get none: their reader sees the
+ * data. */
 static void tell_written(const struct cw_eval_session *s)
 {
     struct stat st;
@@ -242,8 +243,8 @@ static void tell_written(const struct cw_eval_session *s)
     }
 }
 
-/* Standard output may be the terminal, where progress would stand in it. Other files take their places before it: its
- * reader may leave, which ends the process. */
+/* Shows no progress if standard output, perhaps a terminal, is written. Closes other files first: if the reader of
+ * standard output leaves, the process ends. */
 static enum cw_status write_form(struct cw_eval_session *s, const struct counterworks_view *view,
                                  enum cw_view_format format, const char *path)
 {

@@ -1,4 +1,4 @@
-/* metric-eval show: what a capture holds. */
+/* metric-eval show: describes a capture. */
 #include "cli/eval/session.h"
 
 static enum cw_status show(struct cw_eval_session *s)

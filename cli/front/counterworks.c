@@ -1,4 +1,4 @@
-/* counterworks: all commands behind one door. */
+/* counterworks: all commands in one program. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 /* ---- commands of other programs --------------------------------------------------------------------------------- */
 
-/* The folder of this program, or "" where the system does not tell. */
+/* Finds the folder of this program; "" if the system does not tell. */
 static void find_folder(char folder[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
@@ -24,9 +24,9 @@ static void find_folder(char folder[PATH_MAX])
         *slash = '\0';
 }
 
-/* Runs a program in place of this one: the one beside it in its folder, else the one in PATH. argv[0] names the command
- * in the program's messages, and `command`, unless it is NULL, becomes its first word. Returns an exit status where the
- * program is missing, after an error that names what `has` it. */
+/* Replaces this process by a program: from this program's folder, else from PATH. argv[0] names the command in
+ * messages. `command` becomes the first word, unless it is NULL. Returns an exit status if the program is missing,
+ * after an error with `has`, which says where it comes from. */
 static int become(const char *program, const char *has, const char *command, int argc, char **argv)
 {
     struct cw_error err = CW_ERROR_INIT;
@@ -144,7 +144,7 @@ static const struct cw_usage_command commands[] = {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-/* Whether a first word is a capture or an option of the table, and no command. */
+/* Whether the first word is a capture or an option of the table. */
 static bool is_for_table(const char *word)
 {
     static const char *const own[] = {"--help", "--help=all", "-?", "--version", "-V"};

@@ -1,4 +1,4 @@
-/* metric-eval-mpi: the captures of a large job, evaluated by the processes of an MPI job into one HDF5 file. */
+/* metric-eval-mpi: processes of an MPI job evaluate the captures of a large job into one HDF5 file. */
 #define _GNU_SOURCE
 #include <search.h>
 #include <stdio.h>
@@ -53,45 +53,45 @@ static const struct cw_option option_list[] = {
 
 struct piece {
     struct cw_arena *arena;
-    struct counterworks_capture *capture; /* of small files, joined; or of one large file, which stays open */
-    struct cw_counter_data data;          /* its ranges, or some of them, with the devices' numbers of the whole */
+    struct counterworks_capture *capture; /* small files, joined; or one large file, which stays open */
+    struct cw_counter_data data;          /* its ranges, or some of them, with device numbers of the joined capture */
     struct cw_result result;
     struct cw_output output;
-    uint64_t from, count, at; /* rows of the output from `from` on are those from `at` on of the whole */
+    uint64_t from, count, at; /* rows `from` and on of the output are rows `at` and on of the file */
 };
 
-/* What a process's pieces are made with. */
+/* State for making a process's pieces. */
 struct maker {
     struct cw_mpi_job *job;
     struct counterworks_chip *chip;
-    const char *const *names; /* of metrics; NULL: all */
+    const char *const *names; /* names of metrics; NULL: all */
     size_t name_count;
     bool has_names, has_plan;
-    struct cw_likeness plan; /* of the first process's first piece: all have to be of it */
-    const char *first;       /* name of that */
+    struct cw_likeness plan; /* of process 0's first piece; all pieces must have it */
+    const char *first;       /* the name of that piece's file */
     struct {                 /* a file that is larger than a piece */
-        size_t index;        /* of the file, and 1; 0: none is open */
+        size_t index;        /* index of the file, plus 1; 0: none is open */
         struct counterworks_capture *capture;
         struct cw_arena *arena;
         struct cw_range_view view;
     } large;
 };
 
-enum { BATCH = 32 << 20 }; /* bytes of files that are joined, and beyond which one is read in parts */
+enum { BATCH = 32 << 20 }; /* bytes of files to join, and of the largest file to read as a whole */
 static const uint64_t largest_capture = (uint64_t)1 << 40;
 
 /* ---- captures --------------------------------------------------------------------------------------------------- */
 
-/* The file that has a range. */
+/* Returns the index of the file with a range. */
 static size_t file_of(const struct cw_mpi_job *j, uint64_t range)
 {
     struct cw_search s = {0, j->list.count};
-    while (s.low < s.high) /* the first that begins behind it */
+    while (s.low < s.high) /* the first file behind it */
         cw_search_narrow(&s, j->files[cw_search_middle(&s)].first <= range);
     return s.low ? s.low - 1 : 0;
 }
 
-/* Devices go by the numbers that they have in the whole. */
+/* Devices get the numbers of the joined capture. */
 static enum cw_status number_devices(struct piece *p, const struct cw_mpi_job *j, size_t first, size_t count,
                                      bool alone)
 {
@@ -174,7 +174,7 @@ static enum cw_status read_large(struct piece *p, struct maker *m, size_t index,
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-/* All have to be of one plan; names of facts may differ. */
+/* Checks that all files are of one plan. Names of facts may differ. */
 static enum cw_status check_plan(const struct piece *p, struct maker *m)
 {
     struct cw_schema plan = p->data.schema;
@@ -211,7 +211,7 @@ static enum cw_status open_chip(struct maker *m, const struct piece *p)
     enum cw_status status = cw_cli_chip_open(&m->chip, &from, err);
     if (status == CW_OK)
         status = cw_cli_chip_add(m->chip, &from, err);
-    if (status == CW_OK && (m->job->rank || m->job->o->quiet)) /* one process tells what is worth it */
+    if (status == CW_OK && (m->job->rank || m->job->o->quiet)) /* only one process prints notices */
         counterworks_chip_tell(m->chip, NULL, NULL);
     return status;
 }
@@ -271,8 +271,8 @@ static enum cw_status evaluate_piece(struct piece *p, struct maker *m)
     return status;
 }
 
-/* Makes the next piece, from range `at` of the job on; without rows where that is not the process's. To be freed, also
- * after a failure, before the next. */
+/* Makes the next piece, from the job's range `at` on; without rows beyond the process's part. Free it, also after a
+ * failure, before the next. */
 static enum cw_status make_piece(struct piece *p, struct maker *m, uint64_t at)
 {
     const struct cw_mpi_job *j = m->job;
@@ -309,8 +309,8 @@ struct texts {
     size_t column_count;
     struct text_column {
         const struct cw_output_column *column;
-        void *tree;             /* of the texts that were met */
-        struct cw_writer bytes; /* these, each with its end */
+        void *tree;             /* of known texts */
+        struct cw_writer bytes; /* the texts, each with a NUL */
         uint32_t count;
         struct cw_writer numbers; /* u32 for each row */
     } columns[TEXT_COLUMNS];
@@ -328,7 +328,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const struct text *)a)->text, ((const struct text *)b)->text);
 }
 
-/* The number of a text, which is new perhaps. */
+/* Finds or adds a text, and returns its number. */
 static bool number_of(struct texts *t, struct text_column *c, const char *text, uint32_t *number)
 {
     const struct text key = {text, c->count};
@@ -360,7 +360,7 @@ static bool begin(struct texts *t, const struct cw_output_table *table)
     return t->arena != NULL;
 }
 
-/* Adds rows `from` and on of the output's first table; begins as zeros. CW_ERR_NOMEM alone. */
+/* Adds rows `from` and on of the output's first table. Initialize `texts` with zeros. CW_ERR_NOMEM alone. */
 static enum cw_status add_texts(struct texts *t, const struct cw_output_table *table, uint64_t from, uint64_t count,
                                 struct cw_error *err)
 {
@@ -404,7 +404,7 @@ static void send(const struct cw_mpi_job *j, const void *data, uint64_t size)
                  0, TAG, j->all);
 }
 
-/* To be freed; NULL when out of memory, and then what was sent is lost. */
+/* Receives bytes, for the caller to free. NULL when out of memory; the bytes are lost. */
 static char *receive(const struct cw_mpi_job *j, int from, uint64_t *size)
 {
     MPI_Recv(size, 1, MPI_UINT64_T, from, TAG, j->all, MPI_STATUS_IGNORE);
@@ -419,7 +419,7 @@ static char *receive(const struct cw_mpi_job *j, int from, uint64_t *size)
     return data;
 }
 
-/* Writes a column of one process: `bytes` has its texts, `numbers` which of them each row has. */
+/* Writes a column of one process: `bytes` has its texts, `numbers` a text's number for each row. */
 static enum cw_status write_column(struct cw_hdf5_rows *rows, const struct cw_output_table *table,
                                    const struct cw_output_column *column, const char *bytes, uint64_t size,
                                    const uint32_t *numbers, uint64_t count, uint64_t at, struct cw_error *err)
@@ -442,11 +442,11 @@ static enum cw_status write_column(struct cw_hdf5_rows *rows, const struct cw_ou
     return status;
 }
 
-/* The rows of a process begin where those of the one before end. */
+/* A process's rows begin behind the rows of the process before. */
 static enum cw_status write_all(struct texts *own, const struct cw_mpi_job *j, struct cw_hdf5_rows *rows,
                                 const struct cw_output_table *table)
 {
-    enum cw_status status = rows ? CW_OK : j->err->code; /* it could not be opened */
+    enum cw_status status = rows ? CW_OK : j->err->code; /* the file could not be opened */
     for (size_t k = 0; k < own->column_count; k++) {
         uint64_t at = 0;
         for (int from = 0; from < j->size; from++) {
@@ -467,8 +467,8 @@ static enum cw_status write_all(struct texts *own, const struct cw_mpi_job *j, s
     return status;
 }
 
-/* Process 0 writes the texts of all, into the file that it has opened alone; the others send theirs, each when it is
- * its turn. `rows`: NULL in the others, and where it could not be opened, which the job's error says. */
+/* Process 0 writes the texts of all processes into the file, which only it has open; the others send theirs in turn.
+ * `rows` is NULL in the others, and after a failure to open, which the job's error has. */
 static enum cw_status write_texts(struct texts *own, const struct cw_mpi_job *j, struct cw_hdf5_rows *rows,
                                   const struct cw_output_table *table)
 {
@@ -476,7 +476,7 @@ static enum cw_status write_texts(struct texts *own, const struct cw_mpi_job *j,
     MPI_Bcast(&columns, 1, MPI_UINT64_T, 0, j->all);
     if (!j->rank)
         return write_all(own, j, rows, table);
-    for (size_t k = 0; k < columns; k++) { /* a process without rows sends nothing as often */
+    for (size_t k = 0; k < columns; k++) { /* a process without rows sends as many empty messages */
         send(j, own->columns[k].bytes.data, own->columns[k].bytes.size);
         send(j, own->columns[k].numbers.data, own->columns[k].numbers.size);
     }
@@ -492,10 +492,10 @@ struct work {
     struct texts texts;
     struct cw_new_file file; /* of process 0 */
     struct cw_hdf5_rows *rows;
-    bool tells; /* of a failure that this process has to tell */
+    bool tells; /* prints the common failure */
 };
 
-/* Whether all processes came so far. */
+/* Agrees on a common status. */
 static enum cw_status agree(struct work *w, enum cw_status status)
 {
     return cw_mpi_agree(&w->job, status, &w->tells);
@@ -510,7 +510,7 @@ static enum cw_status check_output(const struct cw_mpi_job *j)
     return j->rank ? CW_OK : cw_file_may_replace(j->o->output, &cw_file_hdf5, j->o->force, j->err);
 }
 
-/* All captures are of the plan of process 0's first. */
+/* Shares the plan of process 0's first capture. */
 static void share_plan(struct work *w)
 {
     struct maker *m = &w->maker;
@@ -519,14 +519,14 @@ static void share_plan(struct work *w)
     m->first = w->job.list.paths[0];
 }
 
-/* Process 0 makes the file: all but the rows. */
+/* Process 0 makes the file, without the rows. */
 static enum cw_status make_file(struct work *w)
 {
     struct cw_output whole = w->piece.output;
     struct cw_counter_data data = w->piece.data;
     if (w->job.rank)
         return CW_OK;
-    data.device_count = data.device_count > 0; /* the others are in other processes */
+    data.device_count = data.device_count > 0; /* other processes count their own */
     data.clocks_count = 0;
     data.range_count = data.range_count > 0;
     data.complete = w->job.complete;
@@ -552,7 +552,7 @@ static enum cw_status share_path(struct work *w)
     return CW_OK;
 }
 
-/* Each process puts its pieces, and none where others have more. */
+/* Each process writes its pieces; without further pieces it still takes part in each common step. */
 static enum cw_status put_pieces(struct work *w)
 {
     enum cw_status status = CW_OK, all = CW_OK;
@@ -562,7 +562,7 @@ static enum cw_status put_pieces(struct work *w)
         status = cw_hdf5_rows_put(w->rows, &p->output, p->from, p->count, p->at, w->job.err);
         if (status == CW_OK)
             status = add_texts(&w->texts, &p->output.tables[0], p->from, p->count, w->job.err);
-        p->count = 0; /* the last piece stays: it says which columns there are */
+        p->count = 0; /* keeps the last piece, which has the columns */
         p->at = next;
         if (status == CW_OK && next < w->job.end) {
             free_piece(p, &w->maker);
@@ -589,7 +589,7 @@ static enum cw_status put_texts(struct work *w)
     return status == CW_OK ? closing : status;
 }
 
-/* The steps. All processes go through them together: a failure of one is that of all, after the step. */
+/* The steps of all processes. After each, all share a failure of one. */
 static enum cw_status evaluate(struct work *w)
 {
     struct cw_mpi_job *j = &w->job;
@@ -610,7 +610,7 @@ static enum cw_status evaluate(struct work *w)
         all = agree(w, cw_hdf5_rows_open(&w->rows, j->temporary, j->o->output, &j->all, j->err));
     if (all == CW_OK)
         all = agree(w, put_pieces(w));
-    if (all != CW_OK) /* what is open stays so: closing it together would wait for who failed */
+    if (all != CW_OK) /* leaves the file open: closing is a common step, and a failed process would not join */
         return all;
     const enum cw_status closing = cw_hdf5_rows_close(w->rows, j->err);
     w->rows = NULL;
@@ -633,8 +633,7 @@ static enum cw_status run(struct work *w)
     return all;
 }
 
-/* A mistake on the command line is one, however many processes read it. The rank is known before MPI begins to those
- * that started the process. */
+/* Only one process reports a mistake on the command line. Starters of MPI jobs set its rank before MPI begins. */
 static bool is_silent(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
@@ -663,7 +662,7 @@ static void read_options(int argc, char **argv, struct cw_mpi_options *options)
         fflush(NULL);
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
-        setvbuf(stderr, NULL, _IONBF, 0); /* as it was */
+        setvbuf(stderr, NULL, _IONBF, 0); /* restores the output */
     }
     close(out);
     close(err);

@@ -1,4 +1,4 @@
-/* metric-query compare: what one chip has and another has not, and what is different. */
+/* metric-query compare: differences between two chips. */
 #define _GNU_SOURCE
 #include "cli/query/query.h"
 
@@ -82,7 +82,7 @@ static void note_texts(struct differences *d, const char *what, const char *from
     snprintf(new->to, sizeof new->to, "%s", to);
 }
 
-/* A number that a chip's file does not know is no difference. */
+/* A number that one file does not know is no difference. */
 static void note_numbers(struct differences *d, const char *what, double from, double to)
 {
     char texts[2][40];
@@ -122,7 +122,7 @@ static bool has_item(const struct named_list *of, const char *name)
     return false;
 }
 
-/* The items that only `of` has, in words; as many as there is room for. */
+/* Lists items that only `of` has, as many as fit. */
 static void name_missing(const struct named_list *of, const struct named_list *other, char *text)
 {
     size_t used = 0;
@@ -239,7 +239,7 @@ static bool wanted(const struct compared *c, const struct cw_chip *chip, enum cw
     return cw_chip_lists(chip, type, i, CW_OF_RANGES) && (!c->o->unit || cw_query_has_unit(chip, type, i, c->o->unit));
 }
 
-/* What `in` has and `other` lacks. */
+/* Lists items that `in` has and `other` lacks. */
 static uint32_t print_only(struct compared *c, char sign, const struct cw_chip *in, const struct cw_chip *other)
 {
     uint32_t n = 0, index;

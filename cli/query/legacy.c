@@ -1,4 +1,4 @@
-/* metric-query legacy: CUPTI's metrics and events over the metrics of a chip. */
+/* metric-query legacy: CUPTI's legacy metrics and events as formulas over a chip's metrics. */
 #include "cli/query/query.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct options {
     size_t count;
 };
 
-/* What is printed, in that order. */
+/* Rows to print, in this order. */
 struct rows {
     const struct options *o;
     const struct cw_legacy *legacy;
@@ -51,7 +51,7 @@ static bool has_capability(const struct options *o, const struct cw_legacy_name 
     return o->capability == CW_LEGACY_CAPABILITIES || n->scope[o->capability] != CW_LEGACY_ABSENT;
 }
 
-/* A name that is both a metric and an event gives two rows. */
+/* Gives two rows for a name that is both a metric and an event. */
 static enum cw_status choose_named(struct rows *rows, const char *name, struct cw_error *err)
 {
     const struct cw_legacy_name *any;
@@ -164,7 +164,7 @@ static json_t *json_of_closest(const struct cw_legacy_name *n)
     return closest;
 }
 
-/* Alone on a line, as in metric-query list. */
+/* Prints a description on a line of its own, as metric-query list does. */
 static enum cw_status print_json_row(const struct cw_legacy_name *n, bool first, struct cw_error *err)
 {
     json_t *row =

@@ -1,4 +1,4 @@
-/* metric-query units: what each unit of a chip can be asked. */
+/* metric-query units: the units of a chip, with their numbers of metrics. */
 #include "cli/query/query.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ struct options {
     enum cw_query_format format;
 };
 
-/* A unit as it is named in metrics, which may be finer than the chip's. */
+/* A unit by its name in metrics, which may be a part of the chip's unit. */
 struct row {
     const char *name;
     uint32_t unit, counts[CW_METRIC_TYPE_COUNT];
