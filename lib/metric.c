@@ -110,8 +110,8 @@ static void tell_left_out(const struct counterworks_chip *chip, const struct all
     struct cw_writer line;
     cw_writer_init(&line);
     cw_write_format(&line,
-                    "left out %zu of the metrics of %s, for which no formula is known or which nothing collects:",
-                    a->left_out, a->chip->name);
+                    "left out %zu of the metrics of %s, without a known formula or a way to collect them:", a->left_out,
+                    a->chip->name);
     for (size_t i = 0; i < a->left_out && i < MOST_TOLD; i++)
         cw_write_format(&line, "%s %s", i ? "," : "", a->names[i]);
     cw_write_format(&line, a->left_out > MOST_TOLD ? ", ..." : "");

@@ -201,7 +201,7 @@ static void tell_no_limits(const struct counterworks_chip *chip)
 {
     struct cw_writer line;
     cw_writer_init(&line);
-    cw_write_format(&line, "found no limits of sampling over time for this chip; planned by those of range profiling, "
+    cw_write_format(&line, "found no limits of sampling over time for this chip; planned by limits of range profiling, "
                            "which never allow more");
     cw_lib_tell(chip, &line);
 }

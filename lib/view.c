@@ -211,7 +211,7 @@ enum cw_status cw_lib_need_chip(const struct counterworks_capture *capture, cons
 {
     return chip || !cw_kind_of(capture)->has_metrics
                ? CW_OK
-               : cw_error_set(err, CW_ERR_USAGE, "%s: found no chip, expected %s, which the capture is of",
+               : cw_error_set(err, CW_ERR_USAGE, "%s: found no chip, expected %s, the chip of the capture",
                               capture->asked, capture->data.schema.chip);
 }
 
@@ -370,7 +370,7 @@ enum counterworks_status counterworks_view_save(const struct counterworks_view *
         return counterworks_view_write(view, format, path, notices, error);
     struct cw_lib_call call = cw_lib_enter();
     const enum cw_status status = cw_error_set(
-        &call.err, CW_ERR_USAGE, "%s: found an end that is no format's, expected .csv, .json, .h5 or another", path);
+        &call.err, CW_ERR_USAGE, "%s: found an unknown suffix, expected .csv, .json, .h5 or another", path);
     return cw_lib_finish(&call, status, error);
 }
 

@@ -38,7 +38,7 @@ static enum cw_status keep_longest(const struct cw_view_input *in, const struct 
     const uint32_t *longest = cw_groups_longest(kernels, in->arena);
     if (!longest)
         return cw_error_nomem(in->err);
-    cw_notice(in->notices, "%s: %u %ss, of which the %d that take most time are looked at", in->capture->asked,
+    cw_notice(in->notices, "%s: %u %ss; advice looks at the %d that take most time", in->capture->asked,
               (unsigned)kernels->count, cw_group_by_names[kernels->by], CW_VIEW_MOST_KERNELS);
     for (uint32_t i = CW_VIEW_MOST_KERNELS; i < kernels->count; i++)
         for (uint32_t k = 0; k < kernels->items[longest[i]].count; k++)
@@ -249,7 +249,8 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
     const bool pc = in->capture->data.schema.profiler == CW_PROFILER_PC;
     *view = (struct counterworks_view){.arena = in->arena};
     enum cw_status status =
-        of ? cw_view_need_ranges(in->capture, "", pc ? ", and these by --with" : "", in->err) : cw_error_nomem(in->err);
+        of ? cw_view_need_ranges(in->capture, "", pc ? ", with the PC samples by --with" : "", in->err)
+           : cw_error_nomem(in->err);
     if (status == CW_OK)
         status = cw_view_check_by(in, cw_view_by, CW_VIEW_BY_COUNT);
     if (status == CW_OK)

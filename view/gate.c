@@ -146,7 +146,7 @@ static enum cw_status check_size(const struct cw_view_learning *l)
         return status;
     return cw_error_set(l->err, CW_ERR_USAGE,
                         "found rules of %" PRIu64 " MB for %" PRIu32 " metrics of %" PRIu32
-                        " kernels, expected at most %d MB, which is what gate reads: name fewer metrics by -m or --set",
+                        " kernels, expected at most %d MB, the limit of gate: name fewer metrics by -m or --set",
                         (size >> 20) + 1, rules->metric_count, l->runs.kernel_count, CW_GATE_RULES_MAX >> 20);
 }
 

@@ -17,7 +17,7 @@ enum cw_status cw_kind_check_form(const struct cw_view_input *in, unsigned forms
     const bool has = forms & 1U << form;
     if (!has && form == COUNTERWORKS_TIMELINE)
         return cw_error_set(in->err, CW_ERR_USAGE,
-                            "%s: found no trace, expected what capture-agent trace records, or pm", asked);
+                            "%s: found no trace, expected a capture of capture-agent trace or pm", asked);
     if (!has)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture of another kind, expected one of %s", asked,
                             form == COUNTERWORKS_STACKS ? "ranges or PC samples" : "ranges");

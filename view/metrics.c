@@ -143,7 +143,7 @@ static void tell_without_formula(struct cw_notices *to, const struct cw_result *
     cw_writer_init(&line);
     cw_write_format(&line, "%s", first.message);
     if (count > 1)
-        cw_write_format(&line, ", nor for %" PRIu32 " more of the metrics asked for", count - 1);
+        cw_write_format(&line, ", nor for %" PRIu32 " more of the metrics", count - 1);
     cw_notice_take(to, &line);
 }
 

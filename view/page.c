@@ -93,7 +93,7 @@ static enum cw_status take_baseline(struct page *p, const struct cw_view_input *
 {
     const struct cw_view_input of = input_of(in, shown);
     if (of.capture->data.schema.profiler != CW_PROFILER_RANGE)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of them for --baseline",
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of ranges for --baseline",
                             of.capture->asked);
     if (!p->report.ranges)
         return cw_error_set(in->err, CW_ERR_USAGE,
@@ -161,7 +161,7 @@ enum cw_status cw_view_page_make(struct counterworks_view *view, const struct cw
     }
     const char *option = cw_selection_option(in->request);
     if (status == CW_OK && !p->report.ranges && option)
-        status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of them for %s",
+        status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of ranges for %s",
                               in->capture->asked, option);
     if (status == CW_OK && page->baseline)
         status = take_baseline(p, in, page->baseline);

@@ -222,7 +222,7 @@ enum cw_status cw_rank_files_index(const char *folder, bool force, struct cw_not
     if (status == CW_OK)
         status = write_index(&g, path, err);
     if (status == CW_OK && g.unranked)
-        cw_notice(notices, "%s: %" PRIu64 " of the files tell no rank", folder, g.unranked);
+        cw_notice(notices, "%s: %" PRIu64 " of the files have no rank", folder, g.unranked);
     free(g.index.entries);
     return status;
 }

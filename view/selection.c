@@ -289,7 +289,7 @@ static enum cw_status check_kept(const bool *keep, const struct selecting *s, co
                                 ? " that fits the other options, too"
                                 : "");
     if (wanted->excluded.count)
-        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no range beside those that --exclude leaves out",
+        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found only ranges that --exclude leaves out, expected others",
                             s->place);
     return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no kernel that matches '%.200s'%s in the ranges '%.200s'",
                         s->place, wanted->kernels.names[0], wanted->kernels.count > 1 ? " or others" : "",

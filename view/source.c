@@ -197,7 +197,7 @@ enum cw_status cw_source_merge_files(const char *output, const struct cw_file_li
     const enum cw_status status =
         cw_source_merge(output, (const char *const *)files->paths, files->count, &incomplete, &job, err);
     if (status == CW_OK && incomplete)
-        cw_notice(notices, "%s: the capture is incomplete, as one that it is made of", output);
+        cw_notice(notices, "%s: the capture is incomplete: one of its parts is", output);
     cw_job_ranks_sort(&job);
     if (status == CW_OK && *cw_job_ranks_text(&job, missing))
         cw_notice(notices, "%s: %s", output, missing);
@@ -305,7 +305,7 @@ static enum cw_status tell_same(const struct cw_file_list *list, struct cw_notic
     qsort(files, count, sizeof *files, by_identity);
     for (size_t i = 1; i < count; i++)
         if (by_identity(&files[i - 1], &files[i]) == 0)
-            cw_notice(notices, "%s: found the same file more than once: all in it is counted as often", files[i].path);
+            cw_notice(notices, "%s: found the same file more than once: it counts each time", files[i].path);
     free(files);
     return CW_OK;
 }

@@ -179,7 +179,7 @@ static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
                             "%s: found --kind %s with %s, expected kinds whose rows it chooses: %s",
                             v->in->capture->asked, o->kinds, option, list_kinds(there & chosen, text));
     if (chosen && *kinds & ~chosen)
-        cw_notice(v->in->notices, "%s: %s says nothing of these kinds, which are left out: %s", v->in->capture->asked,
+        cw_notice(v->in->notices, "%s: %s leaves out kinds that it cannot choose from:  %s", v->in->capture->asked,
                   option, list_kinds(*kinds & ~chosen, text));
     return CW_OK;
 }

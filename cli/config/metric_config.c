@@ -86,8 +86,8 @@ static const struct cw_option option_list[] = {
     {"single-pass", 0, NULL, "the same as --max-passes 1", CW_OPTION_RARE,
      CW_OPTION_READ(struct options, plan.most_passes, want_single_pass)},
     {"drop", 0, NULL,
-     "do not refuse a plan that is too long: take the metrics in the order given, and leave out each that needs a pass "
-     "too many",
+     "do not refuse a plan that is too long: take the metrics in the given order, and leave out each one that needs a "
+     "pass too many",
      CW_OPTION_FLAG(struct options, plan.drop)},
     {"keep-together", 0, "A,B,...", "also plan these metrics, with all their counters in one pass", CW_OPTION_RARE,
      CW_OPTION_TAKE(keep_together)},
@@ -492,7 +492,7 @@ int cw_config_plan(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "",
-        "Plans which counters to collect in which passes, and writes the plan as a config image for "
+        "Plans the counters of metrics, in passes, and writes the plan as a config image for "
         "capture-agent. Needs no GPU and no NVIDIA software.\v"
         "Example:\n  $0 --chip GH100 --set speed-of-light -o plan.cwc\n"
         "  $0 --chip GH100 --for-advice -o advice.cwc\n"

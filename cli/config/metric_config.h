@@ -1,4 +1,4 @@
-/* Plans which counters to collect in which passes. */
+/* Plans the counters of metrics, in passes. */
 #ifndef CW_CLI_CONFIG_METRIC_CONFIG_H
 #define CW_CLI_CONFIG_METRIC_CONFIG_H
 

@@ -57,9 +57,11 @@ int cw_eval_diff(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "A.cwd B.cwd\nA.cwd... -- B.cwd...",
-        "Says what changed from one capture to another: first what they are of, then time, then the kernels that "
-        "changed, with the metrics that changed beyond their spread. Without -m, --set or --all these are the metrics "
-        "of the first capture's plan. Of traces: what ran on the GPUs, what these waited for, and NVTX ranges.\v"
+        "Lists the changes from one capture to another: first device, driver, passes and the like, then time, then the "
+        "kernels "
+        "that changed, with the metrics that changed beyond their spread. Without -m, --set or --all it takes the "
+        "metrics of the first capture's plan. In traces it compares the work of the GPUs, their waiting, and NVTX "
+        "ranges.\v"
         "Example:\n  $0 before.cwd after.cwd\n  $0 before.cwd after.cwd --all --by nvtx\n"
         "  $0 before*.cwd -- after*.cwd"};
     struct diff options = {.line.run = diff};

@@ -150,10 +150,10 @@ int cw_eval_join(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "TRACE.cwd RUN.cwd... [HOT.cwd]\nTRACE.cwd PM.cwd",
-        "Joins the undisturbed timeline of a program with the metrics of other runs of it: by rank or process, device, "
-        "kernel, grid and block, NVTX ranges and occurrence. Each row has the time of the trace, and what limits it "
-        "from the ranges. What did not match is listed. A capture of PC samples adds the hottest lines of each "
-        "kernel. PM samples instead of ranges give each kernel the means of those that fall into its launches.\v"
+        "Joins the undisturbed timeline of a program with the metrics of its other runs. Launches match by rank or "
+        "process, device, kernel, grid and block, NVTX ranges and occurrence; the others are listed. Each row has the "
+        "time of the trace, and the limiter from the ranges. A capture of PC samples adds the hottest lines of each "
+        "kernel. With PM samples in place of ranges, each kernel has the means of the samples in its launches.\v"
         "Example:\n  $0 trace.cwd run.cwd\n  $0 trace.cwd run.cwd --by nvtx -o joined.h5\n"
         "  $0 trace.cwd run.cwd --by launch -m sm__inst_executed.sum --format csv"};
     struct cw_eval_line line = {.run = join, .takes = CW_EVAL_TABLES};

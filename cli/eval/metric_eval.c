@@ -23,7 +23,8 @@ static void check_options(void *line, struct argp_state *state)
     const bool chosen = cw_eval_option_of_ranges(o) != NULL;
     cw_eval_check_every(o, state);
     if (o->request.every && o->page && !cw_eval_writes(o))
-        cw_usage_error(state, "found --all with a page, expected metrics by -m or --set beside those of the plan");
+        cw_usage_error(state,
+                       "found --all with a page, expected metrics by -m or --set: the page adds them to the plan's");
     if (o->check && (metrics || output || chosen || o->native))
         cw_usage_error(state,
                        "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
@@ -218,19 +219,19 @@ static const struct cw_usage_command commands[] = {
     {.name = "merge", .summary = "several captures as one", .run = cw_eval_merge},
     {.name = "index", .summary = "find the ranks of a job faster", .run = cw_eval_index},
     {.name = "ranks", .summary = "how the ranks of a parallel job differ", .run = cw_eval_ranks},
-    {.name = "advise", .summary = "what limits each kernel, and how to change that", .run = cw_eval_advise},
-    {.name = "diff", .summary = "what changed between two captures", .run = cw_eval_diff},
+    {.name = "advise", .summary = "the limit of each kernel, and how to change it", .run = cw_eval_advise},
+    {.name = "diff", .summary = "the changes between two captures", .run = cw_eval_diff},
     {.name = "report", .summary = "a page of HTML", .run = cw_eval_report},
     {.name = "export", .summary = "a capture for other programs", .run = cw_eval_export},
     {.name = "join", .summary = "a trace with the metrics of its launches", .run = cw_eval_join},
     {.name = "gate", .summary = "whether a run is worse than another, for CI", .run = cw_eval_gate},
-    {.name = "check", .summary = "compare values with those of others", .run = cw_eval_check},
+    {.name = "check", .summary = "compare values with reference values", .run = cw_eval_check},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 #define PURPOSE                                                                                                        \
     "Evaluates the metrics of a capture, and prints a table or writes files, such as HDF5, CSV or JSON. Without -m, "  \
-    "--set or --all these are the metrics of the plan. Needs no GPU and no NVIDIA software.\v"
+    "--set or --all it takes the metrics of the plan. Needs no GPU and no NVIDIA software.\v"
 #define EXAMPLES                                                                                                       \
     "Example:\n  $0 run.cwd\n  $0 run.cwd --set speed-of-light --range gemm -o run.h5\n"                               \
     "  $0 trace.cwd --by nvtx\n  $0 run.cwd -m sm__inst_executed.sum --format csv\n"                                   \
@@ -247,8 +248,8 @@ int cw_eval_report(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         report_options, "RUN.cwd... -o FILE.html",
-        "Makes a page of HTML from a capture. It opens in a browser, without a network. Metrics by -m or --set stand "
-        "beside those of the plan.\v"
+        "Makes a page of HTML from a capture. It opens in a browser, without a network. -m and --set add metrics to "
+        "the plan's.\v"
         "Example:\n  $0 run.cwd -o run.html\n  $0 run.cwd --with trace.cwd --with hot.cwd --baseline old.cwd -o "
         "run.html",
         NULL, 0};

@@ -91,7 +91,8 @@ enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterwor
     }
     enum cw_status status = cw_metric_list_gather(&list, &s->o->sources, chip, s->arena, s->err);
     if (status == CW_OK && !list.count)
-        status = cw_error_set(s->err, CW_ERR_USAGE, "found no metric in what was asked for, expected at least one");
+        status = cw_error_set(s->err, CW_ERR_USAGE,
+                              "found no metric in the given names, files and sets, expected at least one");
     const char **names = cw_arena_alloc(s->arena, list.count, sizeof *names);
     if (status == CW_OK && !names)
         status = cw_error_nomem(s->err);

@@ -53,7 +53,7 @@ static void check_options(void *options, struct argp_state *state)
         cw_usage_error(state, "found --%s with --all, expected it with --chip: it takes minutes a chip",
                        o->mend ? "mend" : "learn");
     if (o->all && o->measured_from)
-        cw_usage_error(state, "found --measured-from with --all, which keeps what the files there have");
+        cw_usage_error(state, "found --measured-from with --all, which keeps the facts of existing files");
     if (o->all && o->evidence_count)
         cw_usage_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
 }
@@ -87,7 +87,7 @@ static const struct cw_option option_list[] = {
      "(takes minutes)",
      CW_OPTION_FLAG(struct options, mend)},
     {"measured-from", 'm', "FILE",
-     "keep the facts of captures in this file of the chip, and add those of the evidence for other metrics",
+     "keep the measured facts of this chip file, and add facts from the evidence for other metrics",
      CW_OPTION_TEXT(struct options, measured_from)},
     {"library", 'l', "FILE", "NVIDIA's host library, if not in its usual place",
      CW_OPTION_TEXT(struct options, library)},
@@ -162,7 +162,7 @@ static enum cw_status learn_pm(const struct job *j, struct draft *d)
     cw_limit_table_init(pm);
     if (!table->limits.size)
         return cw_error_set(j->err, CW_ERR_USAGE,
-                            "found no limits of range profiling of %s to learn those of PM sampling from, expected "
+                            "found no limits of range profiling of %s, which learning of PM sampling needs, expected "
                             "--learn, or --limits-from a file that has some",
                             d->facts->chip.name);
     enum cw_status status = cw_relax(&ranges, j->library, table, &r, isatty(2) ? show_progress : NULL, j->err);
@@ -447,7 +447,7 @@ int main(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "",
-        "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
+        "Writes the database of a chip, from facts in NVIDIA's host library. Needs no GPU.\v"
         "Examples:\n  $0 --chip GH100 --evidence run.cd -o gh100.yaml\n"
         "  $0 --all -o chips"};
     struct options options = {0};

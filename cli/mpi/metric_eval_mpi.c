@@ -186,7 +186,7 @@ static enum cw_status check_plan(const struct piece *p, struct maker *m)
                             p->capture->name);
     if (cw_fold_has(&p->data))
         return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                            "%s: found a capture that was multiplexed, of which launches are evaluated together: "
+                            "%s: found a multiplexed capture, whose launches must be evaluated together: "
                             "metric-eval does that, in one process",
                             p->capture->name);
     cw_writer_init(&bytes);
@@ -651,7 +651,7 @@ static void read_options(int argc, char **argv, struct cw_mpi_options *options)
         option_list, "RUN.cwd|FOLDER|@LIST... -o ALL.h5",
         "Evaluates the captures of a parallel job into one HDF5 file, as metric-eval does, by several processes, each "
         "a "
-        "part of the ranges. Without -m, --set or --all the metrics are those of the plan.\v"
+        "part of the ranges. Without -m, --set or --all it takes the metrics of the plan.\v"
         "Example:\n  mpirun -n 8 metric-eval-mpi job/ -o all.h5\n  srun metric-eval-mpi @captures --set demo -o "
         "all.h5"};
     const int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);

@@ -334,7 +334,7 @@ int cw_query_compare(int argc, char **argv)
     static const struct cw_usage usage = {
         option_list, "",
         "Compares the metrics of two chips: + only the second has it, - only the first has it, ~ it changed "
-        "(what only the first has -> what only the second has).\v"
+        "(only in the first -> only in the second).\v"
         "Example:\n  $0 --chip GA100 --chip GH100 --unit lts"};
     struct options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, NULL, run);

@@ -178,7 +178,7 @@ int cw_query_complete(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "chips|sets|units|metrics [WORD]",
-        "Prints what WORD may become, one a line, for the completion of shells. A metric is completed to "
+        "Prints the completions of WORD, one a line, for shells. A metric is completed to "
         "its base name first, and then to full names.\v"
         "Example:\n  $0 metrics --chip GH100 lts__t_sector_hit"};
     struct options options = {0};

@@ -457,8 +457,7 @@ int cw_query_describe(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "METRIC...",
-        "Says what is known of metrics. Each is given by its full name (sm__inst_executed.sum) or its base "
-        "name (sm__inst_executed).\v"
+        "Describes metrics, each by its full name (sm__inst_executed.sum) or its base name (sm__inst_executed).\v"
         "Example:\n  $0 --chip GH100 lts__t_sector_hit_rate.pct"};
     static struct options options;
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);

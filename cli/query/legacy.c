@@ -242,8 +242,8 @@ int cw_query_legacy(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "[NAME...]",
-        "Lists the metrics and events of CUPTI (compute capability 1.x to 7.2) with the formula that gives "
-        "their value on this chip, or what comes closest. With names, says all that is known of them.\v"
+        "Lists the metrics and events of CUPTI (compute capability 1.x to 7.2) with the formula for their value on "
+        "this chip, or the closest metrics. Describes the given names in full.\v"
         "Example:\n  $0 --chip GH100 achieved_occupancy gld_efficiency"};
     static struct options options = {.capability = CW_LEGACY_CAPABILITIES};
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);

@@ -310,7 +310,7 @@ static enum cw_status tell_answers(const struct list *l, struct cw_arena *arena,
         return CW_OK;
     if (err->code == CW_OK && !cw_search_unknown(&l->search, false, l->chip, l->glossary, arena, err))
         cw_error_set(err, CW_ERR_NOTHING, "no metric of %s has %s", l->chip->name,
-                     l->search.regular ? "what the regular expression says" : "all these words");
+                     l->search.regular ? "a match of the regular expression" : "all these words");
     return err->code;
 }
 

@@ -112,8 +112,8 @@ int cw_query_units(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "",
-        "Lists the units of a chip: the name in metrics and that of the hardware unit, the instances "
-        "expected, how many counters, ratios and throughputs there are, and what the unit is.\v"
+        "Lists the units of a chip: the name in metrics and that of the hardware unit, the instances expected, the "
+        "number of counters, ratios and throughputs, and a description.\v"
         "Example:\n  $0 --chip GH100"};
     struct options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
