@@ -69,12 +69,10 @@ const char *counterworks_chip_name(const struct counterworks *data, size_t index
 static enum cw_status load_chip(struct counterworks_chip *made, const struct counterworks *data, const char *name,
                                 const char *path, struct cw_error *err)
 {
-    made->words = cw_arena_alloc(made->arena, 1, sizeof *made->words);
-    made->share = made->words ? malloc(sizeof *made->share) : NULL;
+    made->words = cw_lib_words_make(made->arena);
+    made->share = made->words ? cw_lib_share_make(made->arena) : NULL;
     if (!made->share)
         return cw_error_nomem(err);
-    made->words->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    *made->share = (struct cw_lib_share){.users = 1, .arena = made->arena};
     if (data && data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
         return cw_error_nomem(err);
     const struct cw_lib_name wanted = {name, path}, *known = NULL;
@@ -175,7 +173,7 @@ enum counterworks_status counterworks_chip_add_legacy(struct counterworks_chip *
 void counterworks_chip_close(struct counterworks_chip *chip)
 {
     if (chip && chip->share) {
-        cw_arena_destroy(chip->words->arena);
+        cw_lib_words_free(chip->words);
         cw_lib_leave(chip->share);
         chip->arena = NULL;
     }
@@ -186,20 +184,6 @@ void counterworks_chip_tell(struct counterworks_chip *chip, void (*tell)(void *u
 {
     chip->tell = tell;
     chip->user = user;
-}
-
-void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line)
-{
-    cw_write_bytes(line, "", 1);
-    if (chip->tell && line->status == CW_OK)
-        chip->tell(chip->user, (const char *)line->data);
-    cw_writer_free(line);
-}
-
-void cw_lib_tell_notices(const struct counterworks_chip *chip, const struct cw_notices *notices)
-{
-    for (const struct cw_notice *n = notices->first; n && chip->tell; n = n->next)
-        chip->tell(chip->user, n->text);
 }
 
 /* ---- sets ------------------------------------------------------------------------------------------------------- */

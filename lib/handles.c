@@ -1,6 +1,7 @@
 #include "lib/handles.h"
 
 #include <locale.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,25 @@ void cw_lib_drop(void *handle)
 static enum counterworks_status status_of(enum cw_status status)
 {
     return status == CW_ERR_NOMEM ? COUNTERWORKS_NOMEM : (enum counterworks_status)status;
+}
+
+struct cw_lib_share {
+    atomic_uint users;
+    struct cw_arena *arena;
+};
+
+struct cw_lib_share *cw_lib_share_make(struct cw_arena *arena)
+{
+    struct cw_lib_share *made = malloc(sizeof *made);
+    if (made)
+        *made = (struct cw_lib_share){.users = 1, .arena = arena};
+    return made;
+}
+
+struct cw_lib_share *cw_lib_join(struct cw_lib_share *share)
+{
+    atomic_fetch_add(&share->users, 1);
+    return share;
 }
 
 void cw_lib_leave(struct cw_lib_share *share)
@@ -105,6 +125,21 @@ const char *counterworks_version(void)
 
 /* ---- notices ---------------------------------------------------------------------------------------------------- */
 
+void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line)
+{
+    cw_write_bytes(line, "", 1);
+    if (chip->tell && line->status == CW_OK)
+        chip->tell(chip->user, (const char *)line->data);
+    cw_writer_free(line);
+}
+
+void cw_lib_tell_notices(const struct counterworks_chip *chip, const struct cw_notices *notices)
+{
+    const struct cw_notice *at = NULL;
+    for (const char *line; chip->tell && (line = cw_notice_next(notices, &at));)
+        chip->tell(chip->user, line);
+}
+
 struct counterworks_notices {
     struct cw_arena *arena;
     struct cw_notices list;
@@ -122,18 +157,20 @@ enum counterworks_status counterworks_notices_open(struct counterworks_notices *
 
 size_t counterworks_notices_count(const struct counterworks_notices *notices)
 {
+    const struct cw_notice *at = NULL;
     size_t count = 0;
-    for (const struct cw_notice *n = notices->list.first; n; n = n->next)
+    while (cw_notice_next(&notices->list, &at))
         count++;
     return count;
 }
 
 const char *counterworks_notices_text(const struct counterworks_notices *notices, size_t index)
 {
-    const struct cw_notice *n = notices->list.first;
+    const struct cw_notice *at = NULL;
+    const char *text = cw_notice_next(&notices->list, &at);
     for (size_t i = 0; i < index; i++)
-        n = n->next;
-    return n->text;
+        text = cw_notice_next(&notices->list, &at);
+    return text;
 }
 
 void counterworks_notices_close(struct counterworks_notices *notices)
@@ -148,9 +185,6 @@ struct cw_notices *cw_lib_notices(struct counterworks_notices *notices)
 
 void cw_lib_notices_give(struct counterworks_notices *to, const struct cw_notices *from, const struct cw_notice **told)
 {
-    const struct cw_notice *n = *told ? (*told)->next : from->first;
-    for (; n; n = n->next) {
-        cw_notice(cw_lib_notices(to), "%s", n->text);
-        *told = n;
-    }
+    for (const char *line; (line = cw_notice_next(from, told));)
+        cw_notice(cw_lib_notices(to), "%s", line);
 }

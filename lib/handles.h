@@ -2,7 +2,7 @@
 #ifndef CW_LIB_HANDLES_H
 #define CW_LIB_HANDLES_H
 
-#include <stdatomic.h>
+#include <pthread.h>
 
 #include "base/bytes.h"
 #include "eval/result.h"
@@ -19,12 +19,6 @@ struct counterworks {
     } * chips; /* by name */
 };
 
-/* A chip's arena, for its handle and plans that outlive the handle. */
-struct cw_lib_share {
-    atomic_uint users;
-    struct cw_arena *arena;
-};
-
 struct counterworks_plan {
     struct cw_arena *arena;
     struct cw_lib_share *chip;
@@ -37,7 +31,10 @@ struct counterworks_plan {
 void *cw_lib_handle(size_t size);
 /* Ends a handle from cw_lib_handle(). */
 void cw_lib_drop(void *handle);
-/* Drops a user; the last destroys the arena. NULL is allowed. */
+/* A chip's arena, for its handle and plans that outlive the handle. cw_lib_share_make makes one with a user, NULL when
+ * out of memory; cw_lib_join adds a user; cw_lib_leave drops one, and the last destroys the arena. It takes NULL. */
+struct cw_lib_share *cw_lib_share_make(struct cw_arena *arena);
+struct cw_lib_share *cw_lib_join(struct cw_lib_share *share);
 void cw_lib_leave(struct cw_lib_share *share);
 
 /* Surrounds every call that reads or prints numbers, so that they have a decimal point in every locale. */
@@ -61,6 +58,11 @@ void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line);
 
 /* Sends the notices of a call to the chip's listener. */
 void cw_lib_tell_notices(const struct counterworks_chip *chip, const struct cw_notices *notices);
+/* The part of the glossary that a chip has read. cw_lib_words_make makes it empty, in the chip's arena, and returns
+ * NULL when out of memory; cw_lib_words_free takes NULL. */
+struct cw_lib_words *cw_lib_words_make(struct cw_arena *arena);
+void cw_lib_words_free(struct cw_lib_words *words);
+
 /* Adds the notices behind *told to the caller's list. NULL `to`: does nothing. */
 void cw_lib_notices_give(struct counterworks_notices *to, const struct cw_notices *from, const struct cw_notice **told);
 /* Returns the list inside the handle, or NULL. */

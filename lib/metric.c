@@ -1,4 +1,5 @@
 /* Names, sets and descriptions of metrics. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,28 @@ struct described { /* a metric, which comes first, and the memory of its texts *
     struct counterworks_metric metric;
     struct cw_arena *arena;
 };
+
+/* The glossary as far as it was read; it grows behind a const chip. */
+struct cw_lib_words {
+    pthread_mutex_t lock;
+    bool asked; /* one metric was described */
+    struct cw_arena *arena;
+    const struct cw_glossary *glossary; /* the whole glossary; NULL: not read yet */
+};
+
+struct cw_lib_words *cw_lib_words_make(struct cw_arena *arena)
+{
+    struct cw_lib_words *made = cw_arena_alloc(arena, 1, sizeof *made);
+    if (made)
+        made->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    return made;
+}
+
+void cw_lib_words_free(struct cw_lib_words *words)
+{
+    if (words)
+        cw_arena_destroy(words->arena);
+}
 
 /* Reads the whole glossary for the second metric. A single metric needs few of its words. */
 static enum cw_status read_words(const struct cw_glossary **glossary, struct cw_lib_words *words, const char *folder,

@@ -259,7 +259,7 @@ enum counterworks_status counterworks_plan_make(struct counterworks_plan **plan,
     enum cw_status status =
         made ? make(made, chip, &(struct counterworks_names){count, names}, &o, &call.err) : CW_ERR_NOMEM;
     if (status == CW_OK)
-        atomic_fetch_add(&(made->chip = chip->share)->users, 1); /* the plan refers to the chip's names */
+        made->chip = cw_lib_join(chip->share); /* the plan refers to the chip's names */
     else
         counterworks_plan_free(made);
     *plan = status == CW_OK ? made : NULL;

@@ -2,8 +2,6 @@
 #ifndef CW_VIEW_HANDLES_H
 #define CW_VIEW_HANDLES_H
 
-#include <pthread.h>
-
 #include "base/file_list.h"
 #include "base/input.h"
 #include "image/counter_data.h"
@@ -11,22 +9,14 @@
 #include "metricdb/chip.h"
 
 struct cw_lib_share;
-struct cw_glossary;
-
-/* The glossary as far as it was read; it grows behind a const chip. */
-struct cw_lib_words {
-    pthread_mutex_t lock;
-    bool asked; /* one metric was described */
-    struct cw_arena *arena;
-    const struct cw_glossary *glossary; /* the whole glossary; NULL: not read yet */
-};
+struct cw_lib_words;
 
 struct counterworks_chip {
     struct cw_arena *arena;
     struct cw_lib_share *share; /* shares the arena with plans */
     const char *folder;
     const struct cw_chip *chip;
-    struct cw_lib_words *words;
+    struct cw_lib_words *words;                 /* read of the glossary */
     void (*tell)(void *user, const char *line); /* NULL: nobody listens */
     void *user;
 };

@@ -135,12 +135,8 @@ enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eva
 
 void cw_eval_tell(struct cw_eval_session *s)
 {
-    const struct cw_notice *n = s->told ? s->told->next : s->notices.first;
-    for (; n; n = n->next) {
-        cw_progress_clear();
-        cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, n->text);
-        s->told = n;
-    }
+    for (const char *line; (line = cw_notice_next(&s->notices, &s->told));)
+        cw_cli_tell(NULL, line);
 }
 
 bool cw_eval_writes(const struct cw_eval_line *o)
@@ -212,36 +208,32 @@ enum cw_status cw_eval_check_outputs(struct cw_eval_session *s)
     return status;
 }
 
+/* Adds a line about a file, to be printed once all have replaced their targets. Pipes and devices get none: their
+ * reader sees the data. */
 static void note_written(struct cw_eval_session *s, const struct counterworks_view *view, enum cw_view_format format,
                          const char *path)
 {
-    const struct cw_output *output = &view->output;
-    const bool rows = format == CW_VIEW_CSV || format == CW_VIEW_JSON || format == CW_VIEW_HDF5;
-    struct cw_eval_written written = {.path = path, .has_rows = rows && output->table_count};
-    if (written.has_rows) {
-        written.rows = output->tables[0].row_count;
-        written.metrics = output->tables[0].metrics ? output->tables[0].metrics->row_count : 0;
-    }
-    if (format != CW_VIEW_YAML && s->written_count < CW_EVAL_OUTPUTS_MAX) /* gate prints a summary of its rules */
-        s->written[s->written_count++] = written;
+    const struct cw_output_table *table = view->output.table_count ? &view->output.tables[0] : NULL;
+    const bool rows = table && (format == CW_VIEW_CSV || format == CW_VIEW_JSON || format == CW_VIEW_HDF5);
+    const uint64_t metrics = rows && table->metrics ? table->metrics->row_count : 0;
+    struct cw_writer line;
+    struct stat st;
+    if (format == CW_VIEW_YAML || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) /* gate prints a summary of rules */
+        return;
+    cw_writer_init(&line);
+    cw_write_format(&line, "wrote %s", path);
+    if (rows)
+        cw_write_format(&line, ": %" PRIu64 " row%s", table->row_count, table->row_count == 1 ? "" : "s");
+    if (metrics)
+        cw_write_format(&line, ", %" PRIu64 " metric%s", metrics, metrics == 1 ? "" : "s");
+    cw_notice_take(&s->written, &line);
 }
 
-/* Prints a line for each file, once all have replaced their targets. Pipes and devices get none: their reader sees the
- * data. */
 static void tell_written(const struct cw_eval_session *s)
 {
-    struct stat st;
-    for (size_t i = 0; i < s->written_count && !s->o->quiet; i++) {
-        const struct cw_eval_written *w = &s->written[i];
-        if (stat(w->path, &st) != 0 || !S_ISREG(st.st_mode))
-            continue;
-        cw_text_print(stderr, "wrote %s", w->path);
-        if (w->has_rows)
-            cw_text_print(stderr, ": %" PRIu64 " row%s", w->rows, w->rows == 1 ? "" : "s");
-        if (w->metrics)
-            cw_text_print(stderr, ", %" PRIu64 " metric%s", w->metrics, w->metrics == 1 ? "" : "s");
-        putc('\n', stderr);
-    }
+    const struct cw_notice *at = NULL;
+    for (const char *line; !s->o->quiet && (line = cw_notice_next(&s->written, &at));)
+        cw_text_print(stderr, "%s\n", line);
 }
 
 /* Shows no progress if standard output, perhaps a terminal, is written. Closes other files first: if the reader of
@@ -350,8 +342,13 @@ static enum cw_status run(const void *line, struct counterworks_chip *chip, stru
                           struct cw_error *err)
 {
     const struct cw_eval_line *o = line;
-    struct cw_eval_session s = {
-        .o = o, .request = o->request, .notices.arena = arena, .shared.arena = arena, .arena = arena, .err = err};
+    struct cw_eval_session s = {.o = o,
+                                .request = o->request,
+                                .notices.arena = arena,
+                                .written.arena = arena,
+                                .shared.arena = arena,
+                                .arena = arena,
+                                .err = err};
     (void)chip;
     s.request.quiet = o->quiet;
     cw_hdf5_begin();

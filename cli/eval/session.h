@@ -90,12 +90,6 @@ struct cw_eval_opened {
     struct counterworks_chip *chip; /* NULL where the capture has no metrics */
 };
 
-struct cw_eval_written {
-    const char *path;
-    bool has_rows;
-    uint64_t rows, metrics;
-};
-
 /* The state of a command, from its options to its end. */
 struct cw_eval_session {
     const struct cw_eval_line *o;
@@ -104,9 +98,8 @@ struct cw_eval_session {
     struct cw_view_shared shared; /* trace that views of the main capture share */
     const struct cw_notice *told; /* the last printed notice */
     struct cw_new_files files;    /* replace their targets together */
-    struct cw_eval_written written[CW_EVAL_OUTPUTS_MAX];
-    size_t written_count;
-    struct cw_file_list found; /* files that the line's words were expanded to */
+    struct cw_notices written;    /* a line for each file */
+    struct cw_file_list found;    /* files that the line's words were expanded to */
     struct cw_eval_opened main;
     struct cw_arena *arena;
     struct cw_error *err;
