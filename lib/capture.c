@@ -196,8 +196,8 @@ enum counterworks_status counterworks_capture_metric_each(const struct counterwo
     struct cw_result held = {0};
     char name[CW_METRIC_NAME_MAX];
     struct cw_arena *arena = cw_arena_create();
-    enum cw_status status =
-        arena ? cw_view_select(&held, capture, chip, NULL, 0, NULL, arena, &call.err) : cw_error_nomem(&call.err);
+    const struct cw_view_input in = {cw_lib_capture(capture), chip, .arena = arena, .err = &call.err};
+    enum cw_status status = arena ? cw_view_select(&held, &in, NULL, 0) : cw_error_nomem(&call.err);
     for (uint32_t i = 0; status == CW_OK && i < held.metric_count; i++)
         if (!take(user, cw_metric_name(held.chip, &held.metrics[i], name)))
             break;
@@ -213,6 +213,15 @@ static enum cw_status need_whole(const struct counterworks_capture *capture, str
                : CW_OK;
 }
 
+/* The request for metrics with descriptions and the caller's durations; NULL: the defaults. */
+static struct counterworks_request request_of(const struct counterworks_evaluate_options *options)
+{
+    struct counterworks_evaluate_options o = COUNTERWORKS_EVALUATE_OPTIONS;
+    if (options)
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    return (struct counterworks_request){.frame_ns = o.frame_ns, .region_ns = o.region_ns, .full = true};
+}
+
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
                                                const struct counterworks_chip *chip, const char *const *names,
                                                size_t count, const struct counterworks_evaluate_options *options,
@@ -220,14 +229,14 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
 {
     static const char *const none; /* an empty list selects no metric, and NULL all */
     struct cw_lib_call call = cw_lib_enter();
-    const struct cw_eval_options spans = cw_lib_spans(options);
+    const struct counterworks_request request = request_of(options);
     struct cw_result result = {.values = values, .statuses = statuses};
     struct cw_arena *arena = cw_arena_create();
     struct cw_notices notices = {.arena = arena};
+    const struct cw_view_input in = {cw_lib_capture(capture), chip, &request, &notices, arena, &call.err};
     enum cw_status status = arena ? need_whole(capture, &call.err) : cw_error_nomem(&call.err);
     if (status == CW_OK)
-        status = cw_view_evaluate(&result, capture, NULL, chip, count ? names : &none, count, &spans, &notices, arena,
-                                  &call.err);
+        status = cw_view_evaluate(&result, &in, NULL, count ? names : &none, count);
     cw_lib_tell_notices(chip, &notices);
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
@@ -239,16 +248,13 @@ enum counterworks_status counterworks_hdf5_write(const struct counterworks_captu
                                                  const char *path, struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    const struct cw_eval_options spans = cw_lib_spans(options);
+    const struct counterworks_request request = request_of(options);
     struct cw_result result = {.streamed = true};
     struct cw_output output;
     struct cw_arena *arena = cw_arena_create();
-    const struct counterworks_request request = {.full = true};
-    const struct cw_view_input in = {.chip = chip, .request = &request, .arena = arena, .err = &call.err};
     struct cw_notices notices = {.arena = arena};
-    enum cw_status status =
-        arena ? cw_view_evaluate(&result, capture, NULL, chip, names, count, &spans, &notices, arena, &call.err)
-              : cw_error_nomem(&call.err);
+    const struct cw_view_input in = {cw_lib_capture(capture), chip, &request, &notices, arena, &call.err};
+    enum cw_status status = arena ? cw_view_evaluate(&result, &in, NULL, names, count) : cw_error_nomem(&call.err);
     cw_lib_tell_notices(chip, &notices);
     if (status == CW_OK)
         status = cw_view_output(&output, &in, &result);

@@ -96,14 +96,6 @@ void cw_lib_give(void *to, size_t size, const void *from, size_t all)
         memcpy((char *)to + head, (const char *)from + head, (size < all ? size : all) - head);
 }
 
-struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options)
-{
-    struct counterworks_evaluate_options o = COUNTERWORKS_EVALUATE_OPTIONS;
-    if (options)
-        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    return (struct cw_eval_options){o.frame_ns, o.region_ns};
-}
-
 /* ---- errors ----------------------------------------------------------------------------------------------------- */
 
 const char *counterworks_error_text(const struct counterworks_error *error, char *text, size_t size)

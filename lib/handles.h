@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include "base/bytes.h"
-#include "eval/result.h"
 #include "host/plan.h"
 #include "view/handles.h"
 #include "view/notices.h"
@@ -67,8 +66,5 @@ void cw_lib_words_free(struct cw_lib_words *words);
 void cw_lib_notices_give(struct counterworks_notices *to, const struct cw_notices *from, const struct cw_notice **told);
 /* Returns the list inside the handle, or NULL. */
 struct cw_notices *cw_lib_notices(struct counterworks_notices *notices);
-
-/* Converts the caller's options; NULL: the defaults. */
-struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options);
 
 #endif

@@ -254,8 +254,7 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
     if (status == CW_OK)
         status = cw_view_check_by(in, cw_view_by, CW_VIEW_BY_COUNT);
     if (status == CW_OK)
-        status = cw_view_select(&of->result, in->capture, in->chip, (const char *[1]){NULL}, 0, in->notices, in->arena,
-                                in->err);
+        status = cw_view_select(&of->result, in, (const char *[1]){NULL}, 0);
     if (status == CW_OK)
         status = cw_rules_load(&of->rules, of->result.chip, in->chip->folder, in->request->rules, in->arena, in->err);
     if (status == CW_OK)

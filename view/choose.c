@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "eval/status.h"
 #include "metricdb/expr.h"
+#include "view/metrics.h"
 
 static bool is_name(const char *text, size_t length)
 {

@@ -39,7 +39,7 @@ enum cw_status cw_view_other_side(struct cw_view_sides *sides, const struct cw_v
     if (status != CW_OK)
         return status;
     cw_tell_incomplete(other->capture, in->notices);
-    return cw_view_begin(&sides->b, other->capture, other->chip, in->arena, in->err);
+    return cw_view_begin(&sides->b, &sides->other);
 }
 
 enum cw_status cw_view_leave_sides(struct cw_view_sides *sides, const struct cw_view_input *in)

@@ -89,10 +89,12 @@ static enum cw_status find_value(struct explain *of, const struct cw_view_input 
 {
     struct cw_metric *metric = cw_arena_alloc(in->arena, 1, sizeof *metric);
     struct cw_result *result = &of->result;
+    struct cw_view_input own = *in;
     const struct cw_rules *rules = NULL;
+    own.err = err;
     enum cw_status status = metric ? CW_OK : cw_error_nomem(err);
     if (status == CW_OK)
-        status = cw_view_select(result, in->capture, in->chip, (const char *[1]){NULL}, 0, in->notices, in->arena, err);
+        status = cw_view_select(result, &own, (const char *[1]){NULL}, 0);
     if (status == CW_OK)
         status = cw_rules_load(&rules, result->chip, in->chip->folder, in->request->rules, in->arena, err);
     if (status == CW_OK)

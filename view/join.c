@@ -167,7 +167,7 @@ static enum cw_status match(struct join *j, const struct cw_view_input *in)
 
 static enum cw_status join_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
-    enum cw_status status = cw_view_begin(&j->result, in->capture, in->chip, in->arena, in->err);
+    enum cw_status status = cw_view_begin(&j->result, in);
     if (status == CW_OK)
         status = match(j, in);
     if (status == CW_OK && j->samples)

@@ -48,7 +48,7 @@ static enum cw_status take_ranges(struct page *p, struct cw_report_capture *c, s
 {
     const bool first = c != &p->before;
     const struct cw_rules *rules;
-    CW_TRY(cw_view_select(result, in->capture, in->chip, (const char *[1]){NULL}, 0, in->notices, in->arena, in->err));
+    CW_TRY(cw_view_select(result, in, (const char *[1]){NULL}, 0));
     CW_TRY(cw_rules_load(&rules, result->chip, in->chip->folder, NULL, in->arena, in->err));
     CW_TRY(cw_view_keep(&c->keep, in, !first));
     c->chip = rules->chip;

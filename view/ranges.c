@@ -135,7 +135,7 @@ static enum cw_status make_list(struct counterworks_view *view, const struct cw_
     const struct counterworks_request *o = in->request;
     const size_t top = o->top ? o->top : o->wide ? 0 : LIST_TOP;
     const bool named = o->every || o->metrics.count;
-    enum cw_status status = cw_view_begin(&of->result, in->capture, in->chip, in->arena, in->err);
+    enum cw_status status = cw_view_begin(&of->result, in);
     if (status == CW_OK)
         status = cw_rows_make(&of->rows, in, cw_rows_by(in, CW_BY_KERNEL), top, !named && !o->wide);
     const bool one = status == CW_OK && of->rows.count == 1 && !of->rows.left;
@@ -166,7 +166,7 @@ static enum cw_status make_stacks(struct counterworks_view *view, const struct c
     enum cw_status status = stacks ? cw_view_keep(&keep, in, false) : cw_error_nomem(in->err);
     cw_tell_incomplete(in->capture, in->notices);
     if (status == CW_OK)
-        status = cw_view_begin(&of->result, in->capture, in->chip, in->arena, in->err);
+        status = cw_view_begin(&of->result, in);
     if (status == CW_OK)
         status = cw_groups_make(&of->rows.groups, CW_BY_RANGE, &in->capture->data, of->result.chip, keep, in->arena,
                                 in->err);

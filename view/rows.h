@@ -26,7 +26,7 @@ enum cw_status cw_rows_make(struct cw_rows *rows, const struct cw_view_input *in
                             bool times);
 /* Chooses among finished groups: by filters, sort (else `order`) and top. */
 enum cw_status cw_rows_choose(struct cw_rows *rows, const struct cw_view_input *in, const char *order, size_t top);
-/* Evaluates metrics on the rows by `evaluate`, one of the calls in view/view.h. */
+/* Evaluates metrics on the rows by `evaluate`, one of the calls in view/metrics.h. */
 typedef enum cw_status cw_rows_evaluation(struct cw_result *result, const struct cw_view_input *in,
                                           const struct cw_counter_data *groups);
 enum cw_status cw_rows_evaluate(struct cw_result *result, const struct cw_rows *rows, const struct cw_view_input *in,

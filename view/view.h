@@ -92,19 +92,6 @@ enum cw_status cw_view_need_ranges(const struct counterworks_capture *capture, c
                                    struct cw_error *err);
 struct cw_eval_options cw_view_spans(const struct counterworks_request *request);
 
-/* Selects the request's metrics (view/metrics.h), or evaluates them on the capture's rows or on groups. */
-enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_view_input *in);
-enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw_view_input *in,
-                                       const struct cw_counter_data *groups);
-/* Evaluates the plan's metrics, and behind them the further metrics of the set "launch": facts, which cost nothing. */
-enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
-                                        const struct cw_counter_data *groups);
-/* The same for names that the caller gives. */
-enum cw_status cw_view_evaluate_names(struct cw_result *result, const struct cw_view_input *in,
-                                      const struct cw_counter_data *groups, const char *const *names, size_t count);
-enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_view_input *in, const char *const *names,
-                                    size_t count);
-
 /* Makes the tables of a result, which must outlive them; `output` must stay at its address. Metrics have descriptions
  * if the request is `full`. Reads the input's chip, request, arena and error alone. */
 enum cw_status cw_view_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_result *result);

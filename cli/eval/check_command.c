@@ -12,6 +12,7 @@
 #include "cli/eval/session.h"
 #include "eval/check.h"
 #include "host/nvperf/nvperf.h"
+#include "view/metrics.h"
 
 /* ---- values of NVIDIA's evaluator on native counter data -------------------------------------------------------- */
 

@@ -62,7 +62,8 @@ enum cw_status cw_eval_open_chip(struct cw_eval_session *s, struct cw_eval_opene
     from.quiet = s->o->quiet;
     enum cw_status status = cw_cli_chip_open(&opened->chip, &from, s->err);
     if (status == CW_OK) /* checks that the capture has this chip */
-        status = cw_view_begin(&of, opened->capture, opened->chip, s->arena, s->err);
+        status = cw_view_begin(
+            &of, &(const struct cw_view_input){opened->capture, opened->chip, .arena = s->arena, .err = s->err});
     return status == CW_OK ? cw_cli_chip_add(opened->chip, &from, s->err) : status;
 }
 

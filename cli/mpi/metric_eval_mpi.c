@@ -250,8 +250,8 @@ static enum cw_status evaluate_piece(struct piece *p, struct maker *m)
     const struct cw_mpi_job *j = m->job;
     const struct cw_eval_options usual = {0};
     const struct counterworks_request request = {.full = !m->has_names}; /* process 0's first piece makes the file */
-    const struct cw_view_input in = {.chip = m->chip, .request = &request, .arena = p->arena, .err = j->err};
     struct cw_notices notices = {.arena = p->arena};
+    const struct cw_view_input in = {p->capture, m->chip, &request, &notices, p->arena, j->err};
     uint32_t *numbers = cw_arena_alloc(p->arena, p->data.range_count, sizeof *numbers);
     enum cw_status status = numbers ? CW_OK : cw_error_nomem(j->err);
     for (uint32_t i = 0; status == CW_OK && i < p->data.range_count; i++)
@@ -259,7 +259,7 @@ static enum cw_status evaluate_piece(struct piece *p, struct maker *m)
     if (status == CW_OK && !m->has_names)
         status = find_names(m, p);
     if (status == CW_OK)
-        status = cw_view_select(&p->result, p->capture, m->chip, m->names, m->name_count, &notices, p->arena, j->err);
+        status = cw_view_select(&p->result, &in, m->names, m->name_count);
     cw_lib_tell_notices(m->chip, &notices);
     p->result.data = &p->data;
     p->result.numbers = numbers;
