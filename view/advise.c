@@ -86,14 +86,11 @@ static enum cw_status make_advice(struct advise *of, const struct cw_view_input 
     const bool *keep;
     if (!kernels || !groups)
         return cw_error_nomem(in->err);
-    enum cw_status status = cw_view_keep(&keep, in, false);
-    if (status == CW_OK)
-        status = make_kernels(kernels, in, chip, keep);
-    if (status == CW_OK)
-        status = cw_groups_make_times(groups, by, &in->capture->data, chip, keep, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_advise(&of->advice, of->rules, kernels, o->least_gain, in->arena, in->err);
-    return status == CW_OK ? cw_advise_groups(&of->added, &of->advice, groups, in->arena, in->err) : status;
+    CW_TRY(cw_view_keep(&keep, in, false));
+    CW_TRY(make_kernels(kernels, in, chip, keep));
+    CW_TRY(cw_groups_make_times(groups, by, &in->capture->data, chip, keep, in->arena, in->err));
+    CW_TRY(cw_advise(&of->advice, of->rules, kernels, o->least_gain, in->arena, in->err));
+    return cw_advise_groups(&of->added, &of->advice, groups, in->arena, in->err);
 }
 
 static enum cw_status add_samples(struct advise *of, const struct cw_view_input *in,
@@ -101,9 +98,8 @@ static enum cw_status add_samples(struct advise *of, const struct cw_view_input 
 {
     if (samples->data.schema.profiler != CW_PROFILER_PC)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no PC samples, expected them for --with", samples->asked);
-    const enum cw_status status =
-        cw_view_load_instructions(&of->instructions, &of->raw, samples, in->notices, in->arena, in->err);
-    return status == CW_OK ? cw_advice_add_lines(&of->advice, &of->instructions, in->arena, in->err) : status;
+    CW_TRY(cw_view_load_instructions(&of->instructions, &of->raw, samples, in->notices, in->arena, in->err));
+    return cw_advice_add_lines(&of->advice, &of->instructions, in->arena, in->err);
 }
 
 /* ---- tables: the kernels, longest first, and their findings ----------------------------------------------------- */
@@ -248,21 +244,14 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
     struct advise *of = cw_arena_alloc(in->arena, 1, sizeof *of);
     const bool pc = in->capture->data.schema.profiler == CW_PROFILER_PC;
     *view = (struct counterworks_view){.arena = in->arena};
-    enum cw_status status =
-        of ? cw_view_need_ranges(in->capture, "", pc ? ", with the PC samples by --with" : "", in->err)
-           : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = cw_view_check_by(in, cw_view_by, CW_VIEW_BY_COUNT);
-    if (status == CW_OK)
-        status = cw_view_select(&of->result, in, (const char *[1]){NULL}, 0);
-    if (status == CW_OK)
-        status = cw_rules_load(&of->rules, of->result.chip, in->chip->folder, in->request->rules, in->arena, in->err);
-    if (status == CW_OK)
-        status = make_advice(of, in);
-    if (status == CW_OK && samples)
-        status = add_samples(of, in, samples);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(of ? cw_view_need_ranges(in->capture, "", pc ? ", with the PC samples by --with" : "", in->err)
+              : cw_error_nomem(in->err));
+    CW_TRY(cw_view_check_by(in, cw_view_by, CW_VIEW_BY_COUNT));
+    CW_TRY(cw_view_select(&of->result, in, (const char *[1]){NULL}, 0));
+    CW_TRY(cw_rules_load(&of->rules, of->result.chip, in->chip->folder, in->request->rules, in->arena, in->err));
+    CW_TRY(make_advice(of, in));
+    if (samples)
+        CW_TRY(add_samples(of, in, samples));
     of->shown = (struct cw_advice_view){.advice = &of->advice,
                                         .groups = &of->added,
                                         .by_groups = is_grouped(in->request),

@@ -35,9 +35,7 @@ enum cw_status cw_view_other_side(struct cw_view_sides *sides, const struct cw_v
     sides->other = *in;
     sides->other.capture = other->capture;
     sides->other.chip = other->chip;
-    enum cw_status status = cw_view_need_ranges(other->capture, "", "", in->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_view_need_ranges(other->capture, "", "", in->err));
     cw_tell_incomplete(other->capture, in->notices);
     return cw_view_begin(&sides->b, &sides->other);
 }
@@ -62,14 +60,11 @@ static enum cw_status compare(struct diff *d, const struct cw_view_input *in, co
 static enum cw_status diff_ranges(struct diff *d, const struct cw_view_input *in, const struct cw_view_other *other,
                                   enum cw_group_by by)
 {
-    enum cw_status status = cw_view_need_ranges(in->capture, "", "", in->err);
-    if (status == CW_OK)
-        status = cw_view_select_wanted(&d->sides.a, in);
-    if (status == CW_OK)
-        status = cw_view_other_side(&d->sides, in, other);
-    if (status == CW_OK)
-        status = cw_view_leave_sides(&d->sides, in);
-    return status == CW_OK ? compare(d, in, other, by) : status;
+    CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
+    CW_TRY(cw_view_select_wanted(&d->sides.a, in));
+    CW_TRY(cw_view_other_side(&d->sides, in, other));
+    CW_TRY(cw_view_leave_sides(&d->sides, in));
+    return compare(d, in, other, by);
 }
 
 /* ---- traces ----------------------------------------------------------------------------------------------------- */
@@ -79,8 +74,8 @@ static enum cw_status load(struct side *s, const struct cw_view_input *in, struc
     s->in = *in;
     s->in.capture = capture;
     cw_tell_incomplete(capture, in->notices);
-    const enum cw_status status = cw_view_timeline(&s->t, &s->in);
-    return status == CW_OK ? cw_trace_choose(&s->choice, &s->in, &s->t, true) : status;
+    CW_TRY(cw_view_timeline(&s->t, &s->in));
+    return cw_trace_choose(&s->choice, &s->in, &s->t, true);
 }
 
 /* With `patterns`, NVTX paths that differ in numbers alone ("step 1", "step 2") are one. */
@@ -88,11 +83,9 @@ static enum cw_status make_ranges(struct side *s, bool patterns)
 {
     const struct cw_view_input *in = &s->in;
     const struct cw_timeline_keep *keep = &s->choice.keep;
-    enum cw_status status =
-        cw_timeline_use(&s->usage, &s->t, s->choice.within, s->choice.within_count, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_timeline_nvtx_as_ranges(&s->nvtx, &s->t, keep, in->arena, in->err);
-    return status == CW_OK ? cw_timeline_as_ranges(&s->gpu, &s->t, patterns, keep, in->arena, in->err) : status;
+    CW_TRY(cw_timeline_use(&s->usage, &s->t, s->choice.within, s->choice.within_count, in->arena, in->err));
+    CW_TRY(cw_timeline_nvtx_as_ranges(&s->nvtx, &s->t, keep, in->arena, in->err));
+    return cw_timeline_as_ranges(&s->gpu, &s->t, patterns, keep, in->arena, in->err);
 }
 
 /* If nothing is left on either side, reports why for the first. */

@@ -92,15 +92,10 @@ static enum cw_status find_value(struct explain *of, const struct cw_view_input 
     struct cw_view_input own = *in;
     const struct cw_rules *rules = NULL;
     own.err = err;
-    enum cw_status status = metric ? CW_OK : cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_view_select(result, &own, (const char *[1]){NULL}, 0);
-    if (status == CW_OK)
-        status = cw_rules_load(&rules, result->chip, in->chip->folder, in->request->rules, in->arena, err);
-    if (status == CW_OK)
-        status = cw_rules_find(metric, rules, name, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(metric ? CW_OK : cw_error_nomem(err));
+    CW_TRY(cw_view_select(result, &own, (const char *[1]){NULL}, 0));
+    CW_TRY(cw_rules_load(&rules, result->chip, in->chip->folder, in->request->rules, in->arena, err));
+    CW_TRY(cw_rules_find(metric, rules, name, err));
     result->chip = rules->chip;
     result->metrics = metric;
     return CW_OK;
@@ -158,16 +153,10 @@ enum cw_status cw_view_explain(struct counterworks_view *view, const struct cw_v
 {
     struct explain *of = cw_arena_alloc(in->arena, 1, sizeof *of);
     *view = (struct counterworks_view){.arena = in->arena};
-    enum cw_status status =
-        of ? cw_view_need_ranges(in->capture, " for ", "explain", in->err) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = find_metric(of, in, metric);
-    if (status == CW_OK)
-        status = choose_range(in, &of->range);
-    if (status == CW_OK)
-        status = find_fold(of, in);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(of ? cw_view_need_ranges(in->capture, " for ", "explain", in->err) : cw_error_nomem(in->err));
+    CW_TRY(find_metric(of, in, metric));
+    CW_TRY(choose_range(in, &of->range));
+    CW_TRY(find_fold(of, in));
     of->spans = cw_view_spans(in->request);
     of->arena = in->arena;
     view->output.print = print;

@@ -180,8 +180,8 @@ enum cw_status cw_view_learn_begin(struct cw_view_learning **learning, const str
     l->arena = in->arena;
     l->err = in->err;
     l->runs.runs = runs;
-    const enum cw_status status = cw_view_need_ranges(in->capture, "", "", in->err);
-    return status == CW_OK ? select_metrics_to_learn(&l->wanted, in) : status;
+    CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
+    return select_metrics_to_learn(&l->wanted, in);
 }
 
 enum cw_status cw_view_learn_add(struct cw_view_learning *l, uint32_t run, const char *name,
@@ -300,24 +300,14 @@ enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view
     const struct cw_eval_options spans = cw_view_spans(in->request);
     struct gate *g = cw_arena_alloc(in->arena, 1, sizeof *g);
     *view = (struct counterworks_view){.arena = in->arena, .free = g ? free_gate : NULL, .owned = g};
-    enum cw_status status = g ? cw_file_read(&g->file, rules, CW_GATE_RULES_MAX, in->err) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = cw_gate_parse(&g->rules, g->file.data, g->file.size, rules, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_view_need_ranges(in->capture, "", "", in->err);
-    if (status == CW_OK)
-        status = select_metrics(&g->sides.a, in, &g->rules);
-    if (status == CW_OK)
-        status = cw_view_other_side(&g->sides, in, other);
-    if (status == CW_OK)
-        status = cw_view_leave_sides(&g->sides, in);
-    if (status == CW_OK)
-        status =
-            cw_compare(&g->of, &g->sides.a, &g->sides.b, other->runs, CW_BY_KERNEL, false, &spans, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_gate_judge(&g->judgement, &g->rules, &g->of, need, in->arena, in->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(g ? cw_file_read(&g->file, rules, CW_GATE_RULES_MAX, in->err) : cw_error_nomem(in->err));
+    CW_TRY(cw_gate_parse(&g->rules, g->file.data, g->file.size, rules, in->arena, in->err));
+    CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
+    CW_TRY(select_metrics(&g->sides.a, in, &g->rules));
+    CW_TRY(cw_view_other_side(&g->sides, in, other));
+    CW_TRY(cw_view_leave_sides(&g->sides, in));
+    CW_TRY(cw_compare(&g->of, &g->sides.a, &g->sides.b, other->runs, CW_BY_KERNEL, false, &spans, in->arena, in->err));
+    CW_TRY(cw_gate_judge(&g->judgement, &g->rules, &g->of, need, in->arena, in->err));
     set_verdict(view, g, in, other, need);
     g->shown = (struct cw_gate_output){&g->rules, &g->of, &g->judgement, need};
     view->output.print = print_judgement;

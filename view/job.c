@@ -94,9 +94,7 @@ enum cw_status cw_view_job_begin(struct cw_view_job **job, const struct cw_view_
     w->in = *in;
     w->by = !by || *by == 'k' ? CW_BY_KERNEL : *by == 'f' ? CW_BY_FAMILY : CW_BY_NVTX;
     w->complete = true;
-    const enum cw_status status = cw_view_check_by(in, (const char *const[]){"kernel", "family", "nvtx"}, 3);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_view_check_by(in, (const char *const[]){"kernel", "family", "nvtx"}, 3));
     return cw_ranks_begin(&w->ranks, w->by, in->err);
 }
 

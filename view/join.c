@@ -99,9 +99,8 @@ static enum cw_status evaluate_ranges(struct join *j, const struct cw_view_input
 
 static enum cw_status put_launches(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
-    const enum cw_status status = evaluate_ranges(j, in, false);
-    return status == CW_OK ? cw_output_joined_launches(&view->output, &j->shown, &j->each, NULL, in->arena, in->err)
-                           : status;
+    CW_TRY(evaluate_ranges(j, in, false));
+    return cw_output_joined_launches(&view->output, &j->shown, &j->each, NULL, in->arena, in->err);
 }
 
 static enum cw_status add_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
@@ -117,16 +116,14 @@ static enum cw_status add_ranges(struct counterworks_view *view, struct join *j,
 static enum cw_status make_table(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
     const bool full = in->request->full;
-    enum cw_status status = make_rows(j, in, in->request->top);
-    if (status == CW_OK)
-        status = cw_rows_evaluate(&j->result, &j->rows, in, cw_view_evaluate_wanted);
-    if (status == CW_OK)
-        status = cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown);
-    if (status == CW_OK && j->by_launch && !full)
-        status = put_launches(view, j, in);
-    if (status == CW_OK && full)
-        status = add_ranges(view, j, in);
-    return status == CW_OK ? cw_joined_add_tables(&view->output, &j->shown, full, in->arena, in->err) : status;
+    CW_TRY(make_rows(j, in, in->request->top));
+    CW_TRY(cw_rows_evaluate(&j->result, &j->rows, in, cw_view_evaluate_wanted));
+    CW_TRY(cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown));
+    if (j->by_launch && !full)
+        CW_TRY(put_launches(view, j, in));
+    if (full)
+        CW_TRY(add_ranges(view, j, in));
+    return cw_joined_add_tables(&view->output, &j->shown, full, in->arena, in->err);
 }
 
 /* Limiters and findings need no metrics from the request; named metrics stand beside them. */
@@ -167,15 +164,12 @@ static enum cw_status match(struct join *j, const struct cw_view_input *in)
 
 static enum cw_status join_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
-    enum cw_status status = cw_view_begin(&j->result, in);
-    if (status == CW_OK)
-        status = match(j, in);
-    if (status == CW_OK && j->samples)
-        status = cw_view_load_instructions(&j->instructions, &j->raw, j->samples, in->notices, in->arena, in->err);
-    if (status == CW_OK && j->samples)
-        status = cw_joined_samples_make(&j->hot, j->joined, &j->instructions, in->arena, in->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_view_begin(&j->result, in));
+    CW_TRY(match(j, in));
+    if (j->samples)
+        CW_TRY(cw_view_load_instructions(&j->instructions, &j->raw, j->samples, in->notices, in->arena, in->err));
+    if (j->samples)
+        CW_TRY(cw_joined_samples_make(&j->hot, j->joined, &j->instructions, in->arena, in->err));
     return in->request->form == COUNTERWORKS_LIST ? make_list(view, j, in) : make_table(view, j, in);
 }
 
@@ -230,16 +224,12 @@ static enum cw_status check_inputs(const struct cw_view_input *in, const struct 
     static const char *const by[] = {"kernel", "family", "range", "fold", "nvtx", "device", "rank", "stream", "launch"};
     const enum cw_profiler of = in->capture->data.schema.profiler;
     const bool pm = of == CW_PROFILER_PM;
-    enum cw_status status =
-        check_kind(trace, trace->data.schema.profiler == CW_PROFILER_TRACE, "a trace to join", in->err);
-    if (status == CW_OK)
-        status = check_kind(in->capture, pm || of == CW_PROFILER_RANGE,
-                            "a capture of ranges or of samples over time beside the trace", in->err);
-    if (status == CW_OK && samples)
-        status = check_kind(samples, samples->data.schema.profiler == CW_PROFILER_PC, "PC samples", in->err);
-    if (status == CW_OK)
-        status = pm ? check_samples(in) : cw_view_check_by(in, by, sizeof by / sizeof *by);
-    return status;
+    CW_TRY(check_kind(trace, trace->data.schema.profiler == CW_PROFILER_TRACE, "a trace to join", in->err));
+    CW_TRY(check_kind(in->capture, pm || of == CW_PROFILER_RANGE,
+                      "a capture of ranges or of samples over time beside the trace", in->err));
+    if (samples)
+        CW_TRY(check_kind(samples, samples->data.schema.profiler == CW_PROFILER_PC, "PC samples", in->err));
+    return pm ? check_samples(in) : cw_view_check_by(in, by, sizeof by / sizeof *by);
 }
 
 static void free_join(void *owned)

@@ -34,6 +34,6 @@ enum cw_status cw_view_check(const struct cw_view_input *in)
 enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view_input *in)
 {
     *view = (struct counterworks_view){.arena = in->arena};
-    const enum cw_status status = cw_view_check(in);
-    return status == CW_OK ? cw_kind_of(in->capture)->make(view, in) : status;
+    CW_TRY(cw_view_check(in));
+    return cw_kind_of(in->capture)->make(view, in);
 }

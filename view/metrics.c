@@ -345,8 +345,8 @@ enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw
         return cw_view_evaluate_names(result, in, groups, NULL, 0);
     if (named->count)
         return cw_view_evaluate_names(result, in, groups, named->names, named->count);
-    const enum cw_status status = check_planned(in, groups);
-    return status == CW_OK ? cw_view_evaluate_names(result, in, groups, plan->metrics, plan->metric_count) : status;
+    CW_TRY(check_planned(in, groups));
+    return cw_view_evaluate_names(result, in, groups, plan->metrics, plan->metric_count);
 }
 
 enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
@@ -419,6 +419,6 @@ enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_v
         return cw_view_select(result, in, NULL, 0);
     if (named->count)
         return cw_view_select_names(result, in, named->names, named->count);
-    const enum cw_status status = check_values(in, NULL);
-    return status == CW_OK ? cw_view_select_names(result, in, plan->metrics, plan->metric_count) : status;
+    CW_TRY(check_values(in, NULL));
+    return cw_view_select_names(result, in, plan->metrics, plan->metric_count);
 }

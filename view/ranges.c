@@ -73,11 +73,8 @@ static enum cw_status make_table(struct counterworks_view *view, const struct cw
     const enum cw_group_by by = cw_rows_by(in, CW_BY_FOLD);
     if (in->capture->data.directory && by == CW_BY_RANGE)
         return make_stream(view, in, of);
-    enum cw_status status = cw_rows_make(&of->rows, in, by, in->request->top, false);
-    if (status == CW_OK)
-        status = cw_rows_evaluate(&of->result, &of->rows, in, cw_view_evaluate_wanted);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_rows_make(&of->rows, in, by, in->request->top, false));
+    CW_TRY(cw_rows_evaluate(&of->result, &of->rows, in, cw_view_evaluate_wanted));
     return by == CW_BY_RANGE || by == CW_BY_FOLD
                ? put_ranges(view, in, of)
                : cw_rows_output(&view->output, in, &of->rows, &of->result, &of->shown);

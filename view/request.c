@@ -53,10 +53,9 @@ enum cw_status cw_view_check_request(const struct counterworks_request *r, struc
                             r->least_gain);
     if (r->every && r->metrics.count)
         return cw_error_set(err, CW_ERR_USAGE, "found every metric and some by name, expected one of them");
-    enum cw_status status = check_span(r->frame_ns, "frame", err);
-    if (status == CW_OK)
-        status = check_span(r->region_ns, "region", err);
-    return status == CW_OK ? check_texts(r, err) : status;
+    CW_TRY(check_span(r->frame_ns, "frame", err));
+    CW_TRY(check_span(r->region_ns, "region", err));
+    return check_texts(r, err);
 }
 
 enum cw_status cw_view_check_by(const struct cw_view_input *in, const char *const *words, size_t count)

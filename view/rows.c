@@ -95,10 +95,10 @@ enum cw_status cw_rows_evaluate(struct cw_result *result, const struct cw_rows *
                                 cw_rows_evaluation *evaluate)
 {
     const struct cw_groups *groups = &rows->groups, *counted = rows->counted ? rows->counted : groups;
-    enum cw_status status = evaluate(result, in, &groups->data);
-    if (status == CW_OK && counted->folds.kinds && groups->by != CW_BY_RANGE)
-        status = cw_spread_find(result, counted, &in->capture->data, in->arena, in->err);
-    return status == CW_OK ? cw_result_select(result, rows->rows, rows->count, in->err) : status;
+    CW_TRY(evaluate(result, in, &groups->data));
+    if (counted->folds.kinds && groups->by != CW_BY_RANGE)
+        CW_TRY(cw_spread_find(result, counted, &in->capture->data, in->arena, in->err));
+    return cw_result_select(result, rows->rows, rows->count, in->err);
 }
 
 enum cw_status cw_rows_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_rows *rows,

@@ -36,12 +36,10 @@ static enum cw_status make_by_range(struct counterworks_view *view, const struct
 static enum cw_status make_lanes(struct counterworks_view *view, const struct cw_view_input *in, struct samples *of)
 {
     const struct cw_eval_options spans = cw_view_spans(in->request);
-    enum cw_status status = cw_view_select_wanted(&of->result, in);
-    if (status == CW_OK)
-        status = cw_result_make(&of->result, &spans, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_view_timeline(&of->timeline, in);
-    return status == CW_OK ? cw_view_lanes(view, in, &of->timeline, &of->result) : status;
+    CW_TRY(cw_view_select_wanted(&of->result, in));
+    CW_TRY(cw_result_make(&of->result, &spans, in->arena, in->err));
+    CW_TRY(cw_view_timeline(&of->timeline, in));
+    return cw_view_lanes(view, in, &of->timeline, &of->result);
 }
 
 static enum cw_status check(const struct cw_view_input *in)

@@ -165,9 +165,7 @@ static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
     *kinds = 0;
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         there |= v->t->rows[k] ? CW_TRACE_BIT(k) : 0;
-    const enum cw_status status = o->kinds ? read_kinds(v, there, kinds) : CW_OK;
-    if (status != CW_OK)
-        return status;
+    CW_TRY(o->kinds ? read_kinds(v, there, kinds) : CW_OK);
     if (!o->kinds)
         *kinds = there;
     if (o->single && (!o->kinds || *kinds & (*kinds - 1)))
@@ -196,10 +194,9 @@ static enum cw_status make_tables(struct counterworks_view *view, struct trace *
                    ? cw_timeline_tables_make(&v->tables, output, v->t, &v->choice.keep, kinds, in->arena, in->err)
                    : status;
     }
-    enum cw_status status = find_by(in, &by);
-    if (status == CW_OK)
-        status = make_list(v, &v->list, by, in->request->top);
-    return status == CW_OK ? cw_timeline_rows_table(output, &v->list, in->arena, in->err) : status;
+    CW_TRY(find_by(in, &by));
+    CW_TRY(make_list(v, &v->list, by, in->request->top));
+    return cw_timeline_rows_table(output, &v->list, in->arena, in->err);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */

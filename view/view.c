@@ -71,8 +71,8 @@ enum cw_status cw_view_write(const struct counterworks_view *view, enum cw_view_
         return cw_new_files_print(files, path, view->renders[format], view->content, err);
     if (format != CW_VIEW_HDF5)
         return cw_new_files_print(files, path, table_renders[format], &view->output, err);
-    const enum cw_status status = cw_new_files_open(files, path, &file, err);
-    return status == CW_OK ? cw_hdf5_make(&view->output, file, err) : status;
+    CW_TRY(cw_new_files_open(files, path, &file, err));
+    return cw_hdf5_make(&view->output, file, err);
 }
 
 enum cw_status cw_view_print(const struct counterworks_view *view, const struct cw_terminal_style *style, FILE *out,

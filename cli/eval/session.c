@@ -69,8 +69,8 @@ enum cw_status cw_eval_open_chip(struct cw_eval_session *s, struct cw_eval_opene
 
 enum cw_status cw_eval_open(struct cw_eval_session *s, struct cw_eval_opened *opened, char *const *words, size_t count)
 {
-    const enum cw_status status = cw_eval_open_capture(s, opened, words, count, false);
-    return status == CW_OK ? cw_eval_open_chip(s, opened) : status;
+    CW_TRY(cw_eval_open_capture(s, opened, words, count, false));
+    return cw_eval_open_chip(s, opened);
 }
 
 void cw_eval_close(struct cw_eval_opened *opened)
@@ -107,10 +107,9 @@ enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterwor
 enum cw_status cw_eval_open_main(struct cw_eval_session *s)
 {
     const struct cw_source_files files = cw_eval_files(s, false);
-    enum cw_status status = cw_eval_open_files(s, &s->main, &files);
-    if (status == CW_OK)
-        status = cw_eval_open_chip(s, &s->main);
-    return status == CW_OK ? cw_eval_gather(s, s->main.chip) : status;
+    CW_TRY(cw_eval_open_files(s, &s->main, &files));
+    CW_TRY(cw_eval_open_chip(s, &s->main));
+    return cw_eval_gather(s, s->main.chip);
 }
 
 struct cw_view_input cw_eval_input(struct cw_eval_session *s, const struct cw_eval_opened *opened,
