@@ -16,8 +16,7 @@ struct cw_source_files {
     const char *ranks; /* read only launches of these ranks (image/rank_index.h) where that is faster; ranges are then
                           numbered without the others. NULL: all */
     bool numbered;     /* ranges keep their numbers in the file */
-    const struct cw_file_list
-        *found; /* files that the words were expanded to, or some of them; NULL: not expanded yet */
+    const struct cw_file_list *found; /* files of the words, or some of them; NULL: not expanded yet */
 };
 
 /* Expands the words to files, in `arena`: only files with the ranks, if a folder has an index of ranks. `notices` gets
