@@ -14,8 +14,8 @@ static enum cw_status load(struct counterworks_capture *capture, struct cw_error
 {
     const enum cw_profiler profiler = capture->data.schema.profiler;
     const bool instructions = profiler == CW_PROFILER_PC || profiler == CW_PROFILER_SASS;
-    const enum cw_status status = instructions ? cw_input_load(&capture->file, err) : CW_OK;
-    return status == CW_OK ? cw_source_load(capture, err) : status;
+    CW_TRY(instructions ? cw_input_load(&capture->file, err) : CW_OK);
+    return cw_source_load(capture, err);
 }
 
 /* Whether rows are still in the file. */

@@ -87,8 +87,8 @@ static enum cw_status load_chip(struct counterworks_chip *made, const struct cou
 static enum cw_status load(struct counterworks_chip *made, const struct counterworks *data, const char *name,
                            const char *path, struct cw_error *err)
 {
-    enum cw_status status = load_chip(made, data, name, path, err);
-    return status == CW_OK ? cw_formulas_load_shipped(&made->chip, made->folder, made->arena, err) : status;
+    CW_TRY(load_chip(made, data, name, path, err));
+    return cw_formulas_load_shipped(&made->chip, made->folder, made->arena, err);
 }
 
 static enum counterworks_status open_chip(struct counterworks_chip **chip, const struct counterworks *data,
@@ -119,12 +119,11 @@ static enum cw_status load_of_node(struct counterworks_chip *made, const struct 
                                    const char *name, struct cw_error *err)
 {
     struct cw_node node;
-    enum cw_status status = cw_node_load(&node, facts, made->arena, err);
-    if (status == CW_OK && !name)
-        status = cw_node_chip(&name, &node, err);
-    if (status == CW_OK)
-        status = load(made, data, name, NULL, err);
-    return status == CW_OK ? cw_node_apply(&made->chip, &node, made->arena, err) : status;
+    CW_TRY(cw_node_load(&node, facts, made->arena, err));
+    if (!name)
+        CW_TRY(cw_node_chip(&name, &node, err));
+    CW_TRY(load(made, data, name, NULL, err));
+    return cw_node_apply(&made->chip, &node, made->arena, err);
 }
 
 enum counterworks_status counterworks_chip_open_node(struct counterworks_chip **chip, const struct counterworks *data,

@@ -85,11 +85,8 @@ static enum cw_status make_shorter(struct counterworks_plan *plan, const struct 
     size_t n = 0;
     bool *kept = cw_arena_alloc(plan->arena, metrics->count, sizeof *kept);
     const char **names = cw_arena_alloc(plan->arena, metrics->count, sizeof *names);
-    enum cw_status status =
-        kept && names ? cw_plan_choose(kept, chip->chip, metrics->names, metrics->count, most, &plan->options, err)
-                      : cw_error_nomem(err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(kept && names ? cw_plan_choose(kept, chip->chip, metrics->names, metrics->count, most, &plan->options, err)
+                         : cw_error_nomem(err));
     name_dropped(metrics, kept, text, sizeof text);
     if (!drop)
         return cw_error_set(err, CW_ERR_UNSUPPORTED,

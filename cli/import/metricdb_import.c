@@ -433,13 +433,10 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
     const struct options *o = options;
     (void)chip;
     struct job j = {.o = o, .arena = arena, .err = err};
-    enum cw_status status = o->chip && o->output ? cw_file_may_replace(o->output, &chip_file, o->force, err) : CW_OK;
-    if (status == CW_OK)
-        status = cw_nvperf_open(&j.library, o->library, err);
-    if (status == CW_OK && o->formulas_from)
-        status = cw_chip_load_file(&j.formulas, o->formulas_from, arena, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(o->chip && o->output ? cw_file_may_replace(o->output, &chip_file, o->force, err) : CW_OK);
+    CW_TRY(cw_nvperf_open(&j.library, o->library, err));
+    if (o->formulas_from)
+        CW_TRY(cw_chip_load_file(&j.formulas, o->formulas_from, arena, err));
     return o->all ? run_all(&j) : run_chip(&j);
 }
 

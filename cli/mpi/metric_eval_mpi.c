@@ -99,10 +99,7 @@ static enum cw_status number_devices(struct piece *p, const struct cw_mpi_job *j
     struct cw_device *devices = cw_arena_alloc(p->arena, d->device_count, sizeof *devices);
     uint32_t *here, *whole, index;
     size_t found;
-    enum cw_status status =
-        devices ? cw_mpi_map_devices(j, first, count, &here, &whole, &found, p->arena) : cw_error_nomem(j->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(devices ? cw_mpi_map_devices(j, first, count, &here, &whole, &found, p->arena) : cw_error_nomem(j->err));
     memcpy(devices, d->devices, d->device_count * sizeof *devices);
     for (size_t i = 0; i < found; i++)
         if (cw_device_find(d->devices, d->device_count, alone ? j->devices[j->files[first].devices + i].own : here[i],
@@ -118,12 +115,9 @@ static enum cw_status open_small(struct piece *p, const struct cw_mpi_job *j, si
     size_t end = first;
     while (end < j->list.count && (end == first || (bytes < BATCH && j->files[end].first < j->end)))
         bytes += j->files[end++].bytes;
-    enum cw_status status = cw_source_join(&p->capture, (const char *const *)j->list.paths + first, end - first,
-                                           j->list.paths[first], j->err);
-    if (status == CW_OK)
-        status = cw_source_load(p->capture, j->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_source_join(&p->capture, (const char *const *)j->list.paths + first, end - first, j->list.paths[first],
+                          j->err));
+    CW_TRY(cw_source_load(p->capture, j->err));
     const uint64_t start = j->files[first].first, stop = start + p->capture->data.range_count;
     p->data = p->capture->data;
     p->at = at;
@@ -150,10 +144,9 @@ static enum cw_status open_large(struct maker *m, size_t index)
     if (!made)
         return cw_error_nomem(j->err);
     made->name = made->source = j->list.paths[index];
-    enum cw_status status = cw_input_open(&made->file, made->name, largest_capture, j->err);
-    if (status == CW_OK)
-        status = cw_counter_data_open(&made->data, &made->file, made->arena, j->err);
-    return status == CW_OK ? cw_range_view_init(&m->large.view, &made->data, made->arena, j->err) : status;
+    CW_TRY(cw_input_open(&made->file, made->name, largest_capture, j->err));
+    CW_TRY(cw_counter_data_open(&made->data, &made->file, made->arena, j->err));
+    return cw_range_view_init(&m->large.view, &made->data, made->arena, j->err);
 }
 
 static enum cw_status read_large(struct piece *p, struct maker *m, size_t index, uint64_t at)
@@ -534,8 +527,8 @@ static enum cw_status make_file(struct work *w)
     whole.source = w->job.o->words[0];
     whole.tables[0].row_count = whole.passes.row_count = w->job.range_count;
     whole.tables[0].deferred = whole.passes.deferred = true;
-    enum cw_status status = cw_new_file_open(&w->file, w->job.o->output, w->job.err);
-    return status == CW_OK ? cw_hdf5_make(&whole, &w->file, w->job.err) : status;
+    CW_TRY(cw_new_file_open(&w->file, w->job.o->output, w->job.err));
+    return cw_hdf5_make(&whole, &w->file, w->job.err);
 }
 
 static enum cw_status share_path(struct work *w)

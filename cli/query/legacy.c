@@ -232,10 +232,9 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 {
     const struct options *o = options;
     struct rows rows = {.o = o, .chip = handle->chip};
-    enum cw_status status = cw_legacy_load(&rows.legacy, NULL, rows.chip, arena, err);
-    if (status == CW_OK)
-        status = choose(&rows, arena, err);
-    return status == CW_OK ? print_rows(&rows, arena, err) : status;
+    CW_TRY(cw_legacy_load(&rows.legacy, NULL, rows.chip, arena, err));
+    CW_TRY(choose(&rows, arena, err));
+    return print_rows(&rows, arena, err);
 }
 
 int cw_query_legacy(int argc, char **argv)

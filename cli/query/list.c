@@ -317,9 +317,7 @@ static enum cw_status tell_answers(const struct list *l, struct cw_arena *arena,
 static enum cw_status choose(struct list *l, struct cw_arena *arena, struct cw_error *err)
 {
     bool ok = true, whole = false;
-    enum cw_status status = l->o->search ? find_answers(l, &whole, arena, err) : CW_OK;
-    if (status != CW_OK)
-        return status;
+    CW_TRY(l->o->search ? find_answers(l, &whole, arena, err) : CW_OK);
     size_t partial = whole ? 0 : l->answer_count; /* answers from sets need no metric */
     l->answer_count -= partial;
     for (int t = 0; t < CW_ALL_TYPES_COUNT; t++) {

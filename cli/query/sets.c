@@ -130,9 +130,7 @@ static void add_json(struct sets *s, const struct cw_set *set, bool whole)
 static enum cw_status one_set(struct sets *s, const char *name, bool whole)
 {
     struct cw_set set;
-    enum cw_status status = cw_set_load(&set, NULL, name, s->chip, s->arena, s->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_set_load(&set, NULL, name, s->chip, s->arena, s->err));
     if (s->o->as_json)
         add_json(s, &set, whole);
     else if (whole)

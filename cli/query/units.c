@@ -97,9 +97,7 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
     const struct options *o = options;
     const struct cw_chip *chip = handle->chip;
     const struct cw_glossary *glossary;
-    enum cw_status status = cw_glossary_load(&glossary, arena, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_glossary_load(&glossary, arena, err));
     size_t row_count = 0, most = (size_t)chip->counter_count + chip->ratio_count + chip->throughput_count;
     struct row *rows = cw_arena_alloc(arena, most, sizeof *rows);
     if (!rows || count(rows, &row_count, chip, arena) != CW_OK)
