@@ -2,21 +2,23 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "lib/handles.h"
 #include "lib/views.h"
 #include "view/kind.h"
 #include "view/metrics.h"
 #include "view/source.h"
 
-/* Brings into memory what views would load. Blocks of traces are read from the file, each by the view that wants it. */
+/* Loads what views would load, so that they change nothing. Blocks of traces stay in the file: each view reads its own.
+ */
 static enum cw_status load(struct counterworks_capture *capture, struct cw_error *err)
 {
     const enum cw_profiler profiler = capture->data.schema.profiler;
     const bool instructions = profiler == CW_PROFILER_PC || profiler == CW_PROFILER_SASS;
-    const enum cw_status status = instructions ? cw_input_load(&capture->file, err) : CW_OK;
-    return status == CW_OK ? cw_source_load(capture, err) : status;
+    CW_TRY(instructions ? cw_input_load(&capture->file, err) : CW_OK);
+    return cw_source_load(capture, err);
 }
 
-/* Whether rows are in the file. */
+/* Whether rows are still in the file. */
 static bool is_streamed(const struct cw_counter_data *data)
 {
     return data->directory || !data->pm.start_ns;
@@ -116,7 +118,7 @@ enum counterworks_status counterworks_capture_index(const char *folder, bool for
     return cw_lib_finish(&call, status, error);
 }
 
-/* ---- what is in it ---------------------------------------------------------------------------------------------- */
+/* ---- content ---------------------------------------------------------------------------------------------------- */
 
 static bool of_samples(const struct cw_counter_data *data)
 {
@@ -156,11 +158,11 @@ static struct counterworks_row range_row(const struct cw_counter_data *d, uint64
     return row;
 }
 
-/* Blocks follow one another. */
+/* Blocks follow one another in the order of rows. */
 static uint32_t device_of_sample(const struct cw_counter_data *d, uint64_t index)
 {
     struct cw_search s = {0, d->pm.block_count};
-    while (s.low < s.high) /* the first that begins behind it */
+    while (s.low < s.high) /* the first block behind the row */
         cw_search_narrow(&s, d->pm.blocks[cw_search_middle(&s)].first <= index);
     return d->devices[d->pm.blocks[s.low ? s.low - 1 : 0].device].index;
 }
@@ -194,8 +196,8 @@ enum counterworks_status counterworks_capture_metric_each(const struct counterwo
     struct cw_result held = {0};
     char name[CW_METRIC_NAME_MAX];
     struct cw_arena *arena = cw_arena_create();
-    enum cw_status status =
-        arena ? cw_view_select(&held, capture, chip, NULL, 0, NULL, arena, &call.err) : cw_error_nomem(&call.err);
+    const struct cw_view_input in = {cw_lib_capture(capture), chip, .arena = arena, .err = &call.err};
+    enum cw_status status = arena ? cw_view_select(&held, &in, NULL, 0) : cw_error_nomem(&call.err);
     for (uint32_t i = 0; status == CW_OK && i < held.metric_count; i++)
         if (!take(user, cw_metric_name(held.chip, &held.metrics[i], name)))
             break;
@@ -211,22 +213,55 @@ static enum cw_status need_whole(const struct counterworks_capture *capture, str
                : CW_OK;
 }
 
+/* The request for metrics with descriptions and the caller's durations; NULL: the defaults. */
+static struct counterworks_request request_of(const struct counterworks_evaluate_options *options)
+{
+    struct counterworks_evaluate_options o = COUNTERWORKS_EVALUATE_OPTIONS;
+    if (options)
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    return (struct counterworks_request){.frame_ns = o.frame_ns, .region_ns = o.region_ns, .full = true};
+}
+
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
                                                const struct counterworks_chip *chip, const char *const *names,
                                                size_t count, const struct counterworks_evaluate_options *options,
                                                double *values, int8_t *statuses, struct counterworks_error *error)
 {
-    static const char *const none; /* no names are not all that the capture holds */
+    static const char *const none; /* an empty list selects no metric, and NULL all */
     struct cw_lib_call call = cw_lib_enter();
-    const struct cw_eval_options spans = cw_lib_spans(options);
+    const struct counterworks_request request = request_of(options);
     struct cw_result result = {.values = values, .statuses = statuses};
     struct cw_arena *arena = cw_arena_create();
     struct cw_notices notices = {.arena = arena};
+    const struct cw_view_input in = {cw_lib_capture(capture), chip, &request, &notices, arena, &call.err};
     enum cw_status status = arena ? need_whole(capture, &call.err) : cw_error_nomem(&call.err);
     if (status == CW_OK)
-        status = cw_view_evaluate(&result, capture, NULL, chip, count ? names : &none, count, &spans, &notices, arena,
-                                  &call.err);
+        status = cw_view_evaluate(&result, &in, NULL, count ? names : &none, count);
     cw_lib_tell_notices(chip, &notices);
+    cw_arena_destroy(arena);
+    return cw_lib_finish(&call, status, error);
+}
+
+enum counterworks_status counterworks_hdf5_write(const struct counterworks_capture *capture,
+                                                 const struct counterworks_chip *chip, const char *const *names,
+                                                 size_t count, const struct counterworks_evaluate_options *options,
+                                                 const char *path, struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    const struct counterworks_request request = request_of(options);
+    struct cw_result result = {.streamed = true};
+    struct cw_output output;
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_notices notices = {.arena = arena};
+    const struct cw_view_input in = {cw_lib_capture(capture), chip, &request, &notices, arena, &call.err};
+    enum cw_status status = arena ? cw_view_evaluate(&result, &in, NULL, names, count) : cw_error_nomem(&call.err);
+    cw_lib_tell_notices(chip, &notices);
+    if (status == CW_OK)
+        status = cw_view_output(&output, &in, &result);
+    pthread_mutex_lock(&cw_lib_hdf5);
+    if (status == CW_OK)
+        status = cw_hdf5_write(&output, path, &call.err);
+    pthread_mutex_unlock(&cw_lib_hdf5);
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
 }

@@ -65,20 +65,18 @@ const char *counterworks_chip_name(const struct counterworks *data, size_t index
     return data->chips[index].name;
 }
 
-/* The chip's arena is destroyed by the last that needs it. A chip has a name or a file. */
+/* The last user of the chip's arena destroys it. A chip has a name or a file. */
 static enum cw_status load_chip(struct counterworks_chip *made, const struct counterworks *data, const char *name,
                                 const char *path, struct cw_error *err)
 {
-    made->words = cw_arena_alloc(made->arena, 1, sizeof *made->words);
-    made->share = made->words ? malloc(sizeof *made->share) : NULL;
+    made->words = cw_lib_words_make(made->arena);
+    made->share = made->words ? cw_lib_share_make(made->arena) : NULL;
     if (!made->share)
         return cw_error_nomem(err);
-    made->words->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    *made->share = (struct cw_lib_share){.users = 1, .arena = made->arena};
     if (data && data->folder && !(made->folder = cw_arena_strdup(made->arena, data->folder)))
         return cw_error_nomem(err);
     const struct cw_lib_name wanted = {name, path}, *known = NULL;
-    if (data && name) /* the file need not be looked for */
+    if (data && name) /* the folder's list has its file */
         known = bsearch(&wanted, data->chips, data->chip_count, sizeof wanted, by_name);
     if (!path && !known)
         return cw_chip_load(&made->chip, made->folder, name, made->arena, err);
@@ -89,8 +87,8 @@ static enum cw_status load_chip(struct counterworks_chip *made, const struct cou
 static enum cw_status load(struct counterworks_chip *made, const struct counterworks *data, const char *name,
                            const char *path, struct cw_error *err)
 {
-    enum cw_status status = load_chip(made, data, name, path, err);
-    return status == CW_OK ? cw_formulas_load_shipped(&made->chip, made->folder, made->arena, err) : status;
+    CW_TRY(load_chip(made, data, name, path, err));
+    return cw_formulas_load_shipped(&made->chip, made->folder, made->arena, err);
 }
 
 static enum counterworks_status open_chip(struct counterworks_chip **chip, const struct counterworks *data,
@@ -121,12 +119,11 @@ static enum cw_status load_of_node(struct counterworks_chip *made, const struct 
                                    const char *name, struct cw_error *err)
 {
     struct cw_node node;
-    enum cw_status status = cw_node_load(&node, facts, made->arena, err);
-    if (status == CW_OK && !name)
-        status = cw_node_chip(&name, &node, err);
-    if (status == CW_OK)
-        status = load(made, data, name, NULL, err);
-    return status == CW_OK ? cw_node_apply(&made->chip, &node, made->arena, err) : status;
+    CW_TRY(cw_node_load(&node, facts, made->arena, err));
+    if (!name)
+        CW_TRY(cw_node_chip(&name, &node, err));
+    CW_TRY(load(made, data, name, NULL, err));
+    return cw_node_apply(&made->chip, &node, made->arena, err);
 }
 
 enum counterworks_status counterworks_chip_open_node(struct counterworks_chip **chip, const struct counterworks *data,
@@ -175,7 +172,7 @@ enum counterworks_status counterworks_chip_add_legacy(struct counterworks_chip *
 void counterworks_chip_close(struct counterworks_chip *chip)
 {
     if (chip && chip->share) {
-        cw_arena_destroy(chip->words->arena);
+        cw_lib_words_free(chip->words);
         cw_lib_leave(chip->share);
         chip->arena = NULL;
     }
@@ -186,20 +183,6 @@ void counterworks_chip_tell(struct counterworks_chip *chip, void (*tell)(void *u
 {
     chip->tell = tell;
     chip->user = user;
-}
-
-void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line)
-{
-    cw_write_bytes(line, "", 1);
-    if (chip->tell && line->status == CW_OK)
-        chip->tell(chip->user, (const char *)line->data);
-    cw_writer_free(line);
-}
-
-void cw_lib_tell_notices(const struct counterworks_chip *chip, const struct cw_notices *notices)
-{
-    for (const struct cw_notice *n = notices->first; n && chip->tell; n = n->next)
-        chip->tell(chip->user, n->text);
 }
 
 /* ---- sets ------------------------------------------------------------------------------------------------------- */
@@ -224,7 +207,7 @@ enum counterworks_status counterworks_set_each(const struct counterworks *data,
     return cw_lib_finish(&call, status, error);
 }
 
-/* Sets are made for many chips, so what one of them cannot give is no error. */
+/* Sets serve many chips, so a metric that one chip lacks is no error. */
 static void tell_missing(const struct counterworks_chip *chip, const struct cw_set *set)
 {
     struct cw_writer line;

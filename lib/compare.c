@@ -66,7 +66,7 @@ static enum cw_status need_words(size_t count, size_t least, struct cw_error *er
                                          count == 1 ? "" : "s", least);
 }
 
-/* The first capture, which the view keeps. */
+/* Opens the first capture, which the view owns. */
 static enum cw_status open_first(struct cw_lib_view *made, const struct cw_source_files *files)
 {
     enum cw_status status = cw_source_open(&made->own, files, &made->notices, &made->err);

@@ -1,67 +1,70 @@
-/* What the handles of libcounterworks are. Each has all that it gives in an arena of its own. */
+/* The handles of libcounterworks. Each owns an arena with all its memory. */
 #ifndef CW_LIB_HANDLES_H
 #define CW_LIB_HANDLES_H
 
-#include <stdatomic.h>
+#include <pthread.h>
 
 #include "base/bytes.h"
-#include "eval/result.h"
 #include "host/plan.h"
 #include "view/handles.h"
 #include "view/notices.h"
 
 struct counterworks {
     struct cw_arena *arena;
-    const char *folder; /* NULL: where the data is by default */
+    const char *folder; /* NULL: the default folder */
     size_t chip_count;
     struct cw_lib_name {
         const char *name, *path;
     } * chips; /* by name */
 };
 
-/* What plans still have of a chip that was closed: its arena. */
-struct cw_lib_share {
-    atomic_uint users;
-    struct cw_arena *arena;
-};
-
 struct counterworks_plan {
     struct cw_arena *arena;
     struct cw_lib_share *chip;
     struct cw_plan plan;
-    struct cw_plan_options options; /* that it was made with in the end */
-    struct cw_writer native;        /* of NVIDIA's library, in the plan's image */
+    struct cw_plan_options options; /* with which the plan was made in the end */
+    struct cw_writer native;        /* NVIDIA's config image, in the plan's image */
 };
 
-/* A handle of `size` bytes, all zero, which begins with its arena. NULL when out of memory. */
+/* Makes a handle of `size` zero bytes, which begins with its arena. NULL when out of memory. */
 void *cw_lib_handle(size_t size);
-/* Ends a handle that cw_lib_handle() has made. */
+/* Ends a handle from cw_lib_handle(). */
 void cw_lib_drop(void *handle);
-/* One user less; the last destroys the arena. NULL is allowed. */
+/* A chip's arena, for its handle and plans that outlive the handle. cw_lib_share_make makes one with a user, NULL when
+ * out of memory; cw_lib_join adds a user; cw_lib_leave drops one, and the last destroys the arena. It takes NULL. */
+struct cw_lib_share *cw_lib_share_make(struct cw_arena *arena);
+struct cw_lib_share *cw_lib_join(struct cw_lib_share *share);
 void cw_lib_leave(struct cw_lib_share *share);
 
-/* Around every call that reads or prints numbers: they have a decimal point, whatever the program's locale says. */
+/* Surrounds every call that reads or prints numbers, so that they have a decimal point in every locale. */
 struct cw_lib_call {
     struct cw_error err;
     void *before; /* the thread's locale_t */
 };
 struct cw_lib_call cw_lib_enter(void);
-/* Ends the call and hands over what was found out: *error is NULL or the caller's. */
+/* Ends the call, and copies its error to *error. `error` may be NULL. */
 enum counterworks_status cw_lib_finish(const struct cw_lib_call *call, enum cw_status status,
                                        struct counterworks_error *error);
 
-/* Held by whoever uses HDF5, which takes one thread at a time. */
+/* Protects HDF5, which serves one thread at a time. */
 extern pthread_mutex_t cw_lib_hdf5;
 
-/* Gives a caller's struct, which begins with its size, as much of another as it has room for. */
+/* Copies as much of a struct as the caller's has room for. The caller's begins with its size. */
 void cw_lib_give(void *to, size_t size, const void *from, size_t all);
 
-/* Tells the chip's listener a line, and frees it. */
+/* Sends a line to the chip's listener, and frees the line. */
 void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line);
 
-/* Tells the chip's listener the notices of a call. */
+/* Sends the notices of a call to the chip's listener. */
 void cw_lib_tell_notices(const struct counterworks_chip *chip, const struct cw_notices *notices);
-/* NULL: the usual ones. */
-struct cw_eval_options cw_lib_spans(const struct counterworks_evaluate_options *options);
+/* The part of the glossary that a chip has read. cw_lib_words_make makes it empty, in the chip's arena, and returns
+ * NULL when out of memory; cw_lib_words_free takes NULL. */
+struct cw_lib_words *cw_lib_words_make(struct cw_arena *arena);
+void cw_lib_words_free(struct cw_lib_words *words);
+
+/* Adds the notices behind *told to the caller's list. NULL `to`: does nothing. */
+void cw_lib_notices_give(struct counterworks_notices *to, const struct cw_notices *from, const struct cw_notice **told);
+/* Returns the list inside the handle, or NULL. */
+struct cw_notices *cw_lib_notices(struct counterworks_notices *notices);
 
 #endif

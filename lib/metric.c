@@ -1,4 +1,5 @@
-/* What is known of metrics. */
+/* Names, sets and descriptions of metrics. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void take_all(const struct cw_chip *chip, bool every, bool (*take)(void *
                 more = take_variants(chip, type, base, every, take, user);
 }
 
-/* ---- what a plan of everything names ---------------------------------------------------------------------------- */
+/* ---- metrics for a plan of everything --------------------------------------------------------------------------- */
 
 enum { MOST_TOLD = 3 };
 
@@ -45,10 +46,10 @@ struct all {
     const struct cw_chip *chip;
     bool (*take)(void *user, const char *name);
     void *user;
-    bool *collected; /* which raw counters some pass can hold */
-    bool placed;     /* each raw counter of the metric looked at is among them */
+    bool *collected; /* raw counters that some pass can hold */
+    bool placed;     /* all raw counters of the current metric are among them */
     bool enough;     /* the caller wants no more */
-    size_t left_out; /* and the names of the first of them */
+    size_t left_out; /* number of metrics left out, with the first names */
     char names[MOST_TOLD][CW_METRIC_NAME_MAX];
 };
 
@@ -61,7 +62,7 @@ static void see_placement(void *context, uint32_t counter, unsigned rollups)
         a->placed = a->placed && a->collected[raws->items[i]];
 }
 
-/* A raw counter needs a placement that no limit bans. */
+/* A raw counter needs a placement that no limit excludes. */
 static enum cw_status find_collected(struct all *a, struct cw_arena *arena)
 {
     const struct cw_chip *chip = a->chip;
@@ -93,7 +94,7 @@ static enum cw_status take_planned(struct all *a, struct cw_metric m)
     return CW_OK;
 }
 
-/* The formulas of the data are of counters that are planned anyway. */
+/* Formulas of the data folder add no counters to a plan of everything. */
 static enum cw_status take_base(struct all *a, enum cw_metric_type type, uint32_t base)
 {
     if (!is_of_ranges(a->chip, type, base) || (type == CW_FORMULA && a->chip->formulas->items[base].shipped))
@@ -109,8 +110,8 @@ static void tell_left_out(const struct counterworks_chip *chip, const struct all
     struct cw_writer line;
     cw_writer_init(&line);
     cw_write_format(&line,
-                    "left out %zu of the metrics of %s, for which no formula is known or which nothing collects:",
-                    a->left_out, a->chip->name);
+                    "left out %zu of the metrics of %s, without a known formula or a way to collect them:", a->left_out,
+                    a->chip->name);
     for (size_t i = 0; i < a->left_out && i < MOST_TOLD; i++)
         cw_write_format(&line, "%s %s", i ? "," : "", a->names[i]);
     cw_write_format(&line, a->left_out > MOST_TOLD ? ", ..." : "");
@@ -175,12 +176,34 @@ enum counterworks_status counterworks_advice_metrics(const struct counterworks_c
 
 /* ---- one metric ------------------------------------------------------------------------------------------------- */
 
-struct described { /* a metric, which comes first, and where its texts are */
+struct described { /* a metric, which comes first, and the memory of its texts */
     struct counterworks_metric metric;
     struct cw_arena *arena;
 };
 
-/* The whole glossary is read once, for the second metric that is asked for. One alone needs few of its words. */
+/* The glossary as far as it was read; it grows behind a const chip. */
+struct cw_lib_words {
+    pthread_mutex_t lock;
+    bool asked; /* one metric was described */
+    struct cw_arena *arena;
+    const struct cw_glossary *glossary; /* the whole glossary; NULL: not read yet */
+};
+
+struct cw_lib_words *cw_lib_words_make(struct cw_arena *arena)
+{
+    struct cw_lib_words *made = cw_arena_alloc(arena, 1, sizeof *made);
+    if (made)
+        made->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    return made;
+}
+
+void cw_lib_words_free(struct cw_lib_words *words)
+{
+    if (words)
+        cw_arena_destroy(words->arena);
+}
+
+/* Reads the whole glossary for the second metric. A single metric needs few of its words. */
 static enum cw_status read_words(const struct cw_glossary **glossary, struct cw_lib_words *words, const char *folder,
                                  const char *name, struct cw_arena *arena, struct cw_error *err)
 {
@@ -203,8 +226,8 @@ static enum cw_status read_words(const struct cw_glossary **glossary, struct cw_
     return status;
 }
 
-/* What is said of a metric, or of its base name; perhaps in `text`. A folder without a glossary says nothing, which is
- * told. NULL for an error. */
+/* Returns the description of a metric or its base name, perhaps in `text`. Without a glossary it is "", with a notice.
+ * NULL for an error. */
 static const char *say(char *text, size_t size, const struct counterworks_chip *chip, const struct cw_metric *m,
                        const char *name, bool base, struct cw_arena *arena, struct cw_error *err)
 {

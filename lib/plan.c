@@ -11,7 +11,7 @@
 
 enum { MOST_NAMED = 8 };
 
-/* Names in the plan's arena. */
+/* Copies names into the plan's arena. */
 static const char *const *copy_names(struct cw_arena *arena, const struct counterworks_names *from)
 {
     const char **names = cw_arena_alloc(arena, from->count, sizeof *names);
@@ -21,7 +21,7 @@ static const char *const *copy_names(struct cw_arena *arena, const struct counte
     return names;
 }
 
-/* What is kept together is planned. */
+/* Checks that metrics to keep together are in the plan. */
 static enum cw_status check_together(const struct cw_plan_options *o, const struct counterworks_names *metrics,
                                      struct cw_error *err)
 {
@@ -76,7 +76,7 @@ static enum cw_status make_of(struct counterworks_plan *plan, const struct count
     return cw_plan_make(&plan->plan, chip->chip, metrics->names, metrics->count, &plan->options, plan->arena, err);
 }
 
-/* Makes a plan of those metrics that fit `most` passes, or refuses to, and says which do not. */
+/* Plans the metrics that fit into `most` passes, and lists the others; or refuses if any does not fit. */
 static enum cw_status make_shorter(struct counterworks_plan *plan, const struct counterworks_chip *chip,
                                    const struct counterworks_names *metrics, uint32_t most, bool drop,
                                    struct cw_error *err)
@@ -85,11 +85,8 @@ static enum cw_status make_shorter(struct counterworks_plan *plan, const struct 
     size_t n = 0;
     bool *kept = cw_arena_alloc(plan->arena, metrics->count, sizeof *kept);
     const char **names = cw_arena_alloc(plan->arena, metrics->count, sizeof *names);
-    enum cw_status status =
-        kept && names ? cw_plan_choose(kept, chip->chip, metrics->names, metrics->count, most, &plan->options, err)
-                      : cw_error_nomem(err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(kept && names ? cw_plan_choose(kept, chip->chip, metrics->names, metrics->count, most, &plan->options, err)
+                         : cw_error_nomem(err));
     name_dropped(metrics, kept, text, sizeof text);
     if (!drop)
         return cw_error_set(err, CW_ERR_UNSUPPORTED,
@@ -108,7 +105,7 @@ static enum cw_status make_shorter(struct counterworks_plan *plan, const struct 
     return make_of(plan, chip, &(struct counterworks_names){n, names}, err);
 }
 
-/* Values give way first. */
+/* Gives up whole values first. */
 static enum cw_status make_within(struct counterworks_plan *plan, const struct counterworks_chip *chip,
                                   const struct counterworks_names *metrics, uint32_t most, bool drop,
                                   struct cw_error *err)
@@ -122,7 +119,7 @@ static enum cw_status make_within(struct counterworks_plan *plan, const struct c
     return fits ? status : make_shorter(plan, chip, metrics, most, drop, err);
 }
 
-/* What CUPTI does not collect with the profiler. Of a metric whose name or formula is not known, planning tells. */
+/* Refuses metrics that CUPTI does not collect with the profiler. Planning reports unknown names and formulas. */
 static enum cw_status leave_out_unlisted(struct counterworks_plan *plan, const struct counterworks_chip *chip,
                                          uint32_t listed, struct counterworks_names *metrics, struct cw_error *err)
 {
@@ -154,8 +151,8 @@ static enum cw_status leave_out_unlisted(struct counterworks_plan *plan, const s
 
 /* ---- NVIDIA's host library -------------------------------------------------------------------------------------- */
 
-/* The library proves each pass; one that it would split is split here, and a config image of theirs for the very same
- * passes goes into ours. */
+/* The library checks each pass; the plan splits passes that the library would split. Its config image for the resulting
+ * passes goes into the plan's image. */
 static enum cw_status prove_by(const struct cw_nvperf *library, struct counterworks_plan *plan, uint32_t *splits,
                                struct cw_error *err)
 {
@@ -171,7 +168,7 @@ static enum cw_status prove_by(const struct cw_nvperf *library, struct counterwo
     return status;
 }
 
-/* It is the only one of the process, so one thread uses it at a time. */
+/* The process has one such library, which serves one thread at a time. */
 static enum cw_status prove(struct counterworks_plan *plan, const struct counterworks_chip *chip, const char *path,
                             struct cw_error *err)
 {
@@ -201,7 +198,7 @@ static void tell_no_limits(const struct counterworks_chip *chip)
 {
     struct cw_writer line;
     cw_writer_init(&line);
-    cw_write_format(&line, "found no limits of sampling over time for this chip; planned by those of range profiling, "
+    cw_write_format(&line, "found no limits of sampling over time for this chip; planned by limits of range profiling, "
                            "which never allow more");
     cw_lib_tell(chip, &line);
 }
@@ -254,12 +251,12 @@ enum counterworks_status counterworks_plan_make(struct counterworks_plan **plan,
     struct cw_lib_call call = cw_lib_enter();
     struct counterworks_plan_options o = COUNTERWORKS_PLAN_OPTIONS;
     struct counterworks_plan *made = cw_lib_handle(sizeof *made);
-    if (options) /* those of a program of an earlier library have no more */
+    if (options) /* programs of earlier versions have a shorter struct */
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     enum cw_status status =
         made ? make(made, chip, &(struct counterworks_names){count, names}, &o, &call.err) : CW_ERR_NOMEM;
     if (status == CW_OK)
-        atomic_fetch_add(&(made->chip = chip->share)->users, 1); /* names of the chip's stand in the plan */
+        made->chip = cw_lib_join(chip->share); /* the plan refers to the chip's names */
     else
         counterworks_plan_free(made);
     *plan = status == CW_OK ? made : NULL;
@@ -310,7 +307,7 @@ enum counterworks_status counterworks_plan_save(const struct counterworks_plan *
     cw_writer_init(&out);
     cw_config_image_write(&plan->plan.image, &out);
     enum cw_status status = arena && out.status == CW_OK ? CW_OK : cw_error_nomem(&call.err);
-    if (status == CW_OK) /* what a reader would refuse must not be written */
+    if (status == CW_OK) /* do not write a plan that a reader would refuse */
         status = cw_config_image_read(&check, out.data, out.size, path, arena, &call.err);
     if (status == CW_OK)
         status = cw_file_write(path, out.data, out.size, &call.err);

@@ -1,5 +1,7 @@
-/* Views: how they are opened, written and printed. */
+/* Views: how they are opened, read, written and printed. */
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -25,7 +27,7 @@ bool cw_lib_copy_names(struct counterworks_names *names, struct cw_arena *arena)
     return good;
 }
 
-/* Views keep texts of their request. */
+/* Copies the request's texts, which views keep. */
 static bool copy_request(struct counterworks_request *r, const struct counterworks_request *from,
                          struct cw_arena *arena)
 {
@@ -38,7 +40,166 @@ static bool copy_request(struct counterworks_request *r, const struct counterwor
            cw_lib_copy_names(&r->filters, arena) && cw_lib_copy_names(&r->metrics, arena);
 }
 
-/* ---- from beginning to end --------------------------------------------------------------------------------------- */
+/* ---- tables and columns ----------------------------------------------------------------------------------------- */
+
+/* A table for programs. Each column has one name. */
+struct cw_lib_table {
+    const struct cw_output_table *of;
+    size_t column_count;
+    struct cw_lib_column {
+        const struct cw_output_column *cell, *about; /* about: the column with unit and meaning */
+    } * columns;
+};
+
+enum { TEXTS = CW_TO_CSV | CW_TO_JSON }; /* formats with texts where HDF5 has numbers of texts */
+
+static bool is_for_programs(const struct cw_output_column *c)
+{
+    return c->formats & CW_TO_FILES && c->type != CW_CELL_ATTRIBUTES && c->type != CW_CELL_CHARS;
+}
+
+/* Some columns have one name, but another type in each format; times also have two names. */
+static struct cw_lib_column *find_same(const struct cw_lib_table *t, const struct cw_output_column *c)
+{
+    for (size_t i = 0; i < t->column_count; i++) {
+        const struct cw_output_column *other = t->columns[i].cell;
+        if (strcmp(other->name, c->name) == 0 ||
+            (other->offset == c->offset && other->type == c->type && other->across == c->across))
+            return &t->columns[i];
+    }
+    return NULL;
+}
+
+static void add_column(struct cw_lib_table *t, const struct cw_output_column *c)
+{
+    struct cw_lib_column *same = find_same(t, c);
+    if (!same) {
+        t->columns[t->column_count++] = (struct cw_lib_column){c, c};
+        return;
+    }
+    if (c->formats & TEXTS && !(same->cell->formats & TEXTS))
+        same->cell = c;
+    if (!same->about->units && !same->about->long_name)
+        same->about = c;
+}
+
+static bool list_columns(struct cw_lib_table *t, struct cw_arena *arena)
+{
+    t->columns = cw_arena_alloc(arena, t->of->column_count, sizeof *t->columns);
+    for (size_t k = 0; t->columns && k < t->of->column_count; k++)
+        if (is_for_programs(&t->of->columns[k]))
+            add_column(t, &t->of->columns[k]);
+    return t->columns;
+}
+
+/* Only HDF5 has tables of texts; other formats have the texts in cells. */
+static bool is_shown(const struct cw_output_table *t)
+{
+    bool shown = false;
+    for (size_t k = 0; k < t->column_count; k++)
+        shown = shown || (is_for_programs(&t->columns[k]) && t->columns[k].formats & TEXTS);
+    return t->name && (shown || t->metrics);
+}
+
+static enum cw_status list_tables(struct cw_lib_view *made)
+{
+    const struct cw_output *o = &made->view.output;
+    made->tables = cw_arena_alloc(made->view.arena, o->table_count, sizeof *made->tables);
+    bool good = made->tables;
+    for (size_t i = 0; good && i < o->table_count; i++)
+        if (is_shown(&o->tables[i])) {
+            made->tables[made->table_count].of = &o->tables[i];
+            good = list_columns(&made->tables[made->table_count++], made->view.arena);
+        }
+    return good ? CW_OK : cw_error_nomem(&made->err);
+}
+
+static const struct cw_lib_table *table_of(const struct counterworks_view *view, size_t table)
+{
+    return &((const struct cw_lib_view *)view)->tables[table];
+}
+
+size_t counterworks_view_table_count(const struct counterworks_view *view)
+{
+    return ((const struct cw_lib_view *)view)->table_count;
+}
+
+static size_t count_metrics(const struct cw_output_table *t)
+{
+    return t->metrics ? (size_t)t->metrics->row_count : 0;
+}
+
+void counterworks_view_table(const struct counterworks_view *view, size_t table, struct counterworks_table *info)
+{
+    const struct cw_lib_table *t = table_of(view, table);
+    const struct counterworks_table all = {.name = t->of->name,
+                                           .row_count = t->of->row_count,
+                                           .column_count = t->column_count,
+                                           .metric_count = count_metrics(t->of),
+                                           .spread = t->of->spread};
+    cw_lib_give(info, info->size, &all, sizeof all);
+}
+
+static enum counterworks_cell cell_type(enum cw_cell_type type)
+{
+    return type == CW_CELL_TEXT                          ? COUNTERWORKS_TEXT
+           : type == CW_CELL_F64 || type == CW_CELL_REAL ? COUNTERWORKS_REAL
+                                                         : COUNTERWORKS_INTEGER;
+}
+
+static const char *unit_of(const struct cw_lib_column *c)
+{
+    const char *name = c->cell->name;
+    const size_t length = strlen(name);
+    return cw_output_is_date(c->about)                           ? "ns since 1970"
+           : c->about->units                                     ? c->about->units
+           : length > 3 && strcmp(name + length - 3, "_ns") == 0 ? "ns"
+                                                                 : "";
+}
+
+void counterworks_view_column(const struct counterworks_view *view, size_t table, size_t column,
+                              struct counterworks_column *info)
+{
+    const struct cw_lib_column *c = &table_of(view, table)->columns[column];
+    const struct counterworks_column all = {.name = c->cell->name,
+                                            .unit = unit_of(c),
+                                            .meaning = c->about->long_name ? c->about->long_name : "",
+                                            .type = cell_type(c->cell->type),
+                                            .width = c->cell->across ? (uint32_t)c->cell->across->row_count : 1};
+    cw_lib_give(info, info->size, &all, sizeof all);
+}
+
+size_t counterworks_view_find_column(const struct counterworks_view *view, size_t table, const char *name)
+{
+    const struct cw_lib_table *t = table_of(view, table);
+    size_t i = 0;
+    while (i < t->column_count && strcmp(t->columns[i].cell->name, name) != 0)
+        i++;
+    return i;
+}
+
+/* Returns a metric's text from the column of that name; "" without such a column. */
+static const char *text_of(const struct cw_output_table *metrics, const void *record, const char *name)
+{
+    for (size_t k = 0; k < metrics->column_count; k++)
+        if (strcmp(metrics->columns[k].name, name) == 0)
+            return *(const char *const *)cw_cell_at(&metrics->columns[k], record, 0);
+    return "";
+}
+
+void counterworks_view_metric(const struct counterworks_view *view, size_t table, size_t metric,
+                              struct counterworks_view_metric_info *info)
+{
+    const struct cw_output_table *t = table_of(view, table)->of->metrics;
+    const void *record = t->row(t, metric).record;
+    const struct counterworks_view_metric_info all = {.name = text_of(t, record, "metric"),
+                                                      .unit = text_of(t, record, "unit"),
+                                                      .type = text_of(t, record, "type"),
+                                                      .description = text_of(t, record, "description")};
+    cw_lib_give(info, info->size, &all, sizeof all);
+}
+
+/* ---- from beginning to end -------------------------------------------------------------------------------------- */
 
 struct counterworks_capture *cw_lib_capture(const struct counterworks_capture *capture)
 {
@@ -50,7 +211,7 @@ enum cw_status cw_lib_need_chip(const struct counterworks_capture *capture, cons
 {
     return chip || !cw_kind_of(capture)->has_metrics
                ? CW_OK
-               : cw_error_set(err, CW_ERR_USAGE, "%s: found no chip, expected %s, which the capture is of",
+               : cw_error_set(err, CW_ERR_USAGE, "%s: found no chip, expected %s, the chip of the capture",
                               capture->asked, capture->data.schema.chip);
 }
 
@@ -78,7 +239,7 @@ enum counterworks_status cw_lib_view_finish(struct counterworks_view **view, str
 {
     struct cw_lib_view *made = making->made;
     if (making->status == CW_OK)
-        making->status = cw_lib_view_list(made);
+        making->status = list_tables(made);
     if (made) {
         making->call.err = made->err;
         cw_lib_notices_give(notices, &made->notices, &made->told);
@@ -101,7 +262,7 @@ enum counterworks_status counterworks_view_open(struct counterworks_view **view,
     return cw_lib_view_finish(view, &making, notices, error);
 }
 
-/* The arena's parts may need what else the view has. */
+/* The view's own capture goes last: its parts may refer to it. */
 void counterworks_view_close(struct counterworks_view *view)
 {
     struct cw_lib_view *made = (struct cw_lib_view *)view;
@@ -117,41 +278,23 @@ void counterworks_view_close(struct counterworks_view *view)
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */
 
-/* Longer ends stand before ends of theirs. */
-static const struct {
-    const char *suffix;
-    enum counterworks_format format;
-} suffixes[] = {{".speedscope.json", COUNTERWORKS_SPEEDSCOPE},
-                {".trace.json", COUNTERWORKS_CHROME},
-                {".json", COUNTERWORKS_JSON},
-                {".csv", COUNTERWORKS_CSV},
-                {".h5", COUNTERWORKS_HDF5},
-                {".hdf5", COUNTERWORKS_HDF5},
-                {".ndjson", COUNTERWORKS_NDJSON},
-                {".folded", COUNTERWORKS_FOLDED},
-                {".prom", COUNTERWORKS_PROMETHEUS},
-                {".pftrace", COUNTERWORKS_PERFETTO},
-                {".html", COUNTERWORKS_HTML},
-                {".yaml", COUNTERWORKS_YAML}};
-enum { SUFFIX_COUNT = sizeof suffixes / sizeof *suffixes };
-
 const char *counterworks_format_suffix(enum counterworks_format format)
 {
-    for (size_t i = 0; i < SUFFIX_COUNT; i++)
-        if (suffixes[i].format == format)
-            return suffixes[i].suffix;
-    return "";
+    const char *suffix = (unsigned)format < COUNTERWORKS_FORMAT_COUNT ? *cw_view_suffixes[format] : NULL;
+    return suffix ? suffix : "";
 }
 
 enum counterworks_format counterworks_format_of(const char *path)
 {
-    const size_t length = strlen(path);
-    for (size_t i = 0; i < SUFFIX_COUNT; i++) {
-        const size_t own = strlen(suffixes[i].suffix);
-        if (length > own && strcmp(path + length - own, suffixes[i].suffix) == 0)
-            return suffixes[i].format;
+    enum counterworks_format found = COUNTERWORKS_FORMAT_COUNT;
+    size_t longest = 0;
+    for (int f = 0; f < COUNTERWORKS_FORMAT_COUNT; f++) {
+        const size_t length = cw_view_suffix_length((enum cw_view_format)f, path);
+        if (length > longest)
+            found = (enum counterworks_format)f;
+        longest = length > longest ? length : longest;
     }
-    return COUNTERWORKS_FORMAT_COUNT;
+    return found;
 }
 
 static const char *name_format(enum counterworks_format format)
@@ -196,7 +339,7 @@ static enum cw_status write_format(const struct counterworks_view *view, enum co
     return status == CW_OK ? closing : status;
 }
 
-/* Rows that could not be read have their error in the view. */
+/* Takes the error of rows that could not be read. */
 static void take_error(struct cw_lib_call *call, const struct cw_lib_view *made, enum cw_status status)
 {
     if (status != CW_OK && call->err.code == CW_OK)
@@ -227,7 +370,7 @@ enum counterworks_status counterworks_view_save(const struct counterworks_view *
         return counterworks_view_write(view, format, path, notices, error);
     struct cw_lib_call call = cw_lib_enter();
     const enum cw_status status = cw_error_set(
-        &call.err, CW_ERR_USAGE, "%s: found an end that is no format's, expected .csv, .json, .h5 or another", path);
+        &call.err, CW_ERR_USAGE, "%s: found an unknown suffix, expected .csv, .json, .h5 or another", path);
     return cw_lib_finish(&call, status, error);
 }
 
@@ -272,4 +415,121 @@ enum counterworks_status counterworks_view_print(const struct counterworks_view 
 enum counterworks_verdict counterworks_view_verdict(const struct counterworks_view *view)
 {
     return view->judged;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+static double real_of(enum cw_cell_type type, const void *cell)
+{
+    const double value = *(const double *)cell;
+    return type == CW_CELL_REAL && isnan(value) ? NAN : value;
+}
+
+static int64_t integer_of(enum cw_cell_type type, const void *cell)
+{
+    if (type == CW_CELL_STATUS)
+        return *(const int8_t *)cell;
+    const uint64_t number = cw_cell_integer(type, cell);
+    return type == CW_CELL_KNOWN && number == UINT64_MAX ? INT64_MIN : (int64_t)number;
+}
+
+/* Copies a row's cells of a column to row `to` of the caller's array. */
+static void copy_cells(const struct counterworks_cells *cells, const struct cw_output_column *c, const void *record,
+                       uint64_t to)
+{
+    const uint64_t width = c->across ? c->across->row_count : 1;
+    for (uint64_t i = 0; i < width; i++) {
+        const void *cell = cw_cell_at(c, record, i);
+        if (cells->texts)
+            cells->texts[to * width + i] = *(const char *const *)cell;
+        else if (cells->reals)
+            cells->reals[to * width + i] = real_of(c->type, cell);
+        else
+            cells->integers[to * width + i] = integer_of(c->type, cell);
+    }
+}
+
+static void copy_values(const struct counterworks_block *b, const struct cw_output_row *row, size_t count, uint64_t to)
+{
+    for (size_t m = 0; m < count; m++) {
+        const struct cw_value_record value = cw_output_value(row, m);
+        const size_t at = (size_t)to * count + m;
+        if (b->values)
+            b->values[at] = value.value;
+        if (b->statuses)
+            b->statuses[at] = value.status;
+        if (b->occurrences)
+            b->occurrences[at] = value.occurrences;
+        if (b->spreads)
+            b->spreads[at] = value.spread;
+    }
+}
+
+static enum cw_status check_cells(const struct cw_lib_table *t, const struct counterworks_cells *cells,
+                                  struct cw_error *err)
+{
+    if (cells->column >= t->column_count)
+        return cw_error_set(err, CW_ERR_USAGE, "found column %zu, expected less than %zu", cells->column,
+                            t->column_count);
+    const struct cw_output_column *c = t->columns[cells->column].cell;
+    const enum counterworks_cell type = cell_type(c->type);
+    const bool reals = cells->reals, integers = cells->integers, texts = cells->texts;
+    return reals == (type == COUNTERWORKS_REAL) && integers == (type == COUNTERWORKS_INTEGER) &&
+                   texts == (type == COUNTERWORKS_TEXT)
+               ? CW_OK
+               : cw_error_set(err, CW_ERR_USAGE, "column %s: found other arrays, expected one of %s", c->name,
+                              reals + integers + texts == 0 ? "its type"
+                              : type == COUNTERWORKS_REAL   ? "double"
+                              : type == COUNTERWORKS_TEXT   ? "const char *"
+                                                            : "int64_t");
+}
+
+static enum cw_status check_block(const struct cw_lib_view *made, size_t table, uint64_t first, uint64_t count,
+                                  const struct counterworks_block *b, struct cw_error *err)
+{
+    if (table >= made->table_count)
+        return cw_error_set(err, CW_ERR_USAGE, "found table %zu, expected less than %zu", table, made->table_count);
+    const struct cw_lib_table *t = &made->tables[table];
+    if (first > t->of->row_count || count > t->of->row_count - first)
+        return cw_error_set(err, CW_ERR_USAGE, "found %" PRIu64 " rows from %" PRIu64 " on, expected rows of %" PRIu64,
+                            count, first, t->of->row_count);
+    if ((b->occurrences || b->spreads) && !t->of->spread)
+        return cw_error_set(err, CW_ERR_USAGE, "found an array for spreads, expected none: the table has no spread");
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; status == CW_OK && i < b->cell_count; i++)
+        status = check_cells(t, &b->cells[i], err);
+    return status;
+}
+
+static enum cw_status read_rows(const struct cw_lib_view *made, const struct cw_lib_table *t, uint64_t first,
+                                uint64_t count, const struct counterworks_block *b, struct cw_error *err)
+{
+    const size_t metrics = b->values || b->statuses || b->occurrences || b->spreads ? count_metrics(t->of) : 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct cw_output_row row = t->of->row(t->of, first + i);
+        if (!row.record) {
+            *err = made->err;
+            return *t->of->failed;
+        }
+        for (size_t k = 0; k < b->cell_count; k++)
+            copy_cells(&b->cells[k], t->columns[b->cells[k].column].cell, row.record, i);
+        copy_values(b, &row, metrics, i);
+    }
+    return CW_OK;
+}
+
+enum counterworks_status counterworks_view_read(const struct counterworks_view *view, size_t table, uint64_t first,
+                                                uint64_t count, const struct counterworks_block *block,
+                                                struct counterworks_error *error)
+{
+    struct cw_lib_view *made = (struct cw_lib_view *)(uintptr_t)view;
+    struct counterworks_block b = {0};
+    struct cw_lib_call call = cw_lib_enter();
+    memcpy(&b, block, block->size < sizeof b ? block->size : sizeof b);
+    enum cw_status status = check_block(made, table, first, count, &b, &call.err);
+    pthread_mutex_lock(&made->lock);
+    if (status == CW_OK)
+        status = read_rows(made, &made->tables[table], first, count, &b, &call.err);
+    pthread_mutex_unlock(&made->lock);
+    return cw_lib_finish(&call, status, error);
 }

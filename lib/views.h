@@ -1,4 +1,4 @@
-/* Views as handles of libcounterworks, and how the functions that open them begin and end. */
+/* Views as handles of libcounterworks, and the begin and end of functions that open them. */
 #ifndef CW_LIB_VIEWS_H
 #define CW_LIB_VIEWS_H
 
@@ -7,64 +7,41 @@
 #include "lib/handles.h"
 #include "view/compare.h"
 
-struct counterworks_notices {
-    struct cw_arena *arena;
-    struct cw_notices list;
-};
-
-/* A table that programs see, and its columns: each name once. */
-struct cw_lib_table {
-    const struct cw_output_table *of;
-    size_t column_count;
-    struct cw_lib_column {
-        const struct cw_output_column *cell, *about; /* about: has the unit and the meaning */
-    } * columns;
-};
-
-/* A struct counterworks_view of the library is the beginning of one of these. */
+/* Every struct counterworks_view of the library begins one of these. */
 struct cw_lib_view {
-    struct counterworks_view view; /* first, as it begins with the arena */
-    pthread_mutex_t lock;          /* rows and texts are made in memory of the view */
+    struct counterworks_view view; /* first member, as a handle begins with its arena */
+    pthread_mutex_t lock;          /* reading makes rows and texts in the view's memory */
     struct counterworks_request request;
     struct cw_notices notices;
-    const struct cw_notice *told; /* the last that a caller has */
-    struct cw_error err;          /* of rows that are read later as well */
+    const struct cw_notice *told; /* the last notice that the caller got */
+    struct cw_error err;          /* also of rows that are read later */
     struct cw_view_input in;
-    struct counterworks_capture *own; /* a capture that the view has opened, or NULL */
+    struct counterworks_capture *own; /* a capture that the view opened, or NULL */
     struct cw_view_job *job;          /* or NULL */
     size_t table_count;
-    struct cw_lib_table *tables;
+    struct cw_lib_table *tables; /* lib/view.c */
 };
 
 /* A call that opens a view. */
 struct cw_lib_making {
     struct cw_lib_call call;
     struct cw_lib_view *made;
-    enum cw_status status; /* CW_OK: the view may be made from made->in */
+    enum cw_status status; /* CW_OK: make the view from made->in */
 };
-/* Copies and checks the request, NULL for an empty one; `capture` NULL: the caller sets it later. */
+/* Copies and checks the request; NULL is an empty one. `capture` NULL: the caller sets it later. */
 struct cw_lib_making cw_lib_view_begin(const struct counterworks_capture *capture, const struct counterworks_chip *chip,
                                        const struct counterworks_request *request);
-/* Hands the view over, or ends it. */
+/* Hands over a successful view; frees a failed one. */
 enum counterworks_status cw_lib_view_finish(struct counterworks_view **view, struct cw_lib_making *making,
                                             struct counterworks_notices *notices, struct counterworks_error *error);
-/* CW_ERR_USAGE where a capture has metrics and there is no chip. */
+/* CW_ERR_USAGE for a capture with metrics without a chip. */
 enum cw_status cw_lib_need_chip(const struct counterworks_capture *capture, const struct counterworks_chip *chip,
                                 struct cw_error *err);
 
 /* Copies the texts into an arena. False when out of memory. */
 bool cw_lib_copy_names(struct counterworks_names *names, struct cw_arena *arena);
 
-/* Lists the tables and columns of a view that is made. CW_ERR_NOMEM. */
-enum cw_status cw_lib_view_list(struct cw_lib_view *made);
-
-/* The capture for functions of view/. It is whole, or the caller's thread has it alone: loading changes nothing that
- * another thread reads. */
+/* Drops const for functions of view/. A loaded capture no longer changes; a streamed one belongs to one thread. */
 struct counterworks_capture *cw_lib_capture(const struct counterworks_capture *capture);
-
-/* Gives a caller's list the notices behind *told. NULL `to`: nobody listens. */
-void cw_lib_notices_give(struct counterworks_notices *to, const struct cw_notices *from, const struct cw_notice **told);
-/* The list that a call adds to, or NULL. */
-struct cw_notices *cw_lib_notices(struct counterworks_notices *notices);
 
 #endif

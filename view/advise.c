@@ -5,11 +5,11 @@
 #include "eval/advice/advice.h"
 #include "eval/output/advice.h"
 #include "metricdb/rules.h"
-#include "view/advice_tables.h"
 #include "view/compare.h"
 #include "view/instructions.h"
 #include "view/metrics.h"
 #include "view/rows.h"
+#include "view/selection.h"
 
 enum { SHOWN = 10 }; /* kernels */
 
@@ -23,20 +23,22 @@ struct advise {
     struct cw_advice_view shown;
 };
 
-/* Whether groups of kernels are asked for, and not kernels or ranges. */
+/* ---- advice ----------------------------------------------------------------------------------------------------- */
+
+/* Whether the request asks for groups of kernels. */
 static bool is_grouped(const struct counterworks_request *o)
 {
     const enum cw_group_by by = o->by ? cw_rows_find_by(o->by) : CW_BY_KERNEL;
     return by != CW_BY_KERNEL && by != CW_BY_RANGE && by != CW_BY_FOLD;
 }
 
-/* Leaves the ranges of the longest kernels. */
+/* Keeps the ranges of the longest kernels. */
 static enum cw_status keep_longest(const struct cw_view_input *in, const struct cw_groups *kernels, bool *keep)
 {
     const uint32_t *longest = cw_groups_longest(kernels, in->arena);
     if (!longest)
         return cw_error_nomem(in->err);
-    cw_notice(in->notices, "%s: %u %ss, of which the %d that take most time are looked at", in->capture->asked,
+    cw_notice(in->notices, "%s: %u %ss; advice looks at the %d that take most time", in->capture->asked,
               (unsigned)kernels->count, cw_group_by_names[kernels->by], CW_VIEW_MOST_KERNELS);
     for (uint32_t i = CW_VIEW_MOST_KERNELS; i < kernels->count; i++)
         for (uint32_t k = 0; k < kernels->items[longest[i]].count; k++)
@@ -44,8 +46,8 @@ static enum cw_status keep_longest(const struct cw_view_input *in, const struct 
     return CW_OK;
 }
 
-/* The kernels, or ranges, that are kept, or the longest of them. Where there may be too many, their times alone tell
- * which these are. */
+/* Groups the wanted ranges into kernels, and keeps the longest if there are too many. Then a first round adds up times
+ * alone, which is enough to find the longest. */
 static enum cw_status make_kernels(struct cw_groups *kernels, const struct cw_view_input *in,
                                    const struct cw_chip *chip, const bool *keep)
 {
@@ -73,7 +75,7 @@ static enum cw_status make_kernels(struct cw_groups *kernels, const struct cw_vi
     return status;
 }
 
-/* Advice on kernels, and its sum for groups: families, unless the request has others. */
+/* Advises on kernels, and adds the advice up for groups: families, unless the request names others. */
 static enum cw_status make_advice(struct advise *of, const struct cw_view_input *in)
 {
     const struct counterworks_request *o = in->request;
@@ -84,14 +86,11 @@ static enum cw_status make_advice(struct advise *of, const struct cw_view_input 
     const bool *keep;
     if (!kernels || !groups)
         return cw_error_nomem(in->err);
-    enum cw_status status = cw_view_keep(&keep, in);
-    if (status == CW_OK)
-        status = make_kernels(kernels, in, chip, keep);
-    if (status == CW_OK)
-        status = cw_groups_make_times(groups, by, &in->capture->data, chip, keep, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_advise(&of->advice, of->rules, kernels, o->least_gain, in->arena, in->err);
-    return status == CW_OK ? cw_advise_groups(&of->added, &of->advice, groups, in->arena, in->err) : status;
+    CW_TRY(cw_view_keep(&keep, in, false));
+    CW_TRY(make_kernels(kernels, in, chip, keep));
+    CW_TRY(cw_groups_make_times(groups, by, &in->capture->data, chip, keep, in->arena, in->err));
+    CW_TRY(cw_advise(&of->advice, of->rules, kernels, o->least_gain, in->arena, in->err));
+    return cw_advise_groups(&of->added, &of->advice, groups, in->arena, in->err);
 }
 
 static enum cw_status add_samples(struct advise *of, const struct cw_view_input *in,
@@ -99,10 +98,135 @@ static enum cw_status add_samples(struct advise *of, const struct cw_view_input 
 {
     if (samples->data.schema.profiler != CW_PROFILER_PC)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no PC samples, expected them for --with", samples->asked);
-    const enum cw_status status =
-        cw_view_load_instructions(&of->instructions, &of->raw, samples, in->notices, in->arena, in->err);
-    return status == CW_OK ? cw_advice_add_lines(&of->advice, &of->instructions, in->arena, in->err) : status;
+    CW_TRY(cw_view_load_instructions(&of->instructions, &of->raw, samples, in->notices, in->arena, in->err));
+    return cw_advice_add_lines(&of->advice, &of->instructions, in->arena, in->err);
 }
+
+/* ---- tables: the kernels, longest first, and their findings ----------------------------------------------------- */
+
+struct kernel {
+    const char *name, *function, *limiter, *confidence, *first;
+    uint64_t launches, findings;
+    double total, share;
+    const uint32_t *grid, *block;
+};
+
+struct finding {
+    uint32_t number, kernel; /* kernel: row of the kernels' table */
+    const char *name, *rule, *title, *text, *fix, *confidence;
+    double gain;
+};
+
+static const char *const letters[] = {"x", "y", "z"};
+static const struct cw_output_column xyz_columns[] = {{"xyz", CW_CELL_TEXT, CW_TO_HDF5, 0}};
+static const struct cw_output_table xyz = {CW_OUTPUT_COLUMNS(xyz_columns), .record_size = sizeof *letters,
+                                           .row_count = 3, .row = cw_output_array, .content = (void *)letters};
+
+static const struct cw_output_column kernel_columns[] = {
+    {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct kernel, name)},
+    {"function", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct kernel, function)},
+    {"launches", CW_CELL_U64, CW_TO_FILES, offsetof(struct kernel, launches)},
+    {"total_ns", CW_CELL_F64, CW_TO_FILES, offsetof(struct kernel, total), .units = "ns"},
+    {"share", CW_CELL_F64, CW_TO_FILES, offsetof(struct kernel, share)},
+    {"limiter", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct kernel, limiter)},
+    {"confidence", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct kernel, confidence)},
+    {"first_finding", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct kernel, first),
+     .long_name = "the text of the finding that saves most"},
+    {"findings", CW_CELL_U64, CW_TO_FILES, offsetof(struct kernel, findings)},
+    {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct kernel, grid), &xyz},
+    {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct kernel, block), &xyz},
+};
+
+static const struct cw_output_column finding_columns[] = {
+    {"finding", CW_CELL_U32, CW_TO_HDF5, offsetof(struct finding, number)},
+    {"kernel_number", CW_CELL_U32, CW_TO_FILES, offsetof(struct finding, kernel),
+     .long_name = "the row in the table of kernels"},
+    {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct finding, name)},
+    {"rule", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct finding, rule)},
+    {"gain", CW_CELL_F64, CW_TO_FILES, offsetof(struct finding, gain),
+     .long_name = "the part of the kernel's time that would go; 0 of a note"},
+    {"confidence", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct finding, confidence)},
+    {"title", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct finding, title)},
+    {"text", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct finding, text)},
+    {"fix", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct finding, fix)},
+};
+
+/* The sentence of the first finding; "" without findings, NULL when out of memory. */
+static const char *first_text(const struct cw_advice_kernel *k, struct cw_arena *arena)
+{
+    const struct cw_advice_finding *first = cw_advice_first(k);
+    return first ? cw_advice_text(first, arena) : "";
+}
+
+static struct kernel describe_kernel(const struct cw_advice *advice, const struct cw_advice_kernel *k,
+                                     struct cw_arena *arena)
+{
+    return (struct kernel){.name = k->group->name,
+                           .function = k->launch->kernel,
+                           .limiter = k->limiter,
+                           .confidence = cw_confidence_text(k->confidence),
+                           .first = first_text(k, arena),
+                           .launches = k->group->count,
+                           .findings = k->finding_count,
+                           .total = k->group->total,
+                           .share = cw_group_share(advice->groups, k->group),
+                           .grid = k->launch->grid,
+                           .block = k->launch->block};
+}
+
+static bool add_findings(struct finding *list, uint32_t *count, uint32_t row, const struct cw_advice_kernel *k,
+                         struct cw_arena *arena)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < k->finding_count; i++) {
+        const struct cw_advice_finding *f = &k->findings[i];
+        const char *text = cw_advice_text(f, arena);
+        good = text;
+        list[*count] = (struct finding){.number = *count,
+                                        .kernel = row,
+                                        .name = k->group->name,
+                                        .rule = f->rule->id,
+                                        .title = f->rule->title,
+                                        .text = text,
+                                        .fix = f->rule->fix,
+                                        .confidence = cw_confidence_text(f->confidence),
+                                        .gain = f->gain};
+        ++*count;
+    }
+    return good;
+}
+
+static enum cw_status put_tables(struct cw_output *output, const struct cw_advice *advice, struct cw_arena *arena,
+                                 struct cw_error *err)
+{
+    size_t all = 0;
+    uint32_t count = 0;
+    for (size_t i = 0; i < advice->kernel_count; i++)
+        all += advice->kernels[i].finding_count;
+    struct kernel *kernels = cw_arena_alloc(arena, advice->kernel_count, sizeof *kernels);
+    struct finding *findings = cw_arena_alloc(arena, all, sizeof *findings);
+    bool good = kernels && findings;
+    for (uint32_t i = 0; good && i < advice->kernel_count; i++) {
+        const struct cw_advice_kernel *k = &advice->kernels[advice->longest[i]];
+        kernels[i] = describe_kernel(advice, k, arena);
+        good = kernels[i].first && add_findings(findings, &count, i, k, arena);
+    }
+    if (!good)
+        return cw_error_nomem(err);
+    output->tables[output->table_count++] = (struct cw_output_table){
+        CW_OUTPUT_COLUMNS(kernel_columns), .name = "kernels",      .group = "kernel", .record_size = sizeof *kernels,
+        .row_count = advice->kernel_count, .row = cw_output_array, .content = kernels};
+    output->tables[output->table_count++] = (struct cw_output_table){CW_OUTPUT_COLUMNS(finding_columns),
+                                                                     .name = "findings",
+                                                                     .group = "finding",
+                                                                     .record_size = sizeof *findings,
+                                                                     .row_count = count,
+                                                                     .row = cw_output_array,
+                                                                     .content = findings};
+    return CW_OK;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
 
 static enum cw_status print(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
                             struct cw_error *err)
@@ -120,21 +244,14 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
     struct advise *of = cw_arena_alloc(in->arena, 1, sizeof *of);
     const bool pc = in->capture->data.schema.profiler == CW_PROFILER_PC;
     *view = (struct counterworks_view){.arena = in->arena};
-    enum cw_status status =
-        of ? cw_view_need_ranges(in->capture, "", pc ? ", and these by --with" : "", in->err) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = cw_view_check_by(in, cw_view_by, CW_VIEW_BY_COUNT);
-    if (status == CW_OK)
-        status = cw_view_select(&of->result, in->capture, in->chip, (const char *[1]){NULL}, 0, in->notices, in->arena,
-                                in->err);
-    if (status == CW_OK)
-        status = cw_rules_load(&of->rules, of->result.chip, in->chip->folder, in->request->rules, in->arena, in->err);
-    if (status == CW_OK)
-        status = make_advice(of, in);
-    if (status == CW_OK && samples)
-        status = add_samples(of, in, samples);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(of ? cw_view_need_ranges(in->capture, "", pc ? ", with the PC samples by --with" : "", in->err)
+              : cw_error_nomem(in->err));
+    CW_TRY(cw_view_check_by(in, cw_view_by, CW_VIEW_BY_COUNT));
+    CW_TRY(cw_view_select(&of->result, in, (const char *[1]){NULL}, 0));
+    CW_TRY(cw_rules_load(&of->rules, of->result.chip, in->chip->folder, in->request->rules, in->arena, in->err));
+    CW_TRY(make_advice(of, in));
+    if (samples)
+        CW_TRY(add_samples(of, in, samples));
     of->shown = (struct cw_advice_view){.advice = &of->advice,
                                         .groups = &of->added,
                                         .by_groups = is_grouped(in->request),
@@ -149,5 +266,5 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
     view->output.data = &in->capture->data;
     view->output.source = in->capture->source;
     view->renders[CW_VIEW_JSON] = cw_advice_json;
-    return cw_advice_tables(&view->output, &of->advice, in->arena, in->err);
+    return put_tables(&view->output, &of->advice, in->arena, in->err);
 }

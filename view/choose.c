@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "eval/status.h"
 #include "metricdb/expr.h"
+#include "view/metrics.h"
 
 static bool is_name(const char *text, size_t length)
 {
@@ -24,7 +25,7 @@ static enum cw_status no_column(const struct cw_choosing *from, const char *opti
                         cw_group_column_names(from->kind, names));
 }
 
-/* A name without "__" is rather a misspelt column than a metric that the chip does not have. */
+/* A name without "__" is more likely a misspelt column than an unknown metric. */
 static void tell_columns(struct cw_error *err, enum cw_group_kind kind, const char *option, const char *const *names,
                          uint32_t count)
 {
@@ -47,7 +48,7 @@ static void tell_columns(struct cw_error *err, enum cw_group_kind kind, const ch
 
 struct values {
     const double **of;       /* [name][group] */
-    const int8_t **statuses; /* [name][group]; NULL of a column */
+    const int8_t **statuses; /* [name][group]; NULL for a column */
 };
 
 static enum cw_status add_metrics(struct values *values, const struct cw_choosing *from, const struct cw_view_input *in,
@@ -114,7 +115,7 @@ static double evaluate(const struct cw_expr *expr, const double *const *values, 
     return stack[0];
 }
 
-/* Whether all that the expression names has a value there. */
+/* Whether every name in the expression has a value for the group. */
 static bool known(const struct cw_expr *expr, const double *const *values, uint32_t group)
 {
     for (uint32_t n = 0; n < expr->name_count; n++)
@@ -130,7 +131,7 @@ static enum cw_status filter(struct cw_chosen *chosen, const struct cw_choosing 
     struct values values;
     uint32_t kept = 0, unknown = 0;
     enum cw_status status = cw_expr_parse_condition(&expr, text, "--filter", in->arena, in->err);
-    if (status == CW_ERR_INPUT) /* of the command line */
+    if (status == CW_ERR_INPUT) /* the text comes from the command line */
         in->err->code = status = CW_ERR_USAGE;
     if (status == CW_OK)
         status = find_values(&values, from, in, "--filter", expr.names, expr.name_count);
@@ -154,11 +155,11 @@ static enum cw_status filter(struct cw_chosen *chosen, const struct cw_choosing 
 struct order {
     const char *const *names;
     const double *values;   /* NULL: by name */
-    const int8_t *statuses; /* NULL: of a column, which has none */
+    const int8_t *statuses; /* NULL: a column has none */
     bool ascending;
 };
 
-/* Rows with an implausible value stand behind the others, rows without a value last, equal ones in their order. */
+/* Puts rows with implausible values behind the others, and rows without a value last. Equal rows keep their order. */
 static int compare(const void *a, const void *b, void *order)
 {
     const struct order *o = order;
@@ -178,7 +179,7 @@ static int compare(const void *a, const void *b, void *order)
     return found ? found : (i > k) - (i < k);
 }
 
-/* "METRIC", "METRIC:asc", "METRIC:desc": numbers descend and names ascend, unless it says otherwise. */
+/* "METRIC", "METRIC:asc", "METRIC:desc": by default numbers descend and names ascend. */
 static enum cw_status sort(struct cw_chosen *chosen, const struct cw_choosing *from, const struct cw_view_input *in,
                            const char *text)
 {

@@ -14,8 +14,8 @@ struct diff {
     struct cw_comparison of;
     struct cw_diff_output shown;
     bool is_trace;
-    /* of traces: */
-    struct cw_comparison ranges; /* NVTX ranges; `of` has what ran on GPUs */
+    /* for traces: */
+    struct cw_comparison ranges; /* NVTX ranges; `of` has GPU activity */
     struct side {
         struct cw_view_input in;
         struct cw_timeline t;
@@ -33,22 +33,19 @@ enum cw_status cw_view_other_side(struct cw_view_sides *sides, const struct cw_v
     sides->other = *in;
     sides->other.capture = other->capture;
     sides->other.chip = other->chip;
-    enum cw_status status = cw_view_need_ranges(other->capture, "", "", in->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_view_need_ranges(other->capture, "", "", in->err));
     cw_tell_incomplete(other->capture, in->notices);
-    return cw_view_begin(&sides->b, other->capture, other->chip, in->arena, in->err);
+    return cw_view_begin(&sides->b, &sides->other);
 }
 
 enum cw_status cw_view_leave_sides(struct cw_view_sides *sides, const struct cw_view_input *in)
 {
     uint32_t a, b;
-    enum cw_status status = cw_view_leave(&sides->a, in, false, &a);
-    if (status == CW_OK)
-        status = cw_view_leave(&sides->b, &sides->other, false, &b);
-    if (status != CW_OK || a + b || !cw_selection_option(in->request))
-        return status;
-    return cw_view_leave(&sides->a, in, true, &a); /* which says why none is left */
+    CW_TRY(cw_view_leave(&sides->a, in, true, &a));
+    CW_TRY(cw_view_leave(&sides->b, &sides->other, true, &b));
+    if (a + b || !cw_selection_option(in->request))
+        return CW_OK;
+    return cw_view_leave(&sides->a, in, false, &a); /* reports why nothing is left */
 }
 
 static enum cw_status compare(struct diff *d, const struct cw_view_input *in, const struct cw_view_other *other,
@@ -61,14 +58,11 @@ static enum cw_status compare(struct diff *d, const struct cw_view_input *in, co
 static enum cw_status diff_ranges(struct diff *d, const struct cw_view_input *in, const struct cw_view_other *other,
                                   enum cw_group_by by)
 {
-    enum cw_status status = cw_view_need_ranges(in->capture, "", "", in->err);
-    if (status == CW_OK)
-        status = cw_view_select_wanted(&d->sides.a, in);
-    if (status == CW_OK)
-        status = cw_view_other_side(&d->sides, in, other);
-    if (status == CW_OK)
-        status = cw_view_leave_sides(&d->sides, in);
-    return status == CW_OK ? compare(d, in, other, by) : status;
+    CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
+    CW_TRY(cw_view_select_wanted(&d->sides.a, in));
+    CW_TRY(cw_view_other_side(&d->sides, in, other));
+    CW_TRY(cw_view_leave_sides(&d->sides, in));
+    return compare(d, in, other, by);
 }
 
 /* ---- traces ----------------------------------------------------------------------------------------------------- */
@@ -78,23 +72,21 @@ static enum cw_status load(struct side *s, const struct cw_view_input *in, struc
     s->in = *in;
     s->in.capture = capture;
     cw_tell_incomplete(capture, in->notices);
-    const enum cw_status status = cw_view_timeline(&s->t, &s->in);
-    return status == CW_OK ? cw_trace_choose(&s->choice, &s->in, &s->t, true) : status;
+    CW_TRY(cw_view_timeline(&s->t, &s->in));
+    return cw_trace_choose(&s->choice, &s->in, &s->t, true);
 }
 
-/* With patterns, which are those of NVTX paths, "step 1" and "step 2" are one. */
+/* With `patterns`, NVTX paths that differ in numbers alone ("step 1", "step 2") are one. */
 static enum cw_status make_ranges(struct side *s, bool patterns)
 {
     const struct cw_view_input *in = &s->in;
     const struct cw_timeline_keep *keep = &s->choice.keep;
-    enum cw_status status =
-        cw_timeline_use(&s->usage, &s->t, s->choice.within, s->choice.within_count, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_timeline_nvtx_as_ranges(&s->nvtx, &s->t, keep, in->arena, in->err);
-    return status == CW_OK ? cw_timeline_as_ranges(&s->gpu, &s->t, patterns, keep, in->arena, in->err) : status;
+    CW_TRY(cw_timeline_use(&s->usage, &s->t, s->choice.within, s->choice.within_count, in->arena, in->err));
+    CW_TRY(cw_timeline_nvtx_as_ranges(&s->nvtx, &s->t, keep, in->arena, in->err));
+    return cw_timeline_as_ranges(&s->gpu, &s->t, patterns, keep, in->arena, in->err);
 }
 
-/* Nothing is left on either side: says why, of the first. */
+/* If nothing is left on either side, reports why for the first. */
 static enum cw_status check_left(const struct diff *d, bool nvtx)
 {
     struct cw_trace_choice none;

@@ -1,4 +1,4 @@
-/* Views of how a value came about. */
+/* Views that explain a value. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <string.h>
@@ -25,15 +25,15 @@ struct explain {
 
 /* ---- the range -------------------------------------------------------------------------------------------------- */
 
-/* Whether it is of the same name; of user ranges that were multiplexed, but for the numbers in it. */
+/* Whether a range has the name. In names of multiplexed user ranges, numbers do not matter. */
 static bool is_called(const struct cw_range *range, const char *name)
 {
     return strcmp(name, range->name) == 0 ||
            (!*range->kernel && cw_fold_is_of(range) && cw_fold_compare_names(name, range->name) == 0);
 }
 
-/* Says what else is wanted beside the first range: launches of its kernel are nothing to be asked about, other kernels
- * are, unless nothing was asked for. */
+/* Reports further ranges behind the first. Other launches of its kernel are a notice; other kernels are an error, if
+ * the request selects ranges. */
 static enum cw_status tell_others(const struct cw_view_input *in, const bool *keep, uint32_t first)
 {
     enum { LISTED = 5, SHOWN = 48 };
@@ -58,7 +58,7 @@ static enum cw_status tell_others(const struct cw_view_input *in, const bool *ke
     if (asked && listed > 1)
         return cw_error_set(in->err, CW_ERR_USAGE, "found several kernels or ranges, expected one: %s", list);
     struct cw_writer line;
-    if (listed == 1 && cw_fold_is_of(cw_launch_of(data, first))) /* it stands for all of them */
+    if (listed == 1 && cw_fold_is_of(cw_launch_of(data, first))) /* one explanation covers all of them */
         return CW_OK;
     cw_writer_init(&line);
     cw_write_format(&line, "this is the first of %" PRIu32 " ranges; --range N explains another", kept);
@@ -75,7 +75,7 @@ static enum cw_status choose_range(const struct cw_view_input *in, uint32_t *ran
     const bool *keep;
     if (!data->range_count)
         return cw_error_set(in->err, CW_ERR_INPUT, "%s: found no range in the capture", in->capture->asked);
-    const enum cw_status status = cw_view_keep(&keep, in);
+    const enum cw_status status = cw_view_keep(&keep, in, false);
     for (*range = 0; status == CW_OK && keep && !keep[*range];)
         ++*range;
     return status == CW_OK ? tell_others(in, keep, *range) : status;
@@ -83,22 +83,19 @@ static enum cw_status choose_range(const struct cw_view_input *in, uint32_t *ran
 
 /* ---- the value -------------------------------------------------------------------------------------------------- */
 
-/* A name that is no metric may be a value of the rules, which advice shows as evidence. */
+/* A name of no metric may be a value of the rules, which advice shows as evidence. */
 static enum cw_status find_value(struct explain *of, const struct cw_view_input *in, const char *name,
                                  struct cw_error *err)
 {
     struct cw_metric *metric = cw_arena_alloc(in->arena, 1, sizeof *metric);
     struct cw_result *result = &of->result;
+    struct cw_view_input own = *in;
     const struct cw_rules *rules = NULL;
-    enum cw_status status = metric ? CW_OK : cw_error_nomem(err);
-    if (status == CW_OK)
-        status = cw_view_select(result, in->capture, in->chip, (const char *[1]){NULL}, 0, in->notices, in->arena, err);
-    if (status == CW_OK)
-        status = cw_rules_load(&rules, result->chip, in->chip->folder, in->request->rules, in->arena, err);
-    if (status == CW_OK)
-        status = cw_rules_find(metric, rules, name, err);
-    if (status != CW_OK)
-        return status;
+    own.err = err;
+    CW_TRY(metric ? CW_OK : cw_error_nomem(err));
+    CW_TRY(cw_view_select(result, &own, (const char *[1]){NULL}, 0));
+    CW_TRY(cw_rules_load(&rules, result->chip, in->chip->folder, in->request->rules, in->arena, err));
+    CW_TRY(cw_rules_find(metric, rules, name, err));
     result->chip = rules->chip;
     result->metrics = metric;
     return CW_OK;
@@ -112,12 +109,12 @@ static enum cw_status find_metric(struct explain *of, const struct cw_view_input
         return CW_OK;
     const enum cw_status found = find_value(of, in, name, &other);
     const bool none = found == CW_ERR_UNSUPPORTED || !in->request->rules;
-    if (found == CW_ERR_USAGE || !none) /* the value of several rules, or rules that cannot be read */
+    if (found == CW_ERR_USAGE || !none) /* a value of several rules, or unreadable rules */
         *in->err = other;
     return found == CW_OK || found == CW_ERR_USAGE || !none ? found : status;
 }
 
-/* Explains with a range all that were multiplexed and are alike. */
+/* Explains a multiplexed range together with all ranges of its fold. */
 static enum cw_status find_fold(struct explain *of, const struct cw_view_input *in)
 {
     of->data = of->result.data;
@@ -156,16 +153,10 @@ enum cw_status cw_view_explain(struct counterworks_view *view, const struct cw_v
 {
     struct explain *of = cw_arena_alloc(in->arena, 1, sizeof *of);
     *view = (struct counterworks_view){.arena = in->arena};
-    enum cw_status status =
-        of ? cw_view_need_ranges(in->capture, " for ", "explain", in->err) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = find_metric(of, in, metric);
-    if (status == CW_OK)
-        status = choose_range(in, &of->range);
-    if (status == CW_OK)
-        status = find_fold(of, in);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(of ? cw_view_need_ranges(in->capture, " for ", "explain", in->err) : cw_error_nomem(in->err));
+    CW_TRY(find_metric(of, in, metric));
+    CW_TRY(choose_range(in, &of->range));
+    CW_TRY(find_fold(of, in));
     of->spans = cw_view_spans(in->request);
     of->arena = in->arena;
     view->output.print = print;

@@ -1,4 +1,4 @@
-/* Views that judge whether a run is worse than another, and rules that are learnt from runs of one program. */
+/* Views that judge whether a run is worse than another, and rules learnt from runs of one program. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <math.h>
@@ -51,7 +51,7 @@ static enum cw_status make_room(struct cw_view_learning *l, const struct cw_comp
         return cw_error_nomem(l->err);
     names[TIME] = cw_gate_time;
     names[LAUNCHES] = cw_gate_launches;
-    for (uint32_t i = FIRST_METRIC; i < r->metric_count; i++) { /* the comparison's live as long as its run */
+    for (uint32_t i = FIRST_METRIC; i < r->metric_count; i++) { /* the comparison's names end with its run */
         names[i] = cw_arena_strdup(l->arena, side->means.names[i - FIRST_METRIC]);
         l->classes[i] = c->classes[i - FIRST_METRIC];
     }
@@ -64,7 +64,7 @@ static enum cw_status make_room(struct cw_view_learning *l, const struct cw_comp
     return CW_OK;
 }
 
-/* Sets the value of a metric in a kernel's group; an implausible one is as unknown as one that is missing. */
+/* Takes the value of a metric in a group. An implausible value counts as missing. */
 static enum cw_status take_metric(struct cw_view_learning *l, const char *name, const struct cw_side *side,
                                   uint32_t metric, uint32_t from, double *to)
 {
@@ -78,7 +78,7 @@ static enum cw_status take_metric(struct cw_view_learning *l, const char *name, 
     return CW_OK;
 }
 
-/* The values of group `from` are those of kernel `to` in the run. */
+/* Takes the values of group `from` for kernel `to` in the run. */
 static enum cw_status take_values(struct cw_view_learning *l, uint32_t run, const char *name,
                                   const struct cw_side *side, const struct cw_gate_time *times, uint32_t from,
                                   uint32_t to)
@@ -133,7 +133,7 @@ static ssize_t count_bytes(void *total, const char *data, size_t size)
     return (ssize_t)size;
 }
 
-/* Whether gate would read what is to be written. */
+/* Checks that gate will be able to read the rules. */
 static enum cw_status check_size(const struct cw_view_learning *l)
 {
     const struct cw_gate_rules *rules = &l->rules;
@@ -146,11 +146,11 @@ static enum cw_status check_size(const struct cw_view_learning *l)
         return status;
     return cw_error_set(l->err, CW_ERR_USAGE,
                         "found rules of %" PRIu64 " MB for %" PRIu32 " metrics of %" PRIu32
-                        " kernels, expected at most %d MB, which is what gate reads: name fewer metrics by -m or --set",
+                        " kernels, expected at most %d MB, the limit of gate: name fewer metrics by -m or --set",
                         (size >> 20) + 1, rules->metric_count, l->runs.kernel_count, CW_GATE_RULES_MAX >> 20);
 }
 
-/* Of the plan's metrics those that tell of a change best, where it has any; or the metrics of the request. */
+/* Selects the request's metrics, else the plan's metrics that show changes best, else all of the plan's. */
 static enum cw_status select_metrics_to_learn(struct cw_result *result, const struct cw_view_input *in)
 {
     const struct cw_schema *plan = &in->capture->data.schema;
@@ -180,8 +180,8 @@ enum cw_status cw_view_learn_begin(struct cw_view_learning **learning, const str
     l->arena = in->arena;
     l->err = in->err;
     l->runs.runs = runs;
-    const enum cw_status status = cw_view_need_ranges(in->capture, "", "", in->err);
-    return status == CW_OK ? select_metrics_to_learn(&l->wanted, in) : status;
+    CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
+    return select_metrics_to_learn(&l->wanted, in);
 }
 
 enum cw_status cw_view_learn_add(struct cw_view_learning *l, uint32_t run, const char *name,
@@ -301,24 +301,14 @@ enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view
     const struct cw_eval_options spans = cw_view_spans(in->request);
     struct gate *g = cw_arena_alloc(in->arena, 1, sizeof *g);
     *view = (struct counterworks_view){.arena = in->arena, .free = g ? free_gate : NULL, .owned = g};
-    enum cw_status status = g ? cw_file_read(&g->file, rules, CW_GATE_RULES_MAX, in->err) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = cw_gate_parse(&g->rules, g->file.data, g->file.size, rules, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_view_need_ranges(in->capture, "", "", in->err);
-    if (status == CW_OK)
-        status = select_metrics(&g->sides.a, in, &g->rules);
-    if (status == CW_OK)
-        status = cw_view_other_side(&g->sides, in, other);
-    if (status == CW_OK)
-        status = cw_view_leave_sides(&g->sides, in);
-    if (status == CW_OK)
-        status =
-            cw_compare(&g->of, &g->sides.a, &g->sides.b, other->runs, CW_BY_KERNEL, false, &spans, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_gate_judge(&g->judgement, &g->rules, &g->of, need, in->arena, in->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(g ? cw_file_read(&g->file, rules, CW_GATE_RULES_MAX, in->err) : cw_error_nomem(in->err));
+    CW_TRY(cw_gate_parse(&g->rules, g->file.data, g->file.size, rules, in->arena, in->err));
+    CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
+    CW_TRY(select_metrics(&g->sides.a, in, &g->rules));
+    CW_TRY(cw_view_other_side(&g->sides, in, other));
+    CW_TRY(cw_view_leave_sides(&g->sides, in));
+    CW_TRY(cw_compare(&g->of, &g->sides.a, &g->sides.b, other->runs, CW_BY_KERNEL, false, &spans, in->arena, in->err));
+    CW_TRY(cw_gate_judge(&g->judgement, &g->rules, &g->of, need, in->arena, in->err));
     set_verdict(view, g, in, other, need);
     g->shown = (struct cw_gate_output){&g->rules, &g->of, &g->judgement, need};
     view->output.print = print_judgement;

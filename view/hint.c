@@ -1,4 +1,4 @@
-/* What to say of a metric that a chip does not have. */
+/* Hints for metrics that a chip does not have. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { MOST_ALIKE = 3, MOST_CHIPS_TOLD = 6 };
 
-/* The length of the base name of the chip that a name is or goes on after; 0 where it is none. */
+/* Returns the length of the chip's base name that the name begins with; 0 for none. */
 static size_t base_length(const struct cw_chip *chip, const char *name)
 {
     enum cw_metric_type type;
@@ -59,7 +59,8 @@ static void add_chips(struct cw_error *err, const struct counterworks_chip *of, 
         add(err, " and %zu more", more);
 }
 
-/* "exec" of "executed", "thruput" of "throughput": begins alike, and has its letters in that order. */
+/* Whether `a` abbreviates the word, as "exec" does "executed" and "thruput" "throughput": the same first letter, and
+ * all letters in order. */
 static bool abbreviates(const char *a, size_t length, const char *word, size_t of)
 {
     enum { LEAST = 3 };
@@ -71,7 +72,7 @@ static bool abbreviates(const char *a, size_t length, const char *word, size_t o
     return found == length;
 }
 
-/* How much alike two words are: 4 the same, 3 where one is short for the other, 0. */
+/* Rates the similarity of two words: 4 equal, 3 one abbreviates the other, else 0. */
 static int compare_words(const char *a, size_t n, const char *b, size_t m)
 {
     return n == m && strncmp(a, b, n) == 0 ? 4 : abbreviates(a, n, b, m) || abbreviates(b, m, a, n) ? 3 : 0;
@@ -98,7 +99,7 @@ static const char *without_prefix(const char *name)
     return from ? from : name;
 }
 
-/* What the words of two base names share, less the number of words; names of two units share nothing. */
+/* Rates the similarity of two base names: points for words in common, less a point a word. Names of two units get 0. */
 static int likeness(const char *a, const char *b, bool *shares)
 {
     a = without_prefix(a);
@@ -123,7 +124,7 @@ static int likeness(const char *a, const char *b, bool *shares)
     return score;
 }
 
-/* The names that are most alike, of those that share more than they do not, else of those that share a word. */
+/* Finds the most similar names. `close`: names with more in common than not; else names with a word in common. */
 static size_t find_alike(const char *best[MOST_ALIKE], const struct cw_chip *chip, uint32_t listed, const char *name,
                          bool close)
 {
@@ -138,7 +139,7 @@ static size_t find_alike(const char *best[MOST_ALIKE], const struct cw_chip *chi
                 !cw_chip_lists(chip, (enum cw_metric_type)t, i, listed) ||
                 (count == MOST_ALIKE && score <= scores[count - 1]))
                 continue;
-            score -= without_prefix(candidate) != candidate; /* the plain name is the better known */
+            score -= without_prefix(candidate) != candidate; /* prefers the plain name, which is better known */
             size_t at = count < MOST_ALIKE ? count++ : count - 1;
             for (; at > 0 && scores[at - 1] < score; at--) {
                 scores[at] = scores[at - 1];

@@ -31,7 +31,7 @@ enum cw_status cw_view_load_instructions(struct cw_instructions *in, struct cw_p
     return status;
 }
 
-/* The first member of the request that is about ranges or metrics. */
+/* The first member of the request that only ranges or metrics have. */
 static const char *option_of_ranges(const struct counterworks_request *o)
 {
     const char *option = cw_selection_option(o);
@@ -44,27 +44,12 @@ static const char *option_of_ranges(const struct counterworks_request *o)
                               : NULL;
 }
 
-static enum cw_status other_capture(const struct cw_view_input *in, const char *expected)
-{
-    return cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture of another kind, expected one of %s",
-                        in->capture->asked, expected);
-}
-
 static enum cw_status check(const struct cw_view_input *in)
 {
-    const struct counterworks_request *o = in->request;
     const enum cw_profiler profiler = in->capture->data.schema.profiler;
-    const char *option = option_of_ranges(o);
-    if (o->form == COUNTERWORKS_MONITOR)
-        return other_capture(in, "ranges");
-    if (o->form == COUNTERWORKS_STACKS && profiler != CW_PROFILER_PC)
-        return other_capture(in, "ranges or PC samples");
-    if (o->form == COUNTERWORKS_TIMELINE)
-        return cw_error_set(in->err, CW_ERR_USAGE,
-                            "%s: found no trace, expected what capture-agent trace records, or pm", in->capture->asked);
-    if (o->kinds)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone",
-                            in->capture->asked);
+    const char *option = option_of_ranges(in->request);
+    CW_TRY(cw_kind_check_form(in, 1 << COUNTERWORKS_LIST | 1 << COUNTERWORKS_TABLE |
+                                      (profiler == CW_PROFILER_PC) << COUNTERWORKS_STACKS));
     if (option)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s",
                             in->capture->asked, option, cw_profiler_texts[profiler]);

@@ -6,8 +6,8 @@
 #include "image/pc_data.h"
 #include "view/view.h"
 
-/* Adds up the instructions of a capture. `notices` has names and modules that took more memory or time than a capture
- * of its size may. All lives in `arena`. */
+/* Reads and adds up the instructions of a capture, in `arena`. `notices` gets names and modules that are left out
+ * because they need more memory or time than the capture's size allows. */
 enum cw_status cw_view_load_instructions(struct cw_instructions *instructions, struct cw_pc_data *raw,
                                          struct counterworks_capture *capture, struct cw_notices *notices,
                                          struct cw_arena *arena, struct cw_error *err);

@@ -17,7 +17,7 @@
 enum { TOP = 10 };
 enum { BATCH = 32 << 20 }; /* bytes of files that are open together */
 
-/* All captures have to be of the plan of the first. */
+/* All captures are of the first's plan. */
 struct cw_view_job {
     struct cw_view_input in; /* of the first */
     enum cw_group_by by;
@@ -26,7 +26,7 @@ struct cw_view_job {
     struct cw_result first;
     bool begun, complete;
     uint32_t asked, cause[CW_CAUSE__COUNT];
-    /* of the view: */
+    /* for the view: */
     struct cw_error lost;
     struct cw_result metrics;
     struct cw_counter_data shared;
@@ -35,7 +35,7 @@ struct cw_view_job {
     struct cw_report page;
 };
 
-/* Behind the metrics that were asked for, those that tell why a rank is slow, where the chip has them. */
+/* Adds, behind the wanted metrics, metrics that explain a slow rank, as far as the chip has them. */
 static enum cw_status add_causes(struct cw_view_job *w, struct cw_result *wanted, struct cw_arena *arena)
 {
     struct cw_metric *all = cw_arena_alloc(arena, wanted->metric_count + CW_CAUSE__COUNT, sizeof *all);
@@ -72,21 +72,17 @@ static enum cw_status evaluate(struct cw_view_job *w, const struct cw_view_input
 {
     const struct cw_eval_options spans = cw_view_spans(in->request);
     const struct cw_counter_data *data = &in->capture->data;
-    const struct cw_selecting from = {data, in->capture->name, NULL, true, in->notices, in->arena, in->err};
     struct cw_groups *groups = cw_arena_alloc(in->arena, 1, sizeof *groups);
-    bool *keep = cw_arena_alloc(in->arena, data->range_count, sizeof *keep);
-    enum cw_status status = groups && keep ? cw_view_select_wanted(result, in) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = add_causes(w, result, in->arena);
-    if (status == CW_OK)
-        status = cw_select_ranges(keep, &from, in->request);
-    if (status == CW_OK)
-        status = cw_groups_make_of_ranks(groups, w->by, data, result->chip, keep, in->arena, in->err);
-    if (status != CW_OK)
-        return status;
+    const bool *keep;
+    if (!groups)
+        return cw_error_nomem(in->err);
+    CW_TRY(cw_view_select_wanted(result, in));
+    CW_TRY(add_causes(w, result, in->arena));
+    CW_TRY(cw_view_keep(&keep, in, true));
+    CW_TRY(cw_groups_make_of_ranks(groups, w->by, data, result->chip, keep, in->arena, in->err));
     result->data = &groups->data;
-    status = cw_result_make(result, &spans, in->arena, in->err);
-    return status == CW_OK ? cw_ranks_add(&w->ranks, groups, data, result, w->asked, w->cause, in->err) : status;
+    CW_TRY(cw_result_make(result, &spans, in->arena, in->err));
+    return cw_ranks_add(&w->ranks, groups, data, result, w->asked, w->cause, in->err);
 }
 
 enum cw_status cw_view_job_begin(struct cw_view_job **job, const struct cw_view_input *in)
@@ -98,9 +94,7 @@ enum cw_status cw_view_job_begin(struct cw_view_job **job, const struct cw_view_
     w->in = *in;
     w->by = !by || *by == 'k' ? CW_BY_KERNEL : *by == 'f' ? CW_BY_FAMILY : CW_BY_NVTX;
     w->complete = true;
-    const enum cw_status status = cw_view_check_by(in, (const char *const[]){"kernel", "family", "nvtx"}, 3);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_view_check_by(in, (const char *const[]){"kernel", "family", "nvtx"}, 3));
     return cw_ranks_begin(&w->ranks, w->by, in->err);
 }
 
@@ -111,14 +105,14 @@ enum cw_status cw_view_job_add(struct cw_view_job *w, struct counterworks_captur
     const bool first = !w->begun;
     in.capture = capture;
     in.arena = first ? w->in.arena : arena;
-    in.notices = first ? w->in.notices : NULL; /* the others lack the same metrics */
+    in.notices = first ? w->in.notices : NULL; /* further captures lack the same metrics */
     w->begun = true;
     enum cw_status status = cw_view_need_ranges(capture, "", "", in.err);
     if (status == CW_OK && !first)
         status = check_plan(w, capture, arena);
     if (status == CW_OK)
         status = evaluate(w, &in, &result);
-    if (status == CW_OK && !in.request->ranks) /* of some ranks alone none is missing */
+    if (status == CW_OK && !in.request->ranks) /* with selected ranks, no rank is missing */
         status = cw_job_ranks_add(&w->job, &capture->data, in.err);
     w->complete = w->complete && status == CW_OK && capture->data.complete;
     if (status == CW_OK && !first)

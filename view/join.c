@@ -18,14 +18,14 @@
 enum { LIST_TOP = 30 };
 
 struct join {
-    struct counterworks_capture *trace, *samples; /* samples: of PCs, or NULL */
-    struct cw_view_shared own, *shared;           /* own: what it shares with no other view */
+    struct counterworks_capture *trace, *samples; /* samples: PC samples, or NULL */
+    struct cw_view_shared own, *shared;           /* own: for a view that shares with no other */
     enum cw_group_by by;
     bool by_launch;
     const struct cw_joined *joined;
     struct cw_joined_rows made;
     struct cw_rows rows;
-    struct cw_result result, each; /* of the rows; of all ranges by themselves */
+    struct cw_result result, each; /* of the rows; of every range by itself */
     struct cw_joined_output of;
     struct cw_sections sections;
     struct cw_output_rows shown;
@@ -38,7 +38,7 @@ struct join {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-/* How many rows there may be: each costs memory for every counter. */
+/* Limits the rows: each costs memory for every counter. */
 static uint32_t most_rows(const struct join *j, const struct cw_view_input *in)
 {
     enum { LEAST = 1000 };
@@ -65,7 +65,7 @@ static enum cw_status make_rows(struct join *j, const struct cw_view_input *in, 
     return status == CW_OK ? cw_rows_choose(&j->rows, in, NULL, top) : status;
 }
 
-/* What limits the kernels, with the times of the trace; of other rows, the sum of that. */
+/* Advises on kernels, with the times of the trace; adds the advice up for other rows. */
 static enum cw_status add_advice(struct join *j, const struct cw_view_input *in)
 {
     const struct cw_advice *advice = NULL;
@@ -86,10 +86,10 @@ static enum cw_status add_advice(struct join *j, const struct cw_view_input *in)
 
 /* ---- forms ------------------------------------------------------------------------------------------------------ */
 
-/* All ranges by themselves, which launches refer to; streamed: they are written one after another. */
+/* Evaluates every range by itself, for the launches that refer to it. Streamed: writes them one after another. */
 static enum cw_status evaluate_ranges(struct join *j, const struct cw_view_input *in, bool streamed)
 {
-    struct cw_view_input silent = *in; /* the rows have told it all */
+    struct cw_view_input silent = *in; /* the rows added all notices */
     silent.notices = NULL;
     j->each.streamed = streamed;
     return cw_view_evaluate_wanted(&j->each, &silent, NULL);
@@ -97,9 +97,8 @@ static enum cw_status evaluate_ranges(struct join *j, const struct cw_view_input
 
 static enum cw_status put_launches(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
-    const enum cw_status status = evaluate_ranges(j, in, false);
-    return status == CW_OK ? cw_output_joined_launches(&view->output, &j->shown, &j->each, NULL, in->arena, in->err)
-                           : status;
+    CW_TRY(evaluate_ranges(j, in, false));
+    return cw_output_joined_launches(&view->output, &j->shown, &j->each, NULL, in->arena, in->err);
 }
 
 static enum cw_status add_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
@@ -115,19 +114,17 @@ static enum cw_status add_ranges(struct counterworks_view *view, struct join *j,
 static enum cw_status make_table(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
     const bool full = in->request->full;
-    enum cw_status status = make_rows(j, in, in->request->top);
-    if (status == CW_OK)
-        status = cw_rows_evaluate(&j->result, &j->rows, in, cw_view_evaluate_wanted);
-    if (status == CW_OK)
-        status = cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown);
-    if (status == CW_OK && j->by_launch && !full)
-        status = put_launches(view, j, in);
-    if (status == CW_OK && full)
-        status = add_ranges(view, j, in);
-    return status == CW_OK ? cw_joined_add_tables(&view->output, &j->shown, full, in->arena, in->err) : status;
+    CW_TRY(make_rows(j, in, in->request->top));
+    CW_TRY(cw_rows_evaluate(&j->result, &j->rows, in, cw_view_evaluate_wanted));
+    CW_TRY(cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown));
+    if (j->by_launch && !full)
+        CW_TRY(put_launches(view, j, in));
+    if (full)
+        CW_TRY(add_ranges(view, j, in));
+    return cw_joined_add_tables(&view->output, &j->shown, full, in->arena, in->err);
 }
 
-/* Limiters and findings need no metrics to be named; those that are stand beside them. */
+/* Limiters and findings need no metrics from the request; named metrics stand beside them. */
 static enum cw_status make_list(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
     const struct counterworks_request *o = in->request;
@@ -147,7 +144,7 @@ static enum cw_status make_list(struct counterworks_view *view, struct join *j, 
     return status == CW_OK ? cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown) : status;
 }
 
-/* Finds the ranges of launches, which are the same in each form. */
+/* Finds the ranges of launches once for all forms. */
 static enum cw_status match(struct join *j, const struct cw_view_input *in)
 {
     struct cw_view_shared *shared = j->shared;
@@ -165,21 +162,18 @@ static enum cw_status match(struct join *j, const struct cw_view_input *in)
 
 static enum cw_status join_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
-    enum cw_status status = cw_view_begin(&j->result, in->capture, in->chip, in->arena, in->err);
-    if (status == CW_OK)
-        status = match(j, in);
-    if (status == CW_OK && j->samples)
-        status = cw_view_load_instructions(&j->instructions, &j->raw, j->samples, in->notices, in->arena, in->err);
-    if (status == CW_OK && j->samples)
-        status = cw_joined_samples_make(&j->hot, j->joined, &j->instructions, in->arena, in->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_view_begin(&j->result, in));
+    CW_TRY(match(j, in));
+    if (j->samples)
+        CW_TRY(cw_view_load_instructions(&j->instructions, &j->raw, j->samples, in->notices, in->arena, in->err));
+    if (j->samples)
+        CW_TRY(cw_joined_samples_make(&j->hot, j->joined, &j->instructions, in->arena, in->err));
     return in->request->form == COUNTERWORKS_LIST ? make_list(view, j, in) : make_table(view, j, in);
 }
 
 /* ---- PM samples of another run ---------------------------------------------------------------------------------- */
 
-/* Kernels have the time of the trace, and the metrics of the samples that fall into their launches of the other run. */
+/* Gives kernels the time of the trace, and the means of samples from their launches in the other run. */
 static enum cw_status join_samples(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
     const uint32_t top = in->request->top ? in->request->top : LIST_TOP;
@@ -229,16 +223,12 @@ static enum cw_status check_inputs(const struct cw_view_input *in, const struct 
     static const char *const by[] = {"kernel", "family", "range", "fold", "nvtx", "device", "rank", "stream", "launch"};
     const enum cw_profiler of = in->capture->data.schema.profiler;
     const bool pm = of == CW_PROFILER_PM;
-    enum cw_status status =
-        check_kind(trace, trace->data.schema.profiler == CW_PROFILER_TRACE, "a trace to join", in->err);
-    if (status == CW_OK)
-        status = check_kind(in->capture, pm || of == CW_PROFILER_RANGE,
-                            "a capture of ranges or of samples over time beside the trace", in->err);
-    if (status == CW_OK && samples)
-        status = check_kind(samples, samples->data.schema.profiler == CW_PROFILER_PC, "PC samples", in->err);
-    if (status == CW_OK)
-        status = pm ? check_samples(in) : cw_view_check_by(in, by, sizeof by / sizeof *by);
-    return status;
+    CW_TRY(check_kind(trace, trace->data.schema.profiler == CW_PROFILER_TRACE, "a trace to join", in->err));
+    CW_TRY(check_kind(in->capture, pm || of == CW_PROFILER_RANGE,
+                      "a capture of ranges or of samples over time beside the trace", in->err));
+    if (samples)
+        CW_TRY(check_kind(samples, samples->data.schema.profiler == CW_PROFILER_PC, "PC samples", in->err));
+    return pm ? check_samples(in) : cw_view_check_by(in, by, sizeof by / sizeof *by);
 }
 
 static void free_join(void *owned)

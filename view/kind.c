@@ -10,6 +10,22 @@ const struct cw_kind *cw_kind_of(const struct counterworks_capture *capture)
     return kinds[capture->data.schema.profiler];
 }
 
+enum cw_status cw_kind_check_form(const struct cw_view_input *in, unsigned forms)
+{
+    const enum counterworks_form form = in->request->form;
+    const char *asked = in->capture->asked;
+    const bool has = forms & 1U << form;
+    if (!has && form == COUNTERWORKS_TIMELINE)
+        return cw_error_set(in->err, CW_ERR_USAGE,
+                            "%s: found no trace, expected a capture of capture-agent trace or pm", asked);
+    if (!has)
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture of another kind, expected one of %s", asked,
+                            form == COUNTERWORKS_STACKS ? "ranges or PC samples" : "ranges");
+    if (in->request->kinds)
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone", asked);
+    return CW_OK;
+}
+
 enum cw_status cw_view_check(const struct cw_view_input *in)
 {
     return cw_kind_of(in->capture)->check(in);
@@ -18,6 +34,6 @@ enum cw_status cw_view_check(const struct cw_view_input *in)
 enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view_input *in)
 {
     *view = (struct counterworks_view){.arena = in->arena};
-    const enum cw_status status = cw_view_check(in);
-    return status == CW_OK ? cw_kind_of(in->capture)->make(view, in) : status;
+    CW_TRY(cw_view_check(in));
+    return cw_kind_of(in->capture)->make(view, in);
 }

@@ -9,7 +9,7 @@
 
 struct lanes {
     const struct cw_timeline *timeline;
-    const struct cw_result *samples; /* NULL: of a trace alone */
+    const struct cw_result *samples; /* NULL: a trace alone */
     const char *place;
     struct cw_notices *notices;
 };
@@ -22,7 +22,7 @@ static void tell(const struct lanes *l, uint64_t crowded)
     if (untimed)
         cw_notice(l->notices, "%s: %" PRIu64 " events have no time and are left out", l->place, untimed);
     if (crowded)
-        cw_notice(l->notices, "%s: %" PRIu64 " events are marks, as more than %d were there at their time", l->place,
+        cw_notice(l->notices, "%s: %" PRIu64 " events are marks, as more than %d overlap at their time", l->place,
                   crowded, CW_LANES_BESIDE);
 }
 
@@ -62,11 +62,11 @@ static uint64_t events(const struct cw_timeline *t)
 
 static enum cw_status too_long(const struct lanes *l, struct cw_error *err)
 {
-    return cw_error_set(err, CW_ERR_INPUT,
-                        "%s: found a trace of %" PRIu64
-                        " events, expected at most %u MiB of JSON, which is what chrome://tracing opens: "
-                        "--format perfetto writes any",
-                        l->place, events(l->timeline), CW_CHROME_BYTES_MAX >> 20);
+    return cw_error_set(
+        err, CW_ERR_INPUT,
+        "%s: found a trace of %" PRIu64
+        " events, expected at most %u MiB of JSON, the limit of chrome://tracing: --format perfetto has none",
+        l->place, events(l->timeline), CW_CHROME_BYTES_MAX >> 20);
 }
 
 static enum cw_status render_chrome(FILE *out, const void *data, struct cw_error *err)

@@ -1,4 +1,4 @@
-/* CUPTI's old metric and event names, as formulas over a chip's metrics. */
+/* Legacy metric and event names of CUPTI, as formulas over a chip's metrics. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void put_formula(struct cw_writer *text, const struct cw_legacy_name *nam
     cw_write_format(text, "}\n");
 }
 
-/* CUPTI gave utilizations as levels from 0 to 10: 0 is idle, and what is above nine tenths is 10. */
+/* CUPTI gave utilizations as levels: 0 is idle, and 10 more than nine tenths. */
 static const char level[] = ".level";
 
 static void put_level(struct cw_writer *text, const struct cw_legacy_name *name)
@@ -43,7 +43,7 @@ static void put_level(struct cw_writer *text, const struct cw_legacy_name *name)
     cw_write_format(text, "}\n");
 }
 
-/* The length of a name that asks for the level of a utilization without that ending, or 0. */
+/* Returns the length of a utilization's name before ".level"; 0 for another name. */
 static size_t of_level(const char *name)
 {
     static const char utilization[] = "_utilization";
@@ -53,7 +53,7 @@ static size_t of_level(const char *name)
     return is ? length - ending : 0;
 }
 
-/* A level is asked for by the name with .level behind it. */
+/* Finds a legacy name; ".level" behind it asks for the level of a utilization. */
 static enum cw_status find(const struct cw_legacy_name **found, bool *is_level, const struct cw_legacy *legacy,
                            const char *name, struct cw_arena *arena, struct cw_error *err)
 {
@@ -74,7 +74,7 @@ static enum cw_status no_equivalent(const struct cw_legacy_name *name, const cha
                         name->closest_count ? "; the closest is " : "", name->closest_count ? name->closest[0] : "");
 }
 
-/* A misspelt legacy name gets its nearest ones; a name that is near none is left to whoever reads names. */
+/* Suggests legacy names for a misspelt one. Without a near name, the reader of metrics reports it. */
 static enum cw_status misspelt(const struct cw_legacy *legacy, const char *name, const char *chip, struct cw_error *err)
 {
     struct cw_suggest near;
@@ -88,7 +88,7 @@ static enum cw_status misspelt(const struct cw_legacy *legacy, const char *name,
                         cw_suggest_text(&near, text, sizeof text));
 }
 
-/* Names of metrics hold "__", legacy names do not. */
+/* Names of metrics contain "__"; legacy names do not. */
 static bool may_be_legacy(const struct cw_chip *chip, const char *name)
 {
     struct cw_metric metric;
@@ -110,7 +110,7 @@ enum cw_status cw_view_add_legacy(struct counterworks_chip *to, const char *cons
     const struct cw_chip **chip = &to->chip;
     struct cw_arena *arena = to->arena;
     const struct cw_legacy *legacy = NULL;
-    bool(*adopted)[2] = NULL, is_level = false, unknown = false; /* unknown: suggestions were looked for once */
+    bool(*adopted)[2] = NULL, is_level = false, unknown = false; /* unknown: one unknown name got its suggestions */
     struct cw_writer text;
     cw_writer_init(&text);
     cw_write_format(&text, "schema: 1\nmetrics:\n");

@@ -1,14 +1,16 @@
-/* From the names of metrics to their values in a capture, and what is worth telling on the way. */
+/* From names of metrics to their values in a capture, with notices on the way. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "eval/eval_facts.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/fact.h"
 #include "metricdb/meaning.h"
+#include "metricdb/set.h"
 #include "view/metrics.h"
 
-/* ---- what is worth telling -------------------------------------------------------------------------------------- */
+/* ---- notices ---------------------------------------------------------------------------------------------------- */
 
 static void tell_damage(struct cw_writer *line, const struct cw_damage *damage)
 {
@@ -39,7 +41,7 @@ void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_no
     cw_notice_take(to, &line);
 }
 
-/* Counters go by their names, so a capture of another version of the database is read as far as both know them. */
+/* Counters are matched by name, so a capture of another database version is read as far as both versions agree. */
 static void tell_unknown_counters(const struct counterworks_capture *capture, struct cw_notices *to,
                                   const struct cw_chip *chip)
 {
@@ -68,8 +70,8 @@ static void tell_unknown_counters(const struct counterworks_capture *capture, st
     cw_notice_take(to, &line);
 }
 
-/* Which base names the metrics are computed from, or all where none is named: marks[type][base]. False when out of
- * memory. */
+/* Marks the base names that the metrics are computed from, or all if the result has no metrics: marks[type][base].
+ * False when out of memory. */
 static bool mark_used(uint8_t *marks[CW_FORMULA + 1], const struct cw_result *r, struct cw_arena *arena)
 {
     bool good = true;
@@ -85,7 +87,7 @@ static bool mark_used(uint8_t *marks[CW_FORMULA + 1], const struct cw_result *r,
     return good;
 }
 
-/* What is another meaning in the database here of a name that is used, or NULL. */
+/* Names the difference between the plan's meaning of a used name and the chip's, or NULL. */
 static const char *difference(const struct cw_chip *chip, const struct cw_meaning *planned,
                               uint8_t *const marks[CW_FORMULA + 1])
 {
@@ -130,7 +132,7 @@ static void tell_other_meanings(const struct counterworks_capture *capture, stru
     cw_notice_take(to, &line);
 }
 
-/* Their values will read "not collected", which another capture would not mend. */
+/* Their values read "not collected", and another capture would not change that. */
 static void tell_without_formula(struct cw_notices *to, const struct cw_result *r)
 {
     struct cw_error first = CW_ERROR_INIT;
@@ -143,27 +145,24 @@ static void tell_without_formula(struct cw_notices *to, const struct cw_result *
     cw_writer_init(&line);
     cw_write_format(&line, "%s", first.message);
     if (count > 1)
-        cw_write_format(&line, ", nor for %" PRIu32 " more of the metrics asked for", count - 1);
+        cw_write_format(&line, ", nor for %" PRIu32 " more of the metrics", count - 1);
     cw_notice_take(to, &line);
 }
 
 /* ---- metrics ---------------------------------------------------------------------------------------------------- */
 
-enum cw_status cw_view_begin(struct cw_result *wanted, const struct counterworks_capture *capture,
-                             const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_view_begin(struct cw_result *wanted, const struct cw_view_input *in)
 {
-    const struct cw_schema *schema = &capture->data.schema;
-    wanted->chip = chip->chip;
-    wanted->data = &capture->data;
-    wanted->source = capture->source;
+    const struct cw_schema *schema = &in->capture->data.schema;
+    wanted->chip = in->chip->chip;
+    wanted->data = &in->capture->data;
+    wanted->source = in->capture->source;
     wanted->metric_count = 0;
     if (schema->profiler >= CW_PROFILER__PLANNED)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a capture of %s, expected one of ranges or samples",
+        return cw_error_set(in->err, CW_ERR_UNSUPPORTED, "found a capture of %s, expected one of ranges or samples",
                             cw_profiler_texts[schema->profiler]);
-    enum cw_status status = cw_chip_rename(&wanted->chip, schema->chip, arena, err);
-    if (status == CW_OK && schema->profiler == CW_PROFILER_PM)
-        status = cw_chip_as_sampled(&wanted->chip, arena, err);
-    return status;
+    CW_TRY(cw_chip_rename(&wanted->chip, schema->chip, in->arena, in->err));
+    return schema->profiler == CW_PROFILER_PM ? cw_chip_as_sampled(&wanted->chip, in->arena, in->err) : CW_OK;
 }
 
 bool cw_view_has_name(const char *const *names, size_t count, const char *name)
@@ -174,39 +173,38 @@ bool cw_view_has_name(const char *const *names, size_t count, const char *name)
     return false;
 }
 
-static enum cw_status parse(struct cw_metric *metric, const struct cw_result *wanted,
-                            const struct counterworks_capture *capture, const struct counterworks_chip *chip,
-                            const char *name, struct cw_error *err)
+static enum cw_status parse(struct cw_metric *metric, const struct cw_result *wanted, const struct cw_view_input *in,
+                            const char *name)
 {
+    const struct cw_schema *plan = &in->capture->data.schema;
     enum cw_status status = cw_metric_parse(metric, wanted->chip, name, NULL);
     if (status == CW_OK)
         return status;
-    if (cw_view_has_name(capture->data.schema.metrics, capture->data.schema.metric_count,
-                         name)) /* users' own formulas are in no capture */
-        return cw_error_set(err, CW_ERR_USAGE,
+    if (cw_view_has_name(plan->metrics, plan->metric_count, name)) /* users' own formulas are in no capture */
+        return cw_error_set(in->err, CW_ERR_USAGE,
                             "%s: found the metric '%.200s' in the plan, which %s does not have: give the file with its "
                             "formula by --metrics-db",
-                            capture->name, name, wanted->chip->name);
-    status = cw_metric_parse(metric, wanted->chip, name, err);
-    cw_view_hint(err, chip, &name, 1);
+                            in->capture->name, name, wanted->chip->name);
+    status = cw_metric_parse(metric, wanted->chip, name, in->err);
+    cw_view_hint(in->err, in->chip, &name, 1);
     return status;
 }
 
-static enum cw_status take_named(struct cw_result *wanted, const struct counterworks_capture *capture,
-                                 const struct counterworks_chip *chip, const char *const *names, size_t count,
-                                 struct cw_arena *arena, struct cw_error *err)
+static enum cw_status take_named(struct cw_result *wanted, const struct cw_view_input *in, const char *const *names,
+                                 size_t count)
 {
-    struct cw_metric *metrics = cw_arena_alloc(arena, count, sizeof *metrics);
-    enum cw_status status = metrics ? CW_OK : cw_error_nomem(err);
-    for (size_t i = 0; i < count && status == CW_OK; i++)
-        status = parse(&metrics[i], wanted, capture, chip, names[i], err);
+    struct cw_metric *metrics = cw_arena_alloc(in->arena, count, sizeof *metrics);
+    if (!metrics)
+        return cw_error_nomem(in->err);
+    for (size_t i = 0; i < count; i++)
+        CW_TRY(parse(&metrics[i], wanted, in, names[i]));
     wanted->metrics = metrics;
     wanted->metric_count = (uint32_t)count;
-    return status;
+    return CW_OK;
 }
 
 struct holding {
-    const bool *held, *facts; /* which counters of the chip, and which facts, the capture has */
+    const bool *held, *facts; /* counters of the chip, and facts, in the capture */
     bool lacks;
 };
 
@@ -231,14 +229,14 @@ static enum cw_status is_held(bool *is, struct holding *h, const struct cw_chip 
     return status == CW_ERR_NOMEM ? status : CW_OK;
 }
 
-/* Of a capture of ranges, what CUPTI lists for PM sampling alone is no metric. */
+/* For a capture of ranges, leaves out metrics that CUPTI lists for PM sampling alone. */
 static bool may_be_held(const struct cw_result *wanted, enum cw_metric_type type, uint32_t base)
 {
     return type >= CW_METRIC_TYPE_COUNT || wanted->data->schema.profiler == CW_PROFILER_PM ||
            cw_chip_lists(wanted->chip, type, base, CW_OF_RANGES);
 }
 
-/* The metrics of the chip, formulas and facts as well, that the capture has all for. */
+/* Takes all metrics of the chip, formulas and facts included, whose counters the capture has. */
 static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip *chip = wanted->chip;
@@ -268,29 +266,159 @@ static enum cw_status take_held(struct cw_result *wanted, struct cw_arena *arena
     return CW_OK;
 }
 
-enum cw_status cw_view_select(struct cw_result *wanted, const struct counterworks_capture *capture,
-                              const struct counterworks_chip *chip, const char *const *names, size_t count,
-                              struct cw_notices *notices, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_view_select(struct cw_result *wanted, const struct cw_view_input *in, const char *const *names,
+                              size_t count)
 {
-    enum cw_status status = cw_view_begin(wanted, capture, chip, arena, err);
-    if (status != CW_OK)
-        return status;
-    cw_tell_incomplete(capture, notices);
-    tell_unknown_counters(capture, notices, wanted->chip);
-    status = names ? take_named(wanted, capture, chip, names, count, arena, err) : take_held(wanted, arena, err);
-    if (status == CW_OK && notices)
-        tell_other_meanings(capture, notices, wanted, arena);
-    return status;
+    CW_TRY(cw_view_begin(wanted, in));
+    cw_tell_incomplete(in->capture, in->notices);
+    tell_unknown_counters(in->capture, in->notices, wanted->chip);
+    CW_TRY(names ? take_named(wanted, in, names, count) : take_held(wanted, in->arena, in->err));
+    if (in->notices)
+        tell_other_meanings(in->capture, in->notices, wanted, in->arena);
+    return CW_OK;
 }
 
-enum cw_status cw_view_evaluate(struct cw_result *result, const struct counterworks_capture *capture,
-                                const struct cw_counter_data *groups, const struct counterworks_chip *chip,
-                                const char *const *names, size_t count, const struct cw_eval_options *options,
-                                struct cw_notices *notices, struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_view_evaluate(struct cw_result *result, const struct cw_view_input *in,
+                                const struct cw_counter_data *groups, const char *const *names, size_t count)
 {
-    enum cw_status status = cw_view_select(result, capture, chip, names, count, notices, arena, err);
-    if (status == CW_OK && names)
-        tell_without_formula(notices, result);
+    const struct cw_eval_options spans = cw_view_spans(in->request);
+    CW_TRY(cw_view_select(result, in, names, count));
+    if (names)
+        tell_without_formula(in->notices, result);
     result->data = groups ? groups : result->data;
-    return status == CW_OK ? cw_result_make(result, options, arena, err) : status;
+    return cw_result_make(result, &spans, in->arena, in->err);
+}
+
+/* ---- metrics of a request --------------------------------------------------------------------------------------- */
+
+/* A copy of the chip for the input `own`, with the legacy names among `names` as formulas. */
+static enum cw_status add_legacy(struct cw_view_input *own, struct counterworks_chip *chip,
+                                 const struct cw_view_input *in, const char *const *names, size_t count)
+{
+    *chip = *in->chip;
+    chip->arena = in->arena;
+    *own = *in;
+    own->chip = chip;
+    return names ? cw_view_add_legacy(chip, names, count, in->err) : CW_OK;
+}
+
+enum cw_status cw_view_evaluate_names(struct cw_result *result, const struct cw_view_input *in,
+                                      const struct cw_counter_data *groups, const char *const *names, size_t count)
+{
+    struct counterworks_chip chip;
+    struct cw_view_input own;
+    CW_TRY(add_legacy(&own, &chip, in, names, count));
+    return cw_view_evaluate(result, &own, groups, names, count);
+}
+
+/* A capture that names metrics itself could make ranges times metrics grow with the square of its size. Metrics that
+ * people name grow with their request. */
+static enum cw_status check_values(const struct cw_view_input *in, const struct cw_counter_data *groups)
+{
+    const struct cw_counter_data *data = &in->capture->data;
+    const bool samples = data->schema.profiler == CW_PROFILER_PM;
+    const uint64_t metrics = data->schema.metric_count;
+    const uint64_t rows = groups ? groups->range_count : samples ? data->pm.sample_count : data->range_count;
+    const uint64_t most = 8 * ((uint64_t)in->capture->file.size + 1000000);
+    if (metrics * rows <= most)
+        return CW_OK;
+    return cw_error_set(in->err, CW_ERR_INPUT,
+                        "%s: found %" PRIu64 " metrics of %" PRIu64 " %s in the plan, expected at most %" PRIu64
+                        " values in a file of this size: name metrics by -m, --set or --all",
+                        in->capture->asked, metrics, rows, samples ? "samples" : "ranges", most);
+}
+
+static enum cw_status check_planned(const struct cw_view_input *in, const struct cw_counter_data *groups)
+{
+    if (!in->capture->data.schema.metric_count)
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: the capture names no metrics: give -m, --set or --all",
+                            in->capture->asked);
+    return check_values(in, groups);
+}
+
+enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw_view_input *in,
+                                       const struct cw_counter_data *groups)
+{
+    const struct cw_schema *plan = &in->capture->data.schema;
+    const struct counterworks_names *named = &in->request->metrics;
+    if (in->request->every)
+        return cw_view_evaluate_names(result, in, groups, NULL, 0);
+    if (named->count)
+        return cw_view_evaluate_names(result, in, groups, named->names, named->count);
+    CW_TRY(check_planned(in, groups));
+    return cw_view_evaluate_names(result, in, groups, plan->metrics, plan->metric_count);
+}
+
+enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
+                                        const struct cw_counter_data *groups)
+{
+    enum { MOST = 64 };
+    const struct cw_schema *plan = &in->capture->data.schema;
+    const size_t planned = plan->metric_count;
+    const char **names = cw_arena_alloc(in->arena, planned + MOST, sizeof *names);
+    size_t count = planned;
+    struct cw_set set;
+    if (!names)
+        return cw_error_nomem(in->err);
+    CW_TRY(check_planned(in, groups));
+    memcpy(names, plan->metrics, planned * sizeof *names);
+    /* a data folder may lack the set */
+    if (cw_set_load(&set, in->chip->folder, "launch", in->chip->chip, in->arena, NULL) == CW_OK)
+        for (size_t i = 0; i < set.metric_count && count < planned + MOST; i++)
+            if (!cw_view_has_name(plan->metrics, planned, set.metrics[i]))
+                names[count++] = set.metrics[i];
+    return cw_view_evaluate_names(result, in, groups, names, count);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const char *const *x = *(const char *const *const *)a, *const *y = *(const char *const *const *)b;
+    const int order = strcmp(*x, *y);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* Drops repeated names, and keeps the order. NULL when out of memory. */
+static const char **each_once(const char *const *names, size_t *count, struct cw_arena *arena)
+{
+    const char *const **sorted = cw_arena_alloc(arena, *count, sizeof *sorted);
+    bool *again = cw_arena_alloc(arena, *count, sizeof *again);
+    const char **once = cw_arena_alloc(arena, *count, sizeof *once);
+    size_t left = 0;
+    if (!sorted || !again || !once)
+        return NULL;
+    for (size_t i = 0; i < *count; i++)
+        sorted[i] = &names[i];
+    if (*count)
+        qsort(sorted, *count, sizeof *sorted, by_name);
+    for (size_t i = 1; i < *count; i++)
+        again[sorted[i] - names] = strcmp(*sorted[i - 1], *sorted[i]) == 0;
+    for (size_t i = 0; i < *count; i++)
+        if (!again[i])
+            once[left++] = names[i];
+    *count = left;
+    return once;
+}
+
+enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_view_input *in, const char *const *names,
+                                    size_t count)
+{
+    struct counterworks_chip chip;
+    struct cw_view_input own;
+    const char **once = each_once(names, &count, in->arena);
+    if (!once)
+        return cw_error_nomem(in->err);
+    CW_TRY(add_legacy(&own, &chip, in, once, count));
+    return cw_view_select(result, &own, once, count);
+}
+
+enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_view_input *in)
+{
+    const struct cw_schema *plan = &in->capture->data.schema;
+    const struct counterworks_names *named = &in->request->metrics;
+    if (in->request->every)
+        return cw_view_select(result, in, NULL, 0);
+    if (named->count)
+        return cw_view_select_names(result, in, named->names, named->count);
+    CW_TRY(check_values(in, NULL));
+    return cw_view_select_names(result, in, plan->metrics, plan->metric_count);
 }

@@ -3,6 +3,13 @@
 #include <stdarg.h>
 #include <string.h>
 
+struct cw_notice {
+    const char *text;
+    struct cw_notice *next;
+    uint64_t hash; /* of the text; orders the tree below the first notice */
+    struct cw_notice *below[2];
+};
+
 static uint64_t hash_of(const char *text) /* FNV-1a */
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -11,7 +18,7 @@ static uint64_t hash_of(const char *text) /* FNV-1a */
     return hash;
 }
 
-/* Where the tree has a text, or would have it. There may be a line for each of a folder's hundred thousand files. */
+/* Finds the text's place in the tree. A folder of a hundred thousand files may have a line for each. */
 static struct cw_notice **place_of(struct cw_notices *notices, uint64_t hash, const char *text)
 {
     struct cw_notice **at = &notices->first;
@@ -43,6 +50,13 @@ void cw_notice(struct cw_notices *notices, const char *format, ...)
     cw_write_vformat(&line, format, args);
     va_end(args);
     cw_notice_take(notices, &line);
+}
+
+const char *cw_notice_next(const struct cw_notices *notices, const struct cw_notice **at)
+{
+    const struct cw_notice *next = *at ? (*at)->next : notices->first;
+    *at = next ? next : *at;
+    return next ? next->text : NULL;
 }
 
 void cw_notice_take(struct cw_notices *notices, struct cw_writer *line)

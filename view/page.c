@@ -1,4 +1,4 @@
-/* Views of several captures of one program as a page of HTML. */
+/* Views of several captures of one program, as a page of HTML. */
 #include <string.h>
 
 #include "metricdb/rules.h"
@@ -42,25 +42,16 @@ static enum cw_status take_instructions(struct cw_report_capture *c, const struc
                        : cw_error_nomem(in->err);
 }
 
-/* The chip of a capture of ranges, with the formulas of the rules. */
+/* Takes the chip of a capture of ranges, with the rules' formulas. */
 static enum cw_status take_ranges(struct page *p, struct cw_report_capture *c, struct cw_result *result,
                                   const struct cw_view_input *in)
 {
     const bool first = c != &p->before;
-    const struct cw_selecting from = {c->data, in->capture->name, NULL, !first, in->notices, in->arena, in->err};
-    const struct cw_rules *rules = NULL;
-    bool *keep = cw_arena_alloc(in->arena, c->data->range_count, sizeof *keep);
-    enum cw_status status = keep ? cw_view_select(result, in->capture, in->chip, (const char *[1]){NULL}, 0,
-                                                  in->notices, in->arena, in->err)
-                                 : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = cw_rules_load(&rules, result->chip, in->chip->folder, NULL, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_select_ranges(keep, &from, in->request);
-    if (status != CW_OK)
-        return status;
+    const struct cw_rules *rules;
+    CW_TRY(cw_view_select(result, in, (const char *[1]){NULL}, 0));
+    CW_TRY(cw_rules_load(&rules, result->chip, in->chip->folder, NULL, in->arena, in->err));
+    CW_TRY(cw_view_keep(&c->keep, in, !first));
     c->chip = rules->chip;
-    c->keep = keep;
     if (first) {
         p->report.ranges = c;
         p->report.rules = rules;
@@ -89,7 +80,7 @@ static enum cw_status take(struct page *p, struct cw_report_capture *c, size_t i
     return take_ranges(p, c, &p->results[i], in);
 }
 
-/* A capture beside the first takes the first's ranges alone from the request. */
+/* A further capture has the request only for the first's ranges. */
 static struct cw_view_input input_of(const struct cw_view_input *in, const struct cw_view_shown *shown)
 {
     struct cw_view_input of = *in;
@@ -102,7 +93,7 @@ static enum cw_status take_baseline(struct page *p, const struct cw_view_input *
 {
     const struct cw_view_input of = input_of(in, shown);
     if (of.capture->data.schema.profiler != CW_PROFILER_RANGE)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of them for --baseline",
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of ranges for --baseline",
                             of.capture->asked);
     if (!p->report.ranges)
         return cw_error_set(in->err, CW_ERR_USAGE,
@@ -112,7 +103,7 @@ static enum cw_status take_baseline(struct page *p, const struct cw_view_input *
     return take(p, &p->before, MOST_CAPTURES, &of);
 }
 
-/* Metrics that are asked for; a name that the chip does not have is an error. */
+/* Checks the metrics of the request: the chip must have all of them. */
 static enum cw_status take_metrics(struct page *p, const struct cw_view_input *in)
 {
     const struct counterworks_names *named = &in->request->metrics;
@@ -170,7 +161,7 @@ enum cw_status cw_view_page_make(struct counterworks_view *view, const struct cw
     }
     const char *option = cw_selection_option(in->request);
     if (status == CW_OK && !p->report.ranges && option)
-        status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of them for %s",
+        status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of ranges for %s",
                               in->capture->asked, option);
     if (status == CW_OK && page->baseline)
         status = take_baseline(p, in, page->baseline);

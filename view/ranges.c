@@ -22,7 +22,7 @@ struct ranges {
 
 /* ---- rows for programs ------------------------------------------------------------------------------------------ */
 
-/* Ranges by themselves in their order, without all that only sorting and filtering need of each. */
+/* Lists ranges in their order, without the groups that sorting and filtering need. */
 static enum cw_status list_rows(struct cw_rows *rows, const struct cw_view_input *in)
 {
     const uint32_t count = in->capture->data.range_count, top = in->request->top;
@@ -30,14 +30,14 @@ static enum cw_status list_rows(struct cw_rows *rows, const struct cw_view_input
     *rows = (struct cw_rows){.rows = cw_arena_alloc(in->arena, count, sizeof *rows->rows)};
     if (!rows->rows)
         return cw_error_nomem(in->err);
-    const enum cw_status status = cw_view_keep(&keep, in);
+    const enum cw_status status = cw_view_keep(&keep, in, false);
     for (uint32_t i = 0; status == CW_OK && i < count && !(top && rows->count == top); i++)
         if (!keep || keep[i])
             rows->rows[rows->count++] = i;
     return status;
 }
 
-/* Values go from the capture's file to the output, some ranges at a time. */
+/* Streams values from the capture's file to the output, some ranges at a time. */
 static enum cw_status make_stream(struct counterworks_view *view, const struct cw_view_input *in, struct ranges *of)
 {
     const struct counterworks_request *o = in->request;
@@ -53,7 +53,7 @@ static enum cw_status make_stream(struct counterworks_view *view, const struct c
     return status == CW_OK ? cw_view_output(&view->output, in, &of->result) : status;
 }
 
-/* The groups of a result by range or fold as ranges, which keep their numbers in the capture. */
+/* Puts groups by range or fold as ranges, which keep their numbers in the capture. */
 static enum cw_status put_ranges(struct counterworks_view *view, const struct cw_view_input *in, struct ranges *of)
 {
     const struct cw_groups *groups = &of->rows.groups;
@@ -73,11 +73,8 @@ static enum cw_status make_table(struct counterworks_view *view, const struct cw
     const enum cw_group_by by = cw_rows_by(in, CW_BY_FOLD);
     if (in->capture->data.directory && by == CW_BY_RANGE)
         return make_stream(view, in, of);
-    enum cw_status status = cw_rows_make(&of->rows, in, by, in->request->top, false);
-    if (status == CW_OK)
-        status = cw_rows_evaluate(&of->result, &of->rows, in, cw_view_evaluate_wanted);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_rows_make(&of->rows, in, by, in->request->top, false));
+    CW_TRY(cw_rows_evaluate(&of->result, &of->rows, in, cw_view_evaluate_wanted));
     return by == CW_BY_RANGE || by == CW_BY_FOLD
                ? put_ranges(view, in, of)
                : cw_rows_output(&view->output, in, &of->rows, &of->result, &of->shown);
@@ -85,7 +82,7 @@ static enum cw_status make_table(struct counterworks_view *view, const struct cw
 
 /* ---- rows for people -------------------------------------------------------------------------------------------- */
 
-/* On rows that are neither kernels nor ranges, the advice on their kernels adds up. */
+/* For rows other than kernels and ranges, adds up the advice on their kernels. */
 static enum cw_status add_advice(struct ranges *of, const struct cw_view_input *in)
 {
     const struct cw_groups *rows = &of->rows.groups;
@@ -97,7 +94,7 @@ static enum cw_status add_advice(struct ranges *of, const struct cw_view_input *
     struct cw_advice_groups *added = cw_arena_alloc(in->arena, 1, sizeof *added);
     if (!kernels || !added)
         return cw_error_nomem(in->err);
-    enum cw_status status = cw_view_keep(&keep, in);
+    enum cw_status status = cw_view_keep(&keep, in, false);
     if (status == CW_OK)
         status = cw_groups_make(kernels, CW_BY_KERNEL, &in->capture->data, in->chip->chip, keep, in->arena, in->err);
     if (status == CW_OK)
@@ -108,7 +105,7 @@ static enum cw_status add_advice(struct ranges *of, const struct cw_view_input *
     return status;
 }
 
-/* The meaning of high and low values, where the glossary is there. */
+/* Adds the meaning of high and low values, if the glossary can be read. */
 static enum cw_status add_readings(struct ranges *of, const struct cw_view_input *in)
 {
     const struct cw_result *r = &of->result;
@@ -129,14 +126,13 @@ static enum cw_status add_readings(struct ranges *of, const struct cw_view_input
     return CW_OK;
 }
 
-/* A list of kernels needs no metrics but those that are named; one kernel in full has those of the plan. All metrics
- * that a file is given are too much for a terminal. */
+/* A list of kernels evaluates only metrics that the request names. A single kernel, shown in full, has the plan's. */
 static enum cw_status make_list(struct counterworks_view *view, const struct cw_view_input *in, struct ranges *of)
 {
     const struct counterworks_request *o = in->request;
     const size_t top = o->top ? o->top : o->wide ? 0 : LIST_TOP;
-    const bool named = (o->every && (!o->beside_file || o->wide)) || o->metrics.count;
-    enum cw_status status = cw_view_begin(&of->result, in->capture, in->chip, in->arena, in->err);
+    const bool named = o->every || o->metrics.count;
+    enum cw_status status = cw_view_begin(&of->result, in);
     if (status == CW_OK)
         status = cw_rows_make(&of->rows, in, cw_rows_by(in, CW_BY_KERNEL), top, !named && !o->wide);
     const bool one = status == CW_OK && of->rows.count == 1 && !of->rows.left;
@@ -164,10 +160,10 @@ static enum cw_status make_stacks(struct counterworks_view *view, const struct c
 {
     struct cw_stacks_output *stacks = cw_arena_alloc(in->arena, 1, sizeof *stacks);
     const bool *keep;
-    enum cw_status status = stacks ? cw_view_keep(&keep, in) : cw_error_nomem(in->err);
+    enum cw_status status = stacks ? cw_view_keep(&keep, in, false) : cw_error_nomem(in->err);
     cw_tell_incomplete(in->capture, in->notices);
     if (status == CW_OK)
-        status = cw_view_begin(&of->result, in->capture, in->chip, in->arena, in->err);
+        status = cw_view_begin(&of->result, in);
     if (status == CW_OK)
         status = cw_groups_make(&of->rows.groups, CW_BY_RANGE, &in->capture->data, of->result.chip, keep, in->arena,
                                 in->err);
@@ -187,7 +183,7 @@ static enum cw_status make_monitor(struct counterworks_view *view, const struct 
     enum cw_status status = side ? cw_view_select_wanted(&of->result, in) : cw_error_nomem(in->err);
     uint32_t kept;
     if (status == CW_OK)
-        status = cw_view_leave(&of->result, in, true, &kept);
+        status = cw_view_leave(&of->result, in, false, &kept);
     if (status == CW_OK)
         status = cw_side_make(side, &of->result, CW_BY_KERNEL, &spans, in->arena, in->err);
     view->content = side;
@@ -200,12 +196,8 @@ static enum cw_status make_monitor(struct counterworks_view *view, const struct 
 static enum cw_status check(const struct cw_view_input *in)
 {
     const struct counterworks_request *o = in->request;
-    if (o->form == COUNTERWORKS_TIMELINE)
-        return cw_error_set(in->err, CW_ERR_USAGE,
-                            "%s: found no trace, expected what capture-agent trace records, or pm", in->capture->asked);
-    if (o->kinds)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone",
-                            in->capture->asked);
+    CW_TRY(cw_kind_check_form(in, 1 << COUNTERWORKS_LIST | 1 << COUNTERWORKS_TABLE | 1 << COUNTERWORKS_STACKS |
+                                      1 << COUNTERWORKS_MONITOR));
     if (o->by && cw_rows_find_by(o->by) == CW_BY__COUNT)
         return cw_error_set(in->err, CW_ERR_USAGE,
                             "%s: found --by %s, expected of ranges kernel, family, range, fold, nvtx, device, rank or "

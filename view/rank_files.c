@@ -1,4 +1,4 @@
-/* Which file of a folder has which rank of a job. */
+/* The index of a folder: the ranks of a job in each file. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static uint64_t time_of(const struct stat *st)
     return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* The folder without a slash at its end. */
+/* Joins a folder, without a slash at its end, and a name. */
 static char *path_of(const char *folder, const char *name, struct cw_arena *arena)
 {
     size_t size = strlen(folder);
@@ -31,9 +31,9 @@ static char *path_of(const char *folder, const char *name, struct cw_arena *aren
     return cw_arena_printf(arena, "%.*s/%s", (int)size, folder, name);
 }
 
-/* ---- what is asked of it ---------------------------------------------------------------------------------------- */
+/* ---- reading the index ------------------------------------------------------------------------------------------ */
 
-/* Whether nothing was added to the folder, or taken from it, since. */
+/* Whether the folder has gained and lost no file since the index. */
 static bool is_of_folder(const char *folder, const struct stat *index)
 {
     struct stat st;
@@ -50,14 +50,14 @@ static void leave(void *path)
     (void)path;
 }
 
-/* Whether the entry's file is still what was looked at. */
+/* Whether the entry's file is unchanged. */
 static bool is_as_before(const char *path, const struct cw_rank_entry *e)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == e->size && time_of(&st) == e->time_ns;
 }
 
-/* The files that have the ranks, each once; none where one is another by now: the index is of no use. */
+/* Lists the files with the ranks, each once; none if one has changed, as the index is out of date. */
 static enum cw_status choose_files(struct cw_file_list *list, const char *folder, const struct cw_rank_index *index,
                                    const char *ranks, struct cw_arena *arena, struct cw_error *err)
 {
@@ -102,10 +102,10 @@ enum cw_status cw_rank_files_find(struct cw_file_list *list, const char *folder,
     return choose_files(list, folder, &index, ranks, arena, err);
 }
 
-/* ---- how it is made --------------------------------------------------------------------------------------------- */
+/* ---- making the index ------------------------------------------------------------------------------------------- */
 
 struct growing {
-    struct cw_rank_index index; /* entries are to be freed */
+    struct cw_rank_index index; /* entries are on the heap */
     size_t room;
     uint64_t unranked; /* files without any rank */
 };
@@ -129,7 +129,7 @@ static enum cw_status add_rank(struct growing *g, const char *rank, const struct
     return add(g, &(struct cw_rank_entry){number, (uint64_t)st->st_size, time_of(st), name}, err);
 }
 
-/* Those of a trace: each process tells its own. */
+/* Adds the ranks of a trace; each process has its own. */
 static enum cw_status add_processes(struct growing *g, struct cw_input *input, const struct cw_counter_data *data,
                                     const struct stat *st, const char *name, struct cw_arena *arena,
                                     struct cw_error *err)
@@ -147,7 +147,7 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Of the entries from `first` on, which are of one file, each rank once. */
+/* Drops repeated ranks among the entries of one file, from `first` on. */
 static void drop_repeats(struct growing *g, size_t first)
 {
     struct cw_rank_entry *entries = g->index.entries;
@@ -160,7 +160,7 @@ static void drop_repeats(struct growing *g, size_t first)
             entries[g->index.count++] = entries[i];
 }
 
-/* The ranks of a file: each launch tells its own. */
+/* Adds the ranks of a file; each launch has its own. */
 static enum cw_status add_file(struct growing *g, const char *path, const char *name, struct cw_error *err)
 {
     struct cw_counter_data data;
@@ -191,7 +191,7 @@ static enum cw_status write_index(struct growing *g, const char *path, struct cw
     cw_rank_index_write(&g->index, &out);
     enum cw_status status = out.status == CW_OK ? cw_file_write(path, out.data, out.size, err) : cw_error_nomem(err);
     cw_writer_free(&out);
-    if (status == CW_OK) /* it is later than its folder, in which it was put just now */
+    if (status == CW_OK) /* makes it later than its folder, which has just got it */
         utimensat(AT_FDCWD, path, NULL, 0);
     return status;
 }
@@ -222,7 +222,7 @@ enum cw_status cw_rank_files_index(const char *folder, bool force, struct cw_not
     if (status == CW_OK)
         status = write_index(&g, path, err);
     if (status == CW_OK && g.unranked)
-        cw_notice(notices, "%s: %" PRIu64 " of the files tell no rank", folder, g.unranked);
+        cw_notice(notices, "%s: %" PRIu64 " of the files have no rank", folder, g.unranked);
     free(g.index.entries);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Checks of a request that do not ask for a capture. */
+/* Checks of a request that need no capture. */
 #include <string.h>
 
 #include "image/rank_index.h"
@@ -15,7 +15,7 @@ static enum cw_status check_names(const struct counterworks_names *names, const 
     return CW_OK;
 }
 
-/* An empty name is a part of each name. */
+/* An empty name would match every name. */
 static enum cw_status check_texts(const struct counterworks_request *r, struct cw_error *err)
 {
     const struct {
@@ -53,10 +53,9 @@ enum cw_status cw_view_check_request(const struct counterworks_request *r, struc
                             r->least_gain);
     if (r->every && r->metrics.count)
         return cw_error_set(err, CW_ERR_USAGE, "found every metric and some by name, expected one of them");
-    enum cw_status status = check_span(r->frame_ns, "frame", err);
-    if (status == CW_OK)
-        status = check_span(r->region_ns, "region", err);
-    return status == CW_OK ? check_texts(r, err) : status;
+    CW_TRY(check_span(r->frame_ns, "frame", err));
+    CW_TRY(check_span(r->region_ns, "region", err));
+    return check_texts(r, err);
 }
 
 enum cw_status cw_view_check_by(const struct cw_view_input *in, const char *const *words, size_t count)

@@ -8,6 +8,7 @@
 #include "eval/ranges/spread.h"
 #include "metricdb/rules.h"
 #include "view/choose.h"
+#include "view/selection.h"
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
@@ -25,7 +26,8 @@ enum cw_group_by cw_rows_by(const struct cw_view_input *in, enum cw_group_by oth
     return by == CW_BY_FOLD && !cw_fold_has(&in->capture->data) ? CW_BY_RANGE : by;
 }
 
-/* Ranges by themselves keep their numbers: those that the request leaves out are rows that are not shown. */
+/* Makes groups. With CW_BY_RANGE every range keeps its number, so ranges that the request leaves out are groups, but no
+ * rows. */
 static enum cw_status group(const struct cw_view_input *in, struct cw_rows *rows, enum cw_group_by by, const bool *keep,
                             bool times)
 {
@@ -80,7 +82,7 @@ enum cw_status cw_rows_make(struct cw_rows *rows, const struct cw_view_input *in
     const bool many = cw_launch_count(&in->capture->data) > CW_VIEW_MOST_KERNELS;
     const bool *keep;
     *rows = (struct cw_rows){0};
-    enum cw_status status = cw_view_keep(&keep, in);
+    enum cw_status status = cw_view_keep(&keep, in, false);
     if (status == CW_OK)
         status = group(in, rows, by, keep, times && many && !in->request->sort && !in->request->filters.count);
     const bool untimed = status == CW_OK && by != CW_BY_RANGE && by != CW_BY_FOLD && !(rows->groups.total > 0);
@@ -93,10 +95,10 @@ enum cw_status cw_rows_evaluate(struct cw_result *result, const struct cw_rows *
                                 cw_rows_evaluation *evaluate)
 {
     const struct cw_groups *groups = &rows->groups, *counted = rows->counted ? rows->counted : groups;
-    enum cw_status status = evaluate(result, in, &groups->data);
-    if (status == CW_OK && counted->folds.kinds && groups->by != CW_BY_RANGE)
-        status = cw_spread_find(result, counted, &in->capture->data, in->arena, in->err);
-    return status == CW_OK ? cw_result_select(result, rows->rows, rows->count, in->err) : status;
+    CW_TRY(evaluate(result, in, &groups->data));
+    if (counted->folds.kinds && groups->by != CW_BY_RANGE)
+        CW_TRY(cw_spread_find(result, counted, &in->capture->data, in->arena, in->err));
+    return cw_result_select(result, rows->rows, rows->count, in->err);
 }
 
 enum cw_status cw_rows_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_rows *rows,

@@ -17,7 +17,7 @@ struct samples {
     struct cw_pm_ranges ranges;
 };
 
-/* Samples by the program's user ranges. */
+/* Adds up samples by the program's user ranges. */
 static enum cw_status make_by_range(struct counterworks_view *view, const struct cw_view_input *in, struct samples *of)
 {
     const uint32_t top = in->request->top ? in->request->top : LIST_TOP;
@@ -33,16 +33,14 @@ static enum cw_status make_by_range(struct counterworks_view *view, const struct
                : status;
 }
 
-/* Beside the trace of their program that the capture has. */
+/* Puts samples beside the trace of their program, which the capture has. */
 static enum cw_status make_lanes(struct counterworks_view *view, const struct cw_view_input *in, struct samples *of)
 {
     const struct cw_eval_options spans = cw_view_spans(in->request);
-    enum cw_status status = cw_view_select_wanted(&of->result, in);
-    if (status == CW_OK)
-        status = cw_result_make(&of->result, &spans, in->arena, in->err);
-    if (status == CW_OK)
-        status = cw_view_timeline(&of->timeline, in);
-    return status == CW_OK ? cw_view_lanes(view, in, &of->timeline, &of->result) : status;
+    CW_TRY(cw_view_select_wanted(&of->result, in));
+    CW_TRY(cw_result_make(&of->result, &spans, in->arena, in->err));
+    CW_TRY(cw_view_timeline(&of->timeline, in));
+    return cw_view_lanes(view, in, &of->timeline, &of->result);
 }
 
 static enum cw_status check(const struct cw_view_input *in)
@@ -52,12 +50,7 @@ static enum cw_status check(const struct cw_view_input *in)
     option = option ? option : o->filters.count ? "--filter" : o->sort ? "--sort" : NULL;
     if (option)
         return cw_view_need_ranges(in->capture, " for ", option, in->err);
-    if (o->form == COUNTERWORKS_STACKS || o->form == COUNTERWORKS_MONITOR)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture of another kind, expected one of %s",
-                            in->capture->asked, o->form == COUNTERWORKS_STACKS ? "ranges or PC samples" : "ranges");
-    if (o->kinds)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected it of a trace alone",
-                            in->capture->asked);
+    CW_TRY(cw_kind_check_form(in, 1 << COUNTERWORKS_LIST | 1 << COUNTERWORKS_TABLE | 1 << COUNTERWORKS_TIMELINE));
     if (o->by && strcmp(o->by, "nvtx") != 0)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --by %s, expected of samples nvtx", in->capture->asked,
                             o->by);

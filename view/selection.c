@@ -14,16 +14,27 @@
 #include "eval/ranges/groups.h"
 #include "image/rank_index.h"
 
+/* Ranges to select from. */
+struct selecting {
+    const struct cw_counter_data *data;
+    const char *place; /* the capture's name, for messages */
+    const uint32_t *parents;
+    bool or_none;
+    struct cw_notices *notices;
+    struct cw_arena *arena;
+    struct cw_error *err;
+};
+
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
-/* "3", "#3", "0-9" and "1,5" are numbers of ranges; anything else is a name. A kernel may be called 3, and not #3. */
+/* "3", "#3", "0-9" and "1,5" are numbers of ranges; other texts are names. For kernels, 3 is a name and #3 a number. */
 static bool are_numbers(const char *text, bool kernel)
 {
     const char *number = text + (*text == '#');
     return (number > text || !kernel) && *number >= '0' && *number <= '9' && !text[strspn(text, "#0123456789,-")];
 }
 
-/* A number, and where it ends; UINT64_MAX for none. */
+/* Reads a number, and moves behind it; UINT64_MAX for none. */
 static uint64_t read_number(const char **at)
 {
     *at += **at == '#';
@@ -33,12 +44,12 @@ static uint64_t read_number(const char **at)
     return number;
 }
 
-/* What the ranges that fit are for. */
+/* The option behind a text. */
 enum purpose { RANGES, KERNELS, EXCLUDED };
 static const char *const option_names[] = {"--range", "--kernel", "--exclude"};
 
-/* Marks those ranges whose number is in "0-9,12". The last of a span may be beyond the last range. */
-static enum cw_status find_numbers(bool *found, const struct cw_selecting *s, const char *text, enum purpose purpose,
+/* Marks ranges by their numbers, as in "0-9,12". A span may end beyond the last range. */
+static enum cw_status find_numbers(bool *found, const struct selecting *s, const char *text, enum purpose purpose,
                                    bool or_none)
 {
     const uint32_t count = s->data->range_count;
@@ -67,22 +78,22 @@ static enum cw_status find_numbers(bool *found, const struct cw_selecting *s, co
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-/* A text stands for a whole name, for a part of names, or for a regular expression: for the first of these that fits
- * any range of the capture. So what is printed can be given back, and a regular expression can be given, too. */
+/* A text is a whole name, a part of names, or a regular expression: the first of these that matches any range of the
+ * capture. So printed names can be given back, and regular expressions need no option of their own. */
 enum way { WHOLE, PART, REGEX, WAYS };
 struct names {
     const struct cw_counter_data *data;
     const char *text;
-    enum purpose purpose; /* other than RANGES: only those of launches */
+    enum purpose purpose; /* other than RANGES: only launches match */
     const uint32_t *parents;
     bool is_regex;
     regex_t regex, any_case;
 };
 
-/* Whether a table shows the name so, at any of its widths (base/shorten.h, base/apart.h). */
+/* Whether a table shows the name like this, at any of its widths (base/shorten.h, base/apart.h). */
 static bool is_shown_as(const char *name, const char *text)
 {
-    enum { LEAST_CUT = 12, SLACK = 24 }; /* columns of a name that is cut, and that the cut may leave empty */
+    enum { LEAST_CUT = 12, SLACK = 24 }; /* columns of a shortened name, and columns that shortening may leave empty */
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     char shown[CW_SHORT_SIZE];
     const size_t columns = cw_text_columns(text), most = columns + (strstr(text, "..") ? SLACK : 0);
@@ -101,13 +112,13 @@ static bool name_fits(const struct names *n, enum way way, const char *name)
                          : n->is_regex && regexec(&n->regex, name, 0, NULL, 0) == 0;
 }
 
-/* Of launches the driver's name of the kernel may fit as well; what is printed is the readable one. */
+/* A launch also matches by the driver's name of its kernel; tables print the readable one. */
 static bool launch_fits(const struct names *n, enum way way, const struct cw_range *range)
 {
     return name_fits(n, way, range->name) || (range->kernel[0] && name_fits(n, way, range->kernel));
 }
 
-/* A table that has no column for grid and block shows them behind names that several rows have. */
+/* Without columns for grid and block, a table appends them to names of several rows. */
 static bool fits_with_shape(const struct names *n, const struct cw_range *range)
 {
     char shape[CW_ROW_MARK_SIZE], *name;
@@ -128,7 +139,7 @@ static bool range_fits(const struct names *n, enum way way, const struct cw_rang
            (launch_fits(n, way, range) || (way == WHOLE && launch && fits_with_shape(n, range)));
 }
 
-/* Which ranges fit, or lie in one that does. Returns how many fit. */
+/* Marks ranges that match, and ranges inside them. Returns how many match. */
 static uint32_t find_names(const struct names *n, enum way way, bool *found)
 {
     uint32_t count = 0;
@@ -146,7 +157,7 @@ static uint32_t find_names(const struct names *n, enum way way, bool *found)
     return count;
 }
 
-/* Says that a whole name is not all that has it in its name. */
+/* Adds a notice if other names contain this whole name. */
 static void tell_whole(const struct names *n, const bool *found, uint32_t count, struct cw_notices *notices)
 {
     const bool plain = !n->text[strcspn(n->text, "^.[]$()|*+?{}\\")];
@@ -173,7 +184,7 @@ static bool is_near_already(const struct cw_suggest *near, const char *name)
     return is;
 }
 
-/* Those names that fit but for the case, else those that are spelt alike. */
+/* Suggests names that match in another case, else names with a similar spelling. */
 static void find_near(const struct names *n, struct cw_suggest *near, struct cw_arena *arena)
 {
     enum { SHOWN = 60 };
@@ -199,8 +210,8 @@ static void find_near(const struct names *n, struct cw_suggest *near, struct cw_
         }
 }
 
-/* What is not there cannot be shown, and is left out without more. */
-static enum cw_status tell_none(const struct names *n, const char *why, const struct cw_selecting *s)
+/* Reports that nothing matches: an error, or, for --exclude, a notice. */
+static enum cw_status tell_none(const struct names *n, const char *why, const struct selecting *s)
 {
     struct cw_suggest near;
     struct cw_writer line;
@@ -219,8 +230,8 @@ static enum cw_status tell_none(const struct names *n, const char *why, const st
     return CW_OK;
 }
 
-/* Marks those ranges that a text stands for: of their kernels, and of their names where these are asked for. */
-static enum cw_status find_named(bool *found, const struct cw_selecting *s, const char *text, enum purpose purpose)
+/* Marks the ranges that a name stands for. */
+static enum cw_status find_named(bool *found, const struct selecting *s, const char *text, enum purpose purpose)
 {
     struct names n = {.data = s->data, .text = text, .purpose = purpose, .parents = s->parents};
     char why[CW_PATTERN_WHY_SIZE] = "";
@@ -242,7 +253,7 @@ static enum cw_status find_named(bool *found, const struct cw_selecting *s, cons
 
 /* ---- both ------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status find(bool *found, const struct cw_selecting *s, const char *text, enum purpose purpose)
+static enum cw_status find(bool *found, const struct selecting *s, const char *text, enum purpose purpose)
 {
     memset(found, false, s->data->range_count * sizeof *found);
     if (are_numbers(text, purpose != RANGES))
@@ -250,8 +261,8 @@ static enum cw_status find(bool *found, const struct cw_selecting *s, const char
     return find_named(found, s, text, purpose);
 }
 
-/* Marks what any of the texts stands for. */
-static enum cw_status find_any(bool *any, const struct cw_selecting *s, const char *const *texts, size_t count,
+/* Marks the ranges that any of the texts stands for. */
+static enum cw_status find_any(bool *any, const struct selecting *s, const char *const *texts, size_t count,
                                enum purpose purpose)
 {
     const uint32_t ranges = s->data->range_count;
@@ -266,9 +277,8 @@ static enum cw_status find_any(bool *any, const struct cw_selecting *s, const ch
     return status;
 }
 
-/* Says that nothing is left, where each of the options by itself leaves something. */
-static enum cw_status check_kept(const bool *keep, const struct cw_selecting *s,
-                                 const struct counterworks_request *wanted)
+/* Reports that the options together leave nothing, though each by itself leaves some range. */
+static enum cw_status check_kept(const bool *keep, const struct selecting *s, const struct counterworks_request *wanted)
 {
     const uint32_t count = s->data->range_count;
     if (!count || s->or_none || !cw_selection_option(wanted) || memchr(keep, true, count))
@@ -279,7 +289,7 @@ static enum cw_status check_kept(const bool *keep, const struct cw_selecting *s,
                                 ? " that fits the other options, too"
                                 : "");
     if (wanted->excluded.count)
-        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no range beside those that --exclude leaves out",
+        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found only ranges that --exclude leaves out, expected others",
                             s->place);
     return cw_error_set(s->err, CW_ERR_USAGE, "%s: found no kernel that matches '%.200s'%s in the ranges '%.200s'",
                         s->place, wanted->kernels.names[0], wanted->kernels.count > 1 ? " or others" : "",
@@ -295,9 +305,12 @@ const char *cw_selection_option(const struct counterworks_request *wanted)
                                     : NULL;
 }
 
-enum cw_status cw_select_ranges(bool *keep, const struct cw_selecting *s, const struct counterworks_request *wanted)
+enum cw_status cw_select_ranges(bool *keep, const struct cw_view_input *in, const struct cw_counter_data *data,
+                                const uint32_t *parents, bool or_none)
 {
-    const uint32_t count = s->data->range_count;
+    const struct counterworks_request *wanted = in->request;
+    const struct selecting s = {data, in->capture->name, parents, or_none, in->notices, in->arena, in->err};
+    const uint32_t count = data->range_count;
     const struct {
         const char *const *texts;
         size_t count;
@@ -306,18 +319,47 @@ enum cw_status cw_select_ranges(bool *keep, const struct cw_selecting *s, const 
                  {wanted->kernels.names, wanted->kernels.count, KERNELS},
                  {wanted->excluded.names, wanted->excluded.count, EXCLUDED}};
     const bool named = wanted->ranges || wanted->kernels.count || wanted->excluded.count;
-    bool *any = named ? cw_arena_alloc(s->arena, count, sizeof *any) : NULL;
-    enum cw_status status = any || !named ? CW_OK : cw_error_nomem(s->err);
-    for (uint32_t i = 0; i < count && status == CW_OK; i++) {
-        const char *rank = wanted->ranks ? cw_range_attribute(cw_launch_of(s->data, i), "rank") : NULL;
+    bool *any = named ? cw_arena_alloc(in->arena, count, sizeof *any) : NULL;
+    if (named && !any)
+        return cw_error_nomem(in->err);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *rank = wanted->ranks ? cw_range_attribute(cw_launch_of(data, i), "rank") : NULL;
         keep[i] = !wanted->ranks || (rank && cw_rank_list_has(wanted->ranks, strtoull(rank, NULL, 10)));
     }
-    for (size_t p = 0; p < sizeof parts / sizeof *parts && status == CW_OK; p++) {
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         if (!parts[p].count)
             continue;
-        status = find_any(any, s, parts[p].texts, parts[p].count, parts[p].purpose);
+        CW_TRY(find_any(any, &s, parts[p].texts, parts[p].count, parts[p].purpose));
         for (uint32_t i = 0; i < count; i++)
             keep[i] = keep[i] && any[i] != (parts[p].purpose == EXCLUDED);
     }
-    return status == CW_OK ? check_kept(keep, s, wanted) : status;
+    return check_kept(keep, &s, wanted);
+}
+
+enum cw_status cw_view_keep(const bool **keep, const struct cw_view_input *in, bool or_none)
+{
+    const struct cw_counter_data *data = &in->capture->data;
+    const bool all = !cw_selection_option(in->request);
+    bool *wanted = all ? NULL : cw_arena_alloc(in->arena, data->range_count, sizeof *wanted);
+    *keep = wanted;
+    if (all)
+        return CW_OK;
+    return wanted ? cw_select_ranges(wanted, in, data, NULL, or_none) : cw_error_nomem(in->err);
+}
+
+enum cw_status cw_view_leave(struct cw_result *result, const struct cw_view_input *in, bool or_none, uint32_t *count)
+{
+    const struct cw_counter_data *data = &in->capture->data;
+    const bool *keep;
+    CW_TRY(cw_view_keep(&keep, in, or_none));
+    *count = data->range_count;
+    if (!keep)
+        return CW_OK;
+    struct cw_groups *kept = cw_arena_alloc(in->arena, 1, sizeof *kept);
+    if (!kept)
+        return cw_error_nomem(in->err);
+    CW_TRY(cw_groups_make(kept, CW_BY_RANGE, data, result->chip, keep, in->arena, in->err));
+    result->data = &kept->data;
+    *count = kept->count;
+    return CW_OK;
 }

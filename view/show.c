@@ -1,4 +1,4 @@
-/* Views of what a capture holds. */
+/* Views that describe a capture. */
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ struct show {
     struct cw_timeline timeline;
     struct cw_instructions instructions;
     struct cw_pc_data raw;
-    struct cw_error wrong; /* of the rows: all else is shown before it */
+    struct cw_error wrong; /* of reading rows; printed behind the rest */
 };
 
 static bool is_trace(const struct show *of)

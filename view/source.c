@@ -17,8 +17,8 @@
 
 static const size_t largest_capture = (size_t)1 << 40;
 
-/* `ranks` as struct cw_source_files has them. Where there are none, or a device of these is described among others, all
- * is read. */
+/* Opens the data, only of the ranks if that works: with launches of these ranks, and without a chunk that describes
+ * their device among others. Else opens all of it. */
 static enum cw_status open_data(struct counterworks_capture *made, const char *ranks, struct cw_error *err)
 {
     const char *kept = ranks ? cw_arena_strdup(made->arena, ranks) : NULL;
@@ -121,13 +121,13 @@ enum cw_status cw_source_load(struct counterworks_capture *capture, struct cw_er
 
 struct joining {
     const char *const *paths;
-    size_t count, opened;     /* opened: each file twice */
+    size_t count, opened;     /* opened: counts each file twice, once a round */
     struct cw_input standard; /* standard input, which can be read once */
     FILE *out;
     const char *output;
     bool *incomplete;         /* see struct cw_merge_files */
     struct cw_job_ranks *job; /* the same */
-    struct cw_spool spool;    /* instead of them */
+    struct cw_spool spool;    /* replaces `out` for a capture in memory */
 };
 
 static enum cw_status open_input(void *joining, size_t i, struct cw_input *input, struct cw_error *err)
@@ -197,7 +197,7 @@ enum cw_status cw_source_merge_files(const char *output, const struct cw_file_li
     const enum cw_status status =
         cw_source_merge(output, (const char *const *)files->paths, files->count, &incomplete, &job, err);
     if (status == CW_OK && incomplete)
-        cw_notice(notices, "%s: the capture is incomplete, as one that it is made of", output);
+        cw_notice(notices, "%s: the capture is incomplete: one of its parts is", output);
     cw_job_ranks_sort(&job);
     if (status == CW_OK && *cw_job_ranks_text(&job, missing))
         cw_notice(notices, "%s: %s", output, missing);
@@ -305,7 +305,7 @@ static enum cw_status tell_same(const struct cw_file_list *list, struct cw_notic
     qsort(files, count, sizeof *files, by_identity);
     for (size_t i = 1; i < count; i++)
         if (by_identity(&files[i - 1], &files[i]) == 0)
-            cw_notice(notices, "%s: found the same file more than once: all in it is counted as often", files[i].path);
+            cw_notice(notices, "%s: found the same file more than once: it counts each time", files[i].path);
     free(files);
     return CW_OK;
 }
@@ -331,7 +331,7 @@ enum cw_status cw_source_open(struct counterworks_capture **capture, const struc
         status = cw_source_expand(&files, of, notices, arena, err);
     if (status == CW_OK)
         status = open_files(capture, &files, of, arena, err);
-    /* processes of traces tell themselves */
+    /* copies in traces are found by process */
     if (status == CW_OK && files.count > 1 && (*capture)->data.schema.profiler != CW_PROFILER_TRACE)
         status = tell_same(&files, notices, err);
     if (status == CW_OK) {

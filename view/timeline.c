@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "image/rank_index.h"
 
-/* Leaves the processes of --rank. */
+/* Keeps the processes of --rank. */
 static enum cw_status keep_ranks(const struct cw_view_input *in, struct cw_trace *trace)
 {
     const char *wanted = in->request->ranks;
@@ -24,9 +23,9 @@ static enum cw_status keep_ranks(const struct cw_view_input *in, struct cw_trace
     return keep && cw_trace_keep(trace, keep, in->arena) ? CW_OK : cw_error_nomem(in->err);
 }
 
-/* ---- copies of a trace ------------------------------------------------------------------------------------------- */
+/* ---- copies of a trace ------------------------------------------------------------------------------------------ */
 
-/* A process, its host and its first and last time: no two are alike in all of that. */
+/* Identifies a process: no two have the same number, host, first and last time. */
 struct identity {
     uint32_t pid, process;
     const char *host;
@@ -48,7 +47,7 @@ static int by_identity(const void *left, const void *right)
     return order ? order : (a->process > b->process) - (a->process < b->process);
 }
 
-/* Which processes are not copies of an earlier one: from a file under two names, or beside a merged one that has it. */
+/* Finds copies of earlier processes: a file under two names, or a merged file beside one of its parts. */
 static uint32_t find_copies(const struct cw_timeline *t, struct identity *all, bool *keep)
 {
     const uint32_t count = t->trace->process_count;
@@ -69,7 +68,7 @@ static uint32_t find_copies(const struct cw_timeline *t, struct identity *all, b
     return copies;
 }
 
-/* Leaves them out, and says so. `copies`: how many there were. */
+/* Drops copies, with a notice. `copies`: their number. */
 static enum cw_status drop_copies(const struct cw_view_input *in, const struct cw_timeline *t, struct cw_trace *trace,
                                   uint32_t *copies)
 {

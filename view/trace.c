@@ -1,4 +1,4 @@
-/* Views of traces: added up in groups, or row by row. */
+/* Views of traces: groups, or rows one by one. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 enum { LIST_TOP = 30, SECTION_TOP = 10 };
 
 struct trace {
-    const struct cw_view_input *in; /* while the view is made */
-    struct cw_view_shared own;      /* what it shares with no other view */
+    const struct cw_view_input *in; /* only while the view is made */
+    struct cw_view_shared own;      /* for a view that shares with no other */
     const struct cw_timeline *t;
     struct cw_trace_choice choice;
     struct cw_timeline_rows list;
@@ -135,7 +135,7 @@ static const char *list_kinds(uint64_t kinds, char text[KINDS_SIZE])
     return text;
 }
 
-/* The kinds of --kind, which are separated by commas; one that the trace does not have is a table without rows. */
+/* Reads --kind, kinds with commas between them. A kind without rows in the trace is an empty table. */
 static enum cw_status read_kinds(const struct trace *v, uint64_t there, uint64_t *kinds)
 {
     const char *option = v->in->request->kinds;
@@ -156,7 +156,7 @@ static enum cw_status read_kinds(const struct trace *v, uint64_t there, uint64_t
     return CW_OK;
 }
 
-/* Which kinds files have. A table of CSV has the columns of one. */
+/* Chooses the kinds for files. CSV has the columns of one kind. */
 static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
 {
     const struct counterworks_request *o = v->in->request;
@@ -167,9 +167,7 @@ static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
     *kinds = 0;
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         there |= v->t->rows[k] ? CW_TRACE_BIT(k) : 0;
-    const enum cw_status status = o->kinds ? read_kinds(v, there, kinds) : CW_OK;
-    if (status != CW_OK)
-        return status;
+    CW_TRY(o->kinds ? read_kinds(v, there, kinds) : CW_OK);
     if (!o->kinds)
         *kinds = there;
     if (o->single && (!o->kinds || *kinds & (*kinds - 1)))
@@ -181,7 +179,7 @@ static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
                             "%s: found --kind %s with %s, expected kinds whose rows it chooses: %s",
                             v->in->capture->asked, o->kinds, option, list_kinds(there & chosen, text));
     if (chosen && *kinds & ~chosen)
-        cw_notice(v->in->notices, "%s: %s says nothing of these kinds, which are left out: %s", v->in->capture->asked,
+        cw_notice(v->in->notices, "%s: %s leaves out kinds that it cannot choose from:  %s", v->in->capture->asked,
                   option, list_kinds(*kinds & ~chosen, text));
     return CW_OK;
 }
@@ -198,10 +196,9 @@ static enum cw_status make_tables(struct counterworks_view *view, struct trace *
                    ? cw_timeline_tables_make(&v->tables, output, v->t, &v->choice.keep, kinds, in->arena, in->err)
                    : status;
     }
-    enum cw_status status = find_by(in, &by);
-    if (status == CW_OK)
-        status = make_list(v, &v->list, by, in->request->top);
-    return status == CW_OK ? cw_timeline_rows_table(output, &v->list, in->arena, in->err) : status;
+    CW_TRY(find_by(in, &by));
+    CW_TRY(make_list(v, &v->list, by, in->request->top));
+    return cw_timeline_rows_table(output, &v->list, in->arena, in->err);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */

@@ -11,17 +11,17 @@ struct choosing {
     struct cw_trace_choice *to;
 };
 
-/* Names are chosen in the same way as those of captures of ranges: each name is a range. */
+/* Selects names as in a capture of ranges: each name is a range. */
 static enum cw_status match(const struct choosing *v, const struct counterworks_request *wanted, bool or_none,
                             const struct cw_range *names, uint32_t count, const uint32_t *parents, bool *found)
 {
     const struct cw_counter_data data = {.range_count = count, .ranges = names};
-    const struct cw_selecting from = {&data,          v->in->capture->name, parents,   or_none,
-                                      v->in->notices, v->in->arena,         v->in->err};
-    return cw_select_ranges(found, &from, wanted);
+    struct cw_view_input in = *v->in;
+    in.request = wanted;
+    return cw_select_ranges(found, &in, &data, parents, or_none);
 }
 
-/* Kernels by --kernel and --exclude; found[name]. */
+/* Matches kernels by --kernel and --exclude; found[name]. */
 static enum cw_status match_kernels(struct choosing *v, const struct counterworks_request *wanted, bool or_none,
                                     bool *found)
 {
@@ -49,7 +49,7 @@ static enum cw_status match_kernels(struct choosing *v, const struct counterwork
     return status;
 }
 
-/* NVTX paths by --range, and those in them; found[path]. */
+/* Matches NVTX paths by --range, with the paths inside them; found[path]. */
 static enum cw_status match_paths(struct choosing *v, const struct counterworks_request *wanted, bool or_none,
                                   bool *found)
 {
@@ -70,7 +70,7 @@ static enum cw_status match_paths(struct choosing *v, const struct counterworks_
     return match(v, &of_paths, or_none, names, t->path_count, parents, found);
 }
 
-/* When the ranges of these paths were open. */
+/* Finds when the ranges of these paths were open. */
 static enum cw_status find_within(struct choosing *v, const bool *paths)
 {
     const struct cw_timeline *t = v->t;
@@ -85,7 +85,7 @@ static enum cw_status find_within(struct choosing *v, const bool *paths)
     return CW_OK;
 }
 
-/* What a call launched decides by kernel, the ranges around it by range. */
+/* Chooses calls: by the kernel that a call launched, and by the ranges around the call. */
 static enum cw_status choose_calls(struct choosing *v, const struct counterworks_request *wanted, const bool *gpu,
                                    const bool *paths)
 {
@@ -105,7 +105,8 @@ static enum cw_status choose_calls(struct choosing *v, const struct counterworks
     return CW_OK;
 }
 
-/* When ranges that are wanted were open in a thread, in order and apart: behind the place of its first range. */
+/* When wanted ranges were open in a thread, in order and without overlaps; stored from the index of the thread's first
+ * range on. */
 struct open {
     struct cw_timeline_window *windows;
     uint32_t *counts;
@@ -133,12 +134,13 @@ static bool is_open(const struct choosing *v, const struct open *open, uint32_t 
         return false;
     const struct cw_timeline_window *own = open->windows + v->t->threads[thread].ranges.first;
     struct cw_search s = {0, open->counts[thread]};
-    while (s.low < s.high) /* the first that does not end before it */
+    while (s.low < s.high) /* the first window that ends at `time` or later */
         cw_search_narrow(&s, own[cw_search_middle(&s)].end < time);
     return s.low < open->counts[thread] && own[s.low].start <= time;
 }
 
-/* What has no ranges around it of its own: a wait is where its call is, else where its thread was then, as a mark. */
+/* Chooses waits and marks, which have no path of their own: a wait belongs to its call's ranges. Marks, and waits
+ * without a call, belong to ranges open in their thread at the time. */
 static enum cw_status choose_others(struct choosing *v, const bool *paths)
 {
     const struct cw_timeline *t = v->t;
@@ -159,7 +161,7 @@ static enum cw_status choose_others(struct choosing *v, const bool *paths)
 }
 
 #define BIT(kind) CW_TRACE_BIT(CW_TRACE_##kind)
-/* Kinds whose rows --kernel chooses, and those that --range chooses. */
+/* Kinds whose rows --kernel selects, and further kinds for --range. */
 static const uint64_t of_kernels = BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH) | BIT(RUNTIME) | BIT(DRIVER) |
                                    BIT(INTERNAL),
                       of_ranges = BIT(NVTX_RANGE) | BIT(NVTX_MARK) | BIT(SYNC) | BIT(OVERHEAD) | BIT(JIT);
@@ -171,7 +173,7 @@ enum cw_status cw_trace_choose(struct cw_trace_choice *choice, const struct cw_v
     struct counterworks_request of = *in->request;
     const struct counterworks_request *wanted = &of;
     *choice = (struct cw_trace_choice){0};
-    of.ranks = NULL; /* they were chosen when the trace was read */
+    of.ranks = NULL; /* reading the trace selected the ranks */
     if (!cw_selection_option(wanted))
         return CW_OK;
     bool *kernels = cw_arena_alloc(v->in->arena, t->name_count, sizeof *kernels);

@@ -1,14 +1,8 @@
 #include "view/view.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/progress.h"
-#include "metricdb/set.h"
-#include "view/metrics.h"
-#include "view/selection.h"
-#include "view/tables.h"
+#include "metricdb/glossary.h"
 
 void cw_view_free(struct counterworks_view *view)
 {
@@ -26,6 +20,11 @@ enum cw_status cw_view_need_ranges(const struct counterworks_capture *capture, c
                         cw_profiler_texts[capture->data.schema.profiler], why, what);
 }
 
+struct cw_eval_options cw_view_spans(const struct counterworks_request *request)
+{
+    return (struct cw_eval_options){request->frame_ns, request->region_ns};
+}
+
 /* ---- forms ------------------------------------------------------------------------------------------------------ */
 
 static cw_file_render *const table_renders[CW_VIEW__COUNT] = {[CW_VIEW_CSV] = cw_csv_write,
@@ -33,6 +32,31 @@ static cw_file_render *const table_renders[CW_VIEW__COUNT] = {[CW_VIEW_CSV] = cw
                                                               [CW_VIEW_TIDY] = cw_csv_write_tidy,
                                                               [CW_VIEW_CSV_0] = cw_csv_write_0,
                                                               [CW_VIEW_NDJSON] = cw_ndjson_write};
+
+const char *const cw_view_suffixes[CW_VIEW__COUNT][CW_VIEW_MOST_SUFFIXES + 1] = {
+    [CW_VIEW_CSV] = {".csv"},
+    [CW_VIEW_JSON] = {".json"},
+    [CW_VIEW_HDF5] = {".h5", ".hdf5", ".nc"},
+    [CW_VIEW_NDJSON] = {".ndjson", ".jsonl"},
+    [CW_VIEW_FOLDED] = {".folded"},
+    [CW_VIEW_SPEEDSCOPE] = {".speedscope.json"},
+    [CW_VIEW_PROMETHEUS] = {".prom"},
+    [CW_VIEW_PERFETTO] = {".pftrace", ".perfetto-trace"},
+    [CW_VIEW_CHROME] = {".chrome.json", ".trace.json"},
+    [CW_VIEW_HTML] = {".html", ".htm"},
+    [CW_VIEW_YAML] = {".yaml"},
+};
+
+size_t cw_view_suffix_length(enum cw_view_format format, const char *path)
+{
+    const size_t size = strlen(path);
+    for (const char *const *suffix = cw_view_suffixes[format]; *suffix; suffix++) {
+        const size_t length = strlen(*suffix);
+        if (size > length && strcmp(path + size - length, *suffix) == 0)
+            return length;
+    }
+    return 0;
+}
 
 bool cw_view_has(const struct counterworks_view *view, enum cw_view_format format)
 {
@@ -48,8 +72,8 @@ enum cw_status cw_view_write(const struct counterworks_view *view, enum cw_view_
         return cw_new_files_print(files, path, view->renders[format], view->content, err);
     if (format != CW_VIEW_HDF5)
         return cw_new_files_print(files, path, table_renders[format], &view->output, err);
-    const enum cw_status status = cw_new_files_open(files, path, &file, err);
-    return status == CW_OK ? cw_hdf5_make(&view->output, file, err) : status;
+    CW_TRY(cw_new_files_open(files, path, &file, err));
+    return cw_hdf5_make(&view->output, file, err);
 }
 
 enum cw_status cw_view_print(const struct counterworks_view *view, const struct cw_terminal_style *style, FILE *out,
@@ -58,207 +82,30 @@ enum cw_status cw_view_print(const struct counterworks_view *view, const struct 
     return view->output.print(&view->output, style, out, err);
 }
 
-/* ---- which ranges ----------------------------------------------------------------------------------------------- */
-
-enum cw_status cw_view_keep(const bool **keep, const struct cw_view_input *in)
-{
-    const struct cw_selecting from = {.data = &in->capture->data,
-                                      .place = in->capture->name,
-                                      .notices = in->notices,
-                                      .arena = in->arena,
-                                      .err = in->err};
-    *keep = NULL;
-    if (!cw_selection_option(in->request))
-        return CW_OK;
-    bool *wanted = cw_arena_alloc(in->arena, in->capture->data.range_count, sizeof *wanted);
-    *keep = wanted;
-    return wanted ? cw_select_ranges(wanted, &from, in->request) : cw_error_nomem(in->err);
-}
-
-enum cw_status cw_view_leave(struct cw_result *result, const struct cw_view_input *in, bool some, uint32_t *count)
-{
-    const struct cw_counter_data *data = &in->capture->data;
-    const struct cw_selecting from = {.data = data,
-                                      .place = in->capture->name,
-                                      .or_none = !some,
-                                      .notices = in->notices,
-                                      .arena = in->arena,
-                                      .err = in->err};
-    *count = data->range_count;
-    if (!cw_selection_option(in->request))
-        return CW_OK;
-    bool *keep = cw_arena_alloc(in->arena, data->range_count, sizeof *keep);
-    struct cw_groups *kept = cw_arena_alloc(in->arena, 1, sizeof *kept);
-    enum cw_status status = keep && kept ? cw_select_ranges(keep, &from, in->request) : cw_error_nomem(in->err);
-    if (status == CW_OK)
-        status = cw_groups_make(kept, CW_BY_RANGE, data, result->chip, keep, in->arena, in->err);
-    if (status == CW_OK)
-        result->data = &kept->data;
-    *count = status == CW_OK ? kept->count : 0;
-    return status;
-}
-
-/* ---- metrics ---------------------------------------------------------------------------------------------------- */
-
-struct cw_eval_options cw_view_spans(const struct counterworks_request *request)
-{
-    return (struct cw_eval_options){request->frame_ns, request->region_ns};
-}
-
-/* The chip, with the legacy names among some as formulas of its own. */
-static enum cw_status add_legacy(struct counterworks_chip *own, const struct cw_view_input *in,
-                                 const char *const *names, size_t count)
-{
-    *own = *in->chip;
-    own->arena = in->arena;
-    return names ? cw_view_add_legacy(own, names, count, in->err) : CW_OK;
-}
-
-enum cw_status cw_view_evaluate_names(struct cw_result *result, const struct cw_view_input *in,
-                                      const struct cw_counter_data *groups, const char *const *names, size_t count)
-{
-    const struct cw_eval_options spans = cw_view_spans(in->request);
-    struct counterworks_chip chip;
-    const enum cw_status status = add_legacy(&chip, in, names, count);
-    return status == CW_OK ? cw_view_evaluate(result, in->capture, groups, &chip, names, count, &spans, in->notices,
-                                              in->arena, in->err)
-                           : status;
-}
-
-/* The number of ranges times that of the metrics that a capture names grows with the square of its size; where people
- * name the metrics, it grows with their wish. */
-static enum cw_status check_values(const struct cw_view_input *in, const struct cw_counter_data *groups)
-{
-    const struct cw_counter_data *data = &in->capture->data;
-    const bool samples = data->schema.profiler == CW_PROFILER_PM;
-    const uint64_t metrics = data->schema.metric_count;
-    const uint64_t rows = groups ? groups->range_count : samples ? data->pm.sample_count : data->range_count;
-    const uint64_t most = 8 * ((uint64_t)in->capture->file.size + 1000000);
-    if (metrics * rows <= most)
-        return CW_OK;
-    return cw_error_set(in->err, CW_ERR_INPUT,
-                        "%s: found %" PRIu64 " metrics of %" PRIu64 " %s in the plan, expected at most %" PRIu64
-                        " values in a file of this size: name metrics by -m, --set or --all",
-                        in->capture->asked, metrics, rows, samples ? "samples" : "ranges", most);
-}
-
-static enum cw_status check_planned(const struct cw_view_input *in, const struct cw_counter_data *groups)
-{
-    if (!in->capture->data.schema.metric_count)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: the capture names no metrics: give -m, --set or --all",
-                            in->capture->asked);
-    return check_values(in, groups);
-}
-
-enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw_view_input *in,
-                                       const struct cw_counter_data *groups)
-{
-    const struct cw_schema *plan = &in->capture->data.schema;
-    const struct counterworks_names *named = &in->request->metrics;
-    if (in->request->every)
-        return cw_view_evaluate_names(result, in, groups, NULL, 0);
-    if (named->count)
-        return cw_view_evaluate_names(result, in, groups, named->names, named->count);
-    const enum cw_status status = check_planned(in, groups);
-    return status == CW_OK ? cw_view_evaluate_names(result, in, groups, plan->metrics, plan->metric_count) : status;
-}
-
-struct names {
-    const struct cw_schema *plan;
-    struct cw_arena *arena;
-    const char **list;
-    size_t count, room;
-};
-
-static void add_unplanned(struct names *n, const char *name)
-{
-    if (n->count < n->room && !cw_view_has_name(n->plan->metrics, n->plan->metric_count, name))
-        n->list[n->count++] = name;
-}
-
-enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
-                                        const struct cw_counter_data *groups)
-{
-    enum { MOST = 64 };
-    const struct cw_schema *plan = &in->capture->data.schema;
-    const size_t planned = plan->metric_count;
-    struct names names = {plan, in->arena, cw_arena_alloc(in->arena, planned + MOST, sizeof *names.list), planned,
-                          planned + MOST};
-    struct cw_set set;
-    const enum cw_status status = !names.list                      ? cw_error_nomem(in->err)
-                                  : planned || !in->request->every ? check_planned(in, groups)
-                                                                   : CW_OK;
-    if (status != CW_OK)
-        return status;
-    if (planned)
-        memcpy(names.list, plan->metrics, planned * sizeof *names.list);
-    /* a data folder may be without the set */
-    if (cw_set_load(&set, in->chip->folder, "launch", in->chip->chip, in->arena, NULL) == CW_OK)
-        for (size_t i = 0; i < set.metric_count; i++)
-            add_unplanned(&names, set.metrics[i]);
-    return cw_view_evaluate_names(result, in, groups, names.list, names.count);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const char *const *x = *(const char *const *const *)a, *const *y = *(const char *const *const *)b;
-    const int order = strcmp(*x, *y);
-    return order ? order : (x > y) - (x < y);
-}
-
-/* The names, each once, where it came first. NULL when out of memory. */
-static const char **each_once(const char *const *names, size_t *count, struct cw_arena *arena)
-{
-    const char *const **sorted = cw_arena_alloc(arena, *count, sizeof *sorted);
-    bool *again = cw_arena_alloc(arena, *count, sizeof *again);
-    const char **once = cw_arena_alloc(arena, *count, sizeof *once);
-    size_t left = 0;
-    if (!sorted || !again || !once)
-        return NULL;
-    for (size_t i = 0; i < *count; i++)
-        sorted[i] = &names[i];
-    if (*count)
-        qsort(sorted, *count, sizeof *sorted, by_name);
-    for (size_t i = 1; i < *count; i++)
-        again[sorted[i] - names] = strcmp(*sorted[i - 1], *sorted[i]) == 0;
-    for (size_t i = 0; i < *count; i++)
-        if (!again[i])
-            once[left++] = names[i];
-    *count = left;
-    return once;
-}
-
-enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_view_input *in, const char *const *names,
-                                    size_t count)
-{
-    struct counterworks_chip chip;
-    const char **once = each_once(names, &count, in->arena);
-    enum cw_status status = once ? add_legacy(&chip, in, once, count) : cw_error_nomem(in->err);
-    return status == CW_OK ? cw_view_select(result, in->capture, &chip, once, count, in->notices, in->arena, in->err)
-                           : status;
-}
-
-enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_view_input *in)
-{
-    const struct cw_schema *plan = &in->capture->data.schema;
-    const struct counterworks_names *named = &in->request->metrics;
-    if (in->request->every)
-        return cw_view_select(result, in->capture, in->chip, NULL, 0, in->notices, in->arena, in->err);
-    if (named->count)
-        return cw_view_select_names(result, in, named->names, named->count);
-    const enum cw_status status = check_values(in, NULL);
-    return status == CW_OK ? cw_view_select_names(result, in, plan->metrics, plan->metric_count) : status;
-}
-
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
+
+/* Descriptions of a result's metrics, from the chip's data folder, where the request wants them. */
+static enum cw_status describe(const char *const **texts, const struct cw_view_input *in,
+                               const struct cw_result *result)
+{
+    *texts = NULL;
+    return in->request->full ? cw_describe_metrics(texts, in->chip->folder, result->chip, result->metrics,
+                                                   result->metric_count, in->arena, in->err)
+                             : CW_OK;
+}
 
 enum cw_status cw_view_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_result *result)
 {
-    return cw_tables_make(output, result, in->request->full ? in->chip : NULL, in->arena, in->err);
+    const char *const *texts;
+    CW_TRY(describe(&texts, in, result));
+    return result->ranges ? cw_output_ranges(output, result, texts, in->arena, in->err)
+                          : cw_output_samples(output, result, texts, in->arena, in->err);
 }
 
 enum cw_status cw_view_output_groups(struct cw_output *output, const struct cw_view_input *in,
                                      const struct cw_output_rows *rows)
 {
-    return cw_tables_make_groups(output, rows, in->request->full ? in->chip : NULL, in->arena, in->err);
+    const char *const *texts;
+    CW_TRY(describe(&texts, in, rows->result));
+    return cw_output_groups(output, rows, texts, in->arena, in->err);
 }

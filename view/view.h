@@ -1,12 +1,12 @@
-/* Views: what a request makes of a capture, as rows by columns, or in another form that a file takes. A view is made by
- * one call and is constant after that; writers take nothing else.
+/* Views: rows by columns, or another format, made from a capture by a request. One call makes a view, which never
+ * changes; writers take nothing else.
  *
  *     source (view/source.h)      an open capture
- *     request (counterworks.h)    which part of it is wanted, in which rows and form; plain data
+ *     request (counterworks.h)    the wanted part, its rows and its form; plain data
  *     view                        rows by columns with values and statuses
  *     notices (view/notices.h)    lines for the caller to print
  *
- * view/kind.c has what differs between captures of ranges, samples, instructions and traces. */
+ * view/kind.c has the table of the kinds: ranges, samples, instructions and traces. */
 #ifndef CW_VIEW_VIEW_H
 #define CW_VIEW_VIEW_H
 
@@ -15,18 +15,18 @@
 #include "view/handles.h"
 #include "view/notices.h"
 
-/* What a view is made from; constant while it is made. */
+/* Everything that a view is made from; constant meanwhile. */
 struct cw_view_input {
     struct counterworks_capture *capture;
     const struct counterworks_chip *chip; /* NULL where the capture has no metrics */
     const struct counterworks_request *request;
     struct cw_notices *notices;    /* NULL: nobody listens */
-    struct cw_arena *arena;        /* that the view lives in */
-    struct cw_error *err;          /* the caller's; it has to stay where rows come from a file one after another */
-    struct cw_view_shared *shared; /* with other views of the same captures and selection (view/timeline.h), or NULL */
+    struct cw_arena *arena;        /* owner of the view's memory */
+    struct cw_error *err;          /* the caller's; streamed views use it until they are freed */
+    struct cw_view_shared *shared; /* with other views of the same captures (view/timeline.h), or NULL */
 };
 
-/* The public numbers under the names of this folder. */
+/* Public formats under the names of this folder. */
 enum cw_view_format {
     CW_VIEW_CSV = COUNTERWORKS_CSV,
     CW_VIEW_JSON = COUNTERWORKS_JSON,
@@ -46,32 +46,38 @@ enum cw_view_format {
 
 struct counterworks_view {
     struct cw_arena *arena;
-    struct cw_output output; /* tables, and how they are printed; without tables: the other forms alone */
-    /* Other forms than those that all tables have, each a cw_file_render of `content`; NULL: there is none. */
+    struct cw_output output; /* tables and how they print; without tables, only `renders` */
+    /* Writers of formats that not every table has; each is a cw_file_render of `content`. NULL: none. */
     cw_file_render *renders[CW_VIEW__COUNT];
     const void *content;
-    void (*free)(void *owned); /* what is not in the arena; NULL: nothing */
+    void (*free)(void *owned); /* frees `owned`, which is not in the arena; NULL: nothing */
     void *owned;
-    struct cw_error verdict;          /* of a gate: CW_OK, or the exit status and the line that says why */
+    struct cw_error verdict;          /* of a gate: CW_OK, or the exit status and the line that explains it */
     enum counterworks_verdict judged; /* the same as a word */
 };
 
-/* Makes the view in `in->arena`; to be freed by cw_view_free in any case. */
+/* Makes the view in `in->arena`. Free it by cw_view_free in any case. */
 enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view_input *in);
 void cw_view_free(struct counterworks_view *view);
-/* Checks the members of the request that the capture does not take; the first call of cw_view_make. CW_ERR_USAGE. */
+/* Checks the members of the request that the capture refuses; cw_view_make calls it first. CW_ERR_USAGE. */
 enum cw_status cw_view_check(const struct cw_view_input *in);
-/* Checks the members of a request whose text or number no capture takes. CW_ERR_USAGE. */
+/* Checks texts and numbers of a request that every capture refuses. CW_ERR_USAGE. */
 enum cw_status cw_view_check_request(const struct counterworks_request *request, struct cw_error *err);
-/* Checks that `by` is one of some words, or NULL. CW_ERR_USAGE. */
+/* Checks that `by` is one of `words`, or NULL. CW_ERR_USAGE. */
 enum cw_status cw_view_check_by(const struct cw_view_input *in, const char *const *words, size_t count);
-/* The names of groups of ranges that all views of ranges have. */
+/* The groupings of every view of ranges. */
 enum { CW_VIEW_BY_COUNT = 8 };
 extern const char *const cw_view_by[CW_VIEW_BY_COUNT];
 
-/* Whether a view has a form. */
+/* The suffixes of a format's files, the usual one first, then NULL. */
+enum { CW_VIEW_MOST_SUFFIXES = 3 };
+extern const char *const cw_view_suffixes[CW_VIEW__COUNT][CW_VIEW_MOST_SUFFIXES + 1];
+/* Returns the length of the format's suffix at the path's end, or 0. The longest suffix decides a path's format. */
+size_t cw_view_suffix_length(enum cw_view_format format, const char *path);
+
+/* Whether a view has a format. */
 bool cw_view_has(const struct counterworks_view *view, enum cw_view_format format);
-/* Writes a form into one of `files`, which take their places together; standard output is written at once. */
+/* Writes a format into one of `files`, which replace their targets together. Writes standard output at once. */
 enum cw_status cw_view_write(const struct counterworks_view *view, enum cw_view_format format, const char *path,
                              struct cw_new_files *files, struct cw_error *err);
 /* Prints the view for people. */
@@ -80,34 +86,15 @@ enum cw_status cw_view_print(const struct counterworks_view *view, const struct 
 
 /* ---- parts of views, for the files of this folder ---------------------------------------------------------------- */
 
-enum { CW_VIEW_MOST_KERNELS = 10000 }; /* of more there is no advice */
+enum { CW_VIEW_MOST_KERNELS = 10000 }; /* advice limit */
 
-/* CW_ERR_USAGE where the capture is not one of ranges; the message ends with `why` and `what`. */
+/* CW_ERR_USAGE for a capture without ranges; the message ends with `why` and `what`. */
 enum cw_status cw_view_need_ranges(const struct counterworks_capture *capture, const char *why, const char *what,
                                    struct cw_error *err);
 struct cw_eval_options cw_view_spans(const struct counterworks_request *request);
-/* Finds which ranges are wanted; *keep NULL: all. */
-enum cw_status cw_view_keep(const bool **keep, const struct cw_view_input *in);
 
-/* Leaves the ranges that are wanted in the data of a result that was selected; it may be that none is, unless `some`.
- * *count: how many are left. */
-enum cw_status cw_view_leave(struct cw_result *result, const struct cw_view_input *in, bool some, uint32_t *count);
-
-/* Selects the request's metrics (view/metrics.h), and evaluates them on the capture's rows or on groups. */
-enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_view_input *in);
-enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw_view_input *in,
-                                       const struct cw_counter_data *groups);
-/* The same of the plan's metrics, and behind them what the plan does not have of the set "launch": its facts cost
- * nothing. */
-enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
-                                        const struct cw_counter_data *groups);
-/* The same of some names. */
-enum cw_status cw_view_evaluate_names(struct cw_result *result, const struct cw_view_input *in,
-                                      const struct cw_counter_data *groups, const char *const *names, size_t count);
-enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_view_input *in, const char *const *names,
-                                    size_t count);
-
-/* Tables of a result, with descriptions where the request wants them. */
+/* Makes the tables of a result, which must outlive them; `output` must stay at its address. Metrics have descriptions
+ * if the request is `full`. Reads the input's chip, request, arena and error alone. */
 enum cw_status cw_view_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_result *result);
 enum cw_status cw_view_output_groups(struct cw_output *output, const struct cw_view_input *in,
                                      const struct cw_output_rows *rows);

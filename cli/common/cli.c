@@ -9,7 +9,7 @@
 #include "base/start.h"
 #include "base/usage.h"
 
-static bool finished; /* what was printed has been asked for */
+static bool finished; /* the command has flushed and checked its output */
 
 int cw_cli_finish(enum cw_status status, const struct cw_error *err)
 {
@@ -34,7 +34,7 @@ enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_err
     return err->code;
 }
 
-/* The bool itself is the struct that the rows store in. */
+/* Each row stores into the bool itself. */
 const struct cw_option cw_cli_force_options[] = {
     {"force", 0, NULL, "replace an output that is there, even if it is a file of another kind", .kind = CW_OPTION__FLAG,
      .at = 0, .size = sizeof(bool)},
@@ -47,7 +47,7 @@ const struct cw_option cw_cli_quiet_options[] = {
     {0},
 };
 
-/* --help and --version end the process. */
+/* Checks output even if --help or --version ended the process. */
 static void check_printed(void)
 {
     if (!finished && cw_cli_finish(CW_OK, NULL))

@@ -1,4 +1,4 @@
-/* What the commands share. */
+/* Shared by all commands. */
 #ifndef CW_CLI_COMMON_CLI_H
 #define CW_CLI_COMMON_CLI_H
 
@@ -6,17 +6,17 @@
 #include "base/usage.h"
 #include "include/counterworks/counterworks.h"
 
-/* What a command ends with: makes sure that everything printed on standard output was written, and prints the error, if
- * there is one. Returns the exit code. */
+/* Ends a command: makes sure that standard output was written, and prints the error, if there is one. Returns the exit
+ * code. */
 int cw_cli_finish(enum cw_status status, const struct cw_error *err);
-/* What a call of libcounterworks said. */
+/* Converts the error of a call of libcounterworks. */
 enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_error *err);
 
 /* --force and --quiet, each for a bool of the command's options: CW_OPTION_GROUP(struct options, force,
  * cw_cli_force_options). */
 extern const struct cw_option cw_cli_force_options[], cw_cli_quiet_options[];
 
-/* argp with this project's exit code for usage errors and version text. */
+/* Initializes argp with this project's exit code for usage errors and version text. */
 void cw_cli_init(void);
 
 #endif

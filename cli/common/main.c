@@ -1,4 +1,4 @@
-/* The program of one command under its own name: CW_COMMAND is the function that does it. */
+/* A program with one command; CW_COMMAND is its function. */
 int CW_COMMAND(int argc, char **argv);
 
 int main(int argc, char **argv)

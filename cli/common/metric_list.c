@@ -8,7 +8,7 @@
 
 enum { LARGEST_LIST = 64 << 20 };
 
-/* A list that names are added to until one of them fails. */
+/* A list that grows by names, until one of them fails. */
 struct adding {
     struct cw_metric_list *list;
     struct cw_arena *arena;
@@ -41,7 +41,7 @@ static bool take(void *adding, const char *name)
     return a->status == CW_OK;
 }
 
-/* Names in `text`, separated by commas and blanks. */
+/* Takes the names in `text`, with commas or blanks between them. */
 static void split(struct adding *a, const char *text)
 {
     static const char separators[] = ", \t\r\n";
@@ -49,7 +49,7 @@ static void split(struct adding *a, const char *text)
         add(a, text, length = strcspn(text, separators));
 }
 
-/* The metrics of sets, which commas separate. */
+/* Takes the metrics of sets, with commas between the sets. */
 static void add_sets(struct adding *a, const char *names, const struct counterworks_chip *chip,
                      struct counterworks_error *error)
 {
@@ -63,7 +63,7 @@ static void add_sets(struct adding *a, const char *names, const struct counterwo
     }
 }
 
-/* The same of a file, in which what follows a # does not count. */
+/* Takes the names in a file; # begins a comment. */
 static void add_file(struct adding *a, const char *path)
 {
     struct cw_bytes file;

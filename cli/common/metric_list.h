@@ -1,4 +1,4 @@
-/* The metrics a person asks for: -m A,B,..., --metrics-file F and --set NAME, in the order given. */
+/* Metrics of the command line: -m A,B,..., --metrics-file F and --set NAME, in the given order. */
 #ifndef CW_CLI_COMMON_METRIC_LIST_H
 #define CW_CLI_COMMON_METRIC_LIST_H
 
@@ -11,7 +11,7 @@ enum { CW_METRIC_SOURCES_MAX = 256 };
 
 enum cw_metric_source { CW_METRIC_NAMES, CW_METRIC_FILE, CW_METRIC_SET };
 
-/* The options as they stand on the command line. */
+/* The options in the order of the command line. */
 struct cw_metric_sources {
     size_t count;
     struct {
@@ -20,22 +20,22 @@ struct cw_metric_sources {
     } items[CW_METRIC_SOURCES_MAX];
 };
 extern const struct cw_option cw_metric_sources_options[];
-/* What -m does, for rows of other options: adds "A,B,..." to the sources. */
+/* Adds "A,B,..." to the sources, as -m does, for rows of other options. */
 void cw_metric_sources_add(void *sources, char *names, struct argp_state *state);
 
 struct cw_metric_list {
     size_t count, capacity;
-    const char **names; /* malloc memory; release with cw_metric_list_free */
+    const char **names; /* memory from malloc; release with cw_metric_list_free */
 };
 
-/* Appends the names that the sources ask for; they live in `arena`. */
+/* Appends the names of the sources; they live in `arena`. */
 enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct cw_metric_sources *sources,
                                      const struct counterworks_chip *chip, struct cw_arena *arena,
                                      struct cw_error *err);
-/* Appends metrics so that a plan of them records whatever metrics are evaluated from. */
+/* Appends metrics so that a plan of them records the inputs of all metrics. */
 enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct counterworks_chip *chip,
                                       struct cw_arena *arena, struct cw_error *err);
-/* Appends the metrics that advice needs, by the shipped rules and, unless NULL, those of a file or folder `rules`. */
+/* Appends the metrics that advice needs, by the shipped rules and by `rules`, a file or folder, or NULL. */
 enum cw_status cw_metric_list_add_advice(struct cw_metric_list *list, const struct counterworks_chip *chip,
                                          const char *rules, struct cw_arena *arena, struct cw_error *err);
 void cw_metric_list_free(struct cw_metric_list *list);

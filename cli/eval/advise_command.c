@@ -1,4 +1,4 @@
-/* metric-eval advise: what limits each kernel, and what to change. */
+/* metric-eval advise: limits of each kernel, and changes that help. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "cli/eval/session.h"
 
 struct advise {
-    struct cw_eval_line line; /* first: it is what runs */
+    struct cw_eval_line line; /* first member; cw_eval_command takes it */
     const char *samples;
 };
 
@@ -66,8 +66,8 @@ int cw_eval_advise(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "RUN.cwd...",
-        "Says of each kernel what limits it, and what to change: findings by rules, with the time that each would save "
-        "and the numbers that show it. \"counterworks plan --for-advice\" plans what the rules need.\v"
+        "Finds the limit of each kernel, and changes that help: findings by rules, each with the time that it would "
+        "save and the numbers behind it. \"counterworks plan --for-advice\" plans the counters that the rules need.\v"
         "Example:\n  $0 run.cwd\n  $0 run.cwd --with hot.cwd --range gemm\n"
         "  $0 run.cwd --by family\n  $0 run.cwd --format json"};
     struct advise options = {.line = {.run = advise, .request.least_gain = 0.05}};

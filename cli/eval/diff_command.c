@@ -1,9 +1,9 @@
-/* metric-eval diff: what changed between two captures. */
+/* metric-eval diff: changes between two captures. */
 #include "cli/common/cli.h"
 #include "cli/eval/session.h"
 
 struct diff {
-    struct cw_eval_line line; /* first: it is what runs; metrics and chip of both captures */
+    struct cw_eval_line line; /* first member; metrics and chip serve both captures */
     struct cw_eval_sides sides;
     bool by_nvtx;
 };
@@ -15,8 +15,7 @@ static void check_options(void *diff, struct argp_state *state)
     if (!cw_eval_has_sides(&o->sides))
         cw_usage_error(state, "found %zu capture%s, expected A.cwd B.cwd, or A.cwd... -- B.cwd...", count,
                        count == 1 ? "" : "s");
-    if (o->line.request.every && o->line.sources.count)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    cw_eval_check_every(&o->line, state);
     o->line.request.by = o->by_nvtx ? "nvtx" : NULL;
 }
 
@@ -58,9 +57,11 @@ int cw_eval_diff(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "A.cwd B.cwd\nA.cwd... -- B.cwd...",
-        "Says what changed from one capture to another: first what they are of, then time, then the kernels that "
-        "changed, with the metrics that changed beyond their spread. Without -m, --set or --all these are the metrics "
-        "of the first capture's plan. Of traces: what ran on the GPUs, what these waited for, and NVTX ranges.\v"
+        "Lists the changes from one capture to another: first device, driver, passes and the like, then time, then the "
+        "kernels "
+        "that changed, with the metrics that changed beyond their spread. Without -m, --set or --all it takes the "
+        "metrics of the first capture's plan. In traces it compares the work of the GPUs, their waiting, and NVTX "
+        "ranges.\v"
         "Example:\n  $0 before.cwd after.cwd\n  $0 before.cwd after.cwd --all --by nvtx\n"
         "  $0 before*.cwd -- after*.cwd"};
     struct diff options = {.line.run = diff};

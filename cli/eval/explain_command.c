@@ -1,9 +1,9 @@
-/* metric-eval explain: how a value came about. */
+/* metric-eval explain: a value with its formula, counters and passes. */
 #include "cli/common/cli.h"
 #include "cli/eval/session.h"
 
 struct explain {
-    struct cw_eval_line line; /* first: it is what runs */
+    struct cw_eval_line line; /* first member; cw_eval_command takes it */
     const char *capture, *metric;
 };
 
@@ -29,7 +29,7 @@ static void check_words(void *explain, struct argp_state *state)
 
 static const struct cw_option option_list[] = {
     {CW_OPTION_GROUP(struct explain, line, cw_eval_ranges_options)},
-    {"rules", 0, "PATH", "also the values of these rules: a YAML file, or a folder of them",
+    {"rules", 0, "PATH", "also values of your own rules: a YAML file, or a folder of them",
      CW_OPTION_TEXT(struct explain, line.request.rules)},
     {CW_OPTION_TAKE(take_word)},
     {CW_OPTION_CHECK(check_words)},
@@ -56,11 +56,10 @@ static enum cw_status explain(struct cw_eval_session *s)
 
 int cw_eval_explain(int argc, char **argv)
 {
-    static const struct cw_usage usage = {
-        option_list, "RUN.cwd METRIC",
-        "Prints how a value came about: its formula with the numbers in it, down to the counters, and the passes that "
-        "they were collected in. Values of rules, which advise shows, are explained as metrics are.\v"
-        "Example:\n  $0 run.cwd lts__t_sector_hit_rate.pct --range gemm"};
+    static const struct cw_usage usage = {option_list, "RUN.cwd METRIC",
+                                          "Explains a value: its formula with all numbers, down to the counters and "
+                                          "their passes. METRIC may also be a value of a rule, as advise shows it.\v"
+                                          "Example:\n  $0 run.cwd lts__t_sector_hit_rate.pct --range gemm"};
     struct explain options = {.line.run = explain};
     return cw_eval_command(&usage, argc, argv, &options.line);
 }

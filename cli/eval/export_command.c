@@ -8,8 +8,7 @@ static void check_options(void *line, struct argp_state *state)
     if (!o->word_count || !cw_eval_writes(o))
         cw_usage_error(state, "found no %s, expected %s", o->word_count ? "--format" : "capture",
                        o->word_count ? "one, or -o FILE with a suffix that says it" : "RUN.cwd");
-    if (o->request.every && o->sources.count)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    cw_eval_check_every(o, state);
 }
 
 static const struct cw_option option_list[] = {
@@ -27,7 +26,7 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
-/* Rows of a trace have CSV and JSON for files of a kind. */
+/* Files of a trace's rows, as CSV or JSON, are made by the table. */
 static enum cw_status check_form(struct cw_eval_session *s, const struct cw_eval_format *format)
 {
     const bool trace = s->main.capture->data.schema.profiler == CW_PROFILER_TRACE;
@@ -49,6 +48,7 @@ enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval
     request.form = file->format->form;
     struct cw_view_input in = cw_eval_input(s, &s->main, &request);
     in.arena = cw_arena_create();
+    in.shared = &s->shared;
     enum cw_status status = in.arena ? check_form(s, file->format) : cw_error_nomem(s->err);
     if (status == CW_OK)
         status = cw_view_make(&view, &in);
@@ -59,10 +59,14 @@ enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval
     return status;
 }
 
-static enum cw_status export(struct cw_eval_session *s) {
-    const struct cw_eval_line *o = s->o; enum cw_status status = cw_eval_check_outputs(s);
-    if (status == CW_OK) status = cw_eval_open_main(s);
-    for (size_t i = 0; i < o->other_count && status == CW_OK; i++) status = cw_eval_put_other(s, &o->others[i]);
+static enum cw_status export_all(struct cw_eval_session *s)
+{
+    const struct cw_eval_line *o = s->o;
+    enum cw_status status = cw_eval_check_outputs(s);
+    if (status == CW_OK)
+        status = cw_eval_open_main(s);
+    for (size_t i = 0; i < o->other_count && status == CW_OK; i++)
+        status = cw_eval_put_other(s, &o->others[i]);
     return status;
 }
 
@@ -78,6 +82,6 @@ int cw_eval_export(int argc, char **argv)
         "Example:\n  $0 run.cwd --format folded | flamegraph.pl >run.svg\n  $0 run.cwd -o run.csv\n"
         "  $0 trace.cwd -o trace.pftrace",
         NULL, 0};
-    struct cw_eval_line line = {.run = export, .takes = CW_EVAL_FOREIGN | CW_EVAL_CSV};
+    struct cw_eval_line line = {.run = export_all, .takes = CW_EVAL_FOREIGN | CW_EVAL_CSV};
     return cw_eval_command(&usage, argc, argv, &line);
 }

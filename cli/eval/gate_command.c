@@ -1,4 +1,4 @@
-/* metric-eval gate: whether a run is worse than another, and rules from runs of one program. */
+/* metric-eval gate: judges whether a run is worse than another; learns rules from runs of one program. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "cli/eval/session.h"
 
 struct gate {
-    struct cw_eval_line line;   /* first: it is what runs; metrics and chip of all captures */
-    struct cw_eval_sides sides; /* to learn from: those of A */
+    struct cw_eval_line line;   /* first member; metrics and chip serve all captures */
+    struct cw_eval_sides sides; /* captures to learn from are on side A */
     const char *rules, *output, *need;
     double need_part;
     bool learn;
@@ -27,7 +27,7 @@ static bool read_percent(const char *text, double *part)
 static void check_options(void *options, struct argp_state *state)
 {
     struct gate *o = options;
-    if (o->learn && !o->sides.a_count) /* "--" alone ends the options */
+    if (o->learn && !o->sides.a_count) /* here "--" only ends the options */
         o->sides = (struct cw_eval_sides){.a = o->sides.b, .a_count = o->sides.b_count};
     const size_t a = o->sides.a_count, b = o->sides.b_count;
     if (o->need && !read_percent(o->need, &o->need_part))
@@ -39,9 +39,8 @@ static void check_options(void *options, struct argp_state *state)
         cw_usage_error(state, "found %zu capture%s%s, expected A.cwd B.cwd --rules gate.yaml, or A.cwd... -- B.cwd...",
                        a + b, a + b == 1 ? "" : "s", o->rules ? "" : " and no rules");
     if (!o->learn && (o->line.request.every || o->line.sources.count))
-        cw_usage_error(state, "found metrics, expected those of the rules alone");
-    if (o->line.request.every && o->line.sources.count)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
+        cw_usage_error(state, "found metrics, expected none: the rules name them");
+    cw_eval_check_every(&o->line, state);
 }
 
 static const struct cw_option option_list[] = {
@@ -51,7 +50,8 @@ static const struct cw_option option_list[] = {
     {CW_OPTION_GROUP(struct gate, line, cw_eval_quiet_options)},
     {"learn", 0, NULL, "write rules from runs of one program, at least 3, better 10 or more",
      CW_OPTION_FLAG(struct gate, learn)},
-    {"need", 0, "PERCENT", "ambiguous if a slow-down of a kernel by so much, such as 5%, would not show",
+    {"need", 0, "PERCENT",
+     "the verdict is ambiguous if a slow-down of a kernel by so much, such as 5%, could not be seen",
      CW_OPTION_TEXT(struct gate, need)},
     {"output", 'o', "gate.yaml", "the file for the rules; - is standard output", CW_OPTION_TEXT(struct gate, output)},
     {"rules", 0, "gate.yaml", "the allowed distances between values", CW_OPTION_TEXT(struct gate, rules)},
@@ -138,8 +138,8 @@ int cw_eval_gate(int argc, char **argv)
         option_list,
         "A.cwd B.cwd --rules gate.yaml\nA.cwd... --rules gate.yaml -- B.cwd...\n--learn RUN.cwd... -o gate.yaml",
         "Judges whether B is worse than A: same, better, worse, ambiguous or incomparable. Counts such as instructions "
-        "have to be equal, other values may differ by as much as runs of one program do, which --learn finds out. The "
-        "mean of several runs of A and of B differs less. "
+        "must be equal. Other values may differ as much as between runs of one program, which --learn measures. Means "
+        "of several runs differ less. "
         "Exits with 0 for same and better, 9 for worse, 10 for ambiguous and 11 for incomparable.\v"
         "Example:\n  $0 --learn null1.cwd null2.cwd null3.cwd -o gate.yaml\n"
         "  $0 before.cwd after.cwd --rules gate.yaml\n"

@@ -1,4 +1,4 @@
-/* metric-eval index: finds the ranks of a job faster. */
+/* metric-eval index: makes --rank faster in folders of a job. */
 #include <sys/stat.h>
 
 #include "base/progress.h"
@@ -40,8 +40,9 @@ int cw_eval_index(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "FOLDER...",
-        "Writes FOLDER/" CW_RANK_INDEX_NAME ": which file has which rank of a job. --rank reads only these files then. "
-        "An index is never needed, and one that is older than its folder or files is not used.\v"
+        "Writes FOLDER/" CW_RANK_INDEX_NAME
+        ": an index of the ranks of a job in each file. With it, --rank reads only the files that it needs. An index "
+        "is optional, and ignored if it is older than its folder or a file.\v"
         "Example:\n  $0 job/\n  counterworks job/ --rank 713 --kernel gemm -m dram__bytes.sum"};
     struct cw_eval_line line = {.run = make_all};
     return cw_eval_command(&usage, argc, argv, &line);

@@ -26,8 +26,7 @@ static void check_options(void *line, struct argp_state *state)
     if (o->word_count < 2)
         cw_usage_error(state, "found %zu capture%s, expected a trace and a capture of ranges or PM samples at least",
                        o->word_count, o->word_count == 1 ? "" : "s");
-    if (o->request.every && o->sources.count)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
+    cw_eval_check_every(o, state);
     if (by_launch(o) && !o->csv && !o->json)
         cw_usage_error(state, "found --by launch for people, expected a file of CSV or JSON");
 }
@@ -48,14 +47,14 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
-/* The captures that are joined; ranges are opened again, all together. */
+/* The captures to join. Ranges are closed again, to be opened all together. */
 struct inputs {
-    struct cw_eval_opened trace, samples, pm; /* samples: of PCs, pm: over time, where there are any */
+    struct cw_eval_opened trace, samples, pm; /* samples: PC samples, pm: samples over time, if given */
     char **ranges;
     size_t range_count;
 };
 
-/* Opens one of the words, and keeps it unless it is of ranges. */
+/* Opens a word's capture, and keeps it open unless it has ranges. */
 static enum cw_status sort_word(struct cw_eval_session *s, struct inputs *in, char *const *word)
 {
     struct cw_eval_opened opened = {0};
@@ -151,10 +150,10 @@ int cw_eval_join(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "TRACE.cwd RUN.cwd... [HOT.cwd]\nTRACE.cwd PM.cwd",
-        "Joins the undisturbed timeline of a program with the metrics of other runs of it: by rank or process, device, "
-        "kernel, grid and block, NVTX ranges and occurrence. Each row has the time of the trace, and what limits it "
-        "from the ranges. What did not match is listed. A capture of PC samples adds the hottest lines of each "
-        "kernel. PM samples instead of ranges give each kernel the means of those that fall into its launches.\v"
+        "Joins the undisturbed timeline of a program with the metrics of its other runs. Launches match by rank or "
+        "process, device, kernel, grid and block, NVTX ranges and occurrence; the others are listed. Each row has the "
+        "time of the trace, and the limiter from the ranges. A capture of PC samples adds the hottest lines of each "
+        "kernel. With PM samples in place of ranges, each kernel has the means of the samples in its launches.\v"
         "Example:\n  $0 trace.cwd run.cwd\n  $0 trace.cwd run.cwd --by nvtx -o joined.h5\n"
         "  $0 trace.cwd run.cwd --by launch -m sm__inst_executed.sum --format csv"};
     struct cw_eval_line line = {.run = join, .takes = CW_EVAL_TABLES};

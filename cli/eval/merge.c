@@ -4,7 +4,7 @@
 #include "cli/eval/session.h"
 
 struct merge {
-    struct cw_eval_line line; /* first: it is what runs */
+    struct cw_eval_line line; /* first member; cw_eval_command takes it */
     const char *output;
 };
 
@@ -48,10 +48,9 @@ int cw_eval_merge(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "A.cwd|FOLDER|@LIST...",
-        "Joins several captures into one, such as those of the processes of a parallel job. They have to be of one "
-        "plan, of one kind of samples, or traces. One is open at a time, so there may be any number of them. Says "
-        "which "
-        "ranks of the job are missing.\v"
+        "Joins several captures into one, such as the captures of a parallel job's processes. They must be of one "
+        "plan, of one kind of samples, or traces. Any number will do, as only one is open at a time. Lists the missing "
+        "ranks of the job.\v"
         "Example:\n  $0 run.*.cwd -o all.cwd\n  $0 ranks/ -o all.cwd"};
     struct merge options = {.line.run = merge};
     return cw_eval_command(&usage, argc, argv, &options.line);

@@ -1,9 +1,8 @@
-/* metric-eval: counter data to metrics. */
+/* metric-eval: tables, files and pages of a capture's metrics; table of sub-commands. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/common/cli.h"
-#include "cli/eval/native_reference.h"
 #include "cli/eval/session.h"
 
 /* ---- command line ----------------------------------------------------------------------------------------------- */
@@ -17,20 +16,15 @@ static void read_check(void *check, char *text, struct argp_state *state)
         *(const char **)check = text;
 }
 
-static void check_metrics(void *line, struct argp_state *state)
-{
-    const struct cw_eval_line *o = line;
-    if (o->sources.count && o->request.every)
-        cw_usage_error(state, "found --all and other metrics, expected one of them");
-}
-
 static void check_options(void *line, struct argp_state *state)
 {
     const struct cw_eval_line *o = line;
     const bool metrics = o->sources.count || o->request.every, output = cw_eval_writes(o) || o->page;
     const bool chosen = cw_eval_option_of_ranges(o) != NULL;
+    cw_eval_check_every(o, state);
     if (o->request.every && o->page && !cw_eval_writes(o))
-        cw_usage_error(state, "found --all with a page, expected metrics by -m or --set beside those of the plan");
+        cw_usage_error(state,
+                       "found --all with a page, expected metrics by -m or --set: the page adds them to the plan's");
     if (o->check && (metrics || output || chosen || o->native))
         cw_usage_error(state,
                        "found --check with metrics, ranges or outputs, expected it alone: the file names the metrics");
@@ -40,12 +34,6 @@ static void check_options(void *line, struct argp_state *state)
         cw_usage_error(state, "found %s without a page, expected -o FILE.html", o->baseline ? "--baseline" : "--with");
 }
 
-static const struct cw_option all_options[] = {
-    {"all", 0, NULL, "every metric whose counters the capture holds",
-     CW_OPTION_FLAG(struct cw_eval_line, request.every)},
-    {0},
-};
-
 static const struct cw_option folder_options[] = {
     {"source-path", 0, "FOLDER",
      "the folder of source files, for the text of lines of PC samples and SASS metrics; may be repeated",
@@ -53,18 +41,19 @@ static const struct cw_option folder_options[] = {
     {0},
 };
 
-static const struct cw_option native_options[] = {
-    {"native", 0, "FILE",
-     "compare with NVIDIA's evaluator, on the native counter data of the same run (FILE, FILE.1, FILE.2, ...): the "
-     "metrics that are named, or every metric whose counters the capture holds; needs NVIDIA's host library",
-     CW_OPTION_TEXT(struct cw_eval_line, native)},
+static const struct cw_option beside_options[] = {
+    {"with", 0, "MORE.cwd", "also show this capture of the same program, of any kind; may be repeated",
+     .called = "captures", CW_OPTION_LIST(struct cw_eval_line, with.items, with.count)},
+    {"baseline", 0, "OLD.cwd", "compare the page's kernels with this capture of ranges, by name, grid and block",
+     CW_OPTION_TEXT(struct cw_eval_line, baseline)},
     {0},
 };
 
 static const struct cw_option table_options[] = {
-    {CW_OPTION_ROWS(all_options)},
+    {"all", 0, NULL, "every metric whose counters the capture holds",
+     CW_OPTION_FLAG(struct cw_eval_line, request.every)},
     {CW_OPTION_ROWS(cw_eval_file_options)},
-    {"by", 0, CW_EVAL_BY_ALL, /* --help would put words far behind so long a value, where they did not begin a line */
+    {"by", 0, CW_EVAL_BY_ALL, /* the value is long: without a line break --help moves the text to its right */
      "\na row for all launches of a kernel (the default of the table), for a family of kernels with names that differ "
      "only in template arguments and sizes, for each range, for all multiplexed ranges that are alike and each other "
      "range (fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device, a rank or a "
@@ -80,11 +69,10 @@ static const struct cw_option table_options[] = {
     {CW_OPTION_ROWS(cw_eval_ranges_options)},
     {"check", 0, "FILE", "the same as the command check --values FILE", CW_OPTION_RARE,
      CW_OPTION_READ(struct cw_eval_line, check, read_check)},
-    {CW_OPTION_RARE, CW_OPTION_ROWS(native_options)},
+    {CW_OPTION_RARE, CW_OPTION_ROWS(cw_eval_native_options)},
     {CW_OPTION_ROWS(cw_eval_report_options)},
-    {CW_OPTION_RARE, CW_OPTION_ROWS(cw_eval_beside_options)},
+    {CW_OPTION_RARE, CW_OPTION_ROWS(beside_options)},
     {CW_OPTION_ROWS(cw_eval_capture_options)},
-    {CW_OPTION_CHECK(check_metrics)},
     {CW_OPTION_CHECK(check_options)},
     {CW_OPTION_GROUP(struct cw_eval_line, sources, cw_metric_sources_options)},
     {CW_OPTION_ROWS(cw_eval_value_options)},
@@ -99,7 +87,7 @@ static void check_page(void *line, struct argp_state *state)
 
 static const struct cw_option report_options[] = {
     {CW_OPTION_ROWS(cw_eval_output_options)},
-    {CW_OPTION_ROWS(cw_eval_beside_options)},
+    {CW_OPTION_ROWS(beside_options)},
     {CW_OPTION_ROWS(folder_options)},
     {CW_OPTION_ROWS(cw_eval_quiet_options)},
     {CW_OPTION_ROWS(cw_eval_ranges_options)},
@@ -110,55 +98,9 @@ static const struct cw_option report_options[] = {
     {0},
 };
 
-static void check_reference(void *line, struct argp_state *state)
-{
-    const struct cw_eval_line *o = line;
-    if (!o->check == !o->native)
-        cw_usage_error(state, "found %s, expected --values FILE or --native FILE",
-                       o->check ? "--values and --native" : "no values to compare with");
-    if (o->check && (o->sources.count || o->request.every))
-        cw_usage_error(state, "found metrics with --values, expected none: the file names them");
-}
-
-static const struct cw_option check_option_list[] = {
-    {"values", 0, "FILE", "compare with values recorded in a JSON file", CW_OPTION_TEXT(struct cw_eval_line, check)},
-    {CW_OPTION_ROWS(native_options)},
-    {CW_OPTION_ROWS(all_options)},
-    {CW_OPTION_ROWS(cw_eval_quiet_options)},
-    {CW_OPTION_ROWS(cw_eval_capture_options)},
-    {CW_OPTION_CHECK(check_metrics)},
-    {CW_OPTION_CHECK(check_reference)},
-    {CW_OPTION_GROUP(struct cw_eval_line, sources, cw_metric_sources_options)},
-    {CW_OPTION_ROWS(cw_eval_value_options)},
-    {0},
-};
-
-/* ---- comparison with values of others --------------------------------------------------------------------------- */
-
-static enum cw_status check_values(struct cw_eval_session *s)
-{
-    const struct cw_eval_line *o = s->o;
-    const struct counterworks_names *named = &s->request.metrics;
-    const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
-    const struct cw_eval_options spans = cw_view_spans(&s->request);
-    struct cw_reference reference;
-    struct cw_result result = {0};
-    enum cw_status status = cw_source_load(s->main.capture, s->err);
-    if (status == CW_OK && o->check)
-        status = cw_reference_load(&reference, o->check, s->arena, s->err);
-    if (status == CW_OK && o->check)
-        status = cw_view_evaluate_names(&result, &in, NULL, reference.metrics, reference.metric_count);
-    else if (status == CW_OK)
-        status = cw_view_evaluate_names(&result, &in, NULL, named->count ? named->names : NULL, named->count);
-    if (status == CW_OK && o->native)
-        status = cw_native_reference_load(&reference, o->native, &result, &spans, s->arena, s->err);
-    cw_eval_tell(s);
-    return status == CW_OK ? cw_reference_compare(&reference, &result, stdout, s->err) : status;
-}
-
 /* ---- views ------------------------------------------------------------------------------------------------------ */
 
-/* A view in an arena of its own: a file needs much of each range that is left when it is written. */
+/* Makes the view in an arena of its own, which frees a file's rows before the next output. */
 static enum cw_status put(struct cw_eval_session *s, const struct counterworks_request *request)
 {
     struct cw_view_input in = cw_eval_input(s, &s->main, request);
@@ -188,14 +130,58 @@ static enum cw_status put_all(struct cw_eval_session *s)
     return status;
 }
 
+/* ---- page ------------------------------------------------------------------------------------------------------- */
+
+struct beside {
+    struct cw_eval_opened opened[CW_EVAL_REPEATED_MAX + 1];
+    struct cw_view_shown shown[CW_EVAL_REPEATED_MAX + 1];
+};
+
+static enum cw_status open_beside(struct cw_eval_session *s, struct beside *b, size_t i, const char *path)
+{
+    char *words[] = {(char *)(uintptr_t)path};
+    const enum cw_status status = cw_eval_open(s, &b->opened[i], words, 1);
+    b->shown[i] = (struct cw_view_shown){b->opened[i].capture, b->opened[i].chip};
+    return status;
+}
+
+static enum cw_status put_page(struct cw_eval_session *s)
+{
+    const struct cw_eval_line *o = s->o;
+    struct beside beside = {0};
+    struct counterworks_view view = {0};
+    const struct cw_view_page page = {.with = beside.shown,
+                                      .with_count = o->with.count,
+                                      .baseline = o->baseline ? &beside.shown[CW_EVAL_REPEATED_MAX] : NULL,
+                                      .source_paths = o->folders.items,
+                                      .source_path_count = o->folders.count,
+                                      .hdf5 = o->hdf5};
+    const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
+    enum cw_status status = CW_OK;
+    if (s->request.kinds && !cw_eval_writes(o))
+        status = cw_error_set(s->err, CW_ERR_USAGE, "found --kind with a page, expected CSV, JSON or HDF5 beside it");
+    for (size_t i = 0; i < o->with.count && status == CW_OK; i++)
+        status = open_beside(s, &beside, i, o->with.items[i]);
+    if (status == CW_OK && o->baseline)
+        status = open_beside(s, &beside, CW_EVAL_REPEATED_MAX, o->baseline);
+    if (status == CW_OK)
+        status = cw_view_page_make(&view, &in, &page);
+    if (status == CW_OK)
+        status = cw_eval_write_to(s, &view, CW_VIEW_HTML, o->page);
+    cw_view_free(&view);
+    for (size_t i = 0; i <= CW_EVAL_REPEATED_MAX; i++)
+        cw_eval_close(&beside.opened[i]);
+    return status;
+}
+
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* Options of the command that some captures do not take. */
+/* Refuses options that do not fit the capture. */
 static enum cw_status check_capture(struct cw_eval_session *s)
 {
     const struct cw_eval_line *o = s->o;
     const enum cw_profiler profiler = s->main.capture->data.schema.profiler;
-    const char *compared = o->check ? "--check" : o->native ? "--native" : NULL, *asked = s->main.capture->asked;
+    const char *asked = s->main.capture->asked;
     const char *database = o->chip.file ? "--chip-file" : o->chip.count ? "--metrics-db" : NULL;
     const bool alone = o->page && !cw_eval_writes(o);
     if (alone && o->sources.count && profiler != CW_PROFILER_RANGE)
@@ -203,37 +189,28 @@ static enum cw_status check_capture(struct cw_eval_session *s)
                             "%s: found metrics for a page, expected none: only captures of ranges take them", asked);
     if (alone)
         return CW_OK;
-    if (profiler == CW_PROFILER_TRACE && (compared || database))
+    if (profiler == CW_PROFILER_TRACE && database)
         return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
-                            asked, compared ? compared : database);
+                            asked, database);
     if (profiler == CW_PROFILER_TRACE && o->folders.count)
         return cw_error_set(s->err, CW_ERR_USAGE, "%s: found --source-path, expected none for a trace", asked);
-    if (profiler == CW_PROFILER_PM && o->check)
-        return cw_view_need_ranges(s->main.capture, " for ", compared, s->err);
-    if (compared && profiler != CW_PROFILER_RANGE && profiler != CW_PROFILER_PM)
-        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected no such option for a capture of %s", asked,
-                            compared, cw_profiler_texts[profiler]);
     return CW_OK;
 }
 
 static enum cw_status run(struct cw_eval_session *s)
 {
     const struct cw_eval_line *o = s->o;
-    enum cw_status status = cw_eval_check_outputs(s);
-    const struct cw_source_files files = cw_eval_files(s, o->check || o->native);
-    if (status == CW_OK)
-        status = cw_eval_open_files(s, &s->main, &files);
-    if (status == CW_OK)
-        status = check_capture(s);
-    if (status == CW_OK)
-        status = cw_eval_open_chip(s, &s->main);
-    if (status == CW_OK)
-        status = cw_eval_gather(s, s->main.chip);
-    if (status == CW_OK && o->page)
-        status = cw_eval_page(s);
-    if (status != CW_OK || (o->page && !cw_eval_writes(o)))
-        return status;
-    return o->check || o->native ? check_values(s) : put_all(s);
+    if (o->check || o->native)
+        return cw_eval_compare(s);
+    CW_TRY(cw_eval_check_outputs(s));
+    const struct cw_source_files files = cw_eval_files(s, false);
+    CW_TRY(cw_eval_open_files(s, &s->main, &files));
+    CW_TRY(check_capture(s));
+    CW_TRY(cw_eval_open_chip(s, &s->main));
+    CW_TRY(cw_eval_gather(s, s->main.chip));
+    if (o->page)
+        CW_TRY(put_page(s));
+    return o->page && !cw_eval_writes(o) ? CW_OK : put_all(s);
 }
 
 static const struct cw_usage_command commands[] = {
@@ -242,19 +219,19 @@ static const struct cw_usage_command commands[] = {
     {.name = "merge", .summary = "several captures as one", .run = cw_eval_merge},
     {.name = "index", .summary = "find the ranks of a job faster", .run = cw_eval_index},
     {.name = "ranks", .summary = "how the ranks of a parallel job differ", .run = cw_eval_ranks},
-    {.name = "advise", .summary = "what limits each kernel, and how to change that", .run = cw_eval_advise},
-    {.name = "diff", .summary = "what changed between two captures", .run = cw_eval_diff},
+    {.name = "advise", .summary = "the limit of each kernel, and how to change it", .run = cw_eval_advise},
+    {.name = "diff", .summary = "the changes between two captures", .run = cw_eval_diff},
     {.name = "report", .summary = "a page of HTML", .run = cw_eval_report},
     {.name = "export", .summary = "a capture for other programs", .run = cw_eval_export},
     {.name = "join", .summary = "a trace with the metrics of its launches", .run = cw_eval_join},
     {.name = "gate", .summary = "whether a run is worse than another, for CI", .run = cw_eval_gate},
-    {.name = "check", .summary = "compare values with those of others", .run = cw_eval_check},
+    {.name = "check", .summary = "compare values with reference values", .run = cw_eval_check},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 #define PURPOSE                                                                                                        \
     "Evaluates the metrics of a capture, and prints a table or writes files, such as HDF5, CSV or JSON. Without -m, "  \
-    "--set or --all these are the metrics of the plan. Needs no GPU and no NVIDIA software.\v"
+    "--set or --all it takes the metrics of the plan. Needs no GPU and no NVIDIA software.\v"
 #define EXAMPLES                                                                                                       \
     "Example:\n  $0 run.cwd\n  $0 run.cwd --set speed-of-light --range gemm -o run.h5\n"                               \
     "  $0 trace.cwd --by nvtx\n  $0 run.cwd -m sm__inst_executed.sum --format csv\n"                                   \
@@ -271,23 +248,12 @@ int cw_eval_report(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         report_options, "RUN.cwd... -o FILE.html",
-        "Makes a page of HTML from a capture. It opens in a browser, without a network. Metrics by -m or --set stand "
-        "beside those of the plan.\v"
+        "Makes a page of HTML from a capture. It opens in a browser, without a network. -m and --set add metrics to "
+        "the plan's.\v"
         "Example:\n  $0 run.cwd -o run.html\n  $0 run.cwd --with trace.cwd --with hot.cwd --baseline old.cwd -o "
         "run.html",
         NULL, 0};
     struct cw_eval_line line = {.run = run, .takes = CW_EVAL_PAGE};
-    return cw_eval_command(&usage, argc, argv, &line);
-}
-
-int cw_eval_check(int argc, char **argv)
-{
-    static const struct cw_usage usage = {
-        check_option_list, "RUN.cwd... --values FILE\nRUN.cwd... --native FILE",
-        "Compares the metrics of a capture with values of others, to 1e-12. The exit status is 9 if they differ.\v"
-        "Example:\n  $0 run.cwd --values values.json\n  $0 run.cwd --native run.native",
-        NULL, 0};
-    struct cw_eval_line line = {.run = run};
     return cw_eval_command(&usage, argc, argv, &line);
 }
 

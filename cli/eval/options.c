@@ -36,6 +36,12 @@ const struct cw_option cw_eval_value_options[] = {
     {0},
 };
 
+void cw_eval_check_every(const struct cw_eval_line *o, const struct argp_state *state)
+{
+    if (o->request.every && o->sources.count)
+        cw_usage_error(state, "found --all and other metrics, expected one of them");
+}
+
 static void check_capture(void *line, struct argp_state *state)
 {
     if (!((const struct cw_eval_line *)line)->word_count)
@@ -79,7 +85,7 @@ static bool has_empty(const struct cw_eval_list *list)
     return found;
 }
 
-/* An empty text is a part of each name: it comes of a variable of the shell that is not set. */
+/* An empty text, as from an unset variable of the shell, would match every name. */
 static void check_names(void *line, struct argp_state *state)
 {
     struct cw_eval_line *o = line;
@@ -95,7 +101,7 @@ const struct cw_option cw_eval_ranges_options[] = {
      CW_OPTION_READ(struct cw_eval_line, request.ranks, read_ranks)},
     {"range", 0, "RANGE",
      "only some ranges: by numbers, as in 0-9,12 or #3, or by a whole name or the name in a table, else by a part of "
-     "names, else by a regular expression; for a trace NVTX ranges, with all that lies in them",
+     "names, else by a regular expression; for a trace NVTX ranges, with everything inside them",
      CW_OPTION_TEXT(struct cw_eval_line, request.ranges)},
     {"kernel", 0, "NAME", "only launches of kernels of this name, in any form of --range; may be repeated",
      CW_OPTION_LIST(struct cw_eval_line, kernels.items, kernels.count)},
@@ -192,7 +198,7 @@ bool cw_eval_has_sides(struct cw_eval_sides *sides)
 {
     const size_t all = sides->a_count + sides->b_count;
     char *const *first = sides->a_count ? sides->a : sides->b;
-    if (all == 2 && !(sides->a_count && sides->b_count)) /* "--" alone ends the options */
+    if (all == 2 && !(sides->a_count && sides->b_count)) /* here "--" only ends the options */
         *sides = (struct cw_eval_sides){first, first + 1, 1, 1};
     return sides->a_count && sides->b_count;
 }

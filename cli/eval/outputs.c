@@ -1,4 +1,4 @@
-/* Which files a command writes: -o FILE, with the format by its suffix or by --format. */
+/* Output files: -o FILE, with the format by its suffix or by --format. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,18 +18,17 @@ static const struct cw_file_kind speedscope = {"JSON of speedscope", false, {"{\
                                  perfetto = {"a trace of ours for Perfetto", true, {CW_PERFETTO_HEAD}},
                                  prometheus = {"Prometheus text", false, {"# TYPE "}};
 
-/* A path has the format of the longest suffix that it ends with. */
 static const struct cw_eval_format formats[] = {
-    {"h5", ".h5 .hdf5 .nc", CW_EVAL_TABLES, CW_VIEW_HDF5, COUNTERWORKS_TABLE, &cw_file_hdf5},
-    {"csv", ".csv", CW_EVAL_TABLES | CW_EVAL_CSV, CW_VIEW_CSV, COUNTERWORKS_TABLE, &cw_file_csv},
-    {"json", ".json", CW_EVAL_TABLES, CW_VIEW_JSON, COUNTERWORKS_TABLE, &cw_file_json},
-    {"html", ".html .htm", CW_EVAL_PAGE, CW_VIEW_HTML, COUNTERWORKS_TABLE, &cw_file_report},
-    {"ndjson", ".ndjson .jsonl", CW_EVAL_FOREIGN, CW_VIEW_NDJSON, COUNTERWORKS_TABLE, &ndjson},
-    {"folded", ".folded", CW_EVAL_FOREIGN, CW_VIEW_FOLDED, COUNTERWORKS_STACKS, &folded},
-    {"speedscope", ".speedscope.json", CW_EVAL_FOREIGN, CW_VIEW_SPEEDSCOPE, COUNTERWORKS_STACKS, &speedscope},
-    {"prometheus", ".prom", CW_EVAL_FOREIGN, CW_VIEW_PROMETHEUS, COUNTERWORKS_MONITOR, &prometheus},
-    {"perfetto", ".pftrace .perfetto-trace", CW_EVAL_FOREIGN, CW_VIEW_PERFETTO, COUNTERWORKS_TIMELINE, &perfetto},
-    {"chrome", ".chrome.json", CW_EVAL_FOREIGN, CW_VIEW_CHROME, COUNTERWORKS_TIMELINE, &chrome},
+    {"h5", CW_EVAL_TABLES, CW_VIEW_HDF5, COUNTERWORKS_TABLE, &cw_file_hdf5},
+    {"csv", CW_EVAL_TABLES | CW_EVAL_CSV, CW_VIEW_CSV, COUNTERWORKS_TABLE, &cw_file_csv},
+    {"json", CW_EVAL_TABLES, CW_VIEW_JSON, COUNTERWORKS_TABLE, &cw_file_json},
+    {"html", CW_EVAL_PAGE, CW_VIEW_HTML, COUNTERWORKS_TABLE, &cw_file_report},
+    {"ndjson", CW_EVAL_FOREIGN, CW_VIEW_NDJSON, COUNTERWORKS_TABLE, &ndjson},
+    {"folded", CW_EVAL_FOREIGN, CW_VIEW_FOLDED, COUNTERWORKS_STACKS, &folded},
+    {"speedscope", CW_EVAL_FOREIGN, CW_VIEW_SPEEDSCOPE, COUNTERWORKS_STACKS, &speedscope},
+    {"prometheus", CW_EVAL_FOREIGN, CW_VIEW_PROMETHEUS, COUNTERWORKS_MONITOR, &prometheus},
+    {"perfetto", CW_EVAL_FOREIGN, CW_VIEW_PERFETTO, COUNTERWORKS_TIMELINE, &perfetto},
+    {"chrome", CW_EVAL_FOREIGN, CW_VIEW_CHROME, COUNTERWORKS_TIMELINE, &chrome},
 };
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
@@ -42,47 +41,40 @@ static const struct cw_eval_format *of_view(enum cw_view_format format)
     return &formats[i];
 }
 
-/* The length of the suffix that the path ends with, or 0. */
-static size_t ends_in(const char *path, const char *suffixes)
+/* CSV by value has the suffix of CSV. */
+static enum cw_view_format suffixed(const struct cw_eval_format *format)
 {
-    const size_t size = strlen(path);
-    for (const char *at = suffixes; *at; at += *at == ' ') {
-        const size_t length = strcspn(at, " ");
-        if (size > length && strncmp(path + size - length, at, length) == 0)
-            return length;
-        at += length;
-    }
-    return 0;
+    return format->format == CW_VIEW_TIDY ? CW_VIEW_CSV : format->format;
 }
 
-/* The formats that a command takes: their names, or their suffixes. */
+/* Lists the names, or suffixes, of a command's formats. */
 static const char *list_formats(char *text, size_t size, unsigned takes, bool suffixes)
 {
     size_t used = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++)
         if (formats[i].taken_as & takes) {
-            const char *one = suffixes ? formats[i].suffixes : formats[i].name;
-            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", (int)strcspn(one, " "), one);
+            const char *one = suffixes ? *cw_view_suffixes[suffixed(&formats[i])] : formats[i].name;
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", one);
             assert(used < size);
         }
     return text;
 }
 
-/* A name without a suffix is HDF5, as standard output is. */
+/* Without a suffix, a file is HDF5, as is standard output. */
 static bool has_no_suffix(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     return cw_file_is_standard(path) || !strchr(name, '.');
 }
 
-/* The format that --format or the suffix names, or NULL. */
+/* Finds the format by --format or by the suffix; NULL for none. */
 static const struct cw_eval_format *find(const struct cw_eval_line *o, const char *path)
 {
     const struct cw_eval_format *found = NULL;
     size_t longest = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         const bool named = o->format && strcmp(o->format, formats[i].name) == 0;
-        const size_t length = o->format ? named : ends_in(path, formats[i].suffixes);
+        const size_t length = o->format ? named : cw_view_suffix_length(suffixed(&formats[i]), path);
         if ((formats[i].taken_as & o->takes) && length > longest) {
             found = &formats[i];
             longest = length;
@@ -108,7 +100,7 @@ static const struct cw_eval_format *choose(const struct cw_eval_line *o, const c
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------- */
 
-/* The member for a file of the format; NULL: it is one of the others. */
+/* Returns the member for a file of the format; NULL: `others`. */
 static const char **member(struct cw_eval_line *o, const struct cw_eval_format *format)
 {
     const bool csv = format->format == CW_VIEW_CSV && o->takes & CW_EVAL_TABLES;
@@ -133,7 +125,7 @@ static void put(struct cw_eval_line *o, const char *path, const struct cw_eval_f
         o->others[o->other_count++] = (struct cw_eval_file){path, format};
 }
 
-/* Options that a form does not take. */
+/* Refuses options that do not fit the form. */
 static void check_form(const struct cw_eval_line *o, const struct cw_eval_format *format,
                        const struct argp_state *state)
 {

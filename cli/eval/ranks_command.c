@@ -1,10 +1,10 @@
-/* metric-eval ranks: how the ranks of a parallel job differ. */
+/* metric-eval ranks: differences between the ranks of a parallel job. */
 #include "base/progress.h"
 #include "cli/common/cli.h"
 #include "cli/eval/session.h"
 
 struct ranks {
-    struct cw_eval_line line; /* first: it is what runs */
+    struct cw_eval_line line; /* first member; cw_eval_command takes it */
     enum { KERNEL, FAMILY, NVTX } by;
 };
 
@@ -34,7 +34,7 @@ static const struct cw_option option_list[] = {
     {0},
 };
 
-/* The first batch stays open: all others have to be of its plan. */
+/* Keeps the first batch open: all others must be of its plan. */
 static enum cw_status take_first(struct cw_eval_session *s, struct cw_view_job **job,
                                  const struct cw_source_files *files)
 {
@@ -89,9 +89,9 @@ int cw_eval_ranks(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "RUN.cwd|FOLDER|@LIST...",
-        "Compares the ranks of a parallel job: for each kernel how its time and metrics are distributed over ranks, "
-        "which ranks are slow, and why; and which ranks of the job are missing. Without -m or --set the metrics are "
-        "those of the plan.\v"
+        "Compares the ranks of a parallel job: for each kernel the distribution of its time and metrics over ranks, "
+        "and the slow ranks, with the reason. Lists missing ranks of the job. Without -m or --set it takes the metrics "
+        "of the plan.\v"
         "Example:\n  $0 run.*.cwd\n  $0 ranks/ --by nvtx --format json\n"
         "  $0 ranks/ --set speed-of-light -o ranks.h5\n  $0 ranks/ -o ranks.html"};
     struct ranks options = {.line = {.run = compare, .takes = CW_EVAL_TABLES | CW_EVAL_PAGE}};

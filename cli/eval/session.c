@@ -59,18 +59,18 @@ enum cw_status cw_eval_open_chip(struct cw_eval_session *s, struct cw_eval_opene
     if (opened->capture->data.schema.profiler >= CW_PROFILER__PLANNED)
         return CW_OK;
     from.name = opened->capture->data.schema.chip;
+    from.quiet = s->o->quiet;
     enum cw_status status = cw_cli_chip_open(&opened->chip, &from, s->err);
-    if (status == CW_OK && s->o->quiet)
-        counterworks_chip_tell(opened->chip, NULL, NULL);
-    if (status == CW_OK) /* is it of this chip? */
-        status = cw_view_begin(&of, opened->capture, opened->chip, s->arena, s->err);
+    if (status == CW_OK) /* checks that the capture has this chip */
+        status = cw_view_begin(
+            &of, &(const struct cw_view_input){opened->capture, opened->chip, .arena = s->arena, .err = s->err});
     return status == CW_OK ? cw_cli_chip_add(opened->chip, &from, s->err) : status;
 }
 
 enum cw_status cw_eval_open(struct cw_eval_session *s, struct cw_eval_opened *opened, char *const *words, size_t count)
 {
-    const enum cw_status status = cw_eval_open_capture(s, opened, words, count, false);
-    return status == CW_OK ? cw_eval_open_chip(s, opened) : status;
+    CW_TRY(cw_eval_open_capture(s, opened, words, count, false));
+    return cw_eval_open_chip(s, opened);
 }
 
 void cw_eval_close(struct cw_eval_opened *opened)
@@ -86,13 +86,14 @@ enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterwor
     if (!s->o->sources.count)
         return CW_OK;
     static const char *const some[] = {"metrics"};
-    if (!chip) { /* the view says that the capture has none */
+    if (!chip) { /* the view reports that the capture has no metrics */
         s->request.metrics = (struct counterworks_names){1, some};
         return CW_OK;
     }
     enum cw_status status = cw_metric_list_gather(&list, &s->o->sources, chip, s->arena, s->err);
     if (status == CW_OK && !list.count)
-        status = cw_error_set(s->err, CW_ERR_USAGE, "found no metric in what was asked for, expected at least one");
+        status = cw_error_set(s->err, CW_ERR_USAGE,
+                              "found no metric in the given names, files and sets, expected at least one");
     const char **names = cw_arena_alloc(s->arena, list.count, sizeof *names);
     if (status == CW_OK && !names)
         status = cw_error_nomem(s->err);
@@ -106,10 +107,9 @@ enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterwor
 enum cw_status cw_eval_open_main(struct cw_eval_session *s)
 {
     const struct cw_source_files files = cw_eval_files(s, false);
-    enum cw_status status = cw_eval_open_files(s, &s->main, &files);
-    if (status == CW_OK)
-        status = cw_eval_open_chip(s, &s->main);
-    return status == CW_OK ? cw_eval_gather(s, s->main.chip) : status;
+    CW_TRY(cw_eval_open_files(s, &s->main, &files));
+    CW_TRY(cw_eval_open_chip(s, &s->main));
+    return cw_eval_gather(s, s->main.chip);
 }
 
 struct cw_view_input cw_eval_input(struct cw_eval_session *s, const struct cw_eval_opened *opened,
@@ -135,12 +135,8 @@ enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eva
 
 void cw_eval_tell(struct cw_eval_session *s)
 {
-    const struct cw_notice *n = s->told ? s->told->next : s->notices.first;
-    for (; n; n = n->next) {
-        cw_progress_clear();
-        cw_text_print(stderr, "%s: %s\n", program_invocation_short_name, n->text);
-        s->told = n;
-    }
+    for (const char *line; (line = cw_notice_next(&s->notices, &s->told));)
+        cw_cli_tell(NULL, line);
 }
 
 bool cw_eval_writes(const struct cw_eval_line *o)
@@ -153,7 +149,7 @@ bool cw_eval_prints(const struct cw_eval_line *o)
     return !cw_eval_writes(o) && !o->page;
 }
 
-/* Bold and bars are for a terminal, whose width is respected; NO_COLOR is for those who want no escapes. */
+/* Bold and bars need a terminal, whose width limits the table. NO_COLOR switches escapes off. */
 struct cw_terminal_style cw_eval_style(const struct cw_eval_line *o)
 {
     enum { INSTRUCTIONS = 10 };
@@ -176,7 +172,7 @@ static enum cw_status is_input(struct cw_eval_session *s, const char *output)
     return cw_error_set(s->err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each", output);
 }
 
-/* Whether it is one of the captures that stand beside the first on a page. */
+/* Whether the path is a further capture of the page. */
 static bool stands_beside(const struct cw_eval_line *o, const char *path)
 {
     bool beside = o->baseline && cw_file_is_same(o->baseline, path);
@@ -212,39 +208,36 @@ enum cw_status cw_eval_check_outputs(struct cw_eval_session *s)
     return status;
 }
 
+/* Adds a line about a file, to be printed once all have replaced their targets. Pipes and devices get none: their
+ * reader sees the data. */
 static void note_written(struct cw_eval_session *s, const struct counterworks_view *view, enum cw_view_format format,
                          const char *path)
 {
-    const struct cw_output *output = &view->output;
-    const bool rows = format == cw_eval_csv_format(s->o) || format == CW_VIEW_JSON || format == CW_VIEW_HDF5;
-    struct cw_eval_written written = {.path = path, .has_rows = rows && output->table_count};
-    if (written.has_rows) {
-        written.rows = output->tables[0].row_count;
-        written.metrics = output->tables[0].metrics ? output->tables[0].metrics->row_count : 0;
-    }
-    if (format != CW_VIEW_YAML && s->written_count < CW_EVAL_OUTPUTS_MAX) /* gate says more of its rules */
-        s->written[s->written_count++] = written;
+    const struct cw_output_table *table = view->output.table_count ? &view->output.tables[0] : NULL;
+    const bool rows = table && (format == cw_eval_csv_format(s->o) || format == CW_VIEW_JSON || format == CW_VIEW_HDF5);
+    const uint64_t metrics = rows && table->metrics ? table->metrics->row_count : 0;
+    struct cw_writer line;
+    struct stat st;
+    if (format == CW_VIEW_YAML || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) /* gate prints a summary of rules */
+        return;
+    cw_writer_init(&line);
+    cw_write_format(&line, "wrote %s", path);
+    if (rows)
+        cw_write_format(&line, ": %" PRIu64 " row%s", table->row_count, table->row_count == 1 ? "" : "s");
+    if (metrics)
+        cw_write_format(&line, ", %" PRIu64 " metric%s", metrics, metrics == 1 ? "" : "s");
+    cw_notice_take(&s->written, &line);
 }
 
-/* One line for each file, once all have taken their places. Pipes and devices have a reader who sees the data. */
 static void tell_written(const struct cw_eval_session *s)
 {
-    struct stat st;
-    for (size_t i = 0; i < s->written_count && !s->o->quiet; i++) {
-        const struct cw_eval_written *w = &s->written[i];
-        if (stat(w->path, &st) != 0 || !S_ISREG(st.st_mode))
-            continue;
-        cw_text_print(stderr, "wrote %s", w->path);
-        if (w->has_rows)
-            cw_text_print(stderr, ": %" PRIu64 " row%s", w->rows, w->rows == 1 ? "" : "s");
-        if (w->metrics)
-            cw_text_print(stderr, ", %" PRIu64 " metric%s", w->metrics, w->metrics == 1 ? "" : "s");
-        putc('\n', stderr);
-    }
+    const struct cw_notice *at = NULL;
+    for (const char *line; !s->o->quiet && (line = cw_notice_next(&s->written, &at));)
+        cw_text_print(stderr, "%s\n", line);
 }
 
-/* Standard output may be the terminal, where progress would stand in it. Other files take their places before it: its
- * reader may leave, which ends the process. */
+/* Shows no progress if standard output, perhaps a terminal, is written. Closes other files first: if the reader of
+ * standard output leaves, the process ends. */
 static enum cw_status write_form(struct cw_eval_session *s, const struct counterworks_view *view,
                                  enum cw_view_format format, const char *path)
 {
@@ -260,22 +253,27 @@ static enum cw_status write_form(struct cw_eval_session *s, const struct counter
     return status;
 }
 
+static bool is_of_part(const struct cw_eval_file *file, enum cw_eval_part part)
+{
+    const bool hdf5 = file->format->format == CW_VIEW_HDF5;
+    return file->format->taken_as & CW_EVAL_TABLES && (part == CW_EVAL_ALL || hdf5 == (part == CW_EVAL_HDF5));
+}
+
+static enum cw_view_format form_of(const struct cw_eval_line *o, const struct cw_eval_file *file)
+{
+    return file->format->format == CW_VIEW_CSV ? cw_eval_csv_format(o) : file->format->format;
+}
+
 enum cw_status cw_eval_write(struct cw_eval_session *s, const struct counterworks_view *view, enum cw_eval_part part)
 {
-    const struct {
-        const char *path;
-        enum cw_view_format format;
-        enum cw_eval_part part;
-    } outputs[] = {{s->o->hdf5, CW_VIEW_HDF5, CW_EVAL_HDF5},
-                   {s->o->csv, cw_eval_csv_format(s->o), CW_EVAL_TEXT},
-                   {s->o->json, CW_VIEW_JSON, CW_EVAL_TEXT}};
+    struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX];
+    const size_t count = cw_eval_outputs(files, s->o);
     enum cw_status status = CW_OK;
     cw_eval_tell(s);
     for (int standard = 0; standard < 2; standard++)
-        for (size_t i = 0; i < sizeof outputs / sizeof *outputs && status == CW_OK; i++)
-            if (outputs[i].path && (part == CW_EVAL_ALL || part == outputs[i].part) &&
-                cw_file_is_standard(outputs[i].path) == standard)
-                status = write_form(s, view, outputs[i].format, outputs[i].path);
+        for (size_t i = 0; i < count && status == CW_OK; i++)
+            if (is_of_part(&files[i], part) && cw_file_is_standard(files[i].path) == standard)
+                status = write_form(s, view, form_of(s->o, &files[i]), files[i].path);
     return status;
 }
 
@@ -286,7 +284,7 @@ enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterw
     return write_form(s, view, format, path);
 }
 
-/* ---- text and JSON of commands that print ------------------------------------------------------------------------ */
+/* ---- text and JSON of commands that print ----------------------------------------------------------------------- */
 
 static bool is_printed_as_json(const struct cw_eval_line *o)
 {
@@ -349,8 +347,13 @@ static enum cw_status run(const void *line, struct counterworks_chip *chip, stru
                           struct cw_error *err)
 {
     const struct cw_eval_line *o = line;
-    struct cw_eval_session s = {
-        .o = o, .request = o->request, .notices.arena = arena, .shared.arena = arena, .arena = arena, .err = err};
+    struct cw_eval_session s = {.o = o,
+                                .request = o->request,
+                                .notices.arena = arena,
+                                .written.arena = arena,
+                                .shared.arena = arena,
+                                .arena = arena,
+                                .err = err};
     (void)chip;
     s.request.quiet = o->quiet;
     cw_hdf5_begin();

@@ -1,4 +1,4 @@
-/* Shared by the commands of metric-eval: options, and how a command opens captures and writes views. */
+/* Shared by the commands of metric-eval: options, opening captures, and writing views. */
 #ifndef CW_CLI_EVAL_SESSION_H
 #define CW_CLI_EVAL_SESSION_H
 
@@ -13,13 +13,13 @@
 
 enum { CW_EVAL_REPEATED_MAX = 16, CW_EVAL_OUTPUTS_MAX = CW_EVAL_REPEATED_MAX + 4 };
 
-/* A list that grows by one each time that its option stands on the command line. */
+/* The values of a repeated option. */
 struct cw_eval_list {
     const char *items[CW_EVAL_REPEATED_MAX];
     size_t count;
 };
 
-/* Bits of formats: a command takes those of struct cw_eval_line's `takes`. */
+/* Classes of formats, as bits; `takes` of struct cw_eval_line has a command's. */
 enum {
     CW_EVAL_TABLES = 1,  /* HDF5, CSV and JSON of rows */
     CW_EVAL_PAGE = 2,    /* HTML */
@@ -28,12 +28,11 @@ enum {
 };
 
 struct cw_eval_format {
-    const char *name;     /* for --format */
-    const char *suffixes; /* with blanks between them */
-    unsigned taken_as;    /* one of the bits */
+    const char *name;  /* for --format */
+    unsigned taken_as; /* one class */
     enum cw_view_format format;
     enum counterworks_form form;
-    const struct cw_file_kind *kind; /* of files that it may replace */
+    const struct cw_file_kind *kind; /* files that it may replace */
 };
 
 /* A file to write. */
@@ -47,13 +46,13 @@ struct cw_eval_line {
     struct counterworks_request request;
     struct cw_eval_list kernels, excluded, filters; /* of the request */
     struct cw_metric_sources sources;
-    struct cw_cli_chip chip; /* without a name or file: that of the capture */
-    char *const *words;      /* captures, which are taken as one */
+    struct cw_cli_chip chip; /* without a name or file: the capture's chip */
+    char *const *words;      /* captures, opened as one */
     size_t word_count;
-    unsigned takes;                /* formats of its outputs */
-    struct cw_eval_list outputs;   /* -o, which become these: */
+    unsigned takes;                /* classes of formats of its outputs */
+    struct cw_eval_list outputs;   /* -o; sorted into the members below: */
     const char *hdf5, *csv, *json; /* files of rows */
-    const char *page;              /* of HTML */
+    const char *page;              /* file of HTML */
     struct cw_eval_file others[CW_EVAL_REPEATED_MAX];
     size_t other_count;
     const char *format;       /* --format of the output */
@@ -61,67 +60,62 @@ struct cw_eval_line {
     const char *printed;      /* -o of commands that print; NULL: standard output */
     struct cw_eval_list with; /* captures beside the first */
     const char *baseline;
-    struct cw_eval_list folders; /* of source files */
+    struct cw_eval_list folders; /* folders of source files */
     const char *check, *native;  /* values of others, to compare with */
     bool force, as_json, quiet;
     enum cw_status (*run)(struct cw_eval_session *s);
 };
 
-/* Rows of options that commands share: the words RUN.cwd..., values beside a capture, which ranges, --format text|json
- * and -o of what they print, -o and --format of files, the shape of CSV, the same with --csv and --json, --perfetto,
- * --report, --sort, --filter and --top of a list, and --quiet. */
+/* Option rows that commands share: words RUN.cwd..., durations and own metrics, selection of ranges, --format text|json
+ * with -o of printed text, -o with --format of files, the shape of CSV, the same with --csv and --json, --perfetto,
+ * --report, --sort with
+ * --filter and --top, and --quiet. */
 extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[], cw_eval_ranges_options[],
     cw_eval_format_options[], cw_eval_output_options[], cw_eval_csv_options[], cw_eval_file_options[],
     cw_eval_perfetto_options[], cw_eval_report_options[], cw_eval_row_options[], cw_eval_quiet_options[];
 
-/* Takes the word of --by of ranges, or of traces as well. */
+/* Refuses --all beside other metrics. */
+void cw_eval_check_every(const struct cw_eval_line *o, const struct argp_state *state);
+/* Takes the word of --by: groupings of ranges, or of a trace as well. */
 #define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank|stream"
 #define CW_EVAL_BY_ALL CW_EVAL_BY "|process|copy|call|graph|nvtx-each"
 void cw_eval_take_by(void *options, char *text, struct argp_state *state);
 void cw_eval_take_any_by(void *options, char *text, struct argp_state *state);
-/* An option on the command line that chooses ranges, or rows; or NULL. */
+/* Return the first option on the command line that selects ranges, or rows; NULL for none. */
 const char *cw_eval_option_of_ranges(const struct cw_eval_line *o);
 const char *cw_eval_option_of_rows(const struct cw_eval_line *o);
 
-/* ---- a session ------------------------------------------------------------------------------------------------------
- */
+/* ---- a session -------------------------------------------------------------------------------------------------- */
 
 struct cw_eval_opened {
     struct counterworks_capture *capture;
     struct counterworks_chip *chip; /* NULL where the capture has no metrics */
 };
 
-struct cw_eval_written {
-    const char *path;
-    bool has_rows;
-    uint64_t rows, metrics;
-};
-
-/* A command as it runs: all that lasts from its options to its end. */
+/* The state of a command, from its options to its end. */
 struct cw_eval_session {
     const struct cw_eval_line *o;
-    struct counterworks_request request; /* with the names of metrics, once they are gathered */
+    struct counterworks_request request; /* the line's, with the names of metrics once they are gathered */
     struct cw_notices notices;
-    struct cw_view_shared shared; /* by views of the captures that the command is about */
-    const struct cw_notice *told; /* the last that was printed */
-    struct cw_new_files files;    /* that take their places together */
-    struct cw_eval_written written[CW_EVAL_OUTPUTS_MAX];
-    size_t written_count;
-    struct cw_file_list found; /* the files of the line's words, once they were expanded */
+    struct cw_view_shared shared; /* trace that views of the main capture share */
+    const struct cw_notice *told; /* the last printed notice */
+    struct cw_new_files files;    /* replace their targets together */
+    struct cw_notices written;    /* a line for each file */
+    struct cw_file_list found;    /* files that the line's words were expanded to */
     struct cw_eval_opened main;
     struct cw_arena *arena;
     struct cw_error *err;
 };
 
-/* Reads the command line into `line`, which may be the beginning of a command's own struct, and calls line->run.
- * Returns the exit code. */
+/* Reads the command line into `line`, which may begin a command's own struct, and calls line->run. Returns the exit
+ * code. */
 int cw_eval_command(const struct cw_usage *usage, int argc, char **argv, struct cw_eval_line *line);
 
-/* Finds the files of the line's words. */
+/* Expands the line's words to files. */
 enum cw_status cw_eval_expand(struct cw_eval_session *s);
-/* The files of the line's words, for a capture. */
+/* Returns the files of the line's words, for opening a capture. */
 struct cw_source_files cw_eval_files(const struct cw_eval_session *s, bool numbered);
-/* Opens files as one capture, and its chip where it has metrics; to be closed in any case. */
+/* Open files as one capture, and its chip if it has metrics. Close it in any case. */
 enum cw_status cw_eval_open_files(struct cw_eval_session *s, struct cw_eval_opened *opened,
                                   const struct cw_source_files *files);
 enum cw_status cw_eval_open(struct cw_eval_session *s, struct cw_eval_opened *opened, char *const *words, size_t count);
@@ -129,60 +123,60 @@ enum cw_status cw_eval_open_capture(struct cw_eval_session *s, struct cw_eval_op
                                     size_t count, bool numbered);
 enum cw_status cw_eval_open_chip(struct cw_eval_session *s, struct cw_eval_opened *opened);
 void cw_eval_close(struct cw_eval_opened *opened);
-/* Opens the capture that the options name, and gathers the names of metrics into the session's request. */
+/* Opens the line's capture, and gathers the names of metrics into the session's request. */
 enum cw_status cw_eval_open_main(struct cw_eval_session *s);
 enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterworks_chip *chip);
-/* The input of a view in a form; a session that is quiet has no notices. */
+/* Returns the input for a view. A quiet session has no notices. */
 struct cw_view_input cw_eval_input(struct cw_eval_session *s, const struct cw_eval_opened *opened,
                                    const struct counterworks_request *request);
 
-/* The captures of A and of B: "A.cwd B.cwd", or several a side, "A.cwd... -- B.cwd...". */
+/* The captures on sides A and B: "A.cwd B.cwd", or several, "A.cwd... -- B.cwd...". */
 struct cw_eval_sides {
     char *const *a, *const *b;
     size_t a_count, b_count;
 };
-/* Takes "--" and the words behind it from the command line; the words before it are read by CW_OPTION_WORDS of `a`.
- * Returns the new argc. */
+/* Splits the command line at "--": takes the words behind it as side B. CW_OPTION_WORDS reads `a`. Returns the new
+ * argc. */
 int cw_eval_split_sides(struct cw_eval_sides *sides, int argc, char **argv);
-/* To be called when all was read: false where there is no capture on one of the sides. */
+/* Call this when all options are read. Returns false if a side has no capture. */
 bool cw_eval_has_sides(struct cw_eval_sides *sides);
-/* Opens both sides, with the names of metrics for the first. */
+/* Opens both sides, and gathers the names of metrics with the first's chip. */
 enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eval_sides *sides,
                                   struct cw_eval_opened *second, struct cw_view_other *other);
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------- */
 
-/* The form of CSV that the options ask for. */
+/* Returns the form of CSV that the options ask for. */
 enum cw_view_format cw_eval_csv_format(const struct cw_eval_line *o);
-/* All files that the options name. Returns how many there are. */
+/* Lists all files that the options name. Returns their number. */
 size_t cw_eval_outputs(struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX], const struct cw_eval_line *o);
-/* Refuses outputs that would replace each other, the captures, or a file that somebody else has made. */
+/* Refuses outputs that would replace each other, a capture, or a file of another kind. */
 enum cw_status cw_eval_check_outputs(struct cw_eval_session *s);
-/* Prints notices that are not printed yet. */
+/* Prints new notices. */
 void cw_eval_tell(struct cw_eval_session *s);
-/* How standard output shows a view for people. */
+/* The style for people on standard output. */
 struct cw_terminal_style cw_eval_style(const struct cw_eval_line *o);
-/* Whether files other than a page are asked for; whether a table is, which no output means. */
+/* Whether the command writes files other than a page; whether it prints a table, for lack of any output. */
 bool cw_eval_writes(const struct cw_eval_line *o);
 bool cw_eval_prints(const struct cw_eval_line *o);
-/* Writes a view into the files that are asked for: -o alone, or all others; files first, as the reader of standard
- * output may leave, which ends the process. */
+/* Writes a view into its files: HDF5 alone, or CSV and JSON, or all. Standard output comes last: if its reader leaves,
+ * the process ends. */
 enum cw_eval_part { CW_EVAL_ALL, CW_EVAL_HDF5, CW_EVAL_TEXT };
 enum cw_status cw_eval_write(struct cw_eval_session *s, const struct counterworks_view *view, enum cw_eval_part part);
-/* Writes one form to a path. */
+/* Writes one format to a path. */
 enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterworks_view *view,
                                 enum cw_view_format format, const char *path);
 /* Makes a file for another program from the session's capture. */
 enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval_file *file);
 /* Prints a view for people, or as JSON by --format json. */
 enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view);
-/* The options of a page's other captures, and the page, which takes its place with the other files. */
-extern const struct cw_option cw_eval_beside_options[];
-enum cw_status cw_eval_page(struct cw_eval_session *s);
+/* --native, and the comparison of a capture with values of others, by --native or --check. */
+extern const struct cw_option cw_eval_native_options[];
+enum cw_status cw_eval_compare(struct cw_eval_session *s);
 
-/* ---- commands, for the table in metric_eval.c: argv[0] is the command's name for messages; they return the exit code
- */
+/* ---- commands --------------------------------------------------------------------------------------------------- */
 
+/* Each gets its name for messages as argv[0], and returns the exit code. */
 int cw_eval_main(int argc, char **argv); /* the program metric-eval */
 int cw_eval_table(int argc, char **argv);
 int cw_eval_report(int argc, char **argv);

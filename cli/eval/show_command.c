@@ -1,4 +1,4 @@
-/* metric-eval show: what a capture holds. */
+/* metric-eval show: describes a capture. */
 #include "cli/eval/session.h"
 
 static enum cw_status show(struct cw_eval_session *s)
@@ -26,7 +26,7 @@ int cw_eval_show(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "RUN.cwd...",
-        "Prints what a capture holds: the device, how it was collected, counters, ranges or samples. Evaluates "
+        "Describes a capture: the device, the way of collection, counters, ranges or samples. Evaluates "
         "nothing.\v"
         "Example:\n  $0 run.cwd"};
     struct cw_eval_line line = {.run = show};

@@ -1,7 +1,9 @@
-/* counterworks: all commands behind one door. */
+/* counterworks: all commands in one program. */
+#define _GNU_SOURCE
 #include <string.h>
 #include <unistd.h>
 
+#include "base/usage.h"
 #include "cli/common/cli.h"
 #include "cli/config/metric_config.h"
 #include "cli/eval/session.h"
@@ -67,18 +69,18 @@ static const struct cw_usage_command commands[] = {
     {"run", "all in one: plan, capture, and print the limits of kernels", cw_front_run, "Begin", false},
     {"find", "metrics of a chip, by words", cw_query_list, "Plan", false},
     {"describe", "the meaning and the parts of a metric", cw_query_describe, NULL, false},
-    {"plan", "which counters to collect in which passes", cw_config_plan, NULL, false},
-    {"doctor", "what on this node would stop a capture", doctor, "Capture", false},
+    {"plan", "the counters of metrics, in passes", cw_config_plan, NULL, false},
+    {"doctor", "obstacles to a capture on this node", doctor, "Capture", false},
     {"capture", "counters of each kernel launch of a program", capture, NULL, false},
-    {"trace", "what a program and its GPUs do, and when", trace, NULL, false},
+    {"trace", "the timeline of a program and its GPUs", trace, NULL, false},
     {"sample", "counters of a GPU at equal intervals", sample, NULL, false},
     {"table", "kernels and metrics; \"counterworks RUN.cwd\" is short for it", cw_eval_table, "Look", false},
     {"show", "the content of a capture: device, plan, counters", cw_eval_show, NULL, false},
     {"explain", "how a value came about", cw_eval_explain, NULL, false},
-    {"advise", "what limits each kernel, and how to change that", cw_eval_advise, NULL, false},
+    {"advise", "the limit of each kernel, and how to change it", cw_eval_advise, NULL, false},
     {"report", "a page of HTML", cw_eval_report, NULL, false},
     {"export", "files for Perfetto, flame graphs, monitors and scripts", cw_eval_export, NULL, false},
-    {"diff", "what changed between two captures", cw_eval_diff, "Compare", false},
+    {"diff", "the changes between two captures", cw_eval_diff, "Compare", false},
     {"gate", "whether a run is worse than another, for CI", cw_eval_gate, NULL, false},
     {"ranks", "how the ranks of a parallel job differ", cw_eval_ranks, NULL, false},
     {"join", "a trace with the metrics of its launches", cw_eval_join, NULL, false},
@@ -95,14 +97,14 @@ static const struct cw_usage_command commands[] = {
     {"pc", "where the warps of a program are, and what they wait for", hot, "More", true},
     {"sass", "counts for each instruction of a program's kernels", sass, NULL, true},
     {"decode", "a capture from NVIDIA's counter data", decode, NULL, true},
-    {"check", "compare values with those of others", cw_eval_check, NULL, true},
+    {"check", "compare values with reference values", cw_eval_check, NULL, true},
     {"index", "find the ranks of a job faster", cw_eval_index, NULL, true},
     {"mpi", "evaluate a large job on several nodes", mpi, NULL, true},
     {"complete", "the possible ends of a word, for shells", cw_query_complete, NULL, true},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-/* Whether a first word is a capture or an option of the table, and no command. */
+/* Whether the first word is a capture or an option of the table. */
 static bool is_for_table(const char *word)
 {
     static const char *const own[] = {"--help", "--help=all", "-?", "--version", "-V"};

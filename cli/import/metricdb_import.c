@@ -1,4 +1,4 @@
-/* metricdb-import: what NVIDIA's host library tells of chips, as YAML. */
+/* metricdb-import: writes facts from NVIDIA's host library as YAML files of chips. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void check_options(void *options, struct argp_state *state)
         cw_usage_error(state, "found --%s with --all, expected it with --chip: it takes minutes a chip",
                        o->mend ? "mend" : "learn");
     if (o->all && o->measured_from)
-        cw_usage_error(state, "found --measured-from with --all, which keeps what the files there have");
+        cw_usage_error(state, "found --measured-from with --all, which keeps the facts of existing files");
     if (o->all && o->evidence_count)
         cw_usage_error(state, "found --evidence with --all, expected it with --chip: captures are of one chip");
 }
@@ -87,7 +87,7 @@ static const struct cw_option option_list[] = {
      "(takes minutes)",
      CW_OPTION_FLAG(struct options, mend)},
     {"measured-from", 'm', "FILE",
-     "keep the facts of captures in this file of the chip, and add those of the evidence for other metrics",
+     "keep the measured facts of this chip file, and add facts from the evidence for other metrics",
      CW_OPTION_TEXT(struct options, measured_from)},
     {"library", 'l', "FILE", "NVIDIA's host library, if not in its usual place",
      CW_OPTION_TEXT(struct options, library)},
@@ -110,18 +110,18 @@ struct job {
 
 /* ---- one chip --------------------------------------------------------------------------------------------------- */
 
-/* What is known of one chip before its text is written. */
+/* Collected facts of a chip, before its text is written. */
 struct draft {
     struct cw_facts *facts;
-    const struct cw_chip *earlier; /* the file that is there already, or NULL */
+    const struct cw_chip *earlier; /* the earlier file, or NULL */
     const char *limits_from;
-    bool may_drop_limits;   /* of the earlier file, where the library changed */
-    const char *pass_costs; /* the earlier file's line about them, or NULL */
+    bool may_drop_limits;   /* drop the earlier file's limits if the library changed */
+    const char *pass_costs; /* the earlier file's line about costs of passes, or NULL */
     char formulas[SOURCE_LINE];
     struct cw_limit_table limits[2]; /* by activity */
 };
 
-/* Limits are learned from the metrics of ranges, which stand first: so the same library gives the same limits. */
+/* Learns limits from metrics of ranges, which come first, so that one library always gives the same limits. */
 static struct cw_facts of_ranges(const struct cw_facts *facts)
 {
     struct cw_facts view = *facts;
@@ -131,8 +131,7 @@ static struct cw_facts of_ranges(const struct cw_facts *facts)
     return view;
 }
 
-/* Learns the limits of range profiling in place of whatever there was. Their source says how they did on sets that they
- * were not learned from. */
+/* Learns the limits of range profiling anew. Their source tells how they did on other sets. */
 static enum cw_status learn(const struct job *j, struct draft *d)
 {
     struct cw_facts ranges = of_ranges(d->facts);
@@ -153,7 +152,7 @@ static enum cw_status learn(const struct job *j, struct draft *d)
     return status;
 }
 
-/* Learns how much more room PM sampling has in the limits of range profiling. */
+/* Learns how far PM sampling exceeds the limits of range profiling. */
 static enum cw_status learn_pm(const struct job *j, struct draft *d)
 {
     struct cw_facts ranges = of_ranges(d->facts);
@@ -163,7 +162,7 @@ static enum cw_status learn_pm(const struct job *j, struct draft *d)
     cw_limit_table_init(pm);
     if (!table->limits.size)
         return cw_error_set(j->err, CW_ERR_USAGE,
-                            "found no limits of range profiling of %s to learn those of PM sampling from, expected "
+                            "found no limits of range profiling of %s, which learning of PM sampling needs, expected "
                             "--learn, or --limits-from a file that has some",
                             d->facts->chip.name);
     enum cw_status status = cw_relax(&ranges, j->library, table, &r, isatty(2) ? show_progress : NULL, j->err);
@@ -177,7 +176,7 @@ static enum cw_status learn_pm(const struct job *j, struct draft *d)
     return status;
 }
 
-/* Corrects the table of range profiling. Its source says how it does on fresh sets then. */
+/* Corrects the table of range profiling. Its source then tells how it does on new sets. */
 static enum cw_status mend(const struct job *j, struct draft *d)
 {
     struct cw_facts ranges = of_ranges(d->facts);
@@ -201,7 +200,7 @@ static enum cw_status mend(const struct job *j, struct draft *d)
     return status;
 }
 
-/* What one pass can hold: taken over, learned, or not known. */
+/* Sets the limits of a pass: taken over, learned, or unknown. */
 static enum cw_status limits(const struct job *j, struct draft *d)
 {
     if (d->limits_from) {
@@ -219,11 +218,11 @@ static enum cw_status limits(const struct job *j, struct draft *d)
     if (status == CW_OK && j->o->mend)
         status = mend(j, d);
     if ((any && j->o->learn[RANGE]) || j->o->mend)
-        *d->limits[PM].source = 0; /* the limits that they were about are gone */
+        *d->limits[PM].source = 0; /* its source was about limits that are gone */
     return status == CW_OK && any && j->o->learn[PM] ? learn_pm(j, d) : status;
 }
 
-/* The lines that an earlier file has about what was measured. */
+/* Keeps an earlier file's lines about measurements. */
 static void quote_measured(struct draft *d)
 {
     for (uint32_t i = 0; i < d->earlier->source_count; i++)
@@ -233,7 +232,7 @@ static void quote_measured(struct draft *d)
             d->pass_costs = d->earlier->source[i];
 }
 
-/* Evidence beside an earlier file is of what PM sampling alone has. */
+/* Adds the evidence for metrics of PM sampling alone, behind the evidence of an earlier file. */
 static void add_samples(struct draft *d, size_t captures)
 {
     char *before = strstr(d->formulas, "; what PM sampling alone has");
@@ -242,7 +241,7 @@ static void add_samples(struct draft *d, size_t captures)
              "; what PM sampling alone has, to %zu native captures of samples", captures);
 }
 
-/* Formulas, peaks and the like, and the line that says where they come from. */
+/* Copies formulas, peaks and similar facts, with their source. */
 static enum cw_status formulas(const struct job *j, struct draft *d)
 {
     size_t captures = j->o->evidence_count;
@@ -323,7 +322,7 @@ static bool is_there(const char *path)
     return stat(path, &at) == 0 && S_ISREG(at.st_mode);
 }
 
-/* FOLDER/NAME.yaml with the name in small letters; NULL where memory ends. */
+/* Returns FOLDER/NAME.yaml, with the name in small letters; NULL when out of memory. */
 static const char *chip_path(const struct job *j, const char *folder, const char *name)
 {
     char lower[64];
@@ -334,7 +333,7 @@ static const char *chip_path(const struct job *j, const char *folder, const char
     return cw_arena_printf(j->arena, "%s/%s.yaml", folder, lower);
 }
 
-/* The limits given for any chip of the kind, by either spelling, else those of the earlier file. */
+/* Returns the limits given for a chip of the kind, in either spelling, else the earlier file's. */
 static enum cw_status find_limits(const struct job *j, struct draft *d, const char *earlier)
 {
     const struct cw_chip *chip = &d->facts->chip;
@@ -357,7 +356,7 @@ static enum cw_status find_limits(const struct job *j, struct draft *d, const ch
     return CW_OK;
 }
 
-/* Writes the file of a kind unless it stands there already, byte for byte. */
+/* Writes the file of a kind, unless it has exactly this text already. */
 static enum cw_status update(const struct job *j, struct cw_facts *facts, const char *path)
 {
     struct draft d = {.facts = facts};
@@ -385,7 +384,7 @@ static enum cw_status update(const struct job *j, struct cw_facts *facts, const 
     return status;
 }
 
-/* The first of the files that was measured gives the others its formulas. */
+/* Copies formulas from the first measured file to the others. */
 static enum cw_status find_formulas(struct job *j, const char *const *paths, size_t count)
 {
     for (size_t i = 0; i < count && !j->formulas; i++) {
@@ -425,7 +424,7 @@ static enum cw_status run_all(struct job *j)
 
 /* ---- main ------------------------------------------------------------------------------------------------------- */
 
-/* As they are written here, and as people begin their own. --all reads each file before it replaces it. */
+/* Heads of files that --all may replace: written here, or begun by people. It reads a file before it replaces it. */
 static const struct cw_file_kind chip_file = {"a chip's file", false, {"# The ", "schema:"}};
 
 static enum cw_status run(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
@@ -434,13 +433,10 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
     const struct options *o = options;
     (void)chip;
     struct job j = {.o = o, .arena = arena, .err = err};
-    enum cw_status status = o->chip && o->output ? cw_file_may_replace(o->output, &chip_file, o->force, err) : CW_OK;
-    if (status == CW_OK)
-        status = cw_nvperf_open(&j.library, o->library, err);
-    if (status == CW_OK && o->formulas_from)
-        status = cw_chip_load_file(&j.formulas, o->formulas_from, arena, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(o->chip && o->output ? cw_file_may_replace(o->output, &chip_file, o->force, err) : CW_OK);
+    CW_TRY(cw_nvperf_open(&j.library, o->library, err));
+    if (o->formulas_from)
+        CW_TRY(cw_chip_load_file(&j.formulas, o->formulas_from, arena, err));
     return o->all ? run_all(&j) : run_chip(&j);
 }
 
@@ -448,7 +444,7 @@ int main(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "",
-        "Writes the database of a chip, from what NVIDIA's host library tells. Needs no GPU.\v"
+        "Writes the database of a chip, from facts in NVIDIA's host library. Needs no GPU.\v"
         "Examples:\n  $0 --chip GH100 --evidence run.cd -o gh100.yaml\n"
         "  $0 --all -o chips"};
     struct options options = {0};

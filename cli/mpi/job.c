@@ -13,7 +13,7 @@
 
 static const uint64_t largest_capture = (uint64_t)1 << 40;
 
-/* Somebody who failed waits so long for the others. */
+/* How long a failed process waits for the others. */
 enum { PATIENCE_MS = 10000 };
 
 static void end_job(const struct cw_mpi_job *j)
@@ -44,7 +44,7 @@ enum cw_status cw_mpi_agree(const struct cw_mpi_job *j, enum cw_status status, b
     return (enum cw_status)code;
 }
 
-/* Without memory for what all share there is no common end: the job is ended. */
+/* Ends the job for lack of memory that a common step needs: the others cannot be told. */
 static void *must(void *memory)
 {
     if (!memory) {
@@ -56,7 +56,7 @@ static void *must(void *memory)
 
 /* ---- which files ------------------------------------------------------------------------------------------------ */
 
-/* The names, each with its end. */
+/* The names, each with a NUL. */
 static enum cw_status pack(struct cw_writer *out, const struct cw_mpi_job *j)
 {
     cw_writer_init(out);
@@ -65,7 +65,7 @@ static enum cw_status pack(struct cw_writer *out, const struct cw_mpi_job *j)
     return out->status == CW_OK && out->size <= INT32_MAX ? CW_OK : cw_error_nomem(j->err);
 }
 
-/* One process reads folders and lists, and how large files are; the file server is not asked by all at once. */
+/* One process reads folders, lists and sizes of files, to spare the file server. */
 static enum cw_status share_names(struct cw_mpi_job *j)
 {
     struct cw_writer names = {0};
@@ -106,7 +106,7 @@ static void share_sizes(struct cw_mpi_job *j)
         j->files[i].bytes = bytes[i];
 }
 
-/* ---- what is in them -------------------------------------------------------------------------------------------- */
+/* ---- content of the files --------------------------------------------------------------------------------------- */
 
 struct devices {
     struct cw_merge_device *list; /* to be freed */
@@ -152,7 +152,7 @@ static enum cw_status count_file(const char *path, struct cw_mpi_file *of, struc
     return status;
 }
 
-/* The first file of a process's part, by bytes. */
+/* Returns the first file of a process's part, by bytes. */
 static size_t part_of(const struct cw_mpi_job *j, int rank)
 {
     uint64_t all = 0, before = 0;
@@ -165,7 +165,7 @@ static size_t part_of(const struct cw_mpi_job *j, int rank)
     return rank == j->size ? j->list.count : i;
 }
 
-/* Every process gets what each has of a list, one after another. */
+/* Gives every process the lists of all processes, one after another. */
 static void gather(const struct cw_mpi_job *j, const void *own, size_t count, size_t size, void *all)
 {
     int *counts = must(calloc((size_t)j->size, sizeof *counts)),
@@ -232,7 +232,7 @@ enum cw_status cw_mpi_survey(struct cw_mpi_job *j)
     status = count_all(j);
     if (cw_mpi_agree(j, status, &tells) != CW_OK)
         return status;
-    for (size_t i = 1; i < j->list.count; i++) /* also those without ranges, which nobody reads again */
+    for (size_t i = 1; i < j->list.count; i++) /* also files without ranges, which are not read again */
         if (cw_likeness_compare(&j->files[i].plan, &j->files[0].plan) != 0)
             return cw_error_set(j->err, CW_ERR_USAGE, "%s: found a capture of another plan than %s, expected the same",
                                 j->list.paths[i], j->list.paths[0]);

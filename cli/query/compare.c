@@ -1,4 +1,4 @@
-/* metric-query compare: what one chip has and another has not, and what is different. */
+/* metric-query compare: differences between two chips. */
 #define _GNU_SOURCE
 #include "cli/query/query.h"
 
@@ -82,7 +82,7 @@ static void note_texts(struct differences *d, const char *what, const char *from
     snprintf(new->to, sizeof new->to, "%s", to);
 }
 
-/* A number that a chip's file does not know is no difference. */
+/* A number that one file does not know is no difference. */
 static void note_numbers(struct differences *d, const char *what, double from, double to)
 {
     char texts[2][40];
@@ -122,7 +122,7 @@ static bool has_item(const struct named_list *of, const char *name)
     return false;
 }
 
-/* The items that only `of` has, in words; as many as there is room for. */
+/* Lists items that only `of` has, as many as fit. */
 static void name_missing(const struct named_list *of, const struct named_list *other, char *text)
 {
     size_t used = 0;
@@ -239,7 +239,7 @@ static bool wanted(const struct compared *c, const struct cw_chip *chip, enum cw
     return cw_chip_lists(chip, type, i, CW_OF_RANGES) && (!c->o->unit || cw_query_has_unit(chip, type, i, c->o->unit));
 }
 
-/* What `in` has and `other` lacks. */
+/* Lists items that `in` has and `other` lacks. */
 static uint32_t print_only(struct compared *c, char sign, const struct cw_chip *in, const struct cw_chip *other)
 {
     uint32_t n = 0, index;
@@ -334,7 +334,7 @@ int cw_query_compare(int argc, char **argv)
     static const struct cw_usage usage = {
         option_list, "",
         "Compares the metrics of two chips: + only the second has it, - only the first has it, ~ it changed "
-        "(what only the first has -> what only the second has).\v"
+        "(only in the first -> only in the second).\v"
         "Example:\n  $0 --chip GA100 --chip GH100 --unit lts"};
     struct options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, NULL, run);

@@ -1,4 +1,4 @@
-/* metric-query compile: chip files in the form that loads fastest. */
+/* metric-query compile: writes chip files in their fastest form. */
 #define _GNU_SOURCE
 #include "cli/query/query.h"
 
@@ -54,7 +54,7 @@ static enum cw_status compile(const char *path, const char *folder, bool force, 
     return status;
 }
 
-/* Makes the folder and those above it. */
+/* Makes the folder and its parents. */
 static enum cw_status make_folder(const char *path, struct cw_error *err)
 {
     char part[CW_PATH_MAX];

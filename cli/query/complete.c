@@ -1,4 +1,4 @@
-/* metric-query complete: what a word of a command line may become, for completion by shells. */
+/* metric-query complete: completions of a word on a command line, for shells. */
 #include "cli/query/query.h"
 
 #include <stdio.h>
@@ -12,10 +12,10 @@ enum { MOST_CHIPS = 256 };
 
 struct options {
     const char *chip, *what, *prefix;
-    bool quiet; /* it has only data */
+    bool quiet; /* it prints only data */
 };
 
-/* The chips whose names are offered; without --chip those of every file. */
+/* Chips whose names are offered; without --chip, of every file. */
 struct chips {
     size_t count;
     const struct cw_chip *items[MOST_CHIPS];
@@ -85,7 +85,7 @@ static enum cw_status complete_sets(const char *prefix, struct cw_error *err)
     return cw_cli_take(&error, err);
 }
 
-/* By file: most have several names. */
+/* By file: most files have several names. */
 static enum cw_status load_chips(struct chips *chips, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip_file *files;
@@ -96,7 +96,7 @@ static enum cw_status load_chips(struct chips *chips, struct cw_arena *arena, st
     return status;
 }
 
-/* Whether a chip before the n-th has the base name: then it was offered. */
+/* Whether an earlier chip has offered the base name. */
 static bool offered(const struct chips *chips, size_t n, const char *name)
 {
     enum cw_metric_type type;
@@ -107,7 +107,7 @@ static bool offered(const struct chips *chips, size_t n, const char *name)
     return false;
 }
 
-/* The base name, and full names once the base is there: all at once would be a quarter of a million. */
+/* Offers base names, and full names once the base is typed: all full names would be a quarter of a million. */
 static void complete_base(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, const char *prefix)
 {
     const char *name = cw_chip_base_name(chip, type, base);
@@ -178,7 +178,7 @@ int cw_query_complete(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "chips|sets|units|metrics [WORD]",
-        "Prints what WORD may become, one a line, for the completion of shells. A metric is completed to "
+        "Prints the completions of WORD, one a line, for shells. A metric is completed to "
         "its base name first, and then to full names.\v"
         "Example:\n  $0 metrics --chip GH100 lts__t_sector_hit"};
     struct options options = {0};

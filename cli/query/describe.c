@@ -1,4 +1,4 @@
-/* metric-query describe: all that is known of a metric. */
+/* metric-query describe: everything about a metric. */
 #include "cli/query/query.h"
 
 #include <inttypes.h>
@@ -22,21 +22,21 @@ struct options {
     size_t count;
 };
 
-/* What there is to say about one argument. */
+/* Facts about one argument. */
 struct facts {
     const char *name; /* as given */
     struct counterworks_metric *found;
     bool full;          /* a full name, not a base name */
-    bool legacy;        /* a name of CUPTI's, if it is a formula */
-    struct cw_metric m; /* for a base name, the metric that stands for it in `passes` and `found` */
+    bool legacy;        /* a legacy name of CUPTI */
+    struct cw_metric m; /* the metric behind `passes` and `found` for a base name */
     const char *type, *unit, *evidence;
     const char *formula; /* lines */
-    const char *reading; /* what a high or low value tells, or NULL */
-    const char *derived; /* how a counter follows from recorded ones, or NULL */
+    const char *reading; /* meaning of high or low values, or NULL */
+    const char *derived; /* formula that derives the counter from recorded ones, or NULL */
     uint32_t instances, passes, confirmed;
     double peak;
     struct cw_list counters, raws;
-    const char *not_collected; /* why there is no number of passes, or NULL */
+    const char *not_collected; /* why the number of passes is unknown, or NULL */
 };
 
 static void check_options(void *options, struct argp_state *state)
@@ -83,7 +83,7 @@ static void describe_formula(struct facts *f, const struct cw_formula *formula, 
                             : "a metric of yours";
 }
 
-/* "32 * dram__sectors_read - x" and what the average is where the terms have other instances. */
+/* "32 * dram__sectors_read - x", and the meaning of the average if the terms have different instances. */
 static const char *derivation(const struct cw_chip *chip, const struct cw_counter *c, struct cw_arena *arena)
 {
     const char *text = "";
@@ -113,8 +113,8 @@ static bool within(const struct cw_list *a, const struct cw_list *b)
     return true;
 }
 
-/* Whether each raw counter of a recorded counter is one of a simpler one, so that it may follow from such. Of counters
- * with the same raw counters the first is the simplest, unless any of them will do. */
+/* Whether simpler counters cover all raw counters of a recorded counter, so that it may follow from them. Among
+ * counters with the same raw counters the first counts as simpler; with `any`, every other. */
 static bool may_follow(const struct cw_chip *chip, uint32_t counter, bool any)
 {
     const struct cw_list *raws = &chip->counters[counter].raws;
@@ -173,7 +173,7 @@ static void describe_base(struct facts *f, const struct cw_chip *chip, struct cw
     }
     const struct cw_query_base facts = cw_query_base(chip, f->m.type, base);
     f->unit = chip->units[facts.unit].name;
-    f->instances = chip->units[facts.unit].instances; /* a counter has its own */
+    f->instances = chip->units[facts.unit].instances; /* a counter overrides it below */
     f->raws = *facts.raws;
     f->confirmed = facts.confirmed;
     if (f->m.type == CW_COUNTER) {
@@ -210,7 +210,7 @@ static enum cw_status list_marked(struct cw_list *list, const uint8_t *marks, ui
     return CW_OK;
 }
 
-/* The counters of a full name and their raw counters; where the formula is unknown, the raw counters of the base. */
+/* Finds the counters of a full name and their raw counters; without a formula, the base's raw counters. */
 static enum cw_status gather_counters(struct facts *f, const struct cw_chip *chip, struct cw_arena *arena,
                                       struct cw_error *err)
 {
@@ -220,7 +220,7 @@ static enum cw_status gather_counters(struct facts *f, const struct cw_chip *chi
         return cw_error_nomem(err);
     enum cw_status status =
         cw_metric_needs(&(struct cw_needs){.chip = chip, .add = need, .context = needed}, &f->m, NULL);
-    if (status != CW_OK) /* there is no formula */
+    if (status != CW_OK) /* no formula */
         return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK;
     status = list_marked(&f->counters, needed, chip->counter_count, arena, err);
     if (status != CW_OK || !f->full)
@@ -251,7 +251,7 @@ static enum cw_status count_passes(struct facts *f, const struct counterworks_ch
     return good ? CW_OK : cw_error_nomem(err);
 }
 
-/* What may follow the base name, and the formula of a ratio or throughput. */
+/* Lists possible sub-metrics of a base name, and the formula of a ratio or throughput. */
 static const char *base_formula(const struct facts *f, struct cw_arena *arena)
 {
     const struct cw_metric *m = &f->m;
@@ -289,7 +289,7 @@ static void print_line(const char *label, const char *text)
     print_words(label, text, strlen(text));
 }
 
-/* A text of ours that has lines. */
+/* Prints a trusted text with several lines. */
 static void print_lines(const char *label, const char *lines)
 {
     for (const char *end; *lines; lines = *end ? end + 1 : end, label = "") {
@@ -349,7 +349,7 @@ static void print_text(const struct facts *f, const struct cw_chip *chip)
     if (f->confirmed)
         cw_text_print(stdout, " (%" PRIu32 ")", f->confirmed);
     cw_text_print(stdout, "\n");
-    if (!f->counters.count && f->passes) /* a plan has one in any case */
+    if (!f->counters.count && f->passes) /* even without counters, a plan has one pass */
         print_line("passes", "none: it needs no counter");
     else if (f->not_collected)
         print_line("passes", f->not_collected);
@@ -416,7 +416,7 @@ static enum cw_status read_glossary(struct facts *f, const struct cw_chip *chip,
     const char *base = f->m.type < CW_METRIC_TYPE_COUNT ? cw_chip_base_name(chip, f->m.type, f->m.base) : f->name;
     enum cw_status status = cw_glossary_load_about(&glossary, NULL, base, arena, NULL);
     f->reading = status == CW_OK ? cw_glossary_reading(glossary, base) : NULL;
-    return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK; /* that there is none was told */
+    return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK; /* an earlier call reported a missing glossary */
 }
 
 static enum cw_status describe(const struct options *o, struct counterworks_chip *chip, struct facts *facts,
@@ -457,8 +457,7 @@ int cw_query_describe(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "METRIC...",
-        "Says what is known of metrics. Each is given by its full name (sm__inst_executed.sum) or its base "
-        "name (sm__inst_executed).\v"
+        "Describes metrics, each by its full name (sm__inst_executed.sum) or its base name (sm__inst_executed).\v"
         "Example:\n  $0 --chip GH100 lts__t_sector_hit_rate.pct"};
     static struct options options;
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);

@@ -1,4 +1,4 @@
-/* metric-query legacy: CUPTI's metrics and events over the metrics of a chip. */
+/* metric-query legacy: CUPTI's legacy metrics and events as formulas over a chip's metrics. */
 #include "cli/query/query.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct options {
     size_t count;
 };
 
-/* What is printed, in that order. */
+/* Rows to print, in this order. */
 struct rows {
     const struct options *o;
     const struct cw_legacy *legacy;
@@ -51,7 +51,7 @@ static bool has_capability(const struct options *o, const struct cw_legacy_name 
     return o->capability == CW_LEGACY_CAPABILITIES || n->scope[o->capability] != CW_LEGACY_ABSENT;
 }
 
-/* A name that is both a metric and an event gives two rows. */
+/* Gives two rows for a name that is both a metric and an event. */
 static enum cw_status choose_named(struct rows *rows, const char *name, struct cw_error *err)
 {
     const struct cw_legacy_name *any;
@@ -164,7 +164,7 @@ static json_t *json_of_closest(const struct cw_legacy_name *n)
     return closest;
 }
 
-/* Alone on a line, as in metric-query list. */
+/* Prints a description on a line of its own, as metric-query list does. */
 static enum cw_status print_json_row(const struct cw_legacy_name *n, bool first, struct cw_error *err)
 {
     json_t *row =
@@ -232,18 +232,17 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 {
     const struct options *o = options;
     struct rows rows = {.o = o, .chip = handle->chip};
-    enum cw_status status = cw_legacy_load(&rows.legacy, NULL, rows.chip, arena, err);
-    if (status == CW_OK)
-        status = choose(&rows, arena, err);
-    return status == CW_OK ? print_rows(&rows, arena, err) : status;
+    CW_TRY(cw_legacy_load(&rows.legacy, NULL, rows.chip, arena, err));
+    CW_TRY(choose(&rows, arena, err));
+    return print_rows(&rows, arena, err);
 }
 
 int cw_query_legacy(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "[NAME...]",
-        "Lists the metrics and events of CUPTI (compute capability 1.x to 7.2) with the formula that gives "
-        "their value on this chip, or what comes closest. With names, says all that is known of them.\v"
+        "Lists the metrics and events of CUPTI (compute capability 1.x to 7.2) with the formula for their value on "
+        "this chip, or the closest metrics. Describes the given names in full.\v"
         "Example:\n  $0 --chip GH100 achieved_occupancy gld_efficiency"};
     static struct options options = {.capability = CW_LEGACY_CAPABILITIES};
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);

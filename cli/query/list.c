@@ -29,13 +29,13 @@ struct options {
 
 /* A metric to print. */
 struct row {
-    uint32_t base, score, order; /* score 0 where nothing is searched for; the order of the database */
-    uint16_t length;             /* of the full name: of words that fit as well, the shortest name is meant */
-    uint8_t type, variant;       /* see cw_metric_variant; of no meaning where `usual` is set */
+    uint32_t base, score, order; /* score: 0 without a search; order: of the database */
+    uint16_t length;             /* of the full name: among equal matches, the shortest name comes first */
+    uint8_t type, variant;       /* see cw_metric_variant; unused if `usual` is set */
     bool usual;                  /* the usual metric of its base name */
 };
 
-/* What follows a base name, with the line's end, and what is found in it and its description. */
+/* The rest of a full name behind its base name, with a newline, and the search's score in it and its description. */
 struct suffix {
     char text[80];
     size_t length;
@@ -45,9 +45,9 @@ struct suffix {
 struct list {
     const struct options *o;
     const struct cw_chip *chip;
-    const struct cw_glossary *glossary; /* NULL where nothing is described */
+    const struct cw_glossary *glossary; /* NULL without descriptions */
     struct cw_search search;
-    const struct cw_answer *answers; /* to the search as a whole: told first */
+    const struct cw_answer *answers; /* to the whole search; printed first */
     size_t answer_count;
     struct row *rows;
     size_t count, capacity;
@@ -143,7 +143,7 @@ static void list_suffixes(struct list *l, enum cw_metric_type type)
         struct cw_metric m = cw_metric_variant(type, 0, v);
         if (any) {
             cw_metric_name(l->chip, &m, name);
-            if (!l->search.regular) /* an anchor means the whole name */
+            if (!l->search.regular) /* an anchor refers to the whole name */
                 cw_search_name(&l->search, name + base, &suffix->score);
             cw_search_description(&l->search, cw_describe_variant(&m, text, sizeof text), &suffix->score);
         }
@@ -151,7 +151,7 @@ static void list_suffixes(struct list *l, enum cw_metric_type type)
     }
 }
 
-/* With the metrics that answer a search first, others do not come again. */
+/* Whether an answer has printed the metric already. */
 static bool is_answer(const struct list *l, const struct cw_metric *metric)
 {
     for (size_t i = 0; i < l->answer_count; i++)
@@ -161,7 +161,7 @@ static bool is_answer(const struct list *l, const struct cw_metric *metric)
     return false;
 }
 
-/* The n-th answer comes before all that is found by its words; only the very name that is searched for before it. */
+/* Puts the n-th answer before everything that its words find, behind the exact name alone. */
 static bool add_answer(struct list *l, const struct cw_metric *m, uint32_t n)
 {
     struct row row = {.base = m->base, .score = UINT32_MAX - 1 - n, .type = (uint8_t)m->type};
@@ -171,7 +171,7 @@ static bool add_answer(struct list *l, const struct cw_metric *m, uint32_t n)
     return add_row(l, row);
 }
 
-/* Samples have no facts, and a formula is one of theirs where all its counters are. */
+/* Samples have no facts. A formula can be sampled if all its counters can. */
 static bool is_sampled(const struct list *l, const struct cw_metric *m)
 {
     uint32_t count;
@@ -196,7 +196,7 @@ static bool is_wanted(const struct list *l, const struct cw_metric *m)
             (m->type < CW_METRIC_TYPE_COUNT && cw_query_has_unit(l->chip, m->type, m->base, l->o->unit)));
 }
 
-/* Words of a regular expression, or of full names, are nothing that people say. */
+/* A regular expression, or a full name, is no question. */
 static enum cw_status find_answers(struct list *l, bool *whole, struct cw_arena *arena, struct cw_error *err)
 {
     *whole = false;
@@ -217,7 +217,7 @@ static enum cw_status begin_search(struct list *l, struct cw_arena *arena, struc
     return status;
 }
 
-/* `score` is what the words are worth in the base name and its description. */
+/* `score` is the value of the words in the base name and its description. */
 static bool add_found(struct list *l, struct row row, struct cw_search_score score)
 {
     char name[CW_METRIC_NAME_MAX];
@@ -292,7 +292,7 @@ static bool told_before(const struct list *l, size_t answer, const char *set)
     return told;
 }
 
-/* Sets that answer a search as well; where nothing was found, why. */
+/* Prints sets that answer the search, or, without any result, the reason. */
 static enum cw_status tell_answers(const struct list *l, struct cw_arena *arena, struct cw_error *err)
 {
     bool told = false;
@@ -310,17 +310,15 @@ static enum cw_status tell_answers(const struct list *l, struct cw_arena *arena,
         return CW_OK;
     if (err->code == CW_OK && !cw_search_unknown(&l->search, false, l->chip, l->glossary, arena, err))
         cw_error_set(err, CW_ERR_NOTHING, "no metric of %s has %s", l->chip->name,
-                     l->search.regular ? "what the regular expression says" : "all these words");
+                     l->search.regular ? "a match of the regular expression" : "all these words");
     return err->code;
 }
 
 static enum cw_status choose(struct list *l, struct cw_arena *arena, struct cw_error *err)
 {
     bool ok = true, whole = false;
-    enum cw_status status = l->o->search ? find_answers(l, &whole, arena, err) : CW_OK;
-    if (status != CW_OK)
-        return status;
-    size_t partial = whole ? 0 : l->answer_count; /* they come where nothing else does */
+    CW_TRY(l->o->search ? find_answers(l, &whole, arena, err) : CW_OK);
+    size_t partial = whole ? 0 : l->answer_count; /* answers from sets need no metric */
     l->answer_count -= partial;
     for (int t = 0; t < CW_ALL_TYPES_COUNT; t++) {
         enum cw_metric_type type = (enum cw_metric_type)t;
@@ -342,7 +340,7 @@ static enum cw_status choose(struct list *l, struct cw_arena *arena, struct cw_e
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
-/* The list may be a quarter of a million names: no formatting. */
+/* Avoids formatting: the list may have a quarter of a million names. */
 static void print_names(const struct list *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -372,7 +370,7 @@ static void print_csv(const char *name, const struct cw_metric *m, const char *d
     cw_query_put(CW_TEXT_CELL, description, "\n");
 }
 
-/* The description stands under the name where a terminal has no room beside it; `width`: of the longest name. */
+/* Puts the description under the name if the terminal has no room beside it. `width`: the longest name. */
 static void print_for_people(const char *name, const char *type, const char *unit, const char *text, int width)
 {
     enum { BETWEEN = 2 + 10 + 2 + 22 + 2, INDENT = 4 };
@@ -447,7 +445,7 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 {
     const struct options *o = options;
     struct counterworks_error error;
-    if (o->search) /* a name of CUPTI's is a metric like others; one without an equal is no error here */
+    if (o->search) /* a legacy name of CUPTI counts as a metric; one without an equivalent is no error here */
         counterworks_chip_add_legacy(handle, &o->search, 1, &error);
     struct list l = {.o = o, .chip = handle->chip};
     bool names = o->all && o->format == CW_QUERY_TEXT;

@@ -1,4 +1,4 @@
-/* metric-query: what can be measured on a chip. */
+/* metric-query: metrics of a chip, and their meaning. */
 #include <stdio.h>
 
 #include "cli/common/cli.h"
@@ -24,7 +24,7 @@ static void print_chip_json(const char *name, const struct cw_chip *chip, bool f
     cw_query_put(CW_TEXT_JSON, chip->path, "}");
 }
 
-/* Chips of one file have the same facts: it is opened once. */
+/* Chips of one file have the same facts, so the file is opened once. */
 static enum counterworks_status print_chips(const struct counterworks *data, bool as_json,
                                             struct counterworks_error *error)
 {
@@ -50,7 +50,7 @@ static enum counterworks_status print_chips(const struct counterworks *data, boo
 }
 
 struct chips_options {
-    bool as_json, quiet; /* quiet changes nothing: it has only data */
+    bool as_json, quiet; /* quiet has no effect: there is only data */
 };
 
 static enum cw_status chips(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
@@ -87,7 +87,7 @@ static void print_finding(void *context, const struct cw_finding *finding)
                   finding->level == CW_LINT_ERROR ? "error" : "warning", finding->message, finding->rule);
 }
 
-/* A file is checked even where it cannot be opened as a chip. */
+/* Checks a file even if it cannot be opened as a chip. */
 static enum cw_status lint(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                            struct cw_error *err)
 {

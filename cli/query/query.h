@@ -1,4 +1,4 @@
-/* What the sub-commands of metric-query share. */
+/* Shared by the sub-commands of metric-query. */
 #ifndef CW_CLI_QUERY_QUERY_H
 #define CW_CLI_QUERY_QUERY_H
 
@@ -7,7 +7,7 @@
 #include "lib/handles.h"
 #include "metricdb/metric.h"
 
-/* What counters, ratios and throughputs alike have. */
+/* Fields common to counters, ratios and throughputs. */
 struct cw_query_base {
     const char *dimension;
     uint32_t unit, confirmed;
@@ -15,23 +15,22 @@ struct cw_query_base {
 };
 struct cw_query_base cw_query_base(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base);
 
-/* The unit as a base name says it ("gcc" of the unit gpc): `length` bytes of the name, the chip's where the name says
- * none. */
+/* Finds the unit in a base name ("gcc" is of the unit gpc): `length` bytes of the name, or the chip's unit if the name
+ * has none. */
 const char *cw_query_unit_name(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, size_t *length);
 
-/* A unit goes by its name in metrics and by the chip's, which may group several. */
+/* Whether a unit has this name, in metrics or in the chip, whose units may group several. */
 bool cw_query_has_unit(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, const char *unit);
-/* CW_ERR_USAGE, with the units that there are, where no metric has the unit. */
+/* CW_ERR_USAGE, with a list of units, if no metric has the unit. */
 enum cw_status cw_query_check_unit(const struct cw_chip *chip, const char *unit, struct cw_error *err);
 
-/* As --format text|csv|json counts them. */
+/* The order of --format text|csv|json. */
 enum cw_query_format { CW_QUERY_TEXT, CW_QUERY_CSV, CW_QUERY_JSON };
 
-/* Prints a CSV cell or a JSON string (for lists too long to build as trees first), and `end`, which is ours, after it.
- */
+/* Prints a CSV cell or a JSON string, and `end`, a trusted text, behind it. For lists too long for JSON trees. */
 void cw_query_put(enum cw_text_kind kind, const char *text, const char *end);
 
-/* Whether a description that begins at the column has room there: one in a terminal may not. */
+/* Whether the terminal has room for a description that begins at the column. */
 bool cw_query_has_room(unsigned column);
 
 /* metric-query, and its sub-commands. */

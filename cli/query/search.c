@@ -8,7 +8,7 @@
 #include "base/words.h"
 #include "metricdb/answers.h"
 
-/* A whole part, a part's beginning, inside of one. The gaps are wider than what many words can add up to. */
+/* Scores of a whole part, a part's beginning, and the inside of a part. Gaps exceed the sum over many words. */
 enum { NAME_WHOLE = 100, NAME_BEGIN = 60, NAME_INSIDE = 30, TEXT_WHOLE = 40, TEXT_BEGIN = 25, TEXT_INSIDE = 5 };
 
 static char small_letter(char c)
@@ -16,7 +16,7 @@ static char small_letter(char c)
     return (char)tolower((unsigned char)c);
 }
 
-/* "hits" is to find hit_rate: a plural's last letter does not count. */
+/* Drops the last letter of a plural, so that "hits" finds hit_rate. */
 static void add_word(struct cw_search *search, char *word)
 {
     size_t length = strlen(word);
@@ -82,13 +82,13 @@ void cw_search_understand(struct cw_search *search, const struct cw_glossary *gl
         while (meant && *meant) {
             size_t length = strcspn(meant, " ");
             if (search->count == CW_SEARCH_MEANT || used + length >= sizeof search->other_text) {
-                search->count = search->meant[i]; /* some of the words would not do */
+                search->count = search->meant[i]; /* some words alone are not enough */
                 search->meant_count[i] = 0;
                 break;
             }
             search->words[search->count++] = memcpy(search->other_text + used, meant, length);
             search->meant_count[i]++;
-            used += length + 1; /* zero from the start */
+            used += length + 1; /* starts at zero */
             meant += length + strspn(meant + length, " ");
         }
     }
@@ -100,7 +100,7 @@ void cw_search_finish(struct cw_search *search)
         regfree(&search->pattern);
 }
 
-/* Where `word` (in small letters) begins in `text` from `at` on, or NULL. */
+/* Finds `word` (in small letters) in `text` from `at` on; NULL for none. */
 static const char *find(const char *text, const char *word)
 {
     for (; *text; text++) {
@@ -126,7 +126,7 @@ static uint16_t best(const char *text, const char *word, uint16_t whole, uint16_
     return most;
 }
 
-/* Whether a word of the text is a form of it: "spilled" is to find "spills". */
+/* Whether a word of the text is a form of the word, as "spills" for "spilled". */
 static bool has_form(const char *text, const char *word)
 {
     const struct cw_word wanted = {word, strlen(word)};
@@ -179,11 +179,11 @@ uint32_t cw_search_total(const struct cw_search *search, const struct cw_search_
     return total;
 }
 
-/* ---- where nothing was found ------------------------------------------------------------------------------------- */
+/* ---- where nothing was found ------------------------------------------------------------------------------------ */
 
 enum { LONGEST_WORD = 40 };
 
-/* The nearest words; their text has to live until they are told. */
+/* The nearest words; their texts must outlive the message. */
 struct near {
     struct cw_suggest suggest;
     char words[CW_SUGGEST_MAX + 1][LONGEST_WORD];
@@ -191,7 +191,7 @@ struct near {
 
 static char *free_word(struct near *near)
 {
-    for (size_t i = 0;; i++) { /* one more than are suggested */
+    for (size_t i = 0;; i++) { /* one more than suggestions */
         bool used = false;
         for (size_t k = 0; k < near->suggest.count; k++)
             used |= near->suggest.name[k] == near->words[i];
@@ -225,7 +225,7 @@ static void offer_words(struct near *near, const char *text)
     }
 }
 
-/* Whether any metric has the word; where none has, the nearest words. */
+/* Whether any metric has the word; if not, finds the nearest words. */
 static bool met(const struct cw_search *search, uint32_t word, struct near *near, const struct cw_chip *chip,
                 const struct cw_glossary *glossary)
 {
@@ -249,7 +249,7 @@ static bool met(const struct cw_search *search, uint32_t word, struct near *near
     return false;
 }
 
-/* Whether a word that no name has is one that people say. */
+/* Whether a question has the word, which no name has. */
 static bool said(const char *word, const struct cw_chip *chip, struct cw_arena *arena)
 {
     const struct cw_answer *answers;

@@ -1,9 +1,8 @@
-/* Searching metrics by what a person would call them.
+/* Searches metrics by words that people use.
  *
- * A text with any of ^ $ * + ? ( ) [ ] { } | \ is an extended regular expression, to be found in the name or in the
- * description, in any case. Any other text is words, all of which have to be found; how well says the score: whole
- * parts of the name count most, then beginnings of parts, words of the description, and what is found inside of either.
- */
+ * A text with any of ^ $ * + ? ( ) [ ] { } | \ is an extended regular expression, which the name or the description has
+ * to match, in any case. Any other text is a list of words; all must match. The score tells how well: whole parts of
+ * the name count most, then beginnings of parts, words of the description, and matches inside either. */
 #ifndef CW_CLI_QUERY_SEARCH_H
 #define CW_CLI_QUERY_SEARCH_H
 
@@ -18,17 +17,17 @@ enum { CW_SEARCH_WORDS = 16, CW_SEARCH_TEXT = 256, CW_SEARCH_MEANT = 64 };
 
 struct cw_search {
     bool regular;
-    bool whole; /* something may match that spans a base name and what follows it */
+    bool whole; /* a match may span a base name and its rest */
     regex_t pattern;
-    char text[CW_SEARCH_TEXT]; /* words in small letters, each ended by a NUL */
-    uint32_t asked;            /* how many words are to be found; 1 for a regular expression */
-    uint32_t count;            /* with what they may stand for behind them */
+    char text[CW_SEARCH_TEXT]; /* words in small letters, each with a NUL */
+    uint32_t asked;            /* number of words to find; 1 for a regular expression */
+    uint32_t count;            /* with synonyms behind the words */
     const char *words[CW_SEARCH_MEANT];
-    uint32_t meant[CW_SEARCH_WORDS], meant_count[CW_SEARCH_WORDS]; /* of each asked for: where those stand */
+    uint32_t meant[CW_SEARCH_WORDS], meant_count[CW_SEARCH_WORDS]; /* for each word: its synonyms in `words` */
     char other_text[CW_SEARCH_TEXT];
 };
 
-/* How well each word is met; 0 where it is not. */
+/* The score of each word; 0: not found. */
 struct cw_search_score {
     uint16_t words[CW_SEARCH_MEANT];
 };
@@ -37,23 +36,23 @@ struct cw_search_score {
 enum cw_status cw_search_init(struct cw_search *search, const char *text, struct cw_error *err);
 void cw_search_finish(struct cw_search *search);
 
-/* Leaves out words of which `small` says so, unless all are; before all that follows. */
+/* Drops the words marked in `small`, unless all are. Call it before the functions below. */
 void cw_search_forget(struct cw_search *search, const bool *small);
 
-/* Takes the glossary's words for those that people say: all of them together stand for the word, and count for half. */
+/* Adds the glossary's synonyms: together they stand for a word, and count half. */
 void cw_search_understand(struct cw_search *search, const struct cw_glossary *glossary);
 
-/* Raises the score to what a name (its parts are joined by '_' and '.') or a description is worth. */
+/* Raises the score to that of a name (its parts are joined by '_' and '.') or of a description. */
 void cw_search_name(const struct cw_search *search, const char *name, struct cw_search_score *score);
 void cw_search_description(const struct cw_search *search, const char *description, struct cw_search_score *score);
-/* Raises the score to that of something else. */
+/* Raises the score to another score. */
 void cw_search_raise(const struct cw_search *search, const struct cw_search_score *other,
                      struct cw_search_score *score);
-/* 0 where a word is not met, else the sum. */
+/* Returns the sum; 0 if a word is not found. */
 uint32_t cw_search_total(const struct cw_search *search, const struct cw_search_score *score);
 
-/* Whether one of the words is in no metric of the chip and nothing that people say, or only of those that are near
- * another word; then the error is CW_ERR_NOTHING, with the words and the nearest that there are. */
+/* Whether a word is unknown: no metric of the chip has it, or only metrics that match a word with another spelling, and
+ * no question has it. Then the error is CW_ERR_NOTHING, with the words and the nearest known ones. */
 bool cw_search_unknown(const struct cw_search *search, bool misspelt, const struct cw_chip *chip,
                        const struct cw_glossary *glossary, struct cw_arena *arena, struct cw_error *err);
 

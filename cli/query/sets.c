@@ -1,4 +1,4 @@
-/* metric-query sets: the metric sets, and what is in them. */
+/* metric-query sets: the metric sets and their metrics. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "metricdb/set.h"
 
 struct options {
-    struct cw_cli_chip chip; /* may have neither a name nor a file */
+    struct cw_cli_chip chip; /* needs neither a name nor a file */
     char *const *names;
     size_t count;
     bool as_json;
@@ -30,14 +30,14 @@ static const struct cw_option option_list[] = {
 
 struct sets {
     const struct options *o;
-    const struct cw_chip *chip; /* NULL: none was named */
+    const struct cw_chip *chip; /* NULL: no name given */
     const struct cw_glossary *glossary;
     json_t *list;
     struct cw_arena *arena;
     struct cw_error *err;
 };
 
-/* What the chip calls it; "" where there is no chip to ask. */
+/* The chip's name for it; "" without a chip. */
 static const char *describe(const struct sets *s, const char *name, char text[CW_DESCRIPTION_MAX])
 {
     struct cw_metric m;
@@ -47,7 +47,7 @@ static const char *describe(const struct sets *s, const char *name, char text[CW
     return text;
 }
 
-/* The alternatives to the one that is taken. */
+/* The alternatives to the chosen metric. */
 static void print_others(const struct cw_set_entry *e)
 {
     bool begun = false;
@@ -130,9 +130,7 @@ static void add_json(struct sets *s, const struct cw_set *set, bool whole)
 static enum cw_status one_set(struct sets *s, const char *name, bool whole)
 {
     struct cw_set set;
-    enum cw_status status = cw_set_load(&set, NULL, name, s->chip, s->arena, s->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_set_load(&set, NULL, name, s->chip, s->arena, s->err));
     if (s->o->as_json)
         add_json(s, &set, whole);
     else if (whole)

@@ -1,4 +1,4 @@
-/* metric-query units: what each unit of a chip can be asked. */
+/* metric-query units: the units of a chip, with their numbers of metrics. */
 #include "cli/query/query.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ struct options {
     enum cw_query_format format;
 };
 
-/* A unit as it is named in metrics, which may be finer than the chip's. */
+/* A unit by its name in metrics, which may be a part of the chip's unit. */
 struct row {
     const char *name;
     uint32_t unit, counts[CW_METRIC_TYPE_COUNT];
@@ -97,9 +97,7 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
     const struct options *o = options;
     const struct cw_chip *chip = handle->chip;
     const struct cw_glossary *glossary;
-    enum cw_status status = cw_glossary_load(&glossary, arena, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_glossary_load(&glossary, arena, err));
     size_t row_count = 0, most = (size_t)chip->counter_count + chip->ratio_count + chip->throughput_count;
     struct row *rows = cw_arena_alloc(arena, most, sizeof *rows);
     if (!rows || count(rows, &row_count, chip, arena) != CW_OK)
@@ -112,8 +110,8 @@ int cw_query_units(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "",
-        "Lists the units of a chip: the name in metrics and that of the hardware unit, the instances "
-        "expected, how many counters, ratios and throughputs there are, and what the unit is.\v"
+        "Lists the units of a chip: the name in metrics and that of the hardware unit, the instances expected, the "
+        "number of counters, ratios and throughputs, and a description.\v"
         "Example:\n  $0 --chip GH100"};
     struct options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);

@@ -6,7 +6,7 @@
  *     counterworks_capture_open     a capture written by capture-agent (.cwd)
  *     counterworks_evaluate         values and statuses of metrics, in arrays of the caller
  *     counterworks_view_open        rows of a capture by columns and metrics: to read, to write into files, to print
- *     counterworks_diff ...         the same of several captures, and of advice
+ *     counterworks_diff ...         views of several captures, and of advice
  *
  * Functions return a status. On failure they fill in the caller's error, unless that is NULL, and set their result to
  * NULL. No function prints except counterworks_view_print(), and none ends the program.
@@ -74,14 +74,13 @@ const char *counterworks_version(void);
 
 /* ---- notices ---------------------------------------------------------------------------------------------------- */
 
-/* Lines that are worth reading and are no errors, such as "the capture is incomplete": a list to which calls add. It
- * has each line once, in the order in which they came. Functions take NULL if nobody reads them. A list serves one
- * thread at a time. */
+/* Notices: lines to read that are no errors, such as "the capture is incomplete". Calls add to a list, which has each
+ * line once, in the order of arrival. Functions take NULL if nobody reads them. A list serves one thread at a time. */
 struct counterworks_notices;
 enum counterworks_status counterworks_notices_open(struct counterworks_notices **notices,
                                                    struct counterworks_error *error);
 size_t counterworks_notices_count(const struct counterworks_notices *notices);
-/* Returns a line without its end. `index` must be below the count. */
+/* Returns a line without a newline. `index` must be below the count. */
 const char *counterworks_notices_text(const struct counterworks_notices *notices, size_t index);
 void counterworks_notices_close(struct counterworks_notices *notices);
 
@@ -117,10 +116,10 @@ enum counterworks_status counterworks_chip_open_file(struct counterworks_chip **
 enum counterworks_status counterworks_chip_open_node(struct counterworks_chip **chip, const struct counterworks *data,
                                                      const char *facts, const char *name,
                                                      struct counterworks_error *error);
-/* Opens the chip that a capture or a plan is of, by its name in the file at `path`. */
+/* Opens the chip of a capture or a plan, by its name in the file at `path`. */
 enum counterworks_status counterworks_chip_open_of(struct counterworks_chip **chip, const struct counterworks *data,
                                                    const char *path, struct counterworks_error *error);
-/* Sets a listener for notices: `tell` gets each notice of functions that take the chip, as one line without its end,
+/* Sets a listener for notices: `tell` gets each notice of functions that take the chip, as one line without a newline,
  * valid during the call. NULL: no listener, the default. */
 void counterworks_chip_tell(struct counterworks_chip *chip, void (*tell)(void *user, const char *line), void *user);
 /* Adds the metrics of a YAML file to the chip. A failure leaves the chip unchanged. */
@@ -256,8 +255,8 @@ void counterworks_capture_close(struct counterworks_capture *capture);
 
 struct counterworks_files_options {
     size_t size;
-    const char *ranks; /* open only launches of these ranks of a job, as in "0-7,12"; NULL: all. Others may be left out
-                          where that is faster: give the same text in a request */
+    const char *ranks; /* open only launches of these ranks of a job, as in "0-7,12", where that is faster: give the
+                          same text in a request. NULL: all */
     bool streamed;     /* false: ranges and samples are read into memory. true: they stay in the file, and calls read
                           them as they need them: memory does not grow with the capture, which serves one thread at a
                           time. Its rows have no times in counterworks_capture_row(), and it has no
@@ -279,13 +278,13 @@ enum counterworks_status counterworks_capture_open_files(struct counterworks_cap
 /* Joins captures of one plan, of one kind of samples, or traces, into a new one. */
 enum counterworks_status counterworks_capture_merge(const char *output, const char *const *paths, size_t count,
                                                     struct counterworks_error *error);
-/* The same of words as counterworks_capture_open_files() takes them. The notices have which ranks of a job are missing,
- * and whether a file lacks its end. */
+/* The same for words as in counterworks_capture_open_files(). Missing ranks of a job, and files that were cut off, are
+ * notices. */
 enum counterworks_status counterworks_capture_merge_files(const char *output, const char *const *words, size_t count,
                                                           struct counterworks_notices *notices,
                                                           struct counterworks_error *error);
-/* Writes an index into a folder of captures, by which `ranks` are found without reading the other files. COUNTERWORKS_
- * USAGE if a file of another kind has the index's name, unless `force`. */
+/* Writes an index into a folder of captures. With it, `ranks` are found without reading the other files.
+ * COUNTERWORKS_USAGE if a file of another kind has the index's name, unless `force`. */
 enum counterworks_status counterworks_capture_index(const char *folder, bool force,
                                                     struct counterworks_notices *notices,
                                                     struct counterworks_error *error);
@@ -300,8 +299,8 @@ struct counterworks_capture_info {
     uint32_t device_count, pass_count;
     uint32_t metric_count; /* metrics named by the plan */
     const char *const *metrics;
-    bool has_metrics; /* views need a chip: of ranges and samples over time */
-    const char *name; /* its file without folders; of several files a name for all of them */
+    bool has_metrics; /* views need a chip: captures of ranges, and of samples over time */
+    const char *name; /* its file without folders; a name for all of several files */
 };
 void counterworks_capture_describe(const struct counterworks_capture *capture, struct counterworks_capture_info *info);
 
@@ -375,57 +374,55 @@ enum counterworks_status counterworks_hdf5_write(const struct counterworks_captu
 /* ---- requests --------------------------------------------------------------------------------------------------- */
 
 enum counterworks_form {
-    COUNTERWORKS_TABLE,   /* rows for programs; ranges by themselves unless `by` groups them */
-    COUNTERWORKS_LIST,    /* rows for people, kernels unless `by` says otherwise, with limiter and first finding */
+    COUNTERWORKS_TABLE,   /* rows for programs: single ranges unless `by` groups them */
+    COUNTERWORKS_LIST,    /* rows for people: kernels unless `by` groups otherwise, with limiter and first finding */
     COUNTERWORKS_STACKS,  /* time or samples by stack, for flame graphs: FOLDED and SPEEDSCOPE */
     COUNTERWORKS_MONITOR, /* the kernels' metrics, for a monitor: PROMETHEUS */
     COUNTERWORKS_TIMELINE /* lanes over time, for viewers: PERFETTO and CHROME */
 };
 
-/* Which part of a capture a view shows, and how. Plain data of the caller, which may go after the call. A member that
- * is zero or NULL asks for nothing. The capture's profiler decides which members a view takes: COUNTERWORKS_USAGE for
- * others, and for words that are none of those below. */
+/* The part of a capture that a view shows, and its form. Plain data of the caller, needed only during the call. A
+ * member that is zero or NULL asks for nothing. The capture's profiler decides which members a view takes:
+ * COUNTERWORKS_USAGE for others, and for words that are not listed below. */
 struct counterworks_request {
     size_t size; /* set by the caller: the size of this struct */
     enum counterworks_form form;
-    /* Which launches. Ranks of a job are numbers, as in "0-7,12". Ranges are numbers, as in "0-9,12", or a name;
-     * kernels and excluded kernels are names, any of which may match. A name is a whole name or its form in a table,
-     * else a part of names, else a regular expression. In a trace, ranges are NVTX ranges with all that lies in them.
-     */
+    /* Launches to take. Ranks of a job are numbers, as in "0-7,12". Ranges are numbers, as in "0-9,12", or a name.
+     * Kernels and excluded kernels are names; one of several has to match. A name is a whole name or its form in a
+     * table, else a part of names, else a regular expression. In a trace, ranges are NVTX ranges with everything inside
+     * them. */
     const char *ranks, *ranges;
     struct counterworks_names kernels, excluded;
-    /* What a row is: "kernel", "family", "range", "fold", "nvtx", "device", "rank" or "stream"; of a trace also
-     * "process", "copy", "call", "graph" or "nvtx-each"; of samples over time "nvtx". */
+    /* A row for each "kernel", "family", "range", "fold", "nvtx", "device", "rank" or "stream"; in a trace also
+     * "process", "copy", "call", "graph" or "nvtx-each"; in samples over time "nvtx". */
     const char *by;
-    const char *sort; /* a column or a metric, the greatest first; with ":asc" behind it the least */
-    struct counterworks_names
-        filters;       /* formulas over columns and metrics, as in "share > 0.05"; all have to be true */
-    uint32_t top;      /* at most so many rows; 0: as many as suit the form */
-    const char *kinds; /* of a trace: a table for each of these kinds of rows, as in "kernel,copy" */
-    bool every;        /* all metrics whose counters the capture has; `metrics` is empty then */
-    struct counterworks_names metrics; /* by full name; none: those of the plan */
+    const char *sort; /* a column or a metric, in descending order; in ascending order with ":asc" behind it */
+    struct counterworks_names filters; /* formulas over columns and metrics, as in "share > 0.05"; all must be true */
+    uint32_t top;                      /* most rows; 0: the default of the form */
+    const char *kinds;                 /* for a trace: kinds of rows, as in "kernel,copy", with a table each */
+    bool every;                        /* all metrics whose counters the capture has; `metrics` is empty then */
+    struct counterworks_names metrics; /* by full name; none: the plan's */
     double frame_ns, region_ns;        /* durations of the user's frame and region, 0 for none */
-    bool single;       /* one table alone, as CSV has: COUNTERWORKS_USAGE where there would be several */
-    const char *rules; /* of advice: your own beside the shipped ones, a YAML file or a folder of them, or NULL */
-    double least_gain; /* of advice: leaves out findings that would save a smaller part of a kernel's time, 0 to 1 */
-    bool full;         /* for files: metrics have descriptions, and a join has all of its tables */
-    bool wide;         /* of a list: each row in full, with all of its metrics */
-    bool quiet;        /* of a list: the data alone, without a summary */
-    bool beside_file;  /* of a list beside a file that has every metric: it shows none of them unless it is wide */
+    bool single;                       /* one table, for CSV: COUNTERWORKS_USAGE if there would be several */
+    const char *rules; /* for advice: your rules beside the shipped ones, a YAML file or a folder of them, or NULL */
+    double least_gain; /* for advice: leaves out findings that would save a smaller part of a kernel's time, 0 to 1 */
+    bool full;         /* for files: metrics have descriptions, and a join has all its tables */
+    bool wide;         /* for a list: each row in full, with all its metrics */
+    bool quiet;        /* for a list: only the data, without a summary */
 };
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */
 
-/* What a request makes of a capture. A view is made by one call and never changes. Close it before the captures and the
- * chip that it was made from. It may have:
+/* A view of a capture, by a request. One call makes it, and it never changes. Close it before its captures and its
+ * chip. It has some of:
  *
- *     tables      rows by columns; a row of a table with metrics has a value and a status of each
+ *     tables      rows by columns; in a table with metrics, a row has a value and a status for each metric
  *     a text      for people
- *     formats     that files have of it */
+ *     formats     for files */
 struct counterworks_view;
 
-/* Makes a view of one capture. `chip` is the capture's; NULL for a capture without metrics. NULL request: all of its
- * members are zero. COUNTERWORKS_INPUT for a capture of another chip, and as counterworks_evaluate(). */
+/* Makes a view of one capture. `chip` is the capture's; NULL for a capture without metrics. NULL request: all members
+ * are zero. COUNTERWORKS_INPUT for a capture of another chip; other errors as for counterworks_evaluate(). */
 enum counterworks_status counterworks_view_open(struct counterworks_view **view,
                                                 const struct counterworks_capture *capture,
                                                 const struct counterworks_chip *chip,
@@ -433,30 +430,30 @@ enum counterworks_status counterworks_view_open(struct counterworks_view **view,
                                                 struct counterworks_notices *notices, struct counterworks_error *error);
 void counterworks_view_close(struct counterworks_view *view);
 
-/* The tables of a view; none of a text or a picture alone. */
+/* The tables of a view; 0 for a view with only a text or a picture. */
 size_t counterworks_view_table_count(const struct counterworks_view *view);
 struct counterworks_table {
     size_t size;      /* set by the caller: the size of this struct */
     const char *name; /* "ranges", "groups", "samples" */
     uint64_t row_count;
     size_t column_count, metric_count;
-    bool spread; /* beside each value there is a spread, over the launches that it was counted in */
+    bool spread; /* each value has a spread over the launches that it was counted in */
 };
 /* Describes a table. `table` must be below the count. */
 void counterworks_view_table(const struct counterworks_view *view, size_t table, struct counterworks_table *info);
 
 enum counterworks_cell {
-    COUNTERWORKS_REAL,    /* double; NaN: not known */
-    COUNTERWORKS_INTEGER, /* int64_t; INT64_MIN: not known */
-    COUNTERWORKS_TEXT     /* const char *, never NULL; it lives as long as the view */
+    COUNTERWORKS_REAL,    /* double; NaN: unknown */
+    COUNTERWORKS_INTEGER, /* int64_t; INT64_MIN: unknown */
+    COUNTERWORKS_TEXT     /* const char *, never NULL, valid as long as the view */
 };
 struct counterworks_column {
     size_t size;         /* set by the caller: the size of this struct */
     const char *name;    /* no other column of the table has it */
     const char *unit;    /* "ns", "bytes", "" for none. Numbers of "ns since 1970" are dates */
-    const char *meaning; /* in words; "" where the name says it */
+    const char *meaning; /* in words; "" if the name says enough */
     enum counterworks_cell type;
-    uint32_t width; /* cells in each row: 1; of a grid 3 */
+    uint32_t width; /* cells in each row: 1; 3 for a grid */
 };
 /* Describes a column. `table` and `column` must be below their counts. */
 void counterworks_view_column(const struct counterworks_view *view, size_t table, size_t column,
@@ -472,7 +469,7 @@ struct counterworks_view_metric_info {
 void counterworks_view_metric(const struct counterworks_view *view, size_t table, size_t metric,
                               struct counterworks_view_metric_info *info);
 
-/* Arrays of the caller for some rows. One pointer of a column is set, that of its type: it gets `width` cells for each
+/* Arrays of the caller for some rows. Set the one pointer that has the column's type: it gets `width` cells for each
  * row. */
 struct counterworks_cells {
     size_t column;
@@ -484,59 +481,60 @@ struct counterworks_block {
     size_t size; /* set by the caller: the size of this struct */
     const struct counterworks_cells *cells;
     size_t cell_count;
-    double *values;        /* values[row * metric_count + metric], as counterworks_evaluate() has them; or NULL */
-    int8_t *statuses;      /* the same, enum counterworks_value_status; or NULL */
-    uint32_t *occurrences; /* the same, of a table with a spread: how many launches the value was counted in; or NULL */
-    double *spreads;       /* the same: the standard deviation over these launches; or NULL */
+    double *values;        /* values[row * metric_count + metric], as from counterworks_evaluate(); or NULL */
+    int8_t *statuses;      /* enum counterworks_value_status, in the same order; or NULL */
+    uint32_t *occurrences; /* with a spread: the number of launches that the value was counted in; or NULL */
+    double *spreads;       /* with a spread: the standard deviation over the launches; or NULL */
 };
-/* Reads `count` rows from `first` on. Blocks that follow one another are fastest; a thousand rows are a good size.
- * COUNTERWORKS_USAGE for a number of a table, row or column that there is not, or a pointer of another type;
- * COUNTERWORKS_IO for a streamed capture whose file cannot be read. */
+/* Reads `count` rows from `first` on. Blocks in ascending order are fastest; a thousand rows are a good size.
+ * COUNTERWORKS_USAGE for a table, row or column that does not exist, or a pointer of another type; COUNTERWORKS_IO for
+ * a streamed capture whose file cannot be read. */
 enum counterworks_status counterworks_view_read(const struct counterworks_view *view, size_t table, uint64_t first,
                                                 uint64_t count, const struct counterworks_block *block,
                                                 struct counterworks_error *error);
 
 enum counterworks_format {
     COUNTERWORKS_CSV,        /* .csv: the first table, a line for each row and a column for each metric */
-    COUNTERWORKS_JSON,       /* .json: all of it */
+    COUNTERWORKS_JSON,       /* .json: all tables */
     COUNTERWORKS_HDF5,       /* .h5: all tables */
     COUNTERWORKS_TIDY,       /* CSV of the first table, a line for each value */
-    COUNTERWORKS_NDJSON,     /* .ndjson: the same as lines of JSON */
-    COUNTERWORKS_FOLDED,     /* .folded: stacks of COUNTERWORKS_STACKS */
-    COUNTERWORKS_SPEEDSCOPE, /* .speedscope.json: the same */
-    COUNTERWORKS_PROMETHEUS, /* .prom: of COUNTERWORKS_MONITOR */
-    COUNTERWORKS_PERFETTO,   /* .pftrace: of COUNTERWORKS_TIMELINE */
-    COUNTERWORKS_CHROME,     /* .trace.json: the same, for small ones */
+    COUNTERWORKS_NDJSON,     /* .ndjson: the same as JSON, one object a line */
+    COUNTERWORKS_FOLDED,     /* .folded: stacks, from COUNTERWORKS_STACKS */
+    COUNTERWORKS_SPEEDSCOPE, /* .speedscope.json: the same stacks */
+    COUNTERWORKS_PROMETHEUS, /* .prom: from COUNTERWORKS_MONITOR */
+    COUNTERWORKS_PERFETTO,   /* .pftrace: from COUNTERWORKS_TIMELINE */
+    COUNTERWORKS_CHROME,     /* .chrome.json: the same timeline, for small traces */
     COUNTERWORKS_HTML,       /* .html: the page of counterworks_report() or counterworks_ranks() */
     COUNTERWORKS_YAML,       /* .yaml: the rules of counterworks_gate_learn() */
     COUNTERWORKS_CSV_0,      /* CSV in the shape of version 0.1, for one release */
     COUNTERWORKS_FORMAT_COUNT
 };
-/* Returns the end of a format's file names, ".csv"; "" for COUNTERWORKS_TIDY and COUNTERWORKS_CSV_0, which share that
- * of COUNTERWORKS_CSV. */
+/* Returns the usual suffix of a format, such as ".csv"; "" for COUNTERWORKS_TIDY and COUNTERWORKS_CSV_0, which share
+ * the suffix of COUNTERWORKS_CSV. */
 const char *counterworks_format_suffix(enum counterworks_format format);
-/* Finds a format by the end of a path. Returns COUNTERWORKS_FORMAT_COUNT if there is none. */
+/* Finds a format by any of its suffixes, such as ".hdf5" and ".nc" beside ".h5". Returns COUNTERWORKS_FORMAT_COUNT if
+ * there is none. */
 enum counterworks_format counterworks_format_of(const char *path);
 /* Whether a view has a format. */
 bool counterworks_view_has(const struct counterworks_view *view, enum counterworks_format format);
 /* Writes a view to a path, "-" for standard output. The path holds the old or the new file, never a part.
- * COUNTERWORKS_USAGE for a format that the view does not have. Events that a timeline leaves out are notices. */
+ * COUNTERWORKS_USAGE for a format that the view lacks. Events that a timeline leaves out are notices. */
 enum counterworks_status counterworks_view_write(const struct counterworks_view *view, enum counterworks_format format,
                                                  const char *path, struct counterworks_notices *notices,
                                                  struct counterworks_error *error);
-/* The same in the format of the path's end. COUNTERWORKS_USAGE for an end that is none. */
+/* The same in the format of the path's suffix. COUNTERWORKS_USAGE for an unknown suffix. */
 enum counterworks_status counterworks_view_save(const struct counterworks_view *view, const char *path,
                                                 struct counterworks_notices *notices, struct counterworks_error *error);
 
 enum counterworks_bars { COUNTERWORKS_NO_BARS, COUNTERWORKS_ASCII_BARS, COUNTERWORKS_BLOCK_BARS };
 struct counterworks_print_options {
     size_t size;
-    unsigned width; /* columns of the terminal; 0: as wide as the text needs */
+    unsigned width; /* columns of the terminal; 0: as many as the text needs */
     bool bold;      /* with a terminal's codes for headings */
     enum counterworks_bars bars;
-    uint32_t top; /* of PC samples and SASS metrics: lines, functions and instructions to show; 0: 10 */
-    bool quiet;   /* the data alone, without a summary */
-    struct counterworks_names folders; /* of source files, whose lines are shown beside PC samples */
+    uint32_t top; /* for PC samples and SASS metrics: most lines, functions and instructions; 0: 10 */
+    bool quiet;   /* only the data, without a summary */
+    struct counterworks_names folders; /* folders of source files, for the lines beside PC samples */
 };
 #define COUNTERWORKS_PRINT_OPTIONS                                                                                     \
     {                                                                                                                  \
@@ -554,51 +552,51 @@ enum counterworks_status counterworks_view_print(const struct counterworks_view 
 struct counterworks_side {
     const struct counterworks_capture *capture;
     const struct counterworks_chip *chip; /* NULL for a capture without metrics */
-    uint32_t runs;                        /* how many runs of the program the capture has, joined; 0 means 1 */
+    uint32_t runs;                        /* number of runs of the program that the capture joins; 0 means 1 */
 };
 
-/* Makes a view of what changed from one capture to another: of ranges, or of two traces. `by` of the request is
- * "kernel" or "nvtx". */
+/* Compares two captures, of ranges or traces. The request's `by` is "kernel" or "nvtx". */
 enum counterworks_status counterworks_diff(struct counterworks_view **view, const struct counterworks_side *before,
                                            const struct counterworks_side *after,
                                            const struct counterworks_request *request,
                                            struct counterworks_notices *notices, struct counterworks_error *error);
 
-enum counterworks_verdict { /* in order of gravity */
+enum counterworks_verdict { /* in ascending order of gravity */
                             COUNTERWORKS_SAME,
                             COUNTERWORKS_BETTER,
-                            COUNTERWORKS_AMBIGUOUS, /* values go both ways, or too little could be shown */
+                            COUNTERWORKS_AMBIGUOUS, /* values differ in both directions, or the data is too little to
+                                                       show a difference */
                             COUNTERWORKS_WORSE,
-                            COUNTERWORKS_INCOMPARABLE /* other kernels, another device, or values are missing */
+                            COUNTERWORKS_INCOMPARABLE /* other kernels, another device, or missing values */
 };
-/* Makes a view that judges whether `after` is worse than `before`, by a file of rules. `need`: the part of a kernel's
- * time, 0 to 1, by which a slow-down has to show, or the verdict is ambiguous; 0: none is asked for. */
+/* Judges by a file of rules whether `after` is worse than `before`. `need`: the verdict is ambiguous if a slow-down by
+ * this part of a kernel's time, 0 to 1, could not be seen; 0 for none. */
 enum counterworks_status counterworks_gate(struct counterworks_view **view, const struct counterworks_side *before,
                                            const struct counterworks_side *after, const char *rules, double need,
                                            const struct counterworks_request *request,
                                            struct counterworks_notices *notices, struct counterworks_error *error);
-/* The verdict of a view of counterworks_gate(); COUNTERWORKS_SAME of any other. */
+/* Returns the verdict of a view of counterworks_gate(); COUNTERWORKS_SAME for any other view. */
 enum counterworks_verdict counterworks_view_verdict(const struct counterworks_view *view);
 /* Returns "same", "better"... */
 const char *counterworks_verdict_text(enum counterworks_verdict verdict);
-/* Learns rules from at least three runs of one program, a word for each, as counterworks_capture_open_files() takes it.
- * They are opened one after another. The view has the rules as COUNTERWORKS_YAML and prints their summary. */
+/* Learns rules from at least three runs of one program, one word a run, as in counterworks_capture_open_files(). Opens
+ * the runs one after another. The view has the rules as COUNTERWORKS_YAML and prints their summary. */
 enum counterworks_status counterworks_gate_learn(struct counterworks_view **view, const char *const *words,
                                                  size_t count, const struct counterworks_chip *chip,
                                                  const struct counterworks_request *request,
                                                  struct counterworks_notices *notices,
                                                  struct counterworks_error *error);
 
-/* Makes a view of how the ranks of a parallel job differ: of captures of ranges of one plan. `words` are as for
- * counterworks_capture_open_files(). Some files are open at a time, so there may be any number of them. `by` of the
- * request is "kernel", "family" or "nvtx". */
+/* Compares the ranks of a parallel job: captures of ranges of one plan. `words` are as in
+ * counterworks_capture_open_files(); any number of files, as only some are open at a time. The request's `by` is
+ * "kernel", "family" or "nvtx". */
 enum counterworks_status counterworks_ranks(struct counterworks_view **view, const char *const *words, size_t count,
                                             const struct counterworks_chip *chip,
                                             const struct counterworks_request *request,
                                             struct counterworks_notices *notices, struct counterworks_error *error);
 
-/* Makes a view of a trace with the metrics of a capture of ranges, or of samples over time, of another run of the
- * program. `samples`: PC samples of it, or NULL. `by` of the request may also be "launch". */
+/* Joins a trace with the metrics of another run of the program: a capture of ranges, or of samples over time.
+ * `samples`: its PC samples, or NULL. The request's `by` may also be "launch". */
 enum counterworks_status counterworks_join(struct counterworks_view **view, const struct counterworks_capture *trace,
                                            const struct counterworks_capture *capture,
                                            const struct counterworks_chip *chip,
@@ -608,23 +606,23 @@ enum counterworks_status counterworks_join(struct counterworks_view **view, cons
 
 /* ---- advice ----------------------------------------------------------------------------------------------------- */
 
-/* Makes a view of what limits each kernel of a capture of ranges, and what to change. `samples`: PC samples of the same
- * program, whose source lines the findings name, or NULL. Its tables are "kernels", longest first, and "findings",
- * those of a kernel together and the one that saves most first. */
+/* Advises on the kernels of a capture of ranges: what limits each, and what to change. `samples`: PC samples of the
+ * same program, for source lines in findings, or NULL. The tables are "kernels", longest first, and "findings", by
+ * kernel, the largest gain first. */
 enum counterworks_status counterworks_advise(struct counterworks_view **view,
                                              const struct counterworks_capture *capture,
                                              const struct counterworks_chip *chip,
                                              const struct counterworks_capture *samples,
                                              const struct counterworks_request *request,
                                              struct counterworks_notices *notices, struct counterworks_error *error);
-/* Makes a view of how a value came about, in the first range that the request wants. `metric` is a full name, or a
- * value of the rules of advice. */
+/* Explains a value in the first range that the request wants. `metric` is a full name, or a value of the rules of
+ * advice. */
 enum counterworks_status counterworks_explain(struct counterworks_view **view,
                                               const struct counterworks_capture *capture,
                                               const struct counterworks_chip *chip, const char *metric,
                                               const struct counterworks_request *request,
                                               struct counterworks_notices *notices, struct counterworks_error *error);
-/* Makes a view of what a capture holds: devices, how it was collected, counters, ranges or samples. */
+/* Describes a capture: devices, the way of collection, counters, ranges or samples. */
 enum counterworks_status counterworks_show(struct counterworks_view **view, const struct counterworks_capture *capture,
                                            struct counterworks_notices *notices, struct counterworks_error *error);
 
@@ -633,14 +631,14 @@ struct counterworks_report_options {
     const struct counterworks_side *with; /* captures of the same program beside the first, at most 16 */
     size_t with_count;
     const struct counterworks_side *baseline; /* a capture of ranges to compare with, or NULL */
-    struct counterworks_names folders;        /* of source files */
-    const char *hdf5; /* the name of a file with the same values, which the page links; or NULL */
+    struct counterworks_names folders;        /* folders of source files */
+    const char *hdf5; /* the name of a file with the same values, for a link on the page; or NULL */
 };
 #define COUNTERWORKS_REPORT_OPTIONS                                                                                    \
     {                                                                                                                  \
         .size = sizeof(struct counterworks_report_options)                                                             \
     }
-/* Makes a page of HTML of captures of one program. NULL options: of the one capture. */
+/* Makes a page of HTML from captures of one program. NULL options: the defaults. */
 enum counterworks_status counterworks_report(struct counterworks_view **view,
                                              const struct counterworks_capture *capture,
                                              const struct counterworks_chip *chip,

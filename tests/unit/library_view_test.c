@@ -211,8 +211,7 @@ Test(library_view, folders_are_merged_and_indexed)
     static const char *const cut = CAPTURES "nvtx_trap.cwd";
     GOOD(counterworks_capture_merge_files("cut.cwd", &cut, 1, notices, &error));
     cr_assert_eq(counterworks_notices_count(notices), 1);
-    cr_expect_str_eq(counterworks_notices_text(notices, 0),
-                     "cut.cwd: the capture is incomplete, as one that it is made of");
+    cr_expect_str_eq(counterworks_notices_text(notices, 0), "cut.cwd: the capture is incomplete: one of its parts is");
     GOOD(counterworks_capture_merge_files(all, &job, 1, notices, &error));
     GOOD(counterworks_capture_index("job", false, notices, &error));
     cr_expect_eq(access("job/run.cwi", R_OK), 0);
@@ -636,7 +635,7 @@ Test(library_view, files_that_cannot_be_written_are_errors)
     struct counterworks_view *view = open_view(capture, &nothing);
     cr_expect_eq(counterworks_view_write(view, COUNTERWORKS_CSV, "/nowhere/a.csv", NULL, &error), COUNTERWORKS_IO);
     cr_expect_eq(counterworks_view_write(view, COUNTERWORKS_HDF5, "/nowhere/a.h5", NULL, &error), COUNTERWORKS_IO);
-    BAD(counterworks_view_save(view, "a.txt", NULL, &error), COUNTERWORKS_USAGE, "no format");
+    BAD(counterworks_view_save(view, "a.txt", NULL, &error), COUNTERWORKS_USAGE, "an unknown suffix");
     BAD(counterworks_view_write(view, COUNTERWORKS_FORMAT_COUNT, "a", NULL, &error), COUNTERWORKS_USAGE, "no format");
     cr_expect(!counterworks_view_has(view, (enum counterworks_format) - 1));
     FILE *full = fopen("/dev/full", "w");

@@ -12,8 +12,9 @@ Test(view_notices, each_is_there_once_in_its_order)
     size_t count = 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cw_notice(&notices, "%c %s", *texts[i], texts[i] + 2);
-    for (const struct cw_notice *n = notices.first; n; n = n->next, count++)
-        cr_assert_str_eq(n->text, once[count]);
+    const struct cw_notice *at = NULL;
+    for (const char *text; (text = cw_notice_next(&notices, &at)); count++)
+        cr_assert_str_eq(text, once[count]);
     cr_assert_eq(count, 3);
     cw_arena_destroy(notices.arena);
 }
@@ -24,7 +25,8 @@ Test(view_notices, long_one_is_whole)
     char path[4096] = "";
     memset(path, 'd', sizeof path - 1);
     cw_notice(&notices, "%s: found an empty file", path);
-    cr_assert_eq(strlen(notices.first->text), sizeof path - 1 + strlen(": found an empty file"));
+    const struct cw_notice *at = NULL;
+    cr_assert_eq(strlen(cw_notice_next(&notices, &at)), sizeof path - 1 + strlen(": found an empty file"));
     cw_arena_destroy(notices.arena);
 }
 
@@ -37,7 +39,7 @@ Test(view_notices, as_many_as_files_of_a_folder)
     for (int twice = 0; twice < 2; twice++)
         for (int i = 0; i < FILES; i++)
             cw_notice(&notices, "folder/%d.cwd: found an empty file, which is left out", i);
-    for (const struct cw_notice *n = notices.first; n; n = n->next)
+    for (const struct cw_notice *at = NULL; cw_notice_next(&notices, &at);)
         count++;
     cr_assert_eq(count, FILES);
     cw_arena_destroy(notices.arena);

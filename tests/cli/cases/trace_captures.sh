@@ -21,7 +21,7 @@ done
 grep -A 2 '^  launch_shape: ' shown
 echo "== of every kind: what is signed, graphs that the GPU launched, code from the driver's cache"
 metric-eval "$captures/trace_kinds.cwd" --kind stream --csv - | cut -d, -f 3,4 | sort | uniq -c
-for kind in device_graph_launch jit; do metric-eval "$captures/trace_kinds.cwd" --kind $kind --csv - | sed 's,/root/,/home/user/,'; done
+for kind in device_graph_launch jit; do metric-eval "$captures/trace_kinds.cwd" --kind $kind --csv - | sed -E 's,/[a-z]+/\.nv,/home/user/.nv,'; done
 metric-eval "$captures/trace_kinds.cwd" --json kinds.json -o kinds.h5 >/dev/null
 python3 -c 'import json; print(min(s["priority"] for s in json.load(open("kinds.json"))["stream"]))'
 h5dump -d /timeline/stream/priority kinds.h5 | grep -m 2 -E 'DATATYPE|-5' | tr -s ' '
