@@ -199,7 +199,7 @@ static void leave(struct single *s, uint32_t raw, const struct cw_copy *copy)
     s->used[copy->pair] = true;
 }
 
-/* Counts the domains that these raw counters add to a pass; NONE if the pass lacks one or another pass keeps it. */
+/* Counts the domains that a list of raw counters adds to a pass; NONE if the pass lacks one or another pass keeps it. */
 static uint32_t domains_more(struct single *s, uint32_t pass, const uint32_t *raws, uint32_t raw_count)
 {
     uint32_t more = 0;

@@ -43,7 +43,7 @@ enum cw_status cw_parts_make(struct cw_parts *parts, const struct cw_config_imag
                              const struct cw_parts_rules *rules, struct cw_arena *arena, struct cw_error *err);
 
 /* Each pass of `parts->plan` that holds a counter whole, by itself; the one that holds most comes first. Columns are
- * those of `parts->schema`. Lists live in `arena`, the rest is shared with the parts. There is at least one, unless the
+ * the schema of `parts`. Lists live in `arena`, the rest is shared with the parts. There is at least one, unless the
  * plan has no passes. */
 enum cw_status cw_parts_single_passes(struct cw_part **list, uint32_t *count, const struct cw_parts *parts,
                                       struct cw_arena *arena, struct cw_error *err);

@@ -24,8 +24,8 @@ void cw_report_lanes_free(struct cw_report_lanes *lanes);
  *   bit 0: number of events; time in which one of them ran
  *   bit 1: lane of the call that launched it; start of the call, less that of the last item with a call, zigzag
  *   bit 2: a value: bytes of copies and memsets
- * If a page cannot hold all events, those shorter than "resolution" (ns) are drawn with their neighbours, as long as
- * these lie within that time: one item stands for all, and has the name that takes most of its time. */
+ * If a page cannot hold all events, events shorter than "resolution" (ns) are drawn with neighbours that lie within
+ * that time: one item stands for all, with the name that takes most of the time. */
 enum cw_status cw_report_lanes_put(FILE *out, struct cw_report_lanes *lanes, struct cw_error *err);
 
 /* Index of the group of a device, that of the process if there is one. CW_TIMELINE_NONE: the device has no group. */
