@@ -150,8 +150,11 @@ static void check_rows(void *line, struct argp_state *state)
 
 const struct cw_option cw_eval_row_options[] = {
     {"sort", 0, "COLUMN",
-     "order the rows by launches, total, share, mean, least, greatest, spread, name or a metric, the greatest first; "
-     "for a trace also by bytes, failed, self, ranges, wall, median, fastest, slowest or nodes, if its rows have them; "
+     "order the rows by launches, total, share, mean, median, least, greatest, deviation, spread, name or a metric, "
+     "the "
+     "greatest first; for a trace also by bytes, failed, self, ranges, wall, fastest, slowest or nodes, if its rows "
+     "have "
+     "them; "
      "COLUMN:asc is the other way round",
      CW_OPTION_TEXT(struct cw_eval_line, request.sort)},
     {"filter", 0, "FORMULA",

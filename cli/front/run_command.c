@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "cli/front/run_command.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,8 +17,8 @@ struct options {
     const char *metrics[LISTS_MAX], *sets[LISTS_MAX];
     size_t metric_count, set_count;
     const char *chip, *output, *on;
-    uint32_t periods;
-    bool trace, force, quiet;
+    const char *periods; /* NULL: all of the program */
+    bool whole, trace, force, quiet;
     char *const *program;
 };
 
@@ -145,6 +144,18 @@ static bool is_remote(const struct run *r)
     return r->node.host;
 }
 
+static bool is_simulated(void)
+{
+    const char *backend = getenv("COUNTERWORKS_BACKEND");
+    return backend && strcmp(backend, "sim") == 0;
+}
+
+/* The chip to plan for; NULL: that of the node's GPUs. */
+static const char *chip_of(const struct run *r)
+{
+    return r->o->chip ? r->o->chip : is_simulated() ? "GH100" : NULL;
+}
+
 /* The description of the node's GPUs, of which the plan takes the chip. */
 static int describe_node(struct run *r)
 {
@@ -165,8 +176,8 @@ static int plan(struct run *r)
     const struct options *o = r->o;
     if (!begin(r, "counterworks plan -q"))
         return CW_ERR_NOMEM;
-    if (o->chip)
-        put_option(r, "--chip", o->chip);
+    if (chip_of(r))
+        put_option(r, "--chip", chip_of(r));
     else
         put_file(r, " --device-facts", facts_suffix);
     if (has_selection(o))
@@ -209,7 +220,7 @@ static int run_agent(struct run *r, bool steady)
         put_agent_file(r, " -c", plan_suffix);
     put_agent_file(r, " -o", capture_suffix);
     if (steady)
-        fprintf(r->out, " --steady %" PRIu32, o->periods);
+        put_option(r, "--steady", o->periods);
     if (o->force)
         fputs(" --force", r->out);
     fputs(" --", r->out);
@@ -223,9 +234,7 @@ static int run_agent(struct run *r, bool steady)
 /* The steady state, or every launch of a program in which nothing repeats. */
 static int capture(struct run *r)
 {
-    const char *backend = getenv("COUNTERWORKS_BACKEND");
-    const bool simulated = backend && strcmp(backend, "sim") == 0; /* has no steady state */
-    const bool steady = r->o->periods && !simulated;
+    const bool steady = !r->o->whole && !is_simulated(); /* a simulated GPU has no steady state */
     const int status = run_agent(r, steady);
     if (!steady || status != CW_ERR_APP)
         return status;
@@ -276,7 +285,7 @@ static bool is_new(const struct run *r, const struct stat *before)
 
 static int make_plan(struct run *r)
 {
-    int status = r->o->chip ? CW_OK : describe_node(r);
+    int status = chip_of(r) ? CW_OK : describe_node(r);
     if (status == CW_OK)
         status = plan(r);
     if (status == CW_OK && is_remote(r))
@@ -310,9 +319,17 @@ static enum cw_status open_node(struct run *r, struct cw_error *err)
                         r->o->quiet, err);
 }
 
+/* N or "all", as capture-agent takes it. */
+static bool is_number_of_periods(const char *text)
+{
+    return strcmp(text, "all") == 0 || (*text >= '1' && *text <= '9' && !text[strspn(text, "0123456789")]);
+}
+
 static void check_options(void *options, struct argp_state *state)
 {
     const struct options *o = options;
+    if (!is_number_of_periods(o->periods))
+        cw_usage_error(state, "found --steady %s, expected a number from 1 on, or all", o->periods);
     if (!o->program)
         cw_usage_error(state, "no program: give one after --");
     if (o->trace && (has_selection(o) || o->chip))
@@ -330,10 +347,11 @@ static const struct cw_option option_list[] = {
     {"output", 'o', "NAME.cwd",
      "the capture; plan and page have its name, too (default: the name of the program or script, in this folder)",
      CW_OPTION_TEXT(struct options, output)},
-    {"steady", 0, "N",
-     "capture so many periods of what the program repeats, such as steps of training; 0: all of the program (default: "
-     "2; if nothing repeats, the program runs once more, and all of it is captured)",
-     CW_OPTION_NUMBER(struct options, periods, 0, 1000000)},
+    {"steady", 0, "N|all",
+     "capture N whole periods of the repeated work, such as steps of training, or all of them (default: 2). If nothing "
+     "repeats, the program runs again, and all of it is captured",
+     CW_OPTION_TEXT(struct options, periods)},
+    {"whole", 0, NULL, "capture all of the program instead of periods", CW_OPTION_FLAG(struct options, whole)},
     {"chip", 'c', "NAME", "plan for this chip instead of asking the node for its GPUs",
      CW_OPTION_TEXT(struct options, chip)},
     {"on", 0, "ssh:HOST",
@@ -351,10 +369,11 @@ int cw_front_run(int argc, char **argv)
 {
     static const struct cw_usage usage = {
         option_list, "-- PROGRAM [ARGUMENT...]",
-        "Plans for the node's GPU, runs the program and captures what it repeats, prints its kernels with limit and "
-        "first finding, and writes a page. Prints each step as the command that does it.\v"
+        "Plans for the node's GPU, captures two periods of the program's repeated work, prints its kernels with limit "
+        "and first finding, and writes a page. Prints each step as a command. COUNTERWORKS_BACKEND=sim simulates a "
+        "GPU.\v"
         "Example:\n  $0 -- python3 train.py\n  $0 --on ssh:node7 -- ./solver --steps 100"};
-    struct options o = {.periods = 2};
+    struct options o = {.periods = "2"};
     struct cw_error err = CW_ERROR_INIT;
     cw_usage_read(&usage, argc, argv, &o);
     struct run r = {.o = &o, .name = make_name(&o)};

@@ -20,7 +20,7 @@ enum {
     NAME_USUAL = 40, /* with less room, the rarely wanted columns go */
     CELL_SIZE = 48,
     LIST_COLUMNS = 14,
-    GROUP_COLUMNS = 5,
+    GROUP_COLUMNS = 5, /* most calls of add_group_column */
     FINDING_SIZE = 64
 };
 

@@ -72,6 +72,10 @@ class View:
     def __len__(self):
         return len(self.table)
 
+    def statuses(self, metric=None):
+        """The statuses of a metric of the first table, or of all."""
+        return self.table.statuses(metric)
+
     def to_dataframe(self):
         """The first table as a pandas DataFrame."""
         return self.table.to_dataframe()
@@ -158,7 +162,8 @@ class Capture:
     def view(self, form="TABLE", **request):
         """A view of some rows: by="kernel", top=10, sort="share", filter=["share > 0.05"], metrics=[...],
         kernels=[...], ranges="0-9"... as the commands take them."""
-        listed = (lambda: self.view("LIST", **request)) if form == "TABLE" else None
+        asked = {name: value for name, value in request.items() if name != "kinds"}  # only tables have kinds
+        listed = (lambda: self.view("LIST", **asked)) if form == "TABLE" else None
         return View(library.counterworks_view_open, (self.handle, self._chip_handle()), _Request(form, **request),
                     self.source, (self, self._chip), listed)
 

@@ -46,6 +46,7 @@ class Values(unittest.TestCase):
                                      np.float64(expected).tobytes() if expected == expected else True, metric)
                 self.assertEqual(cw.STATUSES[statuses[m, r]], metric["status"])
                 self.assertEqual(cw.STATUSES[table.statuses(metric["name"])[r]], metric["status"])
+        self.assertEqual(run.ranges().statuses().shape, table.values.shape)
 
     def test_ranges(self):
         self.compare("gemm.cwd")
@@ -64,6 +65,7 @@ class Values(unittest.TestCase):
         self.assertEqual(len(copies), 74)
         self.assertGreater(copies["bytes"].sum(), 0)
         self.assertIn("launches", str(trace.kernels(top=3)))
+        self.assertIn("launches", str(trace.view(kinds="kernel")))
 
     def test_frames(self):
         frame = cw.open(CAPTURES / "gemm.cwd").ranges(metrics=["dram__bytes_read.sum"]).to_dataframe()

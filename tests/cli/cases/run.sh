@@ -24,8 +24,11 @@ counterworks run --trace -m sm__warps_active.avg -- true
 counterworks run --chip H1000 -o no -- true
 echo "exit $?"
 ls no* 2>&1
-echo '--- no GPU'
-counterworks run -o no -- true 2>&1 | sed 's/:.*//'
+counterworks run --steady 0 -- true
+echo "exit $?"
+echo '--- no GPU: a simulated one is planned for, and a real one is missed'
+counterworks run -o simulated -- true 2>&1 | sed -n '1p;$p' | cut -c 1-60
+COUNTERWORKS_BACKEND=cupti counterworks run -o no -- true 2>&1 | sed 's/:.*//'
 echo '--- the signal of the end is passed on'
 counterworks run -q --chip H100 -o ended -- sh -c 'trap "echo the program was told; exit 0" TERM; echo >ready; sleep 60 & wait' >told 2>&1 &
 for _ in $(seq 600); do [ -e ready ] && break || sleep 0.1; done
