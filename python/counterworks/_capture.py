@@ -205,13 +205,17 @@ class Capture:
         return listed(lambda take: check(library.counterworks_capture_metric_each, self.handle, self._chip_handle(),
                                          take, ffi.NULL))
 
-    def evaluate(self, metrics=None, frame_ns=0, region_ns=0):
+    def evaluate(self, metrics=None, frame_ns=0, region_ns=0, out=None):
         """Values and statuses of metrics on every range or sample: two arrays of metrics by rows.
 
-        The fastest way to many values."""
+        The fastest way to many values. `out`: such a pair of arrays of an earlier call, to write into."""
         words = Words(self.metrics if metrics is None else metrics)
         shape = (words.count, self.row_count)
-        values, statuses = np.empty(shape), np.empty(shape, np.int8)
+        values, statuses = out or (np.empty(shape), np.empty(shape, np.int8))
+        for array, kind in ((values, np.float64), (statuses, np.int8)):
+            if array.shape != shape or array.dtype != kind or not array.flags.c_contiguous:
+                raise UsageError(f"found out of shape {array.shape} and type {array.dtype}, expected {shape} and "
+                                 f"{np.dtype(kind)}, contiguous")
         options = ffi.new("struct counterworks_evaluate_options *",
                           {"size": ffi.sizeof("struct counterworks_evaluate_options"), "frame_ns": frame_ns,
                            "region_ns": region_ns})

@@ -48,6 +48,16 @@ class Values(unittest.TestCase):
                 self.assertEqual(cw.STATUSES[table.statuses(metric["name"])[r]], metric["status"])
         self.assertEqual(run.ranges().statuses().shape, table.values.shape)
 
+    def test_values_into_arrays(self):
+        run = cw.open(CAPTURES / "transformer.cwd")
+        values, statuses = run.evaluate()
+        other = np.zeros_like(values), np.zeros_like(statuses)
+        again = run.evaluate(out=other)
+        self.assertIs(again[0], other[0])
+        np.testing.assert_array_equal(values, other[0])
+        with self.assertRaisesRegex(cw.UsageError, "found out of shape"):
+            run.evaluate(metrics=["gpu__time_duration.sum"], out=other)
+
     def test_ranges(self):
         self.compare("gemm.cwd")
         self.compare("transformer.cwd")
