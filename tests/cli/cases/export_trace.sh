@@ -55,11 +55,11 @@ metric-eval export pm.cwd --perfetto pm.pftrace
 grep -E "^(process|thread|track|counter) " pm.txt | sed 's/[0-9]*$//'
 grep " begin .*'[ab]'" pm.txt
 tail -1 pm.txt
-metric-eval pm.cwd --csv - | python3 -c '
+metric-eval pm.cwd --csv - --tidy | python3 -c '
 import csv, sys
 points = {(l.split(" ")[0], l.split(" ")[-2].rsplit("/", 1)[-1]): float(l.split(" ")[-1]) for l in open("pm.txt") if " count " in l}
 rows = list(csv.DictReader(sys.stdin))
-values = {(r["time_start"], r["metric"]): float(r["value"]) for r in rows}
+values = {(r["start_ns"], r["metric"]): float(r["value"]) for r in rows}
 print(len(points), len(values), points.keys() == values.keys(), all(abs(points[k] - v) <= 1e-5 * v for k, v in values.items()))'
 metric-eval export pm.cwd --format chrome -m sm__cycles_active.avg | grep -c '"ph": "C"'
 metric-eval export "$SOURCE/data/captures/pm_gpus.cwd" --perfetto x.pftrace 2>&1 | sed "s,$SOURCE/data/captures/,,"
