@@ -81,7 +81,7 @@ Test(failed_replay, memory_is_put_right_where_all_runs_without_the_profiler)
     cr_expect_eq(replays, 2 + LAUNCHES);
     cr_expect_str_eq(fake_profiler.failure,
                      "found that a launch failed (CUDA error 701) in a repeated pass of a batch of 3; the program has "
-                     "what it computes alone, and the capture ends here");
+                     "its usual results, and the capture ends here");
 }
 
 Test(failed_replay, what_cannot_be_put_right_is_told)
