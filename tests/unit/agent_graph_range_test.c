@@ -107,8 +107,7 @@ Test(graph_range, a_loop_that_is_left_early_has_no_ranges)
     cr_expect_null(collect(), "what follows is collected from the first pass on");
     cr_expect_eq(fake_profiler.sent_count, 1);
     cr_expect_eq(fake_profiler.skipped, 1);
-    cr_expect_str_eq(fake_profiler.why,
-                     "what a loop of user replay repeats, where the program left it before its last pass");
+    cr_expect_str_eq(fake_profiler.why, "work in a loop of user replay that the program left before its last pass");
 }
 
 Test(graph_range, a_profiler_that_takes_other_passes_ends_the_capture)
