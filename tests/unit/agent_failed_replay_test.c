@@ -81,7 +81,7 @@ Test(failed_replay, memory_is_put_right_where_all_runs_without_the_profiler)
     cr_expect_eq(replays, 2 + LAUNCHES);
     cr_expect_str_eq(fake_profiler.failure,
                      "found that a launch failed (CUDA error 701) in a repeated pass of a batch of 3; the program has "
-                     "what it computes alone, and the capture ends here");
+                     "its usual results, and the capture ends here");
 }
 
 Test(failed_replay, what_cannot_be_put_right_is_told)
@@ -91,7 +91,7 @@ Test(failed_replay, what_cannot_be_put_right_is_told)
     cr_expect_eq(replays, 2 + 1);
     cr_expect_str_eq(fake_profiler.failure,
                      "found that a launch failed (CUDA error 701) in a repeated pass of a batch of 3, and again "
-                     "without the profiler; what the program computes may be wrong from here on, and the capture ends "
+                     "without the profiler; the program's results may be wrong from here on, and the capture ends "
                      "here");
 }
 
@@ -102,6 +102,6 @@ Test(failed_replay, what_cannot_be_put_back_is_not_done_twice)
     cr_expect_eq(replays, 0);
     cr_expect_eq(fake_profiler.device, expected());
     cr_expect_str_eq(fake_profiler.failure,
-                     "found that device memory could not be put back for another pass of a batch of 3; what the "
-                     "program computes may be wrong from here on, and the capture ends here");
+                     "found that device memory could not be put back for another pass of a batch of 3; the "
+                     "program's results may be wrong from here on, and the capture ends here");
 }

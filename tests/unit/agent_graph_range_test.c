@@ -107,8 +107,7 @@ Test(graph_range, a_loop_that_is_left_early_has_no_ranges)
     cr_expect_null(collect(), "what follows is collected from the first pass on");
     cr_expect_eq(fake_profiler.sent_count, 1);
     cr_expect_eq(fake_profiler.skipped, 1);
-    cr_expect_str_eq(fake_profiler.why,
-                     "what a loop of user replay repeats, where the program left it before its last pass");
+    cr_expect_str_eq(fake_profiler.why, "work in a loop of user replay that the program left before its last pass");
 }
 
 Test(graph_range, a_profiler_that_takes_other_passes_ends_the_capture)
@@ -142,7 +141,7 @@ Test(graph_range, a_graph_that_does_not_end_holds_the_program_up_for_a_while)
     cr_expect_eq(launches, 1);
     cr_expect_str_eq(fake_profiler.failure,
                      "found that a CUDA graph did not end in a pass that comes before the program's own launch of it; "
-                     "what the program computes may be wrong from here on, and the capture ends here");
+                     "the program's results may be wrong from here on, and the capture ends here");
     cr_expect(!collection->running && !fake_profiler.sent_count && !fake_profiler.restored);
 }
 
@@ -157,7 +156,7 @@ Test(graph_range, memory_that_cannot_be_put_back_is_told_also_behind_a_launch_th
     cw_checkpoint_library->restore = no_restore;
     cr_expect_null(collect());
     cr_expect_str_eq(fake_profiler.failure, "found that memory could not be put back behind a pass of a CUDA graph; "
-                                            "what the program computes may be wrong from here on, and the capture ends "
+                                            "the program's results may be wrong from here on, and the capture ends "
                                             "here");
     cr_expect(!fake_profiler.running);
 }
@@ -377,7 +376,7 @@ Test(graph_range, kernels_that_are_not_known_run_without_the_profiler_first)
     cr_expect_eq(inside, 0);
     cr_expect_str_eq(fake_profiler.failure,
                      "found that a CUDA graph did not end in a pass that comes before the program's own launch of it; "
-                     "what the program computes may be wrong from here on, and the capture ends here");
+                     "the program's results may be wrong from here on, and the capture ends here");
     cr_expect(!collection->running && !fake_profiler.sent_count && !fake_profiler.restored);
 }
 

@@ -184,7 +184,7 @@ Test(multiplex, what_a_pass_took_and_what_ended_it_are_told)
     cr_expect_eq(spent[CW_EFFORT_STOP], 3 * MS);
     cr_expect_geq(spent[CW_EFFORT_OWN], 11 * launch_ns);
     end();
-    cr_expect_str_eq(fake_profiler.ended, "the end of what is collected");
+    cr_expect_str_eq(fake_profiler.ended, "the end of the collection");
 }
 
 Test(multiplex, no_pass_starves)

@@ -534,7 +534,7 @@ Test(once, what_cannot_be_saved_is_counted_once_until_there_is_room)
     cr_assert_eq(fake_profiler.sent_count, 5);
     for (int i = 0; i < 5; i++) {
         cr_expect_eq(fake_profiler.sent[i].replay, i < 4 ? CW_REPLAY_MULTIPLEX : CW_REPLAY_BATCH);
-        cr_expect_str_eq(fake_profiler.sent[i].once, i < 4 ? "there is no room to save what its GPU holds" : "");
+        cr_expect_str_eq(fake_profiler.sent[i].once, i < 4 ? "there is no room to save its GPU's memory" : "");
     }
     end();
 }
@@ -582,7 +582,7 @@ Test(once, where_saving_fails_a_launch_is_counted_once)
     cr_assert_eq(fake_profiler.sent_count, 2);
     for (int i = 0; i < 2; i++) {
         cr_expect_eq(fake_profiler.sent[i].replay, CW_REPLAY_MULTIPLEX);
-        cr_expect_str_eq(fake_profiler.sent[i].once, "what its GPU holds could not be saved");
+        cr_expect_str_eq(fake_profiler.sent[i].once, "its GPU's memory could not be saved");
     }
     cr_expect_eq(fake_profiler.skipped, 0);
     end();
@@ -668,7 +668,7 @@ Test(once, nothing_is_put_back_where_no_thread_can_be_had)
     cr_expect_eq(fake_profiler.restored, 0);
     cr_expect_eq(fake_profiler.device, after(1));
     cr_expect_eq(fake_profiler.skipped, 1);
-    cr_expect(strstr(fake_profiler.why, "no thread can be had"), "%s", fake_profiler.why);
+    cr_expect(strstr(fake_profiler.why, "no thread is there"), "%s", fake_profiler.why);
     end();
 }
 

@@ -384,7 +384,7 @@ Test(reached, the_proof_finds_a_kernel_that_is_not_given_the_address)
     cr_expect_eq(replays, 0, "nothing is repeated that changes what others see");
     cr_expect_eq(shared[1], 1);
     cr_expect_eq(fake_profiler.skipped, 2);
-    cr_expect_str_eq(fake_profiler.why, "a launch beside which memory changed that other processes reach");
+    cr_expect_str_eq(fake_profiler.why, "a launch during which memory changed that other processes reach");
     cr_expect_eq(cw_kernel_habit(one), CW_KERNEL_SUSPECT);
 
     kernel(other, private_memory);
@@ -432,7 +432,7 @@ Test(reached, without_a_proof_nothing_is_repeated)
     share();
     kernel(one, private_memory);
     mode->finish();
-    expect_sent(0, "memory that other processes reach could not be looked at");
+    expect_sent(0, "memory that other processes reach could not be checked");
     cr_expect_eq(replays, 0);
 }
 

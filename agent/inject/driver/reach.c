@@ -12,7 +12,7 @@
 static const uint64_t lowest_peer = UINT64_C(1) << 32, highest_address = UINT64_C(1) << 57;
 #define WHY "other devices or processes can reach its memory, since "
 
-enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; allocators put nothing else beside it in a grain */
+enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; of a unit that no two allocations share */
 
 static const char given[] = "it is given memory that other devices or processes can reach",
                   not_known[] = "other devices or processes can reach memory, and its arguments are not known",
@@ -22,7 +22,7 @@ static const char given[] = "it is given memory that other devices or processes 
 /* How to tell from a call that it makes memory reachable. */
 enum kind {
     NOTHING,
-    ALL,       /* whatever the program launches may reach others' memory, or wait for them */
+    ALL,       /* any launch may reach others' memory, or wait for them */
     CROSSES,   /* copies between devices */
     COPIES,    /* begins with destination, source and size */
     SETS,      /* begins with the destination */
@@ -39,7 +39,7 @@ enum kind {
     ATTRIBUTES,   /* sets attributes of a pointer */
     REGISTERS,    /* registers host memory, which may be another process's, too */
     EXPORTS,      /* second parameter: a handle of memory */
-    /* known when they have returned */
+    /* the calls below are known when they have returned */
     IMPORTS, /* makes the handle of another process's memory */
     RETAINS, /* the same of memory at an address */
     OPENS,   /* maps another process's memory */
@@ -173,7 +173,7 @@ static bool has_room(void)
     return true;
 }
 
-/* Where they are too many to follow, any launch counts as reaching one. */
+/* Adds a range. If there are too many, any launch counts as reaching one. */
 static void add(struct cw_reach_range range)
 {
     if (!has_room()) {
@@ -312,13 +312,13 @@ static bool is_operand_across(const CUmemcpy3DOperand *operand)
 }
 #endif
 
-/* The same of a copy of rows. */
+/* The same for one side of a copy of rows. */
 static bool is_side_across(CUmemorytype type, CUdeviceptr address)
 {
     return (type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED) && cw_reach_has(address);
 }
 
-/* A copy or set to or from another device. */
+/* Whether a copy or set is to or from another device. */
 static bool is_across(enum kind kind, const void *params)
 {
     switch (kind) {
@@ -380,7 +380,7 @@ static bool lets_peers(enum kind kind, const void *params)
     }
 }
 
-/* The memory that a call shares, in *range. An unknown one has no end. */
+/* Whether a call shares memory; *range: the memory, without an end if it is unknown. */
 static bool shares(enum kind kind, const void *params, struct cw_reach_range *range)
 {
     *range = (struct cw_reach_range){.kind = CW_REACH_SHARED};
@@ -422,7 +422,7 @@ static bool is_known(const struct cw_reach_range *range)
     return range->end ? found && found->end >= range->end : *self->why_all;
 }
 
-/* Whether a call, before it is made, changes what others reach. */
+/* Whether a call, before it is made, gives others access to more memory. */
 static bool is_change(enum kind kind, const void *params)
 {
     struct cw_reach_range range;
@@ -445,7 +445,7 @@ static enum kind kind_of_call(CUpti_CallbackId id)
     return cw_reach_follows(id) ? (enum kind)self->kinds[id] : NOTHING;
 }
 
-/* Memory of these kinds is found when the call has returned, but no collection is to run then. */
+/* Foreign memory is found only when its call has returned, but no collection may run then. */
 static bool brings_foreign(enum kind kind)
 {
     return kind == IMPORTS || kind == OPENS;
@@ -479,7 +479,7 @@ bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
     return changes || first;
 }
 
-/* Mappings of a handle that is exported become shared. */
+/* Adds shared memory or an exported handle. Mappings of the handle become shared. */
 static void share(const struct cw_reach_range *range)
 {
     add(*range);
@@ -530,7 +530,8 @@ static bool is_host_memory(uint64_t address)
            type == CU_MEMORYTYPE_HOST;
 }
 
-/* A copy that brings such an address to the device makes a table there. In a variable, any kernel may read it. */
+/* Notes a copy that brings such an address to the device, where it makes a table. If it writes a variable, any kernel
+ * may read the address. */
 static void note_table(enum kind kind, const void *params)
 {
     const cuMemcpyDtoD_v2_params *p = params; /* copies from the host begin with the same parameters */
@@ -580,7 +581,7 @@ static bool holds_map(const void *bytes, size_t size)
     return false;
 }
 
-/* Memory that was mapped from a handle. */
+/* Notes memory mapped from a handle. */
 static void note_mapping(const cuMemMap_params *p)
 {
     const bool shared = find(CW_REACH_HANDLE, p->handle) != NULL;
@@ -598,7 +599,7 @@ static void note_handle(uint64_t handle)
         share(&range);
 }
 
-/* A variable's place may be another's after its code was unloaded. */
+/* Notes a variable of the program's code. Its place may be another variable's once the code was unloaded. */
 static void note_variable(uint64_t begin, uint64_t size)
 {
     const struct cw_reach_range range = {.begin = begin, .end = begin + size, .kind = CW_REACH_VARIABLE};

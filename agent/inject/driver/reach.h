@@ -9,7 +9,7 @@
 
 #include "agent/inject/driver/inject.h"
 
-#define CW_WHY_REACHED "what ran when other devices or processes came to reach its memory"
+#define CW_WHY_REACHED "work that ran when other devices or processes gained access to its memory"
 
 enum { CW_REACH_MOST_RANGES = 65536, CW_REACH_TENSOR_MAPS = 1024 /* a power of two */ };
 
@@ -33,7 +33,7 @@ struct cw_reach {
     char why_all[160];                           /* "", or the sign since which any launch may reach others' memory */
     bool reached;
     bool peers;       /* devices of this process reach each other's memory */
-    uint32_t changes; /* number of signs so far that changed what is reached */
+    uint32_t changes; /* number of signs so far that gave or took access */
     struct cw_reach_range *ranges;
     size_t count, room;
     uint64_t low, high; /* bounds of all tables, shared and foreign memory */
@@ -48,14 +48,15 @@ extern struct cw_reach *const cw_reach;
 void cw_reach_init(void);
 /* Whether a driver call may make memory reachable, or hand out its address. */
 bool cw_reach_follows(CUpti_CallbackId id);
-/* Follows a call or launch, before it is made and after its return. True before the first sign, and before each that
- * changes what others reach: the caller ends all collections and calls cw_reach_begin. */
+/* Follows a call or launch, before it is made and after its return. True before the first sign, and before each sign
+ * that gives others access to more memory: the caller then ends all collections and calls cw_reach_begin. */
 bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Marks memory as reachable from here on. Work that began since the collections ended must not be repeated. */
 void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
-/* The reason why a launch must not be repeated, as a range's attribute; NULL if it may be. For a way to collect that
- * cannot tell launches apart; for one that can: of all launches, and of this one. */
+/* The reason why a launch must not be repeated, as a range's attribute; NULL if it may be. cw_reach_why is for modes
+ * that cannot tell launches apart. Other modes ask cw_reach_why_all about all launches, and cw_reach_why_launch about
+ * one. */
 const char *cw_reach_why(void);
 const char *cw_reach_why_all(void);
 const char *cw_reach_why_launch(CUpti_CallbackId id, const CUpti_CallbackData *call); /* ignores graphs */
@@ -66,8 +67,9 @@ bool cw_reach_has(uint64_t address);
 /* Whether a copy or set, before it is made, is to or from another device or process. */
 bool cw_reach_crosses(CUpti_CallbackId id, const CUpti_CallbackData *call);
 
-/* Whether other processes or network cards reach memory of this one, and the range after `range` (NULL: the first)
- * that is shared or foreign; NULL behind the last. Nobody may save or restore these ranges. */
+/* cw_reach_beyond: whether other processes or network cards reach memory of this process. cw_reach_next: the first
+ * shared or foreign range after `range` (NULL: of all); NULL behind the last. Nobody may save or restore such
+ * ranges. */
 bool cw_reach_beyond(void);
 const struct cw_reach_range *cw_reach_next(const struct cw_reach_range *range);
 /* Call it when a context is destroyed: its memory is gone, and other memory may get the addresses. */

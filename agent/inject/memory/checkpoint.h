@@ -23,7 +23,7 @@ struct cw_checkpoint_library { /* functions of the library, NULL if it is not fo
 extern struct cw_checkpoint_library *const cw_checkpoint_library;
 
 /* Ending of messages after memory could not be restored. */
-#define CW_MAY_BE_WRONG "what the program computes may be wrong from here on"
+#define CW_MAY_BE_WRONG "the program's results may be wrong from here on"
 
 /* Finds the library beside the loaded CUPTI. Can be a mode's load. */
 void cw_checkpoint_load(void);

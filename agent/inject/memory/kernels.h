@@ -7,7 +7,7 @@
 
 #include "agent/inject/driver/inject.h"
 
-#define CW_WHY_WAITS "a kernel that waits for what the host, another kernel or another device does"
+#define CW_WHY_WAITS "a kernel that waits for the host, another kernel or another device"
 
 /* Time limit of a watched kernel; a kernel that takes longer counts as waiting. */
 #define CW_KERNEL_WATCH_NS UINT64_C(5000000000)

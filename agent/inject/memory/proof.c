@@ -12,8 +12,8 @@ struct pieces {
     uint64_t bytes;
 };
 
-/* Memory that was mapped by a handle stays while it is mapped. What a process has exported by the older IPC may be gone
- * under those who opened it: reading it would end the program. */
+/* Whether memory can be read without risk. Memory mapped by a handle stays while it is mapped. Memory that a process
+ * has exported by the older IPC may vanish while others have it open, and reading it then would end the program. */
 static bool is_readable(const struct cw_reach_range *r)
 {
     const struct cw_cupti *api = &cw_inject->api;
@@ -33,7 +33,7 @@ static bool is_readable(const struct cw_reach_range *r)
            device == (int)own;
 }
 
-/* All such memory; free `items`. False when out of memory. */
+/* Lists all memory that others reach and that can be read; free `items`. False when out of memory. */
 static bool list(struct pieces *all)
 {
     size_t most = 0;
@@ -50,7 +50,7 @@ static bool list(struct pieces *all)
     return all->items;
 }
 
-/* Keeps at most CW_PROOF_MOST bytes, from this one of all on. */
+/* Keeps at most CW_PROOF_MOST bytes of the list, from byte `from` on. */
 static void cut(struct pieces *all, uint64_t from)
 {
     size_t kept = 0;

@@ -1,5 +1,5 @@
-/* Proves that launches left memory alone that other processes or network cards reach: its hash before and after. Nobody
- * could put such memory back, so the proof comes before anything is repeated. */
+/* Proves by a hash, before and after launches, that they did not change memory that other processes or network cards
+ * reach. Nobody could put such memory back, so the proof comes before anything is repeated. */
 #ifndef CW_INJECT_PROOF_H
 #define CW_INJECT_PROOF_H
 
@@ -17,9 +17,10 @@ struct cw_proofs {
 };
 extern struct cw_proofs *const cw_proofs;
 
-/* Before the launches, and after them, while their context is current and idle. Begin is false after a failure. */
+/* Call begin before the launches and holds after them, while their context is current and idle. Begin is false after a
+ * failure. */
 bool cw_proof_begin(struct cw_proof *proof, CUcontext context);
-/* Whether memory is the same. */
+/* Whether the memory is unchanged. */
 bool cw_proof_holds(const struct cw_proof *proof, CUcontext context);
 
 #endif

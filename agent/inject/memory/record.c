@@ -17,10 +17,10 @@ struct cw_operation {
 
 /* ---- the driver's calls ----------------------------------------------------------------------------------------- */
 
-/* Calls that leave the data read by kernels unchanged. Waits are among them: the program may read results, which are
- * the first pass's, and its writes come by calls that are recorded. So are allocations, which hold nothing yet, and
- * moves of managed memory. Waits for the whole context are listed elsewhere, because programs make them at their end,
- * and some leave without exit handlers. */
+/* Calls that leave the data read by kernels unchanged. Waits are among them: the results that the program reads then
+ * are of the first pass, and its writes come by calls that are recorded. Allocations are among them, because they hold
+ * no data yet, and so are moves of managed memory. Waits for the whole context are listed elsewhere, because programs
+ * make them at their end, and some leave without exit handlers. */
 static const char *const harmless[] = {"cuArray3DGet",
                                        "cuArrayGet",
                                        "cuCtxGet",
@@ -286,7 +286,7 @@ bool cw_record_add_nodes(struct cw_record *r, const struct cw_graph_node *nodes,
 {
     struct cw_record before = *r;
     bool good = true;
-    r->rests = false; /* no kernel is alone */
+    r->rests = false; /* none of its kernels is alone */
     for (const struct cw_graph_node *n = nodes; n && good; n = n->next) {
         struct cw_operation *op = n->off ? NULL : new_operation(r);
         before = before.shared.arena ? before : *r;
@@ -294,7 +294,7 @@ bool cw_record_add_nodes(struct cw_record *r, const struct cw_graph_node *nodes,
         if (good && op)
             append(r, op, stream);
     }
-    if (!good && before.shared.arena) { /* what it had; its arena has more */
+    if (!good && before.shared.arena) { /* back to the earlier record; only its arena holds more */
         before.shared.bytes = r->shared.bytes;
         *r = before;
         r->next = r->first ? before.next : &r->first;

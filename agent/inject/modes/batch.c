@@ -1,16 +1,17 @@
-/* Every kernel launch is a range of its own, and launches are replayed together: the first pass is the program's own
- * run of them; at the first call that they cannot be done again behind, device memory is put back and everything is
- * done again, once for each further pass. Setting a pass up is what costs, and a batch pays for it once.
+/* Batched replay: each kernel launch is a range, and launches are replayed together. The first pass of a batch is the
+ * program's own run. The batch ends at the first call after which its launches cannot be repeated. Then device memory
+ * is restored and the batch repeated, once for each further pass. The setup of a pass is the main cost, and a batch
+ * pays it once for all its launches.
  *
- * The program sees the results of the first pass when it reads, and of the last in later kernels. A graph is part of a
- * batch whose first pass CUPTI does not see. If new kernels of it may run beside one another, or it is given memory of
- * the host, it is a batch of its own, whose passes all come before the program's own launch of it. A kernel that is
- * given memory that the host shares is a batch of its own as well, whose passes all come behind the program's own: a
- * kernel may wait there for what the host does next.
+ * The program reads the results of the first pass, and later kernels read the results of the last. A graph is part of a
+ * batch whose first pass runs without CUPTI. A graph is a batch of its own if its new kernels may run beside one
+ * another, or if it is given host memory; all passes then come before the program's own launch. A kernel that is given
+ * memory shared with the host is a batch of its own as well. All its passes come behind the program's own launch,
+ * because it may wait in that memory for the host's next step.
  *
- * A launch that can reach memory that others reach, or other devices, is not done again, nor is one whose memory cannot
- * be saved: passes take turns at it (once.h). Others reach such memory at any time, so it is neither saved nor put
- * back; its hash before and after the first pass proves that the batch left it alone. */
+ * A launch is not repeated but counted once, with passes in turn (once.h), if it can reach other devices or memory that
+ * others reach, or if its memory cannot be saved. Memory that others reach is neither saved nor restored, because they
+ * may use it at any time; its hash before and after the first pass proves that the batch left it alone. */
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
@@ -27,19 +28,19 @@
 #include "agent/inject/ranges/gate.h"
 
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
-static const uint64_t reach_patience_ns = 10000000000;  /* with other processes, which repeat batches as well */
-static const uint64_t recheck_ns = 5000000000;          /* how long memory is taken to be short */
-static const uint64_t function_patience_ns = 100000000; /* with a function of the host that is not known */
+static const uint64_t reach_patience_ns = 10000000000;  /* wait for other processes, which repeat batches as well */
+static const uint64_t recheck_ns = 5000000000;          /* time until memory is tried again after a shortage */
+static const uint64_t function_patience_ns = 100000000; /* wait for an unknown host function */
 #define self cw_batches
 
 static const char ended_by_neighbour[] = "another context of the GPU", ended_by_graph[] = "a CUDA graph",
-                  ended_by_reach[] = "a launch that reaches what others do",
-                  ended_by_suspect[] = "a kernel that may reach what others do";
+                  ended_by_reach[] = "a launch that reaches memory of other devices or processes",
+                  ended_by_suspect[] = "a kernel that may reach memory of other processes";
 static const char too_dear[] =
-    "a launch that reaches what others do, where counting each between batches takes too long";
+    "a launch that reaches memory of other devices or processes, because counting each takes too long";
 static const char reached_now[] = "a launch on another device may reach its memory, and has not ended";
 
-/* Where batches cannot be replayed, CUPTI's kernel replay goes through all passes at each launch. */
+/* Falls back to CUPTI's kernel replay, which runs all passes at each launch, if batches cannot be replayed. */
 static bool setup(struct cw_reader *in)
 {
     if (!cw_range_setup(in))
@@ -57,7 +58,7 @@ static bool setup(struct cw_reader *in)
     return !cw_inject->over;
 }
 
-/* Why launches are not to be done again now, or NULL. */
+/* Returns the reason why launches must not be repeated now, or NULL. */
 static const char *once_reason(const struct cw_batch *b)
 {
     if (cw_batch_reach_reason())
@@ -65,7 +66,7 @@ static const char *once_reason(const struct cw_batch *b)
     return b->short_ns && cw_inject_now_ns() - b->short_ns < recheck_ns ? b->short_why : NULL;
 }
 
-/* One step towards having the device's counters. False where something that does not end is in the way. */
+/* Takes one step towards the device's counters. False if work of another context is in the way and does not end. */
 static bool take_device(const struct cw_collection *c)
 {
     struct cw_collection *other = cw_collection_beside(c);
@@ -76,7 +77,7 @@ static bool take_device(const struct cw_collection *c)
     return !other || !other->running;
 }
 
-/* A kernel that is not known, and might wait for one that is launched behind it. */
+/* Whether a kernel is unknown, and might wait for a later launch. */
 static bool is_strange(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN && cw_streams_overlap(id, call);
@@ -87,7 +88,7 @@ static bool is_suspect(CUpti_CallbackId id, const CUpti_CallbackData *call)
     return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_SUSPECT;
 }
 
-/* Why a launch reaches memory that others reach, or other devices; NULL if it does not. */
+/* Returns the reason why a launch reaches other devices, or memory that others reach; NULL if it does not. */
 static const char *reach_of(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     if (cw_inject_launches_graph(id))
@@ -98,8 +99,9 @@ static const char *reach_of(const struct cw_collection *c, CUpti_CallbackId id, 
     return why;
 }
 
-/* Why not, or NULL. CUPTI must not see a graph that still runs, either. While a program has new kernels, batches run
- * once without CUPTI, which waits for each launch: one pass more costs less than a batch for each kernel. */
+/* Opens a batch. Returns NULL, or the reason why not. The context is at rest, because CUPTI must not see a graph that
+ * still runs. While a program has new kernels, a batch first runs without CUPTI, which waits for each launch: one more
+ * pass costs less than a batch for each kernel. */
 static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
 {
     const char *why = cw_batch_save(c, b);
@@ -114,14 +116,14 @@ static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
     return b->open ? NULL : c->kept_out ? c->kept_out : "a launch that could not be counted";
 }
 
-/* Before what is counted once. */
+/* Ends the batch before a launch that is counted once. */
 static void end_batch(struct cw_collection *c)
 {
     if (c->running && c->kind != CW_COLLECT_ONCE)
         cw_batch_end(c, "a launch that is counted once");
 }
 
-/* ---- what happens ----------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static void context_created(CUcontext context, uint32_t device)
 {
@@ -138,7 +140,7 @@ static void context_destroyed(CUcontext context)
     struct cw_batch *b = cw_batch_of(c);
     cw_batch_end(c, "the end of its context");
     cw_collection_report_skipped(c);
-    if (c->running) /* a kernel of it does not end, and would be waited for */
+    if (c->running) /* one of its kernels does not end, and freeing memory would wait for it */
         *b = (struct cw_batch){0};
     cw_batch_forget(b);
     cw_memory_hash_forget(context);
@@ -146,7 +148,7 @@ static void context_destroyed(CUcontext context)
     cw_collection_close(c);
 }
 
-/* Why nothing can begin now, or NULL. */
+/* Returns the reason why no batch can begin now, or NULL. */
 static const char *obstacle(const struct cw_collection *c)
 {
     if (cw_stream_capture_is_under_way())
@@ -154,8 +156,8 @@ static const char *obstacle(const struct cw_collection *c)
     return c->running || cw_batch_quiet() ? NULL : CW_WHY_BESIDE;
 }
 
-/* Whether something on another device may still reach memory of this one: it would be lost where memory is put back.
- * Such work has ended all batches; waits for it. */
+/* Whether work on another device may still write memory of this device; a restore would lose these writes. Waits for
+ * such work first. Its launch has ended all batches. */
 static bool is_reached(const struct cw_collection *c)
 {
     for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
@@ -179,16 +181,17 @@ static bool any_reaches(const struct cw_collection *c)
     return false;
 }
 
-/* Until a launch can be noted, or it is seen that it cannot be: one comes after another, so that every pass has the
- * same order, and none begins a batch beside a call that would be undone with it, or in a context that does not come to
- * rest. Each wait lets other threads in, so behind the last there is nothing left to wait for. */
+/* Waits until a launch can be noted, or until it is certain that it cannot. Returns NULL, or the reason why not.
+ * Launches come one after another, so that every pass has the same order. None begins a batch beside a call that would
+ * be undone with it, or in a context that does not come to rest. Each wait lets other threads in, so the loop ends only
+ * behind a round without a wait. */
 static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool strange, bool suspect)
 {
     bool waits = true, rests = false;
     uint64_t until = cw_inject_now_ns() + launch_patience_ns;
     while (waits && c->context && !cw_inject->over && !cw_stream_capture_is_under_way()) {
         bool due = cw_collection_is_due(c);
-        if (c->pending && (b->spoilt || cw_inject_now_ns() > until)) { /* it may wait for this one */
+        if (c->pending && (b->spoilt || cw_inject_now_ns() > until)) { /* that launch may wait for this one */
             b->spoilt = true;
             return CW_WHY_BESIDE;
         } else if (c->pending)
@@ -214,7 +217,7 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
         } else if (!c->running && !cw_batch_quiet())
             waits = cw_in_flight_wait(cw_batch_quiet);
         else if (!rests && (!c->running || (strange && c->running == CW_STANDS_BY))) {
-            /* a new kernel is watched by itself */
+            /* a new kernel runs alone, so that it can be watched */
             rests = cw_collection_rests(c, c->running == CW_STANDS_BY     ? launch_patience_ns
                                            : b->reaches && !self->in_vain ? reach_patience_ns
                                                                           : patience_ns);
@@ -230,7 +233,7 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
     return obstacle(c);
 }
 
-/* A launch into a batch, the open one or a new one; why not, or NULL. */
+/* Adds a launch to the open batch, or to a new one. Returns NULL, or the reason why not. */
 static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                               const CUpti_CallbackData *call)
 {
@@ -240,13 +243,13 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     b->familiar = strange ? 0 : b->familiar + (b->familiar < CW_MOST_FAMILIAR);
     for (bool tries = true; tries;) {
         why = make_room(c, b, strange, is_suspect(id, call));
-        why = why ? why : once_reason(b); /* by now */
+        why = why ? why : once_reason(b); /* may have changed during the waits */
         if (!why && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)
             why = cw_batch_waits_for_host;
         added = !why && !cw_inject->over && cw_record_add(&b->record, id, call, !c->running);
-        tries = !why && !added && b->open && !cw_inject->over; /* perhaps behind nothing else */
+        tries = !why && !added && b->open && !cw_inject->over; /* it may be possible as the first of a batch */
         if (tries)
-            cw_batch_end(c, "a launch that is repeated by itself");
+            cw_batch_end(c, "a launch that needs a batch of its own");
     }
     if (!why && !added)
         why = cw_batch_not_recorded;
@@ -256,15 +259,15 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
         why = b->open ? NULL : open_batch(c, b);
     if (!why && (self->trial == b || cw_collection_launch(c, id, call, call->symbolName)))
         return NULL;
-    if (why && !b->spoilt) /* the launch goes ahead, and not among those that are done again */
+    if (why && !b->spoilt) /* the launch goes ahead unrecorded */
         cw_batch_end(c, "a launch that cannot be repeated");
     if (!b->open && !b->saved)
         cw_record_clear(&b->record);
-    return why ? why : "a launch beside more than there is room for";
+    return why ? why : "a launch for which there was no room";
 }
 
-/* A graph into a batch that CUPTI does not see at first, the open one or a new one: all passes come behind it. False
- * where it cannot be part of one. */
+/* Adds a graph to the open batch, or to a new one. The batch first runs without CUPTI, and all passes come behind that.
+ * False if the graph cannot be part of a batch. */
 static bool add_graph(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     uint32_t launches = cw_graph_batch_fits(c, call);
@@ -272,7 +275,7 @@ static bool add_graph(struct cw_collection *c, struct cw_batch *b, CUpti_Callbac
         cw_batch_end(c, c->running == CW_STANDS_BY ? "no more room" : ended_by_graph);
     if (!launches || make_room(c, b, false, false) || once_reason(b) || cw_inject->over)
         return false;
-    launches = cw_graph_batch_fits(c, call); /* by now */
+    launches = cw_graph_batch_fits(c, call); /* may have changed during the waits */
     bool added = launches && (!c->running || c->running == CW_STANDS_BY) &&
                  c->count + launches <= cw_collections->at_once && cw_graph_batch_record(c, b, id, call);
     b->familiar = added ? 0 : b->familiar;
@@ -285,7 +288,8 @@ static bool add_graph(struct cw_collection *c, struct cw_batch *b, CUpti_Callbac
     return added;
 }
 
-/* `apart`: its kernels are launches of their own, and the filter has not been asked. */
+/* Collects a graph as a batch of its own. `apart`: its kernels are separate launches, and the filter was not asked
+ * yet. */
 static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool apart)
 {
     uint64_t until = cw_inject_now_ns() + 2 * patience_ns;
@@ -298,7 +302,7 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
              cw_inject_now_ns() < until);
     bool rests = cw_idle_wait(c->context, patience_ns) || cw_stream_capture_is_under_way();
     const char *why = !rests ? CW_WHY_WAITS : c->running || !cw_batch_at_rest() ? CW_WHY_BESIDE : obstacle(c);
-    if (!why && cw_reach_why()) { /* passes before the program's own launch prove nothing */
+    if (!why && cw_reach_why()) { /* passes before the program's own launch allow no proof */
         cw_once_enter(c, id, call, !apart || cw_range_wants(id, call), cw_reach_why());
         return;
     }
@@ -316,8 +320,9 @@ static void collect_graph(struct cw_collection *c, CUpti_CallbackId id, const CU
         cw_collection_skip(c, why);
 }
 
-/* What another context does may be to memory of this one: of the same device, or of any where something is given back
- * (a program may free what is of another device than the current one). `c`: NULL where no context is current. */
+/* Ends batches of other contexts before a call that may change their memory: contexts of the same device, or of any if
+ * the call frees something, because a program may free memory of another device than the current one. `c`: NULL if no
+ * context is current. */
 static void end_others(const struct cw_collection *c, bool of_any_device, const char *by)
 {
     for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
@@ -332,8 +337,8 @@ static void end_neighbours(const struct cw_collection *c)
     end_others(c, false, ended_by_neighbour);
 }
 
-/* To count a launch once between batches takes CUPTI 0.6 s on an H100, there and back, and a step of training has
- * dozens of collectives. False where that would be more than a quarter of the time. */
+/* Whether a launch may be counted once between batches: false if this would take more than a quarter of the time.
+ * Switching CUPTI there and back takes 0.6 s on an H100, and a training step has dozens of collectives. */
 static bool affords_switch(void)
 {
     static const uint64_t free_ns = 5000000000;
@@ -341,7 +346,7 @@ static bool affords_switch(void)
     return self->switched_ns < free_ns + (self->first_ns ? cw_inject_now_ns() - self->first_ns : 0) / SWITCH_SHARE;
 }
 
-/* Counts a launch once. `reaches`: unlike those around it, which are repeated. */
+/* Counts a launch once. `reaches`: only this launch is, and launches around it are repeated. */
 static void count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
                        const char *why, bool reaches)
 {
@@ -360,7 +365,8 @@ static void count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
     self->switched_ns += 2 * (cw_inject_now_ns() - begin);
 }
 
-/* Others are not collected: a launch of another thread is in the way, or a capture, or a kernel that does not end. */
+/* Whether a launch that cannot be repeated for this reason is counted once. Other reasons rule that out as well: an
+ * active launch of another thread, a stream's capture, or a kernel that does not end. */
 static bool is_reason_for_once(const char *why)
 {
     return why == cw_batch_no_room || why == cw_batch_several_devices || why == cw_batch_not_saved ||
@@ -382,9 +388,9 @@ static void collect_launch(struct cw_collection *c, CUpti_CallbackId id, const C
     }
 }
 
-/* Behind all waits: what goes ahead now is not undone with what is tried. What is unrecorded work of `c` is not undone
- * with any batch of its device, either, and if it `reaches` others with any batch at all. `c` NULL: work that is
- * recorded, or that may be of any context. */
+/* Notes, after all waits, that a call goes ahead, which no replay must undo. So the trial is marked as disturbed.
+ * Unrecorded work of `c` spoils the open batches of its device, or all open batches if it `reaches` others. `c` NULL:
+ * the work is recorded, or may be of any context. */
 static void goes_ahead(const struct cw_collection *c, bool reaches)
 {
     for (uint32_t i = 0; i < cw_collections->slot_count; i++)
@@ -395,7 +401,7 @@ static void goes_ahead(const struct cw_collection *c, bool reaches)
     self->disturbed = true;
 }
 
-/* Whether a launch is in its context's batch, or is the one that is tried. */
+/* Whether a launch is in its context's batch, or is the trial. */
 static bool is_recorded(const struct cw_collection *c, const CUpti_CallbackData *call)
 {
     const struct cw_batch *b = cw_batch_of(c);
@@ -403,7 +409,7 @@ static bool is_recorded(const struct cw_collection *c, const CUpti_CallbackData 
     return last || (self->trial == b && b->correlation == call->correlationId);
 }
 
-/* Whether the batch of another device goes on, which this launch would end. */
+/* Whether another device has a batch that still grows. This launch will end it. */
 static bool others_go_on(const struct cw_collection *c)
 {
     for (uint32_t i = 0; i < cw_collections->slot_count; i++)
@@ -412,8 +418,8 @@ static bool others_go_on(const struct cw_collection *c)
     return false;
 }
 
-/* Threads with a device each come to a collective one after another. The first would end the batches of all, and what
- * the others launch before they come there could not be repeated: so it waits for them while they go on. */
+/* Waits at a collective for the threads of other devices, while they go on. They come to it one after another. The
+ * first would end all batches, and launches of the others before the collective could not be repeated. */
 static void let_others_arrive(const struct cw_collection *c, struct cw_batch *b)
 {
     static const uint64_t pause_ns = 1000000, still_ns = 20000000, most_ns = 2000000000;
@@ -428,14 +434,15 @@ static void let_others_arrive(const struct cw_collection *c, struct cw_batch *b)
     b->arrived = false;
 }
 
-/* Before a launch that reaches what others do. */
+/* Ends batches before a launch that reaches other devices or processes. */
 static void end_reached(const struct cw_collection *c)
 {
     let_others_arrive(c, cw_batch_of(c));
     end_others(c, true, ended_by_reach);
 }
 
-/* A collective ends when the other processes have come to it, which may be in the middle of their passes. */
+/* Restores the usual limit on the wait for a collective. It ends once the other processes have come to it, and they may
+ * be in the middle of their passes. */
 static void be_patient(struct cw_collection *c)
 {
     if (cw_batch_of(c)->reaches && !self->in_vain && c->waits == CW_WAITS_KERNEL)
@@ -459,7 +466,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (self->trial && wanted)
         cw_collection_skip(c, CW_WHY_BESIDE);
     else if (self->trial)
-        ; /* it counts for none */
+        ; /* nothing to collect */
     else if (once || (!wanted && c->kind == CW_COLLECT_ONCE && c->running)) {
         end_neighbours(c);
         end_batch(c);
@@ -487,7 +494,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     else if (c && c->running && cw_collection_launched(c, call)) {
         cw_collection_leave(c);
         const bool graph = cw_inject_launches_graph(id);
-        b->spoilt = b->spoilt || (b->open && graph && cw_inject_refused(call)); /* of which some may run */
+        b->spoilt = b->spoilt || (b->open && graph && cw_inject_refused(call)); /* some of its kernels may run */
         if (c->running == CW_STANDS_BY && !cw_inject_refused(call) && graph)
             cw_graph_batch_see(c, call, *call->correlationData);
         else if (c->running == CW_STANDS_BY && !cw_inject_refused(call) &&
@@ -496,9 +503,9 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
         if (b->open && cw_inject_refused(call))
             cw_record_refuse(&b->record);
-        const bool managed = cw_pinned->managed || cw_variables->managed; /* which the program may write next */
+        const bool managed = cw_pinned->managed || cw_variables->managed; /* the program may write it next */
         if (b->open && (managed || is_suspect(id, call)) && !c->pending && cw_batch_at_rest())
-            cw_batch_end(c, managed ? "managed memory of the program's" : ended_by_suspect);
+            cw_batch_end(c, managed ? "managed memory of the program" : ended_by_suspect);
     }
 }
 
@@ -509,7 +516,7 @@ static void end_for_others(struct cw_collection *c)
 
 static void end_for_gate(struct cw_collection *c)
 {
-    cw_batch_end(c, "the end of what is captured");
+    cw_batch_end(c, "the end of the captured time");
 }
 
 static bool rest(void)
@@ -545,7 +552,7 @@ static bool wants(CUpti_CallbackId id)
     return cw_record_wants(id);
 }
 
-/* Of more copies than there is room for, the last stands for all of memory. */
+/* Notes a copy to the host. If there are too many, the last entry stands for all memory. */
 static void note_unread(struct cw_batch *b, CUpti_CallbackId id, const void *params)
 {
     if (b->unread_count < CW_MOST_UNREAD)
@@ -554,7 +561,8 @@ static void note_unread(struct cw_batch *b, CUpti_CallbackId id, const void *par
         b->unread[CW_MOST_UNREAD - 1] = (struct cw_host_bytes){0, UINTPTR_MAX};
 }
 
-/* What is recorded of a copy is what its source holds now: too early where another copy still writes that. */
+/* Whether it is too early to record a copy: the record keeps the source as it is now, but another copy still writes
+ * it. */
 static bool is_early(const struct cw_batch *b, CUpti_CallbackId id, const void *params)
 {
     const struct cw_host_bytes from = b->unread_count ? cw_transfer_host(id, params) : (struct cw_host_bytes){0, 0};
@@ -564,7 +572,8 @@ static bool is_early(const struct cw_batch *b, CUpti_CallbackId id, const void *
     return false;
 }
 
-/* So it is where a kernel that CUPTI has not waited for may still write it. */
+/* Whether it is too early because a kernel may still write the source. CUPTI waits for kernels, but not in a batch that
+ * stands by. */
 static bool is_written(const struct cw_collection *c, CUpti_CallbackId id, const void *params)
 {
     if (c->running != CW_STANDS_BY || !cw_transfer_host(id, params).end)
@@ -575,10 +584,10 @@ static bool is_written(const struct cw_collection *c, CUpti_CallbackId id, const
     return !rests;
 }
 
-/* A function of the host that has ended by itself before is part of the first pass, as what the program does behind a
- * wait is. It makes no calls of CUDA's, and its context rests before anything follows it. Where CUPTI is armed, the
- * batch ends before it: CUPTI's stop, as a launch under it, would wait for the function without an end if it waits for
- * the program after all. */
+/* Whether a host function becomes part of the first pass, as the program's own work behind a wait does. It must have
+ * ended by itself before. It makes no CUDA calls, and its context rests before later work follows. If CUPTI is armed,
+ * the batch ends before the function: if the function waits for the program after all, CUPTI's stop, or a launch under
+ * CUPTI, would wait without end. */
 static bool lets_by(const struct cw_collection *c, const struct cw_batch *b, CUpti_CallbackId id,
                     const CUpti_CallbackData *call)
 {
@@ -587,7 +596,7 @@ static bool lets_by(const struct cw_collection *c, const struct cw_batch *b, CUp
     return function && cw_kernel_habit(function) == CW_KERNEL_RESTS;
 }
 
-/* Whether a function of the host ends by itself, or perhaps waits for what the program does next. */
+/* Finds out whether a host function ends by itself, or perhaps waits for the program's next step. */
 static void watch_function(struct cw_collection *c, struct cw_batch *b, CUfunction function)
 {
     const enum cw_kernel_habit habit = cw_kernel_habit(function);
@@ -634,7 +643,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     self->in_flight[*call->correlationData]++;
 }
 
-/* A program that has read what it computed, or waited for it, may be about to be killed, or to leave without its exit
+/* Ends a batch after the program has read results, because it may be killed next, or leave without its exit
  * handlers. */
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
@@ -666,7 +675,7 @@ static void abandon(void)
     for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
         struct cw_batch *b = &self->items[i];
         const struct cw_collection *c = &cw_collections->slots[i];
-        /* which giving memory back would wait for */
+        /* freeing memory would wait for it */
         bool kernel_runs = (b->saved && !b->open) || c->pending ||
                            (c->running == CW_STANDS_BY && !cw_idle_wait(c->context, patience_ns));
         if (!kernel_runs)

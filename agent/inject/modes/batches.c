@@ -18,21 +18,21 @@
 
 static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000;
 const uint64_t cw_batch_rest_patience_ns = 60000000000;
-enum { WATCH = 20 }; /* a replay may take so many times what the program's own run took */
+enum { WATCH = 20 }; /* a replay may take at most so many times as long as the program's own run */
 
 #define self cw_batches
 
-const char cw_batch_no_room[] = "there is no room to save what its GPU holds",
-           cw_batch_several_devices[] = "several GPUs may use the memory of the host's that it is given",
-           cw_batch_not_saved[] = "what its GPU holds could not be saved",
+const char cw_batch_no_room[] = "there is no room to save its GPU's memory",
+           cw_batch_several_devices[] = "several GPUs may use the host memory that it is given",
+           cw_batch_not_saved[] = "its GPU's memory could not be saved",
            cw_batch_not_recorded[] = "its arguments, or memory that the host shares with it, could not be kept",
            cw_batch_waits_for_host[] = CW_ONCE_WAITS,
-           cw_batch_not_proven[] = "memory that other processes reach could not be looked at",
+           cw_batch_not_proven[] = "memory that other processes reach could not be checked",
            cw_batch_reaches[] = "its kernel changed memory that other processes reach";
 
-static const char no_thread[] = "a launch that is given memory of the host's, where no thread can be had to watch it";
-static const char why_touched[] = "a launch beside which memory changed that other processes reach";
-static const char why_loaded[] = "a launch while code was loaded whose variables cannot be put back";
+static const char no_thread[] = "a launch that is given host memory, because no thread is there to watch it";
+static const char why_touched[] = "a launch during which memory changed that other processes reach";
+static const char why_loaded[] = "a launch while code was loaded, whose variables cannot be put back";
 
 struct cw_batch *cw_batch_of(const struct cw_collection *c)
 {
@@ -68,7 +68,7 @@ const char *cw_batch_reach_reason(void)
     return would_restore ? cw_reach_why() : cw_reach_why_all();
 }
 
-/* Whether others have come to reach memory since it was saved. */
+/* Whether others have gained access to memory since it was saved. */
 static bool is_reached(const struct cw_batch *b)
 {
     return cw_batch_reach_reason() || b->changes != cw_reach->changes;
@@ -112,8 +112,8 @@ const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b)
 
 struct judged {
     bool same;
-    CUfunction first; /* kernel of the batch */
-    bool several;     /* kernels */
+    CUfunction first; /* first kernel of the batch */
+    bool several;     /* the batch has several kernels */
 };
 
 static void count_kernel(void *user, CUfunction kernel)
@@ -135,14 +135,14 @@ static void judge(void *user, CUfunction kernel)
 static void tell_guilty(const char *kernel)
 {
     char *readable = cw_demangle(kernel);
-    cw_say("memory that other processes reach changed while kernel %.200s ran, which was not given its address: it is "
-           "counted in one pass at a time from here on",
+    cw_say("memory that other processes reach changed while kernel %.200s ran, which was not given its address: the "
+           "kernel is counted in one pass at a time from here on",
            readable ? readable : kernel);
     free(readable);
 }
 
-/* Whether the first pass left memory alone that others reach. Where it did not, another process may have changed it,
- * or one of the kernels has: each of these runs in a batch of its own next time, and one that ran so is guilty. */
+/* Whether the first pass left memory alone that others reach. If not, another process or one of the kernels has changed
+ * it. Each of the kernels runs in a batch of its own next time; a kernel that already ran alone is guilty. */
 static bool left_alone(struct cw_collection *c, struct cw_batch *b)
 {
     if (!b->proof.needed)
@@ -173,13 +173,13 @@ static void leave(void *user)
     cw_collection_leave(user);
 }
 
-/* A replay that does not come to its end waits for what the host has done meanwhile. */
+/* Called if a replay does not end, because it waits for the host's later writes: puts these writes back. */
 static void let_go(void *shared)
 {
     cw_shared_put_after(shared);
 }
 
-/* Does everything again; *late where that had to be ended. */
+/* Repeats the batch; *late: it did not end in time, and its wait was ended. */
 static CUresult play(struct cw_collection *c, struct cw_batch *b, bool counts, bool *late)
 {
     const struct cw_around around = {enter, leave, c};
@@ -222,7 +222,8 @@ static void leave_pass(struct cw_collection *c, bool started)
     cw_collection_release(c);
 }
 
-/* Memory is neither as before the launches nor as behind them. What fails under the profiler may go well without. */
+/* Ends the capture after a launch failed in a repeated pass. Memory is then neither as before the batch nor as behind
+ * it. So this restores it and repeats the batch without the profiler, which may go well. */
 static void end_behind_failure(struct cw_collection *c, struct cw_batch *b, CUresult result)
 {
     char text[240];
@@ -232,7 +233,7 @@ static void end_behind_failure(struct cw_collection *c, struct cw_batch *b, CUre
              "found that a launch failed (CUDA error %d) in a repeated pass of a batch of %" PRIu32
              "%s, and the capture ends here",
              (int)result, c->count,
-             right ? "; the program has what it computes alone" : ", and again without the profiler; " CW_MAY_BE_WRONG);
+             right ? "; the program has its usual results" : ", and again without the profiler; " CW_MAY_BE_WRONG);
     cw_batch_tell(text);
 }
 
@@ -246,7 +247,7 @@ static void end_without_memory(const struct cw_collection *c)
     cw_batch_tell(text);
 }
 
-/* What its launches computed is there. `armed`: CUPTI is to be stopped. */
+/* Drops the batch without a replay; its results stay in memory. `armed`: stops CUPTI first. */
 static void drop_batch(struct cw_collection *c, bool armed, const char *why)
 {
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
@@ -299,22 +300,22 @@ void cw_batch_deliver(struct cw_collection *c)
     cw_collection_deliver(c);
 }
 
-/* All passes come behind the program's own run. Why not, or NULL. */
+/* Arms CUPTI for a batch that ran without it, so that all passes come behind. Returns NULL, or the reason why not. */
 static const char *arm_behind(struct cw_collection *c)
 {
     cw_batch_turn(c, CW_EFFORT_SETUP);
     cw_collection_arm(c, CW_COLLECT_LAUNCHES);
-    c->running = CW_STOPPED; /* nobody else is to end it */
+    c->running = CW_STOPPED; /* no other code must end it */
     return c->kept_out;
 }
 
-/* What ran without CUPTI may still run, and memory is not put back under it. */
+/* Waits for launches that ran without CUPTI: memory must not be restored while they run. */
 static void come_to_rest(struct cw_collection *c, struct cw_batch *b)
 {
     const uint64_t until = cw_inject_now_ns() + cw_batch_rest_patience_ns;
     uint64_t entered;
     cw_in_flight_hold();
-    do { /* again, where others that are held up for long have gone on */
+    do { /* again, if held-up threads have gone on, as they do after a while */
         entered = c->pending ? UINT64_MAX : cw_in_flight->entered;
         if (!cw_idle_wait(c->context, cw_batch_rest_patience_ns))
             b->waits = b->spoilt = true;
@@ -337,7 +338,8 @@ void cw_batch_see(struct cw_collection *c, CUfunction kernel, uint64_t entered)
     b->waits = b->spoilt = b->open;
 }
 
-/* In its own context, whoever's call it is that ends it. `armed`: the first pass was the program's own run. */
+/* Replays a batch in its own context, which may not be the current one. `armed`: the program's own run was the first
+ * pass. */
 static void replay_batch(struct cw_collection *c, struct cw_batch *b, bool armed)
 {
     CUcontext current = NULL;
@@ -351,7 +353,7 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b, bool armed
                    : cw_batch_has_new_variables(b) ? why_loaded
                                                    : CW_WHY_BESIDE);
     else if (current != c->context && !pushed)
-        drop_batch(c, armed, "what a context launched that could not be made current again");
+        drop_batch(c, armed, "launches of a context that could not be made current again");
     else if (!armed && !left_alone(c, b))
         drop_batch(c, false, why_touched);
     else if (!armed && (kept_out = arm_behind(c)))
@@ -375,7 +377,7 @@ void cw_batch_end(struct cw_collection *c, const char *by)
         come_to_rest(c, b);
     if (!c->running || c->kind == CW_COLLECT_ONCE)
         return;
-    if (c->pending) { /* CUPTI cannot stop behind it, and what comes now is not recorded */
+    if (c->pending) { /* CUPTI cannot stop now, and later work is not recorded */
         b->spoilt = b->open;
         return;
     }
@@ -389,20 +391,20 @@ void cw_batch_end(struct cw_collection *c, const char *by)
     b->open = false;
     c->effort.ended = by;
     replay_batch(c, b, armed);
-    c->effort.ended = NULL; /* also of one that is not sent */
+    c->effort.ended = NULL; /* also if nothing was sent */
     const bool rests = !b->waits;
     b->spoilt = b->waits = false;
     b->unread_count = 0;
     cw_range_spend(begin);
     cw_batch_turn(c, CW_EFFORT_RESTORE);
-    if (rests) /* else giving memory back would wait for the kernel */
+    if (rests) /* otherwise freeing memory would wait for the kernel */
         cw_batch_forget(b);
     cw_batch_turn(c, CW_EFFORT_NONE);
 }
 
 /* ---- a trial ---------------------------------------------------------------------------------------------------- */
 
-/* Whether several devices are used, which may write the same memory of the host's. */
+/* Whether the program uses several devices, which may write the same host memory. */
 static bool has_neighbour_device(const struct cw_collection *c)
 {
     for (uint32_t i = 0; i < cw_collections->slot_count; i++)
@@ -424,9 +426,9 @@ const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CU
                       : cw_kernel_habit(kernel) == CW_KERNEL_WAITS ? cw_batch_waits_for_host
                       : cw_stream_capture_is_under_way()           ? CW_WHY_CAPTURED
                       : !clear                                     ? CW_WHY_BESIDE
-                      : !cw_idle_can_watch()                       ? no_thread /* by then memory would be put back */
-                                                                   : cw_batch_save(c, b);
-    if (!why && waits && !cw_shared_renew(&b->record.shared)) /* what was waited for may have written there */
+                      : !cw_idle_can_watch() ? no_thread /* checked now: later, memory would be restored */
+                                             : cw_batch_save(c, b);
+    if (!why && waits && !cw_shared_renew(&b->record.shared)) /* the work may have written there until now */
         why = CW_WHY_BESIDE;
     if (why)
         return why;
@@ -439,7 +441,7 @@ const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CU
     return NULL;
 }
 
-/* All passes of a launch that has run by itself and come to rest. */
+/* Runs all passes of a launch that has run alone and come to rest. */
 static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                          const CUpti_CallbackData *call)
 {
@@ -450,12 +452,12 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
     }
     cw_batch_turn(c, CW_EFFORT_SETUP);
     bool armed = cw_collection_arm(c, CW_COLLECT_LAUNCHES);
-    c->running = CW_STOPPED; /* nobody else is to end it */
+    c->running = CW_STOPPED; /* no other code must end it */
     if (armed && cw_collection_note(c, id, call, call->symbolName)) {
         c->launches[0].data.start_ns = b->began_ns;
         c->launches[0].data.end_ns = end_ns;
         c->launches[0].data.replay = CW_REPLAY_BATCH;
-        c->effort.ended = "a launch that is given memory of the host's";
+        c->effort.ended = "a launch that is given host memory";
         if (cw_batch_replay(c, b, true))
             cw_batch_deliver(c);
         else if (!cw_inject->over)

@@ -21,7 +21,7 @@ struct cw_batch {
     bool waits;        /* the same, because one of its own kernels waits */
     bool reaches;      /* work of the context that may reach other devices' memory has not been seen to end */
     bool arrived;      /* a launch that reaches other devices waits for their batches */
-    uint32_t changes;  /* of what others reach (reach.h), when memory was saved */
+    uint32_t changes;  /* changes of reached memory (reach.h) until memory was saved */
     uint32_t familiar; /* launches since the last unknown kernel that might have waited; at most CW_MOST_FAMILIAR */
     uint64_t began_ns, short_ns; /* start of the trial; time when no checkpoint could be made, or 0 */
     const char *short_why;
@@ -41,14 +41,15 @@ struct cw_batches {
      * came between */
     struct cw_batch *trial;
     bool disturbed;
-    bool in_vain; /* work that reaches others was once waited for in vain, as it waits for the program's next step */
-    uint64_t first_ns, switched_ns; /* time of the first launch that was counted once between batches; what such took */
+    bool in_vain; /* a wait for work that reaches others was once in vain: the work waits for the program's next step */
+    uint64_t first_ns, switched_ns; /* launches counted once between batches: time of the first; time spent on all */
 };
 extern struct cw_batches *const cw_batches;
 
 extern const struct cw_inject_mode cw_inject_batch;
 
-/* Why no launch may be repeated, because others reach memory that would be put back; NULL: it depends on the launch. */
+/* The reason why no launch may be repeated: a restore would touch memory that others reach. NULL: it depends on the
+ * launch. */
 const char *cw_batch_reach_reason(void);
 /* Reasons why launches are counted once. */
 extern const char cw_batch_no_room[], cw_batch_several_devices[], cw_batch_not_saved[], cw_batch_not_recorded[],
@@ -74,9 +75,9 @@ const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b);
 bool cw_batch_has_new_variables(const struct cw_batch *b);
 /* Drops the batch and frees its saved memory, which waits for kernels that still run. */
 void cw_batch_forget(struct cw_batch *b);
-/* Runs the passes after the program's own, or after its start for a trial (`tried`): of the first part, then of the
- * others. After each pass memory is as the program expects it. After a failure, too, if it can be restored; otherwise a
- * message follows. False if there are no ranges. */
+/* Runs the other passes of the first part, then all passes of the other parts. For a trial (`tried`) the first pass has
+ * only been started, and is run as well. Each pass leaves memory as the program expects it. So does a failure, if
+ * memory can be restored; otherwise a message follows. False if there are no ranges. */
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried);
 /* Notes whether an unknown kernel waits, after its launch in a batch that stands by has returned. `entered`: launches
  * before it. */
@@ -93,9 +94,8 @@ void cw_batch_deliver(struct cw_collection *c);
 /* Ends the capture with this line. An ended capture prints no more by itself. */
 void cw_batch_tell(const char *text);
 
-/* Begins the trial of a launch that is given host memory. Its kernel may wait there for the host's next step, so it
- * runs by itself first, and all passes follow. A recorded launch is about to run so. Returns NULL, or the reason why
- * not. */
+/* Begins the trial of a launch that is given host memory. The launch is recorded and about to run alone, because its
+ * kernel may wait in that memory for the host's next step; all passes follow. Returns NULL, or the reason why not. */
 const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                                  const CUpti_CallbackData *call);
 /* Ends the trial at the launch's return: replays it and sends its range, or counts it as skipped. */

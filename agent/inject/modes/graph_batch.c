@@ -1,7 +1,7 @@
 /* Collects CUDA graphs. CUPTI 13.0's automatic ranges fail with graphs: under kernel replay the program computed wrong
  * results, and under user replay the profiler fails to stop behind a graph. So the kernels, copies and sets of a graph
- * are launched one after the other without it, in passes of their own: then each kernel is a range, and SASS counters
- * count it.
+ * are launched one after the other without the graph, in passes of their own: then each kernel is a range, and SASS
+ * counters count it.
  *
  * If the nodes cannot be run separately, the graph is one range, pushed around its launch. All hardware counters are
  * right in it. Counters that CUPTI counts by patching code are 0 there (the agent leaves them out). */
@@ -60,8 +60,8 @@ static void abandon_graph(struct graph_memory *m)
     cw_arena_destroy(m->host.arena);
 }
 
-/* Gives up a graph that waits for the program's work behind its own launch, and continues with it. Nothing can take it
- * back, and until it ends CUPTI cannot stop and no memory can be freed. */
+/* Gives up a graph that waits for a step of the program behind the program's own launch. Nothing can take the graph
+ * back, and until it ends, CUPTI cannot stop and no memory can be freed. So the program goes on beside it. */
 static void lose_graph(struct cw_collection *c)
 {
     c->object = NULL;

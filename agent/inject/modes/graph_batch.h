@@ -1,6 +1,6 @@
-/* Collects a CUDA graph under batched replay. A graph that fits is part of a batch: its launches are repeated one by one
- * behind the program's own launch of the graph. For another graph all passes come before the
- * program's own launch, which is not collected. */
+/* Collects a CUDA graph under batched replay. A graph that fits is part of a batch: its launches are repeated one by
+ * one behind the program's own launch of the graph. For another graph all passes come before the program's own launch,
+ * which is not collected. */
 #ifndef CW_INJECT_GRAPH_BATCH_H
 #define CW_INJECT_GRAPH_BATCH_H
 
@@ -15,13 +15,13 @@ uint32_t cw_graph_batch_fits(const struct cw_collection *c, const CUpti_Callback
 /* Adds the graph, which fits, to the record of a batch. False if it cannot be repeated so. */
 bool cw_graph_batch_record(const struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                            const CUpti_CallbackData *call);
-/* Notes its launches, for which there is room. False when out of memory. */
+/* Notes the graph's launches; there must be room for them. False when out of memory. */
 bool cw_graph_batch_note(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call);
 
 /* Notes whether unknown kernels wait, after the launch of a graph in a batch has returned. `entered`: launches before
  * it. */
 void cw_graph_batch_see(struct cw_collection *c, const CUpti_CallbackData *call, uint64_t entered);
-/* The reason why the graph cannot be part of a batch where others reach memory; NULL if it can, or if nobody does. */
+/* The reason why the graph cannot be part of a batch while others reach memory; NULL if it can, or if no others do. */
 const char *cw_graph_batch_reach(const struct cw_collection *c, const CUpti_CallbackData *call);
 
 /* Runs all passes of the plan for a graph that the program is about to launch, while nothing else is collected and no

@@ -1,8 +1,10 @@
-/* Multiplexing. Launches are ranges that CUPTI sees by itself, for those that are pushed are timed with 10 to 40 us of
- * what surrounds them. They are pushed, for good, where CUPTI's own ranges are no way: with an older CUPTI, from the
- * first CUDA graph on, behind which it cannot stop, and for kernels that wait for the host or, launched by the same
- * process, for one another: for CUPTI's own ranges each launch is waited for. They are pushed for a while where kernels
- * are new that may wait, so that their first launches are not lost. */
+/* Multiplexing. Usually CUPTI makes each launch a range by itself (an automatic range). A range can also be pushed
+ * around a launch, but the time of a pushed range includes 10 to 40 us of surrounding work.
+ *
+ * Launches are pushed for good where automatic ranges fail: with an older CUPTI; from the first CUDA graph on, because
+ * CUPTI cannot stop behind a graph; and for kernels that wait for the host or, in one process, for one another, because
+ * CUPTI waits for each launch in an automatic range. Launches are pushed for a while after new kernels that may wait,
+ * so that the first launches of new kernels are not lost. */
 #include "agent/inject/modes/multiplex.h"
 
 #include <stdlib.h>
@@ -18,11 +20,13 @@
 #include "agent/inject/modes/range.h"
 #include "agent/inject/ranges/user_ranges.h"
 
-enum { EARLY_SHARE = 16 };                             /* of the time, beyond early_free_ns */
-static const uint64_t launch_patience_ns = 2000000000; /* with a launch of another thread */
-/* What may be spent to send what was counted before a program that ends at once takes it along. */
+enum { EARLY_SHARE = 16 }; /* limit, beyond early_free_ns: one part in so many of the time */
+static const uint64_t launch_patience_ns = 2000000000; /* limit on the wait for a launch of another thread */
+/* Time for early changes of passes. They send the counted ranges while the program waits for the GPU, because a program
+ * that ends right after would lose them. */
 static const uint64_t early_free_ns = 200000000;
-static const uint64_t hold_ns = 2000000000, idle_ns = 50000000; /* of the counters of a device with several contexts */
+/* A context keeps its device's counters from other contexts: at most hold_ns in all, idle_ns without a launch. */
+static const uint64_t hold_ns = 2000000000, idle_ns = 50000000;
 
 #define self cw_multiplex
 #define settings cw_range_settings
@@ -44,8 +48,7 @@ static struct cw_multiplexed *multiplexed_of(const struct cw_collection *c)
     return &self->items[c - cw_collections->slots];
 }
 
-/* Whether the program has been going on for long enough that what counting took is the share of it that was asked for.
- */
+/* Whether the time spent on counting is within the requested share of the program's time. */
 static bool is_paid_off(void)
 {
     const struct cw_pass_times *ns = times;
@@ -65,8 +68,8 @@ static bool stop(struct cw_collection *c, struct cw_pass_turn *t, const char *wh
     return true;
 }
 
-/* Another context of the device that was given its counters not long ago, and uses them, keeps them for a while: to
- * take them costs as much as many changes. */
+/* Whether another context of the device keeps the counters for now: it took them recently, and uses them. Taking them
+ * away costs as much as many changes of passes. */
 static bool is_held_by_another(const struct cw_collection *c)
 {
     const struct cw_collection *other = cw_collection_beside(c);
@@ -77,7 +80,7 @@ static bool is_held_by_another(const struct cw_collection *c)
     return now - t->took_ns < hold_ns && now - t->launched_ns < idle_ns;
 }
 
-/* Whether what is wanted is counted now; else it goes by. */
+/* Whether a wanted launch is counted now; otherwise it passes uncounted. */
 static bool is_to_be_counted(const struct cw_collection *c)
 {
     struct cw_multiplexed *m = multiplexed_of(c);
@@ -90,7 +93,7 @@ static bool is_to_be_counted(const struct cw_collection *c)
     return is_paid_off();
 }
 
-/* ---- launches, as ranges that are pushed ------------------------------------------------------------------------ */
+/* ---- launches as pushed ranges ----------------------------------------------------------------------------------- */
 
 static void count_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
                          struct cw_pass_turn *t, uint32_t kind)
@@ -116,7 +119,7 @@ static void enter_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, st
         cw_once_pass(c);
 }
 
-/* Whether a launch cannot be a range of CUPTI's own, nor those behind it. */
+/* Whether this launch and all later ones have to be pushed. */
 static bool has_to_be_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     return cw_inject_launches_graph(id) || !cw_collection_sees_launches() ||
@@ -124,27 +127,29 @@ static bool has_to_be_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call
            (cw_reach_why() && (cw_inject->devices & (cw_inject->devices - 1)));
 }
 
-/* From here on launches are pushed, once nothing else is collected. */
+/* Pushes launches from here on, once no other collection runs. */
 static void push_from_here(struct cw_collection *c)
 {
     cw_range_come_to_rest(c);
     multiplexed_of(c)->one_by_one = !c->running;
 }
 
-/* Whether it is, as those before it, because kernels are new. */
+/* Whether the launch is pushed because of recent new kernels. If there are none, this ends the pushed ranges, and the
+ * launch is pushed only if they cannot end. */
 static bool is_still_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
                             struct cw_pass_turn *t)
 {
     if (t->strange && cw_pass_is_strange(t, cw_kernel_may_wait(id, call)))
         return true;
     if (c->running && c->kind == CW_COLLECT_ONCE)
-        stop(c, t, "kernels that are known");
+        stop(c, t, "known kernels");
     return c->running && c->kind == CW_COLLECT_ONCE;
 }
 
-/* ---- launches, as ranges that CUPTI sees ------------------------------------------------------------------------ */
+/* ---- launches as automatic ranges -------------------------------------------------------------------------------- */
 
-/* Makes the pass run that is to count. False where it cannot, or where it is time to let launches go by. */
+/* Starts the pass that is to count a launch or range. False if it cannot start, or if launches are to pass uncounted
+ * now. */
 static bool make_ready(struct cw_collection *c, struct cw_pass_turn *t)
 {
     uint32_t ahead = cw_pass_ahead(c, t);
@@ -157,7 +162,7 @@ static bool make_ready(struct cw_collection *c, struct cw_pass_turn *t)
     if (cw_inject->over || c->running)
         return c->running;
     if (is_held_by_another(c)) {
-        cw_collection_skip(c, "what a context did while another of the same GPU was being collected");
+        cw_collection_skip(c, "work of a context while another context of the same GPU was collected");
         return false;
     }
     uint64_t begin = cw_inject_now_ns();
@@ -170,12 +175,13 @@ static bool make_ready(struct cw_collection *c, struct cw_pass_turn *t)
     return armed;
 }
 
-/* One that nobody wants is counted as well while it runs. It is stopped when they have cost as much as that. */
+/* Handles an unwanted launch. While a pass runs, CUPTI counts it as well. So the pass ends once unwanted launches have
+ * cost as much as a stop and a start. */
 static void pass_by(struct cw_collection *c, struct cw_pass_turn *t)
 {
     bool dear = ++multiplexed_of(c)->unwanted * times->launch >= times->start + times->stop;
     if (c->running && !c->pending && (dear || cw_collection_is_due(c)))
-        stop(c, t, "launches that nobody wants");
+        stop(c, t, "unwanted launches");
 }
 
 static void wait_for_others(const struct cw_collection *c, struct cw_pass_turn *t)
@@ -185,7 +191,7 @@ static void wait_for_others(const struct cw_collection *c, struct cw_pass_turn *
     t->in_vain = c->pending > 0;
 }
 
-/* The first launch of a kernel that may wait. */
+/* Handles the first launch of a kernel that may wait: pushes it. */
 static void enter_strange(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
                           struct cw_pass_turn *t, uint32_t kind, bool counts)
 {
@@ -204,11 +210,11 @@ static void enter_automatic(CUpti_CallbackId id, const CUpti_CallbackData *call,
     if (captured && wanted)
         cw_collection_skip(c, CW_WHY_CAPTURED);
     bool counts = wanted && !captured && is_to_be_counted(c);
-    if ((counts || c->running) && cw_kernel_may_wait(id, call)) { /* CUPTI would not return from it */
+    if ((counts || c->running) && cw_kernel_may_wait(id, call)) { /* CUPTI would wait for it without end */
         enter_strange(id, call, c, t, kind, counts);
         return;
     }
-    if (counts || c->running) /* ranges come in the order of launches, which threads may change behind this */
+    if (counts || c->running) /* CUPTI's ranges have the order of launches, which parallel threads could mix up */
         wait_for_others(c, t);
     counts = counts && make_ready(c, t);
     if (!counts && !captured)
@@ -225,14 +231,14 @@ static void enter_automatic(CUpti_CallbackId id, const CUpti_CallbackData *call,
     multiplexed_of(c)->unwanted = 0;
 }
 
-/* ---- what the program does -------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* Of a user range. Numbers in names are alike: a program may number its steps. */
+/* The key of a user range. All numbers in names count as equal, because a program may number its steps. */
 static uint64_t key_of_path(const char *path)
 {
     uint64_t key = 1;
@@ -277,7 +283,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     }
 }
 
-/* The program has waited for the GPU, and what comes next may be its end. */
+/* Sends the counted ranges after the program has waited for the GPU, because it may end next. */
 static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -285,10 +291,10 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         self->early_ns > early_free_ns + (cw_inject_now_ns() - times->first) / EARLY_SHARE)
         return;
     self->early_ns += times->start + times->stop;
-    stop(c, &cw_pass_turns->items[c - cw_collections->slots], "a wait of the program's, which may be its end");
+    stop(c, &cw_pass_turns->items[c - cw_collections->slots], "a wait of the program, which may end next");
 }
 
-/* For another process that waits for the counters. */
+/* Ends the pass for another process that waits for the counters. */
 static void give_way(struct cw_collection *c)
 {
     if (cw_range_may_stop(c))
@@ -297,7 +303,7 @@ static void give_way(struct cw_collection *c)
 
 /* ---- user ranges ------------------------------------------------------------------------------------------------ */
 
-/* Whether this one is counted; its kind is then met. */
+/* Whether this user range is counted. Notes the occurrence, and sets its *kind. */
 static bool takes_part(const struct cw_open_range *range, struct cw_pass_turn *t, uint32_t *kind)
 {
     char *path = cw_user_ranges_path(range->id);
@@ -318,7 +324,7 @@ static void range_opened(const struct cw_open_range *range)
         return;
     }
     uint64_t begin = cw_inject_now_ns();
-    bool rests = cw_range_settle(c, 1000000) && cw_range_rests(c); /* what was launched before must not count */
+    bool rests = cw_range_settle(c, 1000000) && cw_range_rests(c); /* earlier launches must not count */
     times->spent += cw_inject_now_ns() - begin;
     if (!c->context || cw_inject->over) /* by now */
         return;
@@ -346,7 +352,7 @@ static void range_closing(const struct cw_open_range *range)
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */
 
-/* A range may be open already, from before the program came to use the GPU. */
+/* A range may be open already, from before the program first used the GPU. */
 static void context_created(CUcontext context, uint32_t device)
 {
     const struct cw_open_range *range =

@@ -7,12 +7,13 @@
 #include "agent/inject/memory/kernels.h"
 
 static const uint64_t patience_ns = 2000000000;
-/* Until its range ends, the time counts as the launch's: it is looked for without a pause, then by pauses of a share of
- * what has passed. */
+/* Until its range ends, time counts as the launch's. So the end is polled: without pauses at first, then with pauses of
+ * one part in SHARE of the time so far. */
 static const uint64_t busy_ns = 200000;
 enum { SHARE = 16 };
 
-/* Ends the range of a launch that has ended, unless another thread has: by now it may be another's that is open. */
+/* Ends the range of a launch that has ended, unless another thread has done so: by now another launch's range may be
+ * open. */
 static void pop(struct cw_collection *c, uint32_t launch, bool ended)
 {
     if (!ended || !c->inside || c->inside_of != launch || c->pending)
@@ -21,7 +22,7 @@ static void pop(struct cw_collection *c, uint32_t launch, bool ended)
     cw_collection_pop(c);
 }
 
-/* The range of the last launch ends where the context has come to rest. False while it has not. */
+/* Ends the range of the last launch once the context rests. False if it does not rest. */
 static bool settle(struct cw_collection *c)
 {
     if (!c->inside)
@@ -43,7 +44,7 @@ bool cw_once_end(struct cw_collection *c)
     return !c->running;
 }
 
-/* Something else runs in the open range. */
+/* Marks the open range as unwanted, because other work runs in it. */
 static void spoil(struct cw_collection *c)
 {
     struct cw_launch *last = &c->launches[c->count - 1].data;
@@ -52,7 +53,7 @@ static void spoil(struct cw_collection *c)
     last->unwanted = true;
 }
 
-/* Another context of the device has its counters. */
+/* Takes the counters from other contexts of the device. False if one of them cannot end. */
 static bool take_device(struct cw_collection *c)
 {
     for (struct cw_collection *other; (other = cw_collection_beside(c));) {
@@ -63,7 +64,7 @@ static bool take_device(struct cw_collection *c)
     return true;
 }
 
-/* Why a range cannot begin now, or NULL when one can. */
+/* Returns the reason why a range cannot begin now, or NULL. */
 static const char *make_ready(struct cw_collection *c)
 {
     if (cw_stream_capture_is_under_way())
@@ -76,7 +77,7 @@ static const char *make_ready(struct cw_collection *c)
         return CW_WHY_WAITS;
     if (!c->running && !take_device(c))
         return CW_WHY_BESIDE;
-    if (!cw_collection_rests(c, patience_ns)) /* what was launched before must not count */
+    if (!cw_collection_rests(c, patience_ns)) /* earlier launches must not count */
         return CW_WHY_WAITS;
     if (cw_stream_capture_is_under_way()) /* meanwhile */
         return CW_WHY_CAPTURED;
@@ -93,7 +94,7 @@ void cw_once_pass(struct cw_collection *c)
         spoil(c);
 }
 
-/* Why it is no range, or NULL. */
+/* Adds a launch as a range. Returns NULL, or the reason why not. */
 static const char *add(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const char *obstacle = make_ready(c);
@@ -109,7 +110,7 @@ static void push(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Callb
     launch->replay = cw_collections->in_turn || cw_collection_turns() > 1 ? CW_REPLAY_MULTIPLEX : CW_REPLAY_ONCE;
     launch->once = why;
     launch->pushed = true;
-    if (cw_inject->api.cuFuncLoad && !launch->graphs) /* or the launch would, and take the time for it */
+    if (cw_inject->api.cuFuncLoad && !launch->graphs) /* otherwise the launch would load it, and take longer */
         cw_inject->api.cuFuncLoad(cw_inject_kernel(id, call));
     c->inside_of = call->correlationId;
     *call->correlationData = cw_in_flight->entered;
@@ -162,7 +163,7 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     cw_once_count(c, turn, id, call, &how);
 }
 
-/* Ends the range with its launch. False where that has not ended. */
+/* Ends the range when its launch ends. False if the launch does not end in time. */
 static bool end_range(struct cw_collection *c, uint32_t launch, CUstream stream)
 {
     uint64_t begin = cw_inject_now_ns(), waited = 0;

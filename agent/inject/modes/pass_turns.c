@@ -2,16 +2,16 @@
 
 #include "agent/inject/memory/graph.h"
 
-/* The cost of counting is measured; until then it is as on an H200 with 25 metrics. */
+/* Costs until they are measured: as on an H200 with 25 metrics. */
 static const struct cw_pass_times at_first = {.start = 12000000, .stop = 3000000, .launch = 600000};
 enum {
-    WEIGHT = 4, /* of a new price beside the old ones, as one part of so many */
-    CHEAP = 32, /* launches that a change is worth at the most: some passes cost a launch next to nothing */
-    DRIFT = 64, /* how soon the price of a launch is found to have risen */
+    WEIGHT = 4, /* a new time counts as one part in WEIGHT of the price */
+    CHEAP = 32, /* a change costs at most as much as so many launches: in some passes a launch costs almost nothing */
+    DRIFT = 64, /* the price of a launch rises by at most one part in DRIFT at a time */
     STRANGE = 64,
-    MOST_STRANGE = 1 << 20, /* launches behind a kernel that was not known: each time twice as many */
+    MOST_STRANGE = 1 << 20, /* launches pushed after an unknown kernel: STRANGE, then twice as many each time */
 };
-static const uint64_t least_ns = 10000; /* that a launch takes */
+static const uint64_t least_ns = 10000; /* least price of a launch */
 
 #define self cw_pass_turns
 
@@ -36,7 +36,7 @@ void cw_pass_turn_end(const struct cw_collection *c)
 
 /* ---- costs ------------------------------------------------------------------------------------------------------ */
 
-/* One that stands out, such as the first of all, does not make every other dear. */
+/* Learns a price. Limits an outlier, such as the very first change, so that it does not spoil the price. */
 static void learn(uint64_t *price, uint64_t took)
 {
     took = took < WEIGHT * *price ? took : WEIGHT * *price;
@@ -116,7 +116,7 @@ bool cw_pass_stop(struct cw_collection *c, struct cw_pass_turn *t, void (*end)(s
 {
     if (c->pending && t->in_vain)
         return false;
-    c->effort.ended = cw_collections->in_turn ? why : NULL; /* else it tells of batches */
+    c->effort.ended = cw_collections->in_turn ? why : NULL; /* otherwise it is about batches */
     uint64_t begin = cw_inject_now_ns();
     bool at_once = !c->pending && !c->inside;
     end(c);

@@ -1,5 +1,5 @@
-/* Ranges of contexts, of which a device serves one at a time: launches by CUPTI's kernel replay or one pass a run, or
- * user ranges. */
+/* Collects user ranges, and launches by kernel replay, application replay (one pass a run) or user replay. A device
+ * serves one context at a time. */
 #include "agent/inject/modes/range.h"
 
 #include "agent/inject/driver/counters.h"
@@ -15,14 +15,14 @@
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/demangle.h"
 
-/* cw_range_affords_end: as often as costs no more than this, and a tenth of the program's time. Stopping and starting
- * is most of a second when software counters are in the plan. */
+/* Limit on the time spent for cw_range_affords_end: free_ns and one part in SHARE of the program's time. Stopping and
+ * starting takes most of a second if the plan has software counters. */
 static const uint64_t free_ns = 3000000000;
 enum { SHARE = 10 };
-static const uint64_t patience_ns = 2000000000; /* with launches of other threads */
+static const uint64_t patience_ns = 2000000000; /* limit on the wait for launches of other threads */
 static const uint64_t replay_patience_ns = 60000000000;
-/* With what was launched before a user range or in it, which may wait for what the program does next; and once that was
- * waited for in vain. */
+/* Limits on the wait for work launched before or in a user range, which may itself wait for the program's next step:
+ * usually; after one wait in vain; for an earlier range that still goes on. */
 static const uint64_t range_patience_ns = 60000000000, again_patience_ns = 1000000000, settle_patience_ns = 1000000;
 
 #define self cw_range_settings
@@ -31,7 +31,7 @@ void cw_range_load(void)
 {
     cw_checkpoint_load();
     cw_inject_load_company();
-    cw_demangle(""); /* of the names that the filter looks at */
+    cw_demangle(""); /* loads the demangler, for names in the filter */
 }
 
 bool cw_range_setup(struct cw_reader *in)
@@ -48,9 +48,8 @@ bool cw_range_setup(struct cw_reader *in)
     cw_checkpoint_limit(reserve_mb, on_host_mb);
     cw_filter_read(in, &self->options, cw_inject->arena);
     if (replay == CW_REPLAY_KERNEL && !cw_collection_sees_launches()) {
-        cw_inject_fail(CW_ERR_UNSUPPORTED,
-                       "found a CUPTI older than CUDA 13.0's, with which kernels are not replayed by "
-                       "themselves; expected --replay batch or application");
+        cw_inject_fail(CW_ERR_UNSUPPORTED, "found a CUPTI older than CUDA 13.0's, which cannot replay kernels one by "
+                                           "one; expected --replay batch or application");
         return false;
     }
     if (!cw_gate_read(in))
@@ -120,7 +119,7 @@ bool cw_range_rests(struct cw_collection *c)
     return rests;
 }
 
-/* What runs of a graph must not count. */
+/* Waits for the end of a graph, whose work must not count. */
 static bool leave_graph(struct cw_collection *c)
 {
     if (c->met_graph && !cw_range_rests(c))
@@ -141,7 +140,7 @@ static bool take_device(struct cw_collection *c)
             continue;
         }
         if (other->running && !cw_range_may_stop(other)) {
-            cw_collection_skip(c, "what a context did while another of the same GPU was being collected");
+            cw_collection_skip(c, "work of a context while another context of the same GPU was collected");
             return false;
         }
         if (other->running)
@@ -153,13 +152,13 @@ static bool take_device(struct cw_collection *c)
     return true;
 }
 
-/* Whether the profiler would see no launch that was not noted. */
+/* Whether every launch was noted that the profiler would see. */
 static bool quiet(void)
 {
     return self->user || cw_collection_noted_all();
 }
 
-/* Until nothing stands in the way of starting, or something does that stays. Each wait lets other threads in. */
+/* Repeats until nothing prevents a start, or an obstacle stays. Each wait lets other threads in. */
 bool cw_range_clear_the_way(struct cw_collection *c)
 {
     bool waits = true;
@@ -175,7 +174,7 @@ bool cw_range_clear_the_way(struct cw_collection *c)
     return !cw_inject->over;
 }
 
-/* CUPTI would not start before its end. */
+/* Whether the context has work that waits for the program: CUPTI would not start before its end. */
 static bool is_waited_for(struct cw_collection *c)
 {
     return c->waits && !cw_collection_rests(c, patience_ns);
@@ -186,7 +185,7 @@ bool cw_range_arm(struct cw_collection *c)
     uint64_t begin = cw_inject_now_ns();
     if (is_waited_for(c))
         return skip(c, cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED : CW_WHY_WAITS);
-    while (!c->running && c->met_graph) /* each wait lets others go on */
+    while (!c->running && c->met_graph) /* each wait lets other threads go on */
         if (!cw_range_clear_the_way(c) || (!c->running && !leave_graph(c)))
             return false;
     if (!cw_range_clear_the_way(c))
@@ -200,8 +199,7 @@ bool cw_range_arm(struct cw_collection *c)
     return armed || (c->kept_out && skip(c, c->kept_out));
 }
 
-/* Calls after which the program has waited for the GPU, those that begin a stream's capture, and those behind which a
- * stream may wait. */
+/* Follows calls that wait for the GPU, that begin a stream's capture, or that make a stream wait. */
 bool cw_range_follows(CUpti_CallbackId id)
 {
     static const CUpti_CallbackId waits[] = {
@@ -230,7 +228,7 @@ static void call_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
-/* A launch may be in the middle of its passes. */
+/* Waits longer under kernel replay, because a launch may be in the middle of its passes. */
 void cw_range_come_to_rest(struct cw_collection *c)
 {
     cw_collection_wait(c, self->replay == CW_REPLAY_KERNEL ? replay_patience_ns : patience_ns);
@@ -238,9 +236,9 @@ void cw_range_come_to_rest(struct cw_collection *c)
         cw_range_flush(c);
 }
 
-/* A graph of the program's runs while nothing is collected (batches.c says why). Kernel replay ends there, for what
- * it would do behind a graph is not known; under application replay CUPTI fails to decode the pass of a graph that
- * follows several collections of launches. */
+/* A graph runs while nothing is collected (graph_batch.c says why). Kernel replay ends there, because its effect behind
+ * a graph is not known. Application replay skips graphs: CUPTI fails to decode the pass of a graph that follows several
+ * collections of launches. */
 static void met_graph(struct cw_collection *c, bool wanted)
 {
     c->met_graph = true;
@@ -258,7 +256,8 @@ static const char *obstacle(const struct cw_collection *c)
     return c->met_graph && self->replay == CW_REPLAY_KERNEL ? CW_WHY_AFTER_GRAPH : NULL;
 }
 
-/* The range that is open, whose work has ended. Else it goes on until that has, and is none. */
+/* Ends the open range. If its work has not ended (`rests` false), CUPTI's range goes on until then, and is marked as
+ * unwanted. */
 static void end_range(struct cw_collection *c, bool rests)
 {
     c->open_range = 0;
@@ -276,22 +275,23 @@ static void end_range(struct cw_collection *c, bool rests)
 void cw_range_end(struct cw_collection *c)
 {
     const uint64_t range = c->open_range;
-    const bool rests = cw_range_rests(c); /* what was launched in it must count */
-    if (c->open_range == range)           /* else a capture has cut it meanwhile */
+    const bool rests = cw_range_rests(c); /* its own launches must count */
+    if (c->open_range == range)           /* otherwise a capture has cut it meanwhile */
         end_range(c, rests);
 }
 
 bool cw_range_settle(struct cw_collection *c, uint64_t limit_ns)
 {
     bool rests = c->inside && c->kind != CW_COLLECT_ONCE && cw_idle_wait(c->context, limit_ns);
-    if (rests && c->inside && c->kind != CW_COLLECT_ONCE) { /* still: the wait lets others go on */
+    if (rests && c->inside && c->kind != CW_COLLECT_ONCE) { /* again, because the wait let other threads go on */
         c->inside = false;
         cw_collection_pop(c);
     }
     return !c->inside || c->kind == CW_COLLECT_ONCE;
 }
 
-/* Kernels that are captured under the profiler crash where their graph is launched without it. */
+/* Ends a user range before a stream's capture: kernels that are captured under the profiler crash if their graph is
+ * launched without it. */
 static void cut_range(struct cw_collection *c)
 {
     const uint64_t range = c->open_range;
@@ -322,7 +322,8 @@ static void rest_before_capture(struct cw_collection *c)
     cw_range_come_to_rest(c);
 }
 
-/* CUPTI would wait for each launch that the stream holds up, and the program for CUPTI. User ranges hold up nothing. */
+/* Ends the collection before a call that makes a stream wait: CUPTI would wait for each launch that the stream holds
+ * up, and the program for CUPTI. Under user ranges CUPTI waits for no launch. */
 static void rest_before_wait(struct cw_collection *c)
 {
     if (!c || self->user || self->replay == CW_REPLAY_USER)
@@ -339,7 +340,7 @@ void cw_range_call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         rest_before_wait(cw_collection_find(call->context));
 }
 
-/* Behind a graph in a range for each launch the profiler fails to stop. */
+/* Ends the capture at a graph under user replay with a range for each launch: CUPTI fails to stop behind the graph. */
 static void refuse_graph(const struct cw_collection *c)
 {
     if (!c->running)
@@ -349,8 +350,8 @@ static void refuse_graph(const struct cw_collection *c)
                                        "which CUPTI cannot stop behind; expected --ranges user");
 }
 
-/* Makes a collection run for a launch, or stop for one that nobody wants. Where ranges are pushed, they come one after
- * another. */
+/* Starts a collection for a wanted launch, or ends it for an unwanted one. Pushed ranges come one after another. True
+ * if the collection runs then. */
 static bool make_ready(struct cw_collection *c, bool wanted)
 {
     bool one_by_one = !cw_collection_sees_launches();
@@ -365,15 +366,15 @@ static bool make_ready(struct cw_collection *c, bool wanted)
     return true;
 }
 
-/* A kernel may wait in memory of the host's for what the program does behind the launch, which CUPTI would not return
- * from. So the first launch of each that is given some runs by itself where it cannot be counted once. */
+/* Lets the first launch of a kernel that is given host memory run alone, if it cannot be counted once. The kernel may
+ * wait there for the program's step behind the launch, and CUPTI would wait for the kernel without end. */
 static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
 {
     cw_range_come_to_rest(c);
     const bool rests = cw_collection_rests(c, range_patience_ns);
     if (!rests && !c->waits)
         c->waits = CW_WAITS_KERNEL;
-    c->watched = rests ? call->correlationId : 0; /* by itself */
+    c->watched = rests ? call->correlationId : 0; /* only if it runs alone */
     c->entered = cw_in_flight->entered;
     cw_collection_skip(c, "the first launch of a kernel that may wait for the host, or for a kernel of another stream");
 }
@@ -389,9 +390,9 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_c
     c->watched = 0;
 }
 
-/* Why a launch that is wanted is counted in one pass and not replayed, or NULL. Under application replay that pass is
- * all that a run collects, so launches behind a new kernel are counted so as well, which changes nothing but their
- * times. Kernel replay goes on behind each. */
+/* Returns the reason why a wanted launch is counted in one pass and not replayed, or NULL. Under application replay a
+ * run collects only one pass anyway. So launches behind a new kernel are counted once as well, which changes only their
+ * times. Kernel replay goes on behind each new kernel. */
 static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     if (cw_reach_why() || !cw_collection_turns() || cw_inject_launches_graph(id))
@@ -407,7 +408,7 @@ static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, 
     return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS ? CW_ONCE_WAITS : CW_ONCE_NEW;
 }
 
-/* What is counted once is not replayed. False where what is being collected cannot be ended. */
+/* Counts a launch once. False if the current collection, which would replay it, cannot be ended. */
 static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
                        const char *why)
 {
@@ -423,15 +424,15 @@ static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
     return true;
 }
 
-/* Whether a launch or range that could not be collected has its place among those of other runs. */
+/* Whether the agent has to know of a launch or range that could not be collected: under application replay it has a
+ * place among the ranges of other runs. */
 static bool is_missed(const struct cw_collection *c)
 {
     return !c->running && !c->count && c->kept_out && !cw_inject->over && self->replay == CW_REPLAY_APPLICATION;
 }
 
-/* CUPTI replays every launch between start and stop, so a launch that nobody wants stops it, and the next that is
- * wanted starts it again. While a launch of another thread is under way it cannot be stopped: then the range is marked.
- */
+/* CUPTI replays every launch between start and stop. So an unwanted launch stops it, and the next wanted one starts it
+ * again. During a launch of another thread it cannot stop; then the range of the unwanted launch is marked. */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -441,12 +442,12 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!c || self->user || !cw_stream_runs_launch(id, call))
         return;
     bool wanted = cw_range_wants(id, call);
-    const bool repeats = self->replay != CW_REPLAY_USER; /* by itself */
+    const bool repeats = self->replay != CW_REPLAY_USER; /* under user replay the program repeats */
     const char *once = repeats && wanted ? why_once(c, id, call) : repeats ? cw_reach_why() : NULL;
     if (once || (!wanted && c->running && c->kind == CW_COLLECT_ONCE)) {
         if (count_once(c, id, call, wanted, once))
             return;
-        wanted = false; /* beside a launch that has not returned, which CUPTI cannot stop behind */
+        wanted = false; /* another launch has not returned, and CUPTI cannot stop before that */
     } else if (c->running && c->kind == CW_COLLECT_ONCE) {
         cw_range_flush(c);
     }
@@ -464,7 +465,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     }
     const char *why = obstacle(c);
     if (why) {
-        cw_range_come_to_rest(c); /* so that CUPTI does not see this one */
+        cw_range_come_to_rest(c); /* so that CUPTI does not see this launch */
         if (wanted)
             cw_collection_skip(c, why);
         wanted = false;
@@ -531,7 +532,7 @@ static void range_opened(const struct cw_open_range *range)
         cw_collection_skip(c, CW_WHY_CAPTURED);
         return;
     }
-    const bool rests = cw_range_settle(c, settle_patience_ns) && cw_range_rests(c); /* what was before must not count */
+    const bool rests = cw_range_settle(c, settle_patience_ns) && cw_range_rests(c); /* earlier work must not count */
     if (!rests && c->context && !cw_inject->over)
         cw_collection_skip(c, cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED : CW_WHY_WAITS);
     if (rests && c->context)
@@ -556,7 +557,8 @@ static void context_created(CUcontext context, uint32_t device)
         cw_range_begin(c, range);
 }
 
-/* CUPTI does not stop within a range, so what it counted cannot be had where that does not end. */
+/* Skips the launches of a collection whose open range does not end: CUPTI cannot stop within a range, so their counts
+ * are lost. */
 static void lose(struct cw_collection *c)
 {
     for (uint32_t i = 0; i < c->count; i++)
@@ -597,7 +599,7 @@ static void give_way(struct cw_collection *c)
         cw_range_flush(c);
 }
 
-/* User ranges and user replay repeat nothing that the program does not repeat itself. */
+/* Nothing has to end under user ranges and user replay: only the program itself repeats work. */
 bool cw_range_rest(void)
 {
     if (self->user || self->replay == CW_REPLAY_USER)

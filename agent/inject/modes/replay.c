@@ -44,8 +44,8 @@ static void save_memory(struct cw_collection *c)
 {
     self->saved = !cw_reach_why() && cw_checkpoint_init() && cw_checkpoint_save(&self->memory, c->context);
     if (!self->saved)
-        cw_say("device memory cannot be saved%s%s; each pass continues from the last one's", cw_reach_why() ? ": " : "",
-               cw_reach_why() ? cw_reach_why() : "");
+        cw_say("device memory cannot be saved%s%s; each pass finds the memory that the last one left",
+               cw_reach_why() ? ": " : "", cw_reach_why() ? cw_reach_why() : "");
 }
 
 static void free_memory(void)
@@ -57,8 +57,8 @@ static void free_memory(void)
 
 static void restore_memory(void)
 {
-    if (self->saved && cw_reach_why()) { /* since memory was saved */
-        cw_say("device memory is not put back: %s; each pass continues from the last one's", cw_reach_why());
+    if (self->saved && cw_reach_why()) { /* others have gained access since memory was saved */
+        cw_say("device memory is not put back: %s; each pass finds the memory that the last one left", cw_reach_why());
         free_memory();
     }
     if (self->saved && !cw_checkpoint_restore(&self->memory))

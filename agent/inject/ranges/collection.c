@@ -24,15 +24,17 @@ struct cw_collection_part { /* of the plan */
     const char **metrics;
 };
 
-static const uint64_t longest_ns = 5000000000; /* of a collection */
-static const uint64_t look_ns = 100000000;     /* between looks at what else uses the device, where parts take turns */
-/* Of one that another process waits for, as coming and going takes a quarter of a second; and with what still runs. */
+static const uint64_t longest_ns = 5000000000; /* limit on the time of a collection */
+static const uint64_t look_ns = 100000000;     /* least time between looks for company, if parts take turns */
+/* A collection runs at least least_ns before it gives way to another process, because changes take a quarter of a
+ * second. give_way_patience_ns limits the wait for running work. */
 static const uint64_t least_ns = 300000000, give_way_patience_ns = 100000000;
 enum { MOST_AT_ONCE = 4096, MOST_PARTS = 4096, NO_IMAGE = 2 * MOST_PARTS, PIECE = 1 << 22 };
 
 #define self cw_collections
 
-/* What it takes where parts take turns; batches have phases of their own around all that is done here. */
+/* Counts time for this phase if parts take turns. Batches count it for phases of their own, around all functions
+ * here. */
 static enum cw_effort_phase turn_to(struct cw_collection *c, enum cw_effort_phase to)
 {
     return self->in_turn ? cw_effort_turn(&c->effort, to, cw_inject_now_ns()) : to;
@@ -81,13 +83,13 @@ bool cw_collection_setup(struct cw_reader *in)
     return good && self->at_once && self->at_once <= MOST_AT_ONCE;
 }
 
-/* Whether each launch, or user range, is counted by one part. */
+/* Whether one part counts each launch or user range. */
 static bool is_in_turn(const struct cw_collection *c)
 {
     return c->kind == CW_COLLECT_ONCE || self->in_turn;
 }
 
-/* Those that it is collected by. */
+/* The parts that collect it. */
 static const struct cw_collection_parts *parts_of(const struct cw_collection *c)
 {
     return c->kind == CW_COLLECT_ONCE && !self->in_turn ? &self->once : &self->plan;
@@ -119,7 +121,7 @@ struct cw_collection *cw_collection_find(CUcontext context)
     return NULL;
 }
 
-/* Another context of its device, also without a profiler's object. */
+/* Finds another context of the device; `with_object`: only one with a profiler's object. */
 static struct cw_collection *find_neighbour(const struct cw_collection *c, bool with_object)
 {
     for (uint32_t i = 0; i < self->slot_count; i++) {
@@ -183,7 +185,8 @@ struct cw_collection *cw_collection_with_range(uint64_t range)
     return NULL;
 }
 
-/* The size of a part's counter data. CUPTI makes counter data for the metrics whose size it was asked for last. */
+/* Asks for the size of a part's counter data, and thereby chooses its metrics: CUPTI makes counter data for the metrics
+ * of the last such question. */
 static bool choose_metrics(struct cw_collection *c, uint32_t image, size_t *size)
 {
     const struct cw_collection_part *part =
@@ -209,7 +212,7 @@ static bool enable(struct cw_collection *c)
     return true;
 }
 
-/* Not before the agent has read what was handed over: it is not to get more than it can read. */
+/* Waits until the agent has read the data handed over, so that it never gets more than it can read. */
 static void free_memories(struct cw_collection *c)
 {
     for (int i = 0; i < 2; i++) {
@@ -224,7 +227,7 @@ static void free_memories(struct cw_collection *c)
     }
 }
 
-/* Sizes of images, and of the memory that is to hold those of the plan or, each alone, others. */
+/* Finds the sizes of images and of the memory: images of the plan share it, and other images use it alone. */
 static bool place(struct cw_collection *c, uint32_t from, uint32_t to)
 {
     size_t before = 0, most = c->memory_size;
@@ -244,7 +247,8 @@ static bool place(struct cw_collection *c, uint32_t from, uint32_t to)
     return good;
 }
 
-/* Those for what is counted once are placed when something is: to ask CUPTI for a size takes milliseconds. */
+/* Places the images. The images of `once` follow at the first launch that is counted once, because asking CUPTI for a
+ * size takes milliseconds. */
 static bool place_images(struct cw_collection *c)
 {
     const uint32_t count = self->plan.count, all = count + self->once.count;
@@ -261,7 +265,8 @@ static bool place_images(struct cw_collection *c)
     return parts_of(c) != &self->once || c->images[count].size || place(c, count, all);
 }
 
-/* Memory that is not there would end the program when it is touched. A signal undoes what was being allocated. */
+/* Allocates all of a file's memory now: a page without memory would end the program when it is touched. A signal undoes
+ * the current piece, so this tries again. */
 static bool allocate(int file, size_t size)
 {
     bool good = true;
@@ -290,7 +295,7 @@ static bool make_memory(struct cw_collection_memory *m, size_t size)
     return false;
 }
 
-/* Memory that the agent does not read. */
+/* Turns to the memory that the agent does not read. */
 static bool take_turns(struct cw_collection *c)
 {
     struct cw_collection_memory *m = &c->memories[c->turn = !c->turn];
@@ -316,7 +321,7 @@ struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
     *c = (struct cw_collection){.context = context, .device = device};
     if (cw_inject->api.cuDeviceGetPCIBusId(c->pci, sizeof c->pci, (CUdevice)device) != CUDA_SUCCESS)
         c->pci[0] = 0;
-    /* not while another context's is between start and stop */
+    /* not while a collection of another context is between start and stop */
     return cw_collection_beside(c) || (enable(c) && place_images(c)) ? c : NULL;
 }
 
@@ -341,7 +346,8 @@ static bool may_disable(const struct cw_collection *c, CUcontext context)
     return c->context == context && !c->running && !c->pending && !cw_stream_capture_is_under_way();
 }
 
-/* CUPTI may wait for what the context does, and that for the program, which goes on while this waits. */
+/* Ends the collection and disables the profiler, if possible now. CUPTI may wait for the context's work, and that work
+ * for the program, which goes on during this wait. */
 static void give_way_of(struct cw_collection *c)
 {
     CUcontext context = c->context;
@@ -351,7 +357,7 @@ static void give_way_of(struct cw_collection *c)
         disable(c);
 }
 
-/* Another process waits for the counters of this GPU. The thread that comes here has no context. */
+/* Gives way to another process that waits for the counters of this GPU. The calling thread has no context. */
 static void give_way(const char *pci)
 {
     CUcontext popped;
@@ -404,14 +410,15 @@ void cw_collection_finish(void (*end)(struct cw_collection *c))
             continue;
         end(c);
         cw_collection_report_skipped(c);
-        if (!c->running) /* again, by another thread */
+        if (!c->running) /* it may run again, by another thread */
             cw_collection_release(c);
     }
 }
 
 /* ---- whose work counts ------------------------------------------------------------------------------------------ */
 
-/* What has once been seen beside the context may come again, unseen. To look takes milliseconds. */
+/* Looks for company on the device, and keeps the most that it saw: company may come again, unseen. A look takes
+ * milliseconds. */
 static void look_around(struct cw_collection *c)
 {
     if (is_in_turn(c) && c->looked_ns && cw_inject_now_ns() - c->looked_ns < look_ns)
@@ -455,7 +462,7 @@ static CUpti_ProfilerReplayMode replay_of(const struct cw_collection *c)
     return c->kind == CW_COLLECT_KERNELS ? CUPTI_KernelReplay : CUPTI_UserReplay;
 }
 
-/* An object goes on with what it was configured for first, so another kind of range or scope takes another object. */
+/* An object keeps the kind of range and the scope that it was first configured for, so others need another object. */
 static bool prepare_object(struct cw_collection *c)
 {
     size_t same;
@@ -471,7 +478,7 @@ static bool prepare_object(struct cw_collection *c)
     return chosen;
 }
 
-/* The passes from here on go to the image of another part: what several passes count is not added up. */
+/* Configures the passes of a part, which has an image of its own: CUPTI does not add up values of several passes. */
 static bool configure(struct cw_collection *c)
 {
     if (!prepare_object(c))
@@ -545,14 +552,14 @@ void cw_collection_leave(struct cw_collection *c)
     c->inside = false;
 }
 
-/* With the CUPTI of CUDA 12.8 and 12.9, counter data of automatic ranges has none on a driver for CUDA 13. */
+/* With the CUPTI of CUDA 12.8 and 12.9 on a driver for CUDA 13, counter data holds no automatic ranges. */
 bool cw_collection_sees_launches(void)
 {
     uint32_t version = 0;
     return cw_inject->api.cuptiGetVersion(&version) == CUPTI_SUCCESS && version >= CW_CUPTI_OF_CUDA_13;
 }
 
-/* Behind what may disable the object. */
+/* Call it after the last step that may disable the object. */
 static bool take_counters(struct cw_collection *c)
 {
     c->kept_out = cw_counters_take(c->pci);
@@ -572,7 +579,7 @@ static bool start(struct cw_collection *c)
     return !c->kept_out && cw_inject_good(result, "cuptiRangeProfilerStart");
 }
 
-/* The part that is up. A new object begins with any part, then it goes through all of them. */
+/* Begins the part whose turn it is. A new object begins with any part, then goes through all of them. */
 static bool begin_turn(struct cw_collection *c)
 {
     c->part = c->pass = c->up;
@@ -629,8 +636,8 @@ bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
     return c->running;
 }
 
-/* Sends the launches with the counter data of `parts` parts, all or none; without it only how many there are none of.
- */
+/* Sends the launches with the counter data of `parts` parts, all or none. Without counter data it only reports launches
+ * that were not collected. */
 static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
 {
     struct cw_writer out;
@@ -699,15 +706,15 @@ static void deliver_turn(struct cw_collection *c)
 {
     turn_to(c, CW_EFFORT_NONE);
     if (self->in_turn && !c->effort.ended)
-        c->effort.ended = "the end of what is collected";
+        c->effort.ended = "the end of the collection";
     cw_collection_deliver(c);
 }
 
-/* The object goes on with the next pass; another begins anew. */
+/* Gives up a loop of user replay. Its object would go on with the next pass, so a new object begins again. */
 static void give_up(struct cw_collection *c)
 {
     for (uint32_t i = 0; i < c->count; i++)
-        cw_collection_skip(c, "what a loop of user replay repeats, where the program left it before its last pass");
+        cw_collection_skip(c, "work in a loop of user replay that the program left before its last pass");
     cw_collection_forget(c);
     cw_collection_release(c);
 }
@@ -734,7 +741,7 @@ void cw_collection_stop_all(void)
 {
     for (uint32_t i = 0; i < self->slot_count; i++) {
         PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = self->slots[i].object);
-        bool kernel_runs = self->slots[i].inside || self->slots[i].pending; /* which CUPTI would wait for */
+        bool kernel_runs = self->slots[i].inside || self->slots[i].pending; /* CUPTI would wait for it */
         if (self->slots[i].running == CW_ARMED && !kernel_runs)
             cw_inject->api.cuptiRangeProfilerStop(&stop);
         self->slots[i].running = CW_STOPPED;

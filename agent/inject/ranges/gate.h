@@ -1,5 +1,5 @@
-/* When the program's time is captured, where that is not all of it (trace_window.h): of ways to collect other than
- * traces, which look after that themselves. Time opens and closes it at launches. */
+/* Decides when the capture is open, if it is not for all of the program's time (trace_window.h). All modes but traces
+ * use it; traces decide for themselves. A limit in time opens and closes it at the next launch. */
 #ifndef CW_INJECT_GATE_H
 #define CW_INJECT_GATE_H
 
@@ -14,9 +14,9 @@ struct cw_gate {
 };
 extern struct cw_gate *const cw_gate;
 
-/* Reads SETUP's payload; false when it makes no sense, and without memory. */
+/* Reads SETUP's payload; false if it is invalid, or when out of memory. */
 bool cw_gate_read(struct cw_reader *in);
-/* Whether a call is one that opens or closes it: cudaProfilerStart and cudaProfilerStop. */
+/* Whether a call may open or close it: cudaProfilerStart and cudaProfilerStop. */
 bool cw_gate_follows(CUpti_CallbackId id);
 
 enum cw_gate_event {
@@ -24,13 +24,13 @@ enum cw_gate_event {
     CW_GATE_TURNS,  /* it was opened or closed */
     CW_GATE_PERIOD, /* it is open, and another period begins */
 };
-/* Before a launch. */
+/* Call it before a launch. */
 enum cw_gate_event cw_gate_launch(CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* Behind a call that it follows. */
+/* Call it behind a call that it follows. */
 enum cw_gate_event cw_gate_profiler(CUpti_CallbackId id);
-/* Which of the periods that are captured it is, from 1; 0: none, or not known. */
+/* Number of the current captured period, from 1; 0: none, or not known. */
 uint32_t cw_gate_period(void);
-/* The program ends. */
+/* Call it when the program ends. */
 void cw_gate_finish(void);
 
 #endif

@@ -33,20 +33,20 @@ struct cw_inject_mode {
     void (*range_opened)(const struct cw_open_range *range);
     void (*range_closing)(const struct cw_open_range *range);
     void (*abandoned)(void); /* the capture is over, the program runs on */
-    /* Ends the current collection, because others are about to reach the program's memory (reach.h), or a stream to be
-     * captured. NULL: the mode need not. */
+    /* Ends the current collection, because others are about to reach the program's memory (reach.h), or because a
+     * stream's capture is about to begin. NULL: the mode need not. */
     bool (*rest)(void); /* false if something cannot be ended */
     /* Ends the collection of a context if that is possible at once, because another process waits for the GPU's
      * counters. Called on one of our threads. NULL: the counters are given back only while nothing is collected */
     void (*give_way)(struct cw_collection *c);
-    /* What is captured begins or ends here (gate.h), or another period begins: before a launch, or behind a call. NULL:
-     * the next launch is soon enough. */
+    /* The captured time begins or ends here (gate.h), or another period begins: before a launch, or behind a call.
+     * NULL: the next launch is soon enough. */
     void (*gate_turned)(bool open);
     void (*period_began)(uint64_t launches); /* of a period */
-    /* the code of the program; NULL: not wanted. Where it is loaded, the lock is not held: the driver holds one that
-     * calls of ours take as well. */
+    /* Code of the program was loaded; NULL: not wanted. Called without the lock, because the driver holds a lock of its
+     * own that our calls take as well. */
     void (*module_loaded)(const CUpti_ModuleResourceData *module);
-    /* the same for code that was loaded or is about to be unloaded, with its context */
+    /* The same for code that was loaded or is about to be unloaded, with its context. */
     void (*module_changed)(CUcontext context, const CUpti_ModuleResourceData *module, bool loaded);
     void (*module_unloading)(CUcontext context);
 };

@@ -14,7 +14,7 @@ bool cw_steady_begin(struct cw_steady *s, uint32_t wanted)
     return s->period != NULL;
 }
 
-/* Grids that grow as a model decodes are alike up to the next power of two. */
+/* Grids count as equal up to the next power of two, because they grow as a model decodes. */
 static uint64_t magnitude(const CUlaunchConfig *c)
 {
     uint64_t blocks = (uint64_t)c->gridDimX * c->gridDimY * c->gridDimZ, bits = 0;
@@ -69,7 +69,7 @@ bool cw_steady_launch(struct cw_steady *s, CUpti_CallbackId id, const CUpti_Call
         turn(s);
     else if (!facts.found && facts.all_ns > patience_ns)
         s->given_up = s->open = true;
-    if (s->open != was) /* a program that is killed says no more */
+    if (s->open != was) /* now, because a program that is killed sends nothing later */
         cw_steady_tell(s);
     return begins;
 }

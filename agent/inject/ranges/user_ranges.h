@@ -11,8 +11,8 @@ struct cw_user_ranges {
 };
 extern struct cw_user_ranges *const cw_user_ranges;
 
-/* These take the lock. Starting returns the range's number, 0 if it is not followed; pushing and popping return the
- * depth, from 0, or -1. */
+/* The next four functions take the lock. Starting returns the range's number, 0 if it is not followed; pushing and
+ * popping return the depth, from 0, or -1. */
 uint64_t cw_user_range_start(uint64_t domain, const char *name);
 void cw_user_range_end(uint64_t id);
 int cw_user_range_push(uint64_t domain, const char *name);
