@@ -142,7 +142,15 @@
     X(cuGraphMemsetNodeGetParams)                                                                                      \
     X(cuGraphGetEdges_v2)                                                                                              \
     X(cuFuncGetName)                                                                                                   \
-    X(cuKernelGetName)
+    X(cuKernelGetName)                                                                                                 \
+    X(cuFuncGetModule)                                                                                                 \
+    X(cuModuleGetGlobal_v2)                                                                                            \
+    X(cuModuleLoadData)                                                                                                \
+    X(cuModuleGetFunction)                                                                                             \
+    X(cuMemHostAlloc)                                                                                                  \
+    X(cuMemFreeHost)                                                                                                   \
+    X(cuMemcpyDtoHAsync_v2)                                                                                            \
+    X(cuDeviceGetGraphMemAttribute)
 
 struct cw_cupti {
 #define X(name) __typeof__(&name) name;

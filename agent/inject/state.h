@@ -21,8 +21,10 @@
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/mirror.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/memory/record.h"
+#include "agent/inject/memory/regions.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/multiplex.h"
 #include "agent/inject/modes/pass_turns.h"
@@ -54,6 +56,8 @@
     X(struct cw_idle, idle)                                                                                            \
     X(struct cw_reach, reach)                                                                                          \
     X(struct cw_checkpoint_library, checkpoint_library)                                                                \
+    X(struct cw_mirrors, mirrors)                                                                                      \
+    X(struct cw_regions, regions)                                                                                      \
     X(struct cw_kernels, kernels)                                                                                      \
     X(struct cw_pinned, pinned)                                                                                        \
     X(struct cw_effects, effects)                                                                                      \

@@ -127,6 +127,7 @@ bool cw_inject_launches_graph(CUpti_CallbackId id);
 bool cw_inject_launches_otherwise(CUpti_CallbackId id);
 /* Whether a call makes later launches wait for the host, or for a value in memory. */
 bool cw_inject_blocks_stream(CUpti_CallbackId id);
+enum { CW_LOWEST_ADDRESS = 1 << 16 }; /* smaller words in parameters are numbers */
 /* Finds the size of a kernel's parameter; false behind the last. */
 bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size);
 /* The stream of a call: for some calls 0 means the calling thread's own stream. */

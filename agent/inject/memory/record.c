@@ -1,5 +1,7 @@
 #include "agent/inject/memory/record.h"
 
+#include "agent/inject/memory/regions.h"
+
 enum { MOST_PARAMETERS = 4096 };
 
 struct cw_operation {
@@ -162,6 +164,12 @@ bool cw_record_gives_back(CUpti_CallbackId id)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
+/* Whether memory at an address is among what was saved before the first operation, if it is the device's. */
+static bool is_saved(const struct cw_record *r, uint64_t address)
+{
+    return cw_regions_know(address) || !r->first;
+}
+
 /* Copies one parameter, and keeps the shared memory that it points to. */
 static void *keep_parameter(struct cw_record *r, const void *parameter, size_t size)
 {
@@ -173,6 +181,10 @@ static void *keep_parameter(struct cw_record *r, const void *parameter, size_t s
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, copy + at, sizeof word);
+        if (cw_regions_have(word)) /* of the device alone, and saved */
+            continue;
+        if (!is_saved(r, word))
+            return NULL;
         if (cw_shared_with_host(word) && (r->first || !r->rests || !cw_shared_keep(&r->shared, word)))
             return NULL;
     }
@@ -246,6 +258,8 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     r->rests = rests;
     if (!(op->launches ? keep_launch(r, op, &launch)
                        : cw_transfer_keep(&op->transfer, &r->shared, id, call->functionParams)))
+        return false;
+    if (!op->launches && !is_saved(r, cw_transfer_target(&op->transfer)))
         return false;
     op->stream = cw_inject_stream(id, op->launches ? op->config.hStream : op->transfer.stream);
     op->config.hStream = op->transfer.stream = op->stream;

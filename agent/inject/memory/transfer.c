@@ -260,6 +260,11 @@ bool cw_transfer_keep(struct cw_transfer *t, struct cw_shared *shared, CUpti_Cal
     return true;
 }
 
+CUdeviceptr cw_transfer_target(const struct cw_transfer *t)
+{
+    return t->kind == CW_TRANSFER_BOX ? t->box->dstDevice : t->to;
+}
+
 /* ---- repeating -------------------------------------------------------------------------------------------------- */
 
 static CUresult set(const struct cw_transfer *t)

@@ -27,6 +27,8 @@ struct cw_host_bytes cw_transfer_host(CUpti_CallbackId id, const void *params);
 /* Keeps a transfer in the arena of `shared`. False if it cannot be repeated: to or from memory that the host shares, or
  * an array, or with too many bytes of the host. */
 bool cw_transfer_keep(struct cw_transfer *transfer, struct cw_shared *shared, CUpti_CallbackId id, const void *params);
+/* The device memory that a transfer begins to write at, or an address near it in the same allocation. */
+CUdeviceptr cw_transfer_target(const struct cw_transfer *transfer);
 /* Repeats a transfer in the current context. */
 CUresult cw_transfer_do(const struct cw_transfer *transfer);
 

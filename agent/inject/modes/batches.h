@@ -21,6 +21,7 @@ struct cw_batch {
     uint32_t familiar; /* launches since the last unknown kernel that might have waited; at most CW_MOST_FAMILIAR */
     uint64_t began_ns, short_ns; /* start of the trial; time when no checkpoint could be made, or 0 */
     const char *short_why;
+    uint32_t lacked;      /* batches one after another that wrote memory without a copy */
     uint32_t correlation; /* correlation of the trial */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
