@@ -338,9 +338,10 @@ void cw_module_look(const CUpti_ModuleResourceData *module)
     cw_variables->modules += module != NULL;
 }
 
-void cw_module_names(void (*see)(void *user, const char *name), void *user)
+void cw_module_names(struct cw_writer *names)
 {
-    see(user, "counter");
+    cw_writer_init(names);
+    cw_write_bytes(names, "counter", sizeof "counter");
 }
 
 void cw_module_send(const CUpti_ModuleResourceData *module)

@@ -29,6 +29,7 @@ static CUptiResult nothing(struct cw_checkpoint *c)
 static void set_up(void)
 {
     fake_driver();
+    cw_inject_acquire();
     fake_total = 16 * GB;
     *cw_checkpoint_library = (struct cw_checkpoint_library){save_by_library, nothing, nothing};
     fake_device_begin(8 * GB);

@@ -12,6 +12,7 @@
 static void set_up(void)
 {
     fake_driver();
+    cw_inject_acquire();
     fake_device_begin((size_t)8 << 30);
 }
 

@@ -21,12 +21,11 @@ static bool was_seen(uint32_t module)
     return module < CW_MOST_SEEN_MODULES && atomic_fetch_or(&cw_variables->seen[module / 32], bit) & bit;
 }
 
-void cw_module_names(void (*see)(void *user, const char *name), void *user)
+void cw_module_names(struct cw_writer *names)
 {
+    cw_writer_init(names);
     pthread_mutex_lock(&cw_variables->lock);
-    const struct cw_writer *names = &cw_variables->names;
-    for (size_t at = 0; at < names->size; at += strlen((const char *)names->data + at) + 1)
-        see(user, (const char *)names->data + at);
+    cw_write_bytes(names, cw_variables->names.data, cw_variables->names.size);
     pthread_mutex_unlock(&cw_variables->lock);
 }
 

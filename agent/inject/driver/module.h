@@ -28,8 +28,8 @@ extern struct cw_variables *const cw_variables;
 
 /* Looks at the variables of a module. Needs no lock. */
 void cw_module_look(const CUpti_ModuleResourceData *module);
-/* Calls `see` with every name of a variable so far, under the lock of the names. Needs no other lock. */
-void cw_module_names(void (*see)(void *user, const char *name), void *user);
+/* Copies the names of all variables so far, each with its end, for the caller to free. Needs no lock. */
+void cw_module_names(struct cw_writer *names);
 /* Sends the code of a module if it is wanted, each content once. Needs no lock. */
 void cw_module_send(const CUpti_ModuleResourceData *module);
 

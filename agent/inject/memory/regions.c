@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
 #include "agent/inject/memory/pinned.h"
 
@@ -392,33 +393,69 @@ static bool module_of(CUfunction function, CUmodule *module)
             api->cuFuncGetModule(module, loaded) == CUDA_SUCCESS);
 }
 
-static void find_variable(void *module, const char *name)
+/* What is found of a function while the lock is released. */
+struct meeting {
+    CUfunction function;
+    CUmodule module;
+    struct cw_region *variables;
+    uint32_t count;
+};
+
+static bool find_module(struct meeting *m)
 {
-    CUdeviceptr at;
-    size_t size;
-    if (cw_inject->api.cuModuleGetGlobal_v2(&at, &size, module, name) == CUDA_SUCCESS)
-        add_variable(at, size);
+    return module_of(m->function, &m->module);
 }
 
 /* CUPTI gives the code of a module without its handle, so the names of all modules are tried. */
+static bool find_variables(struct meeting *m)
+{
+    struct cw_writer names;
+    cw_module_names(&names);
+    uint32_t most = 0;
+    for (size_t at = 0; at < names.size; at++)
+        most += !names.data[at];
+    m->variables = calloc(most + 1u, sizeof *m->variables);
+    const bool good = m->variables && names.status == CW_OK;
+    for (size_t at = 0; at < names.size && good; at += strlen((const char *)names.data + at) + 1) {
+        struct cw_region *found = &m->variables[m->count];
+        m->count += cw_inject->api.cuModuleGetGlobal_v2(&found->at, &found->size, m->module,
+                                                        (const char *)names.data + at) == CUDA_SUCCESS;
+    }
+    cw_writer_free(&names);
+    return good;
+}
+
+/* The driver may load code here, under a lock of its own that other threads of the program have when they call us. */
+static bool without_lock(bool (*find)(struct meeting *m), struct meeting *m)
+{
+    cw_in_flight_launch_entered();
+    cw_inject_release();
+    const bool good = find(m);
+    cw_inject_acquire();
+    cw_in_flight_launch_left();
+    self->beyond = self->beyond || !good;
+    cw_inject_release(); /* lets threads that wait for this see it now, and hold this one up */
+    cw_inject_acquire();
+    cw_in_flight_gate();
+    return good;
+}
+
 void cw_regions_meet(CUfunction function)
 {
-    CUmodule module;
+    struct meeting m = {.function = function};
     if (atomic_exchange(&self->unmet, false)) {
         memset(self->functions, 0, sizeof self->functions);
         memset(self->modules, 0, sizeof self->modules);
     }
-    if (self->beyond || !function || self->functions[place_of(function)] == function)
+    if (self->beyond || !function || self->functions[place_of(function)] == function || !without_lock(find_module, &m))
         return;
-    if (!module_of(function, &module)) {
-        self->beyond = true;
-        return;
+    if (self->modules[place_of(m.module)] != m.module && without_lock(find_variables, &m)) {
+        for (uint32_t i = 0; i < m.count; i++)
+            add_variable(m.variables[i].at, m.variables[i].size);
+        self->modules[place_of(m.module)] = m.module;
     }
+    free(m.variables);
     self->functions[place_of(function)] = function;
-    if (self->modules[place_of(module)] == module)
-        return;
-    self->modules[place_of(module)] = module;
-    cw_module_names(find_variable, module);
 }
 
 void cw_regions_forget_code(void)
