@@ -100,7 +100,7 @@ static CUresult set_words(CUdeviceptr to, unsigned value, size_t count, CUstream
 
 struct chunk {
     uint8_t *at, *slot;
-    uint32_t size, flags;
+    uint32_t size, changed;
 };
 
 static void run_check(const struct chunk *chunk, uint64_t *hash, uint32_t *list, const uint8_t *zeros, uint32_t keep,

@@ -113,10 +113,10 @@ Test(changed_memory, launches_are_counted_once_where_copies_never_suffice)
 {
     fake_unused = GB;
     cw_checkpoint_limit(CW_RESERVE_USUAL, 0);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 8; i++)
         run_batch();
     cr_expect_eq(fake_profiler.sent_count, 0);
-    cr_expect_eq(cw_collection_find(context)->skipped, 3 * LAUNCHES);
+    cr_expect_eq(cw_collection_find(context)->skipped, 8 * LAUNCHES);
     run_batch();
     run_batch();
     cw_inject_batch.finish();

@@ -177,6 +177,24 @@ Test(mirror, chunks_that_change_take_the_place_of_others)
     cw_checkpoint_free(&checkpoint);
 }
 
+/* Work that fills memory changes all of it, in several passes, and not again. */
+Test(mirror, what_is_changed_once_does_not_go_to_the_host)
+{
+    memset(memory, 0, SIZE);
+    fake_unused = GB + CHUNK + (1 << 20);
+    save();
+    for (int pass = 0; pass < 3; pass++) {
+        memset(memory, 1, SIZE);
+        cr_expect(cw_checkpoint_restore(&checkpoint));
+    }
+    memset(memory, 1, SIZE);
+    cw_checkpoint_free(&checkpoint);
+    save();
+    cr_expect(!cw_checkpoint_is_whole(&checkpoint));
+    cr_expect_eq(fake_device.on_host, 0);
+    cw_checkpoint_free(&checkpoint);
+}
+
 Test(mirror, memory_that_comes_and_goes)
 {
     static uint8_t other[3 * CHUNK];

@@ -20,15 +20,13 @@ enum { CHUNK = 1 << 16, THREADS = 256, FIRST = 1 << 10 };
 static const uint32_t zero_bit = UINT32_C(1) << 31;
 static const size_t most_on_device = (size_t)1 << 30, most_on_host = (size_t)256 << 20, granule = (size_t)2 << 20;
 
-/* What is known of a chunk from restores. */
-enum {
-    CHANGED = 1, /* work changed it once, such as the work that filled it */
-    WRITTEN = 2  /* work changed it again, or while it lacked a slot: it needs one */
-};
+/* In a chunk's `changed`, beside the number of the save after which work last changed it (0: none): work changed it
+ * after several saves, or while it lacked a slot, so it needs one. Work that fills memory changes it once. */
+static const uint32_t written = UINT32_C(1) << 31;
 
 struct chunk {            /* as in mirror.cu */
     CUdeviceptr at, slot; /* slot: 0 without a copy */
-    uint32_t size, flags;
+    uint32_t size, changed;
 };
 
 struct hash {
@@ -65,6 +63,7 @@ struct cw_mirror {
     size_t unused_count, slots, on_host;
     uint32_t dirty_from, dirty_to; /* chunks whose slots the device does not know */
     uint32_t lacking;              /* chunks without a slot */
+    uint32_t saves;                /* so far */
     uint32_t stealing;             /* chunks from here on have been asked for their slots */
     bool looked;                   /* both lists have the chunks that the last look found */
 };
@@ -351,7 +350,7 @@ static CUdeviceptr steal_slot(struct cw_mirror *m)
     while (m->stealing) {
         struct chunk *c = &m->chunks[--m->stealing];
         const CUdeviceptr slot = c->slot;
-        if (has_own_slot(m, c) && !(c->flags & WRITTEN)) {
+        if (has_own_slot(m, c) && !(c->changed & written)) {
             set_slot(m, c, 0);
             return slot;
         }
@@ -360,14 +359,14 @@ static CUdeviceptr steal_slot(struct cw_mirror *m)
 }
 
 /* Gives slots to the listed chunks that need one, or to the others. Returns the number of chunks that got none. */
-static uint32_t give_to(struct cw_mirror *m, const uint32_t *list, uint32_t count, uint32_t flags)
+static uint32_t give_to(struct cw_mirror *m, const uint32_t *list, uint32_t count, uint32_t which)
 {
     uint32_t without = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct chunk *c = &m->chunks[list[i]];
-        if (c->slot || (c->flags & WRITTEN) != flags)
+        if (c->slot || (c->changed & written) != which)
             continue;
-        const CUdeviceptr slot = m->unused_count ? m->unused[--m->unused_count] : flags ? steal_slot(m) : 0;
+        const CUdeviceptr slot = m->unused_count ? m->unused[--m->unused_count] : which ? steal_slot(m) : 0;
         if (slot)
             set_slot(m, c, slot);
         without += !slot;
@@ -380,10 +379,10 @@ static void give_slots(struct cw_mirror *m, const uint32_t *list, uint32_t count
 {
     find_slots(m, count, false, limits);
     m->stealing = m->count;
-    const uint32_t without = give_to(m, list, count, WRITTEN);
+    const uint32_t without = give_to(m, list, count, written);
     if (without) {
         find_slots(m, without, true, limits);
-        give_to(m, list, count, WRITTEN);
+        give_to(m, list, count, written);
     }
     give_to(m, list, count, 0);
 }
@@ -474,6 +473,7 @@ bool cw_mirror_save(struct cw_mirror *m, const struct cw_mirror_limits *limits)
 {
     const bool good = load_code(m) && ((m->made && m->changes == cw_regions->changes) || make_chunks(m)) &&
                       list_differing(m, true) && save_listed(m, limits);
+    m->saves = (m->saves + 1) & ~written;
     m->broken = !good;
     m->live = good;
     return good;
@@ -501,7 +501,8 @@ enum cw_mirror_result cw_mirror_look(struct cw_mirror *m)
     m->looked = list_differing(m, false);
     for (uint32_t i = 1; i <= m->list[0] && m->looked; i++) {
         struct chunk *c = &m->chunks[m->list[i] &= ~zero_bit];
-        c->flags |= c->flags & CHANGED || !c->slot ? CHANGED | WRITTEN : CHANGED;
+        const uint32_t before = c->changed & ~written;
+        c->changed = m->saves | (c->changed & written) | (!c->slot || (before && before != m->saves) ? written : 0);
         lacks = lacks || !c->slot;
     }
     if (m->looked)

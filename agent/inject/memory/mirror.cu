@@ -59,7 +59,7 @@ static __device__ void copy(uint8_t *to, const uint8_t *from, uint32_t size)
 /* As in mirror.c. */
 struct chunk {
     uint8_t *at, *slot;
-    uint32_t size, flags;
+    uint32_t size, changed;
 };
 
 /* A block for each chunk: lists it if its content has another hash than before. `keep`: the new hash counts from now on,
