@@ -96,6 +96,12 @@ Test(regions, surfaces_are_not_known)
     cr_expect(!cw_regions_are_all());
 }
 
+Test(regions, multicast_memory_is_not_known)
+{
+    fake_device_call(ID(cuMulticastCreate), &(cuMulticastCreate_params){0});
+    cr_expect(!cw_regions_are_all());
+}
+
 Test(regions, a_free_that_fails_leaves_memory_that_is_not_known)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;

@@ -131,7 +131,7 @@ enum kind {
     ADDS_KERNEL, /* to a graph */
     ADDS_NODE,
     ASKS,   /* how much memory there is */
-    BEYOND, /* kernels may write what is made here, such as arrays behind surfaces */
+    BEYOND, /* kernels may write what is made here, such as arrays behind surfaces, or it cannot be read (multicast) */
 };
 
 static enum kind kind_of(CUpti_CallbackId id)
@@ -181,6 +181,7 @@ static enum kind kind_of(CUpti_CallbackId id)
     case CUPTI_DRIVER_TRACE_CBID_cuExternalMemoryGetMappedBuffer:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphAddMemAllocNode:
     case CUPTI_DRIVER_TRACE_CBID_cuGraphAddMemFreeNode:
+    case CUPTI_DRIVER_TRACE_CBID_cuMulticastCreate:
         return BEYOND;
     default:
         return NOTHING;

@@ -67,8 +67,8 @@ bool cw_batch_has_new_variables(const struct cw_batch *b);
 /* Drops the batch and frees its saved memory, which waits for kernels that still run. */
 void cw_batch_forget(struct cw_batch *b);
 /* Runs the passes after the program's own, or after its start for a trial (`tried`): of the first part, then of the
- * others. After each pass memory is as the program expects it. After a failure, too, if it can be restored; otherwise a
- * message follows. False if there are no ranges. */
+ * others. Behind the last pass memory is as the program expects it. After a failure, too, if it can be restored; otherwise
+ * a message follows. False if there are no ranges. */
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried);
 /* Notes whether an unknown kernel waits, after its launch in a batch that stands by has returned. `entered`: launches
  * before it. */
