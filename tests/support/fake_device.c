@@ -189,6 +189,16 @@ static CUresult current_context(CUcontext *current)
     return CUDA_SUCCESS;
 }
 
+static CUresult push_context(CUcontext pushed)
+{
+    return pushed == context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static CUresult synchronize(void)
+{
+    return fake_device.busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
 void fake_device_begin(size_t unused)
 {
     struct cw_cupti *api = &cw_inject->api;
@@ -209,8 +219,12 @@ void fake_device_begin(size_t unused)
     api->cuFuncGetModule = module_of;
     api->cuModuleGetGlobal_v2 = find_variable;
     api->cuDeviceGetGraphMemAttribute = graph_memory;
-    if (!api->cuCtxGetCurrent)
+    if (!api->cuCtxGetCurrent) {
         api->cuCtxGetCurrent = current_context;
+        api->cuCtxPushCurrent_v2 = push_context;
+        api->cuCtxPopCurrent_v2 = current_context;
+        api->cuCtxSynchronize = synchronize;
+    }
     cw_checkpoint_by_changes();
 }
 

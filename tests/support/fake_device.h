@@ -13,6 +13,7 @@ struct fake_device {
     CUresult fails;                       /* what a launch returns */
     CUresult (*run)(CUfunction function); /* launches of the program's kernels that are repeated */
     const int *counting;    /* while it is not 0, none of the library's kernels may be launched; or NULL */
+    bool busy;              /* the context does not come to rest */
     uint64_t graph_bytes;   /* memory that graphs hold */
     CUmodule module_of_all; /* the module of every function */
     const char *variable;   /* a variable of that module, NULL for none */

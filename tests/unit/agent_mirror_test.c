@@ -227,6 +227,10 @@ Test(mirror, the_program_sees_and_gets_all_memory)
     fake_device_call(CUPTI_DRIVER_TRACE_CBID_cuMemGetInfo_v2, &asks);
     cr_expect_eq(fake_unused + CHUNK, unused, "but for the zeros");
     begin();
+    fake_device.busy = true;
+    fake_device_call(CUPTI_DRIVER_TRACE_CBID_cuMemGetInfo_v2, &asks);
+    cr_expect(fake_unused + SIZE < unused, "a kernel may wait for the program, and freeing for the kernel");
+    fake_device.busy = false;
     fake_device_call(CUPTI_DRIVER_TRACE_CBID_cuMemCreate, &(cuMemCreate_params){.size = 7 * GB + (GB >> 1)});
     cr_expect_eq(fake_unused + CHUNK, unused);
     save();

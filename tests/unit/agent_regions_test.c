@@ -154,6 +154,14 @@ Test(regions, a_function_is_met_again_when_code_was_unloaded)
     cw_writer_free(&cw_variables->names);
 }
 
+Test(regions, nothing_is_asked_of_modules_where_not_all_can_be_known)
+{
+    cw_variables->beyond = true;
+    fake_device.module_of_all = NULL;
+    cw_checkpoint_meet((CUfunction)0x20);
+    cr_expect(!cw_regions->beyond && !cw_regions_are_all());
+}
+
 Test(regions, managed_variables_are_not_the_devices)
 {
     static uint32_t variable;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "agent/inject/driver/idle.h"
 #include "agent/inject/memory/mirror.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/memory/regions.h"
@@ -14,8 +15,9 @@
  * little goes there (CW_ON_HOST_USUAL). The reserve stays free because CUPTI fails to start without memory (seen with
  * 64 GB to save and 16 GB free, all of which the checkpoint took). */
 static const size_t most_pinned = (size_t)1 << 30, reserve = (size_t)2 << 30;
-enum { SHARE = 16 };     /* reserve of a small device, as a part of its memory */
-enum { HOST_SHARE = 4 }; /* of the host's unused memory, what copies of a mirror may take */
+static const uint64_t patience_ns = 1000000000; /* before the program allocates memory */
+enum { SHARE = 16 };                            /* reserve of a small device, as a part of its memory */
+enum { HOST_SHARE = 4 };                        /* of the host's unused memory, what copies of a mirror may take */
 
 void cw_checkpoint_load(void)
 {
@@ -109,14 +111,16 @@ void cw_checkpoint_meet(CUfunction kernel)
         cw_regions_meet(kernel);
 }
 
-/* The program gets memory as if none were saved, and sees as much as it would see alone. */
+/* The program gets memory as if none were saved, and sees as much as it would see alone. But freeing memory waits for
+ * kernels, and one may wait for the program. */
 static void make_room(CUcontext context, size_t size)
 {
     size_t unused, total;
     if (!cw_mirror_holds(context))
         return;
-    if (size == SIZE_MAX || cw_inject->api.cuMemGetInfo_v2(&unused, &total) != CUDA_SUCCESS || unused < size ||
-        unused - size < kept_free(total))
+    const bool enough = size != SIZE_MAX && cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS &&
+                        unused >= size && unused - size >= kept_free(total);
+    if (!enough && cw_idle_wait(context, patience_ns))
         cw_mirror_release(context);
 }
 

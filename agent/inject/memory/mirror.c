@@ -590,7 +590,7 @@ static void forget_memory(struct cw_mirror *m)
 bool cw_mirror_holds(CUcontext context)
 {
     struct cw_mirror **place = place_of(context);
-    return place && *place && (*place)->on_chunks;
+    return place && *place && (*place)->on_chunks && !(*place)->live;
 }
 
 void cw_mirror_release(CUcontext context)

@@ -44,7 +44,7 @@ enum cw_mirror_result cw_mirror_put_back(struct cw_mirror *mirror, bool started)
 bool cw_mirror_has_looked(const struct cw_mirror *mirror);
 /* Ends the use of the saved memory. Keeps it for the next save. */
 void cw_mirror_rest(struct cw_mirror *mirror);
-/* Whether a context's mirror holds device memory. */
+/* Whether a context's mirror holds device memory that can be released. */
 bool cw_mirror_holds(CUcontext context);
 /* Frees what the mirror of the current context holds, unless it is in use. */
 void cw_mirror_release(CUcontext context);

@@ -114,6 +114,12 @@ static void add_variable(CUdeviceptr at, size_t size)
         atomic_fetch_add(&cw_variables->modules, 1);
 }
 
+/* Whether some memory will never be known, so that nothing needs to be asked any more. */
+static bool is_beyond(void)
+{
+    return self->beyond || cw_variables->beyond;
+}
+
 /* ---- calls of the driver ---------------------------------------------------------------------------------------- */
 
 /* How a call changes device memory. */
@@ -369,7 +375,7 @@ bool cw_regions_takes(CUpti_CallbackId id, const void *params, size_t *size)
 
 bool cw_regions_know(CUdeviceptr address)
 {
-    if (self->beyond || cw_regions_have(address) || !is_of_device(address))
+    if (is_beyond() || cw_regions_have(address) || !is_of_device(address))
         return true;
     self->beyond = true;
     return false;
@@ -448,7 +454,7 @@ void cw_regions_meet(CUfunction function)
         memset(self->functions, 0, sizeof self->functions);
         memset(self->modules, 0, sizeof self->modules);
     }
-    if (self->beyond || !function || self->functions[place_of(function)] == function || !without_lock(find_module, &m))
+    if (is_beyond() || !function || self->functions[place_of(function)] == function || !without_lock(find_module, &m))
         return;
     if (self->modules[place_of(m.module)] != m.module && without_lock(find_variables, &m)) {
         for (uint32_t i = 0; i < m.count; i++)
@@ -494,8 +500,7 @@ bool cw_regions_are_all(void)
         for (uint32_t i = self->count; i-- > 0;)
             if (!is_there(&self->items[i]))
                 drop(i);
-    return !self->beyond && !cw_variables->beyond && !cw_variables->managed && !cw_pinned->managed &&
-           !graphs_have_memory();
+    return !is_beyond() && !cw_variables->managed && !cw_pinned->managed && !graphs_have_memory();
 }
 
 enum cw_region_owner cw_region_owner(const struct cw_region *region, CUcontext current)
