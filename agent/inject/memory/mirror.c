@@ -389,14 +389,16 @@ static void give_slots(struct cw_mirror *m, const uint32_t *list, uint32_t count
 
 /* ---- saving and restoring --------------------------------------------------------------------------------------- */
 
-/* Lists the chunks that differ from their hashes. */
+/* Lists the chunks that differ from their hashes. Waits for all streams first: some do not wait for ours, nor ours for
+ * them. */
 static bool list_differing(struct cw_mirror *m, bool keep)
 {
     uint32_t keeps = keep;
     void *parameters[] = {&m->on_chunks, &m->hashes, &m->on_list, &m->zeros, &keeps};
     const uint32_t first = m->count < FIRST ? m->count : FIRST;
     m->looked = false;
-    return ok(cw_inject->api.cuMemsetD32Async(m->on_list, 0, 1, NULL)) && run(m->check, m->count, parameters) &&
+    return ok(cw_inject->api.cuCtxSynchronize()) && ok(cw_inject->api.cuMemsetD32Async(m->on_list, 0, 1, NULL)) &&
+           run(m->check, m->count, parameters) &&
            download(m->list, m->on_list, (1 + (size_t)first) * sizeof *m->list) &&
            (m->list[0] <= first ||
             download(m->list + 1 + first, m->on_list + (1 + (CUdeviceptr)first) * sizeof *m->list,
@@ -543,7 +545,9 @@ static bool copy_back(const struct cw_mirror *m)
 
 enum cw_mirror_result cw_mirror_put_back(struct cw_mirror *m, bool started)
 {
-    return (started ? copy_back(m) : move_listed(m, m->list[0], true)) ? CW_MIRROR_GOOD : CW_MIRROR_FAILED;
+    const bool good =
+        ok(cw_inject->api.cuCtxSynchronize()) && (started ? copy_back(m) : move_listed(m, m->list[0], true));
+    return good ? CW_MIRROR_GOOD : CW_MIRROR_FAILED;
 }
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */

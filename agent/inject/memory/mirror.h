@@ -30,13 +30,13 @@ bool cw_mirrors_work(void);
 /* The mirror of the current context; NULL if its memory cannot be saved so: not all of it is known, a call
  * failed before, or its mirror is in use. */
 struct cw_mirror *cw_mirror_of(CUcontext context);
-/* Saves the memory of the current context, which must be idle. False after a failure. */
+/* Saves the memory of the current context, after all of its work. False after a failure. */
 bool cw_mirror_save(struct cw_mirror *mirror, const struct cw_mirror_limits *limits);
 /* Whether all chunks have a copy, so that no restore lacks one. */
 bool cw_mirror_is_whole(const struct cw_mirror *mirror);
-/* Restores the saved memory, of the idle context, in two steps: looks for chunks that differ, and puts them back.
- * Chunks that lacked a copy get one at later saves. Looking launches kernels, which CUPTI would count; putting back
- * makes only copies if a pass is `started`. */
+/* Restores the saved memory, after all work of the context, in two steps: looks for chunks that differ, and puts them
+ * back. Chunks that lacked a copy get one at later saves. Looking launches kernels, which CUPTI would count; putting
+ * back makes only copies if a pass is `started`. */
 enum cw_mirror_result cw_mirror_look(struct cw_mirror *mirror);
 enum cw_mirror_result cw_mirror_put_back(struct cw_mirror *mirror, bool started);
 /* Whether all chunks that may have changed since the last look are among the ones it found, if work is repeated that
