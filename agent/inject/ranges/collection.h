@@ -144,6 +144,8 @@ uint32_t cw_collection_turn(const struct cw_collection *c);
 /* Each is true on success. Begins another pass; ends one, *more where the part has another. */
 bool cw_collection_start_pass(struct cw_collection *c);
 bool cw_collection_stop_pass(struct cw_collection *c, bool *more);
+/* Whether only one pass is left, of all parts. */
+bool cw_collection_has_last_pass(const struct cw_collection *c);
 /* A range of the program's under user ranges, from here on: the number-th, from 1. CUPTI would add up ranges of one
  * name, so each gets its own. */
 bool cw_collection_push(struct cw_collection *c, uint32_t number);
