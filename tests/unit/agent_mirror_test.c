@@ -309,3 +309,48 @@ Test(mirror, memory_that_was_not_saved_ends_a_record)
     expect_library(true);
     cw_record_clear(&record);
 }
+
+/* ---- memory that others reach ------------------------------------------------------------------------------------ */
+
+static _Alignas(CHUNK) uint8_t shared[2 * CHUNK];
+
+static void share(uint64_t begin, uint64_t end)
+{
+    static struct cw_reach_range range;
+    range = (struct cw_reach_range){.begin = begin, .end = end, .kind = CW_REACH_SHARED};
+    cw_reach->ranges = &range;
+    cw_reach->count = 1;
+    cw_reach->reached = true;
+    cw_reach->changes++;
+}
+
+/* Others write it at any time, also between a save and a restore. */
+Test(mirror, what_others_reach_is_neither_saved_nor_put_back)
+{
+    fake_device_allocate(shared, sizeof shared);
+    begin();
+    share((uintptr_t)shared, (uintptr_t)shared + sizeof shared);
+    cr_expect(cw_checkpoint_leaves_out());
+    save();
+    cr_expect(cw_checkpoint_leaves_out(), "also while it is saved");
+    memory[0] = shared[0] = 9;
+    cr_expect(cw_checkpoint_restore(&checkpoint));
+    cr_expect(memory[0] == 1 && shared[0] == 9);
+    cw_checkpoint_free(&checkpoint);
+    cw_reach->count = 0; /* it is shared no more */
+    cw_reach->changes++;
+    shared[0] = 5;
+    save();
+    shared[0] = 6;
+    cr_expect(cw_checkpoint_restore(&checkpoint));
+    cr_expect_eq(shared[0], 5);
+    cw_checkpoint_free(&checkpoint);
+}
+
+Test(mirror, what_others_reach_in_part_cannot_be_saved)
+{
+    begin();
+    share((uintptr_t)memory + 8, (uintptr_t)memory + 16);
+    cr_expect(!cw_checkpoint_save(&checkpoint, context));
+    cr_expect_eq(saves_by_library, 0, "it would put back all");
+}

@@ -72,6 +72,17 @@ Test(regions, mapped_memory_is_known_where_the_device_may_write_it)
     cr_expect(cw_regions_are_all());
 }
 
+Test(regions, memory_of_the_host_is_none_of_the_device)
+{
+    static uint32_t mapped[4];
+    const CUmemAccessDesc access = {.location.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    fake_memory[0] =
+        (struct fake_memory){.start = (uint8_t *)mapped, .size = sizeof mapped, .type = CU_MEMORYTYPE_HOST};
+    fake_device_call(ID(cuMemSetAccess), &(cuMemSetAccess_params){(uintptr_t)mapped, sizeof mapped, &access, 1});
+    cr_expect(!cw_regions->count && cw_regions_are_all());
+}
+
 Test(regions, memory_of_graphs_is_not_known)
 {
     CUdeviceptr at = 0x30000;

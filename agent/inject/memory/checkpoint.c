@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/memory/mirror.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/memory/regions.h"
@@ -100,6 +101,14 @@ void cw_checkpoint_by_changes(void)
     self->by_changes = true;
 }
 
+bool cw_checkpoint_leaves_out(void)
+{
+    CUcontext context = NULL;
+    return self->leaves_out ||
+           (self->by_changes && cw_mirrors_work() && cw_inject->api.cuCtxGetCurrent(&context) == CUDA_SUCCESS &&
+            context && cw_mirror_suits(context));
+}
+
 bool cw_checkpoint_follows(CUpti_CallbackId id)
 {
     return self->by_changes && (cw_regions_follows(id) || id == CUPTI_DRIVER_TRACE_CBID_cuMemCreate);
@@ -179,7 +188,8 @@ bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
     *c = (struct cw_checkpoint){.size = offsetof(struct cw_checkpoint, pinned), .context = context};
     if (mirror && cw_mirror_save(mirror, &limits))
         c->mirror = mirror;
-    return c->mirror || save_by_library(c);
+    return c->mirror || ((self->leaves_out || !cw_reach_beyond()) &&
+                         save_by_library(c)); /* which would put back what others reach */
 }
 
 static bool is_good(struct cw_checkpoint *c, enum cw_mirror_result result)

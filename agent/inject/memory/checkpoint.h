@@ -47,6 +47,8 @@ void cw_checkpoint_meet(CUfunction kernel);
 /* Call it when a context ends. */
 void cw_checkpoint_forget(CUcontext context);
 
+/* Whether the current context is saved and restored without memory that others reach (cw_reach_next). */
+bool cw_checkpoint_leaves_out(void);
 /* Whether there is memory to save the content of the current context, nearly all on the device itself, and `besides`
  * bytes, so that CUPTI still finds the memory that it needs. */
 bool cw_checkpoint_has_room(size_t besides);

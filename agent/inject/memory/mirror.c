@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/memory/regions.h"
 
 #define self cw_mirrors
@@ -288,7 +289,7 @@ static bool make_chunks(struct cw_mirror *m)
     free(m->spans);
     m->spans = spans;
     m->span_count = count;
-    m->changes = cw_regions->changes;
+    m->changes = cw_regions->changes + cw_reach->changes;
     return m->made;
 }
 
@@ -473,7 +474,8 @@ static bool save_listed(struct cw_mirror *m, const struct cw_mirror_limits *limi
 
 bool cw_mirror_save(struct cw_mirror *m, const struct cw_mirror_limits *limits)
 {
-    const bool good = load_code(m) && ((m->made && m->changes == cw_regions->changes) || make_chunks(m)) &&
+    const bool good = load_code(m) &&
+                      ((m->made && m->changes == cw_regions->changes + cw_reach->changes) || make_chunks(m)) &&
                       list_differing(m, true) && save_listed(m, limits);
     m->saves = (m->saves + 1) & ~written;
     m->broken = !good;
@@ -566,6 +568,12 @@ struct cw_mirror *cw_mirror_of(CUcontext context)
     if (place && !*place && (*place = calloc(1, sizeof **place)))
         (*place)->context = context;
     return place && *place && !(*place)->live && !(*place)->broken ? *place : NULL;
+}
+
+bool cw_mirror_suits(CUcontext context)
+{
+    struct cw_mirror **place = cw_regions_are_all() ? place_of(context) : NULL;
+    return place && !(*place && (*place)->broken);
 }
 
 void cw_mirror_rest(struct cw_mirror *m)

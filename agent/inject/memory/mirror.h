@@ -30,6 +30,8 @@ bool cw_mirrors_work(void);
 /* The mirror of the current context; NULL if its memory cannot be saved so: not all of it is known, a call
  * failed before, or its mirror is in use. */
 struct cw_mirror *cw_mirror_of(CUcontext context);
+/* Whether there is one, be it in use. */
+bool cw_mirror_suits(CUcontext context);
 /* Saves the memory of the current context, after all of its work. False after a failure. */
 bool cw_mirror_save(struct cw_mirror *mirror, const struct cw_mirror_limits *limits);
 /* Whether all chunks have a copy, so that no restore lacks one. */

@@ -4,6 +4,7 @@
 
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/memory/pinned.h"
 
 #define self cw_regions
@@ -77,9 +78,19 @@ bool cw_regions_have(CUdeviceptr address)
     return i < self->count && self->items[i].at <= address;
 }
 
+/* Memory of the host can be mapped, or come from a pool, as that of the device. shared.h keeps it. */
+static bool is_of_host(CUdeviceptr address)
+{
+    unsigned type = 0;
+    return cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_HOST;
+}
+
 static void add(CUdeviceptr at, size_t size)
 {
     const uint32_t i = first_behind(at);
+    if (is_of_host(at))
+        return;
     if (i < self->count && self->items[i].at == at && self->items[i].size == size)
         return;
     take_out(at, size);
@@ -503,12 +514,30 @@ bool cw_regions_are_all(void)
     return !is_beyond() && !cw_variables->managed && !cw_pinned->managed && !graphs_have_memory();
 }
 
+/* How much of a region others reach (reach.h), who write it at any time. */
+enum shared { NOTHING_SHARED, ALL_SHARED, PARTLY_SHARED };
+
+static enum shared shared_of(const struct cw_region *region)
+{
+    const CUdeviceptr end = region->at + region->size;
+    for (const struct cw_reach_range *r = cw_reach_next(NULL); r; r = cw_reach_next(r)) {
+        if (r->begin <= region->at && end <= r->end)
+            return ALL_SHARED;
+        if (r->begin < end && region->at < r->end)
+            return PARTLY_SHARED;
+    }
+    return NOTHING_SHARED;
+}
+
 enum cw_region_owner cw_region_owner(const struct cw_region *region, CUcontext current)
 {
     const struct cw_cupti *api = &cw_inject->api;
+    const enum shared shared = shared_of(region);
     CUcontext owner = NULL;
     CUdevice own;
     int device;
+    if (shared != NOTHING_SHARED)
+        return shared == ALL_SHARED ? CW_REGION_ELSEWHERE : CW_REGION_NEIGHBOUR;
     if (api->cuCtxGetDevice(&own) == CUDA_SUCCESS &&
         api->cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, region->at) == CUDA_SUCCESS &&
         device != (int)own)

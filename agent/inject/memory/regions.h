@@ -40,7 +40,7 @@ void cw_regions_forget_code(void);
 /* Drops regions that are gone. False if kernels may write other memory, too. */
 bool cw_regions_are_all(void);
 /* Which context's kernels may write a region: the current one's, another one's of the same device, or those of another
- * device. */
+ * device or process. NEIGHBOUR, too, if others reach a part of it. */
 enum cw_region_owner { CW_REGION_OWN, CW_REGION_NEIGHBOUR, CW_REGION_ELSEWHERE };
 enum cw_region_owner cw_region_owner(const struct cw_region *region, CUcontext current);
 

@@ -66,7 +66,7 @@ void cw_batch_turn(struct cw_collection *c, enum cw_effort_phase to)
 
 const char *cw_batch_reach_reason(void)
 {
-    const bool would_restore = cw_reach_beyond() && !cw_checkpoint_library->leaves_out;
+    const bool would_restore = cw_reach_beyond() && !cw_checkpoint_leaves_out();
     return would_restore ? cw_reach_why() : cw_reach_why_all();
 }
 
