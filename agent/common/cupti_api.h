@@ -146,7 +146,13 @@
     X(cuGraphMemsetNodeGetParams)                                                                                      \
     X(cuGraphGetEdges_v2)                                                                                              \
     X(cuFuncGetName)                                                                                                   \
-    X(cuKernelGetName)
+    X(cuKernelGetName)                                                                                                 \
+    X(cuFuncGetModule)                                                                                                 \
+    X(cuModuleGetGlobal_v2)                                                                                            \
+    X(cuMemHostAlloc)                                                                                                  \
+    X(cuMemFreeHost)                                                                                                   \
+    X(cuMemcpyDtoHAsync_v2)                                                                                            \
+    X(cuDeviceGetGraphMemAttribute)
 
 struct cw_cupti {
 #define X(name) __typeof__(&name) name;

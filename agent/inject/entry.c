@@ -54,7 +54,8 @@ static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
         return mode->wants(id);
     return (mode->launch_entered &&
             (cw_inject_launches(id) || cw_stream_capture_follows(id) || cw_streams_follows(id))) ||
-           cw_pinned_follows(id) || (mode->rest && (cw_reach_follows(id) || cw_inject_launches_otherwise(id))) ||
+           cw_pinned_follows(id) || cw_checkpoint_follows(id) ||
+           (mode->rest && (cw_reach_follows(id) || cw_inject_launches_otherwise(id))) ||
            (mode->facts && (cw_kernel_facts_follows(id) || takes_time(id))) || (mode->wants && mode->wants(id)) ||
            (cw_gate->asked && (cw_inject_launches(id) || cw_stream_capture_follows(id) || cw_gate_follows(id)));
 }
@@ -322,8 +323,11 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         rest_before_capture(mode);
     cw_stream_capture_follow(id, call);
     cw_streams_follow(id, call);
-    if (!entered)
+    if (!entered) {
         cw_pinned_follow(id, call);
+        cw_checkpoint_follow(id, call);
+    } else if (cw_inject_launches(id))
+        cw_checkpoint_meet(cw_inject_kernel(id, call));
     if (mode->rest && cw_reach_follow(id, call)) {
         mode->rest();
         cw_reach_begin(id, call);
@@ -338,9 +342,10 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     self->timed += !entered && mode->facts && takes_time(id) && !cw_gate->closed && !cw_inject_refused(call);
     if (!entered && cw_gate_follows(id))
         follow_gate(mode, cw_gate_profiler(id));
-    if (entered)
-        cw_pinned_follow(id, call); /* ending a collection may restore memory that the program now frees */
-    else
+    if (entered) { /* behind the ends of collections, which may restore memory that the program now frees */
+        cw_pinned_follow(id, call);
+        cw_checkpoint_follow(id, call);
+    } else
         cw_in_flight_look();
 }
 
@@ -359,6 +364,7 @@ static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, con
         mode->context_destroyed(data->context);
         cw_reach_forget();
         cw_idle_forget(data->context);
+        cw_checkpoint_forget(data->context);
         cw_kernel_forget();
         cw_kernel_facts_forget();
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && mode->module_unloading)
@@ -388,6 +394,7 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     if ((loaded || unloaded) && mode && mode->module_changed && !cw_inject->over)
         mode->module_changed(data->context, data->resourceDescriptor, loaded);
     if (unloaded) {
+        cw_regions_forget_code();
         cw_kernel_forget();
         cw_kernel_facts_forget();
     }
@@ -431,6 +438,9 @@ static void take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *d
             mode->glance(domain, id, data);
         return;
     }
+    if (cw_own_calls.inside && mode && mode->module_loaded == cw_module_look && !cw_inject->over &&
+        domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
+        cw_module_look(((const CUpti_ResourceData *)data)->resourceDescriptor); /* a call of ours loads lazy code */
     if (self->abandoned || !cw_inject_enter()) /* a fork without exec has no GPU of its own to profile */
         return;
     if (!cw_inject->over && domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {

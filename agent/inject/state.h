@@ -15,9 +15,11 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/memory/memory_hash.h"
+#include "agent/inject/memory/mirror.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/memory/proof.h"
 #include "agent/inject/memory/record.h"
+#include "agent/inject/memory/regions.h"
 #include "agent/inject/modes/batches.h"
 #include "agent/inject/modes/multiplex.h"
 #include "agent/inject/modes/pass_turns.h"
@@ -39,6 +41,8 @@
     X(struct cw_streams, streams)                                                                                      \
     X(struct cw_reach, reach)                                                                                          \
     X(struct cw_checkpoint_library, checkpoint_library)                                                                \
+    X(struct cw_mirrors, mirrors)                                                                                      \
+    X(struct cw_regions, regions)                                                                                      \
     X(struct cw_kernels, kernels)                                                                                      \
     X(struct cw_memory_hashes, memory_hashes)                                                                          \
     X(struct cw_proofs, proofs)                                                                                        \

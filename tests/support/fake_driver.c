@@ -4,6 +4,7 @@
 
 struct fake_memory fake_memory[FAKE_MOST];
 CUstream fake_captured;
+CUcontext fake_owner;
 const struct fake_name *fake_names;
 size_t fake_total, fake_unused;
 
@@ -95,6 +96,9 @@ static CUresult pointer_attribute(void *to, CUpointer_attribute attribute, CUdev
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
         *(size_t *)to = m->size;
         return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *(CUcontext *)to = fake_owner;
+        return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         *(int *)to = m->device;
         return CUDA_SUCCESS;
@@ -152,6 +156,7 @@ static CUptiResult stream_id(CUcontext context, CUstream stream, uint8_t of_thre
 void fake_driver(void)
 {
     fake_captured = NULL;
+    fake_owner = NULL;
     fake_names = NULL;
     fake_total = fake_unused = (size_t)80 << 30;
     memset(fake_memory, 0, sizeof fake_memory);

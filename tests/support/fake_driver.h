@@ -41,6 +41,9 @@ extern size_t fake_total, fake_unused;
  * their handle and 1000. */
 enum { FAKE_OWN_STREAM = 7, FAKE_THREAD_STREAM = 8, FAKE_STREAMS = 100, FAKE_CONTEXTS = 1000 };
 
+/* The context that all memory belongs to, or NULL. */
+extern CUcontext fake_owner;
+
 /* A stream that is being captured, or NULL. */
 extern CUstream fake_captured;
 

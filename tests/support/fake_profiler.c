@@ -339,6 +339,12 @@ void cw_module_look(const CUpti_ModuleResourceData *module)
     cw_variables->modules += module != NULL;
 }
 
+void cw_module_names(struct cw_writer *names)
+{
+    cw_writer_init(names);
+    cw_write_bytes(names, "counter", sizeof "counter");
+}
+
 void cw_module_send(const CUpti_ModuleResourceData *module)
 {
     fake_profiler.others += cw_sent_modules->wanted && module;

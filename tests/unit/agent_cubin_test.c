@@ -41,14 +41,14 @@ static void make(const char *section, const char *name, uint64_t size, unsigned 
 
 static bool any(void)
 {
-    return cw_cubin_variables(&module, sizeof module).any;
+    return cw_cubin_variables(&module, sizeof module, NULL, NULL).any;
 }
 
 Test(cubin, variables)
 {
     make(".nv.global", "counter", 4, 0);
     cr_expect(any());
-    cr_expect_not(cw_cubin_variables(&module, sizeof module).managed);
+    cr_expect_not(cw_cubin_variables(&module, sizeof module, NULL, NULL).managed);
     make(".nv.global.init", "table", 16, 0);
     cr_expect(any());
     make(".nv.constant3", "table", 16, 0);
@@ -56,10 +56,10 @@ Test(cubin, variables)
     make(".nv.global", "", 0, 0);
     cr_expect_not(any());
     make(".nv.global", "m", 4, 4);
-    cr_expect(cw_cubin_variables(&module, sizeof module).managed);
-    cr_expect_not(cw_cubin_variables(&module, sizeof module).symmetric);
+    cr_expect(cw_cubin_variables(&module, sizeof module, NULL, NULL).managed);
+    cr_expect_not(cw_cubin_variables(&module, sizeof module, NULL, NULL).symmetric);
     make(".nv.constant3", "nvshmemi_device_state_d", 64, 0);
-    cr_expect(cw_cubin_variables(&module, sizeof module).symmetric);
+    cr_expect(cw_cubin_variables(&module, sizeof module, NULL, NULL).symmetric);
 }
 
 Test(cubin, empty_objects_of_libraries_are_none)
@@ -72,11 +72,52 @@ Test(cubin, empty_objects_of_libraries_are_none)
     cr_expect(any());
 }
 
+Test(cubin, strings_are_none)
+{
+    make(".nv.global.init", "__unnamed_12", 26, 0);
+    cr_expect_not(any());
+    make(".nv.global.init", "$str$3", 5, 0);
+    cr_expect_not(any());
+}
+
+static void see(void *names, const char *name)
+{
+    strcat(strcat(names, name), " ");
+}
+
+Test(cubin, names_of_variables_are_told)
+{
+    char names[64] = "";
+    make(".nv.global", "counter", 4, 0);
+    cr_expect(cw_cubin_variables(&module, sizeof module, see, names).whole);
+    make(".nv.constant3", "table", 4, 0);
+    cw_cubin_variables(&module, sizeof module, see, names);
+    cr_expect_str_eq(names, "counter ");
+    cr_expect_not(cw_cubin_variables("no code", 7, see, names).whole);
+}
+
+static bool allocates(const char *function, uint16_t section)
+{
+    make(".text", function, 0, 0);
+    module.symbols[1].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+    module.symbols[1].st_shndx = section;
+    return cw_cubin_variables(&module, sizeof module, NULL, NULL).allocates;
+}
+
+Test(cubin, kernels_may_call_what_allocates)
+{
+    cr_expect(allocates("malloc", SHN_UNDEF));
+    cr_expect(allocates("cudaGraphLaunch", SHN_UNDEF));
+    cr_expect_not(allocates("vprintf", SHN_UNDEF));
+    cr_expect_not(allocates("__assertfail", SHN_UNDEF));
+    cr_expect_not(allocates("step", 3));
+}
+
 Test(cubin, what_is_cut_has_none)
 {
     make(".nv.global", "counter", 4, 0);
     for (size_t size = 0; size < offsetof(struct module, texts); size++)
-        cr_expect_not(cw_cubin_variables(&module, size).any, "%zu", size);
+        cr_expect_not(cw_cubin_variables(&module, size, NULL, NULL).any, "%zu", size);
     module.head.e_ident[EI_CLASS] = ELFCLASS32;
     cr_expect_not(any());
 }
@@ -89,6 +130,6 @@ Test(cubin, of_a_compiler)
     cr_assert_not_null(file);
     const size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
-    const struct cw_cubin_variables found = cw_cubin_variables(bytes, size);
+    const struct cw_cubin_variables found = cw_cubin_variables(bytes, size, NULL, NULL);
     cr_expect(found.any && found.managed);
 }

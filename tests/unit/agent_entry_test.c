@@ -375,6 +375,19 @@ Test(entry, modules_with_variables_are_counted_once, .timeout = 60)
     end();
 }
 
+/* As when a question of ours about a kernel loads its module. */
+Test(entry, modules_that_our_calls_load_are_looked_into, .timeout = 60)
+{
+    const size_t size = read_module();
+    begin_with_context(CW_MODE_BATCH);
+    cw_own_calls.inside = true;
+    load_module(2, module_bytes, size);
+    cw_own_calls.inside = false;
+    cr_expect_eq(cw_variables->modules, 1);
+    cw_inject->over = true;
+    end();
+}
+
 /* Their symbols are read for batches alone. */
 Test(entry, modules_are_not_looked_into_where_nothing_is_put_back, .timeout = 60)
 {

@@ -21,11 +21,38 @@ static bool was_seen(uint32_t module)
     return module < CW_MOST_SEEN_MODULES && atomic_fetch_or(&cw_variables->seen[module / 32], bit) & bit;
 }
 
+void cw_module_names(struct cw_writer *names)
+{
+    cw_writer_init(names);
+    pthread_mutex_lock(&cw_variables->lock);
+    cw_write_bytes(names, cw_variables->names.data, cw_variables->names.size);
+    pthread_mutex_unlock(&cw_variables->lock);
+}
+
+static bool has_name(const struct cw_writer *names, const char *name)
+{
+    size_t at = 0;
+    while (at < names->size && strcmp((const char *)names->data + at, name) != 0)
+        at += strlen((const char *)names->data + at) + 1;
+    return at < names->size;
+}
+
+static void keep_name(void *names, const char *name)
+{
+    if (!has_name(names, name))
+        cw_write_bytes(names, name, strlen(name) + 1);
+}
+
 void cw_module_look(const CUpti_ModuleResourceData *module)
 {
     if (!module || !module->pCubin || was_seen(module->moduleId))
         return;
-    const struct cw_cubin_variables found = cw_cubin_variables(module->pCubin, module->cubinSize);
+    pthread_mutex_lock(&cw_variables->lock);
+    const struct cw_cubin_variables found =
+        cw_cubin_variables(module->pCubin, module->cubinSize, keep_name, &cw_variables->names);
+    if (!found.whole || found.allocates || cw_variables->names.status != CW_OK)
+        atomic_store(&cw_variables->beyond, true);
+    pthread_mutex_unlock(&cw_variables->lock);
     if (found.managed)
         atomic_store(&cw_variables->managed, true);
     if (found.symmetric)

@@ -17,7 +17,8 @@ enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; of a unit that
 static const char given[] = "it is given memory that other devices or processes can reach",
                   not_known[] = "other devices or processes can reach memory, and its arguments are not known",
                   of_several[] = "its kernel works with other devices or processes",
-                  of_nvshmem[] = "any kernel may reach other devices, since code of NVSHMEM was loaded";
+                  of_nvshmem[] = "any kernel may reach other devices, since code of NVSHMEM was loaded",
+                  of_collectives[] = "other processes write its memory at any time, since a collective was launched";
 
 /* How to tell from a call that it makes memory reachable. */
 enum kind {
@@ -139,11 +140,16 @@ static bool is_of_others(const struct cw_reach_range *r)
     return r->kind == CW_REACH_SHARED || r->kind == CW_REACH_FOREIGN;
 }
 
-static void reach_all(const char *name)
+static void reach_all_because(const char *beginning, const char *name)
 {
     if (!*self->why_all)
-        snprintf(self->why_all, sizeof self->why_all, WHY "%.60s", name);
+        snprintf(self->why_all, sizeof self->why_all, "%s%.60s", beginning, name);
     self->changes++;
+}
+
+static void reach_all(const char *name)
+{
+    reach_all_because(WHY, name);
 }
 
 /* Whether a launch that is given an address of the range reaches others' memory. */
@@ -431,9 +437,16 @@ static bool is_change(enum kind kind, const void *params)
     return (!self->peers && lets_peers(kind, params)) || (shares(kind, params, &range) && !is_known(&range));
 }
 
+/* A kernel's name without what C++ puts before it: _Z and the length of the name. */
+static const char *own_name(const char *kernel)
+{
+    return strncmp(kernel, "_Z", 2) == 0 ? kernel + 2 + strspn(kernel + 2, "0123456789") : kernel;
+}
+
 static bool is_of_several_devices(const char *kernel)
 {
     static const char *const names[] = {"ncclDevKernel", "ncclKernel", "ncclSymk", "nvshmem"};
+    kernel = kernel ? own_name(kernel) : NULL;
     for (size_t i = 0; kernel && i < sizeof names / sizeof *names; i++)
         if (strncmp(kernel, names[i], strlen(names[i])) == 0)
             return true;
@@ -459,9 +472,20 @@ bool cw_reach_crosses(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static void note_return(enum kind kind, const void *params);
 static void note_table(enum kind kind, const void *params);
 
-bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
+static bool is_collective(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_driver_launch launch;
+    return cw_inject_launch(&launch, id, call) && is_of_several_devices(call->symbolName);
+}
+
+/* Collectives of other processes write the shared memory beside any launch of this one, so that no proof holds. */
+static bool spoils_proofs(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    return !*self->why_all && cw_reach_beyond() && is_collective(id, call);
+}
+
+bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
     const enum kind kind = kind_of_call(id);
     if (call->callbackSite != CUPTI_API_ENTER) {
         if (kind != NOTHING && !cw_inject_refused(call) && call->functionParams)
@@ -471,12 +495,14 @@ bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (self->reached)
         note_table(kind, call->functionParams);
     bool changes = is_change(kind, call->functionParams);
-    bool collective = !self->reached && cw_inject_launch(&launch, id, call) && is_of_several_devices(call->symbolName);
+    bool collective = !self->reached && is_collective(id, call);
     bool first = !self->reached && (collective || brings_foreign(kind) || is_across(kind, call->functionParams));
-    const char *name = collective ? call->symbolName : call->functionName ? call->functionName : "a call of the driver";
+    const char *name = collective           ? own_name(call->symbolName)
+                       : call->functionName ? call->functionName
+                                            : "a call of the driver";
     if (!self->reached && (changes || first))
         snprintf(self->why, sizeof self->why, WHY "%s%.60s", collective ? "the kernel " : "", name);
-    return changes || first;
+    return changes || first || spoils_proofs(id, call);
 }
 
 /* Adds shared memory or an exported handle. Mappings of the handle become shared. */
@@ -498,6 +524,8 @@ void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)
     self->changes++;
     if (kind == ALL)
         reach_all(call->functionName ? call->functionName : "a call of the driver");
+    else if (spoils_proofs(id, call))
+        reach_all_because(of_collectives, "");
     else if (lets_peers(kind, call->functionParams))
         self->peers = true;
     else if (shares(kind, call->functionParams, &range) && !is_known(&range)) {

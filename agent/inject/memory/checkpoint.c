@@ -4,7 +4,11 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "agent/inject/driver/idle.h"
+#include "agent/inject/driver/reach.h"
+#include "agent/inject/memory/mirror.h"
 #include "agent/inject/memory/pinned.h"
+#include "agent/inject/memory/regions.h"
 
 #define self cw_checkpoint_library
 
@@ -12,7 +16,9 @@
  * little goes there (CW_ON_HOST_USUAL). The reserve stays free because CUPTI fails to start without memory (seen with
  * 64 GB to save and 16 GB free, all of which the checkpoint took). */
 static const size_t most_pinned = (size_t)1 << 30, reserve = (size_t)2 << 30;
-enum { SHARE = 16 }; /* reserve of a small device, as a part of its memory */
+static const uint64_t patience_ns = 1000000000; /* before the program allocates memory */
+enum { SHARE = 16 };                            /* reserve of a small device, as a part of its memory */
+enum { HOST_SHARE = 4 };                        /* of the host's unused memory, what copies of a mirror may take */
 
 void cw_checkpoint_load(void)
 {
@@ -55,24 +61,116 @@ static size_t kept_free(size_t total)
     return total / SHARE < reserve ? total / SHARE : reserve;
 }
 
-/* Counts other processes' memory on the device as the context's, because nothing else is known. */
+/* ---- by what changed -------------------------------------------------------------------------------------------- */
+
+/* The host's unused bytes; 0 if the system does not tell. */
+static size_t host_unused(void)
+{
+    FILE *info = fopen("/proc/meminfo", "re");
+    char line[128];
+    size_t kb = 0;
+    while (info && !kb && fgets(line, sizeof line, info))
+        if (sscanf(line, "MemAvailable: %zu", &kb) != 1)
+            kb = 0;
+    if (info)
+        fclose(info);
+    return kb << 10;
+}
+
+static struct cw_mirror_limits mirror_limits(void)
+{
+    size_t unused, total;
+    struct cw_mirror_limits limits = {.reserve = reserve};
+    if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS)
+        limits.reserve = kept_free(total);
+    limits.on_host =
+        self->limited && self->on_host_mb != CW_ON_HOST_USUAL ? most_on_host() : host_unused() / HOST_SHARE;
+    return limits;
+}
+
+static struct cw_mirror *current_mirror(void)
+{
+    CUcontext context = NULL;
+    return self->by_changes && cw_mirrors_work() && cw_inject->api.cuCtxGetCurrent(&context) == CUDA_SUCCESS && context
+               ? cw_mirror_of(context)
+               : NULL;
+}
+
+void cw_checkpoint_by_changes(void)
+{
+    self->by_changes = true;
+}
+
+bool cw_checkpoint_leaves_out(void)
+{
+    CUcontext context = NULL;
+    return self->leaves_out ||
+           (self->by_changes && cw_mirrors_work() && cw_inject->api.cuCtxGetCurrent(&context) == CUDA_SUCCESS &&
+            context && cw_mirror_suits(context));
+}
+
+bool cw_checkpoint_follows(CUpti_CallbackId id)
+{
+    return self->by_changes && (cw_regions_follows(id) || id == CUPTI_DRIVER_TRACE_CBID_cuMemCreate);
+}
+
+void cw_checkpoint_meet(CUfunction kernel)
+{
+    if (self->by_changes)
+        cw_regions_meet(kernel);
+}
+
+/* The program gets memory as if none were saved, and sees as much as it would see alone. But freeing memory waits for
+ * kernels, and one may wait for the program. */
+static void make_room(CUcontext context, size_t size)
+{
+    size_t unused, total;
+    if (!cw_mirror_holds(context))
+        return;
+    const bool enough = size != SIZE_MAX && cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS &&
+                        unused >= size && unused - size >= kept_free(total);
+    if (!enough && cw_idle_wait(context, patience_ns))
+        cw_mirror_release(context);
+}
+
+void cw_checkpoint_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    size_t size;
+    if (!self->by_changes)
+        return;
+    if (call->callbackSite == CUPTI_API_ENTER && call->context && cw_regions_takes(id, call->functionParams, &size))
+        make_room(call->context, size);
+    cw_regions_follow(id, call);
+}
+
+void cw_checkpoint_forget(CUcontext context)
+{
+    cw_regions_forget_code();
+    cw_mirror_forget(context);
+}
+
+/* ---- saving and restoring --------------------------------------------------------------------------------------- */
+
+/* Counts other processes' memory on the device as the context's, because nothing else is known. A mirror needs hardly
+ * any: it saves what there is room for. */
 bool cw_checkpoint_has_room(size_t besides)
 {
     size_t unused, total;
     if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) != CUDA_SUCCESS)
         return false;
+    if (current_mirror())
+        return !besides || (besides <= unused && kept_free(total) <= unused - besides);
     size_t held = total - unused, most = unused + most_on_host();
     bool host_fits = !cw_pinned->unknown && cw_pinned->bytes <= most_pinned;
     return host_fits && besides <= most && held + kept_free(total) <= most - besides;
 }
 
-bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
+static bool save_by_library(struct cw_checkpoint *c)
 {
-    size_t unused, total, reserve_mb = 0;
+    size_t unused, total;
+    cw_mirror_release(c->context);
     if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS)
-        reserve_mb = kept_free(total) >> 20;
-    *c = (struct cw_checkpoint){
-        .size = offsetof(struct cw_checkpoint, pinned), .context = context, .reserve_device_mb = reserve_mb};
+        c->reserve_device_mb = kept_free(total) >> 20;
     if (!cw_pinned_keep(&c->pinned))
         return false;
     if (self->save(c) == CUPTI_SUCCESS) {
@@ -83,7 +181,24 @@ bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
     return false;
 }
 
-bool cw_checkpoint_restore(struct cw_checkpoint *c)
+bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
+{
+    struct cw_mirror *mirror = current_mirror();
+    const struct cw_mirror_limits limits = mirror ? mirror_limits() : (struct cw_mirror_limits){0};
+    *c = (struct cw_checkpoint){.size = offsetof(struct cw_checkpoint, pinned), .context = context};
+    if (mirror && cw_mirror_save(mirror, &limits))
+        c->mirror = mirror;
+    return c->mirror || ((self->leaves_out || !cw_reach_beyond()) &&
+                         save_by_library(c)); /* which would put back what others reach */
+}
+
+static bool is_good(struct cw_checkpoint *c, enum cw_mirror_result result)
+{
+    c->lacks = result == CW_MIRROR_LACKS;
+    return result == CW_MIRROR_GOOD;
+}
+
+static bool restore_by_library(struct cw_checkpoint *c)
 {
     cw_pinned_look(c->pinned);
     bool restored = self->restore(c) == CUPTI_SUCCESS;
@@ -91,8 +206,47 @@ bool cw_checkpoint_restore(struct cw_checkpoint *c)
     return restored;
 }
 
+bool cw_checkpoint_look(struct cw_checkpoint *c)
+{
+    return !c->mirror || is_good(c, cw_mirror_look(c->mirror));
+}
+
+bool cw_checkpoint_restore_started(struct cw_checkpoint *c)
+{
+    return c->mirror ? is_good(c, cw_mirror_put_back(c->mirror, true)) : restore_by_library(c);
+}
+
+bool cw_checkpoint_restore(struct cw_checkpoint *c)
+{
+    if (!c->mirror)
+        return restore_by_library(c);
+    return cw_checkpoint_look(c) && is_good(c, cw_mirror_put_back(c->mirror, false));
+}
+
+bool cw_checkpoint_restore_between(struct cw_checkpoint *c)
+{
+    if (!c->mirror || !cw_mirror_has_looked(c->mirror))
+        return cw_checkpoint_restore(c);
+    return is_good(c, cw_mirror_put_back(c->mirror, false));
+}
+
+bool cw_checkpoint_is_whole(const struct cw_checkpoint *c)
+{
+    return !c->mirror || cw_mirror_is_whole(c->mirror);
+}
+
+bool cw_checkpoint_lacks(const struct cw_checkpoint *c)
+{
+    return c->lacks;
+}
+
 void cw_checkpoint_free(struct cw_checkpoint *c)
 {
+    if (c->mirror) {
+        cw_mirror_rest(c->mirror);
+        c->mirror = NULL;
+        return;
+    }
     self->release(c);
     cw_pinned_free(c->pinned);
     c->pinned = NULL;

@@ -1,5 +1,6 @@
-/* Saves and restores the device memory of a context with NVIDIA's checkpoint library, if it is found. The library's
- * header, cupti_checkpoint.h, is C++, so this repeats its declarations. */
+/* Saves and restores the device memory of a context: by what changed (mirror.h), if all memory that kernels may write
+ * is known, and otherwise with NVIDIA's checkpoint library. The library's header, cupti_checkpoint.h, is C++, so this
+ * repeats its declarations. */
 #ifndef CW_INJECT_CHECKPOINT_H
 #define CW_INJECT_CHECKPOINT_H
 
@@ -12,6 +13,8 @@ struct cw_checkpoint {
     uint8_t overwrite, optimizations;
     void *library;
     struct cw_pinned_copy *pinned; /* the program's pinned memory, which the library saves and restores as well */
+    struct cw_mirror *mirror;      /* which has the memory; NULL: the library has */
+    bool lacks;                    /* see cw_checkpoint_lacks */
 };
 
 struct cw_checkpoint_library { /* functions of the library, NULL if it is not found */
@@ -19,6 +22,7 @@ struct cw_checkpoint_library { /* functions of the library, NULL if it is not fo
     bool leaves_out; /* saves and restores no memory that others reach (cw_reach_next); NVIDIA's does */
     bool limited;    /* cw_checkpoint_limit was called */
     uint32_t reserve_mb, on_host_mb;
+    bool by_changes; /* cw_checkpoint_by_changes was called */
 };
 extern struct cw_checkpoint_library *const cw_checkpoint_library;
 
@@ -31,6 +35,20 @@ void cw_checkpoint_load(void);
 bool cw_checkpoint_init(void);
 /* Sets where to save, as in message.h; without it the usual places. */
 void cw_checkpoint_limit(uint32_t reserve_mb, uint32_t on_host_mb);
+/* Allows saving by what changed, for a mode that looks into modules (module.h) and calls the functions below. Call it
+ * before the first context. */
+void cw_checkpoint_by_changes(void);
+/* Follows driver calls, before and after each: what memory there is, and when the program needs memory that saved
+ * content takes. */
+bool cw_checkpoint_follows(CUpti_CallbackId id);
+void cw_checkpoint_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* Call it before a launch, of a kernel or (NULL) a graph. */
+void cw_checkpoint_meet(CUfunction kernel);
+/* Call it when a context ends. */
+void cw_checkpoint_forget(CUcontext context);
+
+/* Whether the current context is saved and restored without memory that others reach (cw_reach_next). */
+bool cw_checkpoint_leaves_out(void);
 /* Whether there is memory to save the content of the current context, nearly all on the device itself, and `besides`
  * bytes, so that CUPTI still finds the memory that it needs. */
 bool cw_checkpoint_has_room(size_t besides);
@@ -40,5 +58,18 @@ bool cw_checkpoint_has_room(size_t besides);
 bool cw_checkpoint_save(struct cw_checkpoint *checkpoint, CUcontext context);
 bool cw_checkpoint_restore(struct cw_checkpoint *checkpoint);
 void cw_checkpoint_free(struct cw_checkpoint *checkpoint);
+
+/* Whether every restore finds all that it needs. It may not if memory was too short to save all: then a restore may
+ * fail with cw_checkpoint_lacks, which leaves memory as it is, as the last work left it, and the program can go on so.
+ */
+bool cw_checkpoint_is_whole(const struct cw_checkpoint *checkpoint);
+bool cw_checkpoint_lacks(const struct cw_checkpoint *checkpoint);
+/* For a restore while a pass of CUPTI's is started: call the first before the pass is started, and then the second,
+ * whose work CUPTI does not count. */
+bool cw_checkpoint_look(struct cw_checkpoint *checkpoint);
+bool cw_checkpoint_restore_started(struct cw_checkpoint *checkpoint);
+/* A cheaper restore between passes of the same work: only what earlier restores put back. Do not use it before the last
+ * pass, whose results the program keeps: passes may differ in what they write. */
+bool cw_checkpoint_restore_between(struct cw_checkpoint *checkpoint);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "agent/inject/memory/regions.h"
+
 enum { MOST_DEPTH = 64 };
 static const char unknown[] = "it is a CUDA graph whose contents are not known";
 
@@ -427,9 +429,11 @@ static bool is_elsewhere(uint64_t address, uint32_t device)
 static bool keep_words(const struct cw_graph_node *n, uint32_t device, struct cw_shared *shared)
 {
     bool good = true;
-    for (uint32_t i = 0; i < n->count && good; i++)
+    for (uint32_t i = 0; i < n->count && good; i++) {
+        cw_regions_know(n->words[i]); /* before memory is saved */
         good =
             cw_shared_with_host(n->words[i]) ? cw_shared_keep(shared, n->words[i]) : !is_elsewhere(n->words[i], device);
+    }
     return good;
 }
 
@@ -439,6 +443,7 @@ static bool keep_destination(const struct cw_graph_node *n, uint32_t device, str
     unsigned type = 0;
     if (!n->size)
         return true;
+    cw_regions_know(n->to);
     bool known = cw_inject->api.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, n->to) == CUDA_SUCCESS;
     return known && !cw_shared_with_host(n->to) ? !is_elsewhere(n->to, device)
                                                 : cw_shared_keep_bytes(shared, (void *)(uintptr_t)n->to, n->size);

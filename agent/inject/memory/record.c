@@ -1,5 +1,7 @@
 #include "agent/inject/memory/record.h"
 
+#include "agent/inject/memory/regions.h"
+
 enum { MOST_PARAMETERS = 4096 };
 
 struct cw_operation {
@@ -170,6 +172,12 @@ bool cw_record_gives_back(CUpti_CallbackId id)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
+/* Whether memory at an address is among what was saved before the first operation, if it is the device's. */
+static bool is_saved(const struct cw_record *r, uint64_t address)
+{
+    return cw_regions_know(address) || !r->first;
+}
+
 /* Copies one parameter, and keeps the shared memory that it points to. */
 static void *keep_parameter(struct cw_record *r, const void *parameter, size_t size)
 {
@@ -181,6 +189,10 @@ static void *keep_parameter(struct cw_record *r, const void *parameter, size_t s
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, copy + at, sizeof word);
+        if (cw_regions_have(word)) /* of the device alone, and saved */
+            continue;
+        if (!is_saved(r, word))
+            return NULL;
         if (cw_shared_with_host(word) && (r->first || !r->rests || !cw_shared_keep(&r->shared, word)))
             return NULL;
     }
@@ -271,6 +283,8 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     if (!(op->launches ? keep_launch(r, op, &launch)
                        : cw_transfer_keep(&op->transfer, &r->shared, id, call->functionParams)))
         return false;
+    if (!op->launches && !is_saved(r, cw_transfer_target(&op->transfer)))
+        return false;
     append(r, op, cw_inject_stream(id, op->launches ? op->config.hStream : op->transfer.stream));
     return true;
 }
@@ -279,7 +293,8 @@ static bool keep_node(struct cw_record *r, struct cw_operation *op, const struct
 {
     op->launches = n->type == CU_GRAPH_NODE_TYPE_KERNEL;
     return op->launches ? keep_launch(r, op, &n->launch)
-                        : cw_transfer_keep_node(&op->transfer, &r->shared, &n->transfer);
+                        : cw_transfer_keep_node(&op->transfer, &r->shared, &n->transfer) &&
+                              is_saved(r, cw_transfer_target(&op->transfer));
 }
 
 bool cw_record_add_nodes(struct cw_record *r, const struct cw_graph_node *nodes, CUstream stream)

@@ -5,8 +5,6 @@
 #include "agent/inject/driver/inject.h"
 #include "base/arena.h"
 
-enum { CW_LOWEST_ADDRESS = 1 << 16 }; /* smaller words in parameters are numbers */
-
 #define CW_WHY_TOO_MUCH_SHARED "a launch that is given more host memory than can be saved"
 
 struct cw_shared_piece;

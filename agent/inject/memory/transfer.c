@@ -273,6 +273,11 @@ bool cw_transfer_keep_node(struct cw_transfer *t, struct cw_shared *shared, cons
     return is_on_device(box->dstMemoryType, box->dstDevice) && is_on_device(box->srcMemoryType, box->srcDevice);
 }
 
+CUdeviceptr cw_transfer_target(const struct cw_transfer *t)
+{
+    return t->kind == CW_TRANSFER_BOX ? t->box->dstDevice : t->to;
+}
+
 /* ---- repeating -------------------------------------------------------------------------------------------------- */
 
 static CUresult set(const struct cw_transfer *t)

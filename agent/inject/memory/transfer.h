@@ -29,6 +29,8 @@ struct cw_host_bytes cw_transfer_host(CUpti_CallbackId id, const void *params);
 bool cw_transfer_keep(struct cw_transfer *transfer, struct cw_shared *shared, CUpti_CallbackId id, const void *params);
 /* Keeps a node of a graph, a set or a box. False if it is not on the device alone. */
 bool cw_transfer_keep_node(struct cw_transfer *transfer, struct cw_shared *shared, const struct cw_transfer *node);
+/* The device memory that a transfer begins to write at, or an address near it in the same allocation. */
+CUdeviceptr cw_transfer_target(const struct cw_transfer *transfer);
 /* Repeats a transfer in the current context. */
 CUresult cw_transfer_do(const struct cw_transfer *transfer);
 

@@ -45,8 +45,10 @@ static bool setup(struct cw_reader *in)
 {
     if (!cw_range_setup(in))
         return false;
-    if (cw_record_init() && cw_checkpoint_init())
+    if (cw_record_init() && cw_checkpoint_init()) {
+        cw_checkpoint_by_changes();
         return true;
+    }
     if (cw_collections->plan.count > 1 || !cw_collection_sees_launches())
         cw_inject_fail(CW_ERR_UNSUPPORTED,
                        "launches cannot be replayed together here (no libcheckpoint.so beside CUPTI, or a driver for "

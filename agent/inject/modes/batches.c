@@ -18,7 +18,8 @@
 
 static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000;
 const uint64_t cw_batch_rest_patience_ns = 60000000000;
-enum { WATCH = 20 }; /* a replay may take at most so many times as long as the program's own run */
+enum { WATCH = 20 };      /* a replay may take at most so many times as long as the program's own run */
+enum { MOST_LACKED = 8 }; /* each costs its launches, and a start of the profiler (0.25 s) */
 
 #define self cw_batches
 
@@ -32,6 +33,7 @@ const char cw_batch_no_room[] = "there is no room to save its GPU's memory",
 
 static const char no_thread[] = "a launch that is given host memory, because no thread is there to watch it";
 static const char why_touched[] = "a launch during which memory changed that other processes reach";
+static const char why_lacking[] = "a launch that wrote memory for which there was no room to save it";
 static const char why_loaded[] = "a launch while code was loaded, whose variables cannot be put back";
 
 struct cw_batch *cw_batch_of(const struct cw_collection *c)
@@ -64,7 +66,7 @@ void cw_batch_turn(struct cw_collection *c, enum cw_effort_phase to)
 
 const char *cw_batch_reach_reason(void)
 {
-    const bool would_restore = cw_reach_beyond() && !cw_checkpoint_library->leaves_out;
+    const bool would_restore = cw_reach_beyond() && !cw_checkpoint_leaves_out();
     return would_restore ? cw_reach_why() : cw_reach_why_all();
 }
 
@@ -89,6 +91,19 @@ const char *cw_batch_fall_short(struct cw_batch *b, const char *why)
     b->short_ns = cw_inject_now_ns();
     b->short_why = why;
     return why;
+}
+
+/* The reason why memory cannot be restored, after a try. Memory that lacks a copy gets one, so the next batch may be
+ * repeated; if several in a row cannot, launches are counted once for some seconds, by which nothing is lost. */
+static const char *unrestored(struct cw_batch *b)
+{
+    if (!cw_checkpoint_lacks(&b->checkpoint))
+        return cw_batch_not_saved;
+    if (++b->lacked == MOST_LACKED) {
+        cw_batch_fall_short(b, cw_batch_no_room);
+        b->lacked = 0;
+    }
+    return why_lacking;
 }
 
 const char *cw_batch_save(struct cw_collection *c, struct cw_batch *b)
@@ -260,21 +275,56 @@ static void drop_batch(struct cw_collection *c, bool armed, const char *why)
     cw_collection_release(c);
 }
 
+/* Restores memory for a pass; *partly: only what earlier passes are known to have changed. The program goes on from the
+ * last pass, before which all of memory is looked at. So it is where a kernel may have to be let go. */
+static bool restore_for_pass(const struct cw_collection *c, struct cw_batch *b, bool started, bool *partly)
+{
+    *partly = !started && !b->record.shared.first && !cw_collection_has_last_pass(c);
+    if (started)
+        return cw_checkpoint_restore_started(&b->checkpoint);
+    return *partly ? cw_checkpoint_restore_between(&b->checkpoint) : cw_checkpoint_restore(&b->checkpoint);
+}
+
+/* Starts the pass of a repetition. If that fails, the repetition is the program's last one. */
+static bool start_pass(struct cw_collection *c, struct cw_batch *b, bool *restored, bool *partly)
+{
+    if (*restored && cw_collection_start_pass(c))
+        return true;
+    if (*restored && *partly)
+        *restored = cw_checkpoint_restore(&b->checkpoint);
+    *partly = false;
+    return false;
+}
+
+/* After a failure behind a pass for which memory was restored partly: does everything once more. */
+static void end_behind_part(struct cw_collection *c, struct cw_batch *b)
+{
+    bool late;
+    if (!cw_checkpoint_restore(&b->checkpoint) || play(c, b, false, &late) != CUDA_SUCCESS)
+        end_without_memory(c);
+}
+
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
 {
-    bool more = tried, started = tried, late = false, done = tried || cw_batch_stop_pass(c, &more);
+    bool more = tried, started = tried, late = false, partly = false, done = tried || cw_batch_stop_pass(c, &more);
     if (done && !tried && !left_alone(c, b)) {
         drop_batch(c, false, why_touched);
         return false;
     }
     while (done && !late && (more || (cw_batch_next_part(c, &more) && more))) {
         cw_batch_turn(c, CW_EFFORT_RESTORE);
-        bool restored = cw_checkpoint_restore(&b->checkpoint);
+        bool restored = restore_for_pass(c, b, started, &partly);
+        if (!restored && cw_checkpoint_lacks(&b->checkpoint)) {
+            drop_batch(c, started, unrestored(b));
+            return false;
+        }
+        b->lacked = 0;
         cw_batch_turn(c, CW_EFFORT_START);
-        started = started || (restored && cw_collection_start_pass(c));
+        started = started || start_pass(c, b, &restored, &partly);
         cw_batch_turn(c, CW_EFFORT_LAUNCH);
         CUresult result = restored ? play(c, b, true, &late) : CUDA_SUCCESS;
         const bool failed = !restored || result != CUDA_SUCCESS;
+        partly = partly && !failed;
         if (failed)
             leave_pass(c, started);
         if (!restored)
@@ -284,6 +334,8 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
         done = started && !failed && cw_batch_stop_pass(c, &more);
         started = false;
     }
+    if (partly)
+        end_behind_part(c, b);
     if (late) {
         cw_collection_skip(c, CW_WHY_WAITS);
         cw_collection_forget(c);
@@ -301,8 +353,11 @@ void cw_batch_deliver(struct cw_collection *c)
 }
 
 /* Arms CUPTI for a batch that ran without it, so that all passes come behind. Returns NULL, or the reason why not. */
-static const char *arm_behind(struct cw_collection *c)
+static const char *arm_behind(struct cw_collection *c, struct cw_batch *b)
 {
+    cw_batch_turn(c, CW_EFFORT_RESTORE);
+    if (!cw_checkpoint_look(&b->checkpoint))
+        return unrestored(b);
     cw_batch_turn(c, CW_EFFORT_SETUP);
     cw_collection_arm(c, CW_COLLECT_LAUNCHES);
     c->running = CW_STOPPED; /* no other code must end it */
@@ -356,7 +411,7 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b, bool armed
         drop_batch(c, armed, "launches of a context that could not be made current again");
     else if (!armed && !left_alone(c, b))
         drop_batch(c, false, why_touched);
-    else if (!armed && (kept_out = arm_behind(c)))
+    else if (!armed && (kept_out = arm_behind(c, b)))
         drop_batch(c, false, kept_out);
     else if (!cw_inject->over && cw_batch_replay(c, b, !armed))
         cw_batch_deliver(c);
@@ -448,6 +503,11 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
     uint64_t end_ns = cw_inject_now_ns();
     if (!cw_shared_keep_after(&b->record.shared)) {
         cw_collection_skip(c, CW_WHY_TOO_MUCH_SHARED);
+        return;
+    }
+    cw_batch_turn(c, CW_EFFORT_RESTORE);
+    if (!cw_checkpoint_look(&b->checkpoint)) {
+        cw_collection_skip(c, unrestored(b));
         return;
     }
     cw_batch_turn(c, CW_EFFORT_SETUP);

@@ -25,6 +25,7 @@ struct cw_batch {
     uint32_t familiar; /* launches since the last unknown kernel that might have waited; at most CW_MOST_FAMILIAR */
     uint64_t began_ns, short_ns; /* start of the trial; time when no checkpoint could be made, or 0 */
     const char *short_why;
+    uint32_t lacked;      /* batches one after another that wrote memory without a copy */
     uint32_t correlation; /* correlation of the trial */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
@@ -76,8 +77,8 @@ bool cw_batch_has_new_variables(const struct cw_batch *b);
 /* Drops the batch and frees its saved memory, which waits for kernels that still run. */
 void cw_batch_forget(struct cw_batch *b);
 /* Runs the other passes of the first part, then all passes of the other parts. For a trial (`tried`) the first pass has
- * only been started, and is run as well. Each pass leaves memory as the program expects it. So does a failure, if
- * memory can be restored; otherwise a message follows. False if there are no ranges. */
+ * only been started, and is run as well. The last pass leaves memory as the program expects it. So does a
+ * failure, if memory can be restored; otherwise a message follows. False if there are no ranges. */
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried);
 /* Notes whether an unknown kernel waits, after its launch in a batch that stands by has returned. `entered`: launches
  * before it. */

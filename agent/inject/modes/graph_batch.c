@@ -35,8 +35,11 @@ static const char *save_graph(struct graph_memory *m, const struct cw_collection
 {
     *m = (struct graph_memory){.host = {.arena = cw_arena_create()}};
     if (m->host.arena && cw_idle_synchronize(c->context) && cw_graph_keep(g, c->device, &m->host) &&
-        cw_checkpoint_init() && cw_checkpoint_save(&m->device, c->context))
-        return NULL;
+        cw_checkpoint_init() && cw_checkpoint_save(&m->device, c->context)) {
+        if (cw_checkpoint_is_whole(&m->device)) /* the program's own launch comes behind the passes */
+            return NULL;
+        cw_checkpoint_free(&m->device);
+    }
     cw_shared_release(&m->host);
     return cw_batch_not_saved;
 }
@@ -45,6 +48,15 @@ static bool restore_graph(struct graph_memory *m)
 {
     bool restored = cw_shared_restore(&m->host);
     return cw_checkpoint_restore(&m->device) && restored;
+}
+
+/* Behind the last pass comes the program's own launch: before it all of memory has to be as it was. */
+static bool restore_behind_pass(struct graph_memory *m, bool another)
+{
+    if (!another)
+        return restore_graph(m);
+    bool restored = cw_shared_restore(&m->host);
+    return cw_checkpoint_restore_between(&m->device) && restored;
 }
 
 static void release_graph(struct graph_memory *m)
@@ -102,12 +114,14 @@ static bool collect_whole(struct cw_collection *c, CUgraphExec exec, CUstream st
         }
         c->running = CW_STOPPED;
         cw_batch_turn(c, CW_EFFORT_RESTORE);
-        if (!restore_graph(m))
+        const bool another = good && more && !cw_inject->over;
+        const bool restored = restore_behind_pass(m, another);
+        if (!restored)
             cw_batch_tell(not_put_back);
         else if (!good && !cw_inject->over)
             cw_batch_tell("found that a CUDA graph could not be launched for its passes; memory was put back, and the "
                           "capture ends here");
-        good = good && !cw_inject->over && (more || cw_batch_next_part(c, &more));
+        good = restored && (another || (good && !more && !cw_inject->over && cw_batch_next_part(c, &more)));
     }
     c->effort.ended = "a CUDA graph";
     if (good)
@@ -234,9 +248,12 @@ static bool collect_some(struct apart *a, uint32_t from, uint32_t to)
             return false;
         bool stopped = good && cw_batch_stop_pass(c, &more);
         cw_batch_turn(c, CW_EFFORT_RESTORE);
-        if (!restore_graph(a->memory))
+        const bool another = played && stopped && more && !cw_inject->over;
+        const bool restored = restore_behind_pass(a->memory, another);
+        if (!restored)
             cw_batch_tell(not_put_back);
-        good = played && stopped && !cw_inject->over && (more || cw_batch_next_part(c, &more));
+        good =
+            restored && (another || (played && stopped && !more && !cw_inject->over && cw_batch_next_part(c, &more)));
     }
     if (a->lost)
         return false;

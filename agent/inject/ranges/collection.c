@@ -525,6 +525,11 @@ bool cw_collection_stop_pass(struct cw_collection *c, bool *more)
     return true;
 }
 
+bool cw_collection_has_last_pass(const struct cw_collection *c)
+{
+    return c->part + 1 >= parts_of(c)->count && c->pass + 1 >= c->part_end;
+}
+
 bool cw_collection_push(struct cw_collection *c, uint32_t number)
 {
     char name[32];

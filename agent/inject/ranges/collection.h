@@ -144,6 +144,8 @@ uint32_t cw_collection_turn(const struct cw_collection *c);
 /* Begins another pass; ends a pass, *more: the part has another. Each returns true on success. */
 bool cw_collection_start_pass(struct cw_collection *c);
 bool cw_collection_stop_pass(struct cw_collection *c, bool *more);
+/* Whether only one pass is left, of all parts. */
+bool cw_collection_has_last_pass(const struct cw_collection *c);
 /* Begins a CUPTI range with this number, from 1, and ends it. CUPTI would add up ranges of one name, so the name is the
  * number. */
 bool cw_collection_push(struct cw_collection *c, uint32_t number);
