@@ -123,7 +123,7 @@ Test(changed_memory, launches_are_counted_once_where_copies_never_suffice)
     cr_expect_eq(replays, 0);
     cr_expect_eq(fake_profiler.sent_count, 2 * LAUNCHES);
     cr_expect_eq(fake_profiler.sent[0].replay, CW_REPLAY_MULTIPLEX);
-    cr_expect_str_eq(fake_profiler.sent[0].once, "there is no room to save what its GPU holds");
+    cr_expect_str_eq(fake_profiler.sent[0].once, "there is no room to save its GPU's memory");
 }
 
 /* What passes do differently is found before the last one, from which the program goes on. */

@@ -214,9 +214,8 @@ Test(graph_in_batch, is_not_repeated_where_a_new_kernel_of_it_waits)
 
 static void reach(void)
 {
-    cw_reach->reached = cw_reach->peers = true;
+    cw_reach->reached = true;
     snprintf(cw_reach->why, sizeof cw_reach->why, "others reach memory");
-    fake_memory[2] = (struct fake_memory){(void *)UINT64_C(0x7f0000000000), 0x1000, CU_MEMORYTYPE_DEVICE, false, 1};
 }
 
 Test(graph_in_batch, is_repeated_where_it_cannot_reach_what_others_do)
@@ -237,13 +236,22 @@ static void expect_once(const char *why)
     cr_expect_str_eq(fake_profiler.sent[0].once, why);
 }
 
-Test(graph_in_batch, is_counted_once_where_it_is_given_memory_of_another_device)
+Test(graph_in_batch, is_counted_once_where_it_is_given_memory_of_another_process)
 {
+    struct cw_reach_range range = {
+        .begin = UINT64_C(0x7f0000000000), .end = UINT64_C(0x7f0000001000), .kind = CW_REACH_FOREIGN};
     make_chain();
     reach();
+    cw_checkpoint_library->leaves_out = true;
+    cw_reach->ranges = &range;
+    cw_reach->count = 1;
+    cw_reach->low = range.begin;
+    cw_reach->high = range.end;
     values[1] = UINT64_C(0x7f0000000008);
     instantiate();
     expect_once("it is given memory that other devices or processes can reach");
+    cw_reach->count = 0;
+    cw_reach->ranges = NULL;
     values[1] = 2;
 }
 

@@ -8,8 +8,6 @@
 
 #define self cw_reach
 
-/* Addresses of the device are at least so high, and below the non-canonical ones. */
-static const uint64_t lowest_peer = UINT64_C(1) << 32, highest_address = UINT64_C(1) << 57;
 #define WHY "other devices or processes can reach its memory, since "
 
 enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; of a unit that no two allocations share */
@@ -18,7 +16,8 @@ static const char given[] = "it is given memory that other devices or processes 
                   not_known[] = "other devices or processes can reach memory, and its arguments are not known",
                   of_several[] = "its kernel works with other devices or processes",
                   of_nvshmem[] = "any kernel may reach other devices, since code of NVSHMEM was loaded",
-                  of_collectives[] = "other processes write its memory at any time, since a collective was launched";
+                  of_collectives[] =
+                      "other devices or processes write memory at any time, since a collective was launched";
 
 /* How to tell from a call that it makes memory reachable. */
 enum kind {
@@ -432,9 +431,9 @@ static bool is_known(const struct cw_reach_range *range)
 static bool is_change(enum kind kind, const void *params)
 {
     struct cw_reach_range range;
-    if (kind == ALL)
+    if (kind == ALL || lets_peers(kind, params))
         return !*self->why_all;
-    return (!self->peers && lets_peers(kind, params)) || (shares(kind, params, &range) && !is_known(&range));
+    return (shares(kind, params, &range) && !is_known(&range));
 }
 
 /* A kernel's name without what C++ puts before it: _Z and the length of the name. */
@@ -478,10 +477,11 @@ static bool is_collective(CUpti_CallbackId id, const CUpti_CallbackData *call)
     return cw_inject_launch(&launch, id, call) && is_of_several_devices(call->symbolName);
 }
 
-/* Collectives of other processes write the shared memory beside any launch of this one, so that no proof holds. */
-static bool spoils_proofs(CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* Collectives of other devices and processes write memory beside any launch of this one, so that no hash proves that
+ * launches left it alone. */
+static bool is_first_collective(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    return !*self->why_all && cw_reach_beyond() && is_collective(id, call);
+    return !*self->why_all && is_collective(id, call);
 }
 
 bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -495,14 +495,14 @@ bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (self->reached)
         note_table(kind, call->functionParams);
     bool changes = is_change(kind, call->functionParams);
-    bool collective = !self->reached && is_collective(id, call);
-    bool first = !self->reached && (collective || brings_foreign(kind) || is_across(kind, call->functionParams));
+    bool collective = is_first_collective(id, call);
+    bool first = !self->reached && (brings_foreign(kind) || is_across(kind, call->functionParams));
     const char *name = collective           ? own_name(call->symbolName)
                        : call->functionName ? call->functionName
                                             : "a call of the driver";
-    if (!self->reached && (changes || first))
+    if (!self->reached && (changes || first || collective))
         snprintf(self->why, sizeof self->why, WHY "%s%.60s", collective ? "the kernel " : "", name);
-    return changes || first || spoils_proofs(id, call);
+    return changes || first || collective;
 }
 
 /* Adds shared memory or an exported handle. Mappings of the handle become shared. */
@@ -522,12 +522,10 @@ void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_reach_range range;
     self->reached = true;
     self->changes++;
-    if (kind == ALL)
+    if (kind == ALL || lets_peers(kind, call->functionParams))
         reach_all(call->functionName ? call->functionName : "a call of the driver");
-    else if (spoils_proofs(id, call))
+    else if (is_first_collective(id, call))
         reach_all_because(of_collectives, "");
-    else if (lets_peers(kind, call->functionParams))
-        self->peers = true;
     else if (shares(kind, call->functionParams, &range) && !is_known(&range)) {
         if (range.end)
             share(&range);
@@ -544,8 +542,7 @@ static bool holds_address(const void *bytes, size_t size)
     for (size_t at = 0; at + 8 <= size; at++) {
         uint64_t word;
         memcpy(&word, (const uint8_t *)bytes + at, sizeof word);
-        if (is_reaching(word) ||
-            (at % 4 == 0 && self->peers && word >= lowest_peer && word < highest_address && is_elsewhere(word)))
+        if (is_reaching(word))
             return true;
     }
     return false;

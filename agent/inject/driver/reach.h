@@ -32,7 +32,6 @@ struct cw_reach {
     char why[160];                               /* the first sign */
     char why_all[160];                           /* "", or the sign since which any launch may reach others' memory */
     bool reached;
-    bool peers;       /* devices of this process reach each other's memory */
     uint32_t changes; /* number of signs so far that gave or took access */
     struct cw_reach_range *ranges;
     size_t count, room;

@@ -447,7 +447,7 @@ static void end_reached(const struct cw_collection *c)
  * be in the middle of their passes. */
 static void be_patient(struct cw_collection *c)
 {
-    if (cw_batch_of(c)->reaches && !self->in_vain && c->waits == CW_WAITS_KERNEL)
+    if (cw_batch_of(c)->reaches && !cw_reach_why_all() && !self->in_vain && c->waits == CW_WAITS_KERNEL)
         c->waits = CW_WAITS_NOTHING;
 }
 
@@ -457,7 +457,8 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     *call->correlationData = cw_in_flight->entered;
     if (!c || !cw_stream_runs_launch(id, call))
         return;
-    const char *reach = reach_of(c, id, call), *once = reach ? reach : once_reason(cw_batch_of(c));
+    const char *reach = cw_reach_why_all() ? NULL : reach_of(c, id, call),
+               *once = reach ? reach : once_reason(cw_batch_of(c));
     be_patient(c);
     if (reach)
         end_reached(c);
