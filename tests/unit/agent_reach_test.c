@@ -189,6 +189,10 @@ Test(reach, kernels_of_collectives)
     cr_expect(reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
     cr_expect(reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params,
                          "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE"));
+    cr_expect(reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params,
+                         "_ZN4c10d12_GLOBAL__N_126one_shot_all_reduce_kernelIfLi16EEEvPPT_S3_mmPPjmm"));
+    cr_expect(reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params,
+                         "_ZN4vllm26cross_device_reduce_1stageI6__halfLi2EEEvPNS_8RankDataE"));
     cr_expect(!reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, "gemm"));
     cr_expect(!reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, "_Z4gemmPf"));
     cr_expect(!reaches_as(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &params, NULL));
@@ -251,7 +255,8 @@ static void share(uint64_t address)
 
 TestSuite(reach_launches, .init = set_up, .fini = tear_down);
 
-Test(reach_launches, all_do_from_the_first_collective_on)
+/* The others write shared memory then, which ends batches once. Launches beside collectives are judged as before. */
+Test(reach_launches, beside_collectives_by_their_arguments)
 {
     const cuLaunchKernel_params params = {.gridDimX = 1};
     const CUpti_CallbackData call = {
@@ -259,14 +264,18 @@ Test(reach_launches, all_do_from_the_first_collective_on)
         .functionParams = &params,
         .symbolName = "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE"};
     share(OTHERS);
-    cr_expect_null(cw_reach_why_all());
+    cr_expect(!cw_reach_is_written());
     const uint32_t changes = cw_reach->changes;
     cr_assert(cw_reach_follow(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call));
     cw_reach_begin(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
-    cr_expect_str_eq(cw_reach_why_all(),
-                     "other devices or processes write memory at any time, since a collective was launched");
+    cr_expect(cw_reach_is_written());
     cr_expect_neq(cw_reach->changes, changes);
     cr_expect(!cw_reach_follow(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call));
+    cr_expect_null(cw_reach_why_all());
+    cr_expect_str_eq(cw_reach_why_launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call),
+                     "its kernel works with other devices or processes");
+    cr_expect(is_given(OTHERS + 8));
+    cr_expect(!is_given(OWN));
 }
 
 Test(reach_launches, whose_arguments_hold_an_address_of_shared_memory)

@@ -15,9 +15,7 @@ enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; of a unit that
 static const char given[] = "it is given memory that other devices or processes can reach",
                   not_known[] = "other devices or processes can reach memory, and its arguments are not known",
                   of_several[] = "its kernel works with other devices or processes",
-                  of_nvshmem[] = "any kernel may reach other devices, since code of NVSHMEM was loaded",
-                  of_collectives[] =
-                      "other devices or processes write memory at any time, since a collective was launched";
+                  of_nvshmem[] = "any kernel may reach other devices, since code of NVSHMEM was loaded";
 
 /* How to tell from a call that it makes memory reachable. */
 enum kind {
@@ -110,7 +108,7 @@ static enum kind kind_of(const char *name)
 void cw_reach_init(void)
 {
     self->why[0] = self->why_all[0] = 0;
-    self->reached = false;
+    self->reached = self->collectives = false;
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
         self->kinds[id] = kind_of(cw_inject_call_name(id));
 }
@@ -139,16 +137,11 @@ static bool is_of_others(const struct cw_reach_range *r)
     return r->kind == CW_REACH_SHARED || r->kind == CW_REACH_FOREIGN;
 }
 
-static void reach_all_because(const char *beginning, const char *name)
-{
-    if (!*self->why_all)
-        snprintf(self->why_all, sizeof self->why_all, "%s%.60s", beginning, name);
-    self->changes++;
-}
-
 static void reach_all(const char *name)
 {
-    reach_all_because(WHY, name);
+    if (!*self->why_all)
+        snprintf(self->why_all, sizeof self->why_all, WHY "%.60s", name);
+    self->changes++;
 }
 
 /* Whether a launch that is given an address of the range reaches others' memory. */
@@ -442,12 +435,15 @@ static const char *own_name(const char *kernel)
     return strncmp(kernel, "_Z", 2) == 0 ? kernel + 2 + strspn(kernel + 2, "0123456789") : kernel;
 }
 
+/* Kernels of NCCL, NVSHMEM, PyTorch's symmetric memory, and the collectives of inference servers. These wait for one
+ * another, and some find the other device's memory by an address that another kernel wrote. */
 static bool is_of_several_devices(const char *kernel)
 {
-    static const char *const names[] = {"ncclDevKernel", "ncclKernel", "ncclSymk", "nvshmem"};
-    kernel = kernel ? own_name(kernel) : NULL;
-    for (size_t i = 0; kernel && i < sizeof names / sizeof *names; i++)
-        if (strncmp(kernel, names[i], strlen(names[i])) == 0)
+    static const char *const words[] = {
+        "nccl",       "nvshmem",   "symm_mem",  "symmetric_memory", "all_reduce",    "allreduce",   "AllReduce",
+        "all_gather", "allgather", "AllGather", "reduce_scatter",   "ReduceScatter", "cross_device"};
+    for (size_t i = 0; kernel && i < sizeof words / sizeof *words; i++)
+        if (strstr(kernel, words[i]))
             return true;
     return false;
 }
@@ -477,11 +473,14 @@ static bool is_collective(CUpti_CallbackId id, const CUpti_CallbackData *call)
     return cw_inject_launch(&launch, id, call) && is_of_several_devices(call->symbolName);
 }
 
-/* Collectives of other devices and processes write memory beside any launch of this one, so that no hash proves that
- * launches left it alone. */
 static bool is_first_collective(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    return !*self->why_all && is_collective(id, call);
+    return !self->collectives && is_collective(id, call);
+}
+
+bool cw_reach_is_written(void)
+{
+    return self->collectives;
 }
 
 bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -525,7 +524,7 @@ void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (kind == ALL || lets_peers(kind, call->functionParams))
         reach_all(call->functionName ? call->functionName : "a call of the driver");
     else if (is_first_collective(id, call))
-        reach_all_because(of_collectives, "");
+        self->collectives = true;
     else if (shares(kind, call->functionParams, &range) && !is_known(&range)) {
         if (range.end)
             share(&range);

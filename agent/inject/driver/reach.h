@@ -32,6 +32,7 @@ struct cw_reach {
     char why[160];                               /* the first sign */
     char why_all[160];                           /* "", or the sign since which any launch may reach others' memory */
     bool reached;
+    bool collectives; /* a kernel of several devices was launched */
     uint32_t changes; /* number of signs so far that gave or took access */
     struct cw_reach_range *ranges;
     size_t count, room;
@@ -61,6 +62,8 @@ const char *cw_reach_why_all(void);
 const char *cw_reach_why_launch(CUpti_CallbackId id, const CUpti_CallbackData *call); /* ignores graphs */
 /* The same of a kernel of this name that is not launched by a call, while memory is reachable. */
 const char *cw_reach_why_kernel(const struct cw_driver_launch *launch, const char *name);
+/* Whether other processes may write the memory that they reach at any time, so that its hash proves nothing. */
+bool cw_reach_is_written(void);
 /* Whether an address is of another device, or of memory that other processes or network cards reach. */
 bool cw_reach_has(uint64_t address);
 /* Whether a copy or set, before it is made, is to or from another device or process. */

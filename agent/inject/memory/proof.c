@@ -79,7 +79,7 @@ bool cw_proof_begin(struct cw_proof *p, CUcontext context)
 {
     struct pieces all = {0};
     *p = (struct cw_proof){0};
-    if (!cw_reach_next(NULL))
+    if (!cw_reach_next(NULL) || cw_reach_is_written())
         return true;
     bool good = list(&all);
     p->needed = good && all.count;

@@ -1,5 +1,6 @@
 /* Proves by a hash, before and after launches, that they did not change memory that other processes or network cards
- * reach. Nobody could put such memory back, so the proof comes before anything is repeated. */
+ * reach. Nobody could put such memory back, so the proof comes before anything is repeated. From the first collective
+ * on there is no proof: other processes write the memory at any time then. */
 #ifndef CW_INJECT_PROOF_H
 #define CW_INJECT_PROOF_H
 
@@ -9,7 +10,7 @@
 #define CW_PROOF_MOST ((size_t)2 << 30)
 
 struct cw_proof {
-    bool needed; /* there is such memory that the context's device can read */
+    bool needed; /* there is such memory that the context's device can read, and no collective was launched */
     uint64_t from, hash;
 };
 struct cw_proofs {
