@@ -35,6 +35,7 @@ struct cw_trace_sheets {
     uint32_t text_count, shape_count;     /* number of remembered ones */
     uint32_t last_text, last_shape, sent; /* last assigned numbers; number of texts sent */
     struct cw_writer pending;             /* unsent texts: length and bytes of each */
+    uint64_t accounted;                   /* sum of counts at the last accounts */
 };
 extern struct cw_trace_sheets *const cw_trace_sheets;
 
@@ -67,6 +68,12 @@ void cw_trace_put_text(enum cw_trace_field field, const char *text);
 /* The number of a launch shape, by its hash; 0 if no row describes it yet. Add it after that row. */
 uint32_t cw_trace_shape_find(uint64_t hash);
 uint32_t cw_trace_shape_add(uint64_t hash);
+
+/* Puts accounts if they have changed, because a program may be idle for days. Call it with the rows' lock. */
+void cw_trace_accounts_put(void);
+/* Puts an account with the reason why a kind is missing or incomplete; CW_TRACE_KIND__COUNT: all kinds. Call it with
+ * the rows' lock. */
+void cw_trace_accounts_note(enum cw_trace_kind kind, const char *why);
 
 /* Queues all rows, as far as there is room. */
 void cw_trace_rows_send(void);
