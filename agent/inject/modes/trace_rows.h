@@ -15,11 +15,6 @@ enum {
     CW_TRACE_KNOWN_SHAPES = 1 << 13
 };
 
-struct cw_trace_table {
-    uint32_t count;
-    uint64_t *values; /* [field][row] */
-};
-
 struct cw_trace_sheets {
     bool begun;
     atomic_bool closed; /* takes no more rows; read without the lock */
@@ -27,7 +22,10 @@ struct cw_trace_sheets {
     struct cw_trace_page *page, early; /* page: valid after `begun`; the early one until `known` */
     struct cw_descriptor file;         /* file of the page, until the agent has it */
     uint64_t kinds;
-    struct cw_trace_table tables[CW_TRACE_KIND__COUNT];
+    struct cw_trace_table {
+        uint32_t count;
+        uint64_t *values; /* [field][row] */
+    } tables[CW_TRACE_KIND__COUNT];
     uint8_t places[CW_TRACE_KIND__COUNT][CW_FIELD__COUNT]; /* place of a field in its kind, from 1 on */
     enum cw_trace_kind kind;                               /* kind of the current row */
     uint32_t row;
