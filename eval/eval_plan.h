@@ -40,13 +40,6 @@ struct cw_eval_operand {
     } * linear;
 };
 
-struct cw_eval_term { /* as struct cw_term */
-    struct cw_eval_operand x, factor, divisors[CW_TERM_DIVISORS];
-    double scale, most;
-    bool zero_over;
-    enum cw_value_status status; /* by the schema alone */
-};
-
 struct cw_eval_plan {
     uint32_t metric_count, term_count;
     const struct cw_eval_metric {
@@ -58,7 +51,12 @@ struct cw_eval_plan {
         uint32_t operand;                 /* index of the first of the formula's metrics, which follow one another */
         bool copied;                      /* as in the capture: a recorded rollup or a device's peak */
     } * metrics;                          /* the metrics asked for, then the operands of formulas */
-    const struct cw_eval_term *terms;
+    const struct cw_eval_term {           /* as struct cw_term */
+        struct cw_eval_operand x, factor, divisors[CW_TERM_DIVISORS];
+        double scale, most;
+        bool zero_over;
+        enum cw_value_status status; /* by the schema alone */
+    } * terms;
     struct cw_formula_slot *slots; /* for the deepest formula; a plan is for one evaluation at a time */
 };
 

@@ -5,27 +5,20 @@
 #include "image/config_image.h"
 #include "metricdb/chip.h"
 
-struct cw_plan_metric {
-    const char *name;
-    uint32_t value_count;         /* number of values: one, for a throughput one for each constituent */
-    const struct cw_list *values; /* raw counters of each value, as indices into the image's */
-    /* set by cw_plan_explain: */
-    uint32_t pass_count; /* passes with counters of this metric, ascending */
-    const uint32_t *passes;
-    bool whole; /* every value has a pass with all its raw counters */
-};
-
 struct cw_plan {
     struct cw_config_image image;
     uint32_t bound; /* lower bound: no plan for these metrics has fewer passes */
     uint64_t steps; /* cost of making the plan: placements tried, roughly */
     uint32_t metric_count;
-    struct cw_plan_metric *metrics;
-};
-
-struct cw_names {
-    size_t count;
-    const char *const *items;
+    struct cw_plan_metric {
+        const char *name;
+        uint32_t value_count;         /* number of values: one, for a throughput one for each constituent */
+        const struct cw_list *values; /* raw counters of each value, as indices into the image's */
+        /* set by cw_plan_explain: */
+        uint32_t pass_count; /* passes with counters of this metric, ascending */
+        const uint32_t *passes;
+        bool whole; /* every value has a pass with all its raw counters */
+    } * metrics;
 };
 
 struct cw_plan_options {
@@ -33,7 +26,10 @@ struct cw_plan_options {
     bool quick; /* minimize the time to set up and read passes, not their number */
     bool whole; /* give every value that fits one pass such a pass; raw counters may stand in several passes */
     size_t together_count;
-    const struct cw_names *together; /* metrics of the plan whose counters are to share a pass */
+    const struct cw_names {
+        size_t count;
+        const char *const *items;
+    } * together; /* metrics of the plan whose counters are to share a pass */
 };
 
 /* Plans `count` metrics by full names; repeated names count once. Everything lives in `arena`; strings of `chip` are

@@ -10,15 +10,13 @@
 #include "image/config_image.h"
 #include "metricdb/chip.h"
 
-struct cw_pass {
-    uint32_t count;
-    const uint32_t *placements; /* indices into the chip's placements, ascending by raw counter */
-};
-
 struct cw_schedule {
     uint32_t bound; /* lower bound: no schedule of these raw counters has fewer passes */
     uint32_t pass_count;
-    const struct cw_pass *passes;
+    const struct cw_pass {
+        uint32_t count;
+        const uint32_t *placements; /* indices into the chip's placements, ascending by raw counter */
+    } * passes;
     uint64_t steps; /* cost of making it: placements tried, roughly */
 };
 

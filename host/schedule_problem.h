@@ -7,35 +7,27 @@
 
 #include "metricdb/chip.h"
 
-/* A group that a class occupies in a rule; `group` CW_NONE: each of its placements has a group of its own. */
-struct cw_use {
-    uint32_t rule, group;
-};
-
-struct cw_problem_class {
-    const struct cw_use *uses; /* ascending by rule */
-    uint32_t use_count;
-    const uint64_t *conflicts; /* bitset of classes */
-    bool possible;             /* allowed in a pass, at least alone */
-};
-
-struct cw_choice {      /* one way to collect an item */
-    uint32_t placement; /* of the chip */
-    uint32_t class_;
-    uint64_t costs; /* the chip's pass costs that it causes, a bit each */
-};
-
-struct cw_item {
-    uint32_t raw; /* of the chip */
-    uint32_t choice_count;
-    struct cw_choice *choices; /* possible choices only */
-};
-
 struct cw_problem {
     uint32_t section; /* problems of different sections never share a pass */
     uint32_t item_count, class_count, rule_count, group_count, words; /* words of a bitset of classes */
-    struct cw_item *items;
-    const struct cw_problem_class *classes;
+    struct cw_item {
+        uint32_t raw; /* of the chip */
+        uint32_t choice_count;
+        struct cw_choice {      /* one way to collect an item */
+            uint32_t placement; /* of the chip */
+            uint32_t class_;
+            uint64_t costs; /* the chip's pass costs that it causes, a bit each */
+        } * choices;        /* possible choices only */
+    } * items;
+    const struct cw_problem_class {
+        /* A group that a class occupies in a rule; `group` CW_NONE: each of its placements has a group of its own. */
+        const struct cw_use {
+            uint32_t rule, group;
+        } * uses; /* ascending by rule */
+        uint32_t use_count;
+        const uint64_t *conflicts; /* bitset of classes */
+        bool possible;             /* allowed in a pass, at least alone */
+    } * classes;
     const uint32_t *max; /* by rule */
     const struct cw_pass_cost *costs;
 };

@@ -131,22 +131,6 @@ enum cw_status cw_chunk_finish(struct cw_reader *payload, const struct cw_chunk 
     return cw_reader_finish(payload, what);
 }
 
-enum cw_status cw_chunk_list_add(struct cw_chunk_list *list, const struct cw_chunk *chunk, struct cw_reader *file)
-{
-    if (list->count == UINT32_MAX)
-        return cw_reader_fail(file, "found more than %" PRIu32 " chunks of a kind, expected no more", UINT32_MAX);
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        struct cw_chunk *grown = realloc(list->items, capacity * sizeof *grown);
-        if (!grown)
-            return cw_error_nomem(file->err);
-        list->items = grown;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = *chunk;
-    return CW_OK;
-}
-
 const char *cw_chunk_type_text(uint32_t type, char text[5])
 {
     for (int i = 0; i < 4; i++) {

@@ -44,12 +44,6 @@ enum cw_status cw_chunk_next(struct cw_reader *file, struct cw_chunk *chunk, boo
 void cw_chunk_open(const struct cw_reader *file, const struct cw_chunk *chunk, struct cw_reader *payload);
 enum cw_status cw_chunk_finish(struct cw_reader *payload, const struct cw_chunk *chunk);
 
-struct cw_chunk_list { /* initialise with zeros; free `items` */
-    struct cw_chunk *items;
-    size_t count, capacity;
-};
-enum cw_status cw_chunk_list_add(struct cw_chunk_list *list, const struct cw_chunk *chunk, struct cw_reader *file);
-
 /* Writes "PLAN" for a type, printable for any bytes. Returns `text` (5 bytes). */
 const char *cw_chunk_type_text(uint32_t type, char text[5]);
 

@@ -5,14 +5,13 @@
 #include "base/input.h"
 #include "image/chunk.h"
 
-/* A gap: damaged bytes that belong to no whole chunk, up to the next whole chunk or the end of the file. */
-struct cw_chunk_gap {
-    uint64_t from, to;
-    uint32_t type; /* the type in the head if the gap is one chunk; else 0 */
-};
 /* Gaps in the order of the file, none touching another. Initialise with zeros; free `items`. */
 struct cw_chunk_gaps {
-    struct cw_chunk_gap *items;
+    /* A gap: damaged bytes that belong to no whole chunk, up to the next whole chunk or the end of the file. */
+    struct cw_chunk_gap {
+        uint64_t from, to;
+        uint32_t type; /* the type in the head if the gap is one chunk; else 0 */
+    } * items;
     size_t count, room;
     uint64_t *dropped; /* places of pack records that are left out, too; free it */
     size_t dropped_count, dropped_room;

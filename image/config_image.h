@@ -7,33 +7,8 @@
 
 #include "image/schema.h"
 
-struct cw_config_domain {
-    uint32_t id; /* NVIDIA's number for the domain */
-    const char *name;
-};
-
 struct cw_placement {
     uint32_t raw, domain; /* indices into raws and domains */
-};
-
-struct cw_config_pass {
-    uint32_t count;
-    const struct cw_placement *placements;
-};
-
-struct cw_config_counter {
-    const char *name;
-    uint32_t instances; /* expected; 0 unknown */
-    double peak;        /* expected sustained peak per cycle and instance; NaN unknown */
-    uint32_t raw_count;
-    const uint32_t *raws; /* indices into raws */
-};
-
-/* A hardware limit: the placements from `members` in one pass belong to at most `max` different groups. */
-struct cw_config_limit {
-    uint32_t max, count;
-    const struct cw_placement *members;
-    const uint32_t *groups; /* group of each member */
 };
 
 /* Key of the parameter that names a raw counter, as 0x and 16 digits. A pass that collects this counter as well counts
@@ -47,12 +22,29 @@ struct cw_config_image {
     uint32_t parameter_count, domain_count, raw_count, pass_count, counter_count, metric_count, limit_count,
         meaning_count;
     const struct cw_pair *parameters;
-    const struct cw_config_domain *domains;
+    const struct cw_config_domain {
+        uint32_t id; /* NVIDIA's number for the domain */
+        const char *name;
+    } * domains;
     const uint64_t *raws; /* ascending */
-    const struct cw_config_pass *passes;
-    const struct cw_config_counter *counters;
+    const struct cw_config_pass {
+        uint32_t count;
+        const struct cw_placement *placements;
+    } * passes;
+    const struct cw_config_counter {
+        const char *name;
+        uint32_t instances; /* expected; 0 unknown */
+        double peak;        /* expected sustained peak per cycle and instance; NaN unknown */
+        uint32_t raw_count;
+        const uint32_t *raws; /* indices into raws */
+    } * counters;
     const char *const *metrics;
-    const struct cw_config_limit *limits;
+    /* A hardware limit: the placements from `members` in one pass belong to at most `max` different groups. */
+    const struct cw_config_limit {
+        uint32_t max, count;
+        const struct cw_placement *members;
+        const uint32_t *groups; /* group of each member */
+    } * limits;
     const struct cw_meaning *meanings;
     const uint8_t *rollups; /* for each counter, the bits of the rollups to read (base/rollup.h); NULL if not known */
     const char *native_library; /* NULL without a native image */
@@ -80,14 +72,12 @@ void cw_config_image_prefix(const struct cw_config_image *image, struct cw_write
 
 /* ---- places of raw counters ---- */
 
-struct cw_copy {
-    uint32_t pass, pair; /* pair: a number for this pass and this domain */
-    const struct cw_placement *at;
-};
-
 struct cw_copies {
     uint32_t *first; /* copies of raw counter r are first[r] up to first[r + 1], one a pass, ascending */
-    struct cw_copy *items;
+    struct cw_copy {
+        uint32_t pass, pair; /* pair: a number for this pass and this domain */
+        const struct cw_placement *at;
+    } * items;
     uint32_t pair_count;
 };
 

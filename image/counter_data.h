@@ -51,13 +51,6 @@ struct cw_value {
 
 enum cw_capture_end { CW_END_EXITED, CW_END_SIGNALLED, CW_END_NO_PROGRAM, CW_END__COUNT };
 
-/* Data lost in a file with damaged chunks. */
-struct cw_damage {
-    uint64_t places, first, bytes; /* number of damaged places, start of the first, bytes lost in all */
-    bool counted;                  /* `ranges` is known, because the file has its end chunk */
-    uint64_t ranges;
-};
-
 struct cw_directory;
 struct cw_large;
 
@@ -87,7 +80,12 @@ struct cw_counter_data {
     const struct cw_gpu_clocks *clocks; /* by device, then time; merged captures have several entries per device */
     struct cw_pm_data pm;
     bool complete; /* the file has an end chunk and no damaged chunk */
-    struct cw_damage damage;
+    /* Data lost in a file with damaged chunks. */
+    struct cw_damage {
+        uint64_t places, first, bytes; /* number of damaged places, start of the first, bytes lost in all */
+        bool counted;                  /* `ranges` is known, because the file has its end chunk */
+        uint64_t ranges;
+    } damage;
     enum cw_capture_end how;
     uint32_t code;
     uint64_t dropped;

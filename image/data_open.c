@@ -29,7 +29,7 @@ struct parse {
     size_t device_count, device_room, clocks_room, clocks_at_room;
     void *numbers; /* a tree of the devices' numbers */
     struct cw_range_parts parts;
-    struct cw_pm_reading pm;
+    struct cw_pm_reading *pm;
     bool ended;          /* ENDC was read */
     bool doubts;         /* parts of the next range may be lost */
     uint64_t dropped_to; /* end of the last range that was dropped */
@@ -406,7 +406,7 @@ static enum cw_status take_chunk(struct parse *p, const struct cw_chunk *chunk)
                : chunk->type == CW_CHUNK_DEVICE ? add_device(p, chunk)
                                                 : add_range(p, chunk);
     if (cw_pm_chunk_is_known(chunk->type) && chunk->flags == CW_CHUNK_OPTIONAL)
-        return cw_pm_reading_take(&p->pm, chunk);
+        return cw_pm_reading_take(p->pm, chunk);
     if (chunk->type == CW_CHUNK_GPU_CLOCKS && chunk->flags == CW_CHUNK_OPTIONAL)
         return add_clocks(p, chunk);
     const size_t pos = (size_t)chunk->offset;
@@ -480,11 +480,11 @@ enum cw_status cw_counter_data_open_ranks(struct cw_counter_data *data, const st
 {
     struct parse p = {.data = data, .arena = arena, .directory = cw_arena_alloc(arena, 1, sizeof *p.directory)};
     *data = (struct cw_counter_data){.input = input};
-    if (!p.directory)
+    p.pm = cw_pm_reading_begin(&data->pm, &data->schema, &p.file, arena);
+    if (!p.directory || !p.pm)
         return cw_error_nomem(err);
     enum cw_status status = cw_chunk_walk_begin(&p.walk, input, &cw_counter_data_kind, 0, err);
     p.file = cw_chunk_walk_reader(&p.walk);
-    p.pm = (struct cw_pm_reading){.pm = &data->pm, .schema = &data->schema, .file = &p.file, .arena = arena};
     if (status == CW_OK)
         status = read_schema(&p);
     p.directory->gaps.ranks = ranks;
@@ -498,7 +498,7 @@ enum cw_status cw_counter_data_open_ranks(struct cw_counter_data *data, const st
         status = sort_clocks(&p);
     if (status == CW_OK)
         index_devices(&p);
-    status = cw_pm_reading_finish(&p.pm, data->devices, data->device_count, status);
+    status = cw_pm_reading_finish(p.pm, data->devices, data->device_count, status);
     status = keep(&p, status);
     cw_chunk_walk_end(&p.walk);
     cw_range_parts_free(&p.parts);

@@ -7,18 +7,13 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-struct cw_launch_key {
-    const uint8_t *bytes; /* head, then about */
-    size_t head_size, about_size;
-};
-
 static bool is_key(const void *directory, uint32_t item, const void *bytes)
 {
-    const struct cw_launch_key *key = &((const struct cw_directory *)directory)->keys[item];
+    const struct cw_launch_bytes *key = &((const struct cw_directory *)directory)->keys[item];
     const struct cw_launch_bytes *b = bytes;
     return key->head_size == b->head_size && key->about_size == b->about_size &&
-           memcmp(key->bytes, b->head, b->head_size) == 0 &&
-           (!b->about_size || memcmp(key->bytes + b->head_size, b->about, b->about_size) == 0);
+           memcmp(key->head, b->head, b->head_size) == 0 &&
+           (!b->about_size || memcmp(key->about, b->about, b->about_size) == 0);
 }
 
 static bool grow_items(struct cw_directory *d)
@@ -26,7 +21,7 @@ static bool grow_items(struct cw_directory *d)
     const size_t room = d->item_room ? 2 * d->item_room : 16;
     struct cw_range *items = realloc(d->items, room * sizeof *items);
     d->items = items ? items : d->items;
-    struct cw_launch_key *keys = realloc(d->keys, room * sizeof *keys);
+    struct cw_launch_bytes *keys = realloc(d->keys, room * sizeof *keys);
     d->keys = keys ? keys : d->keys;
     d->item_room = items && keys ? room : d->item_room;
     return items && keys;
@@ -40,7 +35,7 @@ static bool add_item(struct cw_directory *d, const struct cw_launch_bytes *b, st
     memcpy(bytes, b->head, b->head_size);
     if (b->about_size)
         memcpy(bytes + b->head_size, b->about, b->about_size);
-    d->keys[d->item_count] = (struct cw_launch_key){bytes, b->head_size, b->about_size};
+    d->keys[d->item_count] = (struct cw_launch_bytes){bytes, bytes + b->head_size, b->head_size, b->about_size};
     d->items[d->item_count++] = (struct cw_range){0};
     return true;
 }

@@ -19,16 +19,15 @@ struct cw_directory {
     struct cw_chunk_gaps gaps; /* damage, and the ranges lost with it */
     /* for adding: */
     size_t room, item_room;
-    struct cw_launch_key *keys; /* keys of items */
+    struct cw_launch_bytes { /* of a launch: the head of its RNGE, and its RATT */
+        const uint8_t *head, *about;
+        size_t head_size, about_size;
+    } * keys;                   /* of items */
     struct cw_hash_table table; /* index of items */
 };
 
-/* Finds the launch with the bytes `head` and `about`. *found false: the launch is new, the last of `items`, and the
+/* Finds the launch with these bytes. *found false: the launch is new, the last of `items`, and the
  * caller fills it in. Fails with CW_ERR_NOMEM only. */
-struct cw_launch_bytes {
-    const uint8_t *head, *about;
-    size_t head_size, about_size;
-};
 enum cw_status cw_directory_find(struct cw_directory *directory, const struct cw_launch_bytes *bytes, uint32_t *launch,
                                  bool *found, struct cw_arena *arena, struct cw_error *err);
 /* Adds a range of that launch. Fails with CW_ERR_NOMEM only. */

@@ -12,7 +12,9 @@
 
 struct columns {
     struct cw_writer *out;
-    const struct cw_pack_rows *rows;
+    const uint64_t *numbers;
+    const size_t *firsts;
+    uint32_t count;
     const uint8_t *kinds;
     uint64_t *own, *before, *other; /* columns: this one, the one before it, and a candidate that it may follow */
     float *shape;
@@ -30,10 +32,10 @@ static double f64_of(uint64_t bits)
     return value;
 }
 
-static void gather(const struct cw_pack_rows *rows, uint32_t field, uint64_t *to)
+static void gather(const struct columns *c, uint32_t field, uint64_t *to)
 {
-    for (uint32_t i = 0; i < rows->count; i++)
-        to[i] = rows->numbers[rows->firsts[i] + field];
+    for (uint32_t i = 0; i < c->count; i++)
+        to[i] = c->numbers[c->firsts[i] + field];
 }
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
@@ -206,7 +208,7 @@ static bool follows(const uint64_t *v, const uint64_t *other, uint32_t at, uint3
  * False if the column has none. */
 static bool find_shape(struct columns *c, uint32_t *at, uint64_t *hash)
 {
-    const uint32_t count = c->rows->count;
+    const uint32_t count = c->count;
     double largest = 0;
     *at = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -228,8 +230,8 @@ static bool find_shape(struct columns *c, uint32_t *at, uint64_t *hash)
 static bool put_follows(struct columns *c, uint32_t field, uint32_t other, uint32_t at)
 {
     uint64_t times, by;
-    gather(c->rows, other, c->other);
-    if (!follows(c->own, c->other, at, c->rows->count, &times, &by))
+    gather(c, other, c->other);
+    if (!follows(c->own, c->other, at, c->count, &times, &by))
         return false;
     cw_write_u8(c->out, CW_PACK_FOLLOWS);
     cw_write_varint(c->out, field - other);
@@ -275,26 +277,27 @@ static bool is_average(struct columns *c, uint32_t field)
 
 static void put_f64(struct columns *c, uint32_t field)
 {
-    const bool equal = all_equal(c->own, c->rows->count);
+    const bool equal = all_equal(c->own, c->count);
     if (is_average(c, field) || (!equal && follows_any(c, field)))
         return;
-    const uint8_t whole = make_whole(c->own, c->rows->count) ? CW_PACK_WHOLE : 0;
-    put_column(c->out, c->own, NULL, c->rows->count, whole);
+    const uint8_t whole = make_whole(c->own, c->count) ? CW_PACK_WHOLE : 0;
+    put_column(c->out, c->own, NULL, c->count, whole);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-bool cw_pack_write_columns(struct cw_writer *out, const struct cw_pack_rows *rows, const uint8_t *kinds,
-                           uint32_t fields)
+bool cw_pack_write_columns(struct cw_writer *out, const uint64_t *numbers, const size_t *firsts, uint32_t count,
+                           const uint8_t *kinds, uint32_t fields)
 {
-    struct columns c = {.out = out, .rows = rows, .kinds = kinds, .seen_size = 16};
-    const size_t room = (size_t)rows->count * sizeof *c.own;
+    struct columns c = {
+        .out = out, .numbers = numbers, .firsts = firsts, .count = count, .kinds = kinds, .seen_size = 16};
+    const size_t room = (size_t)count * sizeof *c.own;
     while (c.seen_size < 2 * (size_t)fields)
         c.seen_size *= 2;
     c.own = malloc(room);
     c.before = malloc(room);
     c.other = malloc(room);
-    c.shape = malloc(rows->count * sizeof *c.shape);
+    c.shape = malloc(count * sizeof *c.shape);
     c.seen = calloc(c.seen_size, sizeof *c.seen);
     const bool good = c.own && c.before && c.other && c.shape && c.seen;
     for (uint32_t f = 0; good && f < fields; f++) {
@@ -302,11 +305,11 @@ bool cw_pack_write_columns(struct cw_writer *out, const struct cw_pack_rows *row
         uint64_t *own = c.before;
         c.before = c.own;
         c.own = own;
-        gather(rows, f, c.own);
+        gather(&c, f, c.own);
         if (kinds[f] == CW_PACK_F64)
             put_f64(&c, f);
         else
-            put_column(out, c.own, beside ? c.before : NULL, rows->count, 0);
+            put_column(out, c.own, beside ? c.before : NULL, count, 0);
     }
     free(c.own);
     free(c.before);

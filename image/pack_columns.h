@@ -4,14 +4,10 @@
 
 #include "image/pack.h"
 
-struct cw_pack_rows {
-    const uint64_t *numbers; /* numbers of all records: f64 as their bits, texts as their index */
-    const size_t *firsts;    /* start of each row's numbers */
-    uint32_t count;
-};
-/* Appends a column for each field. False when out of memory. */
-bool cw_pack_write_columns(struct cw_writer *out, const struct cw_pack_rows *rows, const uint8_t *kinds,
-                           uint32_t fields);
+/* Appends a column for each field of `count` rows, whose numbers begin at numbers[firsts[row]]: f64 as their bits,
+ * texts as their index. False when out of memory. */
+bool cw_pack_write_columns(struct cw_writer *out, const uint64_t *numbers, const size_t *firsts, uint32_t count,
+                           const uint8_t *kinds, uint32_t fields);
 /* Appends a column of whole numbers that depends on no other. */
 void cw_pack_write_numbers(struct cw_writer *out, const uint64_t *numbers, uint32_t count);
 

@@ -449,11 +449,11 @@ static bool write_groups(const struct pack_block *p, const struct sorted *s, str
     cw_write_u32(out, s->count);
     for (size_t g = 0; g < p->group_count && good; g++)
         for (uint32_t k = 0; k < split_of(&p->groups[g]) && good; k++) {
-            const uint32_t at = s->base[g] + k;
-            const struct cw_pack_rows rows = {p->numbers, s->firsts + s->first[at], s->first[at + 1] - s->first[at]};
-            cw_write_u32(out, rows.count);
+            const uint32_t at = s->base[g] + k, rows = s->first[at + 1] - s->first[at];
+            cw_write_u32(out, rows);
             write_layout(out, p, &p->groups[g], &kinds);
-            good = kinds.status == CW_OK && cw_pack_write_columns(out, &rows, kinds.data, p->groups[g].field_count);
+            good = kinds.status == CW_OK && cw_pack_write_columns(out, p->numbers, s->firsts + s->first[at], rows,
+                                                                  kinds.data, p->groups[g].field_count);
         }
     cw_writer_free(&kinds);
     return good && out->status == CW_OK;

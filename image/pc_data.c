@@ -259,8 +259,29 @@ static void read_module(struct cw_module *module, struct cw_reader *in)
     module->code = cw_read_bytes(in, module->size);
 }
 
+struct chunk_list {
+    struct cw_chunk *items;
+    size_t count, capacity;
+};
+
+static enum cw_status add_chunk(struct chunk_list *list, const struct cw_chunk *chunk, struct cw_reader *file)
+{
+    if (list->count == UINT32_MAX)
+        return cw_reader_fail(file, "found more than %" PRIu32 " chunks of a kind, expected no more", UINT32_MAX);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        struct cw_chunk *grown = realloc(list->items, capacity * sizeof *grown);
+        if (!grown)
+            return cw_error_nomem(file->err);
+        list->items = grown;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *chunk;
+    return CW_OK;
+}
+
 /* Lists the chunks and counts each kind. */
-static enum cw_status list_chunks(struct cw_chunk_list *list, struct cw_pc_data *data, struct cw_reader *file)
+static enum cw_status list_chunks(struct chunk_list *list, struct cw_pc_data *data, struct cw_reader *file)
 {
     const struct cw_input input = cw_input_of(file->data, file->size, file->source);
     struct cw_chunk_gaps gaps = {0};
@@ -276,7 +297,7 @@ static enum cw_status list_chunks(struct cw_chunk_list *list, struct cw_pc_data 
                                                         : NULL;
         if (count) {
             ++*count;
-            status = cw_chunk_list_add(list, &chunk, file);
+            status = add_chunk(list, &chunk, file);
         }
     }
     cw_chunk_walk_end(&walk);
@@ -284,7 +305,7 @@ static enum cw_status list_chunks(struct cw_chunk_list *list, struct cw_pc_data 
     return status;
 }
 
-static enum cw_status read_chunks(struct cw_pc_data *data, const struct cw_chunk_list *list, struct cw_reader *file,
+static enum cw_status read_chunks(struct cw_pc_data *data, const struct chunk_list *list, struct cw_reader *file,
                                   struct cw_arena *arena)
 {
     struct cw_module *module = cw_field_array(file, arena, data->module_count, sizeof *module);
@@ -311,7 +332,7 @@ static enum cw_status read_chunks(struct cw_pc_data *data, const struct cw_chunk
 enum cw_status cw_pc_data_read(struct cw_pc_data *data, const void *bytes, size_t size, const char *source,
                                struct cw_arena *arena, struct cw_error *err)
 {
-    struct cw_chunk_list list = {0};
+    struct chunk_list list = {0};
     struct cw_reader file;
     *data = (struct cw_pc_data){0};
     cw_reader_init(&file, bytes, size, source, 0, err);

@@ -22,16 +22,14 @@ struct cw_instruction {
 
 enum cw_pc_mode { CW_PC_CONTINUOUS, CW_PC_SERIALIZED, CW_PC_MODE__COUNT };
 
-struct cw_stall {
-    uint32_t reason; /* index into the batch's reasons */
-    uint32_t samples;
-};
-
 struct cw_pc_record {
     struct cw_instruction at;
     uint32_t launch; /* number of the kernel launch in its process, only in serialized mode; 0 unknown */
     uint32_t stall_count;
-    const struct cw_stall *stalls;
+    const struct cw_stall {
+        uint32_t reason; /* index into the batch's reasons */
+        uint32_t samples;
+    } * stalls;
 };
 
 struct cw_pc_batch {

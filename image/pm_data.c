@@ -147,6 +147,29 @@ static void *grown(void *items, size_t *room, size_t count, size_t size, struct 
     return more ? more : items;
 }
 
+struct cw_pm_reading {
+    struct cw_pm_data *pm;
+    const struct cw_schema *schema;
+    struct cw_reader *file; /* for messages */
+    struct cw_arena *arena;
+    struct cw_pm_block *blocks;
+    struct cw_clock_reading *clocks;
+    struct cw_pm_window *windows;
+    struct cw_kernel_launch *launches;
+    const char **names;
+    uint64_t *clock_at, *window_at; /* their places in the file */
+    size_t block_room, clock_room, window_room, launch_room, name_room, clock_at_room, window_at_room;
+};
+
+struct cw_pm_reading *cw_pm_reading_begin(struct cw_pm_data *pm, const struct cw_schema *schema, struct cw_reader *file,
+                                          struct cw_arena *arena)
+{
+    struct cw_pm_reading *r = cw_arena_alloc(arena, 1, sizeof *r);
+    if (r)
+        *r = (struct cw_pm_reading){.pm = pm, .schema = schema, .file = file, .arena = arena};
+    return r;
+}
+
 /* Keeps the device's number until devices are known. */
 static void read_block(struct cw_pm_reading *r, struct cw_reader *in)
 {

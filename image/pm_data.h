@@ -60,28 +60,24 @@ void cw_pm_write_launches(uint32_t process, uint64_t dropped, const char *const 
 
 /* ---- reading ---- */
 
-struct cw_pm_block {
-    uint32_t device;       /* index into the devices of the capture */
-    uint32_t first, count; /* index of its first sample in the capture, and number of its samples */
-    bool overflow;
-    uint64_t lost;
-    uint64_t offset;           /* offset in the file of its times; its columns follow */
-    uint64_t start_ns, end_ns; /* of the first and the last sample, in the clock of sample times */
-};
-
-struct cw_clock_reading {
-    uint32_t device; /* index into the devices of the capture */
-    struct cw_clock_pair pair;
-};
-
 struct cw_pm_data {
     uint32_t block_count, sample_count, clock_count, name_count, launch_count, overflow_count, window_count;
     uint32_t largest;          /* number of samples in the largest block */
     uint32_t launches_untimed; /* launches without known times, which are not among `launches` */
     uint64_t lost, launches_dropped;
-    const struct cw_pm_block *blocks;
-    const struct cw_clock_reading *clocks; /* in the order of the file */
-    const struct cw_pm_window *windows;    /* in the order of the file; none if samples were taken all the time */
+    const struct cw_pm_block {
+        uint32_t device;       /* index into the devices of the capture */
+        uint32_t first, count; /* index of its first sample in the capture, and number of its samples */
+        bool overflow;
+        uint64_t lost;
+        uint64_t offset;           /* offset in the file of its times; its columns follow */
+        uint64_t start_ns, end_ns; /* of the first and the last sample, in the clock of sample times */
+    } * blocks;
+    const struct cw_clock_reading {
+        uint32_t device; /* index into the devices of the capture */
+        struct cw_clock_pair pair;
+    } * clocks;                         /* in the order of the file */
+    const struct cw_pm_window *windows; /* in the order of the file; none if samples were taken all the time */
     /* for each sample, after cw_counter_data_load, else NULL; wall clock if the pairs for the device are known, else
      * device clock */
     uint64_t *start_ns, *end_ns;
@@ -98,19 +94,11 @@ size_t cw_column_sample_size(enum cw_column_form form);
 uint64_t cw_pm_time(const struct cw_pm_data *pm, uint32_t device, uint64_t device_ns);
 
 /* Reads chunk by chunk, in the order of the file; cw_pm_reading_finish does the steps that need all chunks. */
-struct cw_pm_reading {
-    struct cw_pm_data *pm;
-    const struct cw_schema *schema;
-    struct cw_reader *file; /* for messages */
-    struct cw_arena *arena;
-    struct cw_pm_block *blocks;
-    struct cw_clock_reading *clocks;
-    struct cw_pm_window *windows;
-    struct cw_kernel_launch *launches;
-    const char **names;
-    uint64_t *clock_at, *window_at; /* their places in the file */
-    size_t block_room, clock_room, window_room, launch_room, name_room, clock_at_room, window_at_room;
-};
+struct cw_pm_reading;
+
+/* Begins in `arena`; `file` is for messages. NULL when out of memory. */
+struct cw_pm_reading *cw_pm_reading_begin(struct cw_pm_data *pm, const struct cw_schema *schema, struct cw_reader *file,
+                                          struct cw_arena *arena);
 bool cw_pm_chunk_is_known(uint32_t type);
 enum cw_status cw_pm_reading_take(struct cw_pm_reading *reading, const struct cw_chunk *chunk);
 /* Finishes once devices are known, and moves the data into the arena. Call it also after a failure, with its status. */

@@ -17,13 +17,12 @@
 #define CW_RANK_INDEX_NAME "run.cwi"
 #define CW_RANK_INDEX_HEAD "counterworks index 1\n"
 
-struct cw_rank_entry {
-    uint32_t rank;
-    uint64_t size, time_ns;
-    const char *name; /* file name in the folder */
-};
 struct cw_rank_index {
-    struct cw_rank_entry *entries;
+    struct cw_rank_entry {
+        uint32_t rank;
+        uint64_t size, time_ns;
+        const char *name; /* file name in the folder */
+    } * entries;
     size_t count;
 };
 

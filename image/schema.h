@@ -12,11 +12,6 @@ struct cw_schema_counter {
     const uint32_t *passes;
 };
 
-/* A counter was recorded whole in a further pass too. */
-struct cw_schema_repeat {
-    uint32_t counter, pass;
-};
-
 struct cw_schema {
     const char *chip, *producer;
     enum cw_profiler profiler;
@@ -24,10 +19,13 @@ struct cw_schema {
     uint8_t database[16];
     uint32_t pass_count, counter_count, metric_count, repeat_count, meaning_count, fact_count;
     const struct cw_schema_counter *counters;
-    const char *const *metrics;             /* as requested when planning */
-    const struct cw_schema_repeat *repeats; /* by counter, then pass */
-    const struct cw_meaning *meanings;      /* of the metrics and their inputs; older files have none */
-    const char *const *fact_names; /* names of facts known about launches without counting; older files have none */
+    const char *const *metrics; /* as requested when planning */
+    /* A counter was recorded whole in a further pass too. */
+    const struct cw_schema_repeat {
+        uint32_t counter, pass;
+    } * repeats;                       /* by counter, then pass */
+    const struct cw_meaning *meanings; /* of the metrics and their inputs; older files have none */
+    const char *const *fact_names;     /* names of facts known about launches without counting; older files have none */
 };
 
 struct cw_device_facts {

@@ -14,16 +14,14 @@ enum { CW_TRACE_ROWS_MAX = 1 << 16, CW_TRACE_VALUES_MAX = 1 << 22 };
 /* Limit on the devices of a process. */
 enum { CW_TRACE_DEVICES_MAX = 256 };
 
-/* A device of a process, which numbers devices by itself. */
-struct cw_trace_device {
-    uint32_t number, device; /* device: its number in the file when written, an index into devices once read */
-};
-
 struct cw_trace_process {
     uint32_t pid;
     uint32_t attribute_count, device_count, text_count;
     const struct cw_pair *attributes; /* docs/formats.md names them: program, host, rank... */
-    const struct cw_trace_device *devices;
+    /* A device of a process, which numbers devices by itself. */
+    const struct cw_trace_device {
+        uint32_t number, device; /* device: its number in the file when written, an index into devices once read */
+    } * devices;
     const char *const *texts; /* texts[0] is "" */
 };
 /* The value of an attribute, or NULL, as cw_pair_find finds it. */
@@ -56,34 +54,28 @@ struct cw_trace_rows {
     const uint64_t *const *columns; /* by the kind's own fields */
 };
 
-struct cw_trace_kind_field {
-    const char *name;
-    enum cw_trace_type type;
-    enum cw_trace_field field; /* CW_FIELD__COUNT if this version does not know it */
-};
-
-struct cw_trace_kind_read {
-    const char *name;
-    enum cw_trace_kind kind; /* CW_TRACE_KIND__COUNT if this version does not know it */
-    uint32_t field_count;
-    const struct cw_trace_kind_field *fields;
-    uint64_t rows; /* in the whole file */
-};
-
-struct cw_trace_block { /* place of some rows */
-    size_t size;        /* size of the payload */
-    uint64_t offset;    /* offset of the chunk, for messages */
-    uint32_t process, kind, count;
-};
-
 struct cw_trace {
     const char *source;
     const struct cw_input *input;
     uint32_t process_count, kind_count;
     const struct cw_trace_process *processes;
-    const struct cw_trace_kind_read *kinds;
+    const struct cw_trace_kind_read {
+        const char *name;
+        enum cw_trace_kind kind; /* CW_TRACE_KIND__COUNT if this version does not know it */
+        uint32_t field_count;
+        const struct cw_trace_kind_field {
+            const char *name;
+            enum cw_trace_type type;
+            enum cw_trace_field field; /* CW_FIELD__COUNT if this version does not know it */
+        } * fields;
+        uint64_t rows; /* in the whole file */
+    } * kinds;
     size_t block_count;
-    const struct cw_trace_block *blocks; /* in the order of the file */
+    const struct cw_trace_block { /* place of some rows */
+        size_t size;              /* size of the payload */
+        uint64_t offset;          /* offset of the chunk, for messages */
+        uint32_t process, kind, count;
+    } * blocks; /* in the order of the file */
 };
 
 /* Finds the parts of a trace in a counter data file that cw_counter_data_open has accepted, whose devices are by

@@ -13,11 +13,6 @@
 
 enum { CW_MODEL_MOST = 320 /* placements of a set */, CW_MODEL_SETS = 400, CW_BAN_MOST = 8, CW_RULES_MOST = 1024 };
 
-struct cw_pool { /* a set of placements */
-    uint32_t count;
-    uint32_t *items;
-};
-
 struct cw_rule {
     uint32_t max, group_count;
     uint32_t *group, *second; /* by placement, CW_NONE: none; `second` is NULL unless a placement has two groups */
@@ -41,7 +36,10 @@ struct cw_model {
     uint32_t rule_count;
 
     uint32_t *class_; /* by placement, once the rules are known; NULL before */
-    struct cw_pool *classes;
+    struct cw_pool {  /* a set of placements */
+        uint32_t count;
+        uint32_t *items;
+    } * classes;
     uint32_t class_count;
     uint8_t *bans;      /* [class * ban_room + ban]: bit of the part with the class, 0 for none */
     uint8_t *ban_parts; /* by ban: bits of its parts, from the lowest */

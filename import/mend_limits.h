@@ -7,21 +7,6 @@
 
 enum { CW_MEND_PARTS = 10 };
 
-/* A pass must not have a placement of every part if it uses `filled` groups of the limit `slots`. */
-struct cw_mend_ban {
-    uint32_t count;
-    struct cw_list parts[CW_MEND_PARTS];
-    uint32_t slots, filled; /* `slots` CW_NONE: no pass may have them */
-};
-
-/* A limit of the chip. A limit that is not in the original text has no ban (`count` 0), or was made of one. */
-struct cw_mend_limit {
-    struct cw_limit limit;
-    bool gone;
-    uint32_t tries, tried_in; /* attempts to replace it, and the round of the last one */
-    struct cw_mend_ban ban;
-};
-
 struct cw_mend {
     struct cw_ask ask;
     struct cw_chip chip;         /* its limits are the ones not marked gone */
@@ -29,7 +14,18 @@ struct cw_mend {
     struct cw_limit_names names; /* names in the file */
     bool *usable;                /* by placement */
 
-    struct cw_mend_limit *limits;
+    /* A limit of the chip. A limit that is not in the original text has no ban (`count` 0), or was made of one. */
+    struct cw_mend_limit {
+        struct cw_limit limit;
+        bool gone;
+        uint32_t tries, tried_in; /* attempts to replace it, and the round of the last one */
+        /* A pass must not have a placement of every part if it uses `filled` groups of the limit `slots`. */
+        struct cw_mend_ban {
+            uint32_t count;
+            struct cw_list parts[CW_MEND_PARTS];
+            uint32_t slots, filled; /* `slots` CW_NONE: no pass may have them */
+        } ban;
+    } * limits;
     uint32_t count, room;
     bool changed;   /* changed since cw_mend_refresh */
     uint32_t round; /* round of check sets */

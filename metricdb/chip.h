@@ -39,26 +39,10 @@ struct cw_unit {
     uint32_t active, elapsed; /* counters whose average divides the unit's per-cycle values, or CW_NONE */
 };
 
-struct cw_domain {
-    const char *name;
-    uint32_t id; /* NVIDIA's number */
-};
-
-/* A raw counter and one of the domains that can collect it. The placements of a raw counter are adjacent, the preferred
- * one first. */
-struct cw_chip_placement {
-    uint32_t raw, domain;
-};
-
 /* Additional microseconds to set up and read a pass that uses any of these domains. */
 struct cw_pass_cost {
     uint32_t cost;
     struct cw_list domains;
-};
-
-struct cw_raw_counter {
-    uint64_t id;
-    uint32_t placement, placement_count; /* a run of placements */
 };
 
 /* The placements from `members` in one pass belong to at most `max` different groups. */
@@ -116,12 +100,6 @@ struct cw_throughput {
     unsigned line;
 };
 
-struct cw_chip_lacks {    /* features that the GPUs of a node lack (metricdb/node.h) */
-    const char *where;    /* the file that says so */
-    const bool *counters; /* by counter: its unit is missing or disabled */
-    bool range, pm;       /* the profiler does not work */
-};
-
 struct cw_chip {
     const char *name, *path;
     uint32_t also_count;
@@ -135,10 +113,20 @@ struct cw_chip {
     uint32_t unit_count, domain_count, pass_cost_count, raw_count, placement_count, limit_count, pm_limit_count,
         counter_count, ratio_count, throughput_count;
     const struct cw_unit *units;
-    const struct cw_domain *domains;
+    const struct cw_domain {
+        const char *name;
+        uint32_t id; /* NVIDIA's number */
+    } * domains;
     const struct cw_pass_cost *pass_costs; /* at most CW_MOST_PASS_COSTS; empty: unknown */
-    const struct cw_raw_counter *raws;     /* ascending by id */
-    const struct cw_chip_placement *placements;
+    const struct cw_raw_counter {
+        uint64_t id;
+        uint32_t placement, placement_count; /* a run of placements */
+    } * raws;                                /* ascending by id */
+    /* A raw counter and one of the domains that can collect it. The placements of a raw counter are adjacent, the
+     * preferred one first. */
+    const struct cw_chip_placement {
+        uint32_t raw, domain;
+    } * placements;
     const struct cw_limit *limits;    /* limits of a pass of range profiling */
     const struct cw_limit *pm_limits; /* limits of PM sampling's pass; the same array if the file has none */
     const struct cw_counter *counters;
@@ -149,7 +137,11 @@ struct cw_chip {
     const uint32_t *name_slots;
     uint32_t name_slot_count;
     const struct cw_formulas *formulas; /* metrics by formula, or NULL (metricdb/formula.h) */
-    const struct cw_chip_lacks *lacks;  /* NULL: no particular GPUs */
+    const struct cw_chip_lacks {        /* features that the GPUs of a node lack (metricdb/node.h) */
+        const char *where;              /* the file that says so */
+        const bool *counters;           /* by counter: its unit is missing or disabled */
+        bool range, pm;                 /* the profiler does not work */
+    } * lacks;                          /* NULL: no particular GPUs */
 };
 
 /* Whether captures of the chip contributed to the file: it has peaks. */

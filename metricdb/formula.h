@@ -19,12 +19,6 @@ enum {
     CW_FORMULA_NESTING_MAX = 64 /* formulas that refer to formulas */
 };
 
-/* A part is computed once, by itself: a formula that others refer to. The formula's own part is the last one. */
-struct cw_formula_part {
-    uint32_t formula; /* its index */
-    uint32_t end;     /* the first step behind the part */
-};
-
 struct cw_formula {
     const char *name, *text, *description; /* text: of alternatives the chosen one; "" for no description */
     const char *unit;                      /* as declared, else as computed */
@@ -38,7 +32,11 @@ struct cw_formula {
     /* Steps with other formulas written out. CW_EXPR_NAME is an index into `metrics`, CW_EXPR_PART into `parts`. */
     const struct cw_expr_step *steps;
     uint32_t part_count;
-    const struct cw_formula_part *parts; /* each leaves one value, which later parts may use */
+    /* A part is computed once, by itself: a formula that others refer to. The formula's own part is the last one. */
+    const struct cw_formula_part {
+        uint32_t formula; /* its index */
+        uint32_t end;     /* the first step behind the part */
+    } * parts;            /* each leaves one value, which later parts may use */
     uint32_t metric_count;
     const struct cw_metric *metrics; /* metricdb/metric.h; metrics of the chip itself, without duplicates */
     struct cw_list formulas;         /* formulas named in the text, without duplicates */

@@ -22,26 +22,24 @@ enum cw_legacy_scope {
 
 enum { CW_LEGACY_CAPABILITIES = 7 }; /* 1.x, 2.x, 3.x, 5.x, 6.x, 7.0, 7.2 */
 
-struct cw_legacy_name {
-    enum cw_legacy_kind kind;
-    const char *name;
-    unsigned line, column;
-    enum cw_legacy_scope scope[CW_LEGACY_CAPABILITIES];
-    const char *description;
-    const char *documented, *note; /* "" for none */
-    const char *formula, *unit;    /* NULL if there is no formula */
-    unsigned formula_line, formula_column;
-    const char *none; /* reason why there is no formula; NULL if there is one */
-    size_t closest_count;
-    const char *const *closest; /* full metric names */
-};
-
 struct cw_legacy {
     const char *path, *chip;  /* the chip whose metrics the formulas are over */
     const char *const *chips; /* those that the file names; others take the first formula that they know */
     size_t chip_count;
     uint32_t metric_count, count;
-    const struct cw_legacy_name *names; /* `metric_count` metrics, then events */
+    const struct cw_legacy_name {
+        enum cw_legacy_kind kind;
+        const char *name;
+        unsigned line, column;
+        enum cw_legacy_scope scope[CW_LEGACY_CAPABILITIES];
+        const char *description;
+        const char *documented, *note; /* "" for none */
+        const char *formula, *unit;    /* NULL if there is no formula */
+        unsigned formula_line, formula_column;
+        const char *none; /* reason why there is no formula; NULL if there is one */
+        size_t closest_count;
+        const char *const *closest; /* full metric names */
+    } * names;                      /* `metric_count` metrics, then events */
 };
 
 /* Parses the text of a file, for a chip: for the first that the file names where `chip` is NULL. Of what another chip

@@ -7,14 +7,13 @@
 #include "metricdb/chip.h"
 #include "metricdb/yaml.h"
 
-/* Names for limits: all domains, with all their placements, then the classes in the order of the file. */
-struct cw_limit_name {
-    const char *name;
-    struct cw_list placements;
-};
 struct cw_limit_names {
     uint32_t count;
-    const struct cw_limit_name *items;
+    /* Names for limits: all domains, with all their placements, then the classes in the order of the file. */
+    const struct cw_limit_name {
+        const char *name;
+        struct cw_list placements;
+    } * items;
 };
 
 /* Fills in the chip's limits. A section is NULL if the file does not have it; without 'pm_limits', sampling has the

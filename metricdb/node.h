@@ -5,18 +5,16 @@
 
 #include "metricdb/chip.h"
 
-struct cw_node_gpu {
-    uint32_t number;
-    const char *chip;
-    size_t lack_count;
-    const char *const *lacks; /* units by name: the part before "__" in names of counters */
-    bool does_range, does_pm;
-};
-
 struct cw_node {
     const char *path;
     size_t count; /* at least one */
-    const struct cw_node_gpu *gpus;
+    const struct cw_node_gpu {
+        uint32_t number;
+        const char *chip;
+        size_t lack_count;
+        const char *const *lacks; /* units by name: the part before "__" in names of counters */
+        bool does_range, does_pm;
+    } * gpus;
 };
 
 /* Reads a file of facts. Everything lives in `arena`. CW_ERR_INPUT with the position for any fault. */

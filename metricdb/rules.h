@@ -17,12 +17,6 @@ struct cw_rule_name {
     struct cw_metric metric;
 };
 
-/* A sentence is its pieces in order, then `end`. */
-struct cw_rule_piece {
-    const char *before;
-    struct cw_rule_name value; /* printed behind `before` */
-};
-
 /* A rule. Formulas are bases of metrics, CW_NONE for formulas that the file lacks. */
 struct cw_rule {
     const char *id, *title, *fix, *path;
@@ -32,7 +26,11 @@ struct cw_rule {
     uint32_t uncounted; /* the gain if these metrics were not collected; uses facts of launches and devices alone */
     bool note;          /* printed if no other rule applies, whatever its gain */
     size_t piece_count, evidence_count, stall_count;
-    const struct cw_rule_piece *pieces;
+    /* A sentence is its pieces in order, then `end`. */
+    const struct cw_rule_piece {
+        const char *before;
+        struct cw_rule_name value; /* printed behind `before` */
+    } * pieces;
     const char *end;
     const struct cw_rule_name *evidence; /* evidence that the chip has */
     const char *const *stalls;           /* reasons for cw_stall_reason_is */
@@ -49,11 +47,6 @@ struct cw_limiter {
     unsigned line, column;
 };
 
-struct cw_rule_missing { /* a metric that the chip lacks */
-    const char *name, *path;
-    unsigned line, column;
-};
-
 struct cw_rules {
     const struct cw_chip *chip; /* with the formulas of the rules */
     size_t rule_count, limiter_count, metric_count, missing_count;
@@ -62,7 +55,10 @@ struct cw_rules {
     /* All formulas, their inputs, the metrics of texts and evidence, and the time; sorted by cw_metric_compare, without
      * duplicates. A plan needs all of them but those of type CW_FORMULA. */
     const struct cw_metric *metrics;
-    const struct cw_rule_missing *missing;
+    const struct cw_rule_missing { /* a metric that the chip lacks */
+        const char *name, *path;
+        unsigned line, column;
+    } * missing;
 };
 
 /* Reads the rules of a data folder (metricdb/data.h), and the rules of `own`, a file or a folder of *.yaml, unless that

@@ -8,26 +8,22 @@
 #include "base/error.h"
 #include "metricdb/chip.h"
 
-struct cw_set_missing { /* a metric that the chip cannot give; of alternatives the first */
-    const char *name;
-    unsigned line, column;
-};
-
-struct cw_set_entry { /* an entry of the file: a name, or alternatives */
-    size_t count;
-    const char *const *names;
-    const char *taken; /* the chosen name; NULL: the chip has none */
-};
-
 struct cw_set {
     const char *name, *title;
     uint32_t listed; /* whose metrics they are: CW_OF_RANGES, or CW_OF_SAMPLES of `profiler: pm` */
     size_t metric_count;
     const char *const *metrics; /* full names, in the order of the file, without duplicates */
     size_t missing_count;
-    const struct cw_set_missing *missing;
+    const struct cw_set_missing { /* a metric that the chip cannot give; of alternatives the first */
+        const char *name;
+        unsigned line, column;
+    } * missing;
     size_t entry_count;
-    const struct cw_set_entry *entries;
+    const struct cw_set_entry { /* an entry of the file: a name, or alternatives */
+        size_t count;
+        const char *const *names;
+        const char *taken; /* the chosen name; NULL: the chip has none */
+    } * entries;
 };
 
 /* Whether a chip has a metric and knows its formula, by counters that are in a list of `listed`; where not, the error

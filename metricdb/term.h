@@ -24,28 +24,24 @@ enum cw_reads {
 
 enum cw_span { CW_SPAN_MEASURED, CW_SPAN_FRAME, CW_SPAN_REGION };
 
-struct cw_operand {
-    enum cw_reads reads;
-    enum cw_rollup rollup;
-    uint32_t counter; /* CW_NONE if the database does not know it; for a fact its index */
-    /* For user cycles, and for a counter that counts them: the user's span. The elapsed cycles of the measured time are
-     * scaled to its duration. */
-    enum cw_span span;
-};
-
 enum { CW_TERM_DIVISORS = 2 };
-
-struct cw_term {
-    struct cw_operand x, factor, divisors[CW_TERM_DIVISORS];
-    double scale;
-    double most;    /* for a share: the whole, in the unit of the value; else 0 */
-    bool zero_over; /* anything over zero is zero (ratios), not just zero over zero */
-};
 
 struct cw_terms {
     bool largest; /* a throughput */
     uint32_t count, room;
-    struct cw_term *items; /* for a throughput in the order of their counters; or `one` */
+    struct cw_term {
+        struct cw_operand {
+            enum cw_reads reads;
+            enum cw_rollup rollup;
+            uint32_t counter; /* CW_NONE if the database does not know it; for a fact its index */
+            /* For user cycles, and for a counter that counts them: the user's span. The elapsed cycles of the measured
+             * time are scaled to its duration. */
+            enum cw_span span;
+        } x, factor, divisors[CW_TERM_DIVISORS];
+        double scale;
+        double most;    /* for a share: the whole, in the unit of the value; else 0 */
+        bool zero_over; /* anything over zero is zero (ratios), not just zero over zero */
+    } * items;          /* for a throughput in the order of their counters; or `one` */
     struct cw_term one;
 };
 

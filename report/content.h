@@ -8,18 +8,16 @@
 #include "eval/samples/instructions.h"
 #include "eval/timeline/timeline.h"
 
-struct cw_report_capture {
-    const char *source; /* the file's name, for people */
-    const struct cw_counter_data *data;
-    const struct cw_chip *chip;                 /* for ranges and samples: the chip with the name in the capture */
-    const bool *keep;                           /* by range: whether the page shows it; NULL: all ranges */
-    const struct cw_result *samples;            /* values of samples over time; NULL in other captures */
-    const struct cw_instructions *instructions; /* of PC samples or SASS metrics; NULL in other captures */
-    const struct cw_timeline *timeline;         /* of a trace; NULL in other captures */
-};
-
 struct cw_report {
-    const struct cw_report_capture *captures; /* of one program; the first names the page */
+    const struct cw_report_capture {
+        const char *source; /* the file's name, for people */
+        const struct cw_counter_data *data;
+        const struct cw_chip *chip;                 /* for ranges and samples: the chip with the name in the capture */
+        const bool *keep;                           /* by range: whether the page shows it; NULL: all ranges */
+        const struct cw_result *samples;            /* values of samples over time; NULL in other captures */
+        const struct cw_instructions *instructions; /* of PC samples or SASS metrics; NULL in other captures */
+        const struct cw_timeline *timeline;         /* of a trace; NULL in other captures */
+    } * captures;                                   /* of one program; the first names the page */
     size_t capture_count;
     const struct cw_report_capture *ranges;   /* the one with ranges among `captures`, or NULL */
     const struct cw_report_capture *baseline; /* an earlier run to compare kernels with, or NULL */

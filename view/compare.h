@@ -52,13 +52,12 @@ void cw_view_job_free(struct cw_view_job *job);
 enum cw_status cw_view_join(struct counterworks_view *view, const struct cw_view_input *in,
                             struct counterworks_capture *trace, struct counterworks_capture *samples);
 
-/* Makes a page of HTML from captures of one program. */
-struct cw_view_shown {
-    struct counterworks_capture *capture;
-    const struct counterworks_chip *chip; /* NULL where the capture has no metrics */
-};
 struct cw_view_page {
-    const struct cw_view_shown *with; /* beside the input's capture */
+    /* Makes a page of HTML from captures of one program. */
+    const struct cw_view_shown {
+        struct counterworks_capture *capture;
+        const struct counterworks_chip *chip; /* NULL where the capture has no metrics */
+    } * with;                                 /* beside the input's capture */
     size_t with_count;
     const struct cw_view_shown *baseline; /* ranges to compare with; NULL: none */
     const char *const *source_paths;

@@ -18,14 +18,12 @@ struct cw_filter_options {                                          /* names are
     bool only_program;                                              /* only the program itself, not its children */
 };
 
-struct cw_filter_regexes {
-    regex_t list[CW_FILTER_MOST];
-    size_t count;
-};
-
 struct cw_filter {
     struct cw_filter_options options;
-    struct cw_filter_regexes kernels, excluded, ranges, processes;
+    struct cw_filter_regexes {
+        regex_t list[CW_FILTER_MOST];
+        size_t count;
+    } kernels, excluded, ranges, processes;
     uint64_t launches; /* matching launches so far */
     char *last_kernel; /* cache: programs launch the same few kernels again and again */
     bool last_matches;

@@ -24,7 +24,6 @@
 #include "agent/inject/modes/multiplex.h"
 #include "agent/inject/modes/pass_turns.h"
 #include "agent/inject/modes/range.h"
-#include "agent/inject/modes/replay.h"
 #include "agent/inject/modes/sass.h"
 #include "agent/inject/modes/trace.h"
 #include "agent/inject/ranges/gate.h"
@@ -38,35 +37,21 @@
     X(struct cw_sent_modules, sent_modules)                                                                            \
     X(struct cw_variables, variables)                                                                                  \
     X(struct cw_in_flight, in_flight)                                                                                  \
-    X(struct cw_streams, streams)                                                                                      \
     X(struct cw_reach, reach)                                                                                          \
     X(struct cw_checkpoint_library, checkpoint_library)                                                                \
-    X(struct cw_mirrors, mirrors)                                                                                      \
     X(struct cw_regions, regions)                                                                                      \
-    X(struct cw_kernels, kernels)                                                                                      \
-    X(struct cw_memory_hashes, memory_hashes)                                                                          \
-    X(struct cw_proofs, proofs)                                                                                        \
     X(struct cw_pinned, pinned)                                                                                        \
-    X(struct cw_effects, effects)                                                                                      \
-    X(struct cw_graphs, graphs)                                                                                        \
     X(struct cw_user_ranges, user_ranges)                                                                              \
     X(struct cw_gate, gate)                                                                                            \
     X(struct cw_collections, collections)                                                                              \
     X(struct cw_range_settings, range_settings)                                                                        \
     X(struct cw_batches, batches)                                                                                      \
     X(struct cw_pass_turns, pass_turns)                                                                                \
-    X(struct cw_multiplex, multiplex)                                                                                  \
-    X(struct cw_user_replay, user_replay)                                                                              \
-    X(struct cw_sass, sass)                                                                                            \
     X(struct cw_trace_queue, trace_queue)                                                                              \
     X(struct cw_trace_sheets, trace_sheets)                                                                            \
-    X(struct cw_trace_accounts, trace_accounts)                                                                        \
     X(struct cw_trace_buffers, trace_buffers)                                                                          \
     X(struct cw_trace_recording, trace_recording)                                                                      \
     X(struct cw_trace_cupti, trace_cupti)                                                                              \
-    X(struct cw_trace_calls, trace_calls)                                                                              \
-    X(struct cw_trace_ranges, trace_ranges)                                                                            \
-    X(struct cw_tracing, tracing)                                                                                      \
     X(struct cw_attach, attach)
 
 struct cw_inject_state { /* all zeros when the library is loaded, mutexes and conditions too */

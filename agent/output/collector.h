@@ -10,12 +10,6 @@
 
 enum { CW_MOST_COLLECTED_GPUS = 64 };
 
-struct cw_collected_gpu {
-    uint32_t number;
-    char pci[CW_PCI_SIZE];
-    uint64_t from_ns, until_ns; /* wall clock times of its data in the file; from > until: none yet */
-};
-
 struct cw_collector {
     const char *path;
     int fd; /* -1: closed or resting */
@@ -28,7 +22,11 @@ struct cw_collector {
     bool ended;
     const struct cw_clock_log *clocks; /* source of the clocks written at the end; NULL: none */
     uint32_t gpu_count;
-    struct cw_collected_gpu gpus[CW_MOST_COLLECTED_GPUS];
+    struct cw_collected_gpu {
+        uint32_t number;
+        char pci[CW_PCI_SIZE];
+        uint64_t from_ns, until_ns; /* wall clock times of its data in the file; from > until: none yet */
+    } gpus[CW_MOST_COLLECTED_GPUS];
 };
 
 /* Creates or empties `path`, or takes standard output for "-", and writes the prefix for `schema`, which must outlive

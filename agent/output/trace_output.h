@@ -16,10 +16,6 @@ struct cw_trace_books {
     bool accounted;
 };
 
-struct cw_trace_note { /* reason why something is missing */
-    uint64_t kinds;    /* CW_TRACE_BIT of each */
-    const char *text;
-};
 enum { CW_MOST_TRACE_NOTES = 32 };
 
 /* Writes traces into the file of samples. Kernels and their shapes are not written as rows then. */
@@ -48,7 +44,10 @@ struct cw_trace_output {
     uint32_t process_count, process_capacity, file_count, file_capacity, note_count;
     struct cw_trace_output_process **processes;
     struct cw_trace_output_file **files;
-    struct cw_trace_note notes[CW_MOST_TRACE_NOTES]; /* without duplicates */
+    struct cw_trace_note { /* reason why something is missing */
+        uint64_t kinds;    /* CW_TRACE_BIT of each */
+        const char *text;
+    } notes[CW_MOST_TRACE_NOTES]; /* without duplicates */
     struct cw_trace_buffer buffer;
     size_t kept;      /* bytes of texts */
     uint64_t dropped; /* records that CUPTI lost, of any kind */

@@ -9,14 +9,6 @@
 
 enum { CW_MOST_LOGGED_GPUS = 64, CW_PCI_SIZE = 32 };
 
-struct cw_logged_gpu {
-    char pci[CW_PCI_SIZE];
-    bool asked;   /* the library was asked for the handle */
-    void *handle; /* NULL: the library does not know the GPU */
-    uint32_t count;
-    struct cw_gpu_clock *readings; /* malloc memory */
-};
-
 /* Other readings of a GPU. */
 #define CW_GPU_READINGS(X)                                                                                             \
     X(temperature) /* degrees Celsius */                                                                               \
@@ -45,7 +37,13 @@ struct cw_clock_log { /* initialise with zeros */
     int (*pcie_generation)(void *handle, unsigned *value), (*pcie_width)(void *handle, unsigned *value);
     uint64_t looked_ms, period_ms;
     uint32_t gpu_count;
-    struct cw_logged_gpu gpus[CW_MOST_LOGGED_GPUS];
+    struct cw_logged_gpu {
+        char pci[CW_PCI_SIZE];
+        bool asked;   /* the library was asked for the handle */
+        void *handle; /* NULL: the library does not know the GPU */
+        uint32_t count;
+        struct cw_gpu_clock *readings; /* malloc memory */
+    } gpus[CW_MOST_LOGGED_GPUS];
 };
 
 /* Adds the GPU at this PCI address to the log; does nothing for NULL, and for a GPU that is in it. Takes no time,

@@ -18,20 +18,18 @@ struct cw_mpi_options {
     struct cw_cli_chip chip;
 };
 
-/* Facts about a file, before its values are read. */
-struct cw_mpi_file {
-    uint64_t bytes, first, ranges, devices; /* bytes: of its chunks, packed or not; first: its first range among all
-                                               files' ranges; devices: its first device among all files' devices */
-    uint32_t device_count, complete;
-    struct cw_likeness plan; /* its schema */
-};
-
 struct cw_mpi_job {
     const struct cw_mpi_options *o;
     MPI_Comm all;
     int rank, size;
     struct cw_file_list list; /* the same in all processes */
-    struct cw_mpi_file *files;
+    /* Facts about a file, before its values are read. */
+    struct cw_mpi_file {
+        uint64_t bytes, first, ranges, devices; /* bytes: of its chunks, packed or not; first: its first range among all
+                                                   files' ranges; devices: its first device among all files' devices */
+        uint32_t device_count, complete;
+        struct cw_likeness plan; /* its schema */
+    } * files;
     struct cw_merge_device *devices; /* of all files, one after another */
     uint32_t *numbers;               /* [device]: its number in the joined capture */
     uint64_t range_count, device_count;

@@ -28,16 +28,6 @@ struct cw_lane {
 };
 
 enum cw_lane_note_kind { CW_NOTE_NUMBER, CW_NOTE_REAL, CW_NOTE_ADDRESS, CW_NOTE_TEXT };
-struct cw_lane_note {
-    const char *name;
-    enum cw_lane_note_kind kind;
-    union {
-        uint64_t number;
-        double real;
-        const char *text;
-    };
-};
-
 struct cw_lane_event {
     uint32_t lane;
     uint64_t time, end; /* ns since 1970 */
@@ -45,7 +35,15 @@ struct cw_lane_event {
     double value; /* of a counter, which has none of the members below */
     const char *category, *name;
     size_t note_count, flow_count, flow_starts;
-    const struct cw_lane_note *notes;
+    const struct cw_lane_note {
+        const char *name;
+        enum cw_lane_note_kind kind;
+        union {
+            uint64_t number;
+            double real;
+            const char *text;
+        };
+    } * notes;
     const uint64_t *flows; /* numbers of arrows, equal at both ends: `flow_starts` begin here, the others end */
 };
 

@@ -416,9 +416,7 @@ static bool overlaps(CUpti_CallbackId id, CUstream stream)
 
 Test(beside, streams_that_may_overlap)
 {
-    static const struct fake_name names[] = {{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, "cuLaunchKernel_ptsz"}, {0}};
     fake_profiler_begin(NULL, 1, 1);
-    fake_names = names;
     cr_expect(!overlaps(KERNEL, NULL) && !overlaps(KERNEL, CU_STREAM_LEGACY));
     make_stream(first, CU_STREAM_DEFAULT);
     cr_expect(!overlaps(KERNEL, first) && !overlaps(KERNEL, NULL), "they wait for each other by themselves");
@@ -428,6 +426,11 @@ Test(beside, streams_that_may_overlap)
     fake_call(cw_streams_follow, CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2, &destroyed, CUDA_SUCCESS);
     cr_expect(overlaps(KERNEL, second), "beside the legacy stream");
     fake_profiler_end();
+}
+
+Test(beside, streams_of_threads_may_overlap)
+{
+    static const struct fake_name names[] = {{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, "cuLaunchKernel_ptsz"}, {0}};
     fake_profiler_begin(NULL, 1, 1);
     fake_names = names;
     cr_expect(!overlaps(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz, NULL), "one thread");

@@ -146,14 +146,24 @@ Test(nvtx, handles_that_are_none_have_no_name)
 
 /* ---- payloads --------------------------------------------------------------------------------------------------- */
 
-/* Of a range that is pushed, as a row will have it. */
+/* A field of the last range's row. */
+static uint64_t value_of(enum cw_trace_field field)
+{
+    const struct cw_trace_table *t = &cw_trace_sheets->tables[CW_TRACE_NVTX_RANGE];
+    const size_t place = cw_trace_sheets->places[CW_TRACE_NVTX_RANGE][field];
+    cr_assert(t->count && place);
+    return t->values[(place - 1) * CW_TRACE_TABLE_ROWS + t->count - 1];
+}
+
+/* Of a range that was pushed and popped, as its row has it. */
 static struct cw_trace_payload payload_of(int32_t type, const union payload_t *value)
 {
     nvtxEventAttributes_t event = {.version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE, .payloadType = type};
     memcpy(&event.payload, value, sizeof event.payload);
     CORE2(DomainRangePushEx, nvtxDomainRangePushEx_impl_fntype)(NULL, &event);
-    cr_assert_gt(cw_trace_ranges->count, 0);
-    return cw_trace_ranges->open[cw_trace_ranges->count - 1].payload;
+    pop();
+    return (struct cw_trace_payload){value_of(CW_FIELD_PAYLOAD), value_of(CW_FIELD_UNSIGNED_PAYLOAD),
+                                     value_of(CW_FIELD_REAL_PAYLOAD)};
 }
 
 /* -1 is a number like any other, and what does not fit is in a field of its own. */

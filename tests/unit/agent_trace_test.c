@@ -222,6 +222,8 @@ static void prepare(void)
     fake_profiler.hear = hear;
 }
 
+static uint64_t flush_ns = 500000000;
+
 static void start(uint64_t kinds)
 {
     struct cw_writer setup;
@@ -230,7 +232,7 @@ static void start(uint64_t kinds)
     cw_write_u64(&setup, kinds);
     cw_write_u32(&setup, flags);
     cw_write_u64(&setup, 0);
-    cw_write_u64(&setup, 500000000);
+    cw_write_u64(&setup, flush_ns);
     cw_write_u64(&setup, 1 << 20);
     cw_write_u32(&setup, 3);
     cw_trace_window_write(&setup, &windows);
@@ -947,7 +949,6 @@ Test(trace, too_many_open_ranges_are_lost)
     end();
     cr_expect_eq(heard.rows[CW_TRACE_NVTX_RANGE], CW_TRACE_MOST_OPEN);
     cr_expect_eq(cw_trace_sheets->page->rows[CW_TRACE_NVTX_RANGE], CW_TRACE_MOST_OPEN + 5);
-    cr_expect_eq(cw_trace_ranges->category_count, 1);
     cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_CATEGORY), "compute");
 }
 
@@ -967,9 +968,9 @@ Test(trace, a_pop_beyond_what_is_followed_ends_no_other_range)
         open_named(1, "beyond");
     for (int i = 0; i < 3; i++)
         cw_trace_nvtx_close(1, 0);
-    cr_expect_eq(cw_trace_ranges->count, CW_TRACE_MOST_OPEN);
+    cr_expect_eq(cw_trace_sheets->page->rows[CW_TRACE_NVTX_RANGE], 3, "the lost ones");
     cw_trace_nvtx_close(1, 0);
-    cr_expect_eq(cw_trace_ranges->count, CW_TRACE_MOST_OPEN - 1);
+    cr_expect_eq(cw_trace_sheets->page->rows[CW_TRACE_NVTX_RANGE], 4);
     cw_trace_rows_lock();
     cw_trace_rows_send();
     cw_trace_rows_unlock();
@@ -1012,12 +1013,10 @@ Test(trace, ranges_are_kept_that_a_window_was_open_in)
     cw_trace_nvtx_close(1, 0);
     cr_expect_eq(cw_trace_sheets->page->rows[CW_TRACE_NVTX_RANGE], 2);
     open_named(1, "behind it");
-    cr_expect_neq(cw_trace_ranges->copied, 0);
     end();
     cr_expect_eq(heard.rows[CW_TRACE_NVTX_RANGE], 3);
     cr_expect_eq(heard.rows[CW_TRACE_NVTX_MARK], 1);
     cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_NAME), "since before the trace");
-    cr_expect_eq(cw_trace_ranges->copied, 0);
 }
 
 static void *call_runtime(void *thread)
@@ -1062,7 +1061,7 @@ Test(trace, a_program_without_files_runs_on)
     cw_trace_nvtx_mark(1, &label);
     start(GPU);
     setrlimit(RLIMIT_FSIZE, &before);
-    cr_expect(cw_inject->over && !cw_tracing->started);
+    cr_expect(cw_inject->over && !enabled);
 }
 
 static void stop_in_time(void)
@@ -1074,11 +1073,11 @@ static void stop_in_time(void)
 /* A program that does nothing for a day makes no file of accounts. */
 Test(trace, accounts_are_told_when_they_change)
 {
+    flush_ns = 1;
     begin(GPU, NULL);
     const CUpti_ActivityKernel9 k = kernel(1000);
     record(&k, sizeof k, 2);
     fake_profiler.slow = true;
-    cw_tracing->flush_ns = 1;
     in_flush = stop_in_time;
     own_thread(NULL);
     drain();

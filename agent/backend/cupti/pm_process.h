@@ -29,18 +29,6 @@
     X(cuptiProfilerHostInitialize)                                                                                     \
     X(cuptiProfilerHostEvaluateToGpuValues)
 
-struct cw_pm_image {          /* one of CUPTI's counter data images, with its state */
-    struct cw_pm_image *next; /* next image of its list */
-    uint8_t *bytes;
-    bool overflow;   /* the hardware's buffer was full */
-    bool artificial; /* its first sample spans from the start of sampling to the first trigger */
-    uint32_t count;
-    uint64_t taking_ns;    /* time taken to fill it with these samples */
-    bool window;           /* has all samples of a window */
-    uint64_t lost;         /* samples of the window lost in the hardware's buffer */
-    uint64_t *start, *end; /* times of its samples */
-};
-
 struct cw_pm_process {
     const struct cw_pm_options *options;
     uint32_t device; /* the sampled device */
@@ -61,7 +49,17 @@ struct cw_pm_process {
     uint32_t image_samples; /* room of an image */
     pthread_mutex_t lock;   /* for the members below, which the two threads share */
     pthread_cond_t changed;
-    struct cw_pm_image *spare;                 /* empty images */
+    struct cw_pm_image {          /* one of CUPTI's counter data images, with its state */
+        struct cw_pm_image *next; /* next image of its list */
+        uint8_t *bytes;
+        bool overflow;   /* the hardware's buffer was full */
+        bool artificial; /* its first sample spans from the start of sampling to the first trigger */
+        uint32_t count;
+        uint64_t taking_ns;                    /* time taken to fill it with these samples */
+        bool window;                           /* has all samples of a window */
+        uint64_t lost;                         /* samples of the window lost in the hardware's buffer */
+        uint64_t *start, *end;                 /* times of its samples */
+    } * spare;                                 /* empty images */
     struct cw_pm_image *filled, **filled_last; /* images to be sent, in order, and the place for the next */
     uint32_t image_count;                      /* number of all images */
     bool last_filled;

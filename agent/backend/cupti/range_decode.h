@@ -6,19 +6,17 @@
 #include "host/nvperf/lower.h"
 #include "passes/parts.h"
 
-struct cw_range_image { /* the image of one part */
-    const struct cw_part *part;
-    size_t offset, size; /* place in the memory */
-    const uint8_t *bytes;
-    struct cw_schema_counter *counters;
-    struct cw_nvperf_decoder *decoder;
-};
-
 struct cw_range_images {
     const struct cw_parts *parts;
     struct cw_bytes *memory; /* a copy of all images, owned by the caller and reused for each process */
     uint32_t count;          /* 0: no ranges were collected */
-    struct cw_range_image *items;
+    struct cw_range_image {  /* the image of one part */
+        const struct cw_part *part;
+        size_t offset, size; /* place in the memory */
+        const uint8_t *bytes;
+        struct cw_schema_counter *counters;
+        struct cw_nvperf_decoder *decoder;
+    } * items;
     size_t ranges;
     struct cw_value *values; /* scratch for the largest part */
     struct cw_device_facts *facts;

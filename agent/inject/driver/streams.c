@@ -1,6 +1,13 @@
 #include "agent/inject/driver/streams.h"
 
-#define self cw_streams
+static struct {
+    uint32_t made;        /* number of existing streams */
+    bool free;            /* one of them does not wait for the legacy stream */
+    bool legacy, other;   /* there were launches on the legacy stream; on others */
+    uint64_t thread;      /* the thread that launched on a per-thread stream; 0: none */
+    bool of_more_threads; /* several threads have */
+} state CW_STATE;
+#define self (&state)
 
 static enum kind { NOTHING, MAKES, MAKES_GREEN, DESTROYS } kind_of(CUpti_CallbackId id)
 {

@@ -5,15 +5,6 @@
 
 #include "agent/inject/driver/inject.h"
 
-struct cw_streams {
-    uint32_t made;        /* number of existing streams */
-    bool free;            /* one of them does not wait for the legacy stream */
-    bool legacy, other;   /* there were launches on the legacy stream; on others */
-    uint64_t thread;      /* the thread that launched on a per-thread stream; 0: none */
-    bool of_more_threads; /* several threads have */
-};
-extern struct cw_streams *const cw_streams;
-
 /* Whether a driver call creates or destroys a stream. */
 bool cw_streams_follows(CUpti_CallbackId id);
 /* Takes note of such calls and of launches, before them and after their return; ignores all others. */

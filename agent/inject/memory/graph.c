@@ -4,6 +4,8 @@
 
 #include "agent/inject/memory/regions.h"
 
+static struct cw_graph *graphs CW_STATE; /* the newest */
+
 enum { MOST_DEPTH = 64 };
 static const char unknown[] = "it is a CUDA graph whose contents are not known";
 
@@ -208,7 +210,7 @@ static void read_graph(struct cw_graph *g, CUgraph graph)
 
 static struct cw_graph **place_of(CUgraphExec exec)
 {
-    struct cw_graph **at = &cw_graphs->first;
+    struct cw_graph **at = &graphs;
     while (*at && (*at)->exec != exec)
         at = &(*at)->next;
     return at;
@@ -235,9 +237,9 @@ static void remember(CUgraphExec exec, CUgraph graph)
         free(g);
         return;
     }
-    *g = (struct cw_graph){.next = cw_graphs->first, .exec = exec, .arena = arena, .chain = true};
+    *g = (struct cw_graph){.next = graphs, .exec = exec, .arena = arena, .chain = true};
     g->end = &g->nodes;
-    cw_graphs->first = g;
+    graphs = g;
     read_graph(g, graph);
 }
 

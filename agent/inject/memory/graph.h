@@ -16,10 +16,6 @@ struct cw_graph {
     uint32_t kernels;                   /* including child graphs */
     struct cw_graph_node *nodes, **end; /* including child graphs */
 };
-struct cw_graphs {
-    struct cw_graph *first;
-};
-extern struct cw_graphs *const cw_graphs;
 
 /* Whether a driver call creates executable graphs. */
 bool cw_graph_makes(CUpti_CallbackId id);

@@ -5,7 +5,14 @@
 #include "agent/inject/driver/streams.h"
 #include "agent/inject/memory/shared.h"
 
-#define self cw_kernels
+static struct {
+    struct {
+        CUfunction kernel;
+        enum cw_kernel_habit habit;
+    } known[CW_MOST_KERNELS];
+    atomic_bool forgotten;
+} state CW_STATE;
+#define self (&state)
 
 enum { NEAR = 16 }; /* possible places of a kernel */
 

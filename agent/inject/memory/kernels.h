@@ -22,15 +22,6 @@ enum cw_kernel_habit {
 
 enum { CW_MOST_KERNELS = 4096 }; /* a power of two; some kernels are forgotten when there are more */
 
-struct cw_kernels {
-    struct {
-        CUfunction kernel;
-        enum cw_kernel_habit habit;
-    } known[CW_MOST_KERNELS];
-    atomic_bool forgotten;
-};
-extern struct cw_kernels *const cw_kernels;
-
 /* Notes the behaviour of a kernel while the program was blocked. A kernel that waited once, or reached others' memory,
  * is never trusted again. */
 void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit);

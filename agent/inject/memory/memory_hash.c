@@ -1,6 +1,10 @@
 #include "agent/inject/memory/memory_hash.h"
 
-#define self cw_memory_hashes
+static struct hasher { /* of a context; NULL: a free place */
+    CUcontext context;
+    CUfunction function;
+    CUdeviceptr sum;
+} hashers[CW_MOST_CONTEXTS] CW_STATE;
 
 enum { BLOCKS = 1056, THREADS = 512 }; /* the fastest on an H100 */
 
@@ -54,7 +58,7 @@ static const char code[] = ".version 6.4\n"
                            "    ret;\n"
                            "}\n";
 
-static bool begin(struct cw_memory_hasher *hasher, CUcontext context)
+static bool begin(struct hasher *hasher, CUcontext context)
 {
     CUmodule module;
     const struct cw_cupti *api = &cw_inject->api;
@@ -67,19 +71,19 @@ static bool begin(struct cw_memory_hasher *hasher, CUcontext context)
     return true;
 }
 
-static const struct cw_memory_hasher *hasher_of(CUcontext context)
+static const struct hasher *hasher_of(CUcontext context)
 {
-    struct cw_memory_hasher *unused = NULL;
+    struct hasher *unused = NULL;
     for (uint32_t i = 0; i < CW_MOST_CONTEXTS; i++) {
-        if (self->of[i].context == context)
-            return &self->of[i];
-        if (!unused && !self->of[i].context)
-            unused = &self->of[i];
+        if (hashers[i].context == context)
+            return &hashers[i];
+        if (!unused && !hashers[i].context)
+            unused = &hashers[i];
     }
     return unused && begin(unused, context) ? unused : NULL;
 }
 
-static bool add(const struct cw_memory_hasher *hasher, const struct cw_memory_piece *piece, uint64_t first)
+static bool add(const struct hasher *hasher, const struct cw_memory_piece *piece, uint64_t first)
 {
     CUlaunchConfig config = {
         .gridDimX = BLOCKS, .gridDimY = 1, .gridDimZ = 1, .blockDimX = THREADS, .blockDimY = 1, .blockDimZ = 1};
@@ -90,7 +94,7 @@ static bool add(const struct cw_memory_hasher *hasher, const struct cw_memory_pi
 
 bool cw_memory_hash(CUcontext context, const struct cw_memory_piece *pieces, size_t count, uint64_t *hash)
 {
-    const struct cw_memory_hasher *hasher = hasher_of(context);
+    const struct hasher *hasher = hasher_of(context);
     const struct cw_cupti *api = &cw_inject->api;
     uint64_t first = 0;
     bool good = hasher && api->cuMemsetD32Async(hasher->sum, 0, 2, NULL) == CUDA_SUCCESS;
@@ -105,6 +109,6 @@ bool cw_memory_hash(CUcontext context, const struct cw_memory_piece *pieces, siz
 void cw_memory_hash_forget(CUcontext context)
 {
     for (uint32_t i = 0; i < CW_MOST_CONTEXTS; i++)
-        if (self->of[i].context == context)
-            self->of[i].context = NULL;
+        if (hashers[i].context == context)
+            hashers[i].context = NULL;
 }

@@ -9,15 +9,6 @@ struct cw_memory_piece {
     size_t size;       /* bytes beyond a multiple of 8 are left out */
 };
 
-struct cw_memory_hashes {
-    struct cw_memory_hasher { /* of a context; NULL: a free place */
-        CUcontext context;
-        CUfunction function;
-        CUdeviceptr sum;
-    } of[CW_MOST_CONTEXTS];
-};
-extern struct cw_memory_hashes *const cw_memory_hashes;
-
 /* Hashes pieces of memory that the device of the current context can read, while the context is idle. False after a
  * failure. The first call in a context takes 0.1 s to compile the kernel, and 8 bytes of the device. */
 bool cw_memory_hash(CUcontext context, const struct cw_memory_piece *pieces, size_t count, uint64_t *hash);

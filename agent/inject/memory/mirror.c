@@ -5,7 +5,7 @@
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/memory/regions.h"
 
-#define self cw_mirrors
+static struct cw_mirror *mirrors[CW_MOST_CONTEXTS] CW_STATE;
 
 /* The code of mirror.cu as text, which every driver translates for its GPU (0.1 s once a context). */
 __asm__(".pushsection .rodata\n"
@@ -557,9 +557,9 @@ enum cw_mirror_result cw_mirror_put_back(struct cw_mirror *m, bool started)
 static struct cw_mirror **place_of(CUcontext context)
 {
     uint32_t i = 0;
-    while (i < CW_MOST_CONTEXTS && self->of[i] && self->of[i]->context != context)
+    while (i < CW_MOST_CONTEXTS && mirrors[i] && mirrors[i]->context != context)
         i++;
-    return i < CW_MOST_CONTEXTS ? &self->of[i] : NULL;
+    return i < CW_MOST_CONTEXTS ? &mirrors[i] : NULL;
 }
 
 struct cw_mirror *cw_mirror_of(CUcontext context)
@@ -629,7 +629,7 @@ void cw_mirror_forget(CUcontext context)
     forget_memory(*place);
     free(*place);
     struct cw_mirror **last = place;
-    while (last + 1 < self->of + CW_MOST_CONTEXTS && last[1])
+    while (last + 1 < mirrors + CW_MOST_CONTEXTS && last[1])
         last++;
     *place = *last;
     *last = NULL;

@@ -9,11 +9,6 @@
 
 struct cw_mirror; /* of a context */
 
-struct cw_mirrors {
-    struct cw_mirror *of[CW_MOST_CONTEXTS];
-};
-extern struct cw_mirrors *const cw_mirrors;
-
 struct cw_mirror_limits {
     size_t reserve; /* bytes of the device to leave free */
     size_t on_host; /* the most bytes on the host */

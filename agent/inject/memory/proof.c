@@ -4,7 +4,7 @@
 
 #include "agent/inject/driver/reach.h"
 
-#define self cw_proofs
+static uint64_t next CW_STATE; /* byte of that memory at which the next proof begins */
 
 struct pieces {
     struct cw_memory_piece *items;
@@ -83,8 +83,8 @@ bool cw_proof_begin(struct cw_proof *p, CUcontext context)
         return true;
     bool good = list(&all);
     p->needed = good && all.count;
-    p->from = all.bytes > CW_PROOF_MOST ? self->next % all.bytes & ~UINT64_C(7) : 0;
-    self->next = p->from + CW_PROOF_MOST;
+    p->from = all.bytes > CW_PROOF_MOST ? next % all.bytes & ~UINT64_C(7) : 0;
+    next = p->from + CW_PROOF_MOST;
     good = good && (!p->needed || hash(context, p->from, &all, &p->hash));
     free(all.items);
     return good;

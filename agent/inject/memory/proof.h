@@ -13,10 +13,6 @@ struct cw_proof {
     bool needed; /* there is such memory that the context's device can read, and no collective was launched */
     uint64_t from, hash;
 };
-struct cw_proofs {
-    uint64_t next; /* byte of that memory at which the next proof begins */
-};
-extern struct cw_proofs *const cw_proofs;
 
 /* Call begin before the launches and holds after them, while their context is current and idle. Begin is false after a
  * failure. */

@@ -4,6 +4,8 @@
 
 enum { MOST_PARAMETERS = 4096 };
 
+static uint8_t effects[CUPTI_DRIVER_TRACE_CBID_SIZE] CW_STATE; /* enum cw_effect */
+
 struct cw_operation {
     bool launches; /* otherwise it is a transfer */
     bool refused;  /* refused by the driver */
@@ -116,9 +118,9 @@ static bool sets_attribute(CUpti_CallbackId id)
 bool cw_record_init(void)
 {
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
-        cw_effects->of[id] = cw_inject_launches(id) || cw_transfer_is(id) ? CW_EFFECT_RECORD
-                             : sets_attribute(id)                         ? CW_EFFECT_END
-                                                                          : effect_of(cw_inject_call_name(id));
+        effects[id] = cw_inject_launches(id) || cw_transfer_is(id) ? CW_EFFECT_RECORD
+                      : sets_attribute(id)                         ? CW_EFFECT_END
+                                                                   : effect_of(cw_inject_call_name(id));
     return cw_inject->api.cuFuncGetParamInfo && cw_inject->api.cuLaunchKernelEx;
 }
 
@@ -144,7 +146,7 @@ static bool is_same_again(CUpti_CallbackId id, const void *params)
 /* Calls of a newer driver are known only by name. */
 static enum cw_effect effect_of_kind(CUpti_CallbackId id)
 {
-    return id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)cw_effects->of[id] : effect_of(cw_inject_call_name(id));
+    return id < CUPTI_DRIVER_TRACE_CBID_SIZE ? (enum cw_effect)effects[id] : effect_of(cw_inject_call_name(id));
 }
 
 bool cw_record_wants(CUpti_CallbackId id)

@@ -15,10 +15,6 @@ enum cw_effect {
     CW_EFFECT_END,    /* anything else: earlier work cannot be repeated after it */
 };
 
-extern struct cw_effects {
-    uint8_t of[CUPTI_DRIVER_TRACE_CBID_SIZE];
-} *const cw_effects;
-
 struct cw_operation;
 
 struct cw_record {

@@ -5,15 +5,13 @@
 
 #include "agent/inject/driver/inject.h"
 
-struct cw_region {
-    CUdeviceptr at;
-    size_t size;
-};
-
 enum { CW_MOST_MET = 4096 }; /* a power of two; beyond it functions and modules are met again */
 
 struct cw_regions {
-    struct cw_region *items; /* by address, without overlaps */
+    struct cw_region {
+        CUdeviceptr at;
+        size_t size;
+    } * items; /* by address, without overlaps */
     uint32_t count, room;
     uint64_t changes;   /* how often `items` changed */
     bool beyond;        /* there is memory that is not in `items`, for good */

@@ -20,6 +20,20 @@
 #include "agent/inject/modes/range.h"
 #include "agent/inject/ranges/user_ranges.h"
 
+struct multiplexed {   /* one per collection, in the same slot */
+    bool one_by_one;   /* launches are pushed as ranges, for good (once.h) */
+    uint32_t stretch;  /* launches counted since the last start */
+    uint32_t unwanted; /* unwanted launches since the last wanted one, while a pass runs */
+    uint64_t rest;     /* number of wanted launches still to pass uncounted */
+};
+
+static struct {
+    uint32_t every, slowdown; /* from SETUP */
+    struct multiplexed items[CW_MOST_CONTEXTS];
+    uint64_t early_ns; /* time of changes whose only reason was a wait of the program */
+} state CW_STATE;
+#define self (&state)
+
 enum { EARLY_SHARE = 16 }; /* limit, beyond early_free_ns: one part in so many of the time */
 static const uint64_t launch_patience_ns = 2000000000; /* limit on the wait for a launch of another thread */
 /* Time for early changes of passes. They send the counted ranges while the program waits for the GPU, because a program
@@ -28,7 +42,6 @@ static const uint64_t early_free_ns = 200000000;
 /* A context keeps its device's counters from other contexts: at most hold_ns in all, idle_ns without a launch. */
 static const uint64_t hold_ns = 2000000000, idle_ns = 50000000;
 
-#define self cw_multiplex
 #define settings cw_range_settings
 #define times (&cw_pass_turns->ns)
 
@@ -43,7 +56,7 @@ static bool setup(struct cw_reader *in)
     return in->status == CW_OK && self->every;
 }
 
-static struct cw_multiplexed *multiplexed_of(const struct cw_collection *c)
+static struct multiplexed *multiplexed_of(const struct cw_collection *c)
 {
     return &self->items[c - cw_collections->slots];
 }
@@ -60,7 +73,7 @@ static bool is_paid_off(void)
 
 static bool stop(struct cw_collection *c, struct cw_pass_turn *t, const char *why)
 {
-    struct cw_multiplexed *m = multiplexed_of(c);
+    struct multiplexed *m = multiplexed_of(c);
     if (!cw_pass_stop(c, t, cw_range_come_to_rest, why))
         return false;
     m->rest = (uint64_t)(self->every - 1) * m->stretch;
@@ -83,7 +96,7 @@ static bool is_held_by_another(const struct cw_collection *c)
 /* Whether a wanted launch is counted now; otherwise it passes uncounted. */
 static bool is_to_be_counted(const struct cw_collection *c)
 {
-    struct cw_multiplexed *m = multiplexed_of(c);
+    struct multiplexed *m = multiplexed_of(c);
     if (c->running && !m->rest)
         return true;
     if (m->rest) {
@@ -256,7 +269,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_pass_turn *t = c && !settings->user && cw_stream_runs_launch(id, call) ? cw_pass_turn_of(c) : NULL;
     if (!t)
         return;
-    const struct cw_multiplexed *m = multiplexed_of(c);
+    const struct multiplexed *m = multiplexed_of(c);
     bool wanted = cw_range_wants(id, call);
     uint32_t kind = wanted ? cw_pass_meet(t, cw_pass_key(id, call)) : 0;
     if (!m->one_by_one && has_to_be_pushed(id, call))
@@ -366,7 +379,7 @@ static void context_destroyed(CUcontext context)
     struct cw_collection *c = cw_collection_find(context);
     if (!c)
         return;
-    *multiplexed_of(c) = (struct cw_multiplexed){0};
+    *multiplexed_of(c) = (struct multiplexed){0};
     cw_range_context_destroyed(context);
 }
 

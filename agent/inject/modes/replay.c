@@ -6,13 +6,21 @@
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/range.h"
-#include "agent/inject/modes/replay.h"
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
 
-#define self cw_user_replay
+static struct {
+    struct cw_checkpoint memory;
+    bool saved;
+    uint32_t level;
+    uint64_t launches; /* launches counted by the filter before this pass */
+    uint64_t thread;   /* thread of the current loop; one at a time */
+    CUcontext context; /* context of the loop's beginning */
+} state CW_STATE;
+#define self (&state)
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT int counterworks_range_push(const char *name);

@@ -16,6 +16,30 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/ranges/gate.h"
 
+struct patched { /* a context under SASS metrics */
+    CUcontext context;
+    uint32_t device;
+    bool launched, running;
+    uint64_t since_ns;
+};
+
+static struct {
+    /* from SETUP: */
+    uint32_t metric_count;
+    struct cw_sass_metric *metrics;
+    struct cw_filter_options options;
+    struct cw_filter filter;            /* selects kernels */
+    uint64_t ids[CW_SASS_MOST_METRICS]; /* CUPTI's ids of the metrics */
+    uint64_t configured;                /* bit for each device number */
+    uint32_t context_count;
+    struct patched contexts[CW_MOST_CONTEXTS];
+    size_t launched_count, launched_capacity;
+    struct cw_sass_kernel *launched;
+    bool one_context; /* this CUPTI counts in one context at a time */
+    bool until_graph; /* counting ended before the first graph */
+} state CW_STATE;
+#define self (&state)
+
 struct cw_sass_kernel { /* a kernel that a context has launched */
     CUcontext context;
     const char *key; /* the driver's own text, the same pointer at every launch */
@@ -26,8 +50,6 @@ struct cw_sass_kernel { /* a kernel that a context has launched */
 /* Limit on the wait for earlier work: CUPTI delivers counts only after it, and a kernel may never end. */
 static const uint64_t patience_ns = 60000000000;
 enum { MOST_KERNELS = 1 << 16 };
-
-#define self cw_sass
 
 static bool setup(struct cw_reader *in)
 {
@@ -95,7 +117,7 @@ static void context_created(CUcontext context, uint32_t device)
 {
     if (self->context_count < CW_MOST_CONTEXTS)
         self->contexts[self->context_count++] =
-            (struct cw_patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
+            (struct patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
     else
         cw_inject_say_contexts();
 }
@@ -108,7 +130,7 @@ static bool may_enable(void)
     return true;
 }
 
-static void enable(struct cw_patched *p)
+static void enable(struct patched *p)
 {
     PARAMS(CUpti_SassMetricsEnable_Params, enable, .ctx = p->context, .enableLazyPatching = 1);
     p->running = may_enable() && configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
@@ -224,7 +246,7 @@ static void take_record(struct harvest *h, size_t i)
                                         .values = lists};
 }
 
-static bool fetch(const struct cw_patched *p, struct harvest *h)
+static bool fetch(const struct patched *p, struct harvest *h)
 {
     PARAMS(CUpti_SassMetricsGetDataProperties_Params, properties, .ctx = p->context);
     if (!CALL(cuptiSassMetricsGetDataProperties, properties))
@@ -243,7 +265,7 @@ static bool fetch(const struct cw_patched *p, struct harvest *h)
 }
 
 /* Sends the counts, possibly none, and reports uncounted kernels. */
-static void send_records(const struct cw_patched *p, struct harvest *h, size_t dropped)
+static void send_records(const struct patched *p, struct harvest *h, size_t dropped)
 {
     const char *function = "";
     uint32_t kept = 0; /* records of wanted kernels */
@@ -290,7 +312,7 @@ static void give_up_config(uint32_t device)
     self->configured &= ~bit;
 }
 
-static void stop(struct cw_patched *p)
+static void stop(struct patched *p)
 {
     struct harvest h = {0};
     PARAMS(CUpti_SassMetricsDisable_Params, disable, .ctx = p->context);
@@ -306,7 +328,7 @@ static void stop(struct cw_patched *p)
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
-static struct cw_patched *find(CUcontext context)
+static struct patched *find(CUcontext context)
 {
     for (uint32_t i = 0; i < self->context_count; i++)
         if (self->contexts[i].context == context)
@@ -317,7 +339,7 @@ static struct cw_patched *find(CUcontext context)
 /* Fetches the counts of an idle context; other threads go on meanwhile. */
 static void settle(CUcontext context, bool rests, const char *where)
 {
-    struct cw_patched *p = find(context);
+    struct patched *p = find(context);
     if (p && p->running && !rests)
         cw_inject_fail(CW_ERR_DEVICE, "found a kernel that does not end before %s: its counts are lost", where);
     else if (p)
@@ -339,7 +361,7 @@ static void context_destroyed(CUcontext context)
     if (!find(context))
         return;
     settle(context, cw_idle_wait_before_capture(context, patience_ns), "its context does");
-    struct cw_patched *p = find(context);
+    struct patched *p = find(context);
     if (p)
         *p = self->contexts[--self->context_count];
 }
@@ -349,7 +371,7 @@ static void context_destroyed(CUcontext context)
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
-    struct cw_patched *p = cw_gate->closed ? NULL : find(call->context);
+    struct patched *p = cw_gate->closed ? NULL : find(call->context);
     if (!p)
         return;
     if (!p->launched && !self->until_graph)

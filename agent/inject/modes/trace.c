@@ -14,7 +14,17 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/ranges/user_ranges.h"
 
-#define self cw_tracing
+static struct {
+    uint64_t flush_ns;
+    _Atomic bool started;
+    _Atomic bool running;    /* the thread runs */
+    _Atomic bool ends;       /* the thread must stop working; whoever ends the trace waits for it */
+    uint64_t flushed_ns;     /* time of the last sending of rows */
+    uint64_t edge_ns;        /* time of the next opening or closing of a window */
+    bool flushed;            /* CUPTI's records were flushed at least once */
+    pthread_mutex_t at_work; /* held by the thread while it works; taken before the other locks */
+} state CW_STATE;
+#define self (&state)
 
 /* soon_ns: interval of the thread if a signal to the agent may open the window. */
 static const uint64_t soon_ns = 10000000, at_most_ns = 100000000;
@@ -40,9 +50,7 @@ static bool setup(struct cw_reader *in)
     cw_trace_buffers->most = cw_read_u32(in);
     cw_trace_window_read(in, &r->windows);
     cw_filter_read(in, &r->options, cw_inject->arena);
-    cw_trace_calls->list = cw_read_string(in, cw_inject->arena);
-    cw_trace_calls->kinds = r->kinds;
-    cw_trace_calls->trace = cw_inject_now_ns() | 1; /* never 0, which marks a thread without a name */
+    cw_trace_calls_begin(r->kinds, cw_read_string(in, cw_inject->arena));
     if (in->status != CW_OK || cw_filter_open(&r->filter, &r->options, NULL) != CW_OK)
         return false;
     if (!is_complete()) {
@@ -313,10 +321,9 @@ bool cw_trace_reset(void)
         return false;
     cw_trace_recording_reset();
     cw_trace_buffers_reset();
-    *self = (struct cw_tracing){0};
-    memset(cw_trace_calls, 0, sizeof *cw_trace_calls); /* too large for the stack */
+    memset(self, 0, sizeof *self);
     cw_trace_rows_lock();
-    *cw_trace_accounts = (struct cw_trace_accounts){0};
+    cw_trace_calls_reset();
     *cw_trace_cupti = (struct cw_trace_cupti){0};
     cw_trace_nvtx_reset();
     cw_trace_rows_reset();

@@ -3,7 +3,6 @@
 #ifndef CW_INJECT_TRACE_H
 #define CW_INJECT_TRACE_H
 
-#include "agent/inject/modes/trace_accounts.h"
 #include "agent/inject/modes/trace_buffers.h"
 #include "agent/inject/modes/trace_calls.h"
 #include "agent/inject/modes/trace_early.h"
@@ -12,18 +11,6 @@
 #include "agent/inject/modes/trace_recording.h"
 #include "agent/inject/modes/trace_records.h"
 #include "agent/inject/ranges/mode.h"
-
-struct cw_tracing {
-    uint64_t flush_ns;
-    _Atomic bool started;
-    _Atomic bool running;    /* the thread runs */
-    _Atomic bool ends;       /* the thread must stop working; whoever ends the trace waits for it */
-    uint64_t flushed_ns;     /* time of the last sending of rows */
-    uint64_t edge_ns;        /* time of the next opening or closing of a window */
-    bool flushed;            /* CUPTI's records were flushed at least once */
-    pthread_mutex_t at_work; /* held by the thread while it works; taken before the other locks */
-};
-extern struct cw_tracing *const cw_tracing;
 
 extern const struct cw_inject_mode cw_inject_trace;
 

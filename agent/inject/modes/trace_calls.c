@@ -6,7 +6,19 @@
 #include "agent/common/filter.h"
 #include "agent/inject/modes/trace_fields.h"
 
-#define self cw_trace_calls
+enum { QUERIES = 1 << 14 };
+
+static struct {
+    const char *list; /* as for cw_filter_name_is_listed; "": the calls of interest */
+    uint64_t kinds;   /* wanted kinds */
+    uint64_t trace;   /* start of the trace; unique in the process */
+    bool driver_wanted[CUPTI_DRIVER_TRACE_CBID_SIZE];
+    /* numbers of texts; 0: not yet known */
+    uint32_t driver[CUPTI_DRIVER_TRACE_CBID_SIZE], runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
+    uint32_t queries[QUERIES]; /* the last queries, by correlation; under the rows' lock */
+} state CW_STATE;
+#define self (&state)
+
 #define put cw_trace_put
 #define put_text cw_trace_put_text
 
@@ -90,12 +102,24 @@ static struct wait wait_of(CUpti_CallbackId id, const void *parameters)
 static void note_query(uint32_t correlation)
 {
     if (correlation)
-        self->queries[correlation % CW_TRACE_QUERIES] = correlation;
+        self->queries[correlation % QUERIES] = correlation;
 }
 
 bool cw_trace_calls_asked(uint32_t correlation)
 {
-    return correlation && self->queries[correlation % CW_TRACE_QUERIES] == correlation;
+    return correlation && self->queries[correlation % QUERIES] == correlation;
+}
+
+void cw_trace_calls_begin(uint64_t kinds, const char *list)
+{
+    self->kinds = kinds;
+    self->list = list;
+    self->trace = cw_inject_now_ns() | 1; /* never 0, which marks a thread without a name */
+}
+
+void cw_trace_calls_reset(void)
+{
+    memset(self, 0, sizeof *self); /* too large for the stack */
 }
 
 bool cw_trace_calls_want_driver(CUpti_CallbackId id)

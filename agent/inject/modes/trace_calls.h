@@ -10,18 +10,11 @@
 /* Types of synchronization rows for queries. */
 #define CW_TRACE_EVENT_QUERY "event_query"
 #define CW_TRACE_STREAM_QUERY "stream_query"
-enum { CW_TRACE_QUERIES = 1 << 14 };
 
-struct cw_trace_calls {
-    const char *list; /* as for cw_filter_name_is_listed; "": the calls of interest */
-    uint64_t kinds;   /* wanted kinds */
-    uint64_t trace;   /* start of the trace; unique in the process */
-    bool driver_wanted[CUPTI_DRIVER_TRACE_CBID_SIZE];
-    /* numbers of texts; 0: not yet known */
-    uint32_t driver[CUPTI_DRIVER_TRACE_CBID_SIZE], runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
-    uint32_t queries[CW_TRACE_QUERIES]; /* the last queries, by correlation; under the rows' lock */
-};
-extern struct cw_trace_calls *const cw_trace_calls;
+/* Begins a trace of these kinds, with the calls of a list as for cw_filter_name_is_listed; "": the calls of interest.
+ */
+void cw_trace_calls_begin(uint64_t kinds, const char *list);
+void cw_trace_calls_reset(void);
 
 bool cw_trace_calls_want_driver(CUpti_CallbackId id);
 bool cw_trace_calls_want_runtime(CUpti_CallbackId id);

@@ -4,12 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define self cw_trace_ranges
+enum { MOST_COPIED = 2 << 20 }; /* bytes of texts of ranges opened outside windows */
+
+struct open_range { /* a range or mark */
+    uint64_t id;    /* 0: pushed */
+    uint64_t thread, domain, start_ns, color;
+    struct cw_trace_payload payload;
+    uint32_t category;
+    uint32_t domain_name, name; /* numbers of texts, or: */
+    char *copy;                 /* the domain's and its own text, while it is unknown whether they are wanted */
+};
+
+struct category {
+    uint64_t domain;
+    uint32_t category, name;
+};
+
+static struct {
+    uint32_t count, category_count;
+    struct open_range *open; /* room for CW_TRACE_MOST_OPEN, in the order of opening */
+    struct cw_beyond beyond;
+    size_t copied;      /* bytes */
+    bool windows, shut; /* windows: the trace has windows; shut: none is open now */
+    uint64_t closed_ns; /* time of the last closing; 0: none yet */
+    struct category categories[CW_TRACE_MOST_CATEGORIES];
+} state CW_STATE;
+#define self (&state)
+
 #define put cw_trace_put
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
-static struct cw_trace_category *find_category(uint64_t domain, uint32_t category)
+static struct category *find_category(uint64_t domain, uint32_t category)
 {
     for (uint32_t i = 0; i < self->category_count; i++)
         if (self->categories[i].category == category && self->categories[i].domain == domain)
@@ -20,25 +46,25 @@ static struct cw_trace_category *find_category(uint64_t domain, uint32_t categor
 static uint32_t category_name(uint64_t domain, uint32_t category)
 {
     char number[16];
-    const struct cw_trace_category *known = find_category(domain, category);
+    const struct category *known = find_category(domain, category);
     if (known)
         return known->name;
     snprintf(number, sizeof number, "%u", category);
     return category ? cw_trace_text_number(number) : 0;
 }
 
-static struct cw_trace_open describe(uint64_t domain, uint64_t id, const struct cw_trace_label *label)
+static struct open_range describe(uint64_t domain, uint64_t id, const struct cw_trace_label *label)
 {
-    return (struct cw_trace_open){.id = id,
-                                  .thread = cw_inject_thread(),
-                                  .domain = domain,
-                                  .start_ns = cw_inject_now_ns(),
-                                  .color = label->color,
-                                  .payload = label->payload,
-                                  .category = label->category};
+    return (struct open_range){.id = id,
+                               .thread = cw_inject_thread(),
+                               .domain = domain,
+                               .start_ns = cw_inject_now_ns(),
+                               .color = label->color,
+                               .payload = label->payload,
+                               .category = label->category};
 }
 
-static void number_texts(struct cw_trace_open *o, const char *domain, const char *name)
+static void number_texts(struct open_range *o, const char *domain, const char *name)
 {
     o->domain_name = cw_trace_text_number(domain);
     o->name = cw_trace_text_number(name);
@@ -46,12 +72,12 @@ static void number_texts(struct cw_trace_open *o, const char *domain, const char
 
 /* Copies the texts instead of numbering them: a numbered text is kept and sent to the agent, even if no window opens.
  * False if there is no room. */
-static bool copy_texts(struct cw_trace_open *o, const char *domain, const char *name)
+static bool copy_texts(struct open_range *o, const char *domain, const char *name)
 {
     domain = domain ? domain : "";
     name = name ? name : "";
     const size_t of_domain = strlen(domain) + 1, size = of_domain + strlen(name) + 1;
-    o->copy = self->copied + size <= CW_TRACE_MOST_COPIED ? malloc(size) : NULL;
+    o->copy = self->copied + size <= MOST_COPIED ? malloc(size) : NULL;
     if (!o->copy)
         return false;
     strcpy(o->copy, domain);
@@ -60,7 +86,7 @@ static bool copy_texts(struct cw_trace_open *o, const char *domain, const char *
     return true;
 }
 
-static void drop_copy(struct cw_trace_open *o)
+static void drop_copy(struct open_range *o)
 {
     if (!o->copy)
         return;
@@ -70,7 +96,7 @@ static void drop_copy(struct cw_trace_open *o)
     o->copy = NULL;
 }
 
-static void put_label(const struct cw_trace_open *o)
+static void put_label(const struct open_range *o)
 {
     put(CW_FIELD_THREAD, o->thread);
     put(CW_FIELD_DOMAIN, o->domain_name);
@@ -82,12 +108,12 @@ static void put_label(const struct cw_trace_open *o)
     put(CW_FIELD_REAL_PAYLOAD, o->payload.real);
 }
 
-static bool was_in_window(const struct cw_trace_open *o)
+static bool was_in_window(const struct open_range *o)
 {
     return !self->shut || self->closed_ns >= o->start_ns;
 }
 
-static void put_range(struct cw_trace_open *o, uint64_t end_ns, uint64_t end_thread)
+static void put_range(struct open_range *o, uint64_t end_ns, uint64_t end_thread)
 {
     const uint32_t type = cw_trace_text_number(o->id ? "start" : "push");
     if (o->copy)
@@ -115,7 +141,7 @@ static bool keep_open(uint64_t domain, uint64_t id, const struct cw_trace_label 
     self->open = self->open ? self->open : calloc(CW_TRACE_MOST_OPEN, sizeof *self->open);
     if (!self->open || self->count == CW_TRACE_MOST_OPEN)
         return false;
-    struct cw_trace_open *o = &self->open[self->count];
+    struct open_range *o = &self->open[self->count];
     *o = describe(domain, id, label);
     if (!self->shut)
         number_texts(o, label->domain, label->name);
@@ -148,13 +174,13 @@ void cw_trace_nvtx_lost(void)
 }
 
 /* Finds the range that ends: by its number, or the innermost that the thread has pushed in the domain. */
-static struct cw_trace_open *find(uint64_t domain, uint64_t id)
+static struct open_range *find(uint64_t domain, uint64_t id)
 {
     const uint64_t thread = cw_inject_thread();
     if (!id && cw_beyond_pop(&self->beyond, thread, domain))
         return NULL;
     for (uint32_t i = self->count; i-- > 0;) {
-        struct cw_trace_open *o = &self->open[i];
+        struct open_range *o = &self->open[i];
         if (id ? o->id == id : !o->id && o->thread == thread && o->domain == domain)
             return o;
     }
@@ -165,9 +191,9 @@ void cw_trace_nvtx_close(uint64_t domain, uint64_t id)
 {
     if (!cw_trace_rows_enter())
         return;
-    struct cw_trace_open *found = find(domain, id);
+    struct open_range *found = find(domain, id);
     if (found) {
-        struct cw_trace_open o = *found; /* while a row waits for room, ranges of other threads come and go */
+        struct open_range o = *found; /* while a row waits for room, ranges of other threads come and go */
         memmove(found, found + 1, (size_t)(self->open + --self->count - found) * sizeof *found);
         if (was_in_window(&o))
             put_range(&o, cw_inject_now_ns(), cw_inject_thread());
@@ -179,7 +205,7 @@ void cw_trace_nvtx_close(uint64_t domain, uint64_t id)
 void cw_trace_nvtx_finish(void)
 {
     while (self->count) {
-        struct cw_trace_open o = self->open[--self->count];
+        struct open_range o = self->open[--self->count];
         if (was_in_window(&o))
             put_range(&o, 0, CW_TRACE_UNKNOWN);
         drop_copy(&o);
@@ -205,7 +231,7 @@ void cw_trace_nvtx_mark(uint64_t domain, const struct cw_trace_label *label)
 {
     if (!cw_trace_rows_enter())
         return;
-    struct cw_trace_open mark = describe(domain, 0, label);
+    struct open_range mark = describe(domain, 0, label);
     if (!self->shut)
         number_texts(&mark, label->domain, label->name);
     if (!self->shut && cw_trace_row(CW_TRACE_NVTX_MARK)) {
@@ -221,11 +247,11 @@ void cw_trace_nvtx_category(uint64_t domain, uint32_t category, const char *name
 {
     if (!cw_trace_rows_enter())
         return;
-    struct cw_trace_category *known = find_category(domain, category);
+    struct category *known = find_category(domain, category);
     if (!known && self->category_count < CW_TRACE_MOST_CATEGORIES)
         known = &self->categories[self->category_count++];
     if (known)
-        *known = (struct cw_trace_category){domain, category, cw_trace_text_number(name)};
+        *known = (struct category){domain, category, cw_trace_text_number(name)};
     cw_trace_rows_leave();
 }
 

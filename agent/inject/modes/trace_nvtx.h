@@ -7,11 +7,7 @@
 #include "agent/common/nesting.h"
 #include "agent/inject/modes/trace_rows.h"
 
-enum {
-    CW_TRACE_MOST_OPEN = 4096,
-    CW_TRACE_MOST_CATEGORIES = 1024,
-    CW_TRACE_MOST_COPIED = 2 << 20 /* bytes of texts of ranges opened outside windows */
-};
+enum { CW_TRACE_MOST_OPEN = 4096, CW_TRACE_MOST_CATEGORIES = 1024 };
 
 struct cw_trace_payload { /* one of these is set, in the form of the row's field */
     uint64_t number, large, real;
@@ -27,31 +23,6 @@ struct cw_trace_label {        /* attributes of a range or mark */
     uint64_t color;            /* CW_TRACE_UNKNOWN: none */
     struct cw_trace_payload payload;
 };
-
-struct cw_trace_open { /* a range or mark */
-    uint64_t id;       /* 0: pushed */
-    uint64_t thread, domain, start_ns, color;
-    struct cw_trace_payload payload;
-    uint32_t category;
-    uint32_t domain_name, name; /* numbers of texts, or: */
-    char *copy;                 /* the domain's and its own text, while it is unknown whether they are wanted */
-};
-
-struct cw_trace_category {
-    uint64_t domain;
-    uint32_t category, name;
-};
-
-struct cw_trace_ranges {
-    uint32_t count, category_count;
-    struct cw_trace_open *open; /* room for CW_TRACE_MOST_OPEN, in the order of opening */
-    struct cw_beyond beyond;
-    size_t copied;      /* bytes */
-    bool windows, shut; /* windows: the trace has windows; shut: none is open now */
-    uint64_t closed_ns; /* time of the last closing; 0: none yet */
-    struct cw_trace_category categories[CW_TRACE_MOST_CATEGORIES];
-};
-extern struct cw_trace_ranges *const cw_trace_ranges;
 
 /* Reports that a trace with windows has begun, or that a window has opened or closed. Call it with the rows' lock. */
 void cw_trace_nvtx_window(bool open, uint64_t now_ns);

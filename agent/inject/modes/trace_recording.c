@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "agent/inject/driver/stream_capture.h"
-#include "agent/inject/modes/trace_accounts.h"
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/modes/trace_records.h"
 #include "agent/inject/ranges/user_ranges.h"

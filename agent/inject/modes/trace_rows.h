@@ -15,11 +15,6 @@ enum {
     CW_TRACE_KNOWN_SHAPES = 1 << 13
 };
 
-struct cw_trace_table {
-    uint32_t count;
-    uint64_t *values; /* [field][row] */
-};
-
 struct cw_trace_sheets {
     bool begun;
     atomic_bool closed; /* takes no more rows; read without the lock */
@@ -27,7 +22,10 @@ struct cw_trace_sheets {
     struct cw_trace_page *page, early; /* page: valid after `begun`; the early one until `known` */
     struct cw_descriptor file;         /* file of the page, until the agent has it */
     uint64_t kinds;
-    struct cw_trace_table tables[CW_TRACE_KIND__COUNT];
+    struct cw_trace_table {
+        uint32_t count;
+        uint64_t *values; /* [field][row] */
+    } tables[CW_TRACE_KIND__COUNT];
     uint8_t places[CW_TRACE_KIND__COUNT][CW_FIELD__COUNT]; /* place of a field in its kind, from 1 on */
     enum cw_trace_kind kind;                               /* kind of the current row */
     uint32_t row;
@@ -35,6 +33,7 @@ struct cw_trace_sheets {
     uint32_t text_count, shape_count;     /* number of remembered ones */
     uint32_t last_text, last_shape, sent; /* last assigned numbers; number of texts sent */
     struct cw_writer pending;             /* unsent texts: length and bytes of each */
+    uint64_t accounted;                   /* sum of counts at the last accounts */
 };
 extern struct cw_trace_sheets *const cw_trace_sheets;
 
@@ -67,6 +66,12 @@ void cw_trace_put_text(enum cw_trace_field field, const char *text);
 /* The number of a launch shape, by its hash; 0 if no row describes it yet. Add it after that row. */
 uint32_t cw_trace_shape_find(uint64_t hash);
 uint32_t cw_trace_shape_add(uint64_t hash);
+
+/* Puts accounts if they have changed, because a program may be idle for days. Call it with the rows' lock. */
+void cw_trace_accounts_put(void);
+/* Puts an account with the reason why a kind is missing or incomplete; CW_TRACE_KIND__COUNT: all kinds. Call it with
+ * the rows' lock. */
+void cw_trace_accounts_note(enum cw_trace_kind kind, const char *why);
 
 /* Queues all rows, as far as there is room. */
 void cw_trace_rows_send(void);

@@ -8,20 +8,6 @@
 #include "agent/inject/driver/descriptor.h"
 #include "agent/inject/driver/inject.h"
 
-struct cw_seen_launch { /* a range before it is sent */
-    char *kernel, *nvtx;
-    uint32_t kernels;     /* launches in a user range so far, graphs too */
-    uint32_t correlation; /* pairs the call's return with its start; threads may launch at the same time */
-    struct cw_launch data;
-};
-
-/* Counter data of all parts, in memory that the agent reads in place. */
-struct cw_collection_memory {
-    struct cw_descriptor file;
-    uint8_t *bytes;       /* NULL: none yet */
-    uint64_t handed_over; /* number for cw_inject_wait_taken() before the next use */
-};
-
 /* A collection counts as stopped while it is replayed, so that only the replaying code ends it. */
 enum cw_running {
     CW_STOPPED,
@@ -42,21 +28,26 @@ struct cw_collection {
     CUcontext context;
     uint32_t device;
     CUpti_RangeProfiler_Object *object;
-    struct cw_collection_image *images;      /* one per part of the plan, then one per part of `once` */
-    struct cw_collection_memory memories[2]; /* they take turns: the agent reads one while the other fills */
-    uint32_t turn;                           /* index of the memory that fills */
-    size_t memory_size;                      /* of each memory */
-    char pci[32];                            /* the device's address */
-    enum cw_company company;                 /* the most company seen on the device */
-    uint64_t looked_ns;                      /* time of the last look for company */
-    const char *kept_out;                    /* why it could not be armed, because others had the counters; else NULL */
-    bool waited;                             /* waited in vain for a launch of another context to return */
-    bool in_vain;                            /* waited in vain for the work of a user range */
-    enum cw_scope scope;                     /* of the config image, since the start */
-    uint32_t part;                           /* the part that is being collected */
-    uint32_t up, let_by;     /* if parts take turns: the next part; number of parts to let by before it */
-    uint32_t pass, part_end; /* passes stopped so far; this number at the end of the part */
-    uint32_t chosen;         /* the image for which CUPTI makes counter data */
+    struct cw_collection_image *images; /* one per part of the plan, then one per part of `once` */
+    /* Counter data of all parts, in memory that the agent reads in place. */
+    struct cw_collection_memory {
+        struct cw_descriptor file;
+        uint8_t *bytes;       /* NULL: none yet */
+        uint64_t handed_over; /* number for cw_inject_wait_taken() before the next use */
+    } memories[2];            /* they take turns: the agent reads one while the other fills */
+    uint32_t turn;            /* index of the memory that fills */
+    size_t memory_size;       /* of each memory */
+    char pci[32];             /* the device's address */
+    enum cw_company company;  /* the most company seen on the device */
+    uint64_t looked_ns;       /* time of the last look for company */
+    const char *kept_out;     /* why it could not be armed, because others had the counters; else NULL */
+    bool waited;              /* waited in vain for a launch of another context to return */
+    bool in_vain;             /* waited in vain for the work of a user range */
+    enum cw_scope scope;      /* of the config image, since the start */
+    uint32_t part;            /* the part that is being collected */
+    uint32_t up, let_by;      /* if parts take turns: the next part; number of parts to let by before it */
+    uint32_t pass, part_end;  /* passes stopped so far; this number at the end of the part */
+    uint32_t chosen;          /* the image for which CUPTI makes counter data */
     struct {
         const struct cw_collection_config *image; /* NULL: nothing */
         CUpti_ProfilerRange range;
@@ -73,29 +64,30 @@ struct cw_collection {
     uint64_t entered;             /* number of launches before it */
     enum cw_waiting waits;        /* work that may still wait for the program */
     uint64_t armed_ns;
-    uint64_t open_range;             /* the user range that is being collected, 0 for none */
-    uint32_t count, pending;         /* launches so far; launches that have not returned */
-    uint32_t skipped;                /* launches that could not be collected, not yet reported */
-    const char *why;                 /* reason for the first of them */
-    struct cw_effort effort;         /* of the batch */
-    struct cw_seen_launch *launches; /* room for `at_once` */
-};
-
-struct cw_collection_config {
-    uint8_t *bytes;
-    size_t size; /* 0: must not be used */
-};
-
-struct cw_collection_parts {
-    uint32_t count;
-    struct cw_collection_part *items;
-    struct cw_collection_config configs[CW_SCOPE_DEVICE + 1]; /* by scope; for all passes of all parts */
+    uint64_t open_range;     /* the user range that is being collected, 0 for none */
+    uint32_t count, pending; /* launches so far; launches that have not returned */
+    uint32_t skipped;        /* launches that could not be collected, not yet reported */
+    const char *why;         /* reason for the first of them */
+    struct cw_effort effort; /* of the batch */
+    struct cw_seen_launch {  /* a range before it is sent */
+        char *kernel, *nvtx;
+        uint32_t kernels;     /* launches in a user range so far, graphs too */
+        uint32_t correlation; /* pairs the call's return with its start; threads may launch at the same time */
+        struct cw_launch data;
+    } * launches; /* room for `at_once` */
 };
 
 struct cw_collections {
     /* from SETUP */
-    uint32_t at_once;                      /* most ranges of a collection */
-    struct cw_collection_parts plan, once; /* once: parts of one pass each that take turns at launches counted once */
+    uint32_t at_once; /* most ranges of a collection */
+    struct cw_collection_parts {
+        uint32_t count;
+        struct cw_collection_part *items;
+        struct cw_collection_config {
+            uint8_t *bytes;
+            size_t size;                /* 0: must not be used */
+        } configs[CW_SCOPE_DEVICE + 1]; /* by scope; for all passes of all parts */
+    } plan, once;                       /* once: parts of one pass each that take turns at launches counted once */
     bool in_turn;        /* the plan's parts take turns as well, with one pass each and one part per collection */
     uint32_t slot_count; /* slots ever used */
     struct cw_collection slots[CW_MOST_CONTEXTS]; /* an unused one has no context */

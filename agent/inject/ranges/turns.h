@@ -21,22 +21,20 @@ enum {
     CW_TURNS_HISTORY = 4096, /* remembered occurrences; a power of two */
 };
 
-struct cw_turns_kind {
-    uint64_t key, met; /* met: occurrences so far; 0: a free place */
-    uint64_t last;     /* number of the last one, from 1 */
-    uint64_t looked;   /* the last prediction that included it */
-    uint64_t stretch;  /* number of the stretch that last counted it */
-    uint32_t in_vain;  /* number of useless counts, by passes that it did not need, since the last useful one */
-};
-
 struct cw_turns {
     uint32_t passes;
-    uint32_t pass;               /* the pass that counts now */
-    uint64_t met;                /* occurrences so far, counted or not */
-    uint32_t wasted;             /* occurrences since the last change that other passes needed more */
-    struct cw_turns_kind *kinds; /* NULL: not begun */
-    uint16_t *counts;            /* by kind and pass: number of counts */
-    bool *warm;                  /* by kind and pass: counted at least once when not cold */
+    uint32_t pass;   /* the pass that counts now */
+    uint64_t met;    /* occurrences so far, counted or not */
+    uint32_t wasted; /* occurrences since the last change that other passes needed more */
+    struct cw_turns_kind {
+        uint64_t key, met; /* met: occurrences so far; 0: a free place */
+        uint64_t last;     /* number of the last one, from 1 */
+        uint64_t looked;   /* the last prediction that included it */
+        uint64_t stretch;  /* number of the stretch that last counted it */
+        uint32_t in_vain;  /* number of useless counts, by passes that it did not need, since the last useful one */
+    } * kinds;             /* NULL: not begun */
+    uint16_t *counts;      /* by kind and pass: number of counts */
+    bool *warm;            /* by kind and pass: counted at least once when not cold */
     bool wants_warm;  /* false: cold counts are good enough, because a range has so much work that it always is cold */
     uint64_t stretch; /* number of changes so far; a stretch lies between two */
     struct cw_turns_met *history;
