@@ -6,8 +6,8 @@
 
 #include "lib/handles.h"
 #include "view/metrics.h"
+#include "metricdb/find.h"
 #include "metricdb/formula.h"
-#include "metricdb/glossary.h"
 #include "metricdb/rules.h"
 #include "metricdb/term.h"
 
@@ -203,18 +203,12 @@ void cw_lib_words_free(struct cw_lib_words *words)
         cw_arena_destroy(words->arena);
 }
 
-/* Reads the whole glossary for the second metric. A single metric needs few of its words. */
-static enum cw_status read_words(const struct cw_glossary **glossary, struct cw_lib_words *words, const char *folder,
-                                 const char *name, struct cw_arena *arena, struct cw_error *err)
+static enum cw_status read_all_words(const struct cw_glossary **glossary, struct cw_lib_words *words,
+                                     const char *folder, struct cw_error *err)
 {
-    if (words->glossary) {
-        *glossary = words->glossary;
+    *glossary = words->glossary;
+    if (words->glossary)
         return CW_OK;
-    }
-    if (!words->asked) {
-        words->asked = true;
-        return cw_glossary_load_about(glossary, folder, name, arena, err);
-    }
     struct cw_arena *own = cw_arena_create();
     enum cw_status status = own ? cw_glossary_load_about(glossary, folder, NULL, own, err) : cw_error_nomem(err);
     if (status == CW_OK) {
@@ -224,6 +218,17 @@ static enum cw_status read_words(const struct cw_glossary **glossary, struct cw_
         cw_arena_destroy(own);
     }
     return status;
+}
+
+/* Reads the whole glossary for the second metric. A single metric needs few of its words. */
+static enum cw_status read_words(const struct cw_glossary **glossary, struct cw_lib_words *words, const char *folder,
+                                 const char *name, struct cw_arena *arena, struct cw_error *err)
+{
+    if (!words->glossary && !words->asked) {
+        words->asked = true;
+        return cw_glossary_load_about(glossary, folder, name, arena, err);
+    }
+    return read_all_words(glossary, words, folder, err);
 }
 
 /* Returns the description of a metric or its base name, perhaps in `text`. Without a glossary it is "", with a notice.
@@ -298,4 +303,62 @@ void counterworks_metric_free(struct counterworks_metric *metric)
     if (d)
         cw_arena_destroy(d->arena);
     free(d);
+}
+
+/* ---- search ----------------------------------------------------------------------------------------------------- */
+
+static bool is_searched(const void *chip, enum cw_metric_type type, uint32_t base)
+{
+    return is_of_ranges(chip, type, base);
+}
+
+static void tell_sets(const struct counterworks_chip *chip, const struct cw_found *found)
+{
+    for (size_t i = 0; i < found->answer_count; i++)
+        for (size_t k = 0; k < found->answers[i].set_count; k++)
+            if (!cw_found_set_before(found, i, found->answers[i].sets[k])) {
+                struct cw_writer line;
+                cw_writer_init(&line);
+                cw_write_format(&line, "a set of metrics is about this, too: %s", found->answers[i].sets[k]);
+                cw_lib_tell(chip, &line);
+            }
+}
+
+static enum cw_status search(struct cw_found *found, const struct counterworks_chip *chip, const char *text,
+                             struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_find find = {
+        .chip = chip->chip, .data = chip->folder, .text = text, .wanted = is_searched, .user = chip->chip};
+    pthread_mutex_lock(&chip->words->lock);
+    enum cw_status status = read_all_words(&find.glossary, chip->words, chip->folder, err);
+    pthread_mutex_unlock(&chip->words->lock);
+    return status == CW_OK ? cw_find_metrics(found, &find, arena, err) : status;
+}
+
+enum counterworks_status counterworks_metric_search(const struct counterworks_chip *chip, const char *text,
+                                                    bool (*take)(void *, const char *), void *user,
+                                                    struct counterworks_error *error)
+{
+    struct cw_lib_call call = cw_lib_enter();
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_found found = {0};
+    char name[CW_METRIC_NAME_MAX];
+    enum cw_status status = arena ? search(&found, chip, text, arena, &call.err) : cw_error_nomem(&call.err);
+    if (status == CW_OK)
+        tell_sets(chip, &found);
+    for (size_t i = 0; i < found.count; i++) {
+        const struct cw_metric m = cw_found_metric(chip->chip, &found.metrics[i]);
+        if (!take(user, cw_metric_name(chip->chip, &m, name)))
+            break;
+    }
+    if (status == CW_ERR_NOTHING) {
+        struct cw_writer line;
+        cw_writer_init(&line);
+        cw_write_format(&line, "%s", call.err.message);
+        cw_lib_tell(chip, &line);
+        status = CW_OK;
+    }
+    cw_found_free(&found);
+    cw_arena_destroy(arena);
+    return cw_lib_finish(&call, status, error);
 }

@@ -160,6 +160,13 @@ enum counterworks_status counterworks_metric_each(const struct counterworks_chip
                                                   enum counterworks_selection which,
                                                   bool (*take)(void *user, const char *name), void *user,
                                                   struct counterworks_error *error);
+/* Calls `take` for the metrics that a text finds, the best first, until it returns false: metrics that answer it as a
+ * question ("register spills"), then usual metrics with all of its words ("l2 hit rate") in their name or description.
+ * A text with one of ^ $ * + ? ( ) [ ] { } | \ is an extended regular expression. The chip's listener gets the sets
+ * that answer the text and, if nothing is found, the reason. */
+enum counterworks_status counterworks_metric_search(const struct counterworks_chip *chip, const char *text,
+                                                    bool (*take)(void *user, const char *name), void *user,
+                                                    struct counterworks_error *error);
 /* Calls `take` for the metrics of a set, by name or YAML file, that the chip can give. */
 enum counterworks_status counterworks_set_metrics(const struct counterworks_chip *chip, const char *set,
                                                   bool (*take)(void *user, const char *name), void *user,

@@ -3,7 +3,7 @@
 import collections.abc
 import dataclasses
 
-from counterworks._library import Words, check, encode, ffi, library, listed, made, names_of, text
+from counterworks._library import Words, check, encode, ffi, library, listed, made, names_of, text, warn
 
 _TYPES = names_of("COUNTERWORKS_", "metric_type")
 
@@ -44,6 +44,16 @@ class Chip(collections.abc.Mapping):
         self._handle = handle
         self.name = name
         self._usual = None
+        self._told = told = []
+        self._tell = ffi.callback("void(void *, const char *)", lambda _user, line: told.append(text(line)))
+        library.counterworks_chip_tell(handle, self._tell, ffi.NULL)
+
+    def _listed(self, function, *arguments):
+        """Names that a function of the library takes from the chip. Its notices become warnings."""
+        self._told.clear()
+        names = listed(lambda take: check(function, self._handle, *arguments, take, ffi.NULL))
+        warn(self._told)
+        return names
 
     def __repr__(self):
         return f"<counterworks.Chip {self.name}>"
@@ -59,8 +69,7 @@ class Chip(collections.abc.Mapping):
 
     def __iter__(self):
         if self._usual is None:
-            self._usual = listed(lambda take: check(library.counterworks_metric_each, self._handle,
-                                                    library.COUNTERWORKS_USUAL, take, ffi.NULL))
+            self._usual = self._listed(library.counterworks_metric_each, library.COUNTERWORKS_USUAL)
         return iter(self._usual)
 
     def __len__(self):
@@ -73,14 +82,21 @@ class Chip(collections.abc.Mapping):
             return False
         return True
 
+    def find(self, words):
+        """The names of metrics that words of yours mean, or a regular expression matches, the best first.
+
+        >>> chip("GH100").find("l2 hit rate")[0]
+        'lts__t_sector_hit_rate.pct'
+        """
+        return self._listed(library.counterworks_metric_search, encode(words))
+
     def set(self, name):
         """The metrics of a set, by its name or YAML file, that the chip can give."""
-        return listed(lambda take: check(library.counterworks_set_metrics, self._handle, encode(name), take, ffi.NULL))
+        return self._listed(library.counterworks_set_metrics, encode(name))
 
     def for_advice(self, rules=None):
         """The metrics that advice needs, and that can be collected."""
-        return listed(lambda take: check(library.counterworks_advice_metrics, self._handle,
-                                         encode(rules) if rules else ffi.NULL, take, ffi.NULL))
+        return self._listed(library.counterworks_advice_metrics, encode(rules) if rules else ffi.NULL)
 
     def add(self, path):
         """Adds the metrics of a YAML file of yours."""

@@ -107,9 +107,14 @@ class Notices:
     def warn(self):
         lines = [text(library.counterworks_notices_text(self.list, i))
                  for i in range(library.counterworks_notices_count(self.list))]
-        for line in lines:
-            warnings.warn(line, Notice, stacklevel=_level_outside())
+        warn(lines)
         return lines
+
+
+def warn(lines):
+    """Gives each notice as a warning at the user's own line."""
+    for line in lines:
+        warnings.warn(line, Notice, stacklevel=_level_outside())
 
 
 def _level_outside():

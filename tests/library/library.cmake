@@ -2,8 +2,8 @@
 cw_unit(library_test counterworks)
 target_include_directories(library_test PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(library_test PRIVATE CW_METRIC_CONFIG="$<TARGET_FILE:metric-config>"
-                           CW_METRIC_EVAL="$<TARGET_FILE:metric-eval>")
-add_dependencies(library_test metric-config metric-eval)
+                           CW_METRIC_EVAL="$<TARGET_FILE:metric-eval>" CW_METRIC_QUERY="$<TARGET_FILE:metric-query>")
+add_dependencies(library_test metric-config metric-eval metric-query)
 set_tests_properties(unit/library_test PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=$<TARGET_FILE_DIR:counterworks>)
 cw_unit(library_view_test counterworks)
 target_include_directories(library_view_test PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -182,6 +182,12 @@ class Plans(unittest.TestCase):
         self.assertGreater(len(chip), 3000)
         self.assertIn("sm__cycles_active.max", chip.for_advice())
 
+    def test_find(self):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            self.assertEqual(cw.chip("GH100").find("l2 bnak"), [])
+        self.assertEqual([str(w.message) for w in seen], ["no metric of GH100 has the word 'bnak'; did you mean bank?"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -225,6 +225,33 @@ Test(library, a_plan_keeps_to_the_most_passes)
     cr_expect_str_eq(error.message, "found no metric that fits 1 pass");
 }
 
+static bool take_first(void *user, const char *name)
+{
+    snprintf(user, 256, "%s", name);
+    return false;
+}
+
+Test(library, words_find_metrics_as_the_command_does)
+{
+    static const char *const words[] = {"l2 hit rate", "register spills", "^dram__bytes_(read|write)\\.sum$",
+                                        "lts__t_sector_hit_rate.pct"};
+    char found[256], told[sizeof text] = "", command[sizeof text];
+    counterworks_chip_tell(gh100, note, told);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        GOOD(counterworks_metric_search(gh100, words[i], take_first, found, &error));
+        snprintf(command, sizeof command,
+                 CW_METRIC_QUERY " list --chip GH100 '%s' 2>/dev/null | head -1 | cut -f1 | grep -qxF '%s'", words[i],
+                 found);
+        cr_expect_eq(system(command), 0, "%s: %s", words[i], found);
+    }
+    *found = *told = 0;
+    GOOD(counterworks_metric_search(gh100, "l2 bnak", take_first, found, &error));
+    cr_expect_str_empty(found);
+    cr_expect_str_eq(told, "no metric of GH100 has the word 'bnak'; did you mean bank?\n");
+    cr_expect_eq(counterworks_metric_search(gh100, "(", take_first, found, &error), COUNTERWORKS_USAGE);
+    cr_expect(strstr(error.message, "found the regular expression '('"), "%s", error.message);
+}
+
 Test(library, samples_have_one_pass)
 {
     struct counterworks_plan *plan;

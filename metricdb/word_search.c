@@ -1,4 +1,4 @@
-#include "cli/query/search.h"
+#include "metricdb/word_search.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static char small_letter(char c)
 }
 
 /* Drops the last letter of a plural, so that "hits" finds hit_rate. */
-static void add_word(struct cw_search *search, char *word)
+static void add_word(struct cw_word_search *search, char *word)
 {
     size_t length = strlen(word);
     if (length > 3 && word[length - 1] == 's' && word[length - 2] != 's' && strcmp(word + length - 3, "ies") != 0)
@@ -25,28 +25,28 @@ static void add_word(struct cw_search *search, char *word)
     search->words[search->count++] = word;
 }
 
-static enum cw_status split(struct cw_search *search, const char *text, struct cw_error *err)
+static enum cw_status split(struct cw_word_search *search, const char *text, struct cw_error *err)
 {
     for (size_t i = 0; text[i]; i++)
         search->text[i] = isspace((unsigned char)text[i]) ? 0 : small_letter(text[i]);
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++)
         if (search->text[i] && (i == 0 || !search->text[i - 1])) {
-            if (search->count == CW_SEARCH_WORDS)
-                return cw_error_set(err, CW_ERR_USAGE, "found more than %d words to search for", CW_SEARCH_WORDS);
+            if (search->count == CW_WORD_SEARCH_WORDS)
+                return cw_error_set(err, CW_ERR_USAGE, "found more than %d words to search for", CW_WORD_SEARCH_WORDS);
             add_word(search, search->text + i);
         }
     search->asked = search->count;
     return search->count ? CW_OK : cw_error_set(err, CW_ERR_USAGE, "found no word to search for");
 }
 
-enum cw_status cw_search_init(struct cw_search *search, const char *text, struct cw_error *err)
+enum cw_status cw_word_search_init(struct cw_word_search *search, const char *text, struct cw_error *err)
 {
-    *search = (struct cw_search){.regular = strpbrk(text, "^$*+?()[]{}|\\")};
+    *search = (struct cw_word_search){.regular = strpbrk(text, "^$*+?()[]{}|\\")};
     search->whole = search->regular || strchr(text, '.');
-    if (!search->regular && strlen(text) >= CW_SEARCH_TEXT)
+    if (!search->regular && strlen(text) >= CW_WORD_SEARCH_TEXT)
         return cw_error_set(err, CW_ERR_USAGE, "found a text of %zu characters to search for, expected at most %d",
-                            strlen(text), CW_SEARCH_TEXT - 1);
+                            strlen(text), CW_WORD_SEARCH_TEXT - 1);
     if (!search->regular)
         return split(search, text, err);
     search->asked = search->count = 1;
@@ -59,7 +59,7 @@ enum cw_status cw_search_init(struct cw_search *search, const char *text, struct
     return CW_OK;
 }
 
-void cw_search_forget(struct cw_search *search, const bool *small)
+void cw_word_search_forget(struct cw_word_search *search, const bool *small)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; !search->regular && i < search->count; i++)
@@ -73,7 +73,7 @@ void cw_search_forget(struct cw_search *search, const bool *small)
     search->asked = search->count = kept;
 }
 
-void cw_search_understand(struct cw_search *search, const struct cw_glossary *glossary)
+void cw_word_search_understand(struct cw_word_search *search, const struct cw_glossary *glossary)
 {
     size_t used = 0;
     for (uint32_t i = 0; !search->regular && i < search->asked; i++) {
@@ -81,7 +81,7 @@ void cw_search_understand(struct cw_search *search, const struct cw_glossary *gl
         search->meant[i] = search->count;
         while (meant && *meant) {
             size_t length = strcspn(meant, " ");
-            if (search->count == CW_SEARCH_MEANT || used + length >= sizeof search->other_text) {
+            if (search->count == CW_WORD_SEARCH_MEANT || used + length >= sizeof search->other_text) {
                 search->count = search->meant[i]; /* some words alone are not enough */
                 search->meant_count[i] = 0;
                 break;
@@ -94,7 +94,7 @@ void cw_search_understand(struct cw_search *search, const struct cw_glossary *gl
     }
 }
 
-void cw_search_finish(struct cw_search *search)
+void cw_word_search_finish(struct cw_word_search *search)
 {
     if (search->regular)
         regfree(&search->pattern);
@@ -136,8 +136,8 @@ static bool has_form(const char *text, const char *word)
     return false;
 }
 
-static void raise_scores(const struct cw_search *search, const char *text, uint16_t whole, uint16_t begin,
-                         uint16_t inside, struct cw_search_score *score)
+static void raise_scores(const struct cw_word_search *search, const char *text, uint16_t whole, uint16_t begin,
+                         uint16_t inside, struct cw_word_search_score *score)
 {
     for (uint32_t i = 0; i < search->count; i++) {
         uint16_t found = search->regular ? (regexec(&search->pattern, text, 0, NULL, 0) == 0) * whole
@@ -148,23 +148,25 @@ static void raise_scores(const struct cw_search *search, const char *text, uint1
     }
 }
 
-void cw_search_name(const struct cw_search *search, const char *name, struct cw_search_score *score)
+void cw_word_search_name(const struct cw_word_search *search, const char *name, struct cw_word_search_score *score)
 {
     raise_scores(search, name, NAME_WHOLE, NAME_BEGIN, NAME_INSIDE, score);
 }
 
-void cw_search_description(const struct cw_search *search, const char *description, struct cw_search_score *score)
+void cw_word_search_description(const struct cw_word_search *search, const char *description,
+                                struct cw_word_search_score *score)
 {
     raise_scores(search, description, TEXT_WHOLE, TEXT_BEGIN, TEXT_INSIDE, score);
 }
 
-void cw_search_raise(const struct cw_search *search, const struct cw_search_score *other, struct cw_search_score *score)
+void cw_word_search_raise(const struct cw_word_search *search, const struct cw_word_search_score *other,
+                          struct cw_word_search_score *score)
 {
     for (uint32_t i = 0; i < search->count; i++)
         score->words[i] = other->words[i] > score->words[i] ? other->words[i] : score->words[i];
 }
 
-uint32_t cw_search_total(const struct cw_search *search, const struct cw_search_score *score)
+uint32_t cw_word_search_total(const struct cw_word_search *search, const struct cw_word_search_score *score)
 {
     uint32_t total = 0;
     for (uint32_t i = 0; i < search->asked; i++) {
@@ -226,22 +228,22 @@ static void offer_words(struct near *near, const char *text)
 }
 
 /* Whether any metric has the word; if not, finds the nearest words. */
-static bool met(const struct cw_search *search, uint32_t word, struct near *near, const struct cw_chip *chip,
+static bool met(const struct cw_word_search *search, uint32_t word, struct near *near, const struct cw_chip *chip,
                 const struct cw_glossary *glossary)
 {
-    struct cw_search one = {.asked = 1, .count = 1, .words = {search->words[word]}};
-    cw_search_understand(&one, glossary);
+    struct cw_word_search one = {.asked = 1, .count = 1, .words = {search->words[word]}};
+    cw_word_search_understand(&one, glossary);
     *near = (struct near){0};
     cw_suggest_init(&near->suggest, search->words[word]);
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++) {
             char description[CW_DESCRIPTION_MAX];
             const char *name = cw_chip_base_name(chip, (enum cw_metric_type)t, i);
-            struct cw_search_score score = {{0}};
+            struct cw_word_search_score score = {{0}};
             cw_describe(glossary, chip, (enum cw_metric_type)t, i, description, sizeof description);
-            cw_search_name(&one, name, &score);
-            cw_search_description(&one, description, &score);
-            if (cw_search_total(&one, &score))
+            cw_word_search_name(&one, name, &score);
+            cw_word_search_description(&one, description, &score);
+            if (cw_word_search_total(&one, &score))
                 return true;
             offer_words(near, name);
             offer_words(near, description);
@@ -250,16 +252,17 @@ static bool met(const struct cw_search *search, uint32_t word, struct near *near
 }
 
 /* Whether a question has the word, which no name has. */
-static bool said(const char *word, const struct cw_chip *chip, struct cw_arena *arena)
+static bool said(const char *word, const char *data, const struct cw_chip *chip, struct cw_arena *arena)
 {
     const struct cw_answer *answers;
     size_t found;
     bool whole;
-    return cw_answers_find(&answers, &found, &whole, word, NULL, chip, arena, NULL) == CW_OK && (found || whole);
+    return cw_answers_find(&answers, &found, &whole, word, data, chip, arena, NULL) == CW_OK && (found || whole);
 }
 
-bool cw_search_unknown(const struct cw_search *search, bool misspelt, const struct cw_chip *chip,
-                       const struct cw_glossary *glossary, struct cw_arena *arena, struct cw_error *err)
+bool cw_word_search_unknown(const struct cw_word_search *search, bool misspelt, const char *data,
+                            const struct cw_chip *chip, const struct cw_glossary *glossary, struct cw_arena *arena,
+                            struct cw_error *err)
 {
     char text[600] = "";
     size_t used = 0;
@@ -267,7 +270,7 @@ bool cw_search_unknown(const struct cw_search *search, bool misspelt, const stru
         struct near near;
         char names[256];
         if (!met(search, i, &near, chip, glossary) && (!misspelt || near.suggest.count) &&
-            !said(search->words[i], chip, arena))
+            !said(search->words[i], data, chip, arena))
             used += (size_t)snprintf(text + used, sizeof text - used, "%s the word '%s'%s", used ? "; nor" : "",
                                      search->words[i], cw_suggest_text(&near.suggest, names, sizeof names));
     }
