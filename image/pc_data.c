@@ -138,16 +138,76 @@ bool cw_stall_reason_is_twin(const char *name)
     return length >= end && strcmp(name + length - end, twin) == 0;
 }
 
+/* Reasons of the PC sampling API by those of the older activity API, behind their prefixes. */
+static const char sampled_prefix[] = "smsp__pcsamp_warps_issue_stalled_";
+static const struct {
+    const char *sampled, *legacy;
+} reason_names[] = {
+    {"selected", CW_STALL_LEGACY "NONE"},
+    {"branch_resolving", CW_STALL_LEGACY "INST_FETCH"},
+    {"no_instructions", CW_STALL_LEGACY "INST_FETCH"},
+    {"short_scoreboard", CW_STALL_LEGACY "EXEC_DEPENDENCY"},
+    {"wait", CW_STALL_LEGACY "EXEC_DEPENDENCY"},
+    {"long_scoreboard", CW_STALL_LEGACY "MEMORY_DEPENDENCY"},
+    {"tex_throttle", CW_STALL_LEGACY "TEXTURE"},
+    {"barrier", CW_STALL_LEGACY "SYNC"},
+    {"membar", CW_STALL_LEGACY "SYNC"},
+    {"imc_miss", CW_STALL_LEGACY "CONSTANT_MEMORY_DEPENDENCY"},
+    {"mio_throttle", CW_STALL_LEGACY "PIPE_BUSY"},
+    {"math_pipe_throttle", CW_STALL_LEGACY "PIPE_BUSY"},
+    {"drain", CW_STALL_LEGACY "MEMORY_THROTTLE"},
+    {"lg_throttle", CW_STALL_LEGACY "MEMORY_THROTTLE"},
+    {"not_selected", CW_STALL_LEGACY "NOT_SELECTED"},
+    {"misc", CW_STALL_LEGACY "OTHER"},
+    {"dispatch_stall", CW_STALL_LEGACY "OTHER"},
+    {"sleeping", CW_STALL_LEGACY "SLEEPING"},
+};
+
+/* Whether `name` is the reason `sampled` or its twin, without the prefix. */
+static bool is_short(const char *name, const char *sampled)
+{
+    const size_t length = strlen(sampled);
+    if (strncmp(name, sampled_prefix, sizeof sampled_prefix - 1) != 0 ||
+        strncmp(name + sizeof sampled_prefix - 1, sampled, length) != 0)
+        return false;
+    const char *rest = name + sizeof sampled_prefix - 1 + length;
+    return !*rest || strcmp(rest, twin) == 0;
+}
+
+const char *cw_stall_reason_legacy(const char *name)
+{
+    for (size_t i = 0; i < sizeof reason_names / sizeof *reason_names; i++)
+        if (is_short(name, reason_names[i].sampled))
+            return reason_names[i].legacy;
+    return NULL;
+}
+
 bool cw_stall_reason_is(const char *name, const char *wanted)
 {
-    static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_";
-    if (strcmp(name, wanted) == 0)
-        return true;
-    size_t length = strlen(wanted);
-    if (strncmp(name, prefix, sizeof prefix - 1) != 0 || strncmp(name + sizeof prefix - 1, wanted, length) != 0)
-        return false;
-    const char *rest = name + sizeof prefix - 1 + length;
-    return !*rest || strcmp(rest, twin) == 0;
+    const char *legacy = cw_stall_reason_legacy(name);
+    return strcmp(name, wanted) == 0 || is_short(name, wanted) ||
+           (legacy && (strcmp(legacy, wanted) == 0 || strcmp(legacy + sizeof CW_STALL_LEGACY - 1, wanted) == 0));
+}
+
+bool cw_pc_data_use_legacy_reasons(struct cw_pc_data *data, struct cw_arena *arena)
+{
+    struct cw_pc_batch *batches = cw_arena_alloc(arena, data->pc_count, sizeof *batches);
+    bool good = batches != NULL;
+    for (uint32_t i = 0; good && i < data->pc_count; i++) {
+        batches[i] = data->pc[i];
+        const char **reasons = cw_arena_alloc(arena, batches[i].reason_count, sizeof *reasons);
+        good = reasons != NULL;
+        for (uint32_t k = 0; good && k < batches[i].reason_count; k++) {
+            const char *name = batches[i].reasons[k], *legacy = cw_stall_reason_legacy(name);
+            reasons[k] = !legacy                         ? name
+                         : cw_stall_reason_is_twin(name) ? cw_arena_printf(arena, "%s%s", legacy, twin)
+                                                         : legacy;
+            good = reasons[k] != NULL;
+        }
+        batches[i].reasons = reasons;
+    }
+    data->pc = batches;
+    return good;
 }
 
 /* ---- SASS metrics ----------------------------------------------------------------------------------------------- */

@@ -89,11 +89,18 @@ void cw_pc_batch_read(struct cw_pc_batch *batch, struct cw_reader *in, struct cw
 void cw_sass_batch_write(const struct cw_sass_batch *batch, struct cw_writer *out);
 void cw_sass_batch_read(struct cw_sass_batch *batch, struct cw_reader *in, struct cw_arena *arena);
 
-/* Whether `wanted` is the full or the short name of the stall reason `name`: "long_scoreboard" matches
- * "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and its twin "..._not_issued". */
+/* Whether `wanted` is the full, the short or the legacy name of the stall reason `name`: "long_scoreboard" and
+ * "MEMORY_DEPENDENCY" match "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and its twin "..._not_issued". */
 bool cw_stall_reason_is(const char *name, const char *wanted);
 /* Whether the reason is such a twin, which counts some of another reason's samples again. */
 bool cw_stall_reason_is_twin(const char *name);
+/* Name of the reason, or of its twin's, in CUPTI's activity API: "CUPTI_ACTIVITY_PC_SAMPLING_STALL_MEMORY_DEPENDENCY".
+ * Several reasons may have one name there, and some have none: NULL. */
+#define CW_STALL_LEGACY "CUPTI_ACTIVITY_PC_SAMPLING_STALL_"
+const char *cw_stall_reason_legacy(const char *name);
+/* Gives the reasons of all batches these names, and twins with their ending. Reasons without one keep theirs. False
+ * when out of memory. */
+bool cw_pc_data_use_legacy_reasons(struct cw_pc_data *data, struct cw_arena *arena);
 
 /* "gpu", "sm", "smsp". */
 extern const char *const cw_sass_level_names[CW_SASS_LEVEL__COUNT];

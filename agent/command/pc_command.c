@@ -89,7 +89,8 @@ static const struct cw_option pc_options[] = {
      CW_OPTION_CHOICE(struct pc_arguments, options.mode)},
     {"period", 0, "5..31", "a sample each 2^N cycles of every SM (default: CUPTI's choice)",
      CW_OPTION_NUMBER(struct pc_arguments, options.period, 5, 31)},
-    {"stall-reasons", 0, "A,B", "only these stall reasons, such as long_scoreboard (default: all)",
+    {"stall-reasons", 0, "A,B",
+     "only these stall reasons, such as long_scoreboard, or the older MEMORY_DEPENDENCY (default: all)",
      CW_OPTION_TAKE(split_reasons)},
     {"range", 0, "REGEX",
      "sample only while a user range (NVTX, counterworks/annotate.h) with a matching name is open (default: all the "

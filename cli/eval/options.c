@@ -136,7 +136,7 @@ void cw_eval_take_any_by(void *line, char *text, struct argp_state *state)
     if (!is_among(CW_EVAL_BY_ALL, text))
         cw_usage_error(state,
                        "found --by '%s', expected " BY_WORDS "; of a trace also process, copy, call, graph or "
-                       "nvtx-each",
+                       "nvtx-each; of PC samples legacy-reason",
                        text);
     ((struct cw_eval_line *)line)->request.by = text;
 }

@@ -9,6 +9,7 @@
 #include "eval/output/output.h"
 #include "eval/output/terminal.h"
 #include "eval/samples/texts.h"
+#include "image/pc_data.h"
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -22,6 +23,8 @@ const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE])
         reason += sizeof prefix - 1;
     if (strncmp(reason, stalled, sizeof stalled - 1) == 0)
         reason += sizeof stalled - 1;
+    if (strncmp(reason, CW_STALL_LEGACY, sizeof CW_STALL_LEGACY - 1) == 0)
+        reason += sizeof CW_STALL_LEGACY - 1;
     snprintf(text, CW_REASON_SIZE, "%s", reason);
     size_t length = strlen(text);
     if (length > sizeof twin - 1 && strcmp(text + length - (sizeof twin - 1), twin) == 0)

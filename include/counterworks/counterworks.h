@@ -401,7 +401,8 @@ struct counterworks_request {
     const char *ranks, *ranges;
     struct counterworks_names kernels, excluded;
     /* A row for each "kernel", "family", "range", "fold", "nvtx", "device", "rank" or "stream"; in a trace also
-     * "process", "copy", "call", "graph" or "nvtx-each"; in samples over time "nvtx". */
+     * "process", "copy", "call", "graph" or "nvtx-each"; in samples over time "nvtx". In PC samples "legacy-reason"
+     * adds up the stall reasons that CUPTI's activity API has one name for. */
     const char *by;
     const char *sort; /* a column or a metric, in descending order; in ascending order with ":asc" behind it */
     struct counterworks_names filters; /* formulas over columns and metrics, as in "share > 0.05"; all must be true */

@@ -181,3 +181,42 @@ Test(pc_data, short_names_of_stall_reasons)
     cr_expect_not(cw_stall_reason_is(wait, "wait_not_issued"));
     cr_expect_not(cw_stall_reason_is("wait", "smsp"));
 }
+
+#define SAMPLED "smsp__pcsamp_warps_issue_stalled_"
+
+Test(pc_data, legacy_names_of_stall_reasons)
+{
+    cr_expect_str_eq(cw_stall_reason_legacy(SAMPLED "wait"), CW_STALL_LEGACY "EXEC_DEPENDENCY");
+    cr_expect_str_eq(cw_stall_reason_legacy(SAMPLED "wait_not_issued"), CW_STALL_LEGACY "EXEC_DEPENDENCY");
+    cr_expect_str_eq(cw_stall_reason_legacy(SAMPLED "selected"), CW_STALL_LEGACY "NONE");
+    cr_expect_str_eq(cw_stall_reason_legacy(SAMPLED "not_selected"), CW_STALL_LEGACY "NOT_SELECTED");
+    cr_expect_null(cw_stall_reason_legacy(SAMPLED "gmma"));
+    cr_expect_null(cw_stall_reason_legacy("wait"));
+    cr_expect_null(cw_stall_reason_legacy(SAMPLED));
+    cr_expect(cw_stall_reason_is(SAMPLED "short_scoreboard_not_issued", "EXEC_DEPENDENCY"));
+    cr_expect(cw_stall_reason_is(SAMPLED "membar", CW_STALL_LEGACY "SYNC"));
+    cr_expect_not(cw_stall_reason_is(SAMPLED "wait", "MEMORY_DEPENDENCY"));
+    cr_expect_not(cw_stall_reason_is(SAMPLED "wait", "EXEC"));
+    cr_expect_not(cw_stall_reason_is(SAMPLED "gmma", "NONE"));
+}
+
+Test(pc_data, samples_by_legacy_reasons)
+{
+    cr_assert(read_bytes(&pc) == CW_OK, "%s", text);
+    cr_assert(cw_pc_data_use_legacy_reasons(&data, arena));
+    cr_assert(data.pc_count == 2 && data.pc[1].reason_count == 3);
+    cr_expect_str_eq(data.pc[1].reasons[0], CW_STALL_LEGACY "EXEC_DEPENDENCY");
+    cr_expect_str_eq(data.pc[1].reasons[1], CW_STALL_LEGACY "EXEC_DEPENDENCY_not_issued");
+    cr_expect_str_eq(data.pc[1].reasons[2], "µ");
+}
+
+static enum cw_status use_legacy_in(struct cw_arena *own, struct cw_error *why)
+{
+    CW_TRY(cw_pc_data_read(&data, pc.data, pc.size, "x", own, why));
+    return cw_pc_data_use_legacy_reasons(&data, own) ? CW_OK : cw_error_nomem(why);
+}
+
+Test(pc_data, legacy_reasons_without_memory)
+{
+    cr_expect(cw_alloc_fail_each(use_legacy_in) > 0);
+}
