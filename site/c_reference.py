@@ -96,7 +96,7 @@ def items(text):
 
 def page(header, name):
     """The page of a header, in reStructuredText."""
-    title = f"``{name}``"
+    title = name
     out, known = [title, "=" * len(title), "", f"::\n\n    #include <{name}>", ""], set()
     for before, declaration, behind in items(header.read_text(encoding="utf-8")):
         section = SECTION.match(before.strip())
