@@ -11,6 +11,7 @@ exclude_patterns = ["package"]
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_heading_anchors = 4
 autodoc_member_order = "bysource"
+default_role = "literal" # single backquotes, as in Markdown
 highlight_language = "none"
 
 html_theme = "furo"
@@ -38,7 +39,7 @@ class Metrics(Domain):
     def get_objects(self):
         for page, names in json.loads((pathlib.Path(self.env.srcdir) / "metrics.json").read_text()).items():
             for name in names:
-                yield name, name, "metric", page, name, 1
+                yield name, name, "metric", page, name, 0 # before pages with the same words
 
     def resolve_any_xref(self, *_):
         return []
@@ -47,6 +48,14 @@ class Metrics(Domain):
         """Nothing: a process that reads pages finds no metrics there."""
 
 
+def show_code(_app, _what, _name, _obj, _options, lines):
+    """Makes code of the parts of a docstring that are set in."""
+    for i in range(len(lines) - 1, 1, -1):
+        if lines[i].startswith("    ") and not lines[i - 1] and not lines[i - 2].startswith("    "):
+            lines[i:i] = ["::", ""]
+
+
 def setup(app):
     app.add_domain(Metrics)
+    app.connect("autodoc-process-docstring", show_code)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -92,7 +92,8 @@ def write(folder, bin_folder, few=None):
             rows.append(f"| [{chip}]({chip}/index.md) | {', '.join(others)} | {len(metrics):,} |")
     (folder / "index.md").write_text(
         "# Metrics\n\nEvery metric of each chip: its name, meaning, formula, unit, and the passes that it takes when "
-        "collected alone. The search at the left finds them by parts of their names.\n\n"
+        "collected alone. The search finds them by parts of their names, and of one chip by its name beside them: "
+        "`GH100 lts hit rate`.\n\n"
         "A counter stands here by its sum. Other full names of it end in another rollup or in a sub-metric: "
         "[the meaning of every name](../data/schema.md).\n\n"
         "| chip | chips with the same metrics | metrics |\n| --- | --- | --- |\n" + "\n".join(sorted(rows)) + "\n")
