@@ -286,7 +286,7 @@ enum counterworks_status counterworks_metric_find(struct counterworks_metric **m
     if (base)
         m = cw_metric_usual(chip->chip, type, index);
     enum cw_status status = base ? CW_OK : cw_metric_parse(&m, chip->chip, name, &call.err);
-    cw_view_hint(&call.err, chip, &name, 1);
+    cw_view_hint(&call.err, chip, CW_OF_BOTH, &name, 1);
     if (status == CW_OK && (!d || !(d->arena = cw_arena_create())))
         status = cw_error_nomem(&call.err);
     if (status == CW_OK)

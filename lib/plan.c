@@ -237,7 +237,7 @@ static enum cw_status make(struct counterworks_plan *plan, const struct counterw
     if (status == CW_OK)
         status = make_within(plan, chip, &wanted, most, o->drop, err);
     if (status == CW_ERR_USAGE)
-        cw_view_hint(err, chip, metrics->names, metrics->count);
+        cw_view_hint(err, chip, listed, metrics->names, metrics->count);
     if (status != CW_OK)
         cw_view_hint_listed(err, chip, listed, metrics->names, metrics->count);
     return status == CW_OK && o->native ? prove(plan, chip, o->native_library, err) : status;

@@ -7,6 +7,7 @@
 #include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/metric.h"
+#include "metricdb/term.h"
 
 enum { MOST_ALIKE = 3, MOST_CHIPS_TOLD = 6 };
 
@@ -99,29 +100,40 @@ static const char *without_prefix(const char *name)
     return from ? from : name;
 }
 
-/* Rates the similarity of two base names: points for words in common, less a point a word. Names of two units get 0. */
+/* Rates the similarity of two base names: 2 points for each word in common, less 2 a word. The name of a unit may begin
+ * with another's, as "dramc" with "dram", for a point. Names of other units get 0. */
 static int likeness(const char *a, const char *b, bool *shares)
 {
     a = without_prefix(a);
     b = without_prefix(b);
-    const char *gap = strstr(a, "__");
-    const size_t unit = gap ? (size_t)(gap - a) + 2 : 0;
-    int score = 0;
+    const char *of_a = strstr(a, "__"), *of_b = strstr(b, "__");
     *shares = false;
-    if (!gap || strncmp(a, b, unit) != 0)
+    if (!of_a || !of_b)
         return 0;
-    for (const char *word = a + unit; *word && *word != '.'; word += *word == '_') {
+    const size_t first = (size_t)(of_a - a), second = (size_t)(of_b - b);
+    int score = 0;
+    if (strncmp(a, b, first < second ? first : second) != 0)
+        return 0;
+    for (const char *word = of_a + 2; *word && *word != '.'; word += *word == '_') {
         const size_t length = strcspn(word, "_.");
-        const int found = find_word(word, length, b + unit);
+        const int found = find_word(word, length, of_b + 2);
         *shares |= found > 0;
         score += found - 1;
         word += length;
     }
-    for (const char *word = b + unit; *word; word += *word == '_') {
+    for (const char *word = of_b + 2; *word; word += *word == '_') {
         word += strcspn(word, "_");
         score--;
     }
-    return score;
+    return 2 * score - (first != second);
+}
+
+/* Whether a plan or a capture gives the metric. */
+static bool is_given(const struct cw_chip *chip, enum cw_metric_type type, uint32_t base, uint32_t listed)
+{
+    const struct cw_needs needs = {.chip = chip, .listed = listed == CW_OF_BOTH ? 0 : listed};
+    const struct cw_metric m = cw_metric_usual(chip, type, base);
+    return cw_metric_needs(&needs, &m, NULL) == CW_OK;
 }
 
 /* Finds the most similar names. `close`: names with more in common than not; else names with a word in common. */
@@ -134,10 +146,11 @@ static size_t find_alike(const char *best[MOST_ALIKE], const struct cw_chip *chi
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++) {
             const char *candidate = cw_chip_base_name(chip, (enum cw_metric_type)t, i);
-            int score = 2 * likeness(name, candidate, &shares);
+            int score = likeness(name, candidate, &shares);
             if (!(close ? score > 0 : shares) || strncmp(candidate, name, strlen(candidate)) == 0 ||
                 !cw_chip_lists(chip, (enum cw_metric_type)t, i, listed) ||
-                (count == MOST_ALIKE && score <= scores[count - 1]))
+                (count == MOST_ALIKE && score <= scores[count - 1]) ||
+                !is_given(chip, (enum cw_metric_type)t, i, listed))
                 continue;
             score -= without_prefix(candidate) != candidate; /* prefers the plain name, which is better known */
             size_t at = count < MOST_ALIKE ? count++ : count - 1;
@@ -161,7 +174,8 @@ static void add_alike(struct cw_error *err, const struct cw_chip *chip, uint32_t
         add(err, "%s%s", i ? ", " : "; the most alike here: ", best[i]);
 }
 
-void cw_view_hint(struct cw_error *err, const struct counterworks_chip *of, const char *const *names, size_t count)
+void cw_view_hint(struct cw_error *err, const struct counterworks_chip *of, uint32_t listed, const char *const *names,
+                  size_t count)
 {
     const struct cw_chip *chip = of->chip;
     struct cw_metric m;
@@ -174,7 +188,7 @@ void cw_view_hint(struct cw_error *err, const struct counterworks_chip *of, cons
         return;
     struct cw_arena *arena = cw_arena_create();
     if (!strstr(err->message, "; did you mean "))
-        add_alike(err, chip, CW_OF_BOTH, names[i]);
+        add_alike(err, chip, listed, names[i]);
     if (arena)
         add_chips(err, of, chip, names[i], arena);
     cw_arena_destroy(arena);
@@ -192,7 +206,9 @@ void cw_view_hint_listed(struct cw_error *err, const struct counterworks_chip *o
                          const char *const *names, size_t count)
 {
     size_t i = 0;
-    if (!strstr(err->message, ", which CUPTI ") && !strstr(err->message, "the database knows no formula for "))
+    const bool passes = count == 1 && strstr(err->message, " passes, expected at most "); /* of this metric */
+    if (!passes && !strstr(err->message, ", which CUPTI ") &&
+        !strstr(err->message, "the database knows no formula for "))
         return;
     while (i < count && !is_told(err->message, names[i], base_length(of->chip, names[i])))
         i++;

@@ -186,7 +186,7 @@ static enum cw_status parse(struct cw_metric *metric, const struct cw_result *wa
                             "formula by --metrics-db",
                             in->capture->name, name, wanted->chip->name);
     status = cw_metric_parse(metric, wanted->chip, name, in->err);
-    cw_view_hint(in->err, in->chip, &name, 1);
+    cw_view_hint(in->err, in->chip, CW_OF_BOTH, &name, 1);
     return status;
 }
 

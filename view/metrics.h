@@ -36,11 +36,12 @@ void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_no
 /* Whether a name is among `names`. */
 bool cw_view_has_name(const char *const *names, size_t count, const char *name);
 /* If `err` is about an unknown metric, adds to its message the chips of the data folder that have it and, unless it
- * suggests a spelling already, the metrics of this chip with the most similar names. `names` are all names of the
- * request. */
-void cw_view_hint(struct cw_error *err, const struct counterworks_chip *chip, const char *const *names, size_t count);
-/* If `err` says that CUPTI does not collect a counter with a profiler, or that no formula is known, adds the most
- * similar metrics of the profiler's list. */
+ * suggests a spelling already, the metrics of this chip and of the list with the most similar names. `names` are all
+ * names of the request. */
+void cw_view_hint(struct cw_error *err, const struct counterworks_chip *chip, uint32_t listed, const char *const *names,
+                  size_t count);
+/* If `err` says that CUPTI does not collect a counter with a profiler, that no formula is known, or that the one metric
+ * takes too many passes, adds the most similar metrics of the profiler's list. */
 void cw_view_hint_listed(struct cw_error *err, const struct counterworks_chip *chip, uint32_t listed,
                          const char *const *names, size_t count);
 /* Adds the legacy CUPTI names among `names` to the chip, as formulas. CW_ERR_UNSUPPORTED for a name without an

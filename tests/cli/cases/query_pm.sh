@@ -17,6 +17,18 @@ metric-config --chip GH100 --profiler pm -m gr__dispatch_count.sum --no-native -
 metric-config --chip GH100 -m gr__dispatch_count.sum --no-native --explain; echo "status $?"
 metric-config --chip GH100 --profiler pm -m lts__t_sectors_lookup_hit.sum --no-native --explain; echo "status $?"
 metric-config --chip GH100 --profiler pm -m dramc__read_throughput.avg.pct_of_peak_sustained_elapsed --no-native --explain; echo "status $?"
+# metrics that NVIDIA recommends for sampling: each is planned, or the refusal names metrics that are
+suffix=.avg.pct_of_peak_sustained_elapsed
+plan() { metric-config --chip "$1" --profiler pm -m "$2" --no-native -o pm.cwc 2>&1; }
+for chip in GA100 GB100; do
+    for name in gr__dispatch_count tpc__warps_inactive_sm_active_realtime dramc__read_throughput pcie__read_bytes; do
+        refusal=$(plan $chip $name$suffix) && continue
+        echo "$chip $name: $(echo "$refusal" | grep -o ': found [0-9]* passes\|, which CUPTI does not\|no formula\|does not have')"
+        for other in $(echo "$refusal" | sed -e 's/.*the most alike here: //' -e 's/.*did you mean //' -e 's/[?;] *it is .*//I' -e 's/,//g'); do
+            plan $chip "${other%$suffix}$suffix" >why.txt && echo "  $other" || cat why.txt
+        done
+    done
+done
 metric-config --chip GH100 --profiler pm -m lts__t_sectors_lookup_hit.sum,lts__t_sectors.sum --drop --no-native --explain | grep '^lts'
 # what ranges divide by is sampled under another name
 metric-config --chip GB100 --profiler pm -m nvlrx__bytes.avg.pct_of_peak_sustained_elapsed --no-native -o pm.cwc
