@@ -22,16 +22,6 @@ struct cw_instruction {
 
 enum cw_pc_mode { CW_PC_CONTINUOUS, CW_PC_SERIALIZED, CW_PC_MODE__COUNT };
 
-struct cw_pc_record {
-    struct cw_instruction at;
-    uint32_t launch; /* number of the kernel launch in its process, only in serialized mode; 0 unknown */
-    uint32_t stall_count;
-    const struct cw_stall {
-        uint32_t reason; /* index into the batch's reasons */
-        uint32_t samples;
-    } * stalls;
-};
-
 struct cw_pc_batch {
     uint32_t device, process;
     uint64_t start_ns, end_ns;
@@ -41,7 +31,15 @@ struct cw_pc_batch {
     uint64_t total, dropped, other; /* samples: all, dropped by the hardware, and outside the program's kernels */
     uint32_t reason_count, record_count;
     const char *const *reasons;
-    const struct cw_pc_record *records;
+    const struct cw_pc_record {
+        struct cw_instruction at;
+        uint32_t launch; /* number of the kernel launch in its process, only in serialized mode; 0 unknown */
+        uint32_t stall_count;
+        const struct cw_stall {
+            uint32_t reason; /* index into the batch's reasons */
+            uint32_t samples;
+        } * stalls;
+    } * records;
 };
 
 enum cw_sass_level { CW_SASS_GPU, CW_SASS_SM, CW_SASS_SMSP, CW_SASS_LEVEL__COUNT };
@@ -51,19 +49,17 @@ struct cw_sass_metric {
     enum cw_sass_level level;
 };
 
-struct cw_sass_record {
-    struct cw_instruction at;
-    const uint32_t *counts;        /* number of values for each metric of the batch */
-    const uint64_t *const *values; /* [metric][instance] */
-};
-
 struct cw_sass_batch {
     uint32_t device, process;
     uint64_t start_ns, end_ns;
     uint64_t dropped; /* records */
     uint32_t metric_count, record_count;
     const struct cw_sass_metric *metrics;
-    const struct cw_sass_record *records;
+    const struct cw_sass_record {
+        struct cw_instruction at;
+        const uint32_t *counts;        /* number of values for each metric of the batch */
+        const uint64_t *const *values; /* [metric][instance] */
+    } * records;
 };
 
 struct cw_pc_data {

@@ -1,4 +1,4 @@
-#include "import/mend.h"
+#include "import/learn.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -390,7 +390,7 @@ static void rounds(struct mending *g, struct cw_check_sets *sets, void (*progres
     }
 }
 
-static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progress)(const char *))
+static void mend(struct cw_mend *m, struct cw_learn_report *report, void (*progress)(const char *))
 {
     struct mending g = {.m = m};
     struct cw_check_sets sets = {.ask = &m->ask, .most = CW_ASK_MOST, .judge = judge, .refused = forbid, .context = &g};
@@ -417,12 +417,12 @@ static void mend(struct cw_mend *m, struct cw_mend_report *report, void (*progre
 }
 
 enum cw_status cw_mend(struct cw_facts *facts, const struct cw_nvperf *library, enum cw_nvperf_activity activity,
-                       struct cw_limit_table *table, struct cw_mend_report *report, void (*progress)(const char *what),
+                       struct cw_limit_table *table, struct cw_learn_report *report, void (*progress)(const char *what),
                        struct cw_error *err)
 {
     struct cw_mend m = {.ask = {.arena = cw_arena_create(), .err = err, .random = CW_ASK_SEED}, .chip = facts->chip};
     struct cw_writer text;
-    *report = (struct cw_mend_report){0};
+    *report = (struct cw_learn_report){0};
     if (!m.ask.arena)
         return cw_error_nomem(err);
     cw_writer_init(&text);

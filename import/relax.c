@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "import/relax.h"
+#include "import/learn.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -564,7 +564,7 @@ static void prepare(struct relaxing *r, struct cw_limit_table *table, struct cw_
     index_limits(r);
 }
 
-static void learn(struct relaxing *r, struct cw_relax_report *report)
+static void learn(struct relaxing *r, struct cw_learn_report *report)
 {
     struct pool *pools;
     uint32_t count = make_pools(r, &pools), narrowed = 0;
@@ -598,13 +598,13 @@ static void learn(struct relaxing *r, struct cw_relax_report *report)
 }
 
 enum cw_status cw_relax(struct cw_facts *facts, const struct cw_nvperf *library, struct cw_limit_table *table,
-                        struct cw_relax_report *report, void (*progress)(const char *what), struct cw_error *err)
+                        struct cw_learn_report *report, void (*progress)(const char *what), struct cw_error *err)
 {
     struct cw_arena *arena = cw_arena_create();
     struct relaxing *r = arena ? cw_arena_alloc(arena, 1, sizeof *r) : NULL;
     struct cw_writer text;
     uint32_t *entry_of = NULL, entries = 0;
-    *report = (struct cw_relax_report){0};
+    *report = (struct cw_learn_report){0};
     cw_writer_init(&text);
     if (!r) {
         cw_arena_destroy(arena);

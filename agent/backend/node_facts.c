@@ -17,11 +17,18 @@ struct fact_list {
     struct fact *items;
 };
 
-struct cw_gpu_facts {
+struct gpu_facts {
     uint32_t number;
     const char *chip;
     bool units_known;
     struct fact_list attributes, does, lacks;
+};
+
+struct cw_node_facts {
+    struct cw_arena *arena;
+    uint32_t count, room;
+    struct gpu_facts *gpus;
+    bool out_of_memory;
 };
 
 struct cw_node_facts *cw_node_facts_create(void)
@@ -39,6 +46,11 @@ void cw_node_facts_free(struct cw_node_facts *facts)
     if (facts)
         cw_arena_destroy(facts->arena);
     free(facts);
+}
+
+bool cw_node_facts_any(const struct cw_node_facts *f)
+{
+    return f->count;
 }
 
 /* Makes room for one more of `count` items and copies the others; NULL on failure. */
@@ -59,13 +71,13 @@ static void *grow(struct cw_node_facts *f, void *items, uint32_t count, uint32_t
 
 void cw_node_facts_gpu(struct cw_node_facts *f, uint32_t number, const char *chip)
 {
-    struct cw_gpu_facts *grown = grow(f, f->gpus, f->count, &f->room, sizeof *grown);
+    struct gpu_facts *grown = grow(f, f->gpus, f->count, &f->room, sizeof *grown);
     const char *own = cw_arena_strdup(f->arena, chip);
     f->out_of_memory = f->out_of_memory || !own;
     if (f->out_of_memory)
         return;
     f->gpus = grown;
-    f->gpus[f->count++] = (struct cw_gpu_facts){.number = number, .chip = own};
+    f->gpus[f->count++] = (struct gpu_facts){.number = number, .chip = own};
 }
 
 static void add(struct cw_node_facts *f, struct fact_list *list, const char *key, const char *value)
@@ -79,7 +91,7 @@ static void add(struct cw_node_facts *f, struct fact_list *list, const char *key
     list->items[list->count++] = own;
 }
 
-static struct cw_gpu_facts *last(struct cw_node_facts *f)
+static struct gpu_facts *last(struct cw_node_facts *f)
 {
     return f->count && !f->out_of_memory ? &f->gpus[f->count - 1] : NULL;
 }
@@ -127,7 +139,7 @@ static enum cw_status print(FILE *out, const void *data, struct cw_error *err)
     (void)err;
     fputs("{\n  \"schema\": 1,\n  \"devices\": [", out);
     for (uint32_t i = 0; i < f->count; i++) {
-        const struct cw_gpu_facts *gpu = &f->gpus[i];
+        const struct gpu_facts *gpu = &f->gpus[i];
         fprintf(out, "%s\n    {\"device\": %" PRIu32 ", \"chip\": ", i ? "," : "", gpu->number);
         cw_text_put(out, CW_TEXT_JSON, gpu->chip);
         if (gpu->attributes.count)

@@ -9,16 +9,13 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-struct cw_node_facts {
-    struct cw_arena *arena;
-    uint32_t count, room;
-    struct cw_gpu_facts *gpus;
-    bool out_of_memory;
-};
+struct cw_node_facts;
 
 /* NULL when out of memory. */
 struct cw_node_facts *cw_node_facts_create(void);
 void cw_node_facts_free(struct cw_node_facts *facts);
+/* Whether it has any GPU. */
+bool cw_node_facts_any(const struct cw_node_facts *facts);
 
 /* Adds a GPU; the functions below refer to the last one. */
 void cw_node_facts_gpu(struct cw_node_facts *facts, uint32_t number, const char *chip);

@@ -30,7 +30,7 @@ static enum cw_status examine(const struct cw_backend *backend, const struct doc
     const struct cw_node_needs everything = {
         .need = CW_NEED_ALL, .report = !alone, .devices = CW_EVERY_DEVICE, .facts = facts};
     enum cw_status status = backend->check(&everything, alone ? err : &failed);
-    if (facts && (status == CW_OK || facts->count)) {
+    if (facts && (status == CW_OK || cw_node_facts_any(facts))) {
         enum cw_status written = cw_node_facts_write(facts, a->facts, err);
         status = status == CW_OK ? written : status;
     }

@@ -41,7 +41,6 @@
     X(struct cw_checkpoint_library, checkpoint_library)                                                                \
     X(struct cw_regions, regions)                                                                                      \
     X(struct cw_pinned, pinned)                                                                                        \
-    X(struct cw_user_ranges, user_ranges)                                                                              \
     X(struct cw_gate, gate)                                                                                            \
     X(struct cw_collections, collections)                                                                              \
     X(struct cw_range_settings, range_settings)                                                                        \

@@ -2,14 +2,111 @@
 #define _GNU_SOURCE
 #include "cli/front/run_command.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/common/cli.h"
-#include "cli/front/node.h"
+#include "cli/front/beside.h"
 #include "cli/front/shell.h"
+
+/* ---- another machine, by ssh ------------------------------------------------------------------------------------ */
+
+/* The agent goes into a folder there that is removed in the end. */
+struct node {
+    const char *host;      /* as for ssh: user@host, or a name of its configuration */
+    bool quiet;            /* prints no commands */
+    char folder[PATH_MAX]; /* of the agent, there */
+};
+
+static const char agent[] = "capture-agent", library[] = "libcounterworks_inject.so";
+
+/* Writes the beginning of a line that runs `command` there: "ssh HOST 'COMMAND'". `terminal`: as on this terminal, if
+ * there is one, so that Ctrl-C reaches it. */
+static void put_ssh(FILE *line, const struct node *node, const char *command, bool terminal)
+{
+    const char *ssh = getenv("COUNTERWORKS_SSH");
+    fputs(ssh && *ssh ? ssh : "ssh", line);
+    if (terminal && isatty(STDIN_FILENO))
+        fputs(" -t", line);
+    cw_shell_put(line, node->host);
+    cw_shell_put(line, command);
+}
+
+/* Stores where a file lies beside this program, or in the folder of its installation. */
+static bool find_beside(const char *name, char folder[PATH_MAX])
+{
+    static const char *const places[] = {"", "/../lib/counterworks"};
+    char own[PATH_MAX], path[2 * PATH_MAX];
+    cw_front_folder(own, sizeof own);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(folder, PATH_MAX, "%.4000s%s", own, places[i]);
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* tar -cf - -C FOLDER capture-agent -C FOLDER libcounterworks_inject.so | ssh HOST '...' */
+static enum cw_status put_copy(FILE *line, const struct node *node, struct cw_error *err)
+{
+    const char *const names[] = {agent, library};
+    char folder[PATH_MAX];
+    fputs("tar -chf -", line);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!find_beside(names[i], folder))
+            return cw_error_set(err, CW_ERR_UNSUPPORTED, "found no %s beside this program, expected it there for %s",
+                                names[i], node->host);
+        fputs(" -C", line);
+        cw_shell_put(line, folder);
+        cw_shell_put(line, names[i]);
+    }
+    fputs(" | ", line);
+    put_ssh(line, node, "d=$(mktemp -d) && tar -xf - -C \"$d\" && echo \"$d\"", false);
+    return CW_OK;
+}
+
+/* Copies the agent and its library to the node. The command for ssh is COUNTERWORKS_SSH, or "ssh". */
+static enum cw_status open_node(struct node *node, const char *host, bool quiet, struct cw_error *err)
+{
+    char *line = NULL;
+    size_t size;
+    FILE *out = open_memstream(&line, &size);
+    *node = (struct node){.host = host, .quiet = quiet};
+    if (!out)
+        return cw_error_nomem(err);
+    enum cw_status status = put_copy(out, node, err);
+    if (fclose(out))
+        status = status == CW_OK ? cw_error_nomem(err) : status;
+    if (status == CW_OK && (cw_shell_ask(line, quiet, node->folder, sizeof node->folder) || *node->folder != '/')) {
+        *node->folder = '\0';
+        status = cw_error_set(err, CW_ERR_IO, "cannot copy the agent to %s: the reason stands above", host);
+    }
+    free(line);
+    return status;
+}
+
+/* Removes the folder. */
+static void close_node(struct node *node)
+{
+    char *line = NULL, command[PATH_MAX + 16];
+    size_t size;
+    FILE *out = *node->folder ? open_memstream(&line, &size) : NULL;
+    if (!out)
+        return;
+    snprintf(command, sizeof command, "rm -r '%s'", node->folder);
+    put_ssh(out, node, command, false);
+    if (fclose(out) == 0)
+        cw_shell_run(line, node->quiet);
+    free(line);
+    *node->folder = '\0';
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 enum { LISTS_MAX = 64 };
 
@@ -26,8 +123,8 @@ struct options {
 struct run {
     const struct options *o;
     char *name;
-    struct cw_node node; /* without a host: this machine */
-    char *line;          /* the step that is being written */
+    struct node node; /* without a host: this machine */
+    char *line;       /* the step that is being written */
     size_t line_size;
     FILE *out;
 };
@@ -128,7 +225,7 @@ static bool move_to_node(struct run *r)
         good = fclose(out) == 0 && begin(r, "");
     }
     if (out && good)
-        cw_node_put(r->out, &r->node, command, true);
+        put_ssh(r->out, &r->node, command, true);
     free(there);
     free(command);
     return out && good;
@@ -164,7 +261,7 @@ static int describe_node(struct run *r)
         return CW_ERR_NOMEM;
     if (is_remote(r)) {
         snprintf(command, sizeof command, "%s/capture-agent doctor -q --facts -", r->node.folder);
-        cw_node_put(r->out, &r->node, command, false);
+        put_ssh(r->out, &r->node, command, false);
         fputs(" >", r->out);
     }
     put_file(r, "", facts_suffix);
@@ -195,7 +292,7 @@ static int copy(struct run *r, bool there, const char *suffix)
     if (!begin(r, ""))
         return CW_ERR_NOMEM;
     snprintf(command, sizeof command, "cat %c%s/run%s", there ? '>' : '<', r->node.folder, suffix);
-    cw_node_put(r->out, &r->node, command, false);
+    put_ssh(r->out, &r->node, command, false);
     put_file(r, there ? " <" : " >", suffix);
     return run_line(r);
 }
@@ -309,14 +406,14 @@ static int run_steps(struct run *r)
     return status ? status : shown ? shown : written;
 }
 
-static enum cw_status open_node(struct run *r, struct cw_error *err)
+static enum cw_status begin_on_node(struct run *r, struct cw_error *err)
 {
     static const char scheme[] = "ssh:";
     const char *on = r->o->on;
     if (!on)
         return CW_OK;
-    return cw_node_open(&r->node, on + (strncmp(on, scheme, sizeof scheme - 1) == 0 ? sizeof scheme - 1 : 0),
-                        r->o->quiet, err);
+    return open_node(&r->node, on + (strncmp(on, scheme, sizeof scheme - 1) == 0 ? sizeof scheme - 1 : 0), r->o->quiet,
+                     err);
 }
 
 /* N or "all", as capture-agent takes it. */
@@ -379,13 +476,13 @@ int cw_front_run(int argc, char **argv)
     struct run r = {.o = &o, .name = make_name(&o)};
     if (!r.name)
         return cw_usage_fail((cw_error_nomem(&err), &err));
-    int status = (int)open_node(&r, &err);
+    int status = (int)begin_on_node(&r, &err);
     if (status == CW_OK)
         status = run_steps(&r);
     else
         cw_usage_fail(&err);
     if (is_remote(&r))
-        cw_node_close(&r.node);
+        close_node(&r.node);
     free(r.name);
     return status;
 }

@@ -13,8 +13,6 @@
 #include "import/fit.h"
 #include "import/learn.h"
 #include "import/limit_tables.h"
-#include "import/mend.h"
-#include "import/relax.h"
 #include "import/transfer.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/chip_write.h"
@@ -157,7 +155,7 @@ static enum cw_status learn_pm(const struct job *j, struct draft *d)
 {
     struct cw_facts ranges = of_ranges(d->facts);
     struct cw_limit_table *table = &d->limits[RANGE], *pm = &d->limits[PM];
-    struct cw_relax_report r;
+    struct cw_learn_report r;
     cw_limit_table_free(pm);
     cw_limit_table_init(pm);
     if (!table->limits.size)
@@ -181,7 +179,7 @@ static enum cw_status mend(const struct job *j, struct draft *d)
 {
     struct cw_facts ranges = of_ranges(d->facts);
     struct cw_limit_table *table = &d->limits[RANGE];
-    struct cw_mend_report r;
+    struct cw_learn_report r;
     if (!table->limits.size)
         return cw_error_set(j->err, CW_ERR_USAGE,
                             "found no limits of %s to mend, expected --learn, or --limits-from a file that has some",

@@ -54,12 +54,11 @@ static bool be_quiet(void)
            (CW_ADDRESS_SANITIZED || dup2(nowhere, STDERR_FILENO) >= 0);
 }
 
-static void run_child(const struct cw_confines *c, cw_confined_work *work, void *context, int to)
+static void run_child(size_t memory, uint32_t ms, cw_confined_work *work, void *context, int to)
 {
     static const struct rlimit no_core = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    bool good =
-        be_quiet() && setrlimit(RLIMIT_CORE, &no_core) == 0 && limit_memory(c->memory) && limit_time(c->milliseconds);
+    bool good = be_quiet() && setrlimit(RLIMIT_CORE, &no_core) == 0 && limit_memory(memory) && limit_time(ms);
     if (good)
         work(context, to);
     _exit(!good);
@@ -96,40 +95,41 @@ static bool receive(int from, size_t most, struct cw_writer *out)
     return true;
 }
 
-static uint32_t milliseconds(const struct rusage *used)
+static uint32_t time_of(const struct rusage *used)
 {
     return (uint32_t)((used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
                       (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000) /
            SLOWER;
 }
 
-static enum cw_status follow(struct cw_confines *c, pid_t child, int from, struct cw_writer *out)
+static enum cw_status follow(size_t memory, uint32_t *ms, pid_t child, int from, struct cw_writer *out)
 {
     int how = 0;
     struct rusage used = {0};
-    bool good = receive(from, c->memory, out);
+    bool good = receive(from, memory, out);
     if (!good)
         kill(child, SIGKILL);
     pid_t ended;
     while ((ended = wait4(child, &how, 0, &used)) < 0 && errno == EINTR)
         continue;
-    uint32_t spent = milliseconds(&used);
-    c->milliseconds -= spent < c->milliseconds ? spent : c->milliseconds;
+    uint32_t spent = time_of(&used);
+    *ms -= spent < *ms ? spent : *ms;
     return good && ended == child && WIFEXITED(how) && WEXITSTATUS(how) == 0 ? CW_OK : CW_ERR_UNSUPPORTED;
 }
 
-enum cw_status cw_confined_run(struct cw_confines *c, cw_confined_work *work, void *context, struct cw_writer *out)
+enum cw_status cw_confined_run(size_t memory, uint32_t *milliseconds, cw_confined_work *work, void *context,
+                               struct cw_writer *out)
 {
     int ends[2];
-    if (!c->milliseconds || pipe2(ends, O_CLOEXEC) != 0)
+    if (!*milliseconds || pipe2(ends, O_CLOEXEC) != 0)
         return CW_ERR_UNSUPPORTED;
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        run_child(c, work, context, ends[1]);
+        run_child(memory, *milliseconds, work, context, ends[1]);
     }
     close(ends[1]);
-    enum cw_status status = child > 0 ? follow(c, child, ends[0], out) : CW_ERR_UNSUPPORTED;
+    enum cw_status status = child > 0 ? follow(memory, milliseconds, child, ends[0], out) : CW_ERR_UNSUPPORTED;
     close(ends[0]);
     return status;
 }

@@ -5,11 +5,6 @@
 
 #include "base/bytes.h"
 
-struct cw_confines {
-    size_t memory;         /* bytes, beside the memory that the process has already */
-    uint32_t milliseconds; /* of processor time */
-};
-
 /* Not under sanitizers, which map terabytes. */
 extern const bool cw_confined_limits_memory;
 
@@ -19,9 +14,10 @@ typedef void cw_confined_work(void *context, int to);
 /* Hands over the written bytes, and empties the writer. */
 void cw_confined_send(struct cw_writer *written, int to);
 
-/* Appends the bytes that the work sent to `out`, at most `confines->memory`. Subtracts the used time from `confines`.
+/* Appends the bytes that the work sent to `out`, at most `memory`. The child may take as many bytes beside the memory
+ * that the process has already, and *milliseconds of processor time; subtracts the time that it took.
  * CW_ERR_UNSUPPORTED if the child was ended or could not be made; `out` then has the bytes sent before. */
-enum cw_status cw_confined_run(struct cw_confines *confines, cw_confined_work *work, void *context,
+enum cw_status cw_confined_run(size_t memory, uint32_t *milliseconds, cw_confined_work *work, void *context,
                                struct cw_writer *out);
 
 #endif

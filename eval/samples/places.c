@@ -13,12 +13,6 @@
 /* If a child ends before its work does, another takes the rest, at most so many times. */
 enum { MOST_CHILDREN = 4, MEMORY_AT_LEAST = 64 << 20, MEMORY_FACTOR = 64, TIME_AT_LEAST = 500, BYTES_A_MS = 10000 };
 
-static struct cw_confines confines_for(size_t input)
-{
-    uint64_t ms = TIME_AT_LEAST + (uint64_t)input / BYTES_A_MS;
-    return (struct cw_confines){MEMORY_AT_LEAST + MEMORY_FACTOR * input, ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX};
-}
-
 /* Pieces of work, one after another. A child answers each; the answers before its end count. */
 struct work {
     size_t count, done, bytes; /* bytes: of the input */
@@ -30,13 +24,15 @@ struct work {
 
 static enum cw_status do_confined(struct work *w, struct cw_arena *arena)
 {
-    struct cw_confines confines = confines_for(w->bytes);
+    const uint64_t ms = TIME_AT_LEAST + (uint64_t)w->bytes / BYTES_A_MS;
+    const size_t memory = MEMORY_AT_LEAST + MEMORY_FACTOR * w->bytes;
+    uint32_t time = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
     enum cw_status status = CW_OK;
     for (int i = 0; i < MOST_CHILDREN && w->done < w->count && status == CW_OK; i++) {
         struct cw_writer sent;
         struct cw_reader in;
         cw_writer_init(&sent);
-        cw_confined_run(&confines, w->send, w, &sent);
+        cw_confined_run(memory, &time, w->send, w, &sent);
         cw_reader_init(&in, sent.data, sent.size, "", 0, NULL);
         while (w->done < w->count && w->take(w, &in, arena))
             w->done++;

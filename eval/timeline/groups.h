@@ -22,29 +22,27 @@ enum cw_timeline_by {
 /* "kernel", "family", ... */
 extern const char *const cw_timeline_by_names[CW_TIMELINE_BY__COUNT];
 
-struct cw_timeline_group {
-    uint32_t first; /* gives the group its name: the first item in gpu or calls; by NVTX the path; by graph the longest
-                     * item */
-    uint64_t count, failed;               /* failed: calls that returned an error */
-    double total, least, greatest, bytes; /* times in ns */
-    double middle, deviation;             /* median and standard deviation of the items' times; NaN by NVTX range or
-                                             graph, and without `spread` */
-    double own;                           /* by NVTX: ns of items that are in no inner range */
-    uint64_t other_thread;                /* items launched by threads without a range of their own */
-    /* By NVTX: how often the range was opened, by all threads, and ns from opening to end. By graph: how often the
-     * graph was launched, and ns from a launch's first start to its last end. */
-    uint64_t ranges;
-    double wall, fastest, median, longest; /* wall: the sum */
-    uint32_t slowest;                      /* the longest range, index into ranges, or CW_TIMELINE_NONE */
-    uint64_t graph, nodes;                 /* by graph: its number, and the count of its nodes that ran */
-};
-
 struct cw_timeline_groups {
     const struct cw_timeline *t;
     enum cw_timeline_by by;
     uint32_t count;
-    struct cw_timeline_group *items; /* the longest total first */
-    double total;                    /* ns, of all items */
+    struct cw_timeline_group {
+        uint32_t first; /* gives the group its name: the first item in gpu or calls; by NVTX the path; by graph the
+                         * longest item */
+        uint64_t count, failed;               /* failed: calls that returned an error */
+        double total, least, greatest, bytes; /* times in ns */
+        double middle, deviation;             /* median and standard deviation of the items' times; NaN by NVTX range or
+                                                 graph, and without `spread` */
+        double own;                           /* by NVTX: ns of items that are in no inner range */
+        uint64_t other_thread;                /* items launched by threads without a range of their own */
+        /* By NVTX: how often the range was opened, by all threads, and ns from opening to end. By graph: how often the
+         * graph was launched, and ns from a launch's first start to its last end. */
+        uint64_t ranges;
+        double wall, fastest, median, longest; /* wall: the sum */
+        uint32_t slowest;                      /* the longest range, index into ranges, or CW_TIMELINE_NONE */
+        uint64_t graph, nodes;                 /* by graph: its number, and the count of its nodes that ran */
+    } * items;                                 /* the longest total first */
+    double total;                              /* ns, of all items */
     uint64_t item_count;
     uint64_t other_thread;       /* items launched by threads without a range of their own */
     const char *const *families; /* by family: [name] */

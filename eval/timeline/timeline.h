@@ -21,84 +21,7 @@ struct cw_timeline_list { /* the items of one lane */
     uint32_t first, count;
 };
 
-/* A stream and its items. By device, process, context and stream. */
-struct cw_timeline_stream {
-    uint32_t process, device; /* device: index into the file's, or CW_NO_TRACE_DEVICE */
-    uint64_t context, stream;
-    uint32_t name;                   /* given by the program, 0 none */
-    bool shares_number, shares_name; /* with another stream of the process and device */
-    struct cw_timeline_list gpu;
-};
-
-/* A thread of a process. By process and number. */
-struct cw_timeline_thread {
-    uint32_t process;
-    uint64_t thread; /* as the system has it; CW_TRACE_UNKNOWN: the file does not say */
-    uint32_t name;
-    struct cw_timeline_list calls, ranges, marks;
-};
-
-/* Work of a GPU: a kernel, copy, memset or graph_launch (a whole graph). */
-struct cw_timeline_gpu {
-    uint64_t start, end;
-    uint32_t stream;      /* index into streams */
-    uint32_t correlation; /* CW_TIMELINE_NONE unknown */
-    uint64_t bytes;       /* of copies and memsets; CW_TRACE_UNKNOWN unknown */
-    uint32_t name;        /* of a kernel; a copy's direction, a memset's kind of memory */
-    uint32_t call;        /* its launch, index into calls, or CW_TIMELINE_NONE */
-    uint32_t path;        /* the NVTX ranges around that call (cw_timeline_own_path); 0 none, or not known */
-    uint32_t shape;       /* of a kernel, index into shapes, or CW_TIMELINE_NONE */
-    uint32_t from, to;    /* of a copy: kinds of memory, names */
-    uint32_t block;       /* of the trace, which has its row */
-    uint16_t row;
-    uint8_t kind;                        /* enum cw_trace_kind */
-    bool in_graph : 1, other_thread : 1; /* other_thread: path is of another thread than the call's */
-};
-
 enum { CW_TIMELINE_NOT_READY = 600 }; /* a result, but no failure: the answer of a query */
-
-/* A call of the driver or the runtime, or one by the driver itself (internal_launch). */
-struct cw_timeline_call {
-    uint64_t start, end;
-    uint32_t thread, correlation;
-    uint32_t name, result; /* 0: success */
-    uint32_t path;         /* the NVTX ranges around it */
-    uint32_t launched;     /* how many items on the GPU are from it */
-    uint32_t block;
-    uint16_t row;
-    uint8_t kind;
-    bool other_thread; /* path is of another thread */
-};
-
-/* A time in which the program waited: a synchronization, an overhead or a jit. By start. */
-struct cw_timeline_wait {
-    uint64_t start, end;
-    uint32_t process, correlation;
-    uint32_t type, call;                    /* type: a name; call: its call, or CW_TIMELINE_NONE */
-    uint32_t thread;                        /* or CW_TIMELINE_NONE */
-    uint32_t stream;                        /* index into streams, or CW_TIMELINE_NONE */
-    uint64_t context, stream_number, event; /* CW_TRACE_UNKNOWN: not known */
-    uint32_t block;
-    uint16_t row;
-    uint8_t kind;
-};
-
-/* An NVTX range. One still open at the end of the trace ends there. */
-struct cw_timeline_range {
-    uint64_t start, end;
-    uint32_t thread, domain, name; /* domain: a name, 0 the default one */
-    uint32_t path;                 /* the ranges open at its begin, and itself */
-    uint32_t color;                /* 0xAARRGGBB, 0 none */
-    uint32_t block;
-    uint16_t row;
-    bool pushed, open; /* pushed: of its thread alone; otherwise started, of the whole process */
-};
-
-struct cw_timeline_mark {
-    uint64_t start, end; /* equal */
-    uint32_t thread, domain, name, color, block;
-    uint16_t row;
-};
 
 struct cw_timeline_window {
     uint64_t start, end;
@@ -124,8 +47,21 @@ struct cw_timeline {
         uint32_t registers;
         uint64_t static_shared, dynamic_shared, local_per_thread;
     } * shapes;
-    struct cw_timeline_stream *streams;
-    struct cw_timeline_thread *threads;
+    /* A stream and its items. By device, process, context and stream. */
+    struct cw_timeline_stream {
+        uint32_t process, device; /* device: index into the file's, or CW_NO_TRACE_DEVICE */
+        uint64_t context, stream;
+        uint32_t name;                   /* given by the program, 0 none */
+        bool shares_number, shares_name; /* with another stream of the process and device */
+        struct cw_timeline_list gpu;
+    } * streams;
+    /* A thread of a process. By process and number. */
+    struct cw_timeline_thread {
+        uint32_t process;
+        uint64_t thread; /* as the system has it; CW_TRACE_UNKNOWN: the file does not say */
+        uint32_t name;
+        struct cw_timeline_list calls, ranges, marks;
+    } * threads;
     /* Nested NVTX ranges: "outer/inner", each "domain@name" where it is of a domain. Ranges that were captured at the
      * same place have this text as their attribute `nvtx`. Path 0 has no name.
      *
@@ -147,11 +83,61 @@ struct cw_timeline {
         uint64_t launched, recorded, dropped, untimed;
     } * accounts;
     struct cw_timeline_window *windows; /* the times that were traced, in order, apart; none: all the time */
-    struct cw_timeline_gpu *gpu;
-    struct cw_timeline_call *calls;
-    struct cw_timeline_wait *waits;
-    struct cw_timeline_range *ranges;
-    struct cw_timeline_mark *marks;
+    /* Work of a GPU: a kernel, copy, memset or graph_launch (a whole graph). */
+    struct cw_timeline_gpu {
+        uint64_t start, end;
+        uint32_t stream;      /* index into streams */
+        uint32_t correlation; /* CW_TIMELINE_NONE unknown */
+        uint64_t bytes;       /* of copies and memsets; CW_TRACE_UNKNOWN unknown */
+        uint32_t name;        /* of a kernel; a copy's direction, a memset's kind of memory */
+        uint32_t call;        /* its launch, index into calls, or CW_TIMELINE_NONE */
+        uint32_t path;        /* the NVTX ranges around that call (cw_timeline_own_path); 0 none, or not known */
+        uint32_t shape;       /* of a kernel, index into shapes, or CW_TIMELINE_NONE */
+        uint32_t from, to;    /* of a copy: kinds of memory, names */
+        uint32_t block;       /* of the trace, which has its row */
+        uint16_t row;
+        uint8_t kind;                        /* enum cw_trace_kind */
+        bool in_graph : 1, other_thread : 1; /* other_thread: path is of another thread than the call's */
+    } * gpu;
+    /* A call of the driver or the runtime, or one by the driver itself (internal_launch). */
+    struct cw_timeline_call {
+        uint64_t start, end;
+        uint32_t thread, correlation;
+        uint32_t name, result; /* 0: success */
+        uint32_t path;         /* the NVTX ranges around it */
+        uint32_t launched;     /* how many items on the GPU are from it */
+        uint32_t block;
+        uint16_t row;
+        uint8_t kind;
+        bool other_thread; /* path is of another thread */
+    } * calls;
+    /* A time in which the program waited: a synchronization, an overhead or a jit. By start. */
+    struct cw_timeline_wait {
+        uint64_t start, end;
+        uint32_t process, correlation;
+        uint32_t type, call;                    /* type: a name; call: its call, or CW_TIMELINE_NONE */
+        uint32_t thread;                        /* or CW_TIMELINE_NONE */
+        uint32_t stream;                        /* index into streams, or CW_TIMELINE_NONE */
+        uint64_t context, stream_number, event; /* CW_TRACE_UNKNOWN: not known */
+        uint32_t block;
+        uint16_t row;
+        uint8_t kind;
+    } * waits;
+    /* An NVTX range. One still open at the end of the trace ends there. */
+    struct cw_timeline_range {
+        uint64_t start, end;
+        uint32_t thread, domain, name; /* domain: a name, 0 the default one */
+        uint32_t path;                 /* the ranges open at its begin, and itself */
+        uint32_t color;                /* 0xAARRGGBB, 0 none */
+        uint32_t block;
+        uint16_t row;
+        bool pushed, open; /* pushed: of its thread alone; otherwise started, of the whole process */
+    } * ranges;
+    struct cw_timeline_mark {
+        uint64_t start, end; /* equal */
+        uint32_t thread, domain, name, color, block;
+        uint16_t row;
+    } * marks;
     uint64_t rows[CW_TRACE_KIND__COUNT], untimed[CW_TRACE_KIND__COUNT]; /* untimed: rows that should have a time */
     uint32_t unnamed;    /* kernels that stay mangled, as their readable names take too much memory or time */
     uint64_t unfollowed; /* NVTX ranges that are too deep for paths */

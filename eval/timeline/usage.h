@@ -26,27 +26,25 @@ enum cw_idle_cause {
 
 enum { CW_IDLE_LARGEST = 10 };
 
-struct cw_device_usage {
-    uint32_t device;                           /* index into the file's, or CW_NO_TRACE_DEVICE */
-    double traced, busy, idle;                 /* ns; traced: the trace's span, or its windows, within `within` */
-    double work[CW_WORK__COUNT];               /* ns in which work of this kind ran */
-    double alone[CW_WORK__COUNT];              /* and no other kind */
-    double causes[CW_IDLE__COUNT];             /* of idle */
-    uint64_t cause_gaps[CW_IDLE__COUNT], gaps; /* cause_gaps: gaps by their main cause */
-    uint32_t largest_count;
-    struct cw_idle_gap {
-        uint64_t start, end;
-        uint32_t before, after;        /* items of timeline->gpu, or CW_TIMELINE_NONE at the ends */
-        double causes[CW_IDLE__COUNT]; /* ns */
-    } largest[CW_IDLE_LARGEST];        /* the longest first */
-};
-
 /* Quantiles of the times from a call to the start of its kernel on the GPU. */
 enum cw_latency_part { CW_LATENCY_HALF, CW_LATENCY_90, CW_LATENCY_99, CW_LATENCY_ALL, CW_LATENCY__COUNT };
 
 struct cw_timeline_usage {
     uint32_t device_count;
-    struct cw_device_usage *devices; /* devices with a stream, in the file's order */
+    struct cw_device_usage {
+        uint32_t device;                           /* index into the file's, or CW_NO_TRACE_DEVICE */
+        double traced, busy, idle;                 /* ns; traced: the trace's span, or its windows, within `within` */
+        double work[CW_WORK__COUNT];               /* ns in which work of this kind ran */
+        double alone[CW_WORK__COUNT];              /* and no other kind */
+        double causes[CW_IDLE__COUNT];             /* of idle */
+        uint64_t cause_gaps[CW_IDLE__COUNT], gaps; /* cause_gaps: gaps by their main cause */
+        uint32_t largest_count;
+        struct cw_idle_gap {
+            uint64_t start, end;
+            uint32_t before, after;        /* items of timeline->gpu, or CW_TIMELINE_NONE at the ends */
+            double causes[CW_IDLE__COUNT]; /* ns */
+        } largest[CW_IDLE_LARGEST];        /* the longest first */
+    } * devices;                           /* devices with a stream, in the file's order */
     struct cw_latency {
         uint64_t count, within[CW_LATENCY__COUNT]; /* within: ns, the shortest time that this part does not exceed */
     } at_once, queued;                             /* launches into a stream without other work, and others */

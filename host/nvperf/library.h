@@ -44,29 +44,9 @@
     X(RawCounterConfig_GetNumPasses)                                                                                   \
     X(Config_GetRawCounterInfo)
 
-/* Part of NVIDIA's public performance SDK, but not of the headers in the CUDA toolkit. */
-struct cw_nvperf_num_ranges {
-    size_t structSize;
-    void *pPriv;
-    const uint8_t *pCounterDataImage;
-    size_t numRanges; /* out */
-};
-struct cw_nvperf_sampler_size {
-    size_t structSize;
-    void *pPriv;
-    const char *pChipName;
-    size_t scratchBufferSize; /* out */
-};
-struct cw_nvperf_sampler_initialize {
-    size_t structSize;
-    void *pPriv;
-    uint8_t *pScratchBuffer;
-    size_t scratchBufferSize;
-    const char *pChipName; /* or an image */
-    const uint8_t *pCounterDataImage;
-    size_t counterDataImageSize;
-    NVPW_MetricsEvaluator *pMetricsEvaluator; /* out */
-};
+struct cw_nvperf_num_ranges;
+struct cw_nvperf_sampler_size;
+struct cw_nvperf_sampler_initialize;
 
 struct cw_nvperf {
     char path[512];

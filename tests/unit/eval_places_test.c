@@ -81,38 +81,37 @@ static void send_much(void *context, int to)
         send(context, to);
 }
 
-static bool runs(struct cw_confines confines, cw_confined_work *what, const char *wanted, enum cw_status status)
+static bool runs(size_t memory, uint32_t ms, cw_confined_work *what, const char *wanted, enum cw_status status)
 {
     static char context[] = "two";
     out.size = 0;
-    enum cw_status got = cw_confined_run(&confines, what, context, &out);
+    enum cw_status got = cw_confined_run(memory, &ms, what, context, &out);
     return got == status && out.size == strlen(wanted) && (!out.size || memcmp(out.data, wanted, out.size) == 0);
 }
 
 Test(places, a_child_hands_over_what_it_did)
 {
-    cr_expect(runs((struct cw_confines){1 << 20, 1000}, work, "one two", CW_OK));
-    cr_expect(runs((struct cw_confines){1 << 20, 1000}, crash, "two", CW_ERR_UNSUPPORTED), "up to its end");
-    cr_expect(runs((struct cw_confines){1 << 20, 20}, take_time, "two", CW_ERR_UNSUPPORTED));
-    cr_expect(runs((struct cw_confines){1 << 20, 0}, work, "", CW_ERR_UNSUPPORTED), "no time is left");
-    struct cw_confines little = {100, 1000};
+    cr_expect(runs(1 << 20, 1000, work, "one two", CW_OK));
+    cr_expect(runs(1 << 20, 1000, crash, "two", CW_ERR_UNSUPPORTED), "up to its end");
+    cr_expect(runs(1 << 20, 20, take_time, "two", CW_ERR_UNSUPPORTED));
+    cr_expect(runs(1 << 20, 0, work, "", CW_ERR_UNSUPPORTED), "no time is left");
+    uint32_t ms = 1000;
     static char three[] = "two";
     out.size = 0;
-    cr_expect(cw_confined_run(&little, send_much, three, &out) == CW_ERR_UNSUPPORTED && out.size <= 100);
+    cr_expect(cw_confined_run(100, &ms, send_much, three, &out) == CW_ERR_UNSUPPORTED && out.size <= 100);
 }
 
 Test(places, a_child_has_so_much_memory)
 {
-    cr_expect(
-        runs((struct cw_confines){64 << 20, 10000}, take_memory, cw_confined_limits_memory ? "two" : "all", CW_OK));
+    cr_expect(runs(64 << 20, 10000, take_memory, cw_confined_limits_memory ? "two" : "all", CW_OK));
 }
 
 Test(places, time_that_was_used_is_gone)
 {
     static char none[] = "";
-    struct cw_confines confines = {1 << 20, 50};
-    cr_expect(cw_confined_run(&confines, take_time, none, &out) == CW_ERR_UNSUPPORTED);
-    cr_expect(confines.milliseconds <= 25, "found %u ms left", confines.milliseconds);
+    uint32_t ms = 50;
+    cr_expect(cw_confined_run(1 << 20, &ms, take_time, none, &out) == CW_ERR_UNSUPPORTED);
+    cr_expect(ms <= 25, "found %u ms left", ms);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */

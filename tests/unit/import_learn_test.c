@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "import/learn.h"
-#include "import/mend.h"
-#include "import/relax.h"
 #include "metricdb/limits.h"
 
 /* Raw counters by domain: `slots` has four slots and one counter beside them, `sources` at most two of its sources,
@@ -257,7 +255,7 @@ Test(learn, sampling_has_more_room_in_limits_of_range_profiling)
     struct cw_facts facts;
     struct cw_limit_table learned;
     struct cw_learn_report range;
-    struct cw_relax_report report;
+    struct cw_learn_report report;
     struct cw_error err = CW_ERROR_INIT;
     uint64_t random = 88172645463325252u;
     uint32_t fit = 0, more = 0, wrong = 0, beyond = 0;
@@ -324,7 +322,7 @@ static void mend_and_compare(const char *more, const char *wrong, uint32_t remov
     struct cw_arena *arena = cw_arena_create();
     struct cw_facts facts;
     struct cw_limit_table table;
-    struct cw_mend_report report;
+    struct cw_learn_report report;
     struct cw_error err = CW_ERROR_INIT;
     size_t kept = strlen(right) + strlen(more);
     make_chip(&facts, arena);

@@ -16,26 +16,6 @@ struct cw_sim_world { /* shared by the processes of a trace */
     uint64_t program_key;    /* determines the shapes of kernels */
 };
 
-struct cw_sim_stream {
-    uint32_t device, number;
-    uint64_t busy_ns; /* busy until this time */
-};
-
-struct cw_sim_range { /* an open range */
-    bool pushed, wanted;
-    uint32_t thread;
-    uint64_t start_ns, domain, name, category, color, payload;
-};
-
-struct cw_sim_rows { /* rows not yet written, column after column */
-    uint32_t count;
-    uint64_t *values;
-};
-
-struct cw_sim_count {
-    uint64_t launched, recorded, dropped, untimed;
-};
-
 struct cw_sim_process {
     struct cw_sim_world *world;
     uint32_t index, pid; /* index: its number in the output */
@@ -48,8 +28,15 @@ struct cw_sim_process {
     uint32_t device_count, stream_count, range_count;
     uint32_t devices[CW_SIM_DEVICES];
     uint64_t engines[CW_SIM_DEVICES][2]; /* by device: copies to and from it; busy until this time */
-    struct cw_sim_stream streams[CW_SIM_STREAMS];
-    struct cw_sim_range ranges[CW_SIM_OPEN_RANGES];
+    struct cw_sim_stream {
+        uint32_t device, number;
+        uint64_t busy_ns; /* busy until this time */
+    } streams[CW_SIM_STREAMS];
+    struct cw_sim_range { /* an open range */
+        bool pushed, wanted;
+        uint32_t thread;
+        uint64_t start_ns, domain, name, category, color, payload;
+    } ranges[CW_SIM_OPEN_RANGES];
     uint64_t now_ns[CW_SIM_THREADS];
     uint64_t environment_ns; /* time of the next reading */
     uint64_t draws, correlation, graph, event, address, allocation, allocated;
@@ -57,8 +44,13 @@ struct cw_sim_process {
     uint32_t text_count, shape_count;
     struct cw_writer new_texts; /* each ended by NUL */
     uint32_t new_count;
-    struct cw_sim_rows rows[CW_TRACE_KIND__COUNT];
-    struct cw_sim_count counts[CW_TRACE_KIND__COUNT];
+    struct cw_sim_rows { /* rows not yet written, column after column */
+        uint32_t count;
+        uint64_t *values;
+    } rows[CW_TRACE_KIND__COUNT];
+    struct cw_sim_count {
+        uint64_t launched, recorded, dropped, untimed;
+    } counts[CW_TRACE_KIND__COUNT];
 };
 
 /* Begins a process. in_job: its rank, and the number of ranks; a value may be NULL. NULL when out of memory or when the

@@ -77,15 +77,13 @@ static size_t host_unused(void)
     return kb << 10;
 }
 
-static struct cw_mirror_limits mirror_limits(void)
+static bool save_mirror(struct cw_mirror *mirror)
 {
     size_t unused, total;
-    struct cw_mirror_limits limits = {.reserve = reserve};
-    if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS)
-        limits.reserve = kept_free(total);
-    limits.on_host =
-        self->limited && self->on_host_mb != CW_ON_HOST_USUAL ? most_on_host() : host_unused() / HOST_SHARE;
-    return limits;
+    const bool known = cw_inject->api.cuMemGetInfo_v2(&unused, &total) == CUDA_SUCCESS;
+    return cw_mirror_save(mirror, known ? kept_free(total) : reserve,
+                          self->limited && self->on_host_mb != CW_ON_HOST_USUAL ? most_on_host()
+                                                                                : host_unused() / HOST_SHARE);
 }
 
 static struct cw_mirror *current_mirror(void)
@@ -184,9 +182,8 @@ static bool save_by_library(struct cw_checkpoint *c)
 bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
 {
     struct cw_mirror *mirror = current_mirror();
-    const struct cw_mirror_limits limits = mirror ? mirror_limits() : (struct cw_mirror_limits){0};
     *c = (struct cw_checkpoint){.size = offsetof(struct cw_checkpoint, pinned), .context = context};
-    if (mirror && cw_mirror_save(mirror, &limits))
+    if (mirror && save_mirror(mirror))
         c->mirror = mirror;
     return c->mirror || ((self->leaves_out || !cw_reach_beyond()) &&
                          save_by_library(c)); /* which would put back what others reach */

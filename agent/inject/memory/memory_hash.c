@@ -83,16 +83,16 @@ static const struct hasher *hasher_of(CUcontext context)
     return unused && begin(unused, context) ? unused : NULL;
 }
 
-static bool add(const struct hasher *hasher, const struct cw_memory_piece *piece, uint64_t first)
+static bool add(const struct hasher *hasher, const struct cw_region *piece, uint64_t first)
 {
     CUlaunchConfig config = {
         .gridDimX = BLOCKS, .gridDimY = 1, .gridDimZ = 1, .blockDimX = THREADS, .blockDimY = 1, .blockDimZ = 1};
-    uint64_t words = piece->begin, count = piece->size / sizeof(uint64_t), sum = hasher->sum;
+    uint64_t words = piece->at, count = piece->size / sizeof(uint64_t), sum = hasher->sum;
     void *parameters[] = {&words, &count, &first, &sum};
     return cw_inject->api.cuLaunchKernelEx(&config, hasher->function, parameters, NULL) == CUDA_SUCCESS;
 }
 
-bool cw_memory_hash(CUcontext context, const struct cw_memory_piece *pieces, size_t count, uint64_t *hash)
+bool cw_memory_hash(CUcontext context, const struct cw_region *pieces, size_t count, uint64_t *hash)
 {
     const struct hasher *hasher = hasher_of(context);
     const struct cw_cupti *api = &cw_inject->api;

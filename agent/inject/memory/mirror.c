@@ -322,22 +322,21 @@ static bool add_slab(struct cw_mirror *m, size_t size, bool on_host)
     return true;
 }
 
-static size_t room_left(const struct cw_mirror *m, bool on_host, const struct cw_mirror_limits *limits)
+static size_t room_on_device(size_t reserve)
 {
     size_t unused = 0, total;
-    if (on_host)
-        return limits->on_host > m->on_host ? limits->on_host - m->on_host : 0;
-    return ok(cw_inject->api.cuMemGetInfo_v2(&unused, &total)) && unused > limits->reserve ? unused - limits->reserve
-                                                                                           : 0;
+    return ok(cw_inject->api.cuMemGetInfo_v2(&unused, &total)) && unused > reserve ? unused - reserve : 0;
 }
 
-/* Adds slots until this many are unused, or there is no more memory for them. */
-static void find_slots(struct cw_mirror *m, size_t count, bool on_host, const struct cw_mirror_limits *limits)
+/* Adds slots until this many are unused, or there is no more memory for them. `limit`: bytes to leave free on the
+ * device, or the most on the host. */
+static void find_slots(struct cw_mirror *m, size_t count, bool on_host, size_t limit)
 {
     const size_t most = on_host ? most_on_host : most_on_device;
     bool found = true;
     while (found && m->unused_count < count) {
-        const size_t left = room_left(m, on_host, limits) / granule * granule;
+        const size_t room = !on_host ? room_on_device(limit) : limit > m->on_host ? limit - m->on_host : 0;
+        const size_t left = room / granule * granule;
         size_t size = ((count - m->unused_count) * CHUNK + granule - 1) / granule * granule;
         size = size < most ? size : most;
         size = size < left ? size : left;
@@ -376,13 +375,13 @@ static uint32_t give_to(struct cw_mirror *m, const uint32_t *list, uint32_t coun
 }
 
 /* Chunks that need a slot come first, and only for them the host is asked: its memory takes 0.8 s a GB. */
-static void give_slots(struct cw_mirror *m, const uint32_t *list, uint32_t count, const struct cw_mirror_limits *limits)
+static void give_slots(struct cw_mirror *m, const uint32_t *list, uint32_t count, size_t reserve, size_t on_host)
 {
-    find_slots(m, count, false, limits);
+    find_slots(m, count, false, reserve);
     m->stealing = m->count;
     const uint32_t without = give_to(m, list, count, written);
     if (without) {
-        find_slots(m, without, true, limits);
+        find_slots(m, without, true, on_host);
         give_to(m, list, count, written);
     }
     give_to(m, list, count, 0);
@@ -458,13 +457,13 @@ static void count_lacking(struct cw_mirror *m)
         m->lacking += !m->chunks[i].slot;
 }
 
-static bool save_listed(struct cw_mirror *m, const struct cw_mirror_limits *limits)
+static bool save_listed(struct cw_mirror *m, size_t reserve, size_t on_host)
 {
     uint32_t count = choose_without_slot(m);
     if (m->lacking)
         count = list_lacking(m);
     if (count)
-        give_slots(m, m->list + 1, count, limits);
+        give_slots(m, m->list + 1, count, reserve, on_host);
     if (count || m->dirty_to)
         count_lacking(m);
     count = choose_with_slot(m, count);
@@ -472,11 +471,11 @@ static bool save_listed(struct cw_mirror *m, const struct cw_mirror_limits *limi
            move_listed(m, count, false);
 }
 
-bool cw_mirror_save(struct cw_mirror *m, const struct cw_mirror_limits *limits)
+bool cw_mirror_save(struct cw_mirror *m, size_t reserve, size_t on_host)
 {
     const bool good = load_code(m) &&
                       ((m->made && m->changes == cw_regions->changes + cw_reach->changes) || make_chunks(m)) &&
-                      list_differing(m, true) && save_listed(m, limits);
+                      list_differing(m, true) && save_listed(m, reserve, on_host);
     m->saves = (m->saves + 1) & ~written;
     m->broken = !good;
     m->live = good;

@@ -9,11 +9,6 @@
 
 struct cw_mirror; /* of a context */
 
-struct cw_mirror_limits {
-    size_t reserve; /* bytes of the device to leave free */
-    size_t on_host; /* the most bytes on the host */
-};
-
 enum cw_mirror_result {
     CW_MIRROR_GOOD,
     CW_MIRROR_LACKS, /* the work changed a chunk that has no copy: nothing was put back, and nothing is lost */
@@ -27,8 +22,9 @@ bool cw_mirrors_work(void);
 struct cw_mirror *cw_mirror_of(CUcontext context);
 /* Whether there is one, be it in use. */
 bool cw_mirror_suits(CUcontext context);
-/* Saves the memory of the current context, after all of its work. False after a failure. */
-bool cw_mirror_save(struct cw_mirror *mirror, const struct cw_mirror_limits *limits);
+/* Saves the memory of the current context, after all of its work: leaves `reserve` bytes of the device free, and takes
+ * at most `on_host` bytes of the host. False after a failure. */
+bool cw_mirror_save(struct cw_mirror *mirror, size_t reserve, size_t on_host);
 /* Whether all chunks have a copy, so that no restore lacks one. */
 bool cw_mirror_is_whole(const struct cw_mirror *mirror);
 /* Restores the saved memory, after all work of the context, in two steps: looks for chunks that differ, and puts them

@@ -7,7 +7,7 @@
 static uint64_t next CW_STATE; /* byte of that memory at which the next proof begins */
 
 struct pieces {
-    struct cw_memory_piece *items;
+    struct cw_region *items;
     size_t count;
     uint64_t bytes;
 };
@@ -44,7 +44,7 @@ static bool list(struct pieces *all)
         const uint64_t begin = (r->begin + 7) & ~UINT64_C(7);
         if (begin >= r->end || !is_readable(r))
             continue;
-        all->items[all->count++] = (struct cw_memory_piece){.begin = begin, .size = r->end - begin};
+        all->items[all->count++] = (struct cw_region){.at = begin, .size = r->end - begin};
         all->bytes += r->end - begin;
     }
     return all->items;
@@ -56,12 +56,12 @@ static void cut(struct pieces *all, uint64_t from)
     size_t kept = 0;
     uint64_t at = 0, left = CW_PROOF_MOST;
     for (size_t i = 0; i < all->count && left >= 8; i++) {
-        struct cw_memory_piece piece = all->items[i];
+        struct cw_region piece = all->items[i];
         const uint64_t skipped = from > at ? from - at : 0;
         at += piece.size;
         if (skipped >= piece.size)
             continue;
-        piece.begin += skipped;
+        piece.at += skipped;
         piece.size = piece.size - skipped < left ? piece.size - skipped : left;
         left -= piece.size;
         all->items[kept++] = piece;

@@ -346,7 +346,8 @@ static CUresult do_again(const struct cw_operation *op)
     return op->refused ? CUDA_SUCCESS : op->launches ? launch(op) : cw_transfer_do(&op->transfer);
 }
 
-CUresult cw_record_play(const struct cw_record *r, const struct cw_around *around)
+CUresult cw_record_play(const struct cw_record *r, void (*before)(void *user, uint32_t launch),
+                        void (*after)(void *user), void *user)
 {
     const struct cw_operation *last = NULL;
     uint32_t launches = 0;
@@ -354,11 +355,11 @@ CUresult cw_record_play(const struct cw_record *r, const struct cw_around *aroun
     for (const struct cw_operation *op = r->first; op && result == CUDA_SUCCESS; last = op, op = op->next) {
         if (last && last->stream != op->stream) /* the program's order between streams is not known here */
             result = cw_inject->api.cuCtxSynchronize();
-        if (around && op->launches)
-            around->before(around->user, ++launches);
+        if (before && op->launches)
+            before(user, ++launches);
         result = result == CUDA_SUCCESS ? do_again(op) : result;
-        if (around && op->launches)
-            around->after(around->user);
+        if (after && op->launches)
+            after(user);
     }
     return result == CUDA_SUCCESS ? cw_inject->api.cuCtxSynchronize() : result;
 }

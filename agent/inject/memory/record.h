@@ -46,15 +46,11 @@ bool cw_record_add_nodes(struct cw_record *record, const struct cw_graph_node *n
 void cw_record_refuse(struct cw_record *record);
 /* Calls `each` with the kernel of every launch, in order. */
 void cw_record_kernels(const struct cw_record *record, void (*each)(void *user, CUfunction kernel), void *user);
-/* Functions to call around each launch; launches are numbered from 1. */
-struct cw_around {
-    void (*before)(void *user, uint32_t launch);
-    void (*after)(void *user);
-    void *user;
-};
 /* Restores shared memory and repeats everything, in order, in the current context. Returns the result of the first
- * driver call that failed. `around` may be NULL. */
-CUresult cw_record_play(const struct cw_record *record, const struct cw_around *around);
+ * driver call that failed. Calls `before` and `after` around each launch unless they are NULL; launches are numbered
+ * from 1. */
+CUresult cw_record_play(const struct cw_record *record, void (*before)(void *user, uint32_t launch),
+                        void (*after)(void *user), void *user);
 void cw_record_clear(struct cw_record *record);
 
 #endif

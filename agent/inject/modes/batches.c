@@ -197,13 +197,12 @@ static void let_go(void *shared)
 /* Repeats the batch; *late: it did not end in time, and its wait was ended. */
 static CUresult play(struct cw_collection *c, struct cw_batch *b, bool counts, bool *late)
 {
-    const struct cw_around around = {enter, leave, c};
     const struct cw_launch *first = &c->launches[0].data;
     bool shares = b->record.shared.first != NULL;
     uint64_t limit = WATCH * (first->end_ns - first->start_ns);
     if (shares && !cw_idle_watch(limit > least_watch_ns ? limit : least_watch_ns, let_go, &b->record.shared))
         return CUDA_ERROR_UNKNOWN;
-    CUresult result = cw_record_play(&b->record, counts ? &around : NULL);
+    CUresult result = cw_record_play(&b->record, counts ? enter : NULL, counts ? leave : NULL, c);
     *late = shares && cw_idle_watch_end();
     cw_stuck_launched();
     return result;

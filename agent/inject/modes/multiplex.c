@@ -368,8 +368,7 @@ static void range_closing(const struct cw_open_range *range)
 /* A range may be open already, from before the program first used the GPU. */
 static void context_created(CUcontext context, uint32_t device)
 {
-    const struct cw_open_range *range =
-        settings->user ? cw_nesting_at_level(&cw_user_ranges->open, settings->level) : NULL;
+    const struct cw_open_range *range = settings->user ? cw_user_ranges_at_level(settings->level) : NULL;
     if (cw_collection_open(context, device) && range)
         range_opened(range);
 }

@@ -551,8 +551,7 @@ void cw_range_closing(const struct cw_open_range *range)
 static void context_created(CUcontext context, uint32_t device)
 {
     struct cw_collection *c = cw_collection_open(context, device);
-    const struct cw_open_range *range =
-        c && self->user ? cw_nesting_at_level(&cw_user_ranges->open, self->level) : NULL;
+    const struct cw_open_range *range = c && self->user ? cw_user_ranges_at_level(self->level) : NULL;
     if (range && cw_range_wants_range())
         cw_range_begin(c, range);
 }

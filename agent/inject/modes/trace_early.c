@@ -11,13 +11,20 @@ static struct state {
 } state CW_STATE;
 #define self (&state)
 
-struct cw_trace_early_wish cw_trace_early_wish(void)
+/* The kinds and flags (enum cw_trace_flag) of the early setup. */
+static uint64_t read_wish(uint32_t *flags)
 {
-    struct cw_trace_early_wish wish = {0};
+    uint64_t kinds;
     const char *text = secure_getenv(CW_AGENT_TRACE_VARIABLE);
-    if (!text || sscanf(text, "%" SCNx64 " %" SCNx32, &wish.kinds, &wish.flags) != 2)
-        return (struct cw_trace_early_wish){0};
-    return wish;
+    const bool found = text && sscanf(text, "%" SCNx64 " %" SCNx32, &kinds, flags) == 2;
+    *flags = found ? *flags : 0;
+    return found ? kinds : 0;
+}
+
+uint64_t cw_trace_early_kinds(void)
+{
+    uint32_t flags = 0;
+    return read_wish(&flags);
 }
 
 #define MAY(name, ...) (cw_inject->api.name ? cw_inject->api.name(__VA_ARGS__) : CUPTI_ERROR_NOT_SUPPORTED)
@@ -29,13 +36,14 @@ static bool wants_device_graphs(uint64_t kinds, uint32_t flags)
 
 void cw_trace_early_ask(void)
 {
-    const struct cw_trace_early_wish wish = cw_trace_early_wish();
+    uint32_t flags = 0;
+    const uint64_t kinds = read_wish(&flags);
     *self = (struct state){
-        .asked = wish.kinds != 0, .latency = CUPTI_ERROR_NOT_SUPPORTED, .device_graphs = CUPTI_ERROR_NOT_SUPPORTED};
-    if (wish.flags & CW_TRACE_LATENCY)
+        .asked = kinds != 0, .latency = CUPTI_ERROR_NOT_SUPPORTED, .device_graphs = CUPTI_ERROR_NOT_SUPPORTED};
+    if (flags & CW_TRACE_LATENCY)
         self->latency = MAY(cuptiActivityEnableLatencyTimestamps, 1);
 #if CUDA_VERSION >= 12080
-    if (wants_device_graphs(wish.kinds, wish.flags))
+    if (wants_device_graphs(kinds, flags))
         self->device_graphs = MAY(cuptiActivityEnableDeviceGraph, 1);
 #endif
 }

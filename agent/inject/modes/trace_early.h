@@ -7,12 +7,8 @@
 #include "agent/common/trace_page.h"
 #include "agent/inject/driver/inject.h"
 
-/* The agent's early setup; all 0 if there is none. Needs no lock. */
-struct cw_trace_early_wish {
-    uint64_t kinds;
-    uint32_t flags; /* enum cw_trace_flag */
-};
-struct cw_trace_early_wish cw_trace_early_wish(void);
+/* The kinds of the agent's early setup; 0 if there is none. Needs no lock. */
+uint64_t cw_trace_early_kinds(void);
 
 /* Passes the setup to CUPTI, when CUDA begins. */
 void cw_trace_early_ask(void);

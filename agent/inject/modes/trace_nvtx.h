@@ -9,20 +9,18 @@
 
 enum { CW_TRACE_MOST_OPEN = 4096, CW_TRACE_MOST_CATEGORIES = 1024 };
 
-struct cw_trace_payload { /* one of these is set, in the form of the row's field */
-    uint64_t number, large, real;
+struct cw_trace_label {        /* attributes of a range or mark */
+    const char *domain, *name; /* NULL or "": none */
+    uint32_t category;         /* 0: none */
+    uint64_t color;            /* CW_TRACE_UNKNOWN: none */
+    struct cw_trace_payload {  /* one of these is set, in the form of the row's field */
+        uint64_t number, large, real;
+    } payload;
 };
 #define CW_TRACE_NO_PAYLOAD                                                                                            \
     {                                                                                                                  \
         CW_TRACE_SIGNED_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN                                                    \
     }
-
-struct cw_trace_label {        /* attributes of a range or mark */
-    const char *domain, *name; /* NULL or "": none */
-    uint32_t category;         /* 0: none */
-    uint64_t color;            /* CW_TRACE_UNKNOWN: none */
-    struct cw_trace_payload payload;
-};
 
 /* Reports that a trace with windows has begun, or that a window has opened or closed. Call it with the rows' lock. */
 void cw_trace_nvtx_window(bool open, uint64_t now_ns);

@@ -161,7 +161,7 @@ __attribute__((visibility("default"))) void acc_register_library(registration *a
 void acc_register_library(registration *add, registration *remove, void *find)
 {
     (void)remove, (void)find;
-    if (!(cw_trace_early_wish().kinds & CW_TRACE_BIT(CW_TRACE_OPENACC)))
+    if (!(cw_trace_early_kinds() & CW_TRACE_BIT(CW_TRACE_OPENACC)))
         return;
     for (int event = DEVICE_INIT_START; event <= WAIT_END; event++)
         add(event, happens, 0);

@@ -256,7 +256,7 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
 ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
 {
     (void)version, (void)runtime;
-    if (!(cw_trace_early_wish().kinds & CW_TRACE_BIT(CW_TRACE_OPENMP)))
+    if (!(cw_trace_early_kinds() & CW_TRACE_BIT(CW_TRACE_OPENMP)))
         return NULL;
     self->tool = (ompt_start_tool_result_t){.initialize = initialize, .finalize = finalize};
     return &self->tool;

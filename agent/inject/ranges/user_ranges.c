@@ -7,7 +7,11 @@
 #include "agent/inject/ranges/mode.h"
 #include "base/utf8.h"
 
-#define self cw_user_ranges
+static struct {
+    struct cw_nesting open;
+    const struct cw_filter *filter; /* NULL until the setup is known */
+} state CW_STATE;
+#define self (&state)
 
 enum { LONGEST_NAME = 1000 };
 
@@ -91,8 +95,7 @@ int cw_user_range_pop(uint64_t domain)
     if (!cw_inject_lock())
         return -1;
     const bool unknown = cw_nesting_pop_unknown(&self->open, cw_inject_thread(), domain);
-    const struct cw_open_range *range =
-        unknown ? NULL : cw_nesting_innermost(&self->open, cw_inject_thread(), domain);
+    const struct cw_open_range *range = unknown ? NULL : cw_nesting_innermost(&self->open, cw_inject_thread(), domain);
     int depth = unknown ? -1 : (int)cw_nesting_depth(&self->open, cw_inject_thread(), domain) - 1;
     if (range)
         end_range(range);
@@ -127,6 +130,11 @@ uint32_t cw_user_ranges_wanted_count(void)
 static bool is_wanted(const void *user, const char *name)
 {
     return cw_filter_range(user, name);
+}
+
+const struct cw_open_range *cw_user_ranges_at_level(uint32_t level)
+{
+    return cw_nesting_at_level(&self->open, level);
 }
 
 void cw_user_ranges_filter(const struct cw_filter *filter)

@@ -5,12 +5,6 @@
 #include "agent/common/filter.h"
 #include "agent/common/nesting.h"
 
-struct cw_user_ranges {
-    struct cw_nesting open;
-    const struct cw_filter *filter; /* NULL until the setup is known */
-};
-extern struct cw_user_ranges *const cw_user_ranges;
-
 /* The next four functions take the lock. Starting returns the range's number, 0 if it is not followed; pushing and
  * popping return the depth, from 0, or -1. */
 uint64_t cw_user_range_start(uint64_t domain, const char *name);
@@ -25,6 +19,8 @@ char *cw_user_ranges_path(uint64_t id);
 bool cw_user_ranges_wanted(void);
 /* Number of open wanted ranges of all threads. Call it with the lock. */
 uint32_t cw_user_ranges_wanted_count(void);
+/* The open range with this level, or NULL. Call it with the lock. */
+const struct cw_open_range *cw_user_ranges_at_level(uint32_t level);
 /* Sets the filter for wanted ranges, open ones included. */
 void cw_user_ranges_filter(const struct cw_filter *filter);
 
