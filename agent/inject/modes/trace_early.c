@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/inject/driver/wire.h"
+
 static struct state {
     bool asked;                         /* CUPTI was asked */
     CUptiResult latency, device_graphs; /* its answers */
@@ -14,7 +16,7 @@ static struct state {
 struct cw_trace_early_wish cw_trace_early_wish(void)
 {
     struct cw_trace_early_wish wish = {0};
-    const char *text = secure_getenv(CW_AGENT_TRACE_VARIABLE);
+    const char *text = cw_wire_variable(CW_AGENT_TRACE_VARIABLE);
     if (!text || sscanf(text, "%" SCNx64 " %" SCNx32, &wish.kinds, &wish.flags) != 2)
         return (struct cw_trace_early_wish){0};
     return wish;
@@ -56,7 +58,7 @@ const char *cw_trace_early_lacks(enum cw_trace_kind kind, uint32_t flags)
                                                       : NULL;
     case CW_TRACE_OPENMP:
     case CW_TRACE_OPENACC:
-        return late ? "it is recorded only for a program that the agent starts" : NULL;
+        return late || cw_wire->environment ? "it is recorded only for a program that the agent starts" : NULL;
     default:
         return NULL;
     }
