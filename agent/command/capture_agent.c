@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/command/command.h"
+#include "agent/session/program.h"
 #include "agent/session/signals.h"
 #include "base/start.h"
 #include "base/usage.h"
@@ -42,6 +43,9 @@ int main(int argc, char **argv)
     atexit(check_printed);
     argp_err_exit_status = CW_ERR_USAGE;
     argp_program_version = "counterworks " CW_VERSION;
-    return cw_usage_run(argc, argv, table, sizeof table / sizeof *table, "Collects counter data on a node with a GPU.",
-                        "capture-agent range -c plan.cwc -o run.cwd -- ./app");
+    const int status =
+        cw_usage_run(argc, argv, table, sizeof table / sizeof *table, "Collects counter data on a node with a GPU.",
+                     "capture-agent range -c plan.cwc -o run.cwd -- ./app");
+    cw_program_tell_parent(status);
+    return status;
 }

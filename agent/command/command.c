@@ -1,7 +1,10 @@
 #include "agent/command/command.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/sim/sim_backend.h"
@@ -50,6 +53,20 @@ const struct cw_backend *cw_command_backend(const struct cw_command_capture *cap
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
+/* --parent FD */
+static void read_parent(void *argv, char *text, struct argp_state *state)
+{
+    static char name[32];
+    static char *const words[] = {name, NULL};
+    struct cw_error err = CW_ERROR_INIT;
+    char *end;
+    const unsigned long fd = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || fd > INT_MAX || cw_program_adopt((int)fd, &err) != CW_OK)
+        cw_usage_error(state, "found --parent '%s', expected the number of a socket", text);
+    snprintf(name, sizeof name, "process %ld", (long)getppid());
+    *(char *const **)argv = words;
+}
+
 const struct cw_option cw_command_capture_options[] = {
     {"backend", 0, "cupti|sim", "the real GPU, or a simulated one (default: COUNTERWORKS_BACKEND, else cupti)",
      CW_OPTION_RARE, CW_OPTION_CHOICE(struct cw_command_capture, backend)},
@@ -59,6 +76,10 @@ const struct cw_option cw_command_capture_options[] = {
      CW_OPTION_RARE, CW_OPTION_NUMBER(struct cw_command_capture, options.sim_steps, 1, 10000000)},
     {"sim-processes", 0, "N", "sim: the number of processes, each with a GPU (default: 2)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct cw_command_capture, options.sim_processes, 1, 64)},
+    {"parent", 0, "FD",
+     "no program, but the process that started the agent and has the other end of the socket FD "
+     "(counterworks/collect.h)",
+     CW_OPTION_RARE, CW_OPTION_READ(struct cw_command_capture, options.argv, read_parent)},
     {"force", 0, NULL, "replace a file of the output's name, even if it is no capture",
      CW_OPTION_FLAG(struct cw_command_capture, options.force)},
     {"quiet", 'q', NULL, "no progress on a terminal", CW_OPTION_FLAG(struct cw_command_capture, quiet)},
@@ -114,8 +135,9 @@ void cw_command_check_when(const struct cw_command_capture *capture, const struc
                            struct argp_state *state)
 {
     const struct cw_backend *backend = cw_command_backend(capture);
-    const char *option = cw_command_when(when);
-    if (option && backend && !backend->sees_launches)
+    const bool simulated = when->profiler && !when->periods && !when->delay_ns && !when->duration_ns;
+    const char *option = simulated ? "profiler-api" : cw_command_when(when);
+    if (option && !simulated && backend && !backend->sees_launches)
         cw_usage_error(state, "found --%s with the simulated GPU, expected a real one's launches", option);
     if (option && !capture->options.argv)
         cw_usage_error(state, "found --%s without a program, expected a program, whose launches the agent sees",

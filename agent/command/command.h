@@ -38,7 +38,7 @@ extern const struct cw_option cw_command_capture_options[];
 extern const struct cw_option cw_command_file_options[];
 /* The options --steady, --after, --for and --profiler-api, for a struct cw_trace_window_options. cw_command_when
  * returns the first of them that was given, or NULL; cw_command_check_when refuses them for a simulated GPU, which
- * lacks them. */
+ * follows --profiler-api alone. */
 extern const struct cw_option cw_command_when_options[];
 const char *cw_command_when(const struct cw_trace_window_options *when);
 void cw_command_check_when(const struct cw_command_capture *capture, const struct cw_trace_window_options *when,

@@ -53,6 +53,9 @@ static void check_arguments(void *arguments, struct argp_state *state)
                        !a->capture.options.argv ? "without a program"
                        : a->options.no_trace    ? "with --no-trace"
                                                 : "with --every");
+    const struct cw_backend *backend = cw_command_backend(&a->capture);
+    if (a->options.when.profiler && backend && !backend->sees_launches)
+        cw_usage_error(state, "found --profiler-api with the simulated GPU, expected a real one's launches");
     cw_command_check_when(&a->capture, &a->options.when, state);
     if (cw_filter_counts(f) && !f->kernel_count && !f->excluded_count)
         cw_usage_error(state, "found --launch-%s without --kernel or --exclude, expected one of them to choose kernels",

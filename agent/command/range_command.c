@@ -59,8 +59,12 @@ static void check_arguments(void *arguments, struct argp_state *state)
         cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
     if (!a->capture.options.argv)
         cw_usage_error(state, "no program: give one after --");
+    if (cw_program_is_adopted() && o->replay == CW_REPLAY_APPLICATION)
+        cw_usage_error(state, "found --parent with --replay application, expected one that runs no program again");
     if (o->replay == not_given)
-        o->replay = o->user ? CW_REPLAY_APPLICATION : CW_REPLAY_BATCH;
+        o->replay = cw_program_is_adopted() && o->user ? CW_REPLAY_MULTIPLEX
+                    : o->user                          ? CW_REPLAY_APPLICATION
+                                                       : CW_REPLAY_BATCH;
     if (o->user && (o->replay == CW_REPLAY_BATCH || o->replay == CW_REPLAY_KERNEL))
         cw_usage_error(state, "found --ranges user with --replay %s, expected application, user or multiplex",
                        cw_replay_names[o->replay]);

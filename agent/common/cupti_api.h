@@ -123,6 +123,8 @@
 #define CW_CUDA_OPTIONAL_FUNCTIONS(X)                                                                                  \
     X(cuDeviceGetCount)                                                                                                \
     X(cuDevicePrimaryCtxGetState)                                                                                      \
+    X(cuDevicePrimaryCtxRetain)                                                                                        \
+    X(cuDevicePrimaryCtxRelease_v2)                                                                                    \
     X(cuCtxGetExecAffinity)                                                                                            \
     X(cuLaunchKernelEx)                                                                                                \
     X(cuFuncGetParamInfo)                                                                                              \

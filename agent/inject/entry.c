@@ -18,6 +18,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/driver/stuck.h"
 #include "agent/inject/driver/trouble.h"
+#include "agent/inject/inside.h"
 #include "agent/inject/modes/launches.h"
 #include "agent/inject/modes/pc.h"
 #include "agent/inject/nvtx.h"
@@ -100,12 +101,23 @@ static const struct cw_inject_mode *read_mode(struct cw_reader *in, const uint8_
     return in->status == CW_OK && mode < MODES ? modes[mode] : NULL;
 }
 
+/* Whether a mode may begin now: some need all events from the first on. */
+static bool may_begin(const struct cw_inject_mode *mode)
+{
+    if (self->late_session && mode == &cw_inject_batch)
+        cw_inject_fail(
+            CW_ERR_UNSUPPORTED,
+            "found a context of CUDA's from before the session, expected none: batched replay has to know all "
+            "memory of the program; or --replay multiplex, kernel or user");
+    return !(self->late_session && mode == &cw_inject_batch) && !(self->attached && mode != &cw_inject_trace);
+}
+
 static bool take_setup(const uint8_t *payload, size_t size)
 {
     struct cw_reader in;
     cw_inject->mode = read_mode(&in, payload, size);
     cw_reach_init();
-    if (self->attached && cw_inject->mode != &cw_inject_trace)
+    if (cw_inject->mode && !may_begin(cw_inject->mode))
         cw_inject->mode = NULL;
     return cw_inject->mode && cw_inject->mode->setup(&in) && enable_wanted();
 }
@@ -213,6 +225,26 @@ static bool may_collect(uint32_t device)
     return false;
 }
 
+/* Tells the mode of a change of the gate, which may come before a launch and behind a call. */
+static void follow_gate(const struct cw_inject_mode *mode, enum cw_gate_event event)
+{
+    if (event == CW_GATE_TURNS && mode->gate_turned)
+        mode->gate_turned(!cw_gate->closed);
+    if (event == CW_GATE_PERIOD && mode->period_began)
+        mode->period_began(cw_period_facts(cw_gate->steady.period).launches);
+}
+
+/* Opens or closes the capture, as a call of the profiler's API does. */
+static void control(bool open)
+{
+    const struct cw_inject_mode *mode = cw_inject->mode;
+    if (mode == &cw_inject_trace)
+        cw_trace_recording_control(open);
+    else if (cw_gate->window.options.profiler)
+        follow_gate(mode, cw_gate_profiler(open ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart
+                                                : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop));
+}
+
 /* Installs our exit handler after the first context, which makes CUPTI load libraries with destructors. Handlers run in
  * reverse order, and ours still needs those libraries. */
 static void take_answer(CUcontext context, const struct answer *answer)
@@ -225,7 +257,11 @@ static void take_answer(CUcontext context, const struct answer *answer)
     }
     if (!may_collect(answer->device))
         return;
+    if (context && self->context_count < CW_MOST_CONTEXTS)
+        self->contexts[self->context_count++] = context;
     cw_inject->mode->context_created(context, answer->device);
+    if (self->profiling)
+        control(true);
     self->installed = self->installed || atexit(at_exit) == 0;
 }
 
@@ -260,15 +296,6 @@ static void context_created(CUcontext context)
 }
 
 /* ---- events in the program -------------------------------------------------------------------------------------- */
-
-/* Tells the mode of a change of the gate, which may come before a launch and behind a call. */
-static void follow_gate(const struct cw_inject_mode *mode, enum cw_gate_event event)
-{
-    if (event == CW_GATE_TURNS && mode->gate_turned)
-        mode->gate_turned(!cw_gate->closed);
-    if (event == CW_GATE_PERIOD && mode->period_began)
-        mode->period_began(cw_period_facts(cw_gate->steady.period).launches);
-}
 
 static void launch_entered(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
@@ -357,16 +384,24 @@ static void abandon(void)
         mode->abandoned();
 }
 
+static void forget_context(const struct cw_inject_mode *mode, CUcontext context)
+{
+    for (uint32_t i = self->context_count; i-- > 0;)
+        if (self->contexts[i] == context)
+            self->contexts[i] = self->contexts[--self->context_count];
+    cw_stream_capture_forget(context);
+    mode->context_destroyed(context);
+    cw_reach_forget();
+    cw_idle_forget(context);
+    cw_checkpoint_forget(context);
+    cw_kernel_forget();
+    cw_kernel_facts_forget();
+}
+
 static void resource(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_ResourceData *data)
 {
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-        cw_stream_capture_forget(data->context);
-        mode->context_destroyed(data->context);
-        cw_reach_forget();
-        cw_idle_forget(data->context);
-        cw_checkpoint_forget(data->context);
-        cw_kernel_forget();
-        cw_kernel_facts_forget();
+        forget_context(mode, data->context);
     } else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING && mode->module_unloading)
         mode->module_unloading(data->context);
 }
@@ -492,7 +527,7 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
             tell_forked();
         return;
     }
-    if (!self->attached) {
+    if (!self->attached && !self->inside) {
         take(domain, id, data);
         return;
     }
@@ -579,20 +614,26 @@ static void introduce_devices(void)
         }
 }
 
-static void attached(const char *cupti)
+/* Prepares for an agent that comes to the running program. */
+static void begin_anew(void)
 {
     cw_inject_acquire();
     cw_inject->process = getpid();
     cw_inject->arena = cw_arena_create();
     cw_inject->over = self->abandoned = false;
     cw_inject->handed_over = cw_inject->devices = 0;
-    self->attached = true;
     atomic_store(&self->leaving, false);
     atomic_store(&self->left, false);
     cw_trace_rows_lock();
     cw_trace_rows_reset(); /* it was closed without an agent */
     cw_trace_rows_unlock();
     cw_inject_release();
+}
+
+static void attached(const char *cupti)
+{
+    self->attached = true;
+    begin_anew();
     if (cw_inject->arena)
         begin_capture(*cupti ? cupti : NULL);
     else
@@ -633,6 +674,175 @@ static bool detached(void)
     cw_inject_release();
     return again;
 }
+
+/* ---- sessions of the program's own ------------------------------------------------------------------------------ */
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Introduces the contexts that are there: the calling thread's, and primary ones; others cannot be listed. */
+static void introduce_contexts(void)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    CUcontext context = NULL;
+    int count = 0, active = 0;
+    unsigned flags;
+    if (api->cuCtxGetCurrent(&context) == CUDA_SUCCESS && context) {
+        self->late_session = true;
+        context_created(context);
+    }
+    if (!api->cuDeviceGetCount || !api->cuDevicePrimaryCtxGetState || !api->cuDevicePrimaryCtxRetain ||
+        !api->cuDevicePrimaryCtxRelease_v2 || api->cuDeviceGetCount(&count) != CUDA_SUCCESS)
+        count = 0;
+    for (CUdevice device = 0; device < count && !cw_inject->over; device++) {
+        CUcontext primary = NULL;
+        if (api->cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active ||
+            api->cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS)
+            continue;
+        self->late_session = true;
+        if (primary != context)
+            context_created(primary);
+        api->cuDevicePrimaryCtxRelease_v2(device);
+    }
+}
+
+/* Why no session can begin, or NULL. */
+static const char *obstacle(const char *environment)
+{
+    if (cw_wire->tried)
+        return self->inside || self->attached ? "found a capture of this process, expected none at the same time"
+                                              : "found a process that capture-agent has started, expected another";
+    if (self->spent)
+        return "found that a session of this process could not be ended as a whole, so no other can follow it";
+    if (cw_wire->environment)
+        free(cw_wire->environment);
+    size_t size = 1;
+    for (const char *at = environment; *at; at += strlen(at) + 1)
+        size += strlen(at) + 1;
+    cw_wire->environment = malloc(size);
+    if (!cw_wire->environment)
+        return "out of memory";
+    memcpy(cw_wire->environment, environment, size);
+    return cw_wire_variable(CW_AGENT_SOCKET_VARIABLE) ? NULL : "found no socket of the agent";
+}
+
+EXPORT const char *counterworks_inside_begin(const char *environment)
+{
+    if (self->forked || !cw_inject_enter())
+        return "found a process that was forked from one with a session, or a callback of a capture, expected neither";
+    const char *why = obstacle(environment);
+    if (!why) {
+        cw_attach_leave();
+        self->inside = true;
+        self->late_session = self->had_session;
+        self->had_session = true;
+        self->profiling = false;
+        begin_anew();
+        if (!cw_inject->arena || !cw_wire_connect(cw_wire_variable(CW_AGENT_SOCKET_VARIABLE)))
+            why = "the agent cannot be reached";
+    }
+    if (!why) {
+        begin_capture(cw_wire_variable(CW_AGENT_CUPTI_VARIABLE));
+        if (!cw_inject->over)
+            introduce_contexts();
+    }
+    cw_inject_leave();
+    return why;
+}
+
+EXPORT void counterworks_inside_control(bool open)
+{
+    if (!self->inside || !cw_inject_lock())
+        return;
+    self->profiling = open;
+    if (cw_inject->mode && !cw_inject->over)
+        control(open);
+    cw_inject_unlock();
+}
+
+EXPORT void counterworks_inside_flush(void)
+{
+    if (!self->inside || !cw_inject_enter())
+        return;
+    const struct cw_inject_mode *mode = cw_inject->mode;
+    if (mode && mode->traces) {
+        cw_trace_flush();
+    } else {
+        cw_inject_acquire();
+        if (mode && mode->rest && !cw_inject->over)
+            mode->rest();
+        cw_inject_release();
+    }
+    cw_inject_leave();
+}
+
+/* Ends the collections as a program's end does, and forgets its contexts as their ends do. */
+static void finish_session(const struct cw_inject_mode *mode)
+{
+    CUcontext popped;
+    cw_inject_acquire();
+    cw_in_flight_hold();
+    if (!cw_inject->over) {
+        cw_gate_finish();
+        tell_timed();
+        mode->finish();
+    }
+    while (self->context_count) {
+        const CUcontext context = self->contexts[self->context_count - 1];
+        const bool pushed = cw_inject->api.cuCtxPushCurrent_v2(context) == CUDA_SUCCESS;
+        forget_context(mode, context);
+        if (pushed)
+            cw_inject->api.cuCtxPopCurrent_v2(&popped);
+    }
+    cw_in_flight_release();
+    cw_inject->over = self->abandoned = true;
+    cw_inject_release();
+}
+
+/* Forgets the session, so that another can begin. False if some of it goes on. */
+static bool reset(const struct cw_inject_mode *mode)
+{
+    if (atomic_load(&self->callbacks))
+        return false;
+    cw_inject_acquire();
+    if (mode && mode->traces && !cw_trace_reset()) {
+        cw_inject_release();
+        return false;
+    }
+    if (mode && mode->reset)
+        mode->reset();
+    cw_counters_close();
+    *cw_in_flight = (struct cw_in_flight){0};
+    cw_streams_forget();
+    cw_gate_reset();
+    cw_user_ranges_filter(NULL);
+    cw_inject->mode = NULL;
+    cw_arena_destroy(cw_inject->arena);
+    cw_inject->arena = NULL;
+    cw_inject_release();
+    return !mode || mode->reset || mode->traces;
+}
+
+EXPORT void counterworks_inside_end(void)
+{
+    if (!self->inside || !cw_inject_enter())
+        return;
+    const struct cw_inject_mode *mode = cw_inject->mode;
+    if (mode && mode->traces)
+        cw_trace_stop();
+    if (mode)
+        finish_session(mode);
+    cw_inject->over = true;
+    if (self->subscribed && cw_inject->api.cuptiUnsubscribe)
+        cw_inject->api.cuptiUnsubscribe(cw_inject->subscriber);
+    for (int i = 0; i < 200 && atomic_load(&self->callbacks); i++)
+        cw_inject_sleep(10000000);
+    self->spent = !self->subscribed || !cw_inject->api.cuptiUnsubscribe || !reset(mode);
+    self->subscribed = self->inside = false;
+    cw_wire_end();
+    cw_inject_leave();
+}
+
+/* ---- the entry --------------------------------------------------------------------------------------------------- */
 
 static void initialize(void)
 {

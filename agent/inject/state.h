@@ -64,8 +64,14 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         atomic_bool late;      /* collected until the program's end: a message reports later launches */
         atomic_bool abandoned; /* the capture has ended, and its running collections were stopped */
         bool subscribed;
-        uint64_t timed;             /* number of times between events that the program took while it was measured */
-        atomic_bool attached;       /* the agent attached to the running program */
+        uint64_t timed;          /* number of times between events that the program took while it was measured */
+        atomic_bool attached;    /* the agent attached to the running program */
+        atomic_bool inside;      /* the capture is a session of the program's own (inside.h): */
+        bool spent, had_session; /* no other can follow; there was one before */
+        bool late_session;       /* it began when there had been contexts */
+        bool profiling;          /* the program has opened it */
+        uint32_t context_count;
+        CUcontext contexts[CW_MOST_CONTEXTS];
         atomic_bool exits;          /* the program exits, and CUPTI ends itself: a leaving agent does nothing more */
         bool forked;                /* this is a forked child of a captured process, without a capture */
         _Atomic bool told;          /* the message about the forked child was printed */

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,11 +48,77 @@ enum cw_status cw_program_find(const char *name, struct cw_error *err)
 {
     const char *path = strchr(name, '/') ? "" : getenv("PATH");
     struct stat st;
-    if (!path || find(name, path, &st)) /* without PATH, execvp uses its own default */
+    if (cw_program_is_adopted() || !path || find(name, path, &st)) /* without PATH, execvp uses its own default */
         return CW_OK;
     bool is_there = strchr(name, '/') && access(name, F_OK) == 0;
     return cw_error_set(err, CW_ERR_USAGE, "cannot run %s: %s", name, strerror(is_there ? EACCES : ENOENT));
 }
+
+/* ---- the process that started this one -------------------------------------------------------------------------- */
+
+static int parent = -1; /* the socket to it; -1: the program is started here */
+static bool served;     /* it has had its run */
+
+enum cw_status cw_program_adopt(int fd, struct cw_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode) || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+        return cw_error_set(err, CW_ERR_USAGE,
+                            "found descriptor %d, expected a socket of the process that started this", fd);
+    parent = fd;
+    return CW_OK;
+}
+
+bool cw_program_is_adopted(void)
+{
+    return parent >= 0;
+}
+
+void cw_program_tell_parent(int status)
+{
+    const unsigned char byte = (unsigned char)status;
+    if (parent >= 0)
+        (void)!send(parent, &byte, 1, MSG_NOSIGNAL);
+}
+
+/* Sends the environment, ended by an empty string, and waits until the process has opened the files in it. */
+static enum cw_status serve_parent(struct cw_program *program, char *const *environment, struct cw_error *err)
+{
+    char text[16384], byte;
+    size_t size = 0;
+    if (served)
+        return cw_error_set(err, CW_ERR_USAGE,
+                            "found a capture that runs its program again, expected one of a process "
+                            "that runs already");
+    served = true;
+    for (; *environment; environment++) {
+        const size_t length = strlen(*environment) + 1;
+        if (length >= sizeof text - size)
+            return cw_error_set(err, CW_ERR_USAGE, "found an environment of more than %zu bytes, expected less",
+                                sizeof text);
+        memcpy(text + size, *environment, length);
+        size += length;
+    }
+    text[size++] = 0;
+    program->pid = getppid();
+    const bool sent = send(parent, text, size, MSG_NOSIGNAL) == (ssize_t)size;
+    ssize_t n = -1;
+    while (sent && (n = read(parent, &byte, 1)) < 0 && errno == EINTR)
+        ;
+    return n == 1 ? CW_OK : cw_error_set(err, CW_ERR_APP, "the process that started this agent has left");
+}
+
+/* Whether it has sent its byte, or has ended: children of its own may hold the socket open. */
+static void look_at_parent(struct cw_program *program, bool block)
+{
+    struct pollfd one = {.fd = parent, .events = POLLIN};
+    enum { LOOK_MS = 200 };
+    do
+        program->over = poll(&one, 1, block ? LOOK_MS : 0) > 0 || getppid() != program->pid;
+    while (block && !program->over);
+}
+
+/* ---- a program that is started here ------------------------------------------------------------------------------ */
 
 static struct rlimit descriptors; /* limit at the start of this process */
 
@@ -82,6 +150,8 @@ enum cw_status cw_program_start(struct cw_program *program, char *const *argv, c
                                 struct cw_error *err)
 {
     *program = (struct cw_program){0};
+    if (parent >= 0)
+        return serve_parent(program, environment, err);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return cw_error_set(err, CW_ERR_IO, "cannot create a pipe: %s", strerror(errno));
@@ -113,6 +183,10 @@ void cw_program_wait(struct cw_program *program, bool block)
     siginfo_t ended = {0};
     if (program->over)
         return;
+    if (parent >= 0) {
+        look_at_parent(program, block);
+        return;
+    }
     while (waitid(P_PID, (id_t)program->pid, &ended, how) < 0 && errno == EINTR)
         ;
     if (!ended.si_pid)

@@ -14,6 +14,14 @@ struct cw_program {
     uint32_t code; /* exit status, or signal number */
 };
 
+/* Makes the process that started this one the program, which runs already. It has the other end of the socket `fd`,
+ * gets the environment that another program would be started with there (cw_program_start), and ends the capture by a
+ * byte, or by its end. CW_ERR_USAGE if the descriptor is no such socket. */
+enum cw_status cw_program_adopt(int fd, struct cw_error *err);
+bool cw_program_is_adopted(void);
+/* Sends it the exit status of this process, as one byte, for it may be unable to wait for a child. */
+void cw_program_tell_parent(int status);
+
 /* Checks that the program exists, before anything is written. CW_ERR_USAGE if not. */
 enum cw_status cw_program_find(const char *name, struct cw_error *err);
 /* Whether the program will run with another user's or group's rights: it then ignores libraries named in its

@@ -16,3 +16,24 @@ if(CW_SANITIZE)
 endif()
 add_test(NAME library/installed
          COMMAND ${CMAKE_CURRENT_LIST_DIR}/check_library ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${options})
+
+# libcounterworks-collect, with the simulated GPU; and the examples of docs, whose work is on the host here.
+cw_unit(collect_test counterworks counterworks-collect)
+target_include_directories(collect_test PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(collect_test PRIVATE CW_METRIC_CONFIG="$<TARGET_FILE:metric-config>"
+                           CW_CAPTURE_AGENT="$<TARGET_FILE:capture-agent>")
+add_dependencies(collect_test metric-config capture-agent)
+set_tests_properties(unit/collect_test PROPERTIES ENVIRONMENT
+                     LD_LIBRARY_PATH=$<TARGET_FILE_DIR:counterworks>:$<TARGET_FILE_DIR:counterworks-collect>)
+set(session_examples autorange instructions kernel_replay late nested pc_samples trace userrange samples)
+add_library(session_work OBJECT ${PROJECT_SOURCE_DIR}/docs/examples/work_none.c)
+target_include_directories(session_work PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(session_work PRIVATE cw_options)
+foreach(example ${session_examples})
+  add_executable(session_${example} ${PROJECT_SOURCE_DIR}/docs/examples/${example}.c $<TARGET_OBJECTS:session_work>)
+  target_link_libraries(session_${example} PRIVATE cw_options counterworks-collect)
+  target_include_directories(session_${example} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  set_target_properties(session_${example} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/session OUTPUT_NAME ${example})
+endforeach()
+add_test(NAME library/examples COMMAND ${CMAKE_CURRENT_LIST_DIR}/check_examples $<TARGET_FILE_DIR:capture-agent>
+         $<TARGET_FILE_DIR:counterworks-collect> ${CMAKE_CURRENT_BINARY_DIR}/session ${PROJECT_SOURCE_DIR})

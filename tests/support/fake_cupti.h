@@ -50,7 +50,10 @@ struct fake_agent {
 /* Listens, and names the socket in the environment. */
 void fake_agent_listen(struct fake_agent *agent);
 void fake_agent_close(const struct fake_agent *agent);
-/* SETUP: one metric in one pass under kernel replay, counting for the context or the device, of every kernel */
+/* SETUP of a trace of kernels and ranges, in a mode that has the options of one. */
+void fake_agent_write_trace(struct cw_writer *setup, enum cw_mode mode, uint64_t flush_ns);
+/* SETUP: a trace, or one metric in one pass under kernel replay, counting for the context or the device, of every
+ * kernel */
 void fake_agent_answer(int fd);
 /* Answers until the program ends: how many messages of a type come. Besides HELLO there are no others. */
 int fake_agent_serve(int fd, enum cw_message_type expected);

@@ -166,20 +166,6 @@ static bool is_enough(void *user)
            (!a->meanwhile || *a->meanwhile);
 }
 
-static void write_setup(struct cw_writer *setup, enum cw_mode mode, uint64_t flush_ns)
-{
-    cw_write_u32(setup, mode);
-    cw_write_u64(setup, CW_TRACE_BIT(CW_TRACE_KERNEL) | CW_TRACE_BIT(CW_TRACE_NVTX_RANGE));
-    cw_write_u32(setup, CW_TRACE_GRAPH_NODES);
-    cw_write_u64(setup, 0);
-    cw_write_u64(setup, flush_ns);
-    cw_write_u64(setup, 1 << 20);
-    cw_write_u32(setup, 4);
-    cw_trace_window_write(setup, &(struct cw_trace_window_options){0});
-    cw_filter_write(setup, &(struct cw_filter_options){.launch_count = UINT64_MAX});
-    cw_write_string(setup, "");
-}
-
 static struct agent *open_agent_with(enum cw_mode mode, uint64_t flush_ns)
 {
     struct agent *a = calloc(1, sizeof *a);
@@ -191,7 +177,7 @@ static struct agent *open_agent_with(enum cw_mode mode, uint64_t flush_ns)
     a->session.chip = "GH100";
     a->session.take = take;
     a->session.user = a;
-    write_setup(&a->session.setup, mode, flush_ns);
+    fake_agent_write_trace(&a->session.setup, mode, flush_ns);
     return a;
 }
 

@@ -37,10 +37,26 @@ static bool take_clocks(const char *clocks)
     return true;
 }
 
+static bool gated, profiling; /* gated: captures only while profiling */
+
+void cw_sim_ask_profiler(bool asked)
+{
+    gated = asked;
+    profiling = false;
+}
+
+bool cw_sim_is_captured(void)
+{
+    return !gated || profiling;
+}
+
 static void take_line(struct listener *l)
 {
     l->line[l->size] = 0;
     l->size = 0;
+    const char *profiler = cw_sim_event(l->line, "profiler");
+    if (profiler)
+        profiling = strcmp(profiler, "start") == 0;
     if (!take_clocks(cw_sim_event(l->line, "clocks")))
         l->take(l->user, l->line);
 }

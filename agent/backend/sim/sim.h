@@ -32,6 +32,10 @@
  * A program without events stands for the training of sim_training.h. */
 enum cw_status cw_sim_program_run(struct cw_program *program, char *const *argv, uint32_t run,
                                   void (*take)(void *user, const char *line), void *user, struct cw_error *err);
+/* Captures only between the events "profiler start" and "profiler stop" of the programs that run from here on, or all
+ * the time; and whether it captures now. Traces have windows of their own. */
+void cw_sim_ask_profiler(bool asked);
+bool cw_sim_is_captured(void);
 /* Clocks that the program gave for its GPUs, the same for all. */
 const struct cw_clock_log *cw_sim_clocks(void);
 /* Returns the text behind the word at the start of a line ("" for nothing), or NULL if the line starts with another

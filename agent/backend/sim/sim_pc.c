@@ -188,7 +188,7 @@ static bool is_sampled(const struct simulation *s)
 static void launch(struct simulation *s, const char *kernel)
 {
     s->launches++;
-    if (!is_sampled(s) || !cw_filter_launch(&s->filter, kernel, true) ||
+    if (!cw_sim_is_captured() || !is_sampled(s) || !cw_filter_launch(&s->filter, kernel, true) ||
         s->trouble.code != CW_OK) /* after the first error the program only runs to its end */
         return;
     s->function_count = 1;
@@ -260,6 +260,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
     CW_TRY(cw_pc_schema(&schema, "GH100", s->options, s->arena, err));
     CW_TRY(cw_collector_open(&s->out, s->options->capture.output, s->options->capture.force, &schema, err));
     CW_TRY(write_device(s, err));
+    cw_sim_ask_profiler(s->options->when.profiler);
     CW_TRY(cw_sim_program_run(&s->program, s->options->capture.argv, 0, take_line, s, err));
     if (!s->spoken)
         pretend(s, &s->trouble);

@@ -241,7 +241,7 @@ static void note_launch(struct simulation *s, uint32_t graphs, const double fact
 /* Launches a kernel; `graphs` is 1 for a CUDA graph. `why`: reason to leave it out, NULL: it is collected. */
 static void launch(struct simulation *s, const char *kernel, uint32_t graphs, const char *why)
 {
-    bool wanted = !s->base.options->user &&
+    bool wanted = !s->base.options->user && cw_sim_is_captured() &&
                   cw_filter_launch(&s->base.filter, kernel, cw_nesting_wanted(&s->nesting, thread_of(s)));
     double facts[CW_FACT__COUNT];
     cw_facts_forget(facts);
@@ -306,8 +306,8 @@ static void open_range(struct simulation *s, const char *name, bool process_wide
         fprintf(stderr, "counterworks: %s\n", cw_nesting_warning(&s->nesting));
     if (!range)
         return;
-    bool begins =
-        s->base.options->user && is_level_wanted(s, range->level) && cw_filter_launch(&s->base.filter, "", true);
+    bool begins = s->base.options->user && cw_sim_is_captured() && is_level_wanted(s, range->level) &&
+                  cw_filter_launch(&s->base.filter, "", true);
     s->begun[range->id % CW_MOST_OPEN_RANGES] = begins ? s->clock : 0;
     s->graphs[range->id % CW_MOST_OPEN_RANGES] = s->launches[range->id % CW_MOST_OPEN_RANGES] = 0;
 }
@@ -481,6 +481,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     s->process = s->own_process = s->thread = s->stream = 0; /* set when it is started */
     set_device(s, "0");
     take_own_rank(s);
+    cw_sim_ask_profiler(s->base.options->when.profiler);
     enum cw_status status =
         cw_sim_program_run(&s->program, s->base.options->capture.argv, s->base.out.run - 1, take_line, s, err);
     begin_process(s);

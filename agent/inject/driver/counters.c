@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "agent/inject/driver/wire.h"
+
 enum { PCI_SIZE = 32 };
 
 struct gpu {
@@ -145,7 +147,7 @@ static void *watch(void *user)
 
 void cw_counters_open(void (*wanted)(const char *pci))
 {
-    const char *socket = secure_getenv(CW_AGENT_SOCKET_VARIABLE), *slash = socket ? strrchr(socket, '/') : NULL;
+    const char *socket = cw_wire_variable(CW_AGENT_SOCKET_VARIABLE), *slash = socket ? strrchr(socket, '/') : NULL;
     char path[256];
     if (self->opened || !slash)
         return;
@@ -154,6 +156,12 @@ void cw_counters_open(void (*wanted)(const char *pci))
     if (snprintf(path, sizeof path, "%.*s/%s", (int)(slash - socket), socket, CW_AGENT_COUNTERS_FILE) <
         (int)sizeof path)
         cw_descriptor_take(&self->file, open(path, O_RDWR | O_CLOEXEC));
+}
+
+void cw_counters_close(void)
+{
+    cw_descriptor_close(&self->file);
+    self->opened = false;
 }
 
 /* Lets a process that began waiting before this one gave way take the counters first. */

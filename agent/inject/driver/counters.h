@@ -18,6 +18,8 @@
 /* Opens the file. Without the file no process waits. A thread then calls `wanted`, with the lock held, repeatedly for
  * each GPU whose counters this process has while another waits, until they are given back. */
 void cw_counters_open(void (*wanted)(const char *pci));
+/* Closes it, for another agent's. */
+void cw_counters_close(void);
 
 /* Call it before the first start. Waits, with the lock held, until no other process of the capture has the counters, at
  * most two seconds. Each wait in vain shortens the next, so that all of them together take only some seconds and a

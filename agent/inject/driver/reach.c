@@ -108,7 +108,8 @@ static enum kind kind_of(const char *name)
 void cw_reach_init(void)
 {
     self->why[0] = self->why_all[0] = 0;
-    self->reached = self->collectives = false;
+    self->reached = self->collectives = self->encoded = false;
+    self->count = 0;
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
         self->kinds[id] = kind_of(cw_inject_call_name(id));
 }

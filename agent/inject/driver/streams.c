@@ -71,3 +71,8 @@ bool cw_streams_overlap(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return self->other && self->free;
     return self->made > 1 || self->thread || (self->free && self->legacy);
 }
+
+void cw_streams_forget(void)
+{
+    memset(self, 0, sizeof *self);
+}

@@ -11,5 +11,7 @@ bool cw_streams_follows(CUpti_CallbackId id);
 void cw_streams_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Whether the kernel of this launch may overlap one of another stream. */
 bool cw_streams_overlap(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* Forgets them all: later ones are not followed. */
+void cw_streams_forget(void);
 
 #endif

@@ -91,6 +91,17 @@ static bool give_up(bool in_a_message)
     return false;
 }
 
+const char *cw_wire_variable(const char *name)
+{
+    const size_t length = strlen(name);
+    if (!self->environment)
+        return secure_getenv(name);
+    for (const char *at = self->environment; *at; at += strlen(at) + 1)
+        if (strncmp(at, name, length) == 0 && at[length] == '=')
+            return at + length + 1;
+    return NULL;
+}
+
 bool cw_wire_connect(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -20,10 +20,13 @@ struct cw_wire {
     bool detached;     /* the agent wants no more data, and waits for the rest */
     uint64_t taken;    /* pieces of memory that the agent has read */
     struct timeval patience;
-    char late[120]; /* message about an agent that has not answered for long, or is not there */
+    char *environment; /* of a session in the process (inside.h): "NAME=value" texts, ended by ""; NULL: its own */
+    char late[120];    /* message about an agent that has not answered for long, or is not there */
 };
 extern struct cw_wire *const cw_wire;
 
+/* The value of a variable that the agent has set for the process; NULL: none. */
+const char *cw_wire_variable(const char *name);
 /* Connects once in a process, to the agent that listens at `path`. */
 bool cw_wire_connect(const char *path);
 

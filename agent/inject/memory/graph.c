@@ -226,6 +226,12 @@ static void forget(CUgraphExec exec)
     free(g);
 }
 
+void cw_graphs_forget(void)
+{
+    while (graphs)
+        forget(graphs->exec);
+}
+
 /* Notes that an executable graph is equal to this graph now. */
 static void remember(CUgraphExec exec, CUgraph graph)
 {

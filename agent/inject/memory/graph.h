@@ -21,6 +21,7 @@ struct cw_graph {
 bool cw_graph_makes(CUpti_CallbackId id);
 /* Takes note of a call that creates, changes or destroys them, before it and after its return; ignores all others. */
 void cw_graph_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
+void cw_graphs_forget(void);
 
 /* Finds a graph. Never NULL: a graph whose creation nobody saw has an obstacle. */
 const struct cw_graph *cw_graph_find(CUgraphExec exec);

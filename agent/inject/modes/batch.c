@@ -688,6 +688,16 @@ static void abandon(void)
     cw_collection_stop_all();
 }
 
+/* Later captures do without the memory that this one knew, as they do not see it change. */
+static void reset(void)
+{
+    cw_range_reset();
+    memset(cw_batches, 0, sizeof *cw_batches);
+    cw_checkpoint_library->by_changes = false;
+    cw_pinned_forget();
+    cw_graphs_forget();
+}
+
 const struct cw_inject_mode cw_inject_batch = {.facts = true,
                                                .load = cw_range_load,
                                                .setup = setup,
@@ -702,6 +712,7 @@ const struct cw_inject_mode cw_inject_batch = {.facts = true,
                                                .abandoned = abandon,
                                                .rest = rest,
                                                .gate_turned = gate_turned,
+                                               .reset = reset,
                                                .period_began = period_began,
                                                .give_way = give_way,
                                                .module_loaded = cw_module_look};

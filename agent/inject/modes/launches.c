@@ -150,10 +150,16 @@ static void finish(void)
     cw_inject_trace.finish();
 }
 
+static void reset(void)
+{
+    cw_filter_close(&self->filter);
+    memset(self, 0, sizeof *self);
+}
+
 #define TRACES                                                                                                         \
     .traces = true, .under_mps = true, .setup = setup, .context_created = context_created,                             \
     .context_destroyed = context_destroyed, .finish = finish, .range_opened = range_opened,                            \
-    .range_closing = range_closing, .gate_turned = gate_turned
+    .range_closing = range_closing, .gate_turned = gate_turned, .reset = reset
 
 const struct cw_inject_mode cw_inject_launches_mode = {TRACES};
 static const struct cw_inject_mode with_launches = {TRACES, .launch_entered = launch_entered,

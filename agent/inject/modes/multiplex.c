@@ -382,6 +382,12 @@ static void context_destroyed(CUcontext context)
     cw_range_context_destroyed(context);
 }
 
+static void reset(void)
+{
+    cw_range_reset();
+    memset(self, 0, sizeof *self);
+}
+
 const struct cw_inject_mode cw_inject_multiplex = {.facts = true,
                                                    .load = cw_range_load,
                                                    .setup = setup,
@@ -398,4 +404,5 @@ const struct cw_inject_mode cw_inject_multiplex = {.facts = true,
                                                    .abandoned = cw_collection_stop_all,
                                                    .rest = cw_range_rest,
                                                    .gate_turned = cw_range_gate_turned,
+                                                   .reset = reset,
                                                    .give_way = give_way};

@@ -719,6 +719,13 @@ static void finish(void)
         finish_one(self->contexts[i]->context);
 }
 
+static void reset(void)
+{
+    cw_filter_close(&self->filter);
+    free(self->chosen);
+    memset(self, 0, sizeof *self);
+}
+
 const struct cw_inject_mode cw_inject_pc = {.setup = setup,
                                             .context_created = context_created,
                                             .context_destroyed = context_destroyed,
@@ -731,5 +738,6 @@ const struct cw_inject_mode cw_inject_pc = {.setup = setup,
                                             .range_opened = range_opened,
                                             .range_closing = range_closing,
                                             .gate_turned = gate_turned,
+                                            .reset = reset,
                                             .module_loaded = cw_module_send,
                                             .module_unloading = module_unloading};

@@ -11,6 +11,7 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/once.h"
+#include "agent/inject/modes/pass_turns.h"
 #include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "base/demangle.h"
@@ -613,6 +614,14 @@ void cw_range_gate_turned(bool open)
         cw_range_rest();
 }
 
+void cw_range_reset(void)
+{
+    cw_filter_close(&self->filter);
+    *self = (struct cw_range_settings){0};
+    memset(cw_pass_turns, 0, sizeof *cw_pass_turns); /* these are too large for the stack */
+    memset(cw_collections, 0, sizeof *cw_collections);
+}
+
 const struct cw_inject_mode cw_inject_range = {.facts = true,
                                                .load = cw_range_load,
                                                .setup = cw_range_setup,
@@ -629,4 +638,5 @@ const struct cw_inject_mode cw_inject_range = {.facts = true,
                                                .abandoned = cw_collection_stop_all,
                                                .rest = cw_range_rest,
                                                .gate_turned = cw_range_gate_turned,
+                                               .reset = cw_range_reset,
                                                .give_way = give_way};

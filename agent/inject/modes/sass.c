@@ -413,6 +413,15 @@ static void finish(void)
     settle_all("the program does");
 }
 
+static void reset(void)
+{
+    cw_filter_close(&self->filter);
+    for (size_t i = 0; i < self->launched_count; i++)
+        free(self->launched[i].name);
+    free(self->launched);
+    memset(self, 0, sizeof *self);
+}
+
 const struct cw_inject_mode cw_inject_sass = {.setup = setup,
                                               .context_created = context_created,
                                               .context_destroyed = context_destroyed,
@@ -421,4 +430,5 @@ const struct cw_inject_mode cw_inject_sass = {.setup = setup,
                                               .wants = wants,
                                               .call_entered = call_entered,
                                               .gate_turned = gate_turned,
+                                              .reset = reset,
                                               .module_loaded = cw_module_send};

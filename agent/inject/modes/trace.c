@@ -315,6 +315,16 @@ void cw_trace_stop(void)
         sleep_ns(soon_ns);
 }
 
+void cw_trace_flush(void)
+{
+    pthread_mutex_lock(&self->at_work);
+    if (self->started && !cw_inject->over && !cw_trace_sheets->closed) {
+        self->flushed_ns = 0;
+        look();
+    }
+    pthread_mutex_unlock(&self->at_work);
+}
+
 bool cw_trace_reset(void)
 {
     if (is_at_work())

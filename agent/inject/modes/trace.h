@@ -18,6 +18,8 @@ extern const struct cw_inject_mode cw_inject_trace;
  * cw_trace_reset then prepares for another trace. Call stop on one of our threads, without the library's lock, and
  * reset with the lock while nobody is in callbacks of the trace. */
 void cw_trace_stop(void);
+/* Sends the rows that there are by now. Call it without the lock. */
+void cw_trace_flush(void);
 bool cw_trace_reset(void); /* false if its thread does not end: no trace may follow then */
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/inject/driver/wire.h"
+
 static struct state {
     bool asked;                         /* CUPTI was asked */
     CUptiResult latency, device_graphs; /* its answers */
@@ -15,7 +17,7 @@ static struct state {
 static uint64_t read_wish(uint32_t *flags)
 {
     uint64_t kinds;
-    const char *text = secure_getenv(CW_AGENT_TRACE_VARIABLE);
+    const char *text = cw_wire_variable(CW_AGENT_TRACE_VARIABLE);
     const bool found = text && sscanf(text, "%" SCNx64 " %" SCNx32, &kinds, flags) == 2;
     *flags = found ? *flags : 0;
     return found ? kinds : 0;
@@ -64,7 +66,7 @@ const char *cw_trace_early_lacks(enum cw_trace_kind kind, uint32_t flags)
                                                       : NULL;
     case CW_TRACE_OPENMP:
     case CW_TRACE_OPENACC:
-        return late ? "it is recorded only for a program that the agent starts" : NULL;
+        return late || cw_wire->environment ? "it is recorded only for a program that the agent starts" : NULL;
     default:
         return NULL;
     }

@@ -166,14 +166,19 @@ void cw_trace_recording_range(const struct cw_open_range *range, bool opened)
     pthread_mutex_unlock(&self->lock);
 }
 
-void cw_trace_recording_profiler(bool started)
+void cw_trace_recording_control(bool started)
 {
-    if (!cw_inject_enter())
-        return;
     pthread_mutex_lock(&self->lock);
     cw_trace_window_profiler(&self->window, started);
     review();
     pthread_mutex_unlock(&self->lock);
+}
+
+void cw_trace_recording_profiler(bool started)
+{
+    if (!cw_inject_enter())
+        return;
+    cw_trace_recording_control(started);
     cw_inject_leave();
 }
 

@@ -47,6 +47,8 @@ uint64_t cw_trace_recording_next(uint64_t now_ns);
 /* Report a range or profiler event, which may do so, too. */
 void cw_trace_recording_range(const struct cw_open_range *range, bool opened);
 void cw_trace_recording_profiler(bool started);
+/* The same for code that is inside the library already. */
+void cw_trace_recording_control(bool started);
 /* Reports the beginning or return of a launch, which counts if the window is open throughout. */
 void cw_trace_recording_launch(CUpti_CallbackId id, const CUpti_CallbackData *call);
 

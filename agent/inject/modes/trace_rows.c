@@ -59,7 +59,7 @@ static bool may_keep(void)
         self->closed = true;
     if (self->closed || self->begun)
         return !self->closed;
-    const bool agent = cw_wire->tried || secure_getenv(CW_AGENT_SOCKET_VARIABLE);
+    const bool agent = cw_wire->tried || cw_wire_variable(CW_AGENT_SOCKET_VARIABLE);
     self->closed = cw_inject->over || !agent || !prepare();
     return !self->closed;
 }

@@ -57,3 +57,9 @@ void cw_gate_finish(void)
     cw_steady_tell(&self->steady);
     cw_steady_end(&self->steady);
 }
+
+void cw_gate_reset(void)
+{
+    cw_filter_close(&self->everything);
+    *self = (struct cw_gate){0};
+}

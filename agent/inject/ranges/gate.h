@@ -32,5 +32,7 @@ enum cw_gate_event cw_gate_profiler(CUpti_CallbackId id);
 uint32_t cw_gate_period(void);
 /* Call it when the program ends. */
 void cw_gate_finish(void);
+/* Prepares for another capture. */
+void cw_gate_reset(void);
 
 #endif

@@ -7,7 +7,7 @@ capture-agent range -c plan.cwc -o run.cwd --backend cupti --steady 2 --replay u
 capture-agent range -c plan.cwc -o run.cwd --after soon -- true
 capture-agent range -c plan.cwc -o run.cwd --backend sim --steady 2 -- true
 capture-agent range -c plan.cwc -o run.cwd --backend sim --for 1s -- true
-capture-agent pc -o run.cwd --backend sim --profiler-api -- true
+capture-agent pm -c pm.cwc -o run.cwd --backend sim --profiler-api -- true
 capture-agent pm -c pm.cwc -o run.cwd --backend sim --after 1s -- true
 capture-agent pm -c pm.cwc -o run.cwd --backend cupti --steady all --duration 1s
 capture-agent pm -c pm.cwc -o run.cwd --backend cupti --steady all --no-trace -- true

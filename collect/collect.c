@@ -1,0 +1,592 @@
+#define _GNU_SOURCE
+#include "include/counterworks/collect.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { MOST_ENVIRONMENT = 16384, MOST_OWN_ARGUMENTS = 24, LONGEST_NAME = 1000, NOT_KNOWN = -1 };
+
+/* The functions of the injection library (agent/inject/inside.h, counterworks/annotate.h). */
+struct inside {
+    const char *(*begin)(const char *environment);
+    void (*control)(bool open);
+    void (*flush)(void);
+    void (*end)(void);
+    int (*push)(const char *name);
+    int (*pop)(void);
+    int (*pass)(const char *name, int pass);
+};
+
+struct counterworks_collect {
+    pid_t process, agent; /* of the session; its agent, a child */
+    int wire;             /* to the agent: its environment comes, a byte for the end goes, its exit status comes */
+    int told;             /* what the agent prints */
+    int simulated;        /* events of a simulated GPU go there; -1: it is a real one */
+    bool begun;           /* in the injection library */
+    struct inside inside;
+};
+
+/* A process has one session at a time. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct counterworks_collect *current;
+static bool had_one;
+
+/* ---- errors ----------------------------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static enum counterworks_status
+fail(struct counterworks_error *error, enum counterworks_status status, const char *format, ...)
+{
+    va_list arguments;
+    if (!error)
+        return status;
+    memset(error, 0, sizeof *error);
+    error->status = status;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static enum counterworks_status fail_memory(struct counterworks_error *error)
+{
+    return fail(error, COUNTERWORKS_NOMEM, "out of memory");
+}
+
+/* The library's status for an exit status of the agent. */
+static enum counterworks_status status_of(int code)
+{
+    switch (code) {
+    case COUNTERWORKS_OK:
+    case COUNTERWORKS_USAGE:
+    case COUNTERWORKS_INPUT:
+    case COUNTERWORKS_UNSUPPORTED:
+    case COUNTERWORKS_IO:
+    case COUNTERWORKS_NOMEM:
+        return (enum counterworks_status)code;
+    case 6: /* no GPU, or no permission */
+        return COUNTERWORKS_UNSUPPORTED;
+    case 7: /* the program did nothing that could be collected */
+        return COUNTERWORKS_INPUT;
+    default:
+        return COUNTERWORKS_IO;
+    }
+}
+
+/* ---- the agent's command ---------------------------------------------------------------------------------------- */
+
+/* Whether CUDA has a context in this process. */
+static bool has_context(void)
+{
+    int (*count_devices)(int *) = NULL, (*state)(int, unsigned *, int *) = NULL, (*get_current)(void **) = NULL;
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *context = NULL;
+    int count = 0, active = 0;
+    unsigned flags;
+    if (!cuda)
+        return false;
+    *(void **)&count_devices = dlsym(cuda, "cuDeviceGetCount");
+    *(void **)&state = dlsym(cuda, "cuDevicePrimaryCtxGetState");
+    *(void **)&get_current = dlsym(cuda, "cuCtxGetCurrent");
+    bool has = get_current && get_current(&context) == 0 && context;
+    if (!count_devices || !state || count_devices(&count) != 0)
+        count = 0;
+    for (int device = 0; device < count && !has; device++)
+        has = state(device, &flags, &active) == 0 && active;
+    dlclose(cuda);
+    return has;
+}
+
+/* The path of capture-agent: named by the program or the environment, beside the library, or of PATH. */
+static const char *find_agent(const struct counterworks_collect_options *o, char path[PATH_MAX])
+{
+    static const char *const places[] = {"", "../bin/", "../../bin/"};
+    Dl_info own;
+    const char *named = o->agent ? o->agent : secure_getenv("COUNTERWORKS_AGENT");
+    if (named)
+        return named;
+    const char *slash = dladdr((void *)&current, &own) && own.dli_fname ? strrchr(own.dli_fname, '/') : NULL;
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        const int length =
+            snprintf(path, PATH_MAX, "%.*s%scapture-agent", (int)(slash + 1 - own.dli_fname), own.dli_fname, places[i]);
+        if (length < PATH_MAX && access(path, X_OK) == 0)
+            return path;
+    }
+    return "capture-agent";
+}
+
+struct command {
+    const char **words;
+    size_t count;
+};
+
+static void add(struct command *c, const char *word)
+{
+    c->words[c->count++] = word;
+}
+
+static void add_option(struct command *c, const char *name, const char *value)
+{
+    add(c, name);
+    add(c, value);
+}
+
+static const char *replay_of(enum counterworks_collect_kind kind, const struct counterworks_collect_options *o)
+{
+    if (o->replay)
+        return o->replay;
+    return kind == COUNTERWORKS_COLLECT_RANGES || had_one || has_context() ? "multiplex" : "batch";
+}
+
+static bool counts_ranges(enum counterworks_collect_kind kind)
+{
+    return kind == COUNTERWORKS_COLLECT_KERNELS || kind == COUNTERWORKS_COLLECT_RANGES;
+}
+
+static enum counterworks_status make_command(struct command *c, enum counterworks_collect_kind kind,
+                                             const struct counterworks_collect_options *o, const char *agent,
+                                             const char *wire, struct counterworks_error *error)
+{
+    static const char *const commands[] = {
+        [COUNTERWORKS_COLLECT_KERNELS] = "range",     [COUNTERWORKS_COLLECT_RANGES] = "range",
+        [COUNTERWORKS_COLLECT_SAMPLES] = "pm",        [COUNTERWORKS_COLLECT_PC] = "pc",
+        [COUNTERWORKS_COLLECT_INSTRUCTIONS] = "sass", [COUNTERWORKS_COLLECT_TRACE] = "trace"};
+    if ((unsigned)kind >= sizeof commands / sizeof *commands)
+        return fail(error, COUNTERWORKS_USAGE, "found kind %u, expected one of enum counterworks_collect_kind", kind);
+    if (!o->output)
+        return fail(error, COUNTERWORKS_USAGE, "found no output, expected the path of a file");
+    if (!o->plan != (kind > COUNTERWORKS_COLLECT_SAMPLES))
+        return fail(error, COUNTERWORKS_USAGE,
+                    o->plan ? "found a plan for a kind without counters, expected none"
+                            : "found no plan, expected the path of a config image (metric-config)");
+    if (o->replay && !counts_ranges(kind))
+        return fail(error, COUNTERWORKS_USAGE, "found replay '%s' for a kind without it, expected none", o->replay);
+    c->words = calloc(o->argument_count + MOST_OWN_ARGUMENTS, sizeof *c->words);
+    if (!c->words)
+        return fail_memory(error);
+    add(c, agent);
+    add(c, commands[kind]);
+    add_option(c, "--parent", wire);
+    add_option(c, "-o", o->output);
+    if (o->plan)
+        add_option(c, "-c", o->plan);
+    const char *replay = counts_ranges(kind) ? replay_of(kind, o) : NULL;
+    if (replay)
+        add_option(c, "--replay", replay);
+    if (kind == COUNTERWORKS_COLLECT_RANGES)
+        add_option(c, "--ranges", "user");
+    if (!replay || strcmp(replay, "user") != 0) /* its loops say what is collected */
+        add(c, "--profiler-api");
+    for (size_t i = 0; i < o->argument_count; i++)
+        add(c, o->arguments[i]);
+    return COUNTERWORKS_OK;
+}
+
+/* The environment of the agent: this process's own, without what would make it profile itself. */
+static char **make_environment(void)
+{
+    static const char *const left_out[] = {"CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "COUNTERWORKS_SOCKET="};
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **made = calloc(count + 1, sizeof *made);
+    for (size_t i = 0; made && i < count; i++) {
+        bool keep = true;
+        for (size_t k = 0; k < sizeof left_out / sizeof *left_out; k++)
+            keep = keep && strncmp(environ[i], left_out[k], strlen(left_out[k])) != 0;
+        if (keep)
+            made[kept++] = environ[i];
+    }
+    return made;
+}
+
+/* Starts the agent in a group of its own, so that a terminal's signals reach the program alone. */
+static int spawn(struct counterworks_collect *s, const struct command *c, int end)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    char **environment = make_environment();
+    sigemptyset(&none);
+    if (!environment)
+        return ENOMEM;
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    int failed = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    failed = failed ? failed : posix_spawn_file_actions_adddup2(&files, s->told, 1);
+    failed = failed ? failed : posix_spawn_file_actions_adddup2(&files, s->told, 2);
+    failed = failed ? failed : posix_spawn_file_actions_adddup2(&files, end, end); /* open in the agent */
+    failed = failed ? failed
+                    : posix_spawnp(&s->agent, c->words[0], &files, &attributes, (char *const *)(uintptr_t)c->words,
+                                   environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    free(environment);
+    return failed;
+}
+
+/* ---- the end of the agent --------------------------------------------------------------------------------------- */
+
+/* Waits for the agent. Returns its exit status; where the program lets nobody wait for children, as it told it. */
+static int wait_for_agent(const struct counterworks_collect *s)
+{
+    unsigned char byte = 0;
+    int code = NOT_KNOWN, status = 0;
+    ssize_t n;
+    while ((n = read(s->wire, &byte, 1)) > 0 || (n < 0 && errno == EINTR))
+        if (n > 0)
+            code = byte;
+    pid_t ended;
+    while ((ended = waitpid(s->agent, &status, 0)) < 0 && errno == EINTR)
+        ;
+    return ended != s->agent ? code : WIFEXITED(status) ? WEXITSTATUS(status) : NOT_KNOWN;
+}
+
+/* Reads what the agent has printed, for the caller to free; NULL without memory. */
+static char *read_told(int fd)
+{
+    enum { MOST = 1 << 20 };
+    char *text = malloc(MOST + 1);
+    ssize_t size = text ? pread(fd, text, MOST, 0) : 0;
+    if (text)
+        text[size > 0 ? size : 0] = 0;
+    return text;
+}
+
+/* The text of a line behind "capture-agent: " or "capture-agent range: "; NULL for any other line. */
+static const char *message_of(const char *line)
+{
+    static const char name[] = "capture-agent";
+    const char *colon = strncmp(line, name, strlen(name)) == 0 ? strstr(line, ": ") : NULL;
+    const size_t word = colon ? (size_t)(colon - line) - strlen(name) : 0;
+    return colon && (!word || (line[strlen(name)] == ' ' && word < sizeof " doctor")) ? colon + 2 : NULL;
+}
+
+/* Hands the agent's messages over, but the last one of a failure, which becomes the error. */
+static enum counterworks_status take_told(const struct counterworks_collect *s, int code,
+                                          void (*tell)(void *user, const char *line), void *user,
+                                          struct counterworks_error *error)
+{
+    enum counterworks_status status = status_of(code);
+    char *text = read_told(s->told), *rest = text, *line, last[sizeof error->message] = "";
+    while ((line = rest ? strsep(&rest, "\n") : NULL)) {
+        const char *message = message_of(line);
+        if (!message)
+            continue;
+        if (*last && tell)
+            tell(user, last);
+        snprintf(last, sizeof last, "%s", message);
+    }
+    if (status == COUNTERWORKS_OK && *last && tell)
+        tell(user, last);
+    if (status != COUNTERWORKS_OK)
+        fail(error, status, "%s",
+             *last               ? last
+             : code == NOT_KNOWN ? "capture-agent was killed"
+                                 : "capture-agent failed");
+    free(text);
+    return status;
+}
+
+static void drop(struct counterworks_collect *s)
+{
+    const int own[] = {s->wire, s->told, s->simulated};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (own[i] >= 0)
+            close(own[i]);
+    free(s);
+}
+
+static enum counterworks_status end(struct counterworks_collect *s, void (*tell)(void *user, const char *line),
+                                    void *user, struct counterworks_error *error)
+{
+    const char byte = 0;
+    if (s->begun)
+        s->inside.end();
+    if (s->simulated >= 0)
+        close(s->simulated);
+    s->simulated = -1;
+    (void)!send(s->wire, &byte, 1, MSG_NOSIGNAL);
+    return take_told(s, wait_for_agent(s), tell, user, error);
+}
+
+/* ---- beginning -------------------------------------------------------------------------------------------------- */
+
+static const char *variable(const char *environment, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = environment; *at; at += strlen(at) + 1)
+        if (strncmp(at, name, length) == 0 && at[length] == '=')
+            return at + length + 1;
+    return NULL;
+}
+
+/* Receives the environment, which ends with an empty text. False if the agent has ended before. */
+static bool receive(const struct counterworks_collect *s, char environment[MOST_ENVIRONMENT])
+{
+    size_t size = 0;
+    while (size < MOST_ENVIRONMENT) {
+        const ssize_t n = read(s->wire, environment + size, MOST_ENVIRONMENT - size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 2 && size == 0) /* nothing, or its exit status */
+            return false;
+        if (n <= 0)
+            return false;
+        size += (size_t)n;
+        if (environment[size - 1] == 0 && environment[size - 2] == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Opens the agent's pipe for events, which it names by its own descriptor. */
+static int open_events(const struct counterworks_collect *s, const char *name)
+{
+    char path[64];
+    const char *slash = strrchr(name, '/');
+    snprintf(path, sizeof path, "/proc/%ld/fd%s", (long)s->agent, slash ? slash : "");
+    return open(path, O_WRONLY | O_CLOEXEC | O_APPEND);
+}
+
+static enum counterworks_status load(struct counterworks_collect *s, const char *environment,
+                                     struct counterworks_error *error)
+{
+    const char *path = variable(environment, "CUDA_INJECTION64_PATH");
+    int (*initialise)(unsigned) = NULL;
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return fail(error, COUNTERWORKS_UNSUPPORTED, "the injection library cannot be loaded: %s", dlerror());
+#define FIND(member, name) *(void **)&s->inside.member = dlsym(library, name)
+    FIND(begin, "counterworks_inside_begin");
+    FIND(control, "counterworks_inside_control");
+    FIND(flush, "counterworks_inside_flush");
+    FIND(end, "counterworks_inside_end");
+    FIND(push, "counterworks_range_push");
+    FIND(pop, "counterworks_range_pop");
+    FIND(pass, "counterworks_range_pass");
+#undef FIND
+    const struct inside *i = &s->inside;
+    if (!i->begin || !i->control || !i->flush || !i->end || !i->push || !i->pop || !i->pass)
+        return fail(error, COUNTERWORKS_UNSUPPORTED, "found %s of another version, expected that of this library",
+                    path);
+    if (cuda)
+        *(void **)&initialise = dlsym(cuda, "cuInit");
+    if (initialise && initialise(0) != 0)
+        return fail(error, COUNTERWORKS_UNSUPPORTED, "found that CUDA cannot be initialised in this process");
+    const char *why = i->begin(environment);
+    s->begun = !why;
+    return why ? fail(error, COUNTERWORKS_UNSUPPORTED, "%s", why) : COUNTERWORKS_OK;
+}
+
+/* Makes the session's descriptors. */
+static enum counterworks_status make_wires(struct counterworks_collect *s, int *end, struct counterworks_error *error)
+{
+    int ends[2];
+    s->told = memfd_create("capture-agent", MFD_CLOEXEC);
+    if (s->told < 0 || fcntl(s->told, F_SETFL, O_APPEND) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return fail(error, COUNTERWORKS_IO, "cannot make a connection to capture-agent: %s", strerror(errno));
+    s->wire = ends[0];
+    *end = ends[1];
+    return COUNTERWORKS_OK;
+}
+
+static enum counterworks_status start_agent(struct counterworks_collect *s, enum counterworks_collect_kind kind,
+                                            const struct counterworks_collect_options *o, int wire,
+                                            struct counterworks_error *error)
+{
+    struct command c = {0};
+    char path[PATH_MAX], number[16];
+    const char *agent = find_agent(o, path);
+    snprintf(number, sizeof number, "%d", wire);
+    enum counterworks_status status = make_command(&c, kind, o, agent, number, error);
+    const int failed = status == COUNTERWORKS_OK ? spawn(s, &c, wire) : 0;
+    if (failed)
+        status = fail(error, COUNTERWORKS_UNSUPPORTED,
+                      "cannot run %s: %s; name it in COUNTERWORKS_AGENT, or put it into PATH", agent, strerror(failed));
+    free(c.words);
+    return status;
+}
+
+static enum counterworks_status connect_to(struct counterworks_collect *s, struct counterworks_error *error)
+{
+    char environment[MOST_ENVIRONMENT];
+    const char ready = 1;
+    if (!receive(s, environment))
+        return end(s, NULL, NULL, error) == COUNTERWORKS_OK
+                   ? fail(error, COUNTERWORKS_UNSUPPORTED, "capture-agent has ended at once")
+               : error ? error->status
+                       : COUNTERWORKS_UNSUPPORTED;
+    const char *events = variable(environment, "COUNTERWORKS_SIM");
+    if (events)
+        s->simulated = open_events(s, events);
+    enum counterworks_status status =
+        events && s->simulated < 0
+            ? fail(error, COUNTERWORKS_IO, "cannot open the events of the simulated GPU: %s", strerror(errno))
+            : COUNTERWORKS_OK;
+    (void)!send(s->wire, &ready, 1, MSG_NOSIGNAL);
+    if (status == COUNTERWORKS_OK && !events)
+        status = load(s, environment, error);
+    if (status != COUNTERWORKS_OK)
+        end(s, NULL, NULL, NULL);
+    return status;
+}
+
+/* Whether another profiler is in the process. */
+static const char *other_profiler(void)
+{
+    const char *library = secure_getenv("CUDA_INJECTION64_PATH");
+    return library && *library && !strstr(library, "libcounterworks_inject.so") ? library : NULL;
+}
+
+static enum counterworks_status begin(struct counterworks_collect *s, enum counterworks_collect_kind kind,
+                                      const struct counterworks_collect_options *o, struct counterworks_error *error)
+{
+    int wire = -1;
+    if (!o || o->size < offsetof(struct counterworks_collect_options, started))
+        return fail(error, COUNTERWORKS_USAGE, "found no options, expected COUNTERWORKS_COLLECT_OPTIONS");
+    if (current)
+        return fail(error, COUNTERWORKS_USAGE, "found an open session of this process, expected one at a time");
+    if (other_profiler())
+        return fail(error, COUNTERWORKS_UNSUPPORTED,
+                    "CUDA_INJECTION64_PATH is set to %s: another tool profiles already", other_profiler());
+    if (kind == COUNTERWORKS_COLLECT_INSTRUCTIONS) /* CUPTI counts in code that is there at the first launch */
+        setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    enum counterworks_status status = make_wires(s, &wire, error);
+    if (status == COUNTERWORKS_OK)
+        status = start_agent(s, kind, o, wire, error);
+    if (wire >= 0)
+        close(wire);
+    return status == COUNTERWORKS_OK ? connect_to(s, error) : status;
+}
+
+enum counterworks_status counterworks_collect_open(struct counterworks_collect **session,
+                                                   enum counterworks_collect_kind kind,
+                                                   const struct counterworks_collect_options *options,
+                                                   struct counterworks_error *error)
+{
+    struct counterworks_collect *s = calloc(1, sizeof *s);
+    *session = NULL;
+    if (!s)
+        return fail_memory(error);
+    *s = (struct counterworks_collect){.process = getpid(), .wire = -1, .told = -1, .simulated = -1};
+    pthread_mutex_lock(&lock);
+    const enum counterworks_status status = begin(s, kind, options, error);
+    if (status == COUNTERWORKS_OK) {
+        *session = current = s;
+        had_one = true;
+    } else {
+        drop(s);
+    }
+    pthread_mutex_unlock(&lock);
+    if (status == COUNTERWORKS_OK && options->started)
+        counterworks_collect_start(s);
+    return status;
+}
+
+enum counterworks_status counterworks_collect_close(struct counterworks_collect *s,
+                                                    void (*tell)(void *user, const char *line), void *user,
+                                                    struct counterworks_error *error)
+{
+    if (!s)
+        return COUNTERWORKS_OK;
+    if (s->process != getpid())
+        return fail(error, COUNTERWORKS_USAGE, "found a session of the process before a fork, expected one's own");
+    pthread_mutex_lock(&lock);
+    const enum counterworks_status status = end(s, tell, user, error);
+    current = NULL;
+    drop(s);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* ---- within a session ------------------------------------------------------------------------------------------- */
+
+/* Writes an event of the simulated GPU in one piece: a name in it is one line. Nothing if the agent has left. */
+static void pretend(const struct counterworks_collect *s, const char *event, const char *name)
+{
+    char line[LONGEST_NAME + 64];
+    struct pollfd one = {.fd = s ? s->simulated : -1, .events = POLLOUT};
+    if (!s || s->simulated < 0 || s->process != getpid() || poll(&one, 1, -1) <= 0 || one.revents & POLLERR)
+        return;
+    int length = snprintf(line, sizeof line - 1, "%s%.*s", event, LONGEST_NAME, name);
+    for (int i = 0; i < length; i++)
+        line[i] = line[i] == '\n' ? '?' : line[i];
+    line[length++] = '\n';
+    (void)!write(s->simulated, line, (size_t)length);
+}
+
+static bool is_real(const struct counterworks_collect *s)
+{
+    return s && s->begun && s->process == getpid();
+}
+
+void counterworks_collect_start(struct counterworks_collect *s)
+{
+    pretend(s, "profiler start", "");
+    if (is_real(s))
+        s->inside.control(true);
+}
+
+void counterworks_collect_stop(struct counterworks_collect *s)
+{
+    pretend(s, "profiler stop", "");
+    if (is_real(s))
+        s->inside.control(false);
+}
+
+void counterworks_collect_flush(struct counterworks_collect *s)
+{
+    pretend(s, "flush", "");
+    if (is_real(s))
+        s->inside.flush();
+}
+
+void counterworks_collect_push(struct counterworks_collect *s, const char *name)
+{
+    pretend(s, "push ", name ? name : "");
+    if (is_real(s))
+        s->inside.push(name);
+}
+
+void counterworks_collect_pop(struct counterworks_collect *s)
+{
+    pretend(s, "pop", "");
+    if (is_real(s))
+        s->inside.pop();
+}
+
+bool counterworks_collect_pass(struct counterworks_collect *s, const char *name, int *pass)
+{
+    const int number = (*pass)++;
+    if (is_real(s))
+        return s->inside.pass(name, number);
+    if (number == 0)
+        counterworks_collect_push(s, name);
+    else
+        counterworks_collect_pop(s);
+    return number == 0;
+}
+
+void counterworks_collect_pretend(const char *event)
+{
+    pthread_mutex_lock(&lock);
+    pretend(current, "", event);
+    pthread_mutex_unlock(&lock);
+}

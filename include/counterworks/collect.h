@@ -1,0 +1,124 @@
+/* libcounterworks-collect: captures of the running process, from inside.
+ *
+ *     struct counterworks_collect *c;
+ *     counterworks_collect_open(&c, COUNTERWORKS_COLLECT_KERNELS, &options, &error);   (before the first CUDA call)
+ *     counterworks_collect_start(c);
+ *     ... the program's work ...
+ *     counterworks_collect_stop(c);
+ *     counterworks_collect_close(c, take_notice, NULL, &error);
+ *
+ * and the capture is in the file of the options, for counterworks_capture_open() and the commands. A session is the
+ * command "capture-agent range", pm, pc, sass or trace, for this process instead of one that the command starts: the
+ * agent runs beside it as a child, and each option of the command can be given.
+ *
+ * The library needs libc alone. It finds capture-agent by COUNTERWORKS_AGENT, beside itself, or in PATH, and the agent
+ * finds CUPTI as always. Link with -lcounterworks-collect.
+ *
+ * Functions of an open session do nothing where it is NULL, so that a program can do without one. Functions that may
+ * fail return a status of counterworks.h. On failure they fill in the caller's error, unless that is NULL. None
+ * prints or ends the program; after a failure of the capture the program runs on without it. All threads may call at
+ * the same time, but one alone closes a session, and then none uses it. A process has one session at a time, and any
+ * number one after another. A child by fork has none: of its calls only open and close do something, and fail.
+ *
+ * CUPTI and the agent can do some things only from the start of a process:
+ *
+ * - Batched replay has to know all memory of the program. Open the session before the first context of CUDA. Later, use
+ *   another replay: the default is then multiplex, which repeats nothing.
+ * - SASS metrics and PC samples of code that was loaded before the session have no source lines.
+ * - A trace has no queue times (--latency), graph launches of the GPU, OpenMP and OpenACC.
+ * - Ranges of NVTX count where NVTX_INJECTION64_PATH named libcounterworks_inject.so before the program first used
+ * NVTX. Ranges that are pushed by functions of this header always do.
+ *
+ * A process under capture-agent, or under another profiler (CUDA_INJECTION64_PATH), can open no session. */
+#ifndef COUNTERWORKS_COLLECT_H
+#define COUNTERWORKS_COLLECT_H
+
+#include <counterworks/counterworks.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* ---- sessions --------------------------------------------------------------------------------------------------- */
+
+struct counterworks_collect;
+
+enum counterworks_collect_kind {
+    COUNTERWORKS_COLLECT_KERNELS,      /* the plan's counters, for each launch */
+    COUNTERWORKS_COLLECT_RANGES,       /* the same, for each range that is pushed */
+    COUNTERWORKS_COLLECT_SAMPLES,      /* counters of the whole GPU at equal intervals, by a plan for pm */
+    COUNTERWORKS_COLLECT_PC,           /* samples of the instructions at which warps are */
+    COUNTERWORKS_COLLECT_INSTRUCTIONS, /* counts for each instruction (SASS metrics), named by `arguments` */
+    COUNTERWORKS_COLLECT_TRACE         /* events with their times */
+};
+
+struct counterworks_collect_options {
+    size_t size;
+    const char *output; /* the capture's file, RUN.cwd */
+    const char *plan;   /* path of a config image; NULL for kinds without counters */
+    /* Of kernels: "batch" (default before the first context), "kernel", "multiplex" (default later) or "user"; of
+     * ranges: "multiplex" (default) or "user", for loops of counterworks_collect_pass(). NULL: the default. */
+    const char *replay;
+    const char *agent;            /* path of capture-agent; NULL: found as above */
+    const char *const *arguments; /* further options of the command: "--kernel", "gemm" */
+    size_t argument_count;
+    bool started; /* as if counterworks_collect_start() was called at once */
+};
+#define COUNTERWORKS_COLLECT_OPTIONS                                                                                   \
+    {                                                                                                                  \
+        .size = sizeof(struct counterworks_collect_options)                                                            \
+    }
+
+/* Opens a session, which takes some seconds for counters. COUNTERWORKS_UNSUPPORTED for anything that this node, or this
+ * moment, cannot do; COUNTERWORKS_USAGE for a wrong option. */
+enum counterworks_status counterworks_collect_open(struct counterworks_collect **session,
+                                                   enum counterworks_collect_kind kind,
+                                                   const struct counterworks_collect_options *options,
+                                                   struct counterworks_error *error);
+
+/* Collect from here on, and nothing from there on; both for all threads. Samples wait until the GPU has done the work
+ * before. Loops of user replay are collected in any case. */
+void counterworks_collect_start(struct counterworks_collect *session);
+void counterworks_collect_stop(struct counterworks_collect *session);
+
+/* Ends what is being collected, so that its launches or ranges are written to the file, which can be read meanwhile. */
+void counterworks_collect_flush(struct counterworks_collect *session);
+
+/* Ends the session and completes the file. `tell` gets each line that the agent prints, as of work that could not be
+ * collected; NULL: nobody. After a failure the file has all complete data. COUNTERWORKS_INPUT if nothing was launched
+ * or pushed that could be collected. */
+enum counterworks_status counterworks_collect_close(struct counterworks_collect *session,
+                                                    void (*tell)(void *user, const char *line), void *user,
+                                                    struct counterworks_error *error);
+
+/* ---- ranges ----------------------------------------------------------------------------------------------------- */
+
+/* Opens a range inside the current one of this thread, and closes the last opened. Names are copied. */
+void counterworks_collect_push(struct counterworks_collect *session, const char *name);
+void counterworks_collect_pop(struct counterworks_collect *session);
+
+/* User replay: the program repeats a piece of its work until each pass of the plan is there, as a range of this name.
+ * The library restores device memory between passes; host memory is yours.
+ *
+ *     int pass = 0;
+ *     while (counterworks_collect_pass(c, "step", &pass))
+ *         step();
+ *
+ * Let the work be the same each time, and leave the loop only at its end. One thread at a time. Without user replay, or
+ * a session, the body runs once. */
+bool counterworks_collect_pass(struct counterworks_collect *session, const char *name, int *pass);
+
+/* ---- without a GPU ---------------------------------------------------------------------------------------------- */
+
+/* A session with the arguments "--backend", "sim" (or COUNTERWORKS_BACKEND=sim) needs neither GPU nor CUDA: launches
+ * are then the ones that the program pretends by events such as "launch gemm" or "sync", for tests of its own. Does
+ * nothing with a real GPU, or without a session. */
+void counterworks_collect_pretend(const char *event);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif

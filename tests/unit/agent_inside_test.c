@@ -1,0 +1,194 @@
+/* Sessions of the program's own, one after another, under a CUPTI without a GPU. The agent listens here. */
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/inject/inside.h"
+#include "tests/support/child.h"
+#include "tests/support/fake_cupti.h"
+
+enum { SOON = 60 };
+
+static struct fake_agent agent;
+static const CUcontext context = (CUcontext)0x10; /* of the program */
+
+static void launch(void)
+{
+    fake_cupti_launch(CUPTI_API_ENTER);
+    fake_cupti_launch(CUPTI_API_EXIT);
+}
+
+/* Begins a session, as the library beside the program does with the agent's environment. */
+static const char *begin(void)
+{
+    char environment[256];
+    memset(environment, 0, sizeof environment);
+    snprintf(environment, sizeof environment - 1, "%s=%s", CW_AGENT_SOCKET_VARIABLE, agent.address.sun_path);
+    return counterworks_inside_begin(environment);
+}
+
+static void expect(bool good)
+{
+    if (!good)
+        _exit(1);
+}
+
+static void listen_to(enum cw_mode mode, bool profiler)
+{
+    fake_cupti.mode = mode;
+    fake_cupti.traces = true; /* CUPTI can be left */
+    fake_cupti.when.profiler = profiler;
+    fake_agent_listen(&agent);
+    unsetenv(CW_AGENT_SOCKET_VARIABLE);
+}
+
+static int serve(enum cw_message_type expected)
+{
+    int fd = accept(agent.listener, NULL, NULL), count = fake_agent_serve(fd, expected);
+    close(fd);
+    return count;
+}
+
+static void expect_end(pid_t child)
+{
+    int status = -1;
+    cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
+    fake_agent_close(&agent);
+}
+
+/* ---- sessions --------------------------------------------------------------------------------------------------- */
+
+/* The first session sees the context begin, the second finds it. */
+static void run_two(void)
+{
+    for (int i = 0; i < 2; i++) {
+        fake_cupti.current = i ? context : NULL; /* a pop of the fake's leaves none */
+        expect(!begin() && begin());             /* one at a time */
+        counterworks_inside_control(true);
+        if (!i)
+            fake_cupti_create_context();
+        launch();
+        counterworks_inside_end();
+        expect(!fake_cupti.callback);
+        launch(); /* nobody sees it */
+    }
+    _exit(0);
+}
+
+static void expect_two(enum cw_mode mode, enum cw_message_type expected)
+{
+    listen_to(mode, false);
+    pid_t child = cw_test_fork();
+    if (child == 0)
+        run_two();
+    for (int i = 0; i < 2; i++)
+        cr_expect_geq(serve(expected), 1, "session %d", i);
+    expect_end(child);
+}
+
+Test(inside, ranges_of_one_session_after_another, .timeout = SOON)
+{
+    expect_two(CW_MODE_RANGE, CW_MESSAGE_RANGES);
+}
+
+Test(inside, also_where_passes_take_turns, .timeout = SOON)
+{
+    expect_two(CW_MODE_MULTIPLEX, CW_MESSAGE_RANGES);
+}
+
+Test(inside, a_trace_after_another, .timeout = SOON)
+{
+    expect_two(CW_MODE_TRACE, CW_MESSAGE_TRACE);
+}
+
+/* ---- starting and stopping -------------------------------------------------------------------------------------- */
+
+static void run_outside(void)
+{
+    expect(!begin());
+    fake_cupti_create_context();
+    launch();
+    counterworks_inside_control(true);
+    counterworks_inside_control(false);
+    launch();
+    counterworks_inside_end();
+    fake_cupti.current = context;
+    expect(!begin()); /* and the other way round */
+    counterworks_inside_control(true);
+    launch();
+    counterworks_inside_flush();
+    counterworks_inside_control(false);
+    launch();
+    counterworks_inside_control(true);
+    launch();
+    counterworks_inside_control(false);
+    counterworks_inside_end();
+    _exit(0);
+}
+
+Test(inside, nothing_is_collected_outside, .timeout = SOON)
+{
+    listen_to(CW_MODE_RANGE, true);
+    pid_t child = cw_test_fork();
+    if (child == 0)
+        run_outside();
+    cr_expect_eq(serve(CW_MESSAGE_RANGES), 0);
+    cr_expect_eq(serve(CW_MESSAGE_RANGES), 2);
+    expect_end(child);
+}
+
+/* ---- refusals --------------------------------------------------------------------------------------------------- */
+
+static void run_late(void)
+{
+    fake_cupti.current = context;
+    expect(!begin());
+    counterworks_inside_end();
+    expect(!begin()); /* another kind may follow */
+    counterworks_inside_end();
+    _exit(0);
+}
+
+Test(inside, batched_replay_comes_before_the_first_context, .timeout = SOON)
+{
+    listen_to(CW_MODE_BATCH, false);
+    pid_t child = cw_test_fork();
+    if (child == 0)
+        run_late();
+    cr_expect_eq(serve(CW_MESSAGE_FAIL), 1);
+    cr_expect_eq(serve(CW_MESSAGE_FAIL), 1);
+    expect_end(child);
+}
+
+Test(inside, a_forked_child_has_no_session, .timeout = SOON)
+{
+    listen_to(CW_MODE_RANGE, false);
+    pid_t child = cw_test_fork();
+    if (child == 0) {
+        expect(!begin());
+        pid_t forked = cw_test_fork();
+        if (forked == 0) {
+            counterworks_inside_end();
+            _exit(begin() ? 0 : 1);
+        }
+        int status = -1;
+        expect(waitpid(forked, &status, 0) == forked && status == 0);
+        counterworks_inside_end();
+        _exit(0);
+    }
+    cr_expect_eq(serve(CW_MESSAGE_RANGES), 0);
+    expect_end(child);
+}
+
+Test(inside, an_agent_that_is_not_there_is_told, .timeout = SOON)
+{
+    listen_to(CW_MODE_RANGE, false);
+    fake_agent_close(&agent);
+    const char *why = begin();
+    cr_assert(why);
+    cr_expect_str_eq(why, "the agent cannot be reached");
+}

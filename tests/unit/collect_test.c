@@ -1,0 +1,247 @@
+/* Sessions of counterworks/collect.h with the agent and its simulated GPU. */
+#define _GNU_SOURCE
+#include <counterworks/collect.h>
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/child.h"
+
+enum { SOON = 60, MOST = 1024 };
+
+static char folder[] = "/tmp/collect_test.XXXXXX";
+static struct counterworks_error error;
+static struct counterworks_collect *session;
+
+static void begin(void)
+{
+    cr_assert(mkdtemp(folder) && chdir(folder) == 0);
+    setenv("COUNTERWORKS_AGENT", CW_CAPTURE_AGENT, 1);
+    setenv("COUNTERWORKS_BACKEND", "sim", 1);
+    cr_assert_eq(system(CW_METRIC_CONFIG " --chip GH100 -m smsp__inst_executed.sum -o plan.cwc"), 0);
+}
+
+static void end(void)
+{
+    cr_assert(chdir("/") == 0);
+    char command[MOST];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(collect, .init = begin, .fini = end, .timeout = SOON);
+
+static enum counterworks_status open_with(enum counterworks_collect_kind kind, const char *plan, const char *replay,
+                                          const char *argument)
+{
+    const char *const more[] = {argument};
+    struct counterworks_collect_options options = COUNTERWORKS_COLLECT_OPTIONS;
+    options.output = "run.cwd";
+    options.plan = plan;
+    options.replay = replay;
+    options.arguments = more;
+    options.argument_count = argument != NULL;
+    return counterworks_collect_open(&session, kind, &options, &error);
+}
+
+/* The names of the capture's ranges, "a b c". */
+static const char *names(void)
+{
+    static char text[MOST];
+    struct counterworks_capture *capture;
+    struct counterworks_capture_info info = {.size = sizeof info};
+    struct counterworks_row row = {.size = sizeof row};
+    text[0] = 0;
+    cr_assert_eq(counterworks_capture_open(&capture, "run.cwd", &error), COUNTERWORKS_OK, "%s", error.message);
+    counterworks_capture_describe(capture, &info);
+    for (uint64_t i = 0; i < info.row_count; i++) {
+        counterworks_capture_row(capture, i, &row);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", row.name);
+    }
+    counterworks_capture_close(capture);
+    return text;
+}
+
+static void work(void)
+{
+    counterworks_collect_pretend("launch before");
+    counterworks_collect_start(session);
+    counterworks_collect_push(session, "step\nof two lines");
+    counterworks_collect_pretend("launch gemm");
+    counterworks_collect_pop(session);
+    counterworks_collect_pretend("launch softmax");
+    counterworks_collect_stop(session);
+    counterworks_collect_pretend("launch behind");
+}
+
+static enum counterworks_status close_session(void)
+{
+    return counterworks_collect_close(session, NULL, NULL, &error);
+}
+
+Test(collect, one_session_after_another_has_what_is_between_start_and_stop)
+{
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(open_with(COUNTERWORKS_COLLECT_KERNELS, "plan.cwc", NULL, NULL), COUNTERWORKS_OK, "%s",
+                     error.message);
+        work();
+        cr_assert_eq(close_session(), COUNTERWORKS_OK, "%s", error.message);
+        cr_expect_str_eq(names(), "gemm softmax");
+    }
+}
+
+Test(collect, ranges_are_the_ones_that_are_pushed)
+{
+    cr_assert_eq(open_with(COUNTERWORKS_COLLECT_RANGES, "plan.cwc", NULL, NULL), COUNTERWORKS_OK, "%s", error.message);
+    work();
+    cr_assert_eq(close_session(), COUNTERWORKS_OK, "%s", error.message);
+    cr_expect_str_eq(names(), "step?of two lines");
+}
+
+Test(collect, options_of_the_command_go_with_it)
+{
+    cr_assert_eq(open_with(COUNTERWORKS_COLLECT_KERNELS, "plan.cwc", NULL, "--kernel=soft"), COUNTERWORKS_OK, "%s",
+                 error.message);
+    work();
+    cr_assert_eq(close_session(), COUNTERWORKS_OK, "%s", error.message);
+    cr_expect_str_eq(names(), "softmax");
+}
+
+/* ---- errors ----------------------------------------------------------------------------------------------------- */
+
+static void expect_refusal(enum counterworks_collect_kind kind, const char *plan, const char *replay,
+                           enum counterworks_status status, const char *text)
+{
+    cr_expect_eq(open_with(kind, plan, replay, NULL), status, "%d: %s", error.status, error.message);
+    cr_expect_null(session);
+    cr_expect(strstr(error.message, text) == error.message, "found: %s", error.message);
+}
+
+Test(collect, a_refusal_is_the_agents_line)
+{
+    expect_refusal(COUNTERWORKS_COLLECT_KERNELS, "none.cwc", NULL, COUNTERWORKS_IO, "none.cwc: cannot open");
+    expect_refusal(COUNTERWORKS_COLLECT_SAMPLES, "plan.cwc", NULL, COUNTERWORKS_USAGE, "found --profiler-api");
+    expect_refusal(COUNTERWORKS_COLLECT_KERNELS, "plan.cwc", "application", COUNTERWORKS_USAGE,
+                   "found --parent with --replay application");
+    expect_refusal(COUNTERWORKS_COLLECT_KERNELS, NULL, NULL, COUNTERWORKS_USAGE, "found no plan");
+    expect_refusal(COUNTERWORKS_COLLECT_TRACE, "plan.cwc", NULL, COUNTERWORKS_USAGE, "found a plan");
+    expect_refusal((enum counterworks_collect_kind)17, NULL, NULL, COUNTERWORKS_USAGE, "found kind 17");
+    setenv("COUNTERWORKS_AGENT", "/nowhere/capture-agent", 1);
+    expect_refusal(COUNTERWORKS_COLLECT_TRACE, NULL, NULL, COUNTERWORKS_UNSUPPORTED,
+                   "cannot run /nowhere/capture-agent");
+    setenv("CUDA_INJECTION64_PATH", "/other/tool.so", 1);
+    expect_refusal(COUNTERWORKS_COLLECT_TRACE, NULL, NULL, COUNTERWORKS_UNSUPPORTED, "CUDA_INJECTION64_PATH is set");
+}
+
+Test(collect, a_session_at_a_time_and_nothing_in_it)
+{
+    cr_assert_eq(open_with(COUNTERWORKS_COLLECT_KERNELS, "plan.cwc", NULL, NULL), COUNTERWORKS_OK, "%s", error.message);
+    struct counterworks_collect *first = session;
+    expect_refusal(COUNTERWORKS_COLLECT_TRACE, NULL, NULL, COUNTERWORKS_USAGE, "found an open session");
+    session = first;
+    counterworks_collect_start(session);
+    counterworks_collect_pretend("sync");
+    cr_expect_eq(close_session(), COUNTERWORKS_INPUT);
+    cr_expect(strstr(error.message, "launched nothing"), "%s", error.message);
+}
+
+Test(collect, a_program_without_a_session)
+{
+    int pass = 0, runs = 0;
+    session = NULL;
+    work();
+    counterworks_collect_flush(session);
+    while (counterworks_collect_pass(session, "step", &pass))
+        runs++;
+    cr_expect_eq(runs, 1);
+    cr_expect_eq(close_session(), COUNTERWORKS_OK);
+}
+
+/* ---- ends ------------------------------------------------------------------------------------------------------- */
+
+static char noticed[MOST];
+
+static void notice(void *user, const char *line)
+{
+    cr_expect_eq(user, noticed);
+    snprintf(noticed, sizeof noticed, "%s", line);
+}
+
+Test(collect, what_the_agent_prints_is_handed_over)
+{
+    cr_assert_eq(open_with(COUNTERWORKS_COLLECT_TRACE, NULL, NULL, NULL), COUNTERWORKS_OK, "%s", error.message);
+    work();
+    cr_assert_eq(counterworks_collect_close(session, notice, noticed, &error), COUNTERWORKS_OK, "%s", error.message);
+    cr_expect(strstr(noticed, "recorded kernel 2") == noticed, "%s", noticed);
+}
+
+Test(collect, nobody_has_to_wait_for_children)
+{
+    signal(SIGCHLD, SIG_IGN);
+    cr_assert_eq(open_with(COUNTERWORKS_COLLECT_KERNELS, "plan.cwc", NULL, NULL), COUNTERWORKS_OK, "%s", error.message);
+    work();
+    cr_assert_eq(close_session(), COUNTERWORKS_OK, "%s", error.message);
+    cr_expect_str_eq(names(), "gemm softmax");
+    signal(SIGCHLD, SIG_DFL);
+}
+
+/* The agent sees the end of a program that does not close its session, though a child of its holds the socket. */
+Test(collect, a_program_may_end_without_a_close)
+{
+    int ends[2];
+    char byte;
+    cr_assert(pipe(ends) == 0);
+    const pid_t program = cw_test_fork();
+    if (program == 0) {
+        close(ends[1]);
+        if (open_with(COUNTERWORKS_COLLECT_KERNELS, "plan.cwc", NULL, NULL) != COUNTERWORKS_OK)
+            _exit(1);
+        work();
+        const pid_t child = fork();
+        if (child == 0) {
+            work(); /* the session is its parent's */
+            const bool refused = close_session() == COUNTERWORKS_USAGE;
+            _exit(!refused || read(ends[0], &byte, 1)); /* it lives until the test is over */
+        }
+        _exit(child < 0);
+    }
+    close(ends[0]);
+    int status = -1;
+    cr_assert(waitpid(program, &status, 0) == program && status == 0);
+    struct counterworks_capture *capture;
+    struct counterworks_capture_info info = {.size = sizeof info};
+    for (info.complete = false; !info.complete; usleep(10000)) /* the test's limit of time ends it */
+        if (counterworks_capture_open(&capture, "run.cwd", NULL) == COUNTERWORKS_OK) {
+            counterworks_capture_describe(capture, &info);
+            counterworks_capture_close(capture);
+        }
+    cr_expect_str_eq(names(), "gemm softmax");
+    close(ends[1]);
+}
+
+static void *push_and_pop(void *user)
+{
+    for (int i = 0; i < 50; i++) {
+        counterworks_collect_push(session, "step");
+        counterworks_collect_pop(session);
+        counterworks_collect_flush(session);
+    }
+    return user;
+}
+
+Test(collect, threads_may_call_at_the_same_time)
+{
+    pthread_t threads[4];
+    cr_assert_eq(open_with(COUNTERWORKS_COLLECT_TRACE, NULL, NULL, NULL), COUNTERWORKS_OK, "%s", error.message);
+    counterworks_collect_start(session);
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, push_and_pop, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    cr_assert_eq(counterworks_collect_close(session, notice, noticed, &error), COUNTERWORKS_OK, "%s", error.message);
+    cr_expect(strstr(noticed, "nvtx_range 200"), "%s", noticed);
+}
