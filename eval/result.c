@@ -78,7 +78,7 @@ enum cw_status cw_result_make(struct cw_result *r, const struct cw_eval_options 
     CW_TRY(cw_eval_plan_make(&r->plan, r->chip, &r->data->schema, r->metrics, r->metric_count, options, arena, err));
     CW_TRY(name_metrics(r, arena, err));
     CW_TRY(list_ranges(r, arena, err));
-    const bool blocks = r->data->directory || !r->ranges;
+    const bool blocks = r->data->directory || !r->ranges || r->data->schema.repeat_count; /* see range_view.h: alone */
     if (!blocks || !r->streamed)
         CW_TRY(allocate(r, arena, err));
     if (blocks)

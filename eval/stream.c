@@ -114,6 +114,7 @@ enum cw_status cw_stream_init(struct cw_stream *s, const struct cw_counter_data 
         samples ? cw_pm_view_init(&s->samples, data, arena, err) : cw_range_view_init(&s->view, data, arena, err);
     if (status == CW_OK && samples)
         status = find_extremes(&s->extremes, plan, arena, err);
+    s->view.alone = !samples;
     const uint32_t room = samples ? s->samples.room : s->view.room;
     s->values = cw_arena_alloc(arena, (size_t)plan->metric_count * room, sizeof *s->values);
     s->statuses = cw_arena_alloc(arena, (size_t)plan->metric_count * room, sizeof *s->statuses);

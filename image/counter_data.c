@@ -1,5 +1,7 @@
 #include "image/counter_data.h"
 
+#include <string.h>
+
 #include "base/search.h"
 
 static uint32_t clocks_before(const struct cw_counter_data *data, uint64_t device)
@@ -24,4 +26,10 @@ const char *cw_device_attribute(const struct cw_device *device, const char *key)
 const char *cw_range_attribute(const struct cw_range *range, const char *key)
 {
     return cw_pair_find(range->attributes, range->attribute_count, key);
+}
+
+bool cw_range_is_multiplexed(const struct cw_range *range)
+{
+    const char *replay = cw_range_attribute(range, "replay");
+    return replay && strcmp(replay, "multiplex") == 0;
 }

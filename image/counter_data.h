@@ -127,6 +127,8 @@ uint32_t cw_counter_data_clocks(const struct cw_counter_data *data, uint32_t dev
 const char *cw_device_attribute(const struct cw_device *device, const char *key);
 /* The value of an attribute of a range, or NULL. */
 const char *cw_range_attribute(const struct cw_range *range, const char *key);
+/* Whether a range has the counters of one pass, and ranges that are alike have others. */
+bool cw_range_is_multiplexed(const struct cw_range *range);
 
 /* Write chunks, to append to a file that starts with header and schema. `values` has one entry for each column. The
  * writer chooses a shorter form if the value allows it (zero, one value in every rollup). */

@@ -113,6 +113,30 @@ static void copy_range(struct cw_range_view *v, uint32_t i, uint32_t range)
         to->facts[(size_t)f * to->range_count + i] = from->facts[(size_t)f * from->range_count + range];
 }
 
+static void copy_value(struct cw_counter_data *to, size_t at, size_t from)
+{
+    to->forms[at] = to->forms[from];
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+        to->rollups[r][at] = to->rollups[r][from];
+}
+
+/* A multiplexed range has one pass. A metric reads its counters from one pass for all ranges, mostly another one. */
+static void share_pass(struct cw_counter_data *to, uint32_t i)
+{
+    const struct cw_schema *s = &to->schema;
+    for (uint32_t k = 0; k < s->repeat_count; k++) {
+        const size_t own = (size_t)s->repeats[k].counter * to->range_count + i;
+        const size_t other = (size_t)(s->counter_count + k) * to->range_count + i;
+        if (to->forms[own] == CW_FORM_NOT_COLLECTED && to->forms[other] != CW_FORM_MULTIPLEXED)
+            copy_value(to, own, other);
+    }
+    for (uint32_t k = 0; k < s->repeat_count; k++) {
+        const size_t own = (size_t)s->repeats[k].counter * to->range_count + i;
+        if (to->forms[own] != CW_FORM_MULTIPLEXED) /* a mean of ranges has its columns by itself */
+            copy_value(to, (size_t)(s->counter_count + k) * to->range_count + i, own);
+    }
+}
+
 enum cw_status cw_range_view_load(struct cw_range_view *v, uint32_t first, const uint32_t *list, uint32_t count)
 {
     v->data.range_count = count;
@@ -129,6 +153,9 @@ enum cw_status cw_range_view_load(struct cw_range_view *v, uint32_t first, const
         CW_TRY(next_range(v, &chunk));
         CW_TRY(read_range(v, i, &chunk));
     }
+    for (uint32_t i = 0; v->alone && v->data.schema.repeat_count && i < count; i++)
+        if (cw_range_is_multiplexed(&v->ranges[i]))
+            share_pass(&v->data, i);
     return CW_OK;
 }
 

@@ -10,6 +10,7 @@
 struct cw_range_view {
     struct cw_counter_data data; /* the loaded ranges, in memory */
     uint32_t room;               /* most ranges at a time */
+    bool alone;                  /* each range is a row: a multiplexed one has its values in every pass's column */
     const struct cw_counter_data *of;
     struct cw_range *ranges;
     double *durations;

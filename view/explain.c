@@ -29,7 +29,7 @@ struct explain {
 static bool is_called(const struct cw_range *range, const char *name)
 {
     return strcmp(name, range->name) == 0 ||
-           (!*range->kernel && cw_fold_is_of(range) && cw_fold_compare_names(name, range->name) == 0);
+           (!*range->kernel && cw_range_is_multiplexed(range) && cw_fold_compare_names(name, range->name) == 0);
 }
 
 /* Reports further ranges behind the first. Other launches of its kernel are a notice; other kernels are an error, if
@@ -58,7 +58,7 @@ static enum cw_status tell_others(const struct cw_view_input *in, const bool *ke
     if (asked && listed > 1)
         return cw_error_set(in->err, CW_ERR_USAGE, "found several kernels or ranges, expected one: %s", list);
     struct cw_writer line;
-    if (listed == 1 && cw_fold_is_of(cw_launch_of(data, first))) /* one explanation covers all of them */
+    if (listed == 1 && cw_range_is_multiplexed(cw_launch_of(data, first))) /* one explanation covers all of them */
         return CW_OK;
     cw_writer_init(&line);
     cw_write_format(&line, "this is the first of %" PRIu32 " ranges; --range N explains another", kept);
@@ -118,7 +118,7 @@ static enum cw_status find_metric(struct explain *of, const struct cw_view_input
 static enum cw_status find_fold(struct explain *of, const struct cw_view_input *in)
 {
     of->data = of->result.data;
-    if (!cw_fold_is_of(cw_launch_of(of->data, of->range)))
+    if (!cw_range_is_multiplexed(cw_launch_of(of->data, of->range)))
         return CW_OK;
     const enum cw_status status =
         cw_groups_make(&of->groups, CW_BY_FOLD, of->data, in->chip->chip, NULL, in->arena, in->err);

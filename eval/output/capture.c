@@ -286,7 +286,7 @@ static void show_ranges(const struct cw_counter_data *d, FILE *out)
 {
     uint32_t multiplexed = 0;
     for (uint32_t i = 0; i < d->range_count && cw_fold_has(d); i++)
-        multiplexed += cw_fold_is_of(cw_launch_of(d, i));
+        multiplexed += cw_range_is_multiplexed(cw_launch_of(d, i));
     cw_text_print(out, "ranges:    %" PRIu32, d->range_count);
     if (multiplexed)
         cw_text_print(out, ", %" PRIu32 " of them multiplexed: counted in one pass each", multiplexed);

@@ -156,7 +156,7 @@ static bool has_own(const struct launch_content *c, uint32_t i)
 {
     const struct cw_joined *j = c->of->joined;
     const uint32_t twin = j->join.a.twin[i];
-    return twin != CW_NO_TWIN && !cw_fold_is_of(cw_launch_of(j->data, twin));
+    return twin != CW_NO_TWIN && !cw_range_is_multiplexed(cw_launch_of(j->data, twin));
 }
 
 static struct cw_output_row launch_row(const struct cw_output_table *t, uint64_t i)

@@ -5,22 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool cw_fold_is_of(const struct cw_range *range)
-{
-    const char *replay = cw_range_attribute(range, "replay");
-    return replay && strcmp(replay, "multiplex") == 0;
-}
-
 bool cw_fold_is_cold(const struct cw_range *range)
 {
-    const char *cold = cw_fold_is_of(range) ? cw_range_attribute(range, "cold") : NULL;
+    const char *cold = cw_range_is_multiplexed(range) ? cw_range_attribute(range, "cold") : NULL;
     return cold && strcmp(cold, "yes") == 0;
 }
 
 bool cw_fold_has(const struct cw_counter_data *data)
 {
     for (uint32_t i = 0; i < cw_launch_count(data); i++)
-        if (cw_fold_is_of(cw_launch(data, i)))
+        if (cw_range_is_multiplexed(cw_launch(data, i)))
             return true;
     return false;
 }
@@ -233,7 +227,7 @@ enum cw_status cw_folds_make(struct cw_folds *folds, const struct cw_counter_dat
     folds->kinds = kinds;
     for (uint32_t i = 0; entries && kinds && i < launches; i++) {
         kinds[i] = CW_WHOLE;
-        if (cw_fold_is_of(cw_launch(data, i)))
+        if (cw_range_is_multiplexed(cw_launch(data, i)))
             entries[count++] = (struct entry){hash_kind(&s, cw_launch(data, i)), i};
     }
     if (count)

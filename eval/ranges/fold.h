@@ -34,7 +34,6 @@ int cw_fold_compare_names(const char *a, const char *b);
 /* "step *" of "step 17". NULL when out of memory. */
 const char *cw_fold_name(const char *name, struct cw_arena *arena);
 
-bool cw_fold_is_of(const struct cw_range *range);
 /* Whether a change of pass emptied the caches before this range. Means leave out its counters if others of its kind
  * were not cold. */
 bool cw_fold_is_cold(const struct cw_range *range);

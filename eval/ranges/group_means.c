@@ -432,7 +432,7 @@ static double uncounted_duration(const struct cw_range *range, uint32_t pass_cou
     for (uint32_t i = 0; i < pass_count; i++)
         if (range->durations[i] > 0)
             least = fmin(least, range->durations[i]);
-    const bool one_pass = pass_count <= 1 || (cw_range_attribute(range, "once") && !cw_fold_is_of(range));
+    const bool one_pass = pass_count <= 1 || (cw_range_attribute(range, "once") && !cw_range_is_multiplexed(range));
     return isnan(least) && one_pass && range->end_ns > range->start_ns ? (double)(range->end_ns - range->start_ns)
                                                                        : least;
 }
@@ -633,7 +633,7 @@ static void divide_columns(struct sums *s)
     for (size_t at = 0; at < (size_t)s->columns * groups; at++) {
         for (int r = 0; r < CW_ROLLUP_COUNT; r++)
             s->to->rollups[r][at] = s->taken[at] ? s->to->rollups[r][at] / s->taken[at] : NAN;
-        if (s->taken[at] && s->walk->items[at % groups].multiplexed)
+        if (s->taken[at] && s->walk->items[at % groups].multiplexed && !s->walk->single)
             s->to->forms[at] = graver(s->to->forms[at], CW_FORM_MULTIPLEXED);
     }
 }
@@ -703,6 +703,7 @@ enum cw_status cw_groups_walk(const struct cw_group_walk *w, struct cw_arena *ar
     struct cw_range_view view;
     s.parts = (struct parts){.columns = s.columns, .arena = arena};
     enum cw_status status = cw_range_view_init(&view, w->data, arena, err);
+    view.alone = w->single;
     if (status == CW_OK && w->means)
         status = begin_means(w, &s, view.room, arena, err);
     if (status == CW_OK)

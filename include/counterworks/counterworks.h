@@ -452,7 +452,7 @@ void counterworks_view_table(const struct counterworks_view *view, size_t table,
 
 enum counterworks_cell {
     COUNTERWORKS_REAL,    /* double; NaN: unknown */
-    COUNTERWORKS_INTEGER, /* int64_t; INT64_MIN: unknown */
+    COUNTERWORKS_INTEGER, /* int64_t; INT64_MIN: unknown. Unsigned payloads and counts have their 64 bits */
     COUNTERWORKS_TEXT     /* const char *, never NULL, valid as long as the view */
 };
 struct counterworks_column {
