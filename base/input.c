@@ -28,15 +28,20 @@ static enum cw_status refuse_size(const char *path, uint64_t limit, struct cw_er
     return cw_error_set(err, CW_ERR_INPUT, "%s: found more than %" PRIu64 " bytes, expected no more", path, limit);
 }
 
-/* Whether the first bytes may be those of a capture or a plan. */
+/* Whether the first bytes may be those of a capture, a plan, or a file of another profiler. */
 static bool may_be_wanted(const uint8_t *head, size_t size)
 {
-    enum { HEAD = sizeof CW_FILE_HEAD_CAPTURE - 1 };
-    const size_t n = size < HEAD ? size : HEAD;
-    return memcmp(head, CW_FILE_HEAD_CAPTURE, n) == 0 || memcmp(head, CW_FILE_HEAD_PLAN, n) == 0;
+    static const char *const heads[] = {
+        CW_FILE_HEAD_CAPTURE, CW_FILE_HEAD_PLAN, "SQLite format 3", "\"ID\",", "==PROF==", "{", "["};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        const size_t length = strlen(heads[i]);
+        if (memcmp(head, heads[i], size < length ? size : length) == 0)
+            return true;
+    }
+    return false;
 }
 
-/* Reads a pipe to its end; a pipe with neither a capture nor a plan may have no end. */
+/* Reads a pipe to its end; a pipe with anything else may have no end. */
 static enum cw_status read_pipe(struct cw_input *s, const char *path, uint64_t limit, struct cw_error *err)
 {
     enum { PIECE = 1 << 16 };

@@ -1,7 +1,7 @@
 /* Input that is read in pieces, so that a file may be larger than memory. A regular file is read in place by pread(2)
  * and takes no memory beyond the current piece; it is an error if it shrinks meanwhile. A pipe's data is kept in memory
- * if it is small, else in a file without a name. Of a pipe with neither a capture nor a plan only the first bytes are
- * read, which is enough to refuse it. */
+ * if it is small, else in a file without a name. Of a pipe that begins like no file of ours, nor of another
+ * profiler, only the first bytes are read, which is enough to refuse it. */
 #ifndef CW_BASE_INPUT_H
 #define CW_BASE_INPUT_H
 

@@ -315,3 +315,28 @@ const char *cw_shorten_to_family(const char *name, char text[CW_SHORT_SIZE])
     drop_sizes(text);
     return *text ? text : strcpy(text, "?");
 }
+
+/* Length of "(unsigned int)" before a number, else 0. */
+static size_t cast_length(const char *text)
+{
+    const size_t length = *text == '(' ? 1 + strspn(text + 1, "abcdefghijklmnopqrstuvwxyz ") : 0;
+    const bool number =
+        length > 1 && text[length] == ')' && (isdigit((unsigned char)text[length + 1]) || text[length + 1] == '-');
+    return number ? length + 1 : 0;
+}
+
+const char *cw_shorten_to_spelling(const char *name, char text[CW_SHORT_SIZE])
+{
+    const size_t length = strlen(name), most = CW_SHORT_SIZE - 1;
+    memcpy(text, name, length < most ? length : most);
+    text[length < most ? length : most] = 0;
+    drop_signature(text, length > most);
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        from += cast_length(from);
+        if (*from != ' ')
+            *to++ = *from;
+    }
+    *to = 0;
+    return text;
+}

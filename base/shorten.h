@@ -18,4 +18,9 @@ const char *cw_shorten(const char *name, size_t width, char text[CW_SHORT_SIZE])
  * "multi_tensor_apply_kernel", "cutlass_80_tensorop_s1688gemm", "nvjet_sm90_tst". Returns `text`. */
 const char *cw_shorten_to_family(const char *name, char text[CW_SHORT_SIZE]);
 
+/* Writes a function's name as every profiler spells it, to compare names that different demanglers made readable:
+ * without returned type, parameters, blanks, and the types before numbers, as in "f<float, (int)128>(T1 *)":
+ * "f<float,128>". Returns `text`. */
+const char *cw_shorten_to_spelling(const char *name, char text[CW_SHORT_SIZE]);
+
 #endif

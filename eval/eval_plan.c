@@ -4,12 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A counter of the schema that is named like a metric holds the metric's value. */
+struct given {
+    struct cw_metric metric;
+    uint32_t column;
+};
+
 struct compile {
     const struct cw_chip *chip;
     const struct cw_schema *schema;
     const struct cw_eval_options *options;
-    uint32_t *columns; /* [counter of the chip], CW_NONE if the schema lacks it */
-    uint32_t *common;  /* scratch: how many operands each pass has */
+    uint32_t *columns;   /* [counter of the chip], CW_NONE if the schema lacks it */
+    struct given *given; /* by metric */
+    size_t given_count;
+    uint32_t *common; /* scratch: how many operands each pass has */
     struct cw_eval_term *terms;
     uint32_t count, capacity;
     struct cw_terms meaning; /* of the metric at hand */
@@ -19,6 +27,30 @@ struct compile {
     struct cw_arena *arena;
     struct cw_error *err;
 };
+
+/* ---- given values ----------------------------------------------------------------------------------------------- */
+
+static int by_metric(const void *a, const void *b)
+{
+    const struct given *x = a, *y = b;
+    return cw_metric_compare(&x->metric, &y->metric);
+}
+
+/* Returns the column that holds the metric's value, or CW_NONE. */
+static uint32_t given_column(const struct compile *c, const struct cw_metric *metric)
+{
+    const struct given key = {.metric = *metric};
+    const struct given *found = c->given_count ? bsearch(&key, c->given, c->given_count, sizeof key, by_metric) : NULL;
+    return found ? found->column : CW_NONE;
+}
+
+/* The time has one instance, so that all of its rollups are its sum. */
+static uint32_t given_rollup(const struct compile *c, uint32_t counter, enum cw_rollup rollup)
+{
+    const struct cw_metric metric = {
+        .type = CW_COUNTER, .base = counter, .rollup = counter == c->chip->time ? CW_SUM : rollup, .sub = CW_SUB_NONE};
+    return c->given_count ? given_column(c, &metric) : CW_NONE;
+}
 
 /* ---- operands --------------------------------------------------------------------------------------------------- */
 
@@ -135,6 +167,8 @@ static struct cw_eval_operand bind_counter(struct compile *c, const struct cw_op
     } else if (!peak) {
         derive(c, &o, from->counter);
     }
+    if (o.kind == CW_EVAL_ROLLUP && o.column == CW_NONE && from->span == CW_SPAN_MEASURED)
+        o.column = given_rollup(c, from->counter, from->rollup);
     return o;
 }
 
@@ -159,7 +193,10 @@ static struct cw_eval_operand bind_operand(struct compile *c, const struct cw_op
     case CW_READS_PRESENCE:
         return (struct cw_eval_operand){.kind = CW_EVAL_PRESENT, .column = c->columns[from->counter]};
     case CW_READS_TIME:
-        return (struct cw_eval_operand){.kind = CW_EVAL_ROLLUP, .rollup = from->rollup, .column = c->time};
+        return (struct cw_eval_operand){.kind = CW_EVAL_ROLLUP,
+                                        .rollup = from->rollup,
+                                        .column = c->time != CW_NONE ? c->time
+                                                                     : given_rollup(c, c->chip->time, from->rollup)};
     case CW_READS_FACT:
         return (struct cw_eval_operand){.kind = CW_EVAL_FACT, .column = from->counter};
     case CW_READS_USER_CYCLES:
@@ -316,8 +353,21 @@ static bool is_copied(const struct cw_eval_term *t)
            t->factor.kind == CW_EVAL_NONE && t->divisors[0].kind == CW_EVAL_NONE && t->divisors[1].kind == CW_EVAL_NONE;
 }
 
+/* The value itself, without its formula. */
+static enum cw_status add_given(struct compile *c, struct cw_eval_metric *out, uint32_t column)
+{
+    struct cw_eval_term t = {.x = {.kind = CW_EVAL_ROLLUP, .rollup = CW_SUM, .column = column}, .scale = 1};
+    *out = (struct cw_eval_metric){.term = c->count, .term_count = 1, .copied = true};
+    CW_TRY(add_term(c, &t));
+    out->status = c->terms[out->term].status;
+    return CW_OK;
+}
+
 static enum cw_status add_metric(struct compile *c, struct cw_eval_metric *out, const struct cw_metric *m)
 {
+    const uint32_t given = given_column(c, m);
+    if (given != CW_NONE)
+        return add_given(c, out, given);
     enum cw_status status = cw_terms_make(&c->meaning, c->chip, m, NULL);
     *out = (struct cw_eval_metric){.term = c->count, .largest = c->meaning.largest};
     if (status == CW_ERR_UNSUPPORTED) { /* the database knows no formula, so no counter was collected */
@@ -355,6 +405,23 @@ void cw_eval_mark_held(bool *held, const struct cw_chip *chip, const struct cw_s
         if (counter != CW_NONE)
             held[counter] = true;
     }
+}
+
+/* Lists the values that the schema gives by their metrics' names. False when out of memory. */
+static bool list_given(struct compile *c)
+{
+    for (uint32_t i = 0; i < c->schema->counter_count; i++) {
+        struct given given = {.column = i};
+        if (!strchr(c->schema->counters[i].name, '.') ||
+            cw_metric_parse(&given.metric, c->chip, c->schema->counters[i].name, NULL) != CW_OK)
+            continue;
+        if (!c->given && !(c->given = calloc(c->schema->counter_count, sizeof *c->given)))
+            return false;
+        c->given[c->given_count++] = given;
+    }
+    if (c->given_count)
+        qsort(c->given, c->given_count, sizeof *c->given, by_metric);
+    return true;
 }
 
 static void map_columns(struct compile *c)
@@ -409,7 +476,7 @@ static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, cons
     struct cw_eval_metric *list = cw_arena_alloc(c->arena, count_all(c, metrics, count), sizeof *list);
     uint32_t next = (uint32_t)count;
     size_t room = 0;
-    if (!list)
+    if (!list || !list_given(c))
         return cw_error_nomem(c->err);
     map_columns(c);
     for (size_t i = 0; i < count; i++) {
@@ -440,6 +507,7 @@ enum cw_status cw_eval_plan_make(struct cw_eval_plan *plan, const struct cw_chip
     c.common = calloc((size_t)schema->pass_count + 1, sizeof *c.common);
     enum cw_status status = c.columns && c.common ? compile(&c, plan, metrics, count) : cw_error_nomem(err);
     free(c.columns);
+    free(c.given);
     free(c.common);
     cw_terms_free(&c.meaning);
     free(c.terms);

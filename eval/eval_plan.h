@@ -3,6 +3,9 @@
  * metricdb/term.h defines metrics by terms. Here the terms get operands: columns of the capture, facts of the device,
  * or cycles of the user's frame or region. If one pass has all counters of a term, the term takes the columns of that
  * pass.
+ *
+ * A counter of the schema may have a metric's full name (sm__throughput.avg.pct_of_peak_sustained_elapsed): it holds
+ * the values of that metric, as another profiler gave them (foreign/ncu_csv.h). They count before the formula.
  */
 #ifndef CW_EVAL_EVAL_PLAN_H
 #define CW_EVAL_EVAL_PLAN_H

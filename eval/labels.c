@@ -21,3 +21,19 @@ const uint32_t *cw_label_number(struct cw_label *labels, uint32_t count, struct 
     }
     return numbers;
 }
+
+/* "" for a capture of our own, and for one without a device. */
+static const char *profiler_of(const struct cw_counter_data *data)
+{
+    static const char *const foreign[] = {"ncu", "nsys", "kineto"};
+    const char *backend = data->device_count ? cw_device_attribute(&data->devices[0], "backend") : NULL;
+    for (size_t i = 0; backend && i < sizeof foreign / sizeof *foreign; i++)
+        if (strcmp(backend, foreign[i]) == 0)
+            return foreign[i];
+    return "";
+}
+
+bool cw_labels_alike(const struct cw_counter_data *a, const struct cw_counter_data *b)
+{
+    return strcmp(profiler_of(a), profiler_of(b)) == 0;
+}

@@ -2,6 +2,7 @@
 #include "view/source.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/progress.h"
 #include "base/search.h"
 #include "base/utf8.h"
+#include "foreign/foreign.h"
 #include "image/config_image.h"
 #include "image/merge.h"
 #include "image/rank_index.h"
@@ -28,6 +30,13 @@ static enum cw_status open_data(struct counterworks_capture *made, const char *r
         made->data.range_count)
         return CW_OK;
     return cw_counter_data_open(&made->data, &made->file, made->arena, err);
+}
+
+/* Opens a capture, or a file of another profiler as one; close the input in any case. */
+static enum cw_status open_capture(struct cw_input *input, uint32_t *left_out, const char *path, struct cw_error *err)
+{
+    CW_TRY(cw_input_open(input, path, largest_capture, err));
+    return cw_foreign_convert(input, left_out, err);
 }
 
 static enum cw_status read_capture(struct counterworks_capture *made, const char *name, const char *ranks,
@@ -76,7 +85,7 @@ static enum cw_status open_file(struct counterworks_capture **capture, const cha
                                 struct cw_error *err)
 {
     struct counterworks_capture *made = cw_source_create();
-    enum cw_status status = made ? cw_input_open(&made->file, path, largest_capture, err) : cw_error_nomem(err);
+    enum cw_status status = made ? open_capture(&made->file, &made->left_out, path, err) : cw_error_nomem(err);
     if (status == CW_OK)
         status = read_capture(made, path, ranks, err);
     return finish(capture, made, status);
@@ -94,11 +103,12 @@ enum cw_status cw_source_read(struct counterworks_capture **capture, const void 
 enum cw_status cw_source_chip(const char **name, const char *path, struct cw_arena *arena, struct cw_error *err)
 {
     enum { HEAD = sizeof CW_FILE_HEAD_PLAN - 1 };
+    uint32_t left_out;
     struct cw_input file;
     struct cw_config_image plan;
     struct cw_counter_data data;
     char head[HEAD] = "";
-    enum cw_status status = cw_input_open(&file, path, largest_capture, err);
+    enum cw_status status = open_capture(&file, &left_out, path, err);
     if (status == CW_OK)
         status = cw_input_read(&file, 0, file.size < HEAD ? (size_t)file.size : HEAD, head, err);
     const bool planned = status == CW_OK && memcmp(head, CW_FILE_HEAD_PLAN, HEAD) == 0;
@@ -134,11 +144,12 @@ static enum cw_status open_input(void *joining, size_t i, struct cw_input *input
 {
     struct joining *j = joining;
     const bool standard = cw_file_is_standard(j->paths[i]);
+    uint32_t left_out;
     enum cw_status status = CW_OK;
     cw_progress_at(j->opened++ < j->count ? 0 : i, j->count);
     *input = j->standard;
     if (!standard || !input->name)
-        status = cw_input_open(input, j->paths[i], largest_capture, err);
+        status = open_capture(input, &left_out, j->paths[i], err);
     if (standard && status == CW_OK)
         j->standard = *input;
     if (status != CW_OK)
@@ -334,6 +345,9 @@ enum cw_status cw_source_open(struct counterworks_capture **capture, const struc
     /* copies in traces are found by process */
     if (status == CW_OK && files.count > 1 && (*capture)->data.schema.profiler != CW_PROFILER_TRACE)
         status = tell_same(&files, notices, err);
+    if (status == CW_OK && (*capture)->left_out)
+        cw_notice(notices, "%s: left out %" PRIu32 " of its metrics, which %s does not have", files.paths[0],
+                  (*capture)->left_out, (*capture)->data.schema.chip);
     if (status == CW_OK) {
         (*capture)->word = of->count > 1 ? "FILES" : quote(*of->words, (*capture)->arena);
         (*capture)->asked = cw_arena_strdup((*capture)->arena, *of->words);

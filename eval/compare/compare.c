@@ -10,6 +10,7 @@
 #include "base/shorten.h"
 #include "base/text.h"
 #include "eval/compare/statistics.h"
+#include "eval/labels.h"
 
 double cw_compare_relative(double a, double b)
 {
@@ -242,16 +243,29 @@ static enum cw_status compare_captures(const struct cw_difference **differences,
 
 /* ---- which group is which ---------------------------------------------------------------------------------------- */
 
-/* By name, and with `shape` also by grid and block. */
-static int compare_groups(const struct cw_groups *a, uint32_t i, const struct cw_groups *b, uint32_t k, bool shape)
+/* Kernels by names that different profilers spell. */
+static int compare_spellings(const struct cw_range *a, const struct cw_range *b, bool shape)
 {
+    char x[CW_SHORT_SIZE], y[CW_SHORT_SIZE];
+    const int order = strcmp(cw_shorten_to_spelling(a->name, x), cw_shorten_to_spelling(b->name, y));
+    struct cw_range left = *a, right = *b;
+    left.kernel = right.kernel = "";
+    return order ? order : cw_range_compare_kernels(&left, &right, shape);
+}
+
+/* By name, and with `shape` also by grid and block. */
+static int compare_groups(const struct cw_groups *a, uint32_t i, const struct cw_groups *b, uint32_t k, bool shape,
+                          bool spelled)
+{
+    if (spelled)
+        return compare_spellings(cw_launch_of(&a->data, i), cw_launch_of(&b->data, k), shape);
     return a->by == CW_BY_KERNEL ? cw_range_compare_kernels(cw_launch_of(&a->data, i), cw_launch_of(&b->data, k), shape)
                                  : strcmp(a->items[i].name, b->items[k].name);
 }
 
 struct sorting {
     const struct cw_groups *groups;
-    bool shape;
+    bool shape, spelled;
 };
 
 static int in_order(const void *a, const void *b, void *sorting)
@@ -259,7 +273,7 @@ static int in_order(const void *a, const void *b, void *sorting)
     const struct sorting *s = sorting;
     const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
     const uint32_t x = s->groups->items[i].ranges[0], y = s->groups->items[k].ranges[0];
-    const int order = compare_groups(s->groups, i, s->groups, k, s->shape);
+    const int order = compare_groups(s->groups, i, s->groups, k, s->shape, s->spelled);
     return order ? order : (x > y) - (x < y);
 }
 
@@ -284,16 +298,16 @@ static void add_match(struct matching *m, uint32_t a, uint32_t b, bool reshaped)
 }
 
 /* Turns groups that go together into matches; the others remain. */
-static void match(struct matching *m, bool shape)
+static void match(struct matching *m, bool shape, bool spelled)
 {
-    struct sorting a = {m->a, shape}, b = {m->b, shape};
+    struct sorting a = {m->a, shape, spelled}, b = {m->b, shape, spelled};
     uint32_t i = 0, k = 0, left = 0, right = 0;
     qsort_r(m->left, m->left_count, sizeof *m->left, in_order, &a);
     qsort_r(m->right, m->right_count, sizeof *m->right, in_order, &b);
     while (i < m->left_count || k < m->right_count) {
         const int order = i == m->left_count    ? 1
                           : k == m->right_count ? -1
-                                                : compare_groups(m->a, m->left[i], m->b, m->right[k], shape);
+                                                : compare_groups(m->a, m->left[i], m->b, m->right[k], shape, spelled);
         if (order == 0)
             add_match(m, m->left[i++], m->right[k++], !shape);
         else if (order < 0)
@@ -332,9 +346,10 @@ static enum cw_status match_groups(const struct cw_match **matches, uint32_t *co
                          .list = cw_arena_alloc(arena, (size_t)a->count + b->count, sizeof *m.list)};
     if (!m.left || !m.right || !m.list)
         return cw_error_nomem(err);
-    match(&m, true);
+    const bool spelled = a->by == CW_BY_KERNEL && !cw_labels_alike(&a->data, &b->data);
+    match(&m, true, spelled);
     if (a->by == CW_BY_KERNEL)
-        match(&m, false);
+        match(&m, false, spelled);
     for (uint32_t i = 0; i < m.left_count; i++)
         add_match(&m, m.left[i], CW_NO_GROUP, false);
     for (uint32_t k = 0; k < m.right_count; k++)

@@ -10,6 +10,8 @@
 #include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/search.h"
+#include "base/shorten.h"
+#include "eval/labels.h"
 
 static int by_number(uint64_t a, uint64_t b)
 {
@@ -94,7 +96,15 @@ struct joining {
     struct cw_join_launch *traced, *counted;
     const char *const *paths; /* [path of the timeline] */
     bool graphs_counted;      /* the number of kernels in each graph is known */
+    bool spelled;             /* names of kernels are of two profilers */
 };
+
+/* The name that both runs have for a kernel. NULL when out of memory. */
+static const char *name_of(const struct joining *j, const char *kernel, const char *readable)
+{
+    char text[CW_SHORT_SIZE];
+    return j->spelled && *kernel ? cw_arena_strdup(j->arena, cw_shorten_to_spelling(readable, text)) : kernel;
+}
 
 static const struct cw_timeline_stream *stream_of(const struct cw_timeline *t, uint32_t event)
 {
@@ -143,7 +153,7 @@ static struct cw_join_launch describe_event(const struct joining *j, uint32_t ev
                                           : "graph";
         return launch;
     }
-    launch.kernel = *t->names[g->name].text ? t->names[g->name].text : "(unknown)";
+    launch.kernel = *t->names[g->name].text ? name_of(j, t->names[g->name].text, t->names[g->name].shown) : "(unknown)";
     if (g->shape != CW_TIMELINE_NONE) {
         memcpy(launch.grid, t->shapes[g->shape].grid, sizeof launch.grid);
         memcpy(launch.block, t->shapes[g->shape].block, sizeof launch.block);
@@ -366,7 +376,9 @@ static bool take_counted(struct joining *j)
         const struct cw_range *range = cw_launch_of(data, i);
         const char *path = cw_range_attribute(range, "nvtx");
         struct cw_join_launch *launch = &j->counted[i];
-        *launch = (struct cw_join_launch){.kernel = range->kernel, .path = path ? path : ""};
+        *launch = (struct cw_join_launch){.kernel = name_of(j, range->kernel, range->name), .path = path ? path : ""};
+        if (!launch->kernel)
+            return false;
         memcpy(launch->grid, range->grid, sizeof launch->grid);
         memcpy(launch->block, range->block, sizeof launch->block);
         if (is_graph(range->kernel) && !j->graphs_counted)
@@ -447,7 +459,7 @@ enum cw_status cw_joined_make(struct cw_joined *joined, const struct cw_timeline
                               const struct cw_counter_data *data, const struct cw_chip *chip, struct cw_arena *arena,
                               struct cw_error *err)
 {
-    struct joining j = {.joined = joined, .arena = arena};
+    struct joining j = {.joined = joined, .arena = arena, .spelled = !cw_labels_alike(timeline->data, data)};
     *joined = (struct cw_joined){.timeline = timeline, .data = data};
     joined->of_ranges = data->range_count;
     for (uint32_t i = 0; i < cw_launch_count(data); i++) {

@@ -184,3 +184,21 @@ Test(base_shorten, names_of_a_list_stay_apart)
         free(alike);
     }
 }
+
+Test(shorten, all_profilers_spell_a_kernel_alike)
+{
+    static const struct {
+        const char *name, *spelling;
+    } rows[] = {
+        {"void gemm<float, 128>(float*, float const*, int)", "gemm<float,128>"},
+        {"void gemm<float, (int)128>(T1 *, const T1 *, int)", "gemm<float,128>"},
+        {"a::b<(unsigned int)3, (bool)1, -2>(int)", "a::b<3,1,-2>"},
+        {"a::b<(int)-2>(int)", "a::b<-2>"},
+        {"at::native::(anonymous namespace)::fill<int>(int)", "at::native::(anonymousnamespace)::fill<int>"},
+        {"plain_c_kernel", "plain_c_kernel"},
+        {"", ""},
+    };
+    char text[CW_SHORT_SIZE];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        cr_expect_str_eq(cw_shorten_to_spelling(rows[i].name, text), rows[i].spelling, "%s", rows[i].name);
+}

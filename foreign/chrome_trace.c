@@ -1,0 +1,479 @@
+#include "foreign/chrome_trace.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "foreign/trace_maker.h"
+
+/* Limit on a value, such as an event. An input has to hold all of it. */
+enum { LARGEST_VALUE = 1 << 20, PIECE = 1 << 18 };
+
+struct scan {
+    struct cw_window window;
+    const struct cw_input *input;
+    const uint8_t *piece;
+    size_t used, size; /* of the piece */
+    uint64_t start;    /* of the piece */
+    struct cw_writer value;
+    struct cw_trace_maker *m;
+    struct cw_error *err;
+    enum cw_status status;
+    int64_t base_ns; /* added to all times */
+    uint64_t pid;    /* 0: unknown */
+    bool cut;        /* the list of events has no end */
+};
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------ */
+
+/* Returns the next byte without taking it, -1 at the end or after a failure. */
+static int peek(struct scan *s)
+{
+    if (s->used < s->size)
+        return s->piece[s->used];
+    const uint64_t at = s->start + s->size, left = s->input->size - at;
+    if (!left || s->status != CW_OK)
+        return -1;
+    s->start = at;
+    s->size = left < PIECE ? (size_t)left : PIECE;
+    s->used = 0;
+    s->status = cw_window_get(&s->window, at, s->size, &s->piece, s->err);
+    if (s->status == CW_OK)
+        return s->piece[0];
+    s->size = 0;
+    return -1;
+}
+
+static int take(struct scan *s)
+{
+    const int c = peek(s);
+    s->used += c >= 0;
+    return c;
+}
+
+static bool is_blank(int c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static int peek_behind_blanks(struct scan *s)
+{
+    while (is_blank(peek(s)))
+        s->used++;
+    return peek(s);
+}
+
+static void fail(struct scan *s, const char *expected)
+{
+    const int c = peek(s);
+    if (s->status == CW_OK && c < 0)
+        s->status = cw_error_offset(s->err, CW_ERR_INPUT, s->input->name, s->start + s->used,
+                                    "found the end of the file, expected %s", expected);
+    else if (s->status == CW_OK)
+        s->status = cw_error_offset(s->err, CW_ERR_INPUT, s->input->name, s->start + s->used,
+                                    "found the byte 0x%02x, expected %s", (unsigned)c, expected);
+}
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+/* Takes a byte of a value, and keeps it up to the limit. */
+static int keep(struct scan *s, bool kept)
+{
+    const int c = take(s);
+    const uint8_t byte = (uint8_t)c;
+    if (kept && c >= 0 && s->value.size <= LARGEST_VALUE)
+        cw_write_bytes(&s->value, &byte, 1);
+    return c;
+}
+
+static void take_string(struct scan *s, bool kept)
+{
+    int c = keep(s, kept);
+    while ((c = keep(s, kept)) >= 0 && c != '"')
+        if (c == '\\')
+            keep(s, kept);
+}
+
+/* Takes a value, whose brackets are counted; jansson reads the ones that are kept. False at the end of the file. */
+static bool take_value(struct scan *s, bool kept)
+{
+    size_t depth = 0;
+    s->value.size = 0;
+    do {
+        const int c = peek(s);
+        if (c < 0) /* it may have ended within a string */
+            return false;
+        if (c == '"')
+            take_string(s, kept);
+        else if (!depth && (c == ',' || c == ']' || c == '}' || is_blank(c)))
+            break;
+        else
+            keep(s, kept);
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        if (!depth && (c == '"' || c == '}' || c == ']'))
+            break;
+    } while (s->status == CW_OK);
+    if (s->status == CW_OK && s->value.status != CW_OK)
+        s->status = cw_error_nomem(s->err);
+    return s->status == CW_OK;
+}
+
+/* Parses the kept value; NULL after a failure. */
+static json_t *parse(struct scan *s, uint64_t at)
+{
+    json_error_t error;
+    if (s->value.size > LARGEST_VALUE) {
+        s->status = cw_error_offset(s->err, CW_ERR_INPUT, s->input->name, at,
+                                    "found a value of more than %d bytes, expected no more", LARGEST_VALUE);
+        return NULL;
+    }
+    json_t *made = json_loadb((const char *)s->value.data, s->value.size, JSON_DECODE_ANY, &error);
+    if (!made)
+        s->status = json_error_code(&error) == json_error_out_of_memory
+                        ? cw_error_nomem(s->err)
+                        : cw_error_offset(s->err, CW_ERR_INPUT, s->input->name, at + (uint64_t)error.position,
+                                          "found JSON that cannot be read: %s", error.text);
+    return made;
+}
+
+/* ---- members of objects ----------------------------------------------------------------------------------------- */
+
+/* A number that may be written as a text; `otherwise` if there is none. */
+static double number(const json_t *of, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(of, key);
+    if (json_is_number(value))
+        return json_number_value(value);
+    return json_is_string(value) && *json_string_value(value) ? strtod(json_string_value(value), NULL) : otherwise;
+}
+
+/* A whole number in [0, 2^53]; CW_TRACE_UNKNOWN for any other. */
+static uint64_t whole(const json_t *of, const char *key)
+{
+    const double value = number(of, key, -1);
+    return value >= 0 && value <= 0x1p53 ? (uint64_t)value : CW_TRACE_UNKNOWN;
+}
+
+static const char *text(const json_t *of, const char *key)
+{
+    const char *value = json_string_value(json_object_get(of, key));
+    return value ? value : "";
+}
+
+static int64_t clamped(double value)
+{
+    return value >= 0x1p62 ? INT64_C(1) << 62 : value > -0x1p62 ? (int64_t)llround(value) : -(INT64_C(1) << 62);
+}
+
+/* 0 stands for an unknown time, so that a trace from 0 on begins at 1. */
+static uint64_t time_of(const struct scan *s, double microseconds)
+{
+    const int64_t ns = clamped(microseconds * 1000);
+    const int64_t all = ns > 0 && s->base_ns > INT64_MAX - ns ? INT64_MAX : s->base_ns + ns;
+    return all > 0 ? (uint64_t)all : 1;
+}
+
+/* ---- the file's own members ------------------------------------------------------------------------------------- */
+
+static void take_gpu(struct scan *s, const json_t *of)
+{
+    static const char *const keys[][2] = {{"multiprocessors", "numSms"},
+                                          {"compute_capability_major", "computeMajor"},
+                                          {"compute_capability_minor", "computeMinor"},
+                                          {"memory_bytes", "totalGlobalMem"},
+                                          {"warp_size", "warpSize"},
+                                          {"max_threads_per_multiprocessor", "maxThreadsPerMultiprocessor"},
+                                          {"max_threads_per_block", "maxThreadsPerBlock"}};
+    enum { COUNT = sizeof keys / sizeof *keys };
+    struct cw_pair pairs[COUNT + 1];
+    char numbers[COUNT][24];
+    uint32_t count = 0;
+    const uint64_t id = whole(of, "id");
+    if (*text(of, "name"))
+        pairs[count++] = (struct cw_pair){"name", text(of, "name")};
+    for (int i = 0; i < COUNT; i++) {
+        const uint64_t value = whole(of, keys[i][1]);
+        snprintf(numbers[i], sizeof numbers[i], "%" PRIu64, value);
+        if (value != CW_TRACE_UNKNOWN)
+            pairs[count++] = (struct cw_pair){keys[i][0], numbers[i]};
+    }
+    if (id < UINT32_MAX)
+        cw_trace_maker_gpu(s->m, (uint32_t)id, pairs, count);
+}
+
+struct member {
+    const char *key;
+    void (*take)(struct scan *s, const json_t *value);
+};
+
+static void take_gpus(struct scan *s, const json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(value); i++)
+        take_gpu(s, json_array_get(value, i));
+}
+
+static void take_base(struct scan *s, const json_t *value)
+{
+    s->base_ns = json_is_number(value) ? clamped(json_number_value(value)) : 0;
+    s->base_ns = json_is_integer(value) ? (int64_t)json_integer_value(value) : s->base_ns;
+}
+
+static void take_rank(struct scan *s, const json_t *value)
+{
+    static const char *const keys[][2] = {{"rank", "rank"}, {"ranks", "world_size"}};
+    for (int i = 0; i < 2; i++) {
+        char number[24];
+        const uint64_t of = whole(value, keys[i][1]);
+        snprintf(number, sizeof number, "%" PRIu64, of);
+        if (of != CW_TRACE_UNKNOWN)
+            cw_trace_maker_attribute(s->m, 0, keys[i][0], number);
+    }
+}
+
+static void take_member(struct scan *s, const char *key)
+{
+    static const struct member members[] = {
+        {"deviceProperties", take_gpus}, {"baseTimeNanoseconds", take_base}, {"distributedInfo", take_rank}};
+    const struct member *found = NULL;
+    const uint64_t at = s->start + s->used;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        found = strcmp(key, members[i].key) == 0 ? &members[i] : found;
+    if (!take_value(s, found != NULL)) {
+        fail(s, "a value");
+        return;
+    }
+    json_t *value = found ? parse(s, at) : NULL;
+    if (value)
+        found->take(s, value);
+    json_decref(value);
+}
+
+/* ---- events ----------------------------------------------------------------------------------------------------- */
+
+struct event {
+    const json_t *args;
+    const char *name;
+    struct cw_made_row row;
+};
+
+static void put_text(struct scan *s, struct event *e, enum cw_trace_field field, const char *word)
+{
+    e->row.of[field] = cw_trace_maker_text(s->m, 0, word);
+}
+
+static void put_sizes(struct event *e, const char *key, enum cw_trace_field first)
+{
+    const json_t *sizes = json_object_get(e->args, key);
+    for (unsigned i = 0; i < 3 && i < json_array_size(sizes); i++)
+        if (json_is_integer(json_array_get(sizes, i)))
+            e->row.of[first + i] = (uint64_t)json_integer_value(json_array_get(sizes, i));
+}
+
+static void put_place(struct event *e)
+{
+    e->row.of[CW_FIELD_DEVICE] = whole(e->args, "device");
+    e->row.of[CW_FIELD_CONTEXT] = whole(e->args, "context");
+    e->row.of[CW_FIELD_STREAM] = whole(e->args, "stream");
+    e->row.of[CW_FIELD_BYTES] = whole(e->args, "bytes");
+    const uint64_t node = whole(e->args, "graph node id");
+    e->row.of[CW_FIELD_GRAPH] = whole(e->args, "graph id");
+    e->row.of[CW_FIELD_GRAPH] = e->row.of[CW_FIELD_GRAPH] ? e->row.of[CW_FIELD_GRAPH] : CW_TRACE_UNKNOWN;
+    e->row.of[CW_FIELD_GRAPH_NODE] = node ? node : CW_TRACE_UNKNOWN;
+}
+
+static void put_kernel(struct scan *s, struct event *e)
+{
+    put_place(e);
+    put_text(s, e, CW_FIELD_NAME, e->name);
+    put_sizes(e, "grid", CW_FIELD_GRID_X);
+    put_sizes(e, "block", CW_FIELD_BLOCK_X);
+    e->row.of[CW_FIELD_REGISTERS] = whole(e->args, "registers per thread");
+    e->row.of[CW_FIELD_SHARED] = whole(e->args, "shared memory");
+}
+
+/* Kineto's names of memory begin with a capital letter. */
+static void put_memory(struct scan *s, struct event *e, enum cw_trace_field field, char *word)
+{
+    if (*word >= 'A' && *word <= 'Z')
+        *word = (char)(*word | 0x20);
+    put_text(s, e, field, word);
+}
+
+/* The words in "Memcpy HtoD (Pageable -> Device)". */
+static void put_copy(struct scan *s, struct event *e)
+{
+    char direction[8] = "", from[16] = "", to[16] = "";
+    put_place(e);
+    sscanf(e->name, "Memcpy %7[A-Za-z] (%15[A-Za-z] -> %15[A-Za-z])", direction, from, to);
+    put_text(s, e, CW_FIELD_DIRECTION, direction);
+    put_memory(s, e, CW_FIELD_SOURCE, from);
+    put_memory(s, e, CW_FIELD_TARGET, to);
+}
+
+static void put_memset(struct scan *s, struct event *e)
+{
+    char memory[16] = "";
+    put_place(e);
+    sscanf(e->name, "Memset (%15[A-Za-z])", memory);
+    put_memory(s, e, CW_FIELD_MEMORY, memory);
+}
+
+static void put_call(struct scan *s, struct event *e)
+{
+    put_text(s, e, CW_FIELD_NAME, e->name);
+}
+
+static void put_range(struct scan *s, struct event *e)
+{
+    put_text(s, e, CW_FIELD_NAME, e->name);
+    put_text(s, e, CW_FIELD_TYPE, "push");
+    e->row.of[CW_FIELD_END_THREAD] = e->row.of[CW_FIELD_THREAD];
+}
+
+/* Kineto's categories. gpu_user_annotation is left out, as it repeats user_annotation. */
+static const struct category {
+    const char *name;
+    enum cw_trace_kind kind;
+    bool of_host; /* "pid" and "tid" are the system's */
+    void (*put)(struct scan *s, struct event *e);
+} categories[] = {
+    {"kernel", CW_TRACE_KERNEL, false, put_kernel},
+    {"gpu_memcpy", CW_TRACE_COPY, false, put_copy},
+    {"gpu_memset", CW_TRACE_MEMSET, false, put_memset},
+    {"cuda_runtime", CW_TRACE_RUNTIME, true, put_call},
+    {"cuda_driver", CW_TRACE_DRIVER, true, put_call},
+    {"cpu_op", CW_TRACE_NVTX_RANGE, true, put_range},
+    {"user_annotation", CW_TRACE_NVTX_RANGE, true, put_range},
+};
+
+static void take_event(struct scan *s, const json_t *of)
+{
+    const struct category *c = NULL;
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+        if (strcmp(text(of, "cat"), categories[i].name) == 0)
+            c = &categories[i];
+    const double start = number(of, "ts", NAN), length = number(of, "dur", NAN);
+    if (!c || strcmp(text(of, "ph"), "X") != 0 || !(start == start) || !(length >= 0))
+        return;
+    struct event e = {.args = json_object_get(of, "args"), .name = text(of, "name")};
+    cw_made_row_begin(&e.row);
+    e.row.of[CW_FIELD_START] = time_of(s, start);
+    e.row.of[CW_FIELD_END] = time_of(s, start + length);
+    e.row.of[CW_FIELD_CORRELATION] = whole(e.args, "correlation");
+    if (c->of_host) {
+        e.row.of[CW_FIELD_THREAD] = whole(of, "tid");
+        s->pid = s->pid ? s->pid : whole(of, "pid");
+        if (s->pid < UINT32_MAX)
+            cw_trace_maker_pid(s->m, 0, (uint32_t)s->pid);
+    }
+    c->put(s, &e);
+    cw_trace_maker_row(s->m, 0, c->kind, &e.row);
+}
+
+/* Takes the list behind its opening bracket. Chrome reads lists that lack their end, so that programs may die. */
+static void take_events(struct scan *s)
+{
+    while (s->status == CW_OK && !cw_trace_maker_failed(s->m)) {
+        int c = peek_behind_blanks(s);
+        while (c == ',') {
+            take(s);
+            c = peek_behind_blanks(s);
+        }
+        if (c == ']' || c < 0) {
+            s->cut = c < 0;
+            take(s);
+            return;
+        }
+        const uint64_t at = s->start + s->used;
+        if (c != '{') {
+            fail(s, "an event, { ... }");
+        } else if (!take_value(s, true)) {
+            s->cut = true;
+            return;
+        } else {
+            json_t *event = parse(s, at);
+            if (event)
+                take_event(s, event);
+            json_decref(event);
+        }
+    }
+}
+
+static void take_key(struct scan *s, char *key, size_t room)
+{
+    if (peek_behind_blanks(s) != '"') {
+        fail(s, "the name of a member");
+        return;
+    }
+    s->value.size = 0;
+    take_string(s, true);
+    if (peek(s) < 0)
+        fail(s, "a member");
+    const size_t length = s->value.size > 1 ? s->value.size - 2 : 0;
+    *key = 0;
+    if (s->status == CW_OK && length < room) {
+        memcpy(key, s->value.data + 1, length);
+        key[length] = 0;
+    }
+    if (s->status == CW_OK && peek_behind_blanks(s) != ':')
+        fail(s, "':'");
+    take(s);
+    peek_behind_blanks(s);
+}
+
+/* Takes the members of the file's object behind its opening bracket. */
+static void take_members(struct scan *s)
+{
+    char key[64];
+    bool events = false;
+    while (s->status == CW_OK && !cw_trace_maker_failed(s->m) && !s->cut) {
+        const int c = peek_behind_blanks(s);
+        if (c == '}' || (c < 0 && events)) {
+            s->cut = c < 0;
+            break;
+        }
+        if (c == ',') {
+            take(s);
+            continue;
+        }
+        take_key(s, key, sizeof key);
+        if (s->status != CW_OK)
+            break;
+        if (strcmp(key, "traceEvents") == 0 && peek(s) == '[') {
+            events = take(s) == '[';
+            take_events(s);
+        } else {
+            take_member(s, key);
+        }
+    }
+    if (s->status == CW_OK && !events && !cw_trace_maker_failed(s->m))
+        s->status = cw_error_set(s->err, CW_ERR_INPUT,
+                                 "%s: found JSON without \"traceEvents\", expected a trace of Kineto", s->input->name);
+}
+
+enum cw_status cw_chrome_trace_read(struct cw_input *made, const struct cw_input *input, struct cw_error *err)
+{
+    struct scan s = {.window = {.input = input}, .input = input, .err = err};
+    s.m = cw_trace_maker_create("kineto", input->name, err);
+    if (!s.m)
+        return CW_ERR_NOMEM;
+    cw_trace_maker_process(s.m, 0);
+    const int first = peek_behind_blanks(&s);
+    if (first != '{' && first != '[')
+        fail(&s, "{ or [");
+    take(&s);
+    if (first == '[')
+        take_events(&s);
+    else if (first == '{')
+        take_members(&s);
+    if (s.status == CW_OK)
+        s.status = cw_trace_maker_finish(s.m, !s.cut, made);
+    cw_trace_maker_free(s.m);
+    cw_writer_free(&s.value);
+    free(s.window.data);
+    return s.status;
+}

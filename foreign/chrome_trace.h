@@ -1,0 +1,11 @@
+/* Reads traces of PyTorch's profiler (Kineto), which are JSON in Chrome's format. */
+#ifndef CW_FOREIGN_CHROME_TRACE_H
+#define CW_FOREIGN_CHROME_TRACE_H
+
+#include "base/input.h"
+
+/* Makes a trace of the events of CUDA; other events are left out. `input` is read in pieces. CW_ERR_INPUT with the
+ * offset for text that is not JSON. A list of events that ends in the middle gives an incomplete trace. */
+enum cw_status cw_chrome_trace_read(struct cw_input *made, const struct cw_input *input, struct cw_error *err);
+
+#endif

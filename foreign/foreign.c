@@ -1,0 +1,62 @@
+#include "foreign/foreign.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "foreign/chrome_trace.h"
+#include "foreign/ncu_csv.h"
+#include "foreign/nsys_sqlite.h"
+
+enum cw_foreign cw_foreign_kind(const void *head, size_t size)
+{
+    static const char sqlite[] = "SQLite format 3", blanks[] = " \t\r\n";
+    const char *at = head;
+    size_t i = 0;
+    if (size >= sizeof sqlite && memcmp(at, sqlite, sizeof sqlite) == 0)
+        return CW_FOREIGN_NSYS;
+    while (i < size && at[i] && strchr(blanks, at[i]))
+        i++;
+    if (i < size && (at[i] == '{' || at[i] == '['))
+        return CW_FOREIGN_KINETO;
+    return cw_ncu_begins(head, size) ? CW_FOREIGN_NCU : CW_FOREIGN_NONE;
+}
+
+/* Most files are captures, of which the first bytes say so. */
+static enum cw_status find_kind(enum cw_foreign *kind, const struct cw_input *input, struct cw_error *err)
+{
+    enum { FIRST = sizeof CW_FILE_HEAD_CAPTURE - 1 };
+    const size_t size = input->size < CW_FOREIGN_HEAD ? (size_t)input->size : CW_FOREIGN_HEAD;
+    char first[FIRST] = "";
+    *kind = CW_FOREIGN_NONE;
+    if (size < FIRST)
+        return CW_OK;
+    CW_TRY(cw_input_read(input, 0, FIRST, first, err));
+    if (memcmp(first, CW_FILE_HEAD_CAPTURE, FIRST) == 0)
+        return CW_OK;
+    char *head = malloc(size);
+    enum cw_status status = head ? cw_input_read(input, 0, size, head, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        *kind = cw_foreign_kind(head, size);
+    free(head);
+    return status;
+}
+
+enum cw_status cw_foreign_convert(struct cw_input *input, uint32_t *left_out, struct cw_error *err)
+{
+    enum cw_foreign kind;
+    struct cw_input made = {0};
+    *left_out = 0;
+    CW_TRY(find_kind(&kind, input, err));
+    if (kind == CW_FOREIGN_NONE)
+        return CW_OK;
+    const enum cw_status status = kind == CW_FOREIGN_NCU    ? cw_ncu_read(&made, left_out, input, err)
+                                  : kind == CW_FOREIGN_NSYS ? cw_nsys_read(&made, input, err)
+                                                            : cw_chrome_trace_read(&made, input, err);
+    if (status != CW_OK)
+        return status;
+    const char *name = input->name;
+    cw_input_close(input);
+    *input = made;
+    input->name = name;
+    return CW_OK;
+}

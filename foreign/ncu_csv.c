@@ -1,0 +1,555 @@
+#define _GNU_SOURCE
+#include "foreign/ncu_csv.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/hash_table.h"
+#include "base/utf8.h"
+#include "image/counter_data.h"
+#include "image/data_chunks.h"
+#include "metricdb/chip_load.h"
+#include "metricdb/fact.h"
+#include "metricdb/metric.h"
+
+#define DISPLAY_NAME "device__attribute_display_name"
+
+enum { MOST_DEVICES = 256, MOST_COLUMNS = 65536 };
+
+/* Columns that describe a launch or, in a line for each value, a metric. */
+enum head { ID, PROCESS, KERNEL, CONTEXT, STREAM, BLOCK, GRID, DEVICE, CAPABILITY, METRIC, UNIT, VALUE, HEADS };
+static const char *const heads[HEADS] = {"ID",     "Process ID",  "Kernel Name", "Context",
+                                         "Stream", "Block Size",  "Grid Size",   "Device",
+                                         "CC",     "Metric Name", "Metric Unit", "Metric Value"};
+
+enum use { LEFT_OUT, COUNTER, FACT, DEVICE_FACT, DEVICE_NAME };
+
+struct metric {
+    const char *name;
+    enum use use;
+    uint32_t index; /* of the counter, or of the fact in the schema; of a device's fact its own number */
+};
+
+struct column { /* of a line for each launch */
+    const struct metric *metric;
+    double scale; /* from its unit to ours */
+};
+
+struct device {
+    uint32_t number, count;
+    struct cw_pair pairs[64];
+    bool written;
+};
+
+struct table {
+    struct cw_input *input;
+    struct cw_error *err;
+    struct cw_arena *arena;
+    const char *at, *end; /* of what is left */
+    uint32_t line;
+    char *text;         /* the cells of a line, each with a NUL */
+    const char **cells; /* of the line */
+    size_t cell_count, cell_room;
+    size_t column[HEADS], column_count; /* SIZE_MAX: there is none */
+    bool is_long;                       /* a line for each value */
+    struct column *columns;
+    struct metric *metrics; /* each name once */
+    size_t metric_count, metric_room;
+    struct cw_hash_table names;
+    const struct cw_chip *chip;
+    struct cw_schema schema;
+    struct cw_spool spool;
+    /* the launch at hand */
+    struct cw_range range;
+    struct cw_value *values;
+    double *facts, duration;
+    char *id;
+    bool open;
+    struct device devices[MOST_DEVICES];
+    uint32_t device_count;
+    uint64_t ranges;
+};
+
+bool cw_ncu_begins(const void *head, size_t size)
+{
+    static const char first[] = "\"ID\",\"Process ID\",";
+    const char *at = memmem(head, size, first, sizeof first - 1);
+    return at && (at == (const char *)head || at[-1] == '\n');
+}
+
+/* ---- lines and cells -------------------------------------------------------------------------------------------- */
+
+/* Takes a quoted cell, in which two quotes stand for one. Returns what is behind it; NULL without a closing quote. */
+static const char *take_cell(const char *from, const char *end, char **to)
+{
+    for (from++; from < end; from++)
+        if (*from == '"' && (from + 1 == end || from[1] != '"')) {
+            *(*to)++ = 0;
+            return from + 1;
+        } else if (*from) {
+            *(*to)++ = *from;
+            from += *from == '"';
+        }
+    return NULL;
+}
+
+static enum cw_status fail(const struct table *t, const char *found, const char *expected)
+{
+    return cw_error_at(t->err, CW_ERR_INPUT, t->input->name, t->line, 1, "found %s, expected %s", found, expected);
+}
+
+static enum cw_status add_cell(struct table *t, const char *cell)
+{
+    const char **grown = cw_grown(t->cells, &t->cell_room, t->cell_count, sizeof *grown);
+    if (!grown)
+        return cw_error_nomem(t->err);
+    t->cells = grown;
+    t->cells[t->cell_count++] = cell;
+    return t->cell_count <= MOST_COLUMNS ? CW_OK : fail(t, "more than 65536 columns", "no more");
+}
+
+/* Takes the next line of cells: ncu quotes all of them, so that other lines are the program's. No cells: the end. */
+static enum cw_status take_line(struct table *t)
+{
+    char *to = t->text;
+    t->cell_count = 0;
+    for (; t->at < t->end && *t->at != '"'; t->line++) {
+        const char *newline = memchr(t->at, '\n', (size_t)(t->end - t->at));
+        t->at = newline ? newline + 1 : t->end;
+    }
+    const char *at = t->at;
+    while (at < t->end && *at == '"') {
+        char *cell = to;
+        at = take_cell(at, t->end, &to);
+        if (!at)
+            return fail(t, "a cell without a closing quote", "\"...\"");
+        cw_utf8_force(cell, strlen(cell));
+        CW_TRY(add_cell(t, cell));
+        if (at < t->end && *at == ',')
+            at++;
+    }
+    while (at < t->end && *at != '\n')
+        at++;
+    for (const char *c = t->at; c < at; c++)
+        t->line += *c == '\n';
+    t->line += at < t->end;
+    t->at = at < t->end ? at + 1 : at;
+    return CW_OK;
+}
+
+static const char *cell(const struct table *t, size_t column)
+{
+    return column < t->cell_count ? t->cells[column] : "";
+}
+
+static const char *head_cell(const struct table *t, enum head head)
+{
+    return cell(t, t->column[head]);
+}
+
+/* ---- numbers and units ------------------------------------------------------------------------------------------ */
+
+/* "1,234.5"; instances of a metric may follow in brackets. NaN for any other text. */
+static double number_of(const char *text)
+{
+    char plain[64], *end;
+    size_t used = 0;
+    for (; *text && *text != ' ' && used + 1 < sizeof plain; text++)
+        if (*text != ',')
+            plain[used++] = *text;
+    plain[used] = 0;
+    const double value = strtod(plain, &end);
+    return used && !*end && isfinite(value) ? value : NAN;
+}
+
+/* How many of our units one of `word` is: of time ns, or for `per` one over seconds; K, M, G and T of any other. */
+static double unit_word(const char *word, size_t length, bool per)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } times[] = {{"ns", 1},   {"nsecond", 1},   {"us", 1e3}, {"usecond", 1e3},
+                 {"ms", 1e6}, {"msecond", 1e6}, {"s", 1e9},  {"second", 1e9}};
+    static const char prefixes[] = "KMGT";
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (strlen(times[i].name) == length && strncmp(times[i].name, word, length) == 0)
+            return per ? times[i].ns / 1e9 : times[i].ns;
+    const char *prefix = length > 1 && islower((unsigned char)word[1]) ? memchr(prefixes, *word, 4) : NULL;
+    return prefix ? pow(1000, (double)(prefix - prefixes + 1)) : 1;
+}
+
+static double scale_of(const char *unit)
+{
+    const char *slash = strchr(unit, '/');
+    const size_t length = slash ? (size_t)(slash - unit) : strlen(unit);
+    return unit_word(unit, length, false) / (slash ? unit_word(slash + 1, strlen(slash + 1), true) : 1);
+}
+
+/* "(256, 1, 1)", or one number. */
+static void read_sizes(uint32_t size[3], const char *text)
+{
+    unsigned long long read[3] = {0, 1, 1};
+    const int count = sscanf(text, *text == '(' ? "(%llu, %llu, %llu)" : "%llu", &read[0], &read[1], &read[2]);
+    for (int i = 0; i < 3; i++)
+        size[i] = count > 0 && read[i] <= UINT32_MAX ? (uint32_t)read[i] : 0;
+}
+
+/* ---- the first reading: names ------------------------------------------------------------------------------------ */
+
+static bool is_name(const void *table, uint32_t item, const void *key)
+{
+    return strcmp(((const struct table *)table)->metrics[item].name, key) == 0;
+}
+
+/* Returns the metric of this name; new ones have no use yet. NULL when out of memory. */
+static struct metric *metric_of(struct table *t, const char *name, bool *is_new)
+{
+    const uint32_t item = cw_hash_table_add(&t->names, XXH3_64bits(name, strlen(name)), is_name, t, name);
+    *is_new = item != CW_NO_ITEM && item == t->metric_count;
+    if (item == CW_NO_ITEM || !*is_new)
+        return item == CW_NO_ITEM ? NULL : &t->metrics[item];
+    struct metric *grown = cw_grown(t->metrics, &t->metric_room, item, sizeof *grown);
+    const char *copy = cw_arena_strdup(t->arena, name);
+    if (!grown || !copy)
+        return NULL;
+    t->metrics = grown;
+    t->metrics[t->metric_count++] = (struct metric){.name = copy};
+    return &t->metrics[item];
+}
+
+static enum cw_status find_heads(struct table *t)
+{
+    for (int h = 0; h < HEADS; h++) {
+        t->column[h] = SIZE_MAX;
+        for (size_t i = t->cell_count; i--;)
+            if (strcmp(t->cells[i], heads[h]) == 0)
+                t->column[h] = i;
+    }
+    t->column_count = t->cell_count;
+    t->is_long = t->column[METRIC] != SIZE_MAX && t->column[VALUE] != SIZE_MAX;
+    return t->column[CAPABILITY] != SIZE_MAX
+               ? CW_OK
+               : fail(t, "no column \"CC\"", "the compute capability of each launch, as ncu prints since 2022");
+}
+
+static enum cw_status begin(struct table *t)
+{
+    t->at = (const char *)t->input->bytes;
+    t->end = t->at + t->input->size;
+    t->line = 1;
+    do {
+        CW_TRY(take_line(t));
+        if (!t->cell_count)
+            return fail(t, "no line of heads", "\"ID\",\"Process ID\",...");
+    } while (strcmp(t->cells[0], heads[ID]) != 0);
+    return CW_OK;
+}
+
+/* Finds the chip by the name of its product, else by the compute capability: "9.0" is sm_90. */
+static enum cw_status find_chip(struct table *t, const char *product)
+{
+    const char *capability = head_cell(t, CAPABILITY), *dot = strchr(capability, '.');
+    char name[64];
+    snprintf(name, sizeof name, "sm_%.*s%.16s", dot ? (int)(dot - capability) % 16 : 16, capability,
+             dot ? dot + 1 : "");
+    if (*product && cw_chip_load(&t->chip, NULL, product, t->arena, NULL) == CW_OK)
+        return CW_OK;
+    if (cw_chip_load(&t->chip, NULL, name, t->arena, NULL) == CW_OK)
+        return CW_OK;
+    return cw_error_at(t->err, CW_ERR_UNSUPPORTED, t->input->name, t->line - 1, 1,
+                       "found the compute capability '%.16s', expected one of a chip in the database", capability);
+}
+
+static enum cw_status collect_names(struct table *t)
+{
+    bool is_new;
+    size_t product = SIZE_MAX;
+    CW_TRY(begin(t));
+    CW_TRY(find_heads(t));
+    for (size_t i = 0; i < t->cell_count && !t->is_long; i++) {
+        product = strcmp(t->cells[i], DISPLAY_NAME) == 0 ? i : product;
+        if (!metric_of(t, t->cells[i], &is_new))
+            return cw_error_nomem(t->err);
+    }
+    do {
+        CW_TRY(take_line(t));
+        if (!t->chip && *head_cell(t, ID))
+            CW_TRY(find_chip(t, cell(t, product)));
+        if (t->is_long && t->cell_count && !metric_of(t, head_cell(t, METRIC), &is_new))
+            return cw_error_nomem(t->err);
+    } while (t->cell_count);
+    return t->chip ? CW_OK : fail(t, "no launch", "lines of values");
+}
+
+/* ---- the schema ------------------------------------------------------------------------------------------------- */
+
+static void choose_use(struct table *t, struct metric *m, struct cw_schema_counter *counters, const char **facts,
+                       uint32_t *left_out)
+{
+    static const uint32_t pass = 0;
+    struct cw_metric parsed;
+    const uint32_t fact = cw_fact_find(m->name);
+    const enum cw_fact_source source = fact != CW_NONE ? cw_fact(fact)->source : CW_FACT_OF_RANGE;
+    if (strcmp(m->name, DISPLAY_NAME) == 0) {
+        m->use = DEVICE_NAME;
+    } else if (fact != CW_NONE && source == CW_FACT_OF_DEVICE) {
+        *m = (struct metric){m->name, DEVICE_FACT, fact};
+    } else if (fact != CW_NONE && source == CW_FACT_OF_LAUNCH) {
+        facts[t->schema.fact_count] = m->name;
+        *m = (struct metric){m->name, FACT, t->schema.fact_count++};
+    } else if (fact == CW_NONE && cw_metric_parse(&parsed, t->chip, m->name, NULL) == CW_OK) {
+        counters[t->schema.counter_count] = (struct cw_schema_counter){m->name, true, 1, &pass};
+        *m = (struct metric){m->name, COUNTER, t->schema.counter_count++};
+    } else if (fact == CW_NONE && strstr(m->name, "__")) { /* others describe the launch */
+        ++*left_out;
+    }
+}
+
+static enum cw_status make_schema(struct table *t, uint32_t *left_out)
+{
+    struct cw_schema_counter *counters = cw_arena_alloc(t->arena, t->metric_count, sizeof *counters);
+    const char **facts = cw_arena_alloc(t->arena, t->metric_count, sizeof *facts);
+    const char **names = cw_arena_alloc(t->arena, t->metric_count, sizeof *names);
+    if (!counters || !facts || !names)
+        return cw_error_nomem(t->err);
+    t->schema = (struct cw_schema){.chip = t->chip->name,
+                                   .producer = "counterworks " CW_VERSION " from ncu",
+                                   .profiler = CW_PROFILER_RANGE,
+                                   .pass_count = 1,
+                                   .counters = counters,
+                                   .fact_names = facts,
+                                   .metrics = names};
+    memcpy(t->schema.database, t->chip->hash, sizeof t->schema.database);
+    for (size_t i = 0; i < t->metric_count; i++)
+        choose_use(t, &t->metrics[i], counters, facts, left_out);
+    for (uint32_t i = 0; i < t->schema.counter_count; i++)
+        names[t->schema.metric_count++] = counters[i].name;
+    t->values = cw_arena_alloc(t->arena, t->schema.counter_count, sizeof *t->values);
+    t->facts = cw_arena_alloc(t->arena, t->schema.fact_count, sizeof *t->facts);
+    return t->values && t->facts ? CW_OK : cw_error_nomem(t->err);
+}
+
+/* ---- the second reading: launches -------------------------------------------------------------------------------- */
+
+static enum cw_status put(struct table *t, struct cw_writer *out)
+{
+    enum cw_status status =
+        out->status == CW_OK ? cw_spool_put(&t->spool, out->data, out->size, t->err) : cw_error_nomem(t->err);
+    cw_writer_free(out);
+    return status;
+}
+
+static struct device *device_of(struct table *t, uint32_t number)
+{
+    for (uint32_t i = 0; i < t->device_count; i++)
+        if (t->devices[i].number == number)
+            return &t->devices[i];
+    return NULL;
+}
+
+/* Describes the device of the launch at hand, before its first range. */
+static enum cw_status write_device(struct table *t, struct device *about)
+{
+    struct cw_device device = {.index = t->range.device};
+    struct cw_writer out;
+    struct cw_device_facts *facts = calloc((size_t)t->schema.counter_count + 1, sizeof *facts);
+    if (!facts)
+        return cw_error_nomem(t->err);
+    for (uint32_t i = 0; i < t->schema.counter_count; i++)
+        facts[i] = (struct cw_device_facts){.peak = {NAN, NAN, NAN, NAN}};
+    if (!cw_pair_find(about->pairs, about->count, "name"))
+        about->pairs[about->count++] = (struct cw_pair){"name", "unknown"};
+    about->pairs[about->count++] = (struct cw_pair){"chip", t->chip->name};
+    about->pairs[about->count++] = (struct cw_pair){"backend", "ncu"};
+    about->pairs[about->count++] = (struct cw_pair){"simulated", "no"};
+    device.attribute_count = about->count;
+    device.attributes = about->pairs;
+    device.facts = facts;
+    cw_writer_init(&out);
+    cw_counter_data_write_device(&t->schema, &device, &out);
+    free(facts);
+    return put(t, &out);
+}
+
+static enum cw_status end_launch(struct table *t)
+{
+    struct cw_writer out;
+    if (!t->open)
+        return CW_OK;
+    struct device *device = device_of(t, t->range.device);
+    if (!device->written)
+        CW_TRY(write_device(t, device));
+    device->written = true;
+    cw_writer_init(&out);
+    cw_counter_data_write_range(&t->schema, &t->range, t->values, &out);
+    t->open = false;
+    t->ranges++;
+    return put(t, &out);
+}
+
+static uint64_t whole(const char *text)
+{
+    const double value = number_of(text);
+    return value >= 0 && value <= 0x1p53 ? (uint64_t)value : 0;
+}
+
+static enum cw_status begin_launch(struct table *t)
+{
+    const uint64_t device = whole(head_cell(t, DEVICE)), process = whole(head_cell(t, PROCESS));
+    CW_TRY(end_launch(t));
+    t->range = (struct cw_range){.device = device <= UINT32_MAX ? (uint32_t)device : 0,
+                                 .process = process <= UINT32_MAX ? (uint32_t)process : 0,
+                                 .context = whole(head_cell(t, CONTEXT)),
+                                 .stream = whole(head_cell(t, STREAM)),
+                                 .durations = &t->duration,
+                                 .facts = t->facts};
+    t->range.name = t->range.kernel = cw_arena_strdup(t->arena, head_cell(t, KERNEL));
+    free(t->id);
+    t->id = strdup(head_cell(t, ID));
+    if (!t->range.name || !t->id)
+        return cw_error_nomem(t->err);
+    read_sizes(t->range.block, head_cell(t, BLOCK));
+    read_sizes(t->range.grid, head_cell(t, GRID));
+    if (!device_of(t, t->range.device)) {
+        if (t->device_count == MOST_DEVICES)
+            return fail(t, "more than 256 devices", "no more");
+        t->devices[t->device_count++] = (struct device){.number = t->range.device};
+    }
+    t->duration = NAN;
+    memset(t->values, 0, t->schema.counter_count * sizeof *t->values);
+    for (uint32_t i = 0; i < t->schema.fact_count; i++)
+        t->facts[i] = NAN;
+    t->open = true;
+    return CW_OK;
+}
+
+static enum cw_status put_attribute(struct table *t, const char *key, const char *value)
+{
+    struct device *d = device_of(t, t->range.device);
+    if (d->count + 4 >= sizeof d->pairs / sizeof *d->pairs || cw_pair_find(d->pairs, d->count, key))
+        return CW_OK;
+    char *copy = cw_arena_strdup(t->arena, value);
+    if (!copy)
+        return cw_error_nomem(t->err);
+    d->pairs[d->count++] = (struct cw_pair){key, copy};
+    return CW_OK;
+}
+
+static enum cw_status put_value(struct table *t, const struct column *c, const char *text)
+{
+    const struct metric *m = c->metric;
+    const double value = number_of(text) * c->scale;
+    char number[32];
+    if (m->use == DEVICE_NAME)
+        return put_attribute(t, "name", text);
+    if (isnan(value))
+        return CW_OK;
+    if (m->use == DEVICE_FACT) {
+        snprintf(number, sizeof number, "%.0f", value);
+        return put_attribute(t, cw_fact(m->index)->key, number);
+    }
+    if (m->use == FACT)
+        t->facts[m->index] = value;
+    if (m->use == COUNTER)
+        t->values[m->index] = (struct cw_value){.form = CW_FORM_ONE, .rollup = {value, value, value, value}};
+    if (m->use == COUNTER && strcmp(m->name, "gpu__time_duration.sum") == 0)
+        t->duration = value;
+    return CW_OK;
+}
+
+static enum cw_status take_long(struct table *t)
+{
+    bool is_new;
+    if (!t->open || strcmp(t->id, head_cell(t, ID)) != 0)
+        CW_TRY(begin_launch(t));
+    const struct column column = {metric_of(t, head_cell(t, METRIC), &is_new), scale_of(head_cell(t, UNIT))};
+    return column.metric ? put_value(t, &column, head_cell(t, VALUE)) : cw_error_nomem(t->err);
+}
+
+/* Takes a launch, or the line of units, which has no ID. */
+static enum cw_status take_wide(struct table *t)
+{
+    const bool units = !*head_cell(t, ID);
+    if (!units)
+        CW_TRY(begin_launch(t));
+    for (size_t i = 0; i < t->cell_count && i < t->column_count; i++)
+        if (units)
+            t->columns[i].scale = scale_of(t->cells[i]);
+        else
+            CW_TRY(put_value(t, &t->columns[i], t->cells[i]));
+    return CW_OK;
+}
+
+static enum cw_status bind_columns(struct table *t)
+{
+    bool is_new;
+    t->columns = cw_arena_alloc(t->arena, t->column_count, sizeof *t->columns);
+    if (!t->columns)
+        return cw_error_nomem(t->err);
+    for (size_t i = 0; i < t->column_count; i++)
+        if (!(t->columns[i] = (struct column){metric_of(t, t->cells[i], &is_new), 1}).metric)
+            return cw_error_nomem(t->err);
+    return CW_OK;
+}
+
+static enum cw_status take_launches(struct table *t)
+{
+    struct cw_writer out;
+    CW_TRY(begin(t));
+    if (!t->is_long)
+        CW_TRY(bind_columns(t));
+    cw_writer_init(&out);
+    cw_schema_write_header(&t->schema, &out);
+    cw_schema_write(&t->schema, &out);
+    CW_TRY(put(t, &out));
+    do {
+        CW_TRY(take_line(t));
+        if (t->cell_count)
+            CW_TRY(t->is_long ? take_long(t) : take_wide(t));
+    } while (t->cell_count);
+    CW_TRY(end_launch(t));
+    cw_writer_init(&out);
+    cw_counter_data_write_end(t->ranges, 0, CW_END_NO_PROGRAM, 0, &out);
+    return put(t, &out);
+}
+
+static enum cw_status read_table(struct table *t, uint32_t *left_out)
+{
+    CW_TRY(cw_input_load(t->input, t->err));
+    t->text = malloc((size_t)t->input->size + 1);
+    if (!t->text)
+        return cw_error_nomem(t->err);
+    CW_TRY(collect_names(t));
+    CW_TRY(make_schema(t, left_out));
+    return take_launches(t);
+}
+
+enum cw_status cw_ncu_read(struct cw_input *made, uint32_t *left_out, struct cw_input *input, struct cw_error *err)
+{
+    struct table *t = calloc(1, sizeof *t);
+    if (!t)
+        return cw_error_nomem(err);
+    t->input = input;
+    t->err = err;
+    t->arena = cw_arena_create();
+    *left_out = 0;
+    const enum cw_status status = t->arena ? read_table(t, left_out) : cw_error_nomem(err);
+    if (status == CW_OK)
+        *made = cw_spool_finish(&t->spool, input->name);
+    cw_spool_free(&t->spool);
+    cw_hash_table_free(&t->names);
+    cw_arena_destroy(t->arena);
+    free(t->metrics);
+    free(t->cells);
+    free(t->text);
+    free(t->id);
+    free(t);
+    return status;
+}
