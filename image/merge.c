@@ -14,6 +14,7 @@
 #include "image/pack_write.h"
 #include "image/pc_data.h"
 #include "image/range_read.h"
+#include "image/redact.h"
 #include "image/trace_data.h"
 
 /* ---- devices and events of traces -------------------------------------------------------------------------------- */
@@ -123,9 +124,10 @@ struct shared {
 
 struct merge {
     const struct cw_merge_files *files;
-    struct cw_writer out;     /* output not yet put */
-    struct cw_packer *packer; /* for a sparse result of ranges, or NULL */
-    struct cw_schema shape;   /* for the packer: the counts of everything */
+    struct cw_writer out;         /* output not yet put */
+    struct cw_packer *packer;     /* for a sparse result of ranges, or NULL */
+    struct cw_redactor *redactor; /* or NULL */
+    struct cw_schema shape;       /* for the packer: the counts of everything */
     struct cw_writer packed;
     struct cw_error *err;
     struct cw_arena *arena;
@@ -149,6 +151,7 @@ struct merge {
     bool has_rows;                  /* the input has rows of a trace */
     uint32_t fact_at[CW_FACTS_MAX]; /* index of its facts in the result */
     struct cw_range_parts parts;    /* parts of the next range */
+    uint8_t **uses;                 /* of the texts of its trace, for the redactor; or NULL */
 };
 
 /* Output is put once this many bytes have been collected. */
@@ -429,11 +432,15 @@ static bool is_described(const struct merge *m, uint32_t number)
     return cw_device_find(m->data->devices, m->data->device_count, number, &index);
 }
 
-static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
+static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const struct cw_chunk *whole)
 {
-    bool part;
-    const enum cw_status status = cw_range_parts_take(&m->parts, chunk, &part, m->err);
-    if (status != CW_OK || part)
+    bool part, kept = true;
+    struct cw_chunk redacted = *whole;
+    const struct cw_chunk *chunk = &redacted;
+    if (m->redactor && cw_redact(m->redactor, &redacted, m->uses, &kept) != CW_OK)
+        return cw_error_nomem(m->err);
+    const enum cw_status status = kept ? cw_range_parts_take(&m->parts, chunk, &part, m->err) : CW_OK;
+    if (status != CW_OK || !kept || part)
         return status;
     switch (chunk->type) {
     case CW_CHUNK_SCHEMA:
@@ -508,6 +515,8 @@ static enum cw_status begin_trace(struct merge *m, struct cw_input *input)
         cw_trace_open(&trace, m->data->devices, m->data->device_count, input, input->name, m->own, m->err);
     if (status == CW_OK && m->files->job)
         status = cw_job_ranks_add_trace(m->files->job, &trace, m->err);
+    if (status == CW_OK && m->redactor)
+        status = cw_trace_uses_find(&m->uses, &trace, m->own, m->err);
     return status == CW_OK ? merge_trace_begin(&m->trace, &trace, m->own, m->err) : status;
 }
 
@@ -515,6 +524,7 @@ static enum cw_status take_data(struct merge *m, struct cw_input *input, const s
 {
     cw_range_parts_clear(&m->parts);
     m->has_rows = m->profiler == CW_PROFILER_TRACE;
+    m->uses = NULL;
     for (uint32_t i = 0; i < data->schema.fact_count; i++)
         m->fact_at[i] = fact_place(m, data->schema.fact_names[i]);
     enum cw_status status = walk(m, input, take_device);
@@ -629,7 +639,8 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
     cw_writer_init(&m.out);
     cw_writer_init(&m.packed);
     cw_writer_init(&m.trace.renumbered);
-    enum cw_status status = m.arena ? CW_OK : cw_error_nomem(err);
+    m.redactor = files->redact ? cw_redactor_create() : NULL;
+    enum cw_status status = m.arena && !m.redactor == !files->redact ? CW_OK : cw_error_nomem(err);
     if (!files->count)
         status = cw_error_set(err, CW_ERR_USAGE, "found no capture to merge, expected one at least");
     if (status == CW_OK)
@@ -646,6 +657,7 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
     cw_merge_devices_free(&m.devices);
     merge_trace_free(&m.trace);
     cw_packer_destroy(m.packer);
+    cw_redactor_destroy(m.redactor);
     cw_writer_free(&m.packed);
     tdestroy(m.modules, leave);
     cw_arena_destroy(m.arena);
@@ -681,7 +693,7 @@ static enum cw_status put_memory(void *memory, const void *data, size_t size, st
 }
 
 static enum cw_status merge_memory(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
-                                   bool sparse, struct cw_error *err)
+                                   bool sparse, bool redact, struct cw_error *err)
 {
     struct in_memory memory = {inputs, out};
     const struct cw_merge_files files = {.count = count,
@@ -689,18 +701,25 @@ static enum cw_status merge_memory(struct cw_writer *out, const struct cw_merge_
                                          .close = close_memory,
                                          .put = put_memory,
                                          .user = &memory,
-                                         .sparse = sparse};
+                                         .sparse = sparse,
+                                         .redact = redact};
     return cw_counter_data_merge_files(&files, err);
 }
 
 enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
                                      struct cw_error *err)
 {
-    return merge_memory(out, inputs, count, false, err);
+    return merge_memory(out, inputs, count, false, false, err);
 }
 
 enum cw_status cw_counter_data_merge_sparse(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
                                             struct cw_error *err)
 {
-    return merge_memory(out, inputs, count, true, err);
+    return merge_memory(out, inputs, count, true, false, err);
+}
+
+enum cw_status cw_counter_data_merge_redacted(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
+                                              struct cw_error *err)
+{
+    return merge_memory(out, inputs, count, true, true, err);
 }

@@ -16,6 +16,7 @@ struct cw_merge_files {
     enum cw_status (*put)(void *user, const void *data, size_t size, struct cw_error *err); /* takes the next bytes */
     void *user;
     bool sparse;              /* pack ranges (image/pack.h) */
+    bool redact;              /* leave private content out (image/redact.h) */
     bool *incomplete;         /* NULL, or set if an input, and so the result, lacks its end */
     struct cw_job_ranks *job; /* NULL, or gets the ranks of all inputs */
 };
@@ -44,5 +45,8 @@ enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merg
 /* Merges inputs in memory, with packed ranges. */
 enum cw_status cw_counter_data_merge_sparse(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
                                             struct cw_error *err);
+/* The same without private content. */
+enum cw_status cw_counter_data_merge_redacted(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
+                                              struct cw_error *err);
 
 #endif

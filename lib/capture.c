@@ -59,7 +59,7 @@ enum counterworks_status counterworks_capture_merge(const char *output, const ch
                                                     struct counterworks_error *error)
 {
     struct cw_lib_call call = cw_lib_enter();
-    return cw_lib_finish(&call, cw_source_merge(output, paths, count, NULL, NULL, &call.err), error);
+    return cw_lib_finish(&call, cw_source_merge(output, paths, count, &call.err), error);
 }
 
 /* ---- several files ---------------------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ enum counterworks_status counterworks_capture_merge_files(const char *output, co
     if (status == CW_OK)
         status = cw_source_expand(&found, &files, cw_lib_notices(notices), arena, &call.err);
     if (status == CW_OK)
-        status = cw_source_merge_files(output, &found, cw_lib_notices(notices), &call.err);
+        status = cw_source_merge_files(output, &found, false, cw_lib_notices(notices), &call.err);
     cw_arena_destroy(arena);
     return cw_lib_finish(&call, status, error);
 }

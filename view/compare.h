@@ -74,5 +74,7 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
 enum cw_status cw_view_explain(struct counterworks_view *view, const struct cw_view_input *in, const char *metric);
 /* Describes a capture; evaluates no metric. */
 enum cw_status cw_view_show(struct counterworks_view *view, const struct cw_view_input *in);
+/* Lists what a capture holds about its machine and its program. */
+enum cw_status cw_view_provenance(struct counterworks_view *view, const struct cw_view_input *in);
 
 #endif

@@ -135,7 +135,8 @@ struct joining {
     struct cw_input standard; /* standard input, which can be read once */
     FILE *out;
     const char *output;
-    bool *incomplete;         /* see struct cw_merge_files */
+    bool redact;              /* see struct cw_merge_files */
+    bool *incomplete;         /* the same */
     struct cw_job_ranks *job; /* the same */
     struct cw_spool spool;    /* replaces `out` for a capture in memory */
 };
@@ -183,6 +184,7 @@ static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
                                          .put = put_output,
                                          .user = &j,
                                          .sparse = true,
+                                         .redact = j.redact,
                                          .incomplete = j.incomplete,
                                          .job = j.job};
     j.out = out;
@@ -191,22 +193,25 @@ static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
     return status;
 }
 
-enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
-                               struct cw_job_ranks *job, struct cw_error *err)
+enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, struct cw_error *err)
 {
-    const struct joining joining = {
-        .paths = paths, .count = count, .output = output, .incomplete = incomplete, .job = job};
+    const struct joining joining = {.paths = paths, .count = count, .output = output};
     return cw_file_print(output, join, &joining, err);
 }
 
-enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, struct cw_notices *notices,
-                                     struct cw_error *err)
+enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, bool redact,
+                                     struct cw_notices *notices, struct cw_error *err)
 {
     struct cw_job_ranks job = {0};
     char missing[CW_JOB_RANKS_TEXT];
     bool incomplete = false;
-    const enum cw_status status =
-        cw_source_merge(output, (const char *const *)files->paths, files->count, &incomplete, &job, err);
+    const struct joining joining = {.paths = (const char *const *)files->paths,
+                                    .count = files->count,
+                                    .output = output,
+                                    .redact = redact,
+                                    .incomplete = &incomplete,
+                                    .job = &job};
+    const enum cw_status status = cw_file_print(output, join, &joining, err);
     if (status == CW_OK && incomplete)
         cw_notice(notices, "%s: the capture is incomplete: one of its parts is", output);
     cw_job_ranks_sort(&job);

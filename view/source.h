@@ -44,14 +44,13 @@ void cw_source_close(struct counterworks_capture *capture);
 /* Loads ranges and samples into memory. Further calls do nothing. */
 enum cw_status cw_source_load(struct counterworks_capture *capture, struct cw_error *err);
 
-/* Joins captures into a file. *incomplete: one of them lacks its end; `job`: the ranks that they have. Both may be
- * NULL. */
-enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, bool *incomplete,
-                               struct cw_job_ranks *job, struct cw_error *err);
+/* Joins captures into a file. */
+enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, struct cw_error *err);
 
-/* Joins expanded files into a file. `notices` gets a missing end, and missing ranks of the job. */
-enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, struct cw_notices *notices,
-                                     struct cw_error *err);
+/* Joins expanded files into a file. `redact`: without private content (image/redact.h). `notices` gets a missing end,
+ * and missing ranks of the job. */
+enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, bool redact,
+                                     struct cw_notices *notices, struct cw_error *err);
 
 /* Lists the files of a folder with some of the ranks, by its index; none if the index is missing, or older than the
  * folder or one of its files. */

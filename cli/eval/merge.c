@@ -6,6 +6,7 @@
 struct merge {
     struct cw_eval_line line; /* first member; cw_eval_command takes it */
     const char *output;
+    bool redact;
 };
 
 static void check_options(void *merge, struct argp_state *state)
@@ -22,6 +23,8 @@ static void check_options(void *merge, struct argp_state *state)
 static const struct cw_option option_list[] = {
     {"output", 'o', "ALL.cwd", "the file for the joined capture; - is standard output",
      CW_OPTION_TEXT(struct merge, output)},
+    {"redact", 0, NULL, "without hosts, programs, options, paths of files and code of kernels (show --provenance)",
+     CW_OPTION_FLAG(struct merge, redact)},
     {CW_OPTION_GROUP(struct merge, line.force, cw_cli_force_options)},
     {CW_OPTION_GROUP(struct merge, line, cw_eval_quiet_options)},
     {CW_OPTION_WORDS(struct merge, line.words, line.word_count)},
@@ -39,7 +42,7 @@ static enum cw_status merge(struct cw_eval_session *s)
         return status;
     cw_eval_tell(s);
     cw_progress_begin(cw_file_is_standard(o->output), false, "merging %zu captures", s->found.count);
-    status = cw_source_merge_files(o->output, &s->found, &s->notices, s->err);
+    status = cw_source_merge_files(o->output, &s->found, o->redact, &s->notices, s->err);
     cw_progress_end();
     return status;
 }

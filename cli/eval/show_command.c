@@ -1,6 +1,11 @@
 /* metric-eval show: describes a capture. */
 #include "cli/eval/session.h"
 
+struct show {
+    struct cw_eval_line line; /* first member; cw_eval_command takes it */
+    bool provenance;
+};
+
 static enum cw_status show(struct cw_eval_session *s)
 {
     struct counterworks_view view = {0};
@@ -8,7 +13,7 @@ static enum cw_status show(struct cw_eval_session *s)
     enum cw_status status = cw_eval_open_files(s, &s->main, &files);
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     if (status == CW_OK)
-        status = cw_view_show(&view, &in);
+        status = ((const struct show *)s->o)->provenance ? cw_view_provenance(&view, &in) : cw_view_show(&view, &in);
     if (status == CW_OK)
         status = cw_eval_print(s, &view);
     cw_view_free(&view);
@@ -16,6 +21,9 @@ static enum cw_status show(struct cw_eval_session *s)
 }
 
 static const struct cw_option option_list[] = {
+    {"provenance", 0, NULL,
+     "list what the capture holds about its machine and its program, and which of it merge --redact leaves out",
+     CW_OPTION_FLAG(struct show, provenance)},
     {CW_OPTION_ROWS(cw_eval_capture_options)},
     {CW_OPTION_ROWS(cw_eval_format_options)},
     {CW_OPTION_ROWS(cw_eval_quiet_options)},
@@ -29,6 +37,6 @@ int cw_eval_show(int argc, char **argv)
         "Describes a capture: the device, the way of collection, counters, ranges or samples. Evaluates "
         "nothing.\v"
         "Example:\n  $0 run.cwd"};
-    struct cw_eval_line line = {.run = show};
-    return cw_eval_command(&usage, argc, argv, &line);
+    struct show options = {.line.run = show};
+    return cw_eval_command(&usage, argc, argv, &options.line);
 }

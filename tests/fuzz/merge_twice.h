@@ -7,6 +7,7 @@
 #include "image/merge.h"
 #include "image/pc_data.h"
 #include "image/pm_data.h"
+#include "image/provenance.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/unpack.h"
 
@@ -28,6 +29,31 @@ static inline void cw_fuzz_pack(const struct cw_merge_input inputs[2], const str
     cw_writer_free(&packed);
     cw_writer_free(&unpacked);
     cw_writer_free(&again);
+}
+
+/* Redacted, the result reads, has no code, and is redacted again to the same. */
+static inline void cw_fuzz_redact(const struct cw_merge_input inputs[2], const struct cw_counter_data *merged)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_counter_data data;
+    struct cw_pc_data instructions;
+    struct cw_provenance provenance;
+    struct cw_writer redacted, again;
+    cw_writer_init(&redacted);
+    cw_writer_init(&again);
+    CW_FUZZ_CHECK(cw_counter_data_merge_redacted(&redacted, inputs, 2, &err) == CW_OK);
+    const struct cw_input input = cw_input_of(redacted.data, redacted.size, "redacted");
+    CW_FUZZ_CHECK(cw_counter_data_open(&data, &input, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(data.range_count == merged->range_count && data.pm.sample_count == merged->pm.sample_count);
+    CW_FUZZ_CHECK(cw_pc_data_read(&instructions, redacted.data, redacted.size, "redacted", arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(instructions.module_count == 0);
+    CW_FUZZ_CHECK(cw_provenance_read(&provenance, &data, arena, &err) == CW_OK);
+    const struct cw_merge_input one = {"redacted", redacted.data, redacted.size};
+    CW_FUZZ_CHECK(cw_counter_data_merge_redacted(&again, &one, 1, &err) == CW_OK && again.size == redacted.size);
+    cw_writer_free(&redacted);
+    cw_writer_free(&again);
+    cw_arena_destroy(arena);
 }
 
 /* `data` is what was read of the bytes. Twice as much is in the result, which can be merged with the input again. */
@@ -53,6 +79,7 @@ static inline void cw_fuzz_merge_twice(const struct cw_counter_data *data, const
         CW_FUZZ_CHECK(both.pc_count == 2 * one.pc_count && both.sass_count == 2 * one.sass_count);
         CW_FUZZ_CHECK(both.module_count <= one.module_count);
         cw_fuzz_pack(inputs, &out);
+        cw_fuzz_redact(inputs, &merged);
         inputs[0] = (struct cw_merge_input){"merged", out.data, out.size};
         CW_FUZZ_CHECK(cw_counter_data_merge(&again, inputs, 2, &err) == CW_OK);
     }

@@ -137,6 +137,7 @@ cw_unit(agent_sim_test cw_agent_sim cw_test_image cw_test_alloc_fail)
 # What it has freed is copied at each of a thousand forks: what all of a capture frees is kept, and not of all captures.
 set_tests_properties(unit/agent_sim_test PROPERTIES ENVIRONMENT ASAN_OPTIONS=quarantine_size_mb=16)
 cw_unit(image_merge_test cw_test_image cw_test_alloc_fail)
+cw_unit(image_redact_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_job_ranks_test cw_image cw_test_alloc_fail)
 cw_unit(image_pack_test cw_test_image cw_test_alloc_fail)
 cw_unit(passes_parts_test cw_passes cw_test_alloc_fail)

@@ -1,0 +1,279 @@
+#include "image/capture_texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/data_chunks.h"
+
+/* ---- facts ------------------------------------------------------------------------------------------------------ */
+
+/* The attributes that redaction knows; any other may be private. Numbers of a machine's make and versions of software
+ * are no secret: values need them. */
+static const struct cw_text_fact attributes[] = {
+    {"host", CW_TEXT_PRIVATE},
+    {"program", CW_TEXT_PRIVATE},
+    {"filter", CW_TEXT_PRIVATE},
+    {"sampled_ranges", CW_TEXT_PRIVATE},
+    {"windows", CW_TEXT_PRIVATE},
+    {"nvtx", CW_TEXT_WITHOUT_PATHS},
+    {"kernels_not_counted", CW_TEXT_WITHOUT_PATHS},
+    {"counted_until", CW_TEXT_WITHOUT_PATHS},
+    {"name", CW_TEXT_KEPT},
+    {"chip", CW_TEXT_KEPT},
+    {"backend", CW_TEXT_KEPT},
+    {"simulated", CW_TEXT_KEPT},
+    {"ids", CW_TEXT_KEPT},
+    {"seed", CW_TEXT_KEPT},
+    {"pci", CW_TEXT_KEPT},
+    {"driver", CW_TEXT_KEPT},
+    {"cuda_driver", CW_TEXT_KEPT},
+    {"cupti", CW_TEXT_KEPT},
+    {"rank", CW_TEXT_KEPT},
+    {"ranks", CW_TEXT_KEPT},
+    {"clock", CW_TEXT_KEPT},
+    {"multiprocessors", CW_TEXT_KEPT},
+    {"warp_size", CW_TEXT_KEPT},
+    {"compute_capability_major", CW_TEXT_KEPT},
+    {"compute_capability_minor", CW_TEXT_KEPT},
+    {"clock_khz", CW_TEXT_KEPT},
+    {"memory_clock_khz", CW_TEXT_KEPT},
+    {"memory_bus_bits", CW_TEXT_KEPT},
+    {"l2_bytes", CW_TEXT_KEPT},
+    {"memory_bytes", CW_TEXT_KEPT},
+    {"max_threads_per_multiprocessor", CW_TEXT_KEPT},
+    {"max_blocks_per_multiprocessor", CW_TEXT_KEPT},
+    {"max_registers_per_multiprocessor", CW_TEXT_KEPT},
+    {"max_shared_memory_per_multiprocessor", CW_TEXT_KEPT},
+    {"max_threads_per_block", CW_TEXT_KEPT},
+    {"max_registers_per_block", CW_TEXT_KEPT},
+    {"max_shared_memory_per_block", CW_TEXT_KEPT},
+    {"max_shared_memory_per_block_optin", CW_TEXT_KEPT},
+    {"reserved_shared_memory_per_block", CW_TEXT_KEPT},
+    {"steady", CW_TEXT_KEPT},
+    {"steady_begin_ns", CW_TEXT_KEPT},
+    {"steady_period_ns", CW_TEXT_KEPT},
+    {"steady_period_launches", CW_TEXT_KEPT},
+    {"steady_periods", CW_TEXT_KEPT},
+    {"steady_captured", CW_TEXT_KEPT},
+    {"steady_share", CW_TEXT_KEPT},
+    {"sampling_interval", CW_TEXT_KEPT},
+    {"wanted_interval", CW_TEXT_KEPT},
+    {"sampling_window", CW_TEXT_KEPT},
+    {"replay", CW_TEXT_KEPT},
+    {"cold", CW_TEXT_KEPT},
+    {"scope", CW_TEXT_KEPT},
+    {"once", CW_TEXT_WITHOUT_PATHS},
+    {"period", CW_TEXT_KEPT},
+    {"graphs", CW_TEXT_KEPT},
+    {"graph_kernel", CW_TEXT_KEPT},
+    {"runs", CW_TEXT_KEPT},
+};
+static const struct cw_text_fact unknown_attribute = {"unknown attribute", CW_TEXT_PRIVATE};
+
+static const struct cw_text_fact uses_of_texts[CW_USE__COUNT] = {
+    [CW_USE_NONE] = {"unused text", CW_TEXT_PRIVATE},     [CW_USE_NAME] = {"name", CW_TEXT_WITHOUT_PATHS},
+    [CW_USE_KERNEL] = {"kernel", CW_TEXT_WITHOUT_PATHS},  [CW_USE_NVTX] = {"NVTX name", CW_TEXT_WITHOUT_PATHS},
+    [CW_USE_NOTE] = {"note", CW_TEXT_WITHOUT_PATHS},      [CW_USE_LABEL] = {"label", CW_TEXT_PRIVATE},
+    [CW_USE_CALLER] = {"caller", CW_TEXT_PRIVATE},        [CW_USE_FILE] = {"file", CW_TEXT_PRIVATE},
+    [CW_USE_UNKNOWN] = {"unknown text", CW_TEXT_PRIVATE}, [CW_USE_WORD] = {"word", CW_TEXT_KEPT},
+};
+static const struct cw_text_fact ranges = {"range", CW_TEXT_WITHOUT_PATHS}, kernels = {"kernel", CW_TEXT_WITHOUT_PATHS},
+                                 functions = {"function", CW_TEXT_WITHOUT_PATHS};
+
+static const struct cw_text_fact *fact_of_attribute(const char *key)
+{
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        if (strcmp(attributes[i].name, key) == 0)
+            return &attributes[i];
+    return &unknown_attribute;
+}
+
+/* ---- texts of a trace ------------------------------------------------------------------------------------------- */
+
+static enum cw_trace_use use_of(enum cw_trace_kind kind, enum cw_trace_field field)
+{
+    switch (field) {
+    case CW_FIELD__COUNT:
+        return CW_USE_UNKNOWN;
+    case CW_FIELD_FILE:
+        return CW_USE_FILE;
+    case CW_FIELD_CALLER:
+        return CW_USE_CALLER;
+    case CW_FIELD_NOTE:
+        return CW_USE_NOTE;
+    case CW_FIELD_DOMAIN:
+    case CW_FIELD_CATEGORY:
+        return CW_USE_NVTX;
+    case CW_FIELD_NAME:
+        return kind == CW_TRACE_SHAPE                                      ? CW_USE_KERNEL
+               : kind == CW_TRACE_NVTX_RANGE || kind == CW_TRACE_NVTX_MARK ? CW_USE_NVTX
+               : kind == CW_TRACE_NAME                                     ? CW_USE_LABEL
+               : kind == CW_TRACE_DRIVER || kind == CW_TRACE_RUNTIME       ? CW_USE_WORD
+                                                                           : CW_USE_NAME;
+    default:
+        return CW_USE_WORD;
+    }
+}
+
+enum cw_status cw_trace_uses_find(uint8_t ***uses, const struct cw_trace *trace, struct cw_arena *arena,
+                                  struct cw_error *err)
+{
+    struct cw_trace_buffer buffer = {0};
+    struct cw_trace_rows rows;
+    enum cw_status status = CW_OK;
+    uint8_t **of = *uses = cw_arena_alloc(arena, trace->process_count, sizeof *of);
+    for (uint32_t p = 0; of && p < trace->process_count; p++)
+        if (!(of[p] = cw_arena_alloc(arena, trace->processes[p].text_count, 1)))
+            of = NULL;
+    if (!of)
+        return cw_error_nomem(err);
+    for (size_t b = 0; b < trace->block_count && status == CW_OK; b++) {
+        status = cw_trace_read_rows(&rows, trace, b, &buffer, err);
+        if (status != CW_OK)
+            break;
+        const struct cw_trace_kind_read *kind = &trace->kinds[rows.kind];
+        for (uint32_t f = 0; f < kind->field_count; f++) {
+            if (kind->fields[f].type != CW_TRACE_TEXT)
+                continue;
+            const uint8_t use = (uint8_t)use_of(kind->kind, kind->fields[f].field);
+            for (uint32_t i = 0; i < rows.count; i++) {
+                uint8_t *at = &of[rows.process][rows.columns[f][i]];
+                *at = use > *at ? use : *at;
+            }
+        }
+    }
+    cw_trace_buffer_free(&buffer);
+    return status;
+}
+
+/* ---- chunks ----------------------------------------------------------------------------------------------------- */
+
+struct taking {
+    struct cw_reader in;
+    struct cw_writer *out;
+    cw_text_take *take;
+    void *user;
+    char text[CW_TEXT_MAX + 1];
+};
+
+static void copy(struct taking *t, size_t size)
+{
+    const uint8_t *bytes = cw_read_bytes(&t->in, size);
+    if (bytes)
+        cw_write_bytes(t->out, bytes, size);
+}
+
+static uint32_t copy_count(struct taking *t)
+{
+    const uint32_t count = cw_read_u32(&t->in);
+    cw_write_u32(t->out, count);
+    return count;
+}
+
+static const char *read_text(struct taking *t)
+{
+    const uint32_t size = cw_read_u32(&t->in);
+    const uint8_t *bytes = size <= CW_TEXT_MAX ? cw_read_bytes(&t->in, size) : NULL;
+    if (bytes)
+        memcpy(t->text, bytes, size);
+    t->text[bytes ? size : 0] = 0;
+    return t->text;
+}
+
+static void take_text(struct taking *t, const struct cw_text_fact *fact)
+{
+    const char *text = read_text(t);
+    text = t->in.status == CW_OK ? t->take(t->user, fact, text) : "";
+    if (text)
+        cw_write_string(t->out, text);
+    else
+        t->out->status = CW_ERR_NOMEM;
+}
+
+static void take_texts(struct taking *t, const struct cw_text_fact *fact)
+{
+    for (uint32_t left = copy_count(t); left && t->in.status == CW_OK; left--)
+        take_text(t, fact);
+}
+
+static void copy_text(struct taking *t)
+{
+    copy(t, copy_count(t));
+}
+
+static void copy_texts(struct taking *t)
+{
+    for (uint32_t left = copy_count(t); left && t->in.status == CW_OK; left--)
+        copy_text(t);
+}
+
+static void take_pairs(struct taking *t)
+{
+    for (uint32_t left = copy_count(t); left && t->in.status == CW_OK; left--) {
+        const struct cw_text_fact *fact = fact_of_attribute(read_text(t));
+        cw_write_string(t->out, t->text);
+        take_text(t, fact);
+    }
+}
+
+/* Takes the texts of a PCSM or SASS up to its records. */
+static void take_batch(struct taking *t, uint32_t type)
+{
+    enum { PC_HEAD = 4 + 4 + 8 + 8 + 1 + 1 + 1 + 8 + 8 + 8, SASS_HEAD = 4 + 4 + 8 + 8 + 8 };
+    copy(t, type == CW_CHUNK_PC ? PC_HEAD : SASS_HEAD);
+    if (type == CW_CHUNK_PC)
+        copy_texts(t);
+    else
+        for (uint32_t left = copy_count(t); left && t->in.status == CW_OK; left--) {
+            copy_text(t);
+            copy(t, 1); /* level */
+        }
+    take_texts(t, &functions);
+}
+
+/* Takes the texts of a TSTR, each by its use. */
+static void take_trace_texts(struct taking *t, uint8_t *const *uses)
+{
+    const uint32_t process = copy_count(t), first = copy_count(t), count = copy_count(t);
+    for (uint32_t i = 0; i < count && t->in.status == CW_OK; i++)
+        take_text(t, &uses_of_texts[uses ? uses[process][first + i] : CW_USE_UNKNOWN]);
+}
+
+enum cw_status cw_capture_texts_take(const struct cw_chunk *chunk, uint8_t *const *uses, cw_text_take *take, void *user,
+                                     struct cw_writer *out)
+{
+    struct taking t = {.out = out, .take = take, .user = user};
+    cw_reader_init(&t.in, chunk->payload, chunk->size, "", 0, NULL);
+    switch (chunk->type) {
+    case CW_CHUNK_RANGE:
+        take_text(&t, &ranges);
+        take_text(&t, &kernels);
+        break;
+    case CW_CHUNK_ABOUT:
+        take_pairs(&t);
+        break;
+    case CW_CHUNK_DEVICE:
+        copy(&t, 4); /* device */
+        take_pairs(&t);
+        break;
+    case CW_CHUNK_TRACE_PROCESS:
+        copy(&t, 4 + 4); /* process, pid */
+        take_pairs(&t);
+        break;
+    case CW_CHUNK_LAUNCHES:
+        copy(&t, 4 + 8); /* process, dropped */
+        take_texts(&t, &kernels);
+        break;
+    case CW_CHUNK_PC:
+    case CW_CHUNK_SASS:
+        take_batch(&t, chunk->type);
+        break;
+    case CW_CHUNK_TRACE_TEXTS:
+        take_trace_texts(&t, uses);
+        break;
+    default:
+        break;
+    }
+    copy(&t, t.in.size - t.in.pos);
+    return out->status;
+}

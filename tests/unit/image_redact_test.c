@@ -1,0 +1,136 @@
+#define _GNU_SOURCE
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "image/merge.h"
+#include "image/provenance.h"
+#include "image/redact.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/image_samples.h"
+
+/* A capture of two ranges on a device of that host. */
+static void write_capture(struct cw_writer *out, const char *host)
+{
+    static const char *const names[] = {"load ~/secret/data.bin", "kernel (lambda at /home/alice/x.cu:12:3)"};
+    const struct cw_pair attributes[] = {{"name", "GPU"},
+                                         {"pci", host}, /* differs as the host does: two devices stay two */
+                                         {"host", host},
+                                         {"filter", "--range secret"},
+                                         {"from_the_future", "secret"}};
+    static const struct cw_pair nvtx = {"nvtx", "outer//inner/leaf"};
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test"};
+    const struct cw_device device = {.index = 3, .attribute_count = 5, .attributes = attributes};
+    cw_schema_write_header(&schema, out);
+    cw_schema_write(&schema, out);
+    cw_counter_data_write_device(&schema, &device, out);
+    for (int i = 0; i < 2; i++) {
+        const struct cw_range range = {.name = names[i],
+                                       .kernel = "_Z6kernelv",
+                                       .device = 3,
+                                       .process = 7,
+                                       .start_ns = 1000000000,
+                                       .attribute_count = 1,
+                                       .attributes = &nvtx};
+        cw_counter_data_write_range(&schema, &range, NULL, out);
+    }
+    cw_counter_data_write_end(2, 0, CW_END_EXITED, 0, out);
+}
+
+static enum cw_status redact(struct cw_counter_data *data, struct cw_arena *own, struct cw_error *err)
+{
+    struct cw_writer a, b, out;
+    cw_writer_init(&a);
+    cw_writer_init(&b);
+    cw_writer_init(&out);
+    write_capture(&a, "node17");
+    write_capture(&b, "node18");
+    enum cw_status status = a.status == CW_OK ? b.status : a.status;
+    const struct cw_merge_input inputs[] = {{"a", a.data, a.size}, {"b", b.data, b.size}};
+    if (status == CW_OK)
+        status = cw_counter_data_merge_redacted(&out, inputs, 2, err);
+    else
+        cw_error_nomem(err);
+    uint8_t *copy = status == CW_OK ? cw_arena_alloc(own, out.size, 1) : NULL;
+    if (copy) {
+        memcpy(copy, out.data, out.size);
+        status = cw_counter_data_read(data, copy, out.size, "redacted", own, err);
+        cr_expect(!memmem(copy, out.size, "secret", 6));
+        cr_expect(!memmem(copy, out.size, "alice", 5));
+    } else if (status == CW_OK) {
+        status = cw_error_nomem(err);
+    }
+    cw_writer_free(&a);
+    cw_writer_free(&b);
+    cw_writer_free(&out);
+    return status;
+}
+
+Test(redact, replaces_private_texts_and_keeps_different_ones_apart)
+{
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_counter_data data;
+    cr_assert(redact(&data, arena, NULL) == CW_OK);
+    cr_assert(data.device_count == 2 && data.range_count == 4);
+    cr_expect_str_eq(cw_device_attribute(&data.devices[1], "host"), "host-1");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[0], "host"), "host-2");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[1], "filter"), "filter-1");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[1], "from_the_future"), "unknown attribute-1");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[1], "name"), "GPU");
+    cr_expect_str_eq(cw_launch_of(&data, 0)->name, "load path-1");
+    cr_expect_str_eq(cw_launch_of(&data, 1)->name, "kernel (lambda at path-2:12:3)");
+    cr_expect_str_eq(cw_launch_of(&data, 2)->name, "load path-1");
+    cr_expect_str_eq(cw_range_attribute(cw_launch_of(&data, 3), "nvtx"), "outer//inner/leaf");
+    cw_arena_destroy(arena);
+}
+
+static enum cw_status redact_alone(struct cw_arena *own, struct cw_error *err)
+{
+    struct cw_counter_data data;
+    return redact(&data, own, err);
+}
+
+Test(redact, every_failing_allocation_is_reported)
+{
+    cr_expect(cw_alloc_fail_each(redact_alone) > 20);
+}
+
+Test(redact, knows_a_path_by_its_beginning)
+{
+    static const struct {
+        const char *text;
+        size_t at, length;
+    } cases[] = {{"/home/alice", 0, 11}, {"at /a/b:12", 3, 4}, {"~/x.cu", 0, 6},       {"a/b/c", 1, 0},
+                 {"/ b/c", 0, 0},        {"/softmax", 0, 0},   {"file:///a/b", 5, 6},  {"//", 0, 0},
+                 {"(/usr/x)", 1, 6},     {"_/a/b", 1, 0},      {"\"/tmp/é b\"", 1, 7}, {"/", 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect(cw_path_length(cases[i].text, cases[i].at) == cases[i].length, "%s: %zu", cases[i].text,
+                  cw_path_length(cases[i].text, cases[i].at));
+}
+
+static struct cw_writer sample;
+
+static enum cw_status list(struct cw_arena *own, struct cw_error *err)
+{
+    struct cw_counter_data data;
+    struct cw_provenance provenance = {0};
+    const struct cw_input input = cw_input_of(sample.data, sample.size, "sample");
+    enum cw_status status = cw_counter_data_open(&data, &input, own, err);
+    if (status == CW_OK)
+        status = cw_provenance_read(&provenance, &data, own, err);
+    bool code = status != CW_OK;
+    for (uint32_t i = 0; i < provenance.count && status == CW_OK; i++)
+        code =
+            code || (provenance.facts[i].care == CW_TEXT_PRIVATE &&
+                     strcmp(provenance.facts[i].name, "code of kernels") == 0 && provenance.facts[i].value_count == 1);
+    cr_expect(code);
+    return status;
+}
+
+Test(redact, lists_code_and_reports_failing_allocations)
+{
+    cw_writer_init(&sample);
+    cw_sample_pc_data(&sample, CW_PROFILER_PC, NULL, 0);
+    const long failed = cw_alloc_fail_each(list);
+    cr_expect(failed > 20, "%ld", failed);
+    cw_writer_free(&sample);
+}

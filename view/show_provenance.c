@@ -1,0 +1,88 @@
+/* View of what a capture holds about its machine and program. */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "eval/output/terminal.h"
+#include "image/provenance.h"
+#include "json/json_tree.h"
+#include "view/compare.h"
+#include "view/metrics.h"
+
+struct shown {
+    const char *source;
+    struct cw_provenance of;
+};
+
+static const char *const cares[] = {
+    [CW_TEXT_KEPT] = "kept", [CW_TEXT_WITHOUT_PATHS] = "no paths", [CW_TEXT_PRIVATE] = "left out"};
+
+enum { MOST_VALUES = 4, COLUMNS = 100, OTHERS = 55, ROOM = 400 };
+
+/* "3: a, b, c" in the room of its column. */
+static const char *list_values(const struct cw_provenance_fact *fact, size_t width, char shown[CW_SHORT_SIZE])
+{
+    char text[ROOM];
+    size_t at = 0;
+    if (fact->value_count > 1)
+        at = cw_text_format(text, sizeof text, "%" PRIu32 ": ", fact->value_count);
+    for (uint32_t i = 0; i < fact->value_count && i < MOST_VALUES && at < sizeof text - 1; i++)
+        at += cw_text_format(text + at, sizeof text - at, "%s%s", i ? ", " : "", fact->values[i]);
+    if (fact->value_count > MOST_VALUES)
+        cw_text_format(text + at, sizeof text - at, ", ...");
+    return cw_terminal_cut(text, width, shown);
+}
+
+static void print_facts(const struct cw_provenance *of, enum cw_text_care care, size_t width, FILE *out)
+{
+    char type[5], shown[CW_SHORT_SIZE];
+    for (uint32_t i = 0; i < of->count; i++)
+        if (of->facts[i].care == care)
+            cw_text_print(out, "%-5s  %-36s  %-*s  %s\n", cw_chunk_type_text(of->facts[i].chunk, type),
+                          of->facts[i].name, (int)width, list_values(&of->facts[i], width, shown), cares[care]);
+}
+
+static enum cw_status print(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
+                            struct cw_error *err)
+{
+    const struct shown *shown = output->result;
+    const size_t width = (style->width > COLUMNS ? style->width : COLUMNS) - OTHERS;
+    (void)err;
+    cw_text_print(out, "%-5s  %-36s  %-*s  %s\n", "chunk", "fact", (int)width, "values", "--redact");
+    for (int care = CW_TEXT_PRIVATE; care >= CW_TEXT_KEPT; care--)
+        print_facts(&shown->of, (enum cw_text_care)care, width, out);
+    fputs("No capture has the arguments and environment of its program, names of users, or contents of memory.\n", out);
+    return CW_OK;
+}
+
+static enum cw_status write_json(FILE *out, const void *content, struct cw_error *err)
+{
+    const struct shown *shown = content;
+    json_t *facts = json_array();
+    char type[5];
+    for (uint32_t i = 0; i < shown->of.count; i++) {
+        const struct cw_provenance_fact *fact = &shown->of.facts[i];
+        json_t *values = json_array();
+        for (uint32_t v = 0; v < fact->value_count; v++)
+            cw_json_append(&values, json_string(fact->values[v]));
+        cw_json_append(&facts, json_pack("{s:s, s:s, s:s, s:o}", "chunk", cw_chunk_type_text(fact->chunk, type), "fact",
+                                         fact->name, "redacted", cares[fact->care], "values", values));
+    }
+    json_t *tree = json_pack("{s:s, s:o}", "source", shown->source, "provenance", facts);
+    const enum cw_status status = cw_json_print(tree, JSON_INDENT(1), out, err);
+    fputc('\n', out);
+    return status;
+}
+
+enum cw_status cw_view_provenance(struct counterworks_view *view, const struct cw_view_input *in)
+{
+    struct shown *shown = cw_arena_alloc(in->arena, 1, sizeof *shown);
+    *view = (struct counterworks_view){.arena = in->arena};
+    if (!shown)
+        return cw_error_nomem(in->err);
+    shown->source = in->capture->source;
+    cw_tell_incomplete(in->capture, in->notices);
+    view->output.print = print;
+    view->output.result = view->content = shown;
+    view->renders[CW_VIEW_JSON] = write_json;
+    return cw_provenance_read(&shown->of, &in->capture->data, in->arena, in->err);
+}
