@@ -5,8 +5,7 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const metrics[] = {"-m", "smsp__sass_inst_executed", "-m",
-                                          "smsp__sass_thread_inst_executed_op_ffma_pred_on"};
+    static const char *const metrics[] = {"-m", "smsp__sass_inst_executed", "-m", "smsp__sass_thread_inst_executed"};
     struct counterworks_collect_options options = COUNTERWORKS_COLLECT_OPTIONS;
     options.output = argc > 1 ? argv[1] : NULL;
     options.arguments = metrics;
