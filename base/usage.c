@@ -324,7 +324,10 @@ void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *op
     bool program = p.words.option && p.words.option->kind == CW_OPTION__PROGRAM;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         check_option(&p.root, argv, argv[i]);
-    argp_parse(&p.root, argc, argv, ARGP_NO_HELP | (program ? ARGP_IN_ORDER : 0), NULL, &p);
+    if (argp_parse(&p.root, argc, argv, ARGP_NO_HELP | (program ? ARGP_IN_ORDER : 0), NULL, &p) != 0) {
+        struct cw_error err = CW_ERROR_INIT;
+        exit(cw_usage_fail((cw_error_nomem(&err), &err)));
+    }
 }
 
 /* ---- sub-commands ------------------------------------------------------------------------------------------------ */
