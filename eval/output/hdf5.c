@@ -110,10 +110,11 @@ static hid_t create_group(struct file *f, const char *name)
     return group;
 }
 
-static void close_object(hid_t object)
+/* HDF5 writes the last of an object when it is closed. */
+static void close_object(struct file *f, hid_t object)
 {
     if (object > 0)
-        H5Oclose(object);
+        check(f, H5Oclose(object) >= 0, "the end of an object");
 }
 
 struct type {
@@ -147,7 +148,8 @@ static void put_attribute(struct file *f, hid_t object, const char *name, struct
     if (!f->what) {
         hid_t attribute = H5Acreate2(object, name, type.stored, space, H5P_DEFAULT, H5P_DEFAULT);
         check(f, attribute >= 0 && H5Awrite(attribute, type.given, values) >= 0, name);
-        H5Aclose(attribute);
+        if (attribute >= 0)
+            check(f, H5Aclose(attribute) >= 0, name);
     }
     H5Sclose(space);
 }
@@ -483,7 +485,7 @@ static void close_sinks(struct filling *to)
 {
     for (size_t k = 0; k < to->count; k++) {
         put_marks(to->f, &to->sinks[k].marks, to->sinks[k].dataset);
-        close_object(to->sinks[k].dataset);
+        close_object(to->f, to->sinks[k].dataset);
         free(to->sinks[k].piece);
     }
 }
@@ -534,7 +536,7 @@ static void add_columns(struct filling *to, hid_t axis)
     const struct cw_output_column *c = to->table->numbers ? NULL : next_column(to->table, NULL);
     while ((c = next_column(to->table, c))) {
         if (c->across && c->across != across) {
-            close_object(second);
+            close_object(to->f, second);
             second = put_scale(to->f, to->group, across = c->across);
         }
         hid_t dataset = add_sink(to, c, c->across);
@@ -542,7 +544,7 @@ static void add_columns(struct filling *to, hid_t axis)
         if (c->across)
             attach(to->f, dataset, second, 1);
     }
-    close_object(second);
+    close_object(to->f, second);
 }
 
 static void add_values(struct filling *to, const hid_t axes[2])
@@ -608,7 +610,7 @@ static hid_t put_manifest(struct file *f, const char *manifest)
     hid_t group = create_group(f, "capture"), space = H5Screate(H5S_SCALAR);
     hid_t dataset = H5Dcreate2(group, "manifest", f->string, space, H5P_DEFAULT, f->dataset_list, H5P_DEFAULT);
     check(f, dataset >= 0 && H5Dwrite(dataset, f->string, H5S_ALL, H5S_ALL, H5P_DEFAULT, &manifest) >= 0, "manifest");
-    close_object(dataset);
+    close_object(f, dataset);
     H5Sclose(space);
     return group;
 }
@@ -631,8 +633,8 @@ static void put_tables(struct file *f, const struct cw_output *o, const char *ma
     close_sinks(&passes);
     for (size_t i = 0; i < o->table_count; i++)
         if (!i || groups[i] != groups[i - 1])
-            close_object(groups[i]);
-    close_object(capture);
+            close_object(f, groups[i]);
+    close_object(f, capture);
 }
 
 /* If several processes write the file, the capture in memory is only a part of it. */

@@ -71,10 +71,13 @@ static enum cw_status put(struct cw_hdf5_rows *r, const char *group, const char 
     else if (good)
         good = H5Sselect_none(file) >= 0 && H5Sselect_none(memory) >= 0;
     good = good && H5Dwrite(dataset, type, memory, file, r->transfer, cells) >= 0;
-    const int reason = cw_hdf5_reason();
+    int reason = cw_hdf5_reason();
     H5Sclose(memory);
     H5Sclose(file);
-    H5Dclose(dataset);
+    if (dataset >= 0 && H5Dclose(dataset) < 0 && good) { /* HDF5 writes the last of it now */
+        good = false;
+        reason = cw_hdf5_reason();
+    }
     return good ? CW_OK : cw_hdf5_cannot_write(r->name, name, reason, err);
 }
 
