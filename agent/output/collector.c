@@ -14,10 +14,11 @@
 #include "image/chunk.h"
 #include "image/pm_data.h"
 
-static enum cw_status cannot_write(const char *path, int reason, struct cw_error *err)
+static enum cw_status cannot_write(const struct cw_collector *c, int reason, struct cw_error *err)
 {
-    if (!cw_file_is_standard(path))
-        return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s; complete data is kept", path, strerror(reason));
+    if (!cw_file_is_standard(c->path))
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s%s", c->path, strerror(reason),
+                            c->size ? "; complete data is kept" : "");
     if (reason == EPIPE)
         return cw_error_set(err, CW_ERR_IO, "standard output was closed before all of the capture was written");
     return cw_error_set(err, CW_ERR_IO, "standard output: cannot write: %s", strerror(reason));
@@ -64,7 +65,7 @@ enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            status = cannot_write(c->path, errno, err);
+            status = cannot_write(c, errno, err);
             if (!cw_file_is_standard(c->path))
                 (void)!ftruncate(c->fd, (off_t)c->size);
             break;
@@ -152,7 +153,11 @@ enum cw_status cw_collector_open(struct cw_collector *c, const char *path, bool 
     cw_writer_init(&out);
     cw_schema_write_header(schema, &out);
     cw_schema_write(schema, &out);
-    return cw_collector_append(c, &out, err);
+    status = cw_collector_append(c, &out, err);
+    struct stat st;
+    if (status != CW_OK && fstat(c->fd, &st) == 0 && S_ISREG(st.st_mode) && !cw_file_is_standard(path))
+        unlink(path); /* without a schema nobody can read it */
+    return status;
 }
 
 static struct cw_collected_gpu *find_gpu(struct cw_collector *c, uint32_t number)
