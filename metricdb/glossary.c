@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/words.h"
@@ -77,21 +76,15 @@ const char *cw_describe_metric(const struct cw_glossary *g, const struct cw_chip
     return buffer;
 }
 
-bool cw_glossary_is_there(const char *data)
-{
-    char path[CW_DATA_PATH_MAX];
-    return cw_data_path(path, data, "glossary", NULL) == CW_OK && access(path, F_OK) == 0;
-}
-
 enum cw_status cw_describe_metrics(const char *const **texts, const char *data, const struct cw_chip *chip,
                                    const struct cw_metric *metrics, size_t count, struct cw_arena *arena,
                                    struct cw_error *err)
 {
     const struct cw_glossary *glossary;
     *texts = NULL;
-    if (!cw_glossary_is_there(data))
-        return CW_OK;
-    CW_TRY(cw_glossary_load_about(&glossary, data, NULL, arena, err));
+    enum cw_status status = cw_glossary_load_about(&glossary, data, NULL, arena, NULL);
+    if (status != CW_OK)
+        return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK;
     const char **list = cw_arena_alloc(arena, count, sizeof *list);
     for (size_t i = 0; list && i < count; i++) {
         char text[CW_DESCRIPTION_MAX];

@@ -21,8 +21,6 @@ enum cw_status cw_glossary_parse(const struct cw_glossary **glossary, const void
                                  struct cw_arena *arena, struct cw_error *err);
 /* Loads glossary.yaml from the default data folder (metricdb/data.h). */
 enum cw_status cw_glossary_load(const struct cw_glossary **glossary, struct cw_arena *arena, struct cw_error *err);
-/* Whether a data folder has a glossary. */
-bool cw_glossary_is_there(const char *data);
 /* Loads the glossary of a data folder. With a metric `name` it loads only the entries that the name has, which is much
  * faster; NULL loads all. */
 enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const char *data, const char *name,
@@ -39,7 +37,7 @@ const char *cw_describe_metric(const struct cw_glossary *glossary, const struct 
 const char *cw_describe_variant(const struct cw_metric *metric, char *buffer, size_t size);
 
 /* Describes several metrics with the glossary of a data folder: texts[i] in `arena`, or NULL in *texts if the folder
- * has no glossary. */
+ * has no glossary. Fails with CW_ERR_NOMEM only. */
 enum cw_status cw_describe_metrics(const char *const **texts, const char *data, const struct cw_chip *chip,
                                    const struct cw_metric *metrics, size_t count, struct cw_arena *arena,
                                    struct cw_error *err);
