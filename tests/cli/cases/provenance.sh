@@ -6,8 +6,8 @@ echo == as JSON
 metric-eval show --provenance --format json "$captures/trace_openacc.cwd" -o facts.json
 python3 -c '
 import json
-for fact in json.load(open("facts.json"))["provenance"]:
-    print(fact["chunk"], fact["fact"], fact["redacted"], *fact["values"][:3])' | head -12
+for fact in json.load(open("facts.json"))["provenance"][:12]:
+    print(fact["chunk"], fact["fact"], fact["redacted"], *fact["values"][:3])'
 echo == redacted
 metric-eval merge --redact "$captures/trace_openacc.cwd" -o shared.cwd
 metric-eval show --provenance shared.cwd | head -8
