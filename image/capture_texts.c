@@ -115,8 +115,22 @@ static enum cw_trace_use use_of(enum cw_trace_kind kind, enum cw_trace_field fie
     }
 }
 
-enum cw_status cw_trace_uses_find(uint8_t ***uses, const struct cw_trace *trace, struct cw_arena *arena,
-                                  struct cw_error *err)
+static void note_uses(uint8_t *of, const uint64_t *texts, uint32_t count, enum cw_trace_use use)
+{
+    for (uint32_t i = 0; i < count; i++)
+        of[texts[i]] = (uint8_t)use > of[texts[i]] ? (uint8_t)use : of[texts[i]];
+}
+
+static void note_times(uint64_t times[2], const uint64_t *column, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        times[0] = column[i] && (!times[0] || column[i] < times[0]) ? column[i] : times[0];
+        times[1] = column[i] > times[1] ? column[i] : times[1];
+    }
+}
+
+enum cw_status cw_trace_uses_find(uint8_t ***uses, uint64_t times[2], const struct cw_trace *trace,
+                                  struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_trace_buffer buffer = {0};
     struct cw_trace_rows rows;
@@ -133,13 +147,10 @@ enum cw_status cw_trace_uses_find(uint8_t ***uses, const struct cw_trace *trace,
             break;
         const struct cw_trace_kind_read *kind = &trace->kinds[rows.kind];
         for (uint32_t f = 0; f < kind->field_count; f++) {
-            if (kind->fields[f].type != CW_TRACE_TEXT)
-                continue;
-            const uint8_t use = (uint8_t)use_of(kind->kind, kind->fields[f].field);
-            for (uint32_t i = 0; i < rows.count; i++) {
-                uint8_t *at = &of[rows.process][rows.columns[f][i]];
-                *at = use > *at ? use : *at;
-            }
+            if (kind->fields[f].type == CW_TRACE_TEXT)
+                note_uses(of[rows.process], rows.columns[f], rows.count, use_of(kind->kind, kind->fields[f].field));
+            else if (times && kind->fields[f].type == CW_TRACE_TIME)
+                note_times(times, rows.columns[f], rows.count);
         }
     }
     cw_trace_buffer_free(&buffer);

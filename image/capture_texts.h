@@ -31,9 +31,10 @@ enum cw_trace_use {
     CW_USE_WORD,
     CW_USE__COUNT
 };
-/* Finds the use of each text: uses[process][text], enum cw_trace_use. Reads all rows. */
-enum cw_status cw_trace_uses_find(uint8_t ***uses, const struct cw_trace *trace, struct cw_arena *arena,
-                                  struct cw_error *err);
+/* Finds the use of each text: uses[process][text], enum cw_trace_use. Reads all rows. `times`, unless NULL, gets the
+ * first and the last time in them; 0: there is none. */
+enum cw_status cw_trace_uses_find(uint8_t ***uses, uint64_t times[2], const struct cw_trace *trace,
+                                  struct cw_arena *arena, struct cw_error *err);
 
 /* Takes a text, and returns the text for its place. NULL when out of memory. */
 typedef const char *cw_text_take(void *user, const struct cw_text_fact *fact, const char *text);

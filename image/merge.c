@@ -516,7 +516,7 @@ static enum cw_status begin_trace(struct merge *m, struct cw_input *input)
     if (status == CW_OK && m->files->job)
         status = cw_job_ranks_add_trace(m->files->job, &trace, m->err);
     if (status == CW_OK && m->redactor)
-        status = cw_trace_uses_find(&m->uses, &trace, m->own, m->err);
+        status = cw_trace_uses_find(&m->uses, NULL, &trace, m->own, m->err);
     return status == CW_OK ? merge_trace_begin(&m->trace, &trace, m->own, m->err) : status;
 }
 

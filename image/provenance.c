@@ -210,24 +210,7 @@ static enum cw_status take_chunks(struct finding *f, const struct cw_counter_dat
     return status;
 }
 
-/* ---- traces ------------------------------------------------------------------------------------------------------ */
-
-static enum cw_status add_trace_times(struct finding *f, const struct cw_trace *trace, struct cw_error *err)
-{
-    struct cw_trace_buffer buffer = {0};
-    struct cw_trace_rows rows;
-    enum cw_status status = CW_OK;
-    f->chunk = CW_CHUNK_TRACE_ROWS;
-    for (size_t b = 0; b < trace->block_count && status == CW_OK; b++) {
-        status = cw_trace_read_rows(&rows, trace, b, &buffer, err);
-        const struct cw_trace_kind_read *kind = status == CW_OK ? &trace->kinds[rows.kind] : NULL;
-        for (uint32_t i = 0; kind && i < kind->field_count; i++)
-            for (uint32_t row = 0; kind->fields[i].type == CW_TRACE_TIME && row < rows.count; row++)
-                add_time(f, rows.columns[i][row]);
-    }
-    cw_trace_buffer_free(&buffer);
-    return status;
-}
+/* ---- the whole capture ------------------------------------------------------------------------------------------- */
 
 static bool has_rows(const struct cw_schema *schema)
 {
@@ -240,15 +223,17 @@ enum cw_status cw_provenance_read(struct cw_provenance *provenance, const struct
     struct finding f = {.arena = arena};
     struct cw_trace trace;
     uint8_t **uses = NULL;
+    uint64_t times[2] = {0};
     enum cw_status status = CW_OK;
     if (has_rows(&data->schema))
         status = cw_trace_open(&trace, data->devices, data->device_count, data->input, data->input->name, arena, err);
     if (status == CW_OK && has_rows(&data->schema))
-        status = cw_trace_uses_find(&uses, &trace, arena, err);
+        status = cw_trace_uses_find(&uses, times, &trace, arena, err);
     if (status == CW_OK)
         status = take_chunks(&f, data, uses, err);
-    if (status == CW_OK && has_rows(&data->schema))
-        status = add_trace_times(&f, &trace, err);
+    f.chunk = CW_CHUNK_TRACE_ROWS;
+    for (int i = 0; i < 2 && times[i]; i++)
+        add_time(&f, times[i]);
     if (status == CW_OK && !add_spans(&f))
         status = cw_error_nomem(err);
     for (uint32_t i = 0; i < f.count; i++)
