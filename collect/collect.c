@@ -343,9 +343,7 @@ static bool receive(const struct counterworks_collect *s, char environment[MOST_
         const ssize_t n = read(s->wire, environment + size, MOST_ENVIRONMENT - size);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 2 && size == 0) /* nothing, or its exit status */
-            return false;
-        if (n <= 0)
+        if (n <= 0 || (n == 1 && size == 0)) /* at first one byte is its exit status */
             return false;
         size += (size_t)n;
         if (environment[size - 1] == 0 && environment[size - 2] == 0)

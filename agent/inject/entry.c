@@ -104,12 +104,13 @@ static const struct cw_inject_mode *read_mode(struct cw_reader *in, const uint8_
 /* Whether a mode may begin now: some need all events from the first on. */
 static bool may_begin(const struct cw_inject_mode *mode)
 {
-    if (self->late_session && mode == &cw_inject_batch)
+    const bool comes_late = self->late_session && mode == &cw_inject_batch;
+    if (comes_late)
         cw_inject_fail(
             CW_ERR_UNSUPPORTED,
             "found a context of CUDA's from before the session, expected none: batched replay has to know all "
             "memory of the program; or --replay multiplex, kernel or user");
-    return !(self->late_session && mode == &cw_inject_batch) && !(self->attached && mode != &cw_inject_trace);
+    return !comes_late && !(self->attached && mode != &cw_inject_trace);
 }
 
 static bool take_setup(const uint8_t *payload, size_t size)
@@ -706,18 +707,22 @@ static void introduce_contexts(void)
 }
 
 /* Why no session can begin, or NULL. */
-static const char *obstacle(const char *environment)
+static const char *obstacle(void)
 {
     if (cw_wire->tried)
         return self->inside || self->attached ? "found a capture of this process, expected none at the same time"
                                               : "found a process that capture-agent has started, expected another";
-    if (self->spent)
-        return "found that a session of this process could not be ended as a whole, so no other can follow it";
-    if (cw_wire->environment)
-        free(cw_wire->environment);
+    return self->spent ? "found that a session of this process could not be ended as a whole, so no other can follow it"
+                       : NULL;
+}
+
+/* Keeps the environment, in which cw_wire_variable finds variables. NULL, or why that is impossible. */
+static const char *keep_environment(const char *environment)
+{
     size_t size = 1;
     for (const char *at = environment; *at; at += strlen(at) + 1)
         size += strlen(at) + 1;
+    free(cw_wire->environment);
     cw_wire->environment = malloc(size);
     if (!cw_wire->environment)
         return "out of memory";
@@ -729,7 +734,8 @@ EXPORT const char *counterworks_inside_begin(const char *environment)
 {
     if (self->forked || !cw_inject_enter())
         return "found a process that was forked from one with a session, or a callback of a capture, expected neither";
-    const char *why = obstacle(environment);
+    const char *why = obstacle();
+    why = why ? why : keep_environment(environment);
     if (!why) {
         cw_attach_leave();
         self->inside = true;

@@ -1,9 +1,12 @@
 /* Finds out which launches can reach memory that others reach, too: other devices, other processes or network cards.
  * Such a launch cannot be repeated, and memory that others may write must not be restored. Signs are the calls that
- * make memory reachable, and the kernel names of NCCL and NVSHMEM.
+ * make memory reachable, and the kernel names of collectives.
  *
  * A launch reaches such memory through an address: in its parameters, in a variable of its code, or in memory that
- * it is given (a table). This follows the addresses as the program hands them out. */
+ * it is given (a table). This follows the addresses as the program hands them out.
+ *
+ * Collectives of other processes write such memory beside any launch of this one. They write nothing else, so a launch
+ * that cannot reach it may be repeated beside them. */
 #ifndef CW_INJECT_REACH_H
 #define CW_INJECT_REACH_H
 

@@ -11,7 +11,8 @@
  *
  * A launch is not repeated but counted once, with passes in turn (once.h), if it can reach other devices or memory that
  * others reach, or if its memory cannot be saved. Memory that others reach is neither saved nor restored, because they
- * may use it at any time; its hash before and after the first pass proves that the batch left it alone. */
+ * may use it at any time; its hash before and after the first pass proves that the batch left it alone, until the first
+ * collective (proof.h). */
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/module.h"
