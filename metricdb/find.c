@@ -23,7 +23,7 @@ struct finding {
     struct cw_word_search search;
     struct cw_word_search_score (*suffixes)[MOST_VARIANTS]; /* of the rest of full names behind base names, by type */
     struct match *matches;
-    size_t count, capacity;
+    size_t count, room;
 };
 
 struct cw_metric cw_found_metric(const struct cw_chip *chip, const struct cw_found_metric *found)
@@ -35,14 +35,10 @@ struct cw_metric cw_found_metric(const struct cw_chip *chip, const struct cw_fou
 
 static bool add_match(struct finding *f, struct match match)
 {
-    if (f->count == f->capacity) {
-        size_t capacity = f->capacity ? 2 * f->capacity : 4096;
-        struct match *grown = realloc(f->matches, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        f->matches = grown;
-        f->capacity = capacity;
-    }
+    struct match *grown = cw_grown(f->matches, &f->room, f->count, sizeof *grown);
+    if (!grown)
+        return false;
+    f->matches = grown;
     match.order = (uint32_t)f->count;
     f->matches[f->count++] = match;
     return true;
