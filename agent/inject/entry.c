@@ -843,7 +843,8 @@ EXPORT void counterworks_inside_end(void)
     for (int i = 0; i < 200 && atomic_load(&self->callbacks); i++)
         cw_inject_sleep(10000000);
     self->spent = !self->subscribed || !cw_inject->api.cuptiUnsubscribe || !reset(mode);
-    self->subscribed = self->inside = false;
+    self->subscribed = false;
+    self->inside = false;
     cw_wire_end();
     cw_inject_leave();
 }
