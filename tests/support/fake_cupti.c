@@ -563,7 +563,7 @@ int fake_agent_serve(int fd, enum cw_message_type expected)
         if (type == CW_MESSAGE_HELLO)
             fake_agent_answer(fd);
         if (type == CW_MESSAGE_RANGES || type == CW_MESSAGE_TRACE_PAGE)
-            cr_expect(cw_message_send(fd, CW_MESSAGE_TAKEN, NULL, 0));
+            cw_message_send(fd, CW_MESSAGE_TAKEN, NULL, 0); /* a program that ends does not wait for it */
         count += type == expected;
         free(payload);
     }
