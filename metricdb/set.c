@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/file.h"
 #include "base/suggest.h"
@@ -79,15 +80,27 @@ static uint32_t read_listed(struct cw_yaml_reader *in, const struct cw_yaml *nod
     return pm ? CW_OF_SAMPLES : CW_OF_RANGES;
 }
 
+static void read_sections(struct cw_set *set, struct cw_yaml_reader *in, const struct cw_yaml *list)
+{
+    if (!list || !cw_yaml_expect(in, list, CW_YAML_SEQUENCE, "sections of Nsight Compute"))
+        return;
+    const char **names = cw_yaml_array(in, list->count, sizeof(const char *));
+    for (size_t i = 0; i < list->count && in->status == CW_OK; i++)
+        names[i] = cw_yaml_text(in, &list->items[i]);
+    set->sections = names;
+    set->section_count = in->status == CW_OK ? list->count : 0;
+}
+
 enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, const char *path,
                             const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err)
 {
-    static const char *const keys[] = {"schema", "set", "title", "profiler", "metrics", NULL};
+    static const char *const keys[] = {"schema", "set", "title", "ncu", "profiler", "metrics", NULL};
     *set = (struct cw_set){.name = "", .title = ""};
     struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err};
     const struct cw_yaml *root = cw_yaml_load(&in, "a set of metrics", keys, SCHEMA, data, size);
     set->name = cw_yaml_text(&in, cw_yaml_get(&in, root, "set", true));
     set->title = cw_yaml_text(&in, cw_yaml_get(&in, root, "title", true));
+    read_sections(set, &in, cw_yaml_get(&in, root, "ncu", false));
     set->listed = read_listed(&in, cw_yaml_get(&in, root, "profiler", false));
     const struct cw_yaml *list = cw_yaml_get(&in, root, "metrics", true);
     read_metrics(set, &in, list, chip);
@@ -105,22 +118,6 @@ static bool is_path(const char *name)
     return cw_file_is_standard(name) || strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".yaml") == 0);
 }
 
-static enum cw_status unknown_set(const char *data, const char *name, struct cw_arena *arena, struct cw_error *err)
-{
-    const char *const *known;
-    size_t count;
-    enum cw_status status = cw_set_list(&known, &count, data, arena, err);
-    if (status != CW_OK)
-        return status;
-    struct cw_suggest near;
-    char text[512];
-    cw_suggest_init(&near, name);
-    for (size_t i = 0; i < count; i++)
-        cw_suggest_offer(&near, known[i]);
-    return cw_error_set(err, CW_ERR_USAGE, "found no metric set named '%.60s', metric-query sets lists them%s", name,
-                        cw_suggest_text(&near, text, sizeof text));
-}
-
 static enum cw_status load_file(struct cw_set *set, const char *path, const struct cw_chip *chip,
                                 struct cw_arena *arena, struct cw_error *err)
 {
@@ -133,25 +130,72 @@ static enum cw_status load_file(struct cw_set *set, const char *path, const stru
     return status;
 }
 
+static enum cw_status path_of(char path[CW_DATA_PATH_MAX], const char *data, const char *name, struct cw_error *err)
+{
+    char file[80];
+    snprintf(file, sizeof file, "sets/%.60s", name);
+    return cw_data_path(path, data, file, err);
+}
+
+static enum cw_status is_shipped(bool *there, const char *data, const char *name, struct cw_error *err)
+{
+    char path[CW_DATA_PATH_MAX];
+    CW_TRY(path_of(path, data, name, err));
+    FILE *probe = strlen(name) <= 60 && *name ? fopen(path, "re") : NULL;
+    *there = probe;
+    if (probe)
+        fclose(probe);
+    return CW_OK;
+}
+
+static enum cw_status load_named(struct cw_set *set, const char *data, const char *name, const struct cw_chip *chip,
+                                 struct cw_arena *arena, struct cw_error *err)
+{
+    char path[CW_DATA_PATH_MAX];
+    CW_TRY(path_of(path, data, name, err));
+    CW_TRY(load_file(set, path, chip, arena, err));
+    if (strcmp(set->name, name) != 0)
+        return cw_error_at(err, CW_ERR_INPUT, path, 1, 1, "found the set %.60s, expected %s as the file is named",
+                           set->name, name);
+    return CW_OK;
+}
+
+/* Replaces the name of a section of Nsight Compute by the name of the set that has it. */
+static enum cw_status find_section(const char **name, const char *data, struct cw_arena *arena, struct cw_error *err)
+{
+    const char *const *known;
+    struct cw_suggest near;
+    struct cw_set set;
+    size_t count;
+    char text[512];
+    cw_suggest_init(&near, *name);
+    CW_TRY(cw_set_list(&known, &count, data, arena, err));
+    for (size_t i = 0; i < count; i++) {
+        CW_TRY(load_named(&set, data, known[i], NULL, arena, err));
+        cw_suggest_offer(&near, set.name);
+        for (size_t j = 0; j < set.section_count; j++) {
+            if (strcasecmp(set.sections[j], set.name) != 0)
+                cw_suggest_offer(&near, set.sections[j]);
+            if (strcmp(set.sections[j], *name) == 0) {
+                *name = set.name;
+                return CW_OK;
+            }
+        }
+    }
+    return cw_error_set(err, CW_ERR_USAGE, "found no metric set named '%.60s', metric-query sets lists them%s", *name,
+                        cw_suggest_text(&near, text, sizeof text));
+}
+
 enum cw_status cw_set_load(struct cw_set *set, const char *data, const char *name, const struct cw_chip *chip,
                            struct cw_arena *arena, struct cw_error *err)
 {
+    bool there;
     if (is_path(name))
         return load_file(set, name, chip, arena, err);
-    char path[CW_DATA_PATH_MAX], file[80];
-    snprintf(file, sizeof file, "sets/%.60s", name);
-    enum cw_status status = cw_data_path(path, data, file, err);
-    if (status != CW_OK)
-        return status;
-    FILE *probe = strlen(name) <= 60 && *name ? fopen(path, "re") : NULL;
-    if (!probe)
-        return unknown_set(data, name, arena, err);
-    fclose(probe);
-    status = load_file(set, path, chip, arena, err);
-    if (status == CW_OK && strcmp(set->name, name) != 0)
-        return cw_error_at(err, CW_ERR_INPUT, path, 1, 1, "found the set %.60s, expected %s as the file is named",
-                           set->name, name);
-    return status;
+    CW_TRY(is_shipped(&there, data, name, err));
+    if (!there)
+        CW_TRY(find_section(&name, data, arena, err));
+    return load_named(set, data, name, chip, arena, err);
 }
 
 enum cw_status cw_set_list(const char *const **names, size_t *count, const char *data, struct cw_arena *arena,

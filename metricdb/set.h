@@ -11,6 +11,8 @@
 struct cw_set {
     const char *name, *title;
     uint32_t listed; /* whose metrics they are: CW_OF_RANGES, or CW_OF_SAMPLES of `profiler: pm` */
+    size_t section_count;
+    const char *const *sections; /* of Nsight Compute: other names of the set */
     size_t metric_count;
     const char *const *metrics; /* full names, in the order of the file, without duplicates */
     size_t missing_count;
@@ -35,8 +37,8 @@ bool cw_set_usable(const struct cw_chip *chip, uint32_t listed, const char *metr
  * messages. Everything lives in `arena`. */
 enum cw_status cw_set_parse(struct cw_set *set, const void *data, size_t size, const char *path,
                             const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
-/* Loads a set of a data folder (metricdb/data.h) by name, or a file: a name with a '/' or ending in .yaml is a path.
- * The error for an unknown name suggests others. */
+/* Loads a set of a data folder (metricdb/data.h) by its name or that of a section of Nsight Compute, or a file: a name
+ * with a '/' or ending in .yaml is a path. The error for an unknown name suggests others. */
 enum cw_status cw_set_load(struct cw_set *set, const char *data, const char *name, const struct cw_chip *chip,
                            struct cw_arena *arena, struct cw_error *err);
 /* Lists the folder's sets, sorted; `names` lives in `arena`. */

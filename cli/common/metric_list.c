@@ -141,7 +141,9 @@ static void take_set(void *sources, char *name, struct argp_state *state)
 const struct cw_option cw_metric_sources_options[] = {
     {"metrics", 'm', "A,B,...", "metrics by full name; may be repeated", CW_OPTION_TAKE(cw_metric_sources_add)},
     {"metrics-file", 0, "FILE", "metrics, one a line; # starts a comment", CW_OPTION_TAKE(take_file)},
-    {"set", 0, "A,B,...", "metric sets (\"counterworks sets\" lists them), or a set's YAML file; may be repeated",
+    {"set", 0, "A,B,...",
+     "metric sets (\"counterworks sets\" lists them), sections of Nsight Compute, or a set's YAML file; may be "
+     "repeated",
      CW_OPTION_TAKE(take_set)},
     {0},
 };

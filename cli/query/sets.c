@@ -99,6 +99,10 @@ static void print_set(const struct sets *s, const struct cw_set *set)
     cw_text_print(stdout, "%s: %s\n", set->name, set->title);
     for (size_t i = 0; i < set->entry_count; i++)
         print_entry(s, &set->entries[i], width);
+    for (size_t i = 0; i < set->section_count; i++)
+        cw_text_print(stdout, "%s%s", i ? ", " : "In Nsight Compute: ", set->sections[i]);
+    if (set->section_count)
+        fputc('\n', stdout);
 }
 
 static json_t *entry_json(const struct sets *s, const struct cw_set_entry *e)

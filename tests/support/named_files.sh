@@ -24,7 +24,8 @@ throughputs:
 EOT
     printf 'schema: 1\nunits: {sm: "%s", gpu: "%s"}\nleads: {inst: "%s"}\nheads: {executed: "%s"}\n' "$3" "$3" "$3" "$3" \
         >"$1/data/glossary.yaml"
-    printf 'schema: 1\nset: shown\ntitle: "%s"\nmetrics: [sm__inst_executed.sum, "%s"]\n' "$3" "$3" >"$1/data/sets/shown.yaml"
+    printf 'schema: 1\nset: shown\ntitle: "%s"\nncu: ["of ncu %s"]\nmetrics: [sm__inst_executed.sum, "%s"]\n' "$3" "$3" "$3" \
+        >"$1/data/sets/shown.yaml"
     printf 'schema: 1\nmetrics: {mine: {formula: sm__inst_executed.sum, unit: instructions, description: "%s"}}\n' "$3" >"$1/mine.yaml"
     printf 'schema: 1\nmetrics: {mine: {formula: sm__inst_executed.sum, unit: "%s"}}\n' "$3" >"$1/unit.yaml"
     printf 'schema: 1\nmetrics: {"%s": {formula: 1}}\n' "$3" >"$1/name.yaml"

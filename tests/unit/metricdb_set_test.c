@@ -92,6 +92,22 @@ Test(set, names_are_sorted)
         cr_expect_lt(strcmp(names[i - 1], names[i]), 0);
 }
 
+Test(set, sections_of_nsight_compute_are_names_of_one_set_each)
+{
+    const char *const *names;
+    size_t count, sections = 0;
+    cr_assert_eq(cw_set_list(&names, &count, NULL, arena, NULL), CW_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct cw_set set, found;
+        cr_assert_eq(cw_set_load(&set, NULL, names[i], NULL, arena, NULL), CW_OK);
+        for (size_t j = 0; j < set.section_count; j++, sections++) {
+            cr_assert_eq(cw_set_load(&found, NULL, set.sections[j], NULL, arena, NULL), CW_OK);
+            cr_expect_str_eq(found.name, set.name, "%s", set.sections[j]);
+        }
+    }
+    cr_expect_geq(sections, 11);
+}
+
 Test(set, a_path_is_a_file)
 {
     struct cw_set set;
