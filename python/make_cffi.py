@@ -1,5 +1,5 @@
-"""Declares the library's functions for cffi, from include/counterworks/counterworks.h: the header alone says what they
-take. As a program it writes the module that the package imports: make_cffi.py HEADER MODULE.py"""
+"""Declares the libraries' functions for cffi, from counterworks.h and collect.h of include/counterworks: the headers alone
+say what they take. As a program it writes the module that the package imports: make_cffi.py counterworks.h MODULE.py"""
 
 import pathlib
 import re
@@ -25,7 +25,9 @@ def declarations(text):
 
 def make(header):
     made = cffi.FFI()
-    made.cdef(declarations(header.read_text(encoding="utf-8")) + LIBC)
+    for path in (header, header.with_name("collect.h")):
+        made.cdef(declarations(path.read_text(encoding="utf-8")))
+    made.cdef(LIBC)
     made.set_source("counterworks._cffi", None)
     return made
 

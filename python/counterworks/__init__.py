@@ -7,6 +7,10 @@
     print(run.advise())
     cw.diff("before.cwd", "after.cwd").to_dataframe()
 
+    with cw.capture("advice") as c:  # on a node with a GPU
+        step()
+    print(c.kernels())
+
     gh100 = cw.chip("GH100")
     cw.plan(gh100, gh100.set("speed-of-light")).save("plan.cwc")
 
@@ -14,10 +18,11 @@ Missing values are NaN, and each value has a status. Values are those of the com
 
 from counterworks._capture import Capture, View, diff, gate, join, open, ranks
 from counterworks._chip import Chip, Metric, Plan, chip, chips, plan
+from counterworks._collect import Session, capture
 from counterworks._library import Error, FileError, InputError, Notice, UnsupportedError, UsageError, library, text
 from counterworks._table import STATUSES, Column, Table
 
 __version__ = text(library.counterworks_version())
 __all__ = ["Capture", "Chip", "Column", "Error", "FileError", "InputError", "Metric", "Notice", "Plan", "STATUSES",
-           "Table", "UnsupportedError", "UsageError", "View", "chip", "chips", "diff", "gate", "join", "open", "plan",
-           "ranks"]
+           "Session", "Table", "UnsupportedError", "UsageError", "View", "capture", "chip", "chips", "diff", "gate",
+           "join", "open", "plan", "ranks"]

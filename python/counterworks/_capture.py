@@ -231,6 +231,11 @@ def open(*paths, ranks=None, chip=None):
     Notices, such as that a capture is incomplete, are warnings."""
     if len(paths) == 1 and isinstance(paths[0], (list, tuple)):
         paths = paths[0]
+    return Capture(open_files(paths, ranks), ", ".join(map(os.fspath, paths)), chip)
+
+
+def open_files(paths, ranks=None):
+    """The handle of a capture."""
     words, notices = Words(paths), Notices()
     options = ffi.new("struct counterworks_files_options *", {"size": ffi.sizeof("struct counterworks_files_options")})
     kept = ffi.new("char[]", encode(ranks)) if ranks else None
@@ -238,7 +243,7 @@ def open(*paths, ranks=None, chip=None):
     handle = made(library.counterworks_capture_open_files, "counterworks_capture",
                   library.counterworks_capture_close, words.array, words.count, options, notices.list)
     notices.warn()
-    return Capture(handle, ", ".join(map(os.fspath, paths)), chip)
+    return handle
 
 
 def _opened(capture):

@@ -2,8 +2,14 @@
 
 import collections.abc
 import dataclasses
+import functools
+import json
+import os
+import subprocess
+import tempfile
 
-from counterworks._library import Words, check, encode, ffi, library, listed, made, names_of, text, warn
+from counterworks._library import (UnsupportedError, Words, agent, check, encode, ffi, library, listed, made, names_of,
+                                   text, warn)
 
 _TYPES = names_of("COUNTERWORKS_", "metric_type")
 
@@ -156,10 +162,33 @@ def chips():
     return [text(library.counterworks_chip_name(data, i)) for i in range(library.counterworks_chip_count(data))]
 
 
-def chip(name):
-    """Opens a chip by its name. Raises UsageError for an unknown one."""
+def chip(name=None):
+    """Opens a chip by its name; None: that of this node's GPUs, which capture-agent describes. Raises UsageError for an
+    unknown name, or GPUs of several chips.
+
+    A simulated GPU (COUNTERWORKS_BACKEND=sim) is a GH100."""
+    if name is None and os.environ.get("COUNTERWORKS_BACKEND") != "sim":
+        return _chip_of_node()
+    name = name or "GH100"
     return Chip(made(library.counterworks_chip_open, "counterworks_chip", library.counterworks_chip_close, ffi.NULL,
                      encode(name)), name)
+
+
+@functools.lru_cache(maxsize=None)
+def _chip_of_node():
+    with tempfile.TemporaryDirectory() as folder:
+        facts = os.path.join(folder, "node.json")
+        try:
+            told = subprocess.run([agent(), "doctor", "-q", "--facts", facts], capture_output=True, text=True)
+        except OSError as error:
+            raise UnsupportedError(f"cannot run {agent()}: {error.strerror}; name it in COUNTERWORKS_AGENT, or put it "
+                                   "into PATH") from None
+        if not os.path.exists(facts):
+            raise UnsupportedError((told.stdout + told.stderr).strip() or "capture-agent failed")
+        handle = made(library.counterworks_chip_open_node, "counterworks_chip", library.counterworks_chip_close,
+                      ffi.NULL, encode(facts), ffi.NULL)
+        with open(facts, encoding="utf-8") as file:
+            return Chip(handle, json.load(file)["devices"][0]["chip"])
 
 
 def plan(of, metrics, **options):

@@ -1,5 +1,6 @@
 """The shared library: how to call it, and its errors and notices."""
 
+import functools
 import os
 import sys
 import warnings
@@ -7,6 +8,7 @@ import warnings
 from counterworks._cffi import ffi
 
 NAME = "libcounterworks.so.0"
+_COLLECT = "libcounterworks-collect.so.0"
 
 
 class Error(Exception):
@@ -53,6 +55,28 @@ def _load():
 
 
 library = _load()
+
+
+_FOLDER = os.path.dirname(os.environ.get("COUNTERWORKS_LIBRARY", ""))  # empty: the libraries are installed
+
+
+@functools.lru_cache(maxsize=None)
+def collect_library():
+    """libcounterworks-collect, loaded by the first call."""
+    try:
+        return ffi.dlopen(os.path.join(_FOLDER, _COLLECT))
+    except OSError as error:
+        raise UnsupportedError(f"found no {_COLLECT}, expected it to be installed, or beside COUNTERWORKS_LIBRARY "
+                               f"({error})") from None
+
+
+def agent():
+    """The path of capture-agent, found as libcounterworks-collect finds it."""
+    places = [os.path.join(_FOLDER, place, "capture-agent") for place in ("", "../bin", "../../bin") if _FOLDER]
+    found = (path for path in places if os.access(path, os.X_OK))
+    return os.environ.get("COUNTERWORKS_AGENT") or next(found, "capture-agent")
+
+
 _ERRORS = {
     library.COUNTERWORKS_USAGE: UsageError,
     library.COUNTERWORKS_INPUT: InputError,

@@ -15,13 +15,15 @@ if(CW_PYTHON AND NOT python_lacks AND NOT CW_SANITIZE) # with sanitizers, Python
                              ${PROJECT_SOURCE_DIR}/include/counterworks/counterworks.h
                              ${python_folder}/counterworks/_cffi.py
                      DEPENDS ${python_source}/make_cffi.py ${python_modules}
-                             ${PROJECT_SOURCE_DIR}/include/counterworks/counterworks.h VERBATIM)
+                             ${PROJECT_SOURCE_DIR}/include/counterworks/counterworks.h
+                             ${PROJECT_SOURCE_DIR}/include/counterworks/collect.h VERBATIM)
   add_custom_target(python_package ALL DEPENDS ${python_folder}/counterworks/_cffi.py)
   set(python_environment
       PYTHONPATH=${python_folder} COUNTERWORKS_LIBRARY=$<TARGET_FILE:counterworks>
       CW_SOURCE=${PROJECT_SOURCE_DIR} CW_METRIC_EVAL=$<TARGET_FILE:metric-eval> PYTHONDONTWRITEBYTECODE=1)
   add_test(NAME python/package COMMAND ${CW_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/test_counterworks.py)
-  set_tests_properties(python/package PROPERTIES ENVIRONMENT "${python_environment}")
+  add_test(NAME python/capture COMMAND ${CW_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/test_capture.py)
+  set_tests_properties(python/package python/capture PROPERTIES ENVIRONMENT "${python_environment}")
   add_test(NAME python/wheel COMMAND ${CMAKE_CURRENT_LIST_DIR}/check_wheel ${python_source} ${CW_PYTHON})
   set_tests_properties(python/wheel PROPERTIES ENVIRONMENT "${python_environment}" SKIP_RETURN_CODE 77)
 endif()

@@ -1,0 +1,154 @@
+"""Captures of the running process, by libcounterworks-collect."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import weakref
+from typing import Any, Iterator, Optional, Sequence, Union
+
+from counterworks._capture import Capture, open_files
+from counterworks._chip import Chip, Plan
+from counterworks._chip import chip as open_chip
+from counterworks._library import Error, UsageError, Words, check, collect_library, encode, ffi, names_of, text, warn
+
+_KINDS = {name: number for number, name in names_of("COUNTERWORKS_COLLECT_", "collect_kind").items()}
+_SETS = {"kernels": "advice", "ranges": "advice", "samples": "pm-overview"}  # without words of the user
+What = Union[str, Sequence[str], os.PathLike, Plan, None]
+
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:  # a child by fork has the same object
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_plan(what: What, kind: str, chip: Union[Chip, str, None]) -> Plan:
+    """Plans a set, by its name or file, or a list of metrics."""
+    of = chip if isinstance(chip, Chip) else open_chip(chip)
+    if what == "advice":
+        what = of.for_advice()
+    return of.plan(of.set(os.fspath(what)) if isinstance(what, (str, os.PathLike)) else what, samples=kind == "samples")
+
+
+class Session(Capture):
+    """A capture of this process: made by capture().
+
+    It collects within its block. Behind the block it is an open capture, `path` is its file, and `notices` are the
+    agent's lines."""
+
+    def __init__(self, what: What, kind: str, path: Union[str, os.PathLike, None], replay: Optional[str],
+                 arguments: Sequence[str], chip: Union[Chip, str, None], started: bool) -> None:
+        if kind not in _KINDS:
+            raise UsageError(f"found the kind {kind!r}, expected one of {', '.join(_KINDS)}")
+        self._what, self._kind, self._replay, self._started = what, kind, replay, started
+        self._arguments, self._asked_chip = list(arguments), chip
+        self._session = ffi.NULL
+        self._folder = tempfile.mkdtemp(prefix="counterworks.")
+        self._removed = weakref.finalize(self, _remove, self._folder, os.getpid())
+        self.path = os.fspath(path) if path is not None else os.path.join(self._folder, "run.cwd")
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"found no {name!r} of a capture that is not complete, expected its block to end before")
+
+    def __repr__(self) -> str:
+        return super().__repr__() if "handle" in vars(self) else f"<counterworks.Session of {self._kind}: {self.path}>"
+
+    def _plan(self) -> Optional[str]:
+        """The path of the plan; None for kinds without counters, of which SASS metrics become an option."""
+        what = self._what if self._what is not None else _SETS.get(self._kind)
+        if what is None or self._kind == "instructions":
+            names = [what] if isinstance(what, str) else what or ()
+            self._arguments += ["-m", ",".join(names)] if names else []
+            return None
+        if self._kind not in _SETS:
+            raise UsageError(f"found {what!r} for a capture of {self._kind}, expected no metrics")
+        if isinstance(what, (str, os.PathLike)) and os.fspath(what).endswith(".cwc"):
+            return os.fspath(what)
+        plan = what if isinstance(what, Plan) else make_plan(what, self._kind, self._asked_chip)
+        self._asked_chip = plan.chip
+        path = os.path.join(self._folder, "plan.cwc")
+        plan.save(path)
+        return path
+
+    def __enter__(self) -> Session:
+        if self._session or "handle" in vars(self):
+            raise UsageError("found a second block of one capture, expected a capture for each block")
+        plan, words = self._plan(), Words(self._arguments)
+        texts = {name: ffi.new("char[]", encode(value)) for name, value in
+                 {"output": self.path, "plan": plan, "replay": self._replay}.items() if value is not None}
+        options = ffi.new("struct counterworks_collect_options *",
+                          {"size": ffi.sizeof("struct counterworks_collect_options"), "arguments": words.array,
+                           "argument_count": words.count, "started": self._started, **texts})
+        session = ffi.new("struct counterworks_collect **")
+        check(collect_library().counterworks_collect_open, session, _KINDS[self._kind], options)
+        self._session = session[0]
+        return self
+
+    def __exit__(self, _kind: Any, failed: Optional[BaseException], _traceback: Any) -> None:
+        session, self._session, lines = self._session, ffi.NULL, []
+        tell = ffi.callback("void(void *, const char *)", lambda _user, line: lines.append(text(line)))
+        with contextlib.suppress(Error) if failed else contextlib.nullcontext():
+            check(collect_library().counterworks_collect_close, session, tell, ffi.NULL)
+        if failed:
+            return
+        self.notices = lines
+        warn([line for line in lines if not line.startswith("recorded ") or "(" in line])  # a trace counts its rows
+        super().__init__(open_files([self.path]), self.path,
+                         self._asked_chip if isinstance(self._asked_chip, Chip) else None)
+
+    def start(self) -> None:
+        """Collects from here on. The block itself starts unless `started` is False."""
+        collect_library().counterworks_collect_start(self._session)
+
+    def stop(self) -> None:
+        """Collects nothing from here on."""
+        collect_library().counterworks_collect_stop(self._session)
+
+    def flush(self) -> None:
+        """Ends what is being collected, and writes it to the file, which can be read meanwhile."""
+        collect_library().counterworks_collect_flush(self._session)
+
+    @contextlib.contextmanager
+    def range(self, name: str) -> Iterator[None]:
+        """A block that is a range of this name, inside the ranges around it."""
+        collect_library().counterworks_collect_push(self._session, encode(name))
+        try:
+            yield
+        finally:
+            collect_library().counterworks_collect_pop(self._session)
+
+    def passes(self, name: str = "step") -> Iterator[int]:
+        """A loop that repeats its body, as a range of this name, until all passes are there: for replay="user", else
+        once. Device memory is restored between passes; leave the loop only at its end."""
+        number = ffi.new("int *")
+        while collect_library().counterworks_collect_pass(self._session, encode(name), number):
+            yield number[0] - 1
+
+    def pretend(self, event: str) -> None:
+        """Of a simulated GPU (COUNTERWORKS_BACKEND=sim): an event such as "launch gemm"."""
+        collect_library().counterworks_collect_pretend(encode(event))
+
+
+def capture(what: What = None, *, kind: str = "kernels", path: Union[str, os.PathLike, None] = None,
+            replay: Optional[str] = None, arguments: Sequence[str] = (), chip: Union[Chip, str, None] = None,
+            started: bool = True) -> Session:
+    """Captures this process within a block:
+
+        with cw.capture("advice") as c:
+            step()
+        print(c.kernels())
+
+    `what` is "advice" (the default), the name or file of a set, a list of metrics, a Plan or the file of one (.cwc); for
+    kind "instructions" it is SASS metrics, and nothing for "pc" and "trace".
+
+    `kind`: "kernels", "ranges" (of range() or passes()), "samples", "pc", "instructions" or "trace". `path`: the file; by
+    default a temporary one, which goes with the capture. `replay`: "batch" (default before the first context of CUDA),
+    "kernel", "multiplex" (default later) or "user". `arguments`: options of the command, as in ["--kernel", "gemm"].
+    `chip`: a Chip or its name; by default that of this node's GPUs. `started`: False waits for start().
+
+    A failure raises an error with the agent's line. Errors of the block itself pass on; then the file, if you named it,
+    has everything that was complete. Lines of the agent, as of work that it could not collect, are warnings of the class
+    Notice."""
+    return Session(what, kind, path, replay, arguments, chip, started)

@@ -1,0 +1,175 @@
+"""Captures of the running process, with a simulated GPU."""
+
+import gc
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+import warnings
+from unittest import mock
+
+import numpy as np
+
+import counterworks as cw
+
+METRIC_EVAL = os.environ["CW_METRIC_EVAL"]
+METRICS = ["smsp__inst_executed.sum", "dram__bytes_read.sum"]
+os.environ["COUNTERWORKS_BACKEND"] = "sim"
+
+
+def step(c):
+    with c.range("step"):
+        c.pretend("launch gemm")
+        c.pretend("launch softmax")
+
+
+class Kinds(unittest.TestCase):
+    def test_values_are_the_commands(self):
+        with cw.capture(METRICS, replay="kernel") as c:
+            step(c)
+            step(c)
+        said = subprocess.run([METRIC_EVAL, c.path, "--format", "json", "-q"], capture_output=True, check=True).stdout
+        ranges = json.loads(said)["ranges"]
+        self.assertEqual([r["name"] for r in ranges], ["gemm", "softmax"] * 2)
+        for row, values in zip(ranges, c.ranges().table.values):
+            np.testing.assert_array_equal([m["value"] for m in row["metrics"]], values)
+        self.assertEqual(list(c.ranges()["nvtx"]), ["step"] * 4)
+        self.assertEqual(sorted(c.kernels()["launches"]), [2, 2])
+        self.assertEqual(c.kernels().to_dataframe().attrs["units"]["dram__bytes_read.sum"], "bytes")
+
+    def test_ranges_and_passes(self):
+        seen = []
+        with cw.capture(METRICS, kind="ranges", replay="user") as c:
+            for number in c.passes("work"):
+                seen.append(number)
+                step(c)
+        self.assertEqual((seen, c.profiler), ([0], "ranges"))
+        self.assertIn("work", c.ranges()["name"])
+
+    def test_kinds_without_counters(self):
+        for kind, what, profiler in (("trace", None, "trace"), ("pc", None, "pc_samples"),
+                                     ("instructions", ["smsp__inst_executed"], "instructions")):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                with cw.capture(what, kind=kind) as c:
+                    step(c)
+            self.assertEqual(c.profiler, profiler)
+            self.assertTrue(len(c.view()), kind)
+
+    def test_start_stop_and_options(self):
+        with cw.capture(METRICS, started=False, arguments=["--kernel", "gemm"]) as c:
+            step(c)
+            c.start()
+            step(c)
+            c.flush()
+            c.stop()
+            step(c)
+        self.assertEqual(list(c.ranges()["name"]), ["gemm"])
+
+    def test_plans_and_sets(self):
+        gh100 = cw.chip("GH100")
+        plan = gh100.plan(METRICS)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.cwd")
+            plan.save(os.path.join(folder, "plan.cwc"))
+            for what in (plan, pathlib.Path(folder, "plan.cwc"), os.path.join(folder, "plan.cwc")):
+                with cw.capture(what, path=path) as c:
+                    step(c)
+                self.assertEqual((c.path, c.metrics), (path, METRICS))
+            self.assertTrue(os.path.exists(path))
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            with cw.capture() as c:
+                step(c)
+        self.assertEqual(set(c.metrics), set(gh100.for_advice()))
+        self.assertEqual([str(w.message) for w in seen], c.notices)
+        self.assertEqual({w.filename for w in seen}, {__file__})
+        with cw.capture("demo", chip=gh100, replay="kernel") as c:
+            step(c)
+        self.assertEqual(set(c.metrics), set(gh100.set("demo")))
+
+    def test_a_temporary_file_goes_with_its_capture(self):
+        with cw.capture(METRICS) as c:
+            step(c)
+        path, view = c.path, c.kernels()
+        del c
+        gc.collect()
+        self.assertTrue(os.path.exists(path))  # the view needs it
+        del view
+        gc.collect()
+        self.assertFalse(os.path.exists(os.path.dirname(path)))
+
+
+class Mistakes(unittest.TestCase):
+    def test_errors_are_the_agents_lines(self):
+        for error, message, options in (
+                (cw.UsageError, "found the kind 'kernel', expected one of kernels, ranges", {"kind": "kernel"}),
+                (cw.UsageError, "found 'demo' for a capture of trace", {"what": "demo", "kind": "trace"}),
+                (cw.UsageError, "found --profiler-api with the simulated GPU", {"kind": "samples"}),
+                (cw.UsageError, "found replay 'batch' for a kind without it", {"kind": "pc", "replay": "batch"}),
+                (cw.UsageError, "did you mean", {"what": ["sm__warps_activ.avg"]}),
+                (cw.FileError, "none.cwc: cannot open", {"what": "none.cwc"})):
+            with self.assertRaisesRegex(error, message):
+                with cw.capture(**options):
+                    self.fail("an open session")
+        with mock.patch.dict(os.environ, COUNTERWORKS_AGENT="/nowhere/capture-agent"):
+            with self.assertRaisesRegex(cw.UnsupportedError, "^cannot run /nowhere/capture-agent"):
+                with cw.capture(METRICS):
+                    self.fail("an open session")
+
+    def test_nothing_was_launched(self):
+        with self.assertRaisesRegex(cw.InputError, "launched nothing"):
+            with cw.capture(METRICS):
+                pass
+
+    def test_an_exception_ends_the_session_and_passes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.cwd")
+            for work in (step, lambda c: None):  # a file without launches is no second exception
+                with self.assertRaisesRegex(ZeroDivisionError, "division"):
+                    with cw.capture(METRICS, path=path) as c:
+                        work(c)
+                        1 / 0
+            with self.assertRaisesRegex(AttributeError, "not complete"):
+                c.kernels()
+            with cw.capture(METRICS, path=path) as c:  # one at a time, and again one
+                step(c)
+                with self.assertRaisesRegex(cw.UsageError, "found an open session"):
+                    with cw.capture(METRICS):
+                        self.fail("two sessions")
+            self.assertEqual(len(c.ranges()), 2)
+            with self.assertRaisesRegex(cw.UsageError, "second block"):
+                with c:
+                    self.fail("a second block")
+
+    def test_without_a_block(self):
+        c = cw.capture(METRICS)
+        step(c)
+        self.assertEqual(list(c.passes()), [0])
+        self.assertIn("Session of kernels", repr(c))
+
+
+class Node(unittest.TestCase):
+    def test_the_chip_is_that_of_the_nodes_gpus(self):
+        with tempfile.TemporaryDirectory() as folder:
+            agent = pathlib.Path(folder, "capture-agent")
+            agent.write_text("""#!/bin/sh
+[ "$1 $2 $3" = "doctor -q --facts" ] || exit 2
+[ ! -e "$0.none" ] || { echo no GPU; exit 6; }
+echo '{"schema": 1, "devices": [{"device": 0, "chip": "GA100", "does": []}]}' >"$4"
+""")
+            agent.chmod(0o700)
+            with mock.patch.dict(os.environ, COUNTERWORKS_BACKEND="cupti", COUNTERWORKS_AGENT=str(agent)):
+                agent.with_suffix(".none").touch()
+                with self.assertRaisesRegex(cw.UnsupportedError, "^no GPU$"):
+                    cw.chip()
+                agent.with_suffix(".none").unlink()
+                self.assertEqual(cw.chip().name, "GA100")
+                self.assertGreater(len(cw.chip().for_advice()), 20)
+        self.assertEqual(cw.chip().name, "GH100")  # the simulated one
+
+
+if __name__ == "__main__":
+    unittest.main()
