@@ -18,11 +18,12 @@ Missing values are NaN, and each value has a status. Values are those of the com
 
 from counterworks._capture import Capture, View, diff, gate, join, open, ranks
 from counterworks._chip import Chip, Metric, Plan, chip, chips, plan
-from counterworks._collect import Session, capture
+from counterworks._collect import Session, capture, pretend
 from counterworks._library import Error, FileError, InputError, Notice, UnsupportedError, UsageError, library, text
+from counterworks._profile import Profile, profile
 from counterworks._table import STATUSES, Column, Table
 
 __version__ = text(library.counterworks_version())
-__all__ = ["Capture", "Chip", "Column", "Error", "FileError", "InputError", "Metric", "Notice", "Plan", "STATUSES",
-           "Session", "Table", "UnsupportedError", "UsageError", "View", "capture", "chip", "chips", "diff", "gate",
-           "join", "open", "plan", "ranks"]
+__all__ = ["Capture", "Chip", "Column", "Error", "FileError", "InputError", "Metric", "Notice", "Plan", "Profile",
+           "STATUSES", "Session", "Table", "UnsupportedError", "UsageError", "View", "capture", "chip", "chips", "diff",
+           "gate", "join", "open", "plan", "pretend", "profile", "ranks"]

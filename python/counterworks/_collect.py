@@ -126,9 +126,10 @@ class Session(Capture):
         while collect_library().counterworks_collect_pass(self._session, encode(name), number):
             yield number[0] - 1
 
-    def pretend(self, event: str) -> None:
-        """Of a simulated GPU (COUNTERWORKS_BACKEND=sim): an event such as "launch gemm"."""
-        collect_library().counterworks_collect_pretend(encode(event))
+
+def pretend(event: str) -> None:
+    """Pretends an event such as "launch gemm", where the session has a simulated GPU (COUNTERWORKS_BACKEND=sim)."""
+    collect_library().counterworks_collect_pretend(encode(event))
 
 
 def capture(what: What = None, *, kind: str = "kernels", path: Union[str, os.PathLike, None] = None,

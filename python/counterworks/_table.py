@@ -121,6 +121,15 @@ class Table:
         self.values  # reads both
         return self._values[1] if metric is None else self._values[1][:, list(self.metrics).index(metric)]
 
+    def spreads(self):
+        """The standard deviation of each value over the launches that it was counted in: an array of rows by metrics.
+        None of a table whose rows are not of launches that took turns (`has_spread`)."""
+        if not self.has_spread:
+            return None
+        spreads = np.empty((self.row_count, len(self.metrics)))
+        self._read(0, self.row_count, spreads=ffi.cast("double *", spreads.ctypes.data))
+        return spreads
+
     def to_dataframe(self):
         """A pandas DataFrame. attrs["units"] has the units, and attrs["statuses"] a frame of the statuses of values."""
         import pandas

@@ -21,8 +21,8 @@ os.environ["COUNTERWORKS_BACKEND"] = "sim"
 
 def step(c):
     with c.range("step"):
-        c.pretend("launch gemm")
-        c.pretend("launch softmax")
+        cw.pretend("launch gemm")
+        cw.pretend("launch softmax")
 
 
 class Kinds(unittest.TestCase):
@@ -100,6 +100,65 @@ class Kinds(unittest.TestCase):
         del view
         gc.collect()
         self.assertFalse(os.path.exists(os.path.dirname(path)))
+
+
+class Profiles(unittest.TestCase):
+    def profile(self, **options):
+        calls = []
+
+        @cw.profile(METRICS, [(1, "a"), {"n": 2, "device": "b"}], repeat=3, **options)
+        def work(n, device):
+            calls.append(n)
+            for _ in range(n):
+                cw.pretend("launch gemm")
+            cw.pretend("launch softmax")
+            return device
+
+        self.assertEqual(work(4, "c"), "c")
+        frame = work.table()
+        self.assertEqual(calls, [4, 1, 2, 1, 1, 1, 2, 2, 2])
+        self.assertEqual(sorted(zip(frame["n"], frame["config_device"], frame["group"], frame["launches"])),
+                         [(1, "a", "gemm", 3), (1, "a", "softmax", 3), (2, "b", "gemm", 6), (2, "b", "softmax", 3)])
+        self.assertEqual(frame.attrs["units"]["dram__bytes_read.sum_spread"], "bytes")
+        return work, frame
+
+    def test_values_spreads_and_statuses(self):
+        work, frame = self.profile(replay="kernel")
+        launches = work.capture.ranges()
+        for _, row in frame.iterrows():
+            path = f"configuration {row['n'] - 1}"
+            values = launches["dram__bytes_read.sum"][(launches["name"] == row["group"]) & (launches["nvtx"] == path)]
+            self.assertEqual((row["dram__bytes_read.sum"], row["dram__bytes_read.sum_spread"]),
+                             (values.mean(), values.std(ddof=1)))
+            self.assertEqual(row["dram__bytes_read.sum_status"], "ok")
+
+    def test_launches_of_other_threads(self):
+        @cw.profile(METRICS, [1, 2], repeat=1, replay="kernel")
+        def work(n):
+            cw.pretend("launch gemm")
+            cw.pretend("thread 7")
+            cw.pretend(f"launch backward{n}")
+            cw.pretend("thread 0")
+
+        frame = work.table()
+        self.assertEqual(sorted(zip(frame["n"], frame["group"])),
+                         [(1, "backward1"), (1, "gemm"), (2, "backward2"), (2, "gemm")])
+        self.assertEqual(work.capture.ranges()["nvtx"][1], "")
+
+    def test_passes_that_take_turns(self):
+        _work, frame = self.profile(replay="multiplex")
+        self.assertEqual(set(frame["smsp__inst_executed.sum_status"]), {"multiplexed"})
+        self.assertTrue((frame["dram__bytes_read.sum_spread"] > 0).all())
+
+    def test_a_launch_for_each_pass(self):
+        @cw.profile("demo")
+        def work():
+            cw.pretend("launch gemm")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a counter that no single pass holds
+            frame = work.table()
+        self.assertEqual(list(frame["launches"]), [cw.plan("GH100", cw.chip("GH100").set("demo")).passes])
 
 
 class Mistakes(unittest.TestCase):

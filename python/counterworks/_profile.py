@@ -1,0 +1,143 @@
+"""A function's metrics for each of several configurations."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional
+
+import numpy as np
+
+from counterworks._chip import Plan
+from counterworks._collect import Session, What, capture, make_plan
+from counterworks._table import STATUSES, Table
+
+if TYPE_CHECKING:
+    import pandas
+
+_MARK = "configuration {}"
+
+
+def _arguments(configuration: Any) -> tuple[tuple, dict]:
+    """A dict is arguments by name, a tuple arguments in order, and anything else the one argument."""
+    if isinstance(configuration, dict):
+        return (), configuration
+    return (configuration if isinstance(configuration, tuple) else (configuration,)), {}
+
+
+def _keys(table: Table, name: str) -> list:
+    """What tells kernels apart."""
+    return [(text, *grid, *block) for text, grid, block in zip(table[name], table["grid"], table["block"])]
+
+
+def _configurations(paths: np.ndarray, count: int) -> np.ndarray:
+    """The configuration of each launch. Ranges are of a thread: a launch of another one, as of PyTorch's backward pass,
+    is of the configuration of the launch before."""
+    marks, numbers, last = {_MARK.format(i): i for i in range(count)}, [], 0
+    for path in paths:
+        last = next((marks[name] for name in path.split("/") if name in marks), last)
+        numbers.append(last)
+    return np.array(numbers)
+
+
+def _spreads(kernels: Table, launches: Table, mine: np.ndarray) -> np.ndarray:
+    """The sample standard deviation of each value over the launches of its kernel."""
+    spreads, keys = np.full(kernels.values.shape, np.nan), _keys(launches, "name")
+    for row, key in enumerate(_keys(kernels, "group")):
+        values = launches.values[mine & np.array([key == other for other in keys])]
+        if len(values) > 1:
+            spreads[row] = values.std(axis=0, ddof=1)
+    return spreads
+
+
+class Profile:
+    """A function that profile() decorates. A call of it is a call of the function; run() captures it, and table() has its
+    metrics. `capture` is the capture of the last run."""
+
+    def __init__(self, function: Callable, metrics: What, configs: Optional[Iterable], repeat: Optional[int],
+                 warmup: int, options: dict) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._metrics, self._options = function, metrics, options
+        self._configs = [((), {})] if configs is None else [_arguments(c) for c in configs]
+        signature = inspect.signature(function)
+        self._named = [signature.bind(*words, **named).arguments for words, named in self._configs]
+        self._repeat, self._warmup = repeat, warmup
+        self.capture: Optional[Session] = None
+
+    def __call__(self, *words: Any, **named: Any) -> Any:
+        return self._function(*words, **named)
+
+    def run(self) -> Profile:
+        """Calls the function for each configuration, and captures that."""
+        plan = self._metrics
+        if not isinstance(plan, Plan):
+            plan = make_plan(plan, "kernels", self._options.get("chip"))
+        repeat = plan.passes if self._repeat is None else self._repeat
+        with capture(plan, started=False, **self._options) as c:
+            for words, named in self._configs * self._warmup:
+                self._function(*words, **named)
+            c.start()
+            for i, (words, named) in enumerate(self._configs):
+                for _ in range(repeat):
+                    with c.range(_MARK.format(i)):
+                        self._function(*words, **named)
+            c.stop()
+        self.capture = c
+        return self
+
+    def table(self) -> pandas.DataFrame:
+        """A pandas DataFrame with a row for each configuration and kernel, the longest first. Captures if run() did not.
+
+        Beside the column of a metric are METRIC_spread, its standard deviation over launches, and METRIC_status.
+        attrs["units"] has the units."""
+        import pandas
+
+        if self.capture is None:
+            self.run()
+        launches = self.capture.ranges().table
+        numbers = _configurations(launches["nvtx"], len(self._named))
+        frames, units = [], {}
+        for i, named in enumerate(self._named):
+            mine = numbers == i
+            if mine.any():
+                frame = self._frame(launches, mine, units)
+                for at, (name, value) in enumerate(named.items()):
+                    column = pandas.Series([value] * len(frame), dtype=object).infer_objects()
+                    frame.insert(at, name if name not in frame else "config_" + name, column)
+                frames.append(frame)
+        frame = pandas.concat(frames, ignore_index=True)
+        frame.attrs["units"] = units
+        return frame
+
+    def _frame(self, launches: Table, mine: np.ndarray, units: dict) -> pandas.DataFrame:
+        """The kernels of one configuration."""
+        import pandas
+
+        kernels = self.capture.kernels(ranges=",".join(map(str, launches["range"][mine]))).table
+        frame = kernels.to_dataframe()
+        units.update(frame.attrs["units"])
+        spreads, statuses = kernels.spreads(), kernels.statuses()
+        if spreads is None:
+            spreads = _spreads(kernels, launches, mine)
+        columns = {}
+        for m, name in enumerate(kernels.metrics):
+            columns[name], columns[name + "_spread"] = frame[name].array, spreads[:, m]
+            columns[name + "_status"] = [STATUSES[status] for status in statuses[:, m]]
+            units[name + "_spread"] = kernels.metrics[name].unit
+        return pandas.DataFrame({**{name: frame[name].array for name in frame if name not in columns}, **columns})
+
+
+def profile(metrics: What = "advice", configs: Optional[Iterable] = None, *, repeat: Optional[int] = None,
+            warmup: int = 1, **options: Any) -> Callable[[Callable], Profile]:
+    """Decorates a function, whose table() then has the metrics of its kernels for each configuration:
+
+        @cw.profile(metrics=["dram__bytes_read.sum"], configs=[1024, 2048])
+        def multiply(n):
+            a @ a[:n].T
+        print(multiply.table())
+
+    `metrics` is as in capture(). A configuration is a dict of arguments, a tuple of them, or the one argument. `repeat`:
+    calls of each configuration; by default as many as the plan has passes, so that each launch can be counted in all of
+    them in turn. `warmup`: calls of each configuration before, which are not collected. `options` are those of
+    capture(), as `path` and `replay`."""
+    return lambda function: Profile(function, metrics, configs, repeat, warmup, options)
