@@ -7,7 +7,7 @@ import numpy as np
 from counterworks._chip import Chip
 from counterworks._library import (Notices, UsageError, Words, check, encode, ffi, library, listed, made, names_of,
                                    text)
-from counterworks._table import Table
+from counterworks._table import Table, escape
 
 _PROFILERS = names_of("COUNTERWORKS_", "profiler")
 _VERDICTS = names_of("COUNTERWORKS_", "verdict")
@@ -145,6 +145,11 @@ class Capture:
 
     def __repr__(self):
         return f"<counterworks.Capture {self.source}: {self.profiler} of {self.chip or 'no chip'}>"
+
+    def _repr_html_(self):
+        """The kernels with what limits each, the longest first; of samples, the rows."""
+        shown = {"ranges": self.advise, "trace": self.kernels}.get(self.profiler, self.view)()
+        return f"<p>{escape(self.source)}: {self.profiler} of {escape(self.chip or 'no chip')}</p>" + shown.table._repr_html_()
 
     def _open_chip(self):
         if not self.has_metrics:

@@ -172,13 +172,17 @@ class Table:
         count = min(most, self.row_count)
         heads = [*self.columns.values(), *self.metrics.values()]
         lines = ["<table><thead><tr>" + "".join(
-            f'<th title="{html.escape(h.meaning or "", True)}">{html.escape(h.name)}'
-            f'{"<br>" + html.escape(h.unit) if h.unit else ""}</th>' for h in heads) + "</tr></thead><tbody>"]
+            f'<th title="{escape(h.meaning or "")}">{escape(h.name)}{"<br>" + escape(h.unit) if h.unit else ""}</th>' for h in heads) + "</tr></thead><tbody>"]
         for i in range(count):
             cells = (self[h.name][i] for h in heads)
-            lines.append("<tr>" + "".join(f"<td>{html.escape(_shown(c))}</td>" for c in cells) + "</tr>")
+            lines.append("<tr>" + "".join(f"<td>{escape(_shown(c))}</td>" for c in cells) + "</tr>")
         rest = f"<p>{self.row_count - count} more rows</p>" if self.row_count > count else ""
         return "".join(lines) + "</tbody></table>" + rest
+
+
+def escape(shown):
+    """Text for a page. Bytes that are no UTF-8 become question marks, as a notebook has to encode it."""
+    return html.escape(shown.encode("utf-8", "replace").decode())
 
 
 def _shown(cell):

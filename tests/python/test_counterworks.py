@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -114,6 +115,16 @@ class Questions(unittest.TestCase):
             path = os.path.join(folder, "groups.csv")
             cw.open(CAPTURES / "gemm.cwd").kernels().save(path)
             self.assertIn("gemm", pathlib.Path(path).read_text())
+
+    def test_page_of_a_capture(self):
+        for name, shown in (("transformer", "<th title=\"\">limiter</th>"), ("trace_train", "launches"),
+                            ("pm_gemm", "sm__cycles_active"), ("pc_gemm", "<table>"), ("sass_gemm", "<table>")):
+            self.assertIn(shown, cw.open(CAPTURES / (name + ".cwd"))._repr_html_())
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.fsencode(folder) + b"/<b>\xff.cwd"
+            shutil.copy(CAPTURES / "gemm.cwd", path)
+            page = cw.open(os.fsdecode(path))._repr_html_()
+        self.assertIn("/&lt;b&gt;?.cwd: ranges of GH100", page)
 
     def test_page_of_a_table(self):
         self.assertIn("&lt;float", cw.open(CAPTURES / "transformer.cwd").kernels().table._repr_html_())
