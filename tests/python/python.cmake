@@ -11,10 +11,11 @@ if(CW_PYTHON AND NOT python_lacks AND NOT CW_SANITIZE) # with sanitizers, Python
   file(GLOB python_modules CONFIGURE_DEPENDS ${python_source}/counterworks/*)
   add_custom_command(OUTPUT ${python_folder}/counterworks/_cffi.py
                      COMMAND ${CMAKE_COMMAND} -E copy_directory ${python_source}/counterworks ${python_folder}/counterworks
+                     COMMAND ${CMAKE_COMMAND} -E copy ${python_source}/counterworks_pytest.py ${python_folder}
                      COMMAND ${CW_PYTHON} ${python_source}/make_cffi.py
                              ${PROJECT_SOURCE_DIR}/include/counterworks/counterworks.h
                              ${python_folder}/counterworks/_cffi.py
-                     DEPENDS ${python_source}/make_cffi.py ${python_modules}
+                     DEPENDS ${python_source}/make_cffi.py ${python_modules} ${python_source}/counterworks_pytest.py
                              ${PROJECT_SOURCE_DIR}/include/counterworks/counterworks.h
                              ${PROJECT_SOURCE_DIR}/include/counterworks/collect.h VERBATIM)
   add_custom_target(python_package ALL DEPENDS ${python_folder}/counterworks/_cffi.py)
@@ -24,6 +25,12 @@ if(CW_PYTHON AND NOT python_lacks AND NOT CW_SANITIZE) # with sanitizers, Python
   add_test(NAME python/package COMMAND ${CW_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/test_counterworks.py)
   add_test(NAME python/capture COMMAND ${CW_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/test_capture.py)
   set_tests_properties(python/package python/capture PROPERTIES ENVIRONMENT "${python_environment}")
+  execute_process(COMMAND ${CW_PYTHON} -c "import pytest" RESULT_VARIABLE pytest_lacks OUTPUT_QUIET ERROR_QUIET)
+  if(NOT pytest_lacks)
+    add_test(NAME python/pytest COMMAND ${CW_PYTHON} -m pytest -q -p pytester --runpytest=subprocess -p no:cacheprovider
+             --basetemp=${CMAKE_CURRENT_BINARY_DIR}/pytest ${CMAKE_CURRENT_LIST_DIR}/test_pytest.py)
+    set_tests_properties(python/pytest PROPERTIES ENVIRONMENT "${python_environment}")
+  endif()
   add_test(NAME python/wheel COMMAND ${CMAKE_CURRENT_LIST_DIR}/check_wheel ${python_source} ${CW_PYTHON})
   set_tests_properties(python/wheel PROPERTIES ENVIRONMENT "${python_environment}" SKIP_RETURN_CODE 77)
 endif()
