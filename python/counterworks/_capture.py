@@ -1,14 +1,22 @@
 """Captures, and views of one or several."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from counterworks._chip import Chip
-from counterworks._library import (Notices, UsageError, Words, check, encode, ffi, library, listed, made, names_of,
+from counterworks._library import (Notices, Path, UsageError, Words, check, encode, ffi, library, listed, made, names_of,
                                    text)
 from counterworks._table import Table, escape
 
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+Values = Tuple[np.ndarray, np.ndarray]
 _PROFILERS = names_of("COUNTERWORKS_", "profiler")
 _VERDICTS = names_of("COUNTERWORKS_", "verdict")
 
@@ -20,15 +28,15 @@ class _Request:
     LISTS = {"kernels": "kernels", "exclude": "excluded", "filter": "filters", "metrics": "metrics"}
     NUMBERS = ("top", "every", "frame_ns", "region_ns", "least_gain", "full", "wide", "quiet")
 
-    def __init__(self, form="TABLE", **options):
+    def __init__(self, form: str = "TABLE", **options: Any) -> None:
         self.struct = ffi.new("struct counterworks_request *", {"size": ffi.sizeof("struct counterworks_request")})
         self.struct.form = getattr(library, "COUNTERWORKS_" + form)
-        self.kept = []
+        self.kept: list[Any] = []
         for name, value in options.items():
             if value is not None:
                 self._put(name, value)
 
-    def _put(self, name, value):
+    def _put(self, name: str, value: Any) -> None:
         if name in self.TEXTS:
             self.kept.append(ffi.new("char[]", encode(str(value))))
             setattr(self.struct, name, self.kept[-1])
@@ -48,7 +56,8 @@ class View:
 
     A view of one table stands for it: view["total_ns"], view.to_dataframe(), view.to_xarray()."""
 
-    def __init__(self, function, arguments, request, source, keep, listed=None):
+    def __init__(self, function: Callable, arguments: tuple, request: _Request, source: str, keep: Any,
+                 listed: Optional[Callable[[], View]] = None) -> None:
         notices = Notices()
         self._list = listed  # makes the view whose text is this one's
         self.handle = made(function, "counterworks_view", library.counterworks_view_close, *arguments,
@@ -60,42 +69,42 @@ class View:
             library.counterworks_view_table_count(self.handle)))}
 
     @property
-    def table(self):
+    def table(self) -> Table:
         """The first table."""
         if not self.tables:
             raise UsageError("found a view without tables, expected one with: print it, or save it")
         return next(iter(self.tables.values()))
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> np.ndarray:
         return self.table[name]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.table)
 
-    def statuses(self, metric=None):
+    def statuses(self, metric: Optional[str] = None) -> np.ndarray:
         """The statuses of a metric of the first table, or of all."""
         return self.table.statuses(metric)
 
-    def to_dataframe(self):
+    def to_dataframe(self) -> pandas.DataFrame:
         """The first table as a pandas DataFrame."""
         return self.table.to_dataframe()
 
-    def to_xarray(self):
+    def to_xarray(self) -> xarray.Dataset:
         """The first table as an xarray Dataset."""
         return self.table.to_xarray()
 
     @property
-    def verdict(self):
+    def verdict(self) -> str:
         """Of a gate: "same", "better", "ambiguous", "worse" or "incomparable"."""
         return _VERDICTS[library.counterworks_view_verdict(self.handle)]
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes a file with the format of its suffix: .csv, .json, .h5, .html, .pftrace..."""
         notices = Notices()
         check(library.counterworks_view_save, self.handle, encode(path), notices.list)
         notices.warn()
 
-    def text(self, width=0, top=0):
+    def text(self, width: int = 0, top: int = 0) -> str:
         """The text for people, in `width` columns; 0: as wide as it needs."""
         if self._list:
             return self._list().text(width, top)
@@ -111,13 +120,13 @@ class View:
             library_c.free(buffer[0])
         return shown
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<counterworks.View of {self.source}: {', '.join(self.tables) or 'text'}>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> Optional[str]:
         return "".join(t._repr_html_() for t in self.tables.values()) or None
 
 
@@ -130,7 +139,7 @@ class Capture:
     `chip` is the name of its chip, `profiler` "ranges", "samples", "pc_samples", "instructions" or "trace", `metrics`
     the metrics that its plan names, `complete` whether it came to its end, `passes` and `devices` their numbers."""
 
-    def __init__(self, handle, source, chip=None):
+    def __init__(self, handle: Any, source: str, chip: Optional[Chip] = None) -> None:
         self.handle = handle
         self.source = source
         info = ffi.new("struct counterworks_capture_info *", {"size": ffi.sizeof("struct counterworks_capture_info")})
@@ -143,15 +152,17 @@ class Capture:
         self.metrics = [text(info.metrics[i]) for i in range(info.metric_count)]
         self._chip = chip
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<counterworks.Capture {self.source}: {self.profiler} of {self.chip or 'no chip'}>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """The kernels with what limits each, the longest first; of samples, the rows."""
-        shown = {"ranges": self.advise, "trace": self.kernels}.get(self.profiler, self.view)()
-        return f"<p>{escape(self.source)}: {self.profiler} of {escape(self.chip or 'no chip')}</p>" + shown.table._repr_html_()
+        shown = (self.advise() if self.profiler == "ranges" else
+                 self.kernels() if self.profiler == "trace" else self.view())
+        heading = f"<p>{escape(self.source)}: {self.profiler} of {escape(self.chip or 'no chip')}</p>"
+        return heading + shown.table._repr_html_()
 
-    def _open_chip(self):
+    def _open_chip(self) -> Optional[Chip]:
         if not self.has_metrics:
             return None
         if self._chip is None:
@@ -160,11 +171,11 @@ class Capture:
             self._chip = chip(self.chip)
         return self._chip
 
-    def _chip_handle(self):
+    def _chip_handle(self) -> Any:
         chip = self._open_chip()
         return chip._handle if chip else ffi.NULL
 
-    def view(self, form="TABLE", **request):
+    def view(self, form: str = "TABLE", **request: Any) -> View:
         """A view of some rows: by="kernel", top=10, sort="share", filter=["share > 0.05"], metrics=[...],
         kernels=[...], ranges="0-9"... as the commands take them."""
         asked = {name: value for name, value in request.items() if name != "kinds"}  # only tables have kinds
@@ -172,45 +183,46 @@ class Capture:
         return View(library.counterworks_view_open, (self.handle, self._chip_handle()), _Request(form, **request),
                     self.source, (self, self._chip), listed)
 
-    def kernels(self, **request):
+    def kernels(self, **request: Any) -> View:
         """A row for each kernel, longest first."""
         return self.view(by="kernel", **request)
 
-    def by(self, what, **request):
+    def by(self, what: str, **request: Any) -> View:
         """Rows by "kernel", "family", "nvtx", "stream", "device", "rank"..."""
         return self.view(by=what, **request)
 
-    def ranges(self, **request):
+    def ranges(self, **request: Any) -> View:
         """A row for each range, in order."""
         return self.view(by="range", **request)
 
-    def advise(self, samples=None, **request):
+    def advise(self, samples: Optional[Capture] = None, **request: Any) -> View:
         """What limits each kernel, and what to change: tables "kernels" and "findings"."""
         return View(library.counterworks_advise,
                     (self.handle, self._chip_handle(), samples.handle if samples else ffi.NULL),
                     _Request(**request), self.source, (self, self._chip, samples))
 
-    def explain(self, metric, range=None, **request):
+    def explain(self, metric: str, range: Union[str, int, None] = None, **request: Any) -> View:
         """How a value came about, as text."""
         return View(library.counterworks_explain, (self.handle, self._chip_handle(), encode(metric)),
                     _Request(ranges=range, **request), self.source, (self, self._chip))
 
-    def show(self):
+    def show(self) -> View:
         """What the capture holds, as text."""
         return View(lambda view, handle, _request, notices, error: library.counterworks_show(
             view, handle, notices, error), (self.handle,), _Request(), self.source, self)
 
-    def report(self, path, **request):
+    def report(self, path: Path, **request: Any) -> None:
         """Writes a page of HTML."""
         View(library.counterworks_report, (self.handle, self._chip_handle(), ffi.NULL), _Request(**request),
              self.source, (self, self._chip)).save(path)
 
-    def available(self):
+    def available(self) -> list[str]:
         """The metrics whose counters are all in the capture."""
         return listed(lambda take: check(library.counterworks_capture_metric_each, self.handle, self._chip_handle(),
                                          take, ffi.NULL))
 
-    def evaluate(self, metrics=None, frame_ns=0, region_ns=0, out=None):
+    def evaluate(self, metrics: Union[str, Iterable[str], None] = None, frame_ns: float = 0, region_ns: float = 0,
+                 out: Optional[Values] = None) -> Values:
         """Values and statuses of metrics on every range or sample: two arrays of metrics by rows.
 
         The fastest way to many values. `out`: such a pair of arrays of an earlier call, to write into."""
@@ -229,17 +241,18 @@ class Capture:
         return values, statuses
 
 
-def open(*paths, ranks=None, chip=None):
+def open(*paths: Union[Path, Sequence[Path]], ranks: Optional[str] = None, chip: Optional[Chip] = None) -> Capture:
     """Opens a capture: a file, several files, a folder of them, or "@LIST". `ranks` of a job, as "0-7,12". `chip`: a
     Chip with metrics of your own.
 
     Notices, such as that a capture is incomplete, are warnings."""
-    if len(paths) == 1 and isinstance(paths[0], (list, tuple)):
-        paths = paths[0]
-    return Capture(open_files(paths, ranks), ", ".join(map(os.fspath, paths)), chip)
+    files: list[Path] = []
+    for path in paths:
+        files += [path] if isinstance(path, (str, os.PathLike)) else path
+    return Capture(open_files(files, ranks), ", ".join(os.fspath(file) for file in files), chip)
 
 
-def open_files(paths, ranks=None):
+def open_files(paths: Sequence[Path], ranks: Optional[str] = None) -> Any:
     """The handle of a capture."""
     words, notices = Words(paths), Notices()
     options = ffi.new("struct counterworks_files_options *", {"size": ffi.sizeof("struct counterworks_files_options")})
@@ -251,41 +264,44 @@ def open_files(paths, ranks=None):
     return handle
 
 
-def _opened(capture):
+def _opened(capture: Union[Capture, Path]) -> Capture:
     return capture if isinstance(capture, Capture) else open(capture)
 
 
-def _side(capture):
+def _side(capture: Capture) -> Any:
     return ffi.new("struct counterworks_side *", {"capture": capture.handle, "chip": capture._chip_handle()})
 
 
-def _compare(function, before, after, *more, **request):
+def _compare(function: Callable, before: Union[Capture, Path], after: Union[Capture, Path], *more: Any,
+             **request: Any) -> View:
     before, after = _opened(before), _opened(after)
     sides = _side(before), _side(after)
     return View(function, (*sides, *more), _Request(**request), f"{before.source} and {after.source}",
                 (before, after, before._chip, after._chip, sides))
 
 
-def diff(before, after, **request):
+def diff(before: Union[Capture, Path], after: Union[Capture, Path], **request: Any) -> View:
     """What changed between two captures (or their paths), of ranges or two traces."""
     return _compare(library.counterworks_diff, before, after, **request)
 
 
-def gate(before, after, rules, need=0, **request):
+def gate(before: Union[Capture, Path], after: Union[Capture, Path], rules: Path, need: float = 0,
+         **request: Any) -> View:
     """Whether `after` is worse than `before`, by a file of rules: see the view's `verdict`."""
     return _compare(library.counterworks_gate, before, after, encode(rules), need, **request)
 
 
-def join(trace, capture, samples=None, **request):
+def join(trace: Union[Capture, Path], capture: Union[Capture, Path], samples: Union[Capture, Path, None] = None,
+         **request: Any) -> View:
     """A trace with the metrics of a capture of another run of the program."""
     trace, capture = _opened(trace), _opened(capture)
-    samples = samples and _opened(samples)
+    pc = None if samples is None else _opened(samples)
     return View(library.counterworks_join,
-                (trace.handle, capture.handle, capture._chip_handle(), samples.handle if samples else ffi.NULL),
-                _Request(**request), trace.source, (trace, capture, samples, capture._chip))
+                (trace.handle, capture.handle, capture._chip_handle(), pc.handle if pc else ffi.NULL),
+                _Request(**request), trace.source, (trace, capture, pc, capture._chip))
 
 
-def ranks(*paths, **request):
+def ranks(*paths: Path, **request: Any) -> View:
     """How the ranks of a parallel job differ: of files or a folder."""
     words, first = Words(paths), open(*paths)
     return View(library.counterworks_ranks, (words.array, words.count, first._chip_handle()), _Request(**request),

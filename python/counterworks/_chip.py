@@ -1,5 +1,7 @@
 """Chips, their metrics, and plans."""
 
+from __future__ import annotations
+
 import collections.abc
 import dataclasses
 import functools
@@ -7,9 +9,10 @@ import json
 import os
 import subprocess
 import tempfile
+from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
-from counterworks._library import (UnsupportedError, Words, agent, check, encode, ffi, library, listed, made, names_of,
-                                   text, warn)
+from counterworks._library import (Path, UnsupportedError, Words, agent, check, encode, ffi, library, listed, made,
+                                   names_of, text, warn)
 
 _TYPES = names_of("COUNTERWORKS_", "metric_type")
 
@@ -24,7 +27,7 @@ class Metric:
     formula: str
     description: str
 
-    def describe(self):
+    def describe(self) -> str:
         """The description and the formula as text.
 
         >>> print(chip("GH100")["dram__bytes_read.sum"].describe())  # doctest: +ELLIPSIS
@@ -46,25 +49,26 @@ class Chip(collections.abc.Mapping):
     (True, False)
     """
 
-    def __init__(self, handle, name):
+    def __init__(self, handle: Any, name: str) -> None:
         self._handle = handle
         self.name = name
-        self._usual = None
-        self._told = told = []
+        self._usual: Optional[list[str]] = None
+        told: list[str] = []
+        self._told = told
         self._tell = ffi.callback("void(void *, const char *)", lambda _user, line: told.append(text(line)))
         library.counterworks_chip_tell(handle, self._tell, ffi.NULL)
 
-    def _listed(self, function, *arguments):
+    def _listed(self, function: Callable, *arguments: Any) -> list[str]:
         """Names that a function of the library takes from the chip. Its notices become warnings."""
         self._told.clear()
         names = listed(lambda take: check(function, self._handle, *arguments, take, ffi.NULL))
         warn(self._told)
         return names
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<counterworks.Chip {self.name}>"
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Metric:
         found = ffi.new("struct counterworks_metric **")
         try:
             check(library.counterworks_metric_find, found, self._handle, encode(name))
@@ -73,22 +77,22 @@ class Chip(collections.abc.Mapping):
         m = ffi.gc(found[0], library.counterworks_metric_free)
         return Metric(name, _TYPES[m.type], text(m.unit), text(m.formula), text(m.description))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         if self._usual is None:
             self._usual = self._listed(library.counterworks_metric_each, library.COUNTERWORKS_USUAL)
         return iter(self._usual)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         try:
-            self[name]
+            self[str(name)]
         except KeyError:
             return False
         return True
 
-    def find(self, words):
+    def find(self, words: str) -> list[str]:
         """The names of metrics that words of yours mean, or a regular expression matches, the best first.
 
         >>> chip("GH100").find("l2 hit rate")[0]
@@ -96,19 +100,20 @@ class Chip(collections.abc.Mapping):
         """
         return self._listed(library.counterworks_metric_search, encode(words))
 
-    def set(self, name):
+    def set(self, name: Path) -> list[str]:
         """The metrics of a set, by its name or YAML file, that the chip can give."""
         return self._listed(library.counterworks_set_metrics, encode(name))
 
-    def for_advice(self, rules=None):
+    def for_advice(self, rules: Optional[Path] = None) -> list[str]:
         """The metrics that advice needs, and that can be collected."""
         return self._listed(library.counterworks_advice_metrics, encode(rules) if rules else ffi.NULL)
 
-    def add(self, path):
+    def add(self, path: Path) -> None:
         """Adds the metrics of a YAML file of yours."""
         check(library.counterworks_chip_add_metrics, self._handle, encode(path))
 
-    def plan(self, metrics, prefer="whole", most_passes=0, samples=False):
+    def plan(self, metrics: Union[str, Iterable[str]], prefer: str = "whole", most_passes: int = 0,
+             samples: bool = False) -> Plan:
         """Plans metrics; see plan()."""
         options = ffi.new("struct counterworks_plan_options *")
         options.size = ffi.sizeof("struct counterworks_plan_options")
@@ -126,33 +131,34 @@ class Plan:
     `passes` is their number; no plan for these metrics has fewer than `bound`. `metrics` has the passes of each metric,
     counted from 0."""
 
-    def __init__(self, handle, of):
+    def __init__(self, handle: Any, of: Chip) -> None:
         self._handle = handle
         self.chip = of
         bound = ffi.new("uint32_t *")
         self.passes = library.counterworks_plan_passes(handle, bound)
         self.bound = bound[0]
-        self.metrics, self.whole = {}, {}
+        self.metrics: dict[str, tuple[int, ...]] = {}
+        self.whole: dict[str, bool] = {}
         name, passes, whole = ffi.new("const char **"), ffi.new("const uint32_t **"), ffi.new("bool *")
         for i in range(library.counterworks_plan_metric_count(handle)):
             count = library.counterworks_plan_metric(handle, i, name, passes, whole)
             self.metrics[text(name[0])] = tuple(passes[0][k] for k in range(count))
             self.whole[text(name[0])] = bool(whole[0])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<counterworks.Plan {len(self.metrics)} metrics of {self.chip.name} in {self.passes} passes>"
 
-    def explain(self):
+    def explain(self) -> str:
         """A line for each metric: its passes, and whether its counters share a pass."""
         return "\n".join(f"{name}: pass {', '.join(map(str, passes))}{'' if self.whole[name] else ' (mixed)'}"
                          for name, passes in self.metrics.items())
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the config image, for capture-agent."""
         check(library.counterworks_plan_save, self._handle, encode(path))
 
 
-def chips():
+def chips() -> list[str]:
     """The names of all chips.
 
     >>> "GH100" in chips()
@@ -162,7 +168,7 @@ def chips():
     return [text(library.counterworks_chip_name(data, i)) for i in range(library.counterworks_chip_count(data))]
 
 
-def chip(name=None):
+def chip(name: Optional[str] = None) -> Chip:
     """Opens a chip by its name; None: that of this node's GPUs, which capture-agent describes. Raises UsageError for an
     unknown name, or GPUs of several chips.
 
@@ -175,7 +181,7 @@ def chip(name=None):
 
 
 @functools.lru_cache(maxsize=None)
-def _chip_of_node():
+def _chip_of_node() -> Chip:
     with tempfile.TemporaryDirectory() as folder:
         facts = os.path.join(folder, "node.json")
         try:
@@ -191,7 +197,7 @@ def _chip_of_node():
             return Chip(handle, json.load(file)["devices"][0]["chip"])
 
 
-def plan(of, metrics, **options):
+def plan(of: Union[Chip, str], metrics: Union[str, Iterable[str]], **options: Any) -> Plan:
     """Plans metrics by their full names: `of` is a Chip or its name.
 
     Options: `prefer` "whole", "passes" or "time"; `most_passes`; `samples` for sampling over time, in one pass.

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import Any, Iterator, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 from counterworks._capture import Capture, open_files
 from counterworks._chip import Chip, Plan
@@ -16,7 +16,7 @@ from counterworks._library import Error, UsageError, Words, check, collect_libra
 
 _KINDS = {name: number for number, name in names_of("COUNTERWORKS_COLLECT_", "collect_kind").items()}
 _SETS = {"kernels": "advice", "ranges": "advice", "samples": "pm-overview"}  # without words of the user
-What = Union[str, Sequence[str], os.PathLike, Plan, None]
+What = Union[str, Iterable[str], os.PathLike, Plan, None]
 
 
 def _remove(folder: str, process: int) -> None:
@@ -24,12 +24,14 @@ def _remove(folder: str, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def make_plan(what: What, kind: str, chip: Union[Chip, str, None]) -> Plan:
-    """Plans a set, by its name or file, or a list of metrics."""
+def make_plan(what: Any, kind: str, chip: Union[Chip, str, None]) -> Plan:
+    """Plans a set, by its name or file, or a list of metrics; returns a plan as it is."""
+    if isinstance(what, Plan):
+        return what
     of = chip if isinstance(chip, Chip) else open_chip(chip)
-    if what == "advice":
-        what = of.for_advice()
-    return of.plan(of.set(os.fspath(what)) if isinstance(what, (str, os.PathLike)) else what, samples=kind == "samples")
+    if isinstance(what, (str, os.PathLike)):
+        what = of.for_advice() if what == "advice" else of.set(what)
+    return of.plan(what, samples=kind == "samples")
 
 
 class Session(Capture):
@@ -57,7 +59,7 @@ class Session(Capture):
 
     def _plan(self) -> Optional[str]:
         """The path of the plan; None for kinds without counters, of which SASS metrics become an option."""
-        what = self._what if self._what is not None else _SETS.get(self._kind)
+        what: Any = self._what if self._what is not None else _SETS.get(self._kind)
         if what is None or self._kind == "instructions":
             names = [what] if isinstance(what, str) else what or ()
             self._arguments += ["-m", ",".join(names)] if names else []
@@ -66,7 +68,7 @@ class Session(Capture):
             raise UsageError(f"found {what!r} for a capture of {self._kind}, expected no metrics")
         if isinstance(what, (str, os.PathLike)) and os.fspath(what).endswith(".cwc"):
             return os.fspath(what)
-        plan = what if isinstance(what, Plan) else make_plan(what, self._kind, self._asked_chip)
+        plan = make_plan(what, self._kind, self._asked_chip)
         self._asked_chip = plan.chip
         path = os.path.join(self._folder, "plan.cwc")
         plan.save(path)

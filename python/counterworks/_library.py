@@ -1,12 +1,16 @@
 """The shared library: how to call it, and its errors and notices."""
 
+from __future__ import annotations
+
 import functools
 import os
 import sys
 import warnings
+from typing import Any, Callable, Iterable, Union
 
 from counterworks._cffi import ffi
 
+Path = Union[str, "os.PathLike[str]"]
 NAME = "libcounterworks.so.0"
 _COLLECT = "libcounterworks-collect.so.0"
 
@@ -45,7 +49,7 @@ class Notice(UserWarning):
     """A line that is worth reading and is no error, such as "the capture is incomplete"."""
 
 
-def _load():
+def _load() -> Any:
     asked = os.environ.get("COUNTERWORKS_LIBRARY")
     try:
         return ffi.dlopen(asked or NAME)
@@ -61,7 +65,7 @@ _FOLDER = os.path.dirname(os.environ.get("COUNTERWORKS_LIBRARY", ""))  # empty: 
 
 
 @functools.lru_cache(maxsize=None)
-def collect_library():
+def collect_library() -> Any:
     """libcounterworks-collect, loaded by the first call."""
     try:
         return ffi.dlopen(os.path.join(_FOLDER, _COLLECT))
@@ -70,11 +74,11 @@ def collect_library():
                                f"({error})") from None
 
 
-def agent():
+def agent() -> str:
     """The path of capture-agent, found as libcounterworks-collect finds it."""
     places = [os.path.join(_FOLDER, place, "capture-agent") for place in ("", "../bin", "../../bin") if _FOLDER]
     found = (path for path in places if os.access(path, os.X_OK))
-    return os.environ.get("COUNTERWORKS_AGENT") or next(found, "capture-agent")
+    return os.environ.get("COUNTERWORKS_AGENT", "") or next(found, "capture-agent")
 
 
 _ERRORS = {
@@ -85,24 +89,24 @@ _ERRORS = {
 }
 
 
-def text(pointer):
+def text(pointer: Any) -> Any:
     """A str of a C string, None of NULL."""
     return None if pointer == ffi.NULL else ffi.string(pointer).decode("utf-8", "surrogateescape")
 
 
-def encode(value):
+def encode(value: Union[Path, bytes]) -> bytes:
     """Bytes of a str or a path."""
     return os.fsencode(value)
 
 
-def names_of(prefix, kind):
+def names_of(prefix: str, kind: str) -> dict[int, str]:
     """The names of an enumeration of the library by number: {0: "ranges"}."""
     numbers = ffi.typeof("enum counterworks_" + kind).elements
     return {number: name[len(prefix):].lower() for number, name in sorted(numbers.items())
             if not name.endswith("_COUNT")}
 
 
-def check(function, *arguments):
+def check(function: Callable, *arguments: Any) -> None:
     """Calls a function of the library whose last argument is an error. Raises the error."""
     error = ffi.new("struct counterworks_error *")
     status = function(*arguments, error)
@@ -115,7 +119,7 @@ def check(function, *arguments):
     raise _ERRORS.get(status, Error)(message)
 
 
-def made(function, kind, close, *arguments, size=0):
+def made(function: Callable, kind: str, close: Callable, *arguments: Any, size: int = 0) -> Any:
     """Calls a function that stores a new handle at its first argument. Returns the handle, which `close` ends."""
     result = ffi.new(f"struct {kind} **")
     check(function, result, *arguments)
@@ -125,23 +129,23 @@ def made(function, kind, close, *arguments, size=0):
 class Notices:
     """Collects notices of some calls, and gives each as a warning in the end."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.list = made(library.counterworks_notices_open, "counterworks_notices", library.counterworks_notices_close)
 
-    def warn(self):
+    def warn(self) -> list[str]:
         lines = [text(library.counterworks_notices_text(self.list, i))
                  for i in range(library.counterworks_notices_count(self.list))]
         warn(lines)
         return lines
 
 
-def warn(lines):
+def warn(lines: list[str]) -> None:
     """Gives each notice as a warning at the user's own line."""
     for line in lines:
         warnings.warn(line, Notice, stacklevel=_level_outside())
 
 
-def _level_outside():
+def _level_outside() -> int:
     """How many calls the user's own line is above the caller."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__package__") == __package__:
@@ -152,24 +156,24 @@ def _level_outside():
 class Words:
     """Strings for a call, which live as long as this object: `array` of char * and `count`."""
 
-    def __init__(self, values):
+    def __init__(self, values: Union[Path, bytes, Iterable[Union[Path, bytes]], None]) -> None:
         if isinstance(values, (str, bytes, os.PathLike)):
             values = [values]
         self.kept = [ffi.new("char[]", encode(value)) for value in values or ()]
         self.count = len(self.kept)
         self.array = ffi.new("const char *[]", self.kept) if self.kept else ffi.NULL
 
-    def put(self, names):
+    def put(self, names: Any) -> None:
         """Fills in a struct counterworks_names."""
         names.count, names.names = self.count, self.array
 
 
-def listed(call):
+def listed(call: Callable[[Any], None]) -> list[str]:
     """Strings that a function of the library passes to a callback: call(callback, user)."""
     found = []
 
     @ffi.callback("bool(void *, const char *)")
-    def take(_user, name):
+    def take(_user: Any, name: Any) -> bool:
         found.append(text(name))
         return True
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional
 
 import numpy as np
 
-from counterworks._chip import Plan
 from counterworks._collect import Session, What, capture, make_plan
 from counterworks._table import STATUSES, Table
 
@@ -50,6 +49,24 @@ def _spreads(kernels: Table, launches: Table, mine: np.ndarray) -> np.ndarray:
     return spreads
 
 
+def _frame(captured: Session, launches: Table, mine: np.ndarray, units: dict) -> pandas.DataFrame:
+    """The kernels of one configuration."""
+    import pandas
+
+    kernels = captured.kernels(ranges=",".join(map(str, launches["range"][mine]))).table
+    frame = kernels.to_dataframe()
+    units.update(frame.attrs["units"])
+    spreads, statuses = kernels.spreads(), kernels.statuses()
+    if spreads is None:
+        spreads = _spreads(kernels, launches, mine)
+    columns = {}
+    for m, name in enumerate(kernels.metrics):
+        columns[name], columns[name + "_spread"] = frame[name].array, spreads[:, m]
+        columns[name + "_status"] = [STATUSES[status] for status in statuses[:, m]]
+        units[name + "_spread"] = kernels.metrics[name].unit
+    return pandas.DataFrame({**{name: frame[name].array for name in frame if name not in columns}, **columns})
+
+
 class Profile:
     """A function that profile() decorates. A call of it is a call of the function; run() captures it, and table() has its
     metrics. `capture` is the capture of the last run."""
@@ -69,9 +86,7 @@ class Profile:
 
     def run(self) -> Profile:
         """Calls the function for each configuration, and captures that."""
-        plan = self._metrics
-        if not isinstance(plan, Plan):
-            plan = make_plan(plan, "kernels", self._options.get("chip"))
+        plan = make_plan(self._metrics, "kernels", self._options.get("chip"))
         repeat = plan.passes if self._repeat is None else self._repeat
         with capture(plan, started=False, **self._options) as c:
             for words, named in self._configs * self._warmup:
@@ -92,15 +107,16 @@ class Profile:
         attrs["units"] has the units."""
         import pandas
 
-        if self.capture is None:
-            self.run()
-        launches = self.capture.ranges().table
+        captured = self.capture or self.run().capture
+        assert captured is not None
+        launches = captured.ranges().table
         numbers = _configurations(launches["nvtx"], len(self._named))
-        frames, units = [], {}
+        frames: list[pandas.DataFrame] = []
+        units: dict[str, str] = {}
         for i, named in enumerate(self._named):
             mine = numbers == i
             if mine.any():
-                frame = self._frame(launches, mine, units)
+                frame = _frame(captured, launches, mine, units)
                 for at, (name, value) in enumerate(named.items()):
                     column = pandas.Series([value] * len(frame), dtype=object).infer_objects()
                     frame.insert(at, name if name not in frame else "config_" + name, column)
@@ -108,23 +124,6 @@ class Profile:
         frame = pandas.concat(frames, ignore_index=True)
         frame.attrs["units"] = units
         return frame
-
-    def _frame(self, launches: Table, mine: np.ndarray, units: dict) -> pandas.DataFrame:
-        """The kernels of one configuration."""
-        import pandas
-
-        kernels = self.capture.kernels(ranges=",".join(map(str, launches["range"][mine]))).table
-        frame = kernels.to_dataframe()
-        units.update(frame.attrs["units"])
-        spreads, statuses = kernels.spreads(), kernels.statuses()
-        if spreads is None:
-            spreads = _spreads(kernels, launches, mine)
-        columns = {}
-        for m, name in enumerate(kernels.metrics):
-            columns[name], columns[name + "_spread"] = frame[name].array, spreads[:, m]
-            columns[name + "_status"] = [STATUSES[status] for status in statuses[:, m]]
-            units[name + "_spread"] = kernels.metrics[name].unit
-        return pandas.DataFrame({**{name: frame[name].array for name in frame if name not in columns}, **columns})
 
 
 def profile(metrics: What = "advice", configs: Optional[Iterable] = None, *, repeat: Optional[int] = None,

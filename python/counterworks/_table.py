@@ -1,10 +1,19 @@
 """Tables of a view: columns and metrics as arrays."""
 
+from __future__ import annotations
+
 import html
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
 from counterworks._library import check, ffi, library, names_of, text
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from counterworks._capture import View
 
 STATUSES = {number: text(library.counterworks_value_status_text(number))
             for number in names_of("", "value_status")}
@@ -15,13 +24,13 @@ _BLOCK = 4096
 class Column:
     """A column or a metric of a table: `name`, `unit` in UDUNITS notation and `meaning`."""
 
-    def __init__(self, name, unit, meaning, cell=None, width=1):
+    def __init__(self, name: str, unit: str, meaning: str, cell: Optional[int] = None, width: int = 1) -> None:
         self.name, self.unit, self.meaning, self.cell, self.width = name, unit, meaning, cell, width
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<counterworks.Column {self.name}{' in ' + self.unit if self.unit else ''}>"
 
-    def attributes(self):
+    def attributes(self) -> dict[str, str]:
         pairs = {"units": self.unit, "long_name": self.meaning}
         return {key: value for key, value in pairs.items() if value}
 
@@ -32,7 +41,7 @@ class Table:
     table["total_ns"] is the array of a column, and table["sm__warps_active.avg"] that of a metric: NaN where it is
     missing. statuses(metric) has the status of each value, 0 for ok, as in STATUSES. Reads the view when first asked."""
 
-    def __init__(self, view, index):
+    def __init__(self, view: View, index: int) -> None:
         info = ffi.new("struct counterworks_table *", {"size": ffi.sizeof("struct counterworks_table")})
         library.counterworks_view_table(view.handle, index, info)
         self._view, self._index = view, index
@@ -41,32 +50,32 @@ class Table:
         self.has_spread = bool(info.spread)
         self.columns = {c.name: c for c in map(self._column, range(info.column_count))}
         self.metrics = {m.name: m for m in map(self._metric, range(info.metric_count))}
-        self._arrays = {}
-        self._values = None
+        self._arrays: dict[str, np.ndarray] = {}
+        self._values: Optional[tuple[np.ndarray, np.ndarray]] = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.row_count
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"<counterworks.Table {self.name}: {self.row_count} rows, {len(self.columns)} columns, "
                 f"{len(self.metrics)} metrics>")
 
-    def _column(self, i):
+    def _column(self, i: int) -> Column:
         c = ffi.new("struct counterworks_column *", {"size": ffi.sizeof("struct counterworks_column")})
         library.counterworks_view_column(self._view.handle, self._index, i, c)
         return Column(text(c.name), text(c.unit), text(c.meaning), c.type, c.width)
 
-    def _metric(self, i):
+    def _metric(self, i: int) -> Column:
         m = ffi.new("struct counterworks_view_metric_info *",
                     {"size": ffi.sizeof("struct counterworks_view_metric_info")})
         library.counterworks_view_metric(self._view.handle, self._index, i, m)
         return Column(text(m.name), text(m.unit), text(m.description))
 
-    def _read(self, first, count, **parts):
+    def _read(self, first: int, count: int, **parts: Any) -> None:
         block = ffi.new("struct counterworks_block *", {"size": ffi.sizeof("struct counterworks_block"), **parts})
         check(library.counterworks_view_read, self._view.handle, self._index, first, count, block)
 
-    def _read_column(self, name):
+    def _read_column(self, name: str) -> np.ndarray:
         column, number = self.columns[name], list(self.columns).index(name)
         cells = ffi.new("struct counterworks_cells *", {"column": number})
         shape = (self.row_count,) if column.width == 1 else (self.row_count, column.width)
@@ -78,7 +87,7 @@ class Table:
         self._read(0, self.row_count, cells=cells, cell_count=1)
         return array
 
-    def _read_texts(self, cells, shape):
+    def _read_texts(self, cells: Any, shape: tuple[int, ...]) -> np.ndarray:
         array = np.empty(shape, object)
         flat, width = array.reshape(-1), 1 if len(shape) == 1 else shape[1]
         pointers = cells.texts = ffi.new("const char *[]", _BLOCK * width)
@@ -93,21 +102,25 @@ class Table:
                 flat[first * width + i] = known[pointer]
         return array
 
-    def _read_values(self):
+    def _read_values(self) -> tuple[np.ndarray, np.ndarray]:
         shape = (self.row_count, len(self.metrics))
         values, statuses = np.empty(shape), np.empty(shape, np.int8)
         self._read(0, self.row_count, values=ffi.cast("double *", values.ctypes.data),
                    statuses=ffi.cast("int8_t *", statuses.ctypes.data))
-        self._values = values, statuses
+        return values, statuses
+
+    def _both(self) -> tuple[np.ndarray, np.ndarray]:
+        """All values and statuses, read by the first call."""
+        if self._values is None:
+            self._values = self._read_values()
+        return self._values
 
     @property
-    def values(self):
+    def values(self) -> np.ndarray:
         """All values: an array of rows by metrics."""
-        if self._values is None:
-            self._read_values()
-        return self._values[0]
+        return self._both()[0]
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> np.ndarray:
         if name in self.metrics:
             return self.values[:, list(self.metrics).index(name)]
         if name not in self.columns:
@@ -116,12 +129,12 @@ class Table:
             self._arrays[name] = self._read_column(name)
         return self._arrays[name]
 
-    def statuses(self, metric=None):
+    def statuses(self, metric: Optional[str] = None) -> np.ndarray:
         """The statuses of a metric, or of all: an array of rows by metrics."""
-        self.values  # reads both
-        return self._values[1] if metric is None else self._values[1][:, list(self.metrics).index(metric)]
+        statuses = self._both()[1]
+        return statuses if metric is None else statuses[:, list(self.metrics).index(metric)]
 
-    def spreads(self):
+    def spreads(self) -> Optional[np.ndarray]:
         """The standard deviation of each value over the launches that it was counted in: an array of rows by metrics.
         None of a table whose rows are not of launches that took turns (`has_spread`)."""
         if not self.has_spread:
@@ -130,7 +143,7 @@ class Table:
         self._read(0, self.row_count, spreads=ffi.cast("double *", spreads.ctypes.data))
         return spreads
 
-    def to_dataframe(self):
+    def to_dataframe(self) -> pandas.DataFrame:
         """A pandas DataFrame. attrs["units"] has the units, and attrs["statuses"] a frame of the statuses of values."""
         import pandas
 
@@ -151,13 +164,13 @@ class Table:
             {name: pandas.Categorical.from_codes(self.statuses(name), list(STATUSES.values())) for name in self.metrics})
         return frame
 
-    def to_xarray(self):
+    def to_xarray(self) -> xarray.Dataset:
         """An xarray Dataset along one dimension, with units. Each metric has its statuses beside it, as a flag
         variable of the CF conventions."""
         import xarray
 
         row = self.name.rstrip("s") or "row"
-        variables = {}
+        variables: dict[str, tuple] = {}
         for name, column in self.columns.items():
             dims = (row,) if column.width == 1 else (row, f"{name}_axis")
             variables[name] = (dims, self[name], column.attributes())
@@ -168,11 +181,12 @@ class Table:
             variables[name + "_status"] = ((row,), self.statuses(name), flags)
         return xarray.Dataset(variables, attrs={"source": self._view.source})
 
-    def _repr_html_(self, most=20):
+    def _repr_html_(self, most: int = 20) -> str:
         count = min(most, self.row_count)
         heads = [*self.columns.values(), *self.metrics.values()]
         lines = ["<table><thead><tr>" + "".join(
-            f'<th title="{escape(h.meaning or "")}">{escape(h.name)}{"<br>" + escape(h.unit) if h.unit else ""}</th>' for h in heads) + "</tr></thead><tbody>"]
+            f'<th title="{escape(h.meaning or "")}">{escape(h.name)}{"<br>" + escape(h.unit) if h.unit else ""}</th>'
+            for h in heads) + "</tr></thead><tbody>"]
         for i in range(count):
             cells = (self[h.name][i] for h in heads)
             lines.append("<tr>" + "".join(f"<td>{escape(_shown(c))}</td>" for c in cells) + "</tr>")
@@ -180,12 +194,12 @@ class Table:
         return "".join(lines) + "</tbody></table>" + rest
 
 
-def escape(shown):
+def escape(shown: str) -> str:
     """Text for a page. Bytes that are no UTF-8 become question marks, as a notebook has to encode it."""
     return html.escape(shown.encode("utf-8", "replace").decode())
 
 
-def _shown(cell):
+def _shown(cell: Any) -> str:
     if isinstance(cell, str):
         return cell
     if isinstance(cell, np.ndarray):
