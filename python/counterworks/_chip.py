@@ -181,7 +181,8 @@ def chip(name: Optional[str] = None) -> Chip:
 
 
 @functools.lru_cache(maxsize=None)
-def _chip_of_node() -> Chip:
+def _facts() -> bytes:
+    """The description of this node's GPUs by capture-agent, which takes a while."""
     with tempfile.TemporaryDirectory() as folder:
         facts = os.path.join(folder, "node.json")
         try:
@@ -191,10 +192,17 @@ def _chip_of_node() -> Chip:
                                    "into PATH") from None
         if not os.path.exists(facts):
             raise UnsupportedError((told.stdout + told.stderr).strip() or "capture-agent failed")
+        with open(facts, "rb") as file:
+            return file.read()
+
+
+def _chip_of_node() -> Chip:
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        file.write(_facts())
+        file.flush()
         handle = made(library.counterworks_chip_open_node, "counterworks_chip", library.counterworks_chip_close,
-                      ffi.NULL, encode(facts), ffi.NULL)
-        with open(facts, encoding="utf-8") as file:
-            return Chip(handle, json.load(file)["devices"][0]["chip"])
+                      ffi.NULL, encode(file.name), ffi.NULL)
+    return Chip(handle, json.loads(_facts())["devices"][0]["chip"])
 
 
 def plan(of: Union[Chip, str], metrics: Union[str, Iterable[str]], **options: Any) -> Plan:

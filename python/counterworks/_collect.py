@@ -49,7 +49,7 @@ class Session(Capture):
         self._session = ffi.NULL
         self._folder = tempfile.mkdtemp(prefix="counterworks.")
         self._removed = weakref.finalize(self, _remove, self._folder, os.getpid())
-        self.path = os.fspath(path) if path is not None else os.path.join(self._folder, "run.cwd")
+        self.path = os.path.abspath(os.path.join(self._folder, "run.cwd") if path is None else path)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"found no {name!r} of a capture that is not complete, expected its block to end before")
@@ -96,9 +96,9 @@ class Session(Capture):
         if failed:
             return
         self.notices = lines
-        warn([line for line in lines if not line.startswith("recorded ") or "(" in line])  # a trace counts its rows
         super().__init__(open_files([self.path]), self.path,
                          self._asked_chip if isinstance(self._asked_chip, Chip) else None)
+        warn([line for line in lines if not line.startswith("recorded ") or "(" in line])  # a trace counts its rows
 
     def start(self) -> None:
         """Collects from here on. The block itself starts unless `started` is False."""

@@ -227,6 +227,7 @@ echo '{"schema": 1, "devices": [{"device": 0, "chip": "GA100", "does": []}]}' >"
                 agent.with_suffix(".none").unlink()
                 self.assertEqual(cw.chip().name, "GA100")
                 self.assertGreater(len(cw.chip().for_advice()), 20)
+                self.assertIsNot(cw.chip(), cw.chip())  # a chip may get metrics of the user's
         self.assertEqual(cw.chip().name, "GH100")  # the simulated one
 
 
