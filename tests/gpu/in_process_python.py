@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Captures of the running process from Python, on a node with a GPU: tests/gpu/in_process_python.py BUILD
 
-BUILD is a build folder with bin and lib. Needs this Python to have PyTorch, NumPy, pandas and cffi. Each way runs steps of
+BUILD is a build folder with bin, lib and python. Needs this Python to have PyTorch, NumPy, pandas and cffi. Each way runs steps of
 training in a process of its own. Prints a row for each: its seconds and those alone, the capture, and
 what is wrong, which is also the exit status: other weights than alone, another number of launches, missing metrics, values
 other than the command's."""
@@ -12,10 +12,8 @@ import hashlib
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import warnings
 
@@ -148,25 +146,21 @@ def start(way):
 
 def main(build):
     build, failed, alone = pathlib.Path(build).resolve(), False, {}
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(SOURCE / "python" / "counterworks", pathlib.Path(folder, "counterworks"))
-        subprocess.run([sys.executable, SOURCE / "python" / "make_cffi.py", SOURCE / "include/counterworks/counterworks.h",
-                        pathlib.Path(folder, "counterworks", "_cffi.py")], check=True)
-        os.environ.update(PYTHONPATH=folder, COUNTERWORKS_LIBRARY=str(build / "lib" / "libcounterworks.so"),
-                          CW_DATA_DIR=str(SOURCE / "data"), CUBLAS_WORKSPACE_CONFIG=":4096:8",
-                          PATH=f"{build / 'bin'}:{os.environ['PATH']}")
-        print(f"{'way':12} {'s':>5} {'alone':>5}  the capture, and what is wrong")
-        for way, (_options, before, within) in WAYS.items():
-            steps = max(before + within, 1)
-            if steps not in alone:
-                alone[steps] = start(f"alone-{steps}")
-            weights, seconds, text, wrong, told = start(way)
-            if weights and weights != alone[steps][0]:
-                wrong.append(f"weights {weights}, alone {alone[steps][0]}")
-            print(f"{way:12} {seconds:5.1f} {alone[steps][1]:5.1f}  {text[:200]}{' WRONG: ' + '; '.join(wrong) if wrong else ''}",
-                  flush=True)
-            print(told, end="", flush=True)
-            failed = failed or bool(wrong)
+    os.environ.update(PYTHONPATH=f"{build / 'python'}:{os.environ.get('PYTHONPATH', '')}", CUBLAS_WORKSPACE_CONFIG=":4096:8",
+                      COUNTERWORKS_LIBRARY=str(build / "lib" / "libcounterworks.so"), CW_DATA_DIR=str(SOURCE / "data"),
+                      PATH=f"{build / 'bin'}:{os.environ['PATH']}")
+    print(f"{'way':12} {'s':>5} {'alone':>5}  the capture, and what is wrong")
+    for way, (_options, before, within) in WAYS.items():
+        steps = max(before + within, 1)
+        if steps not in alone:
+            alone[steps] = start(f"alone-{steps}")
+        weights, seconds, text, wrong, told = start(way)
+        if weights and weights != alone[steps][0]:
+            wrong.append(f"weights {weights}, alone {alone[steps][0]}")
+        print(f"{way:12} {seconds:5.1f} {alone[steps][1]:5.1f}  {text[:200]}{' WRONG: ' + '; '.join(wrong) if wrong else ''}",
+              flush=True)
+        print(told, end="", flush=True)
+        failed = failed or bool(wrong)
     return failed
 
 
