@@ -13,7 +13,7 @@ add_test(NAME attacks/made COMMAND sh -c
          "${attacks}/make_attacks.py ${made}/small && for f in ${attacks}/files/*; do case $f in */elf_*) ;; *) cmp $f \
           ${made}/small/\${f##*/} || exit 1;; esac; done")
 
-add_test(NAME attacks/make_large COMMAND ${attacks}/make_attacks.py ${made}/large --large $<$<BOOL:${CW_SANITIZE}>:10>
+add_test(NAME attacks/make_large COMMAND ${attacks}/make_attacks.py ${made}/large --large $<$<BOOL:${CW_SANITIZE}>:30>
          COMMAND_EXPAND_LISTS)
 set_tests_properties(attacks/make_large PROPERTIES FIXTURES_SETUP large_attacks)
 add_test(NAME attacks/large COMMAND ${attacks}/run_attacks ${PROJECT_BINARY_DIR}/bin ${made}/large)

@@ -7,8 +7,6 @@
 #                 the package where its module was made
 # A command has to stand in such a block. wrong.md shows that all this is found.
 # ./run, cmake and ctest do nothing here: ./run test itself builds and tests.
-# With sanitizers plans are not proven by NVIDIA's library: half of the time was in its own code.
-[ "${SANITIZED:-0}" = 0 ] || export CW_NVPERF_HOST=none
 mkdir data stand_in && ln -s "$SOURCE"/data/* data/
 printf '#!/bin/sh\n' | tee stand_in/cmake >stand_in/ctest
 cat >your_program <<'END'

@@ -1,7 +1,5 @@
 # What people ask for in their own words has an answer among the first three. Each line of questions.txt is a question and
 # what one of the three has to match.
-# Sanitizers would see the code of query_search once more for each question: the case is skipped with them.
-[ "${SANITIZED:-0}" = 0 ] || { echo "skipped: it is about answers"; exit 77; }
 while IFS=$'\t' read -r question wanted; do
     metric-query list --chip GH100 --search "$question" 2>told | head -3 | cut -f1 | grep -qE "$wanted" || echo "no good answer: $question"
 done <"$SOURCE/tests/cli/questions.txt"
