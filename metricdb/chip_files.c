@@ -54,7 +54,11 @@ static enum cw_status read_head(struct cw_chip_file *file, struct cw_arena *aren
     if (!in)
         return cw_error_set(err, CW_ERR_IO, "%s: %s", file->path, strerror(errno));
     size_t size = fread(text, 1, sizeof text, in);
+    const bool failed = ferror(in);
+    const int reason = errno;
     fclose(in);
+    if (failed)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot read: %s", file->path, strerror(reason));
     return read_names(file, text, size, arena, err);
 }
 

@@ -66,11 +66,12 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Reads the names and returns their number; stops at MOST_FILES. A NULL in `names` means out of memory. */
+/* Reads the names and returns their number; stops at MOST_FILES. A NULL in `names` means out of memory; errno is 0, or
+ * why the folder could not be read to its end. */
 static size_t read_names(DIR *d, const char **names, struct cw_arena *arena)
 {
     size_t n = 0;
-    for (struct dirent *entry; n < MOST_FILES && (entry = readdir(d));) {
+    for (struct dirent *entry; n < MOST_FILES && (errno = 0, entry = readdir(d));) {
         size_t length = strlen(entry->d_name);
         if (length <= 5 || entry->d_name[0] == '.' || strcmp(entry->d_name + length - 5, ".yaml") != 0)
             continue;
@@ -91,9 +92,12 @@ enum cw_status cw_data_files(const char *path, const char *const **names, size_t
         return cw_error_set(err, CW_ERR_IO, "%s: %s", path, strerror(errno));
     const char **found = cw_arena_alloc(arena, MOST_FILES, sizeof(const char *));
     size_t n = found ? read_names(d, found, arena) : 0;
+    const int reason = errno;
     closedir(d);
     if (!found || (n && !found[n - 1]))
         return cw_error_nomem(err);
+    if (n < MOST_FILES && reason)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot read: %s", path, strerror(reason));
     qsort(found, n, sizeof(const char *), by_name);
     *names = found;
     *count = n;

@@ -2,9 +2,11 @@
 #include "metricdb/glossary.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/words.h"
@@ -82,9 +84,9 @@ enum cw_status cw_describe_metrics(const char *const **texts, const char *data, 
 {
     const struct cw_glossary *glossary;
     *texts = NULL;
-    enum cw_status status = cw_glossary_load_about(&glossary, data, NULL, arena, NULL);
-    if (status != CW_OK)
-        return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK;
+    CW_TRY(cw_glossary_load_if_there(&glossary, data, NULL, arena, err));
+    if (!glossary)
+        return CW_OK;
     const char **list = cw_arena_alloc(arena, count, sizeof *list);
     for (size_t i = 0; list && i < count; i++) {
         char text[CW_DESCRIPTION_MAX];
@@ -269,6 +271,21 @@ enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const
         file.size = keep_about((char *)file.data, file.size, name);
     status = cw_glossary_parse(glossary, file.data, file.size, path, arena, err);
     cw_bytes_free(&file);
+    return status;
+}
+
+enum cw_status cw_glossary_load_if_there(const struct cw_glossary **glossary, const char *data, const char *name,
+                                         struct cw_arena *arena, struct cw_error *err)
+{
+    char path[CW_DATA_PATH_MAX];
+    *glossary = NULL;
+    if (cw_data_path(path, data, "glossary", NULL) != CW_OK)
+        return CW_OK;
+    if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        return CW_OK;
+    const enum cw_status status = cw_glossary_load_about(glossary, data, name, arena, err);
+    if (status != CW_OK)
+        *glossary = NULL;
     return status;
 }
 

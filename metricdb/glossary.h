@@ -25,6 +25,10 @@ enum cw_status cw_glossary_load(const struct cw_glossary **glossary, struct cw_a
  * faster; NULL loads all. */
 enum cw_status cw_glossary_load_about(const struct cw_glossary **glossary, const char *data, const char *name,
                                       struct cw_arena *arena, struct cw_error *err);
+/* The same, for texts that others can do without: NULL in *glossary if the data folder or its glossary is missing. A
+ * glossary that cannot be read is an error. */
+enum cw_status cw_glossary_load_if_there(const struct cw_glossary **glossary, const char *data, const char *name,
+                                         struct cw_arena *arena, struct cw_error *err);
 
 /* Writes one sentence about a base name: "Number of warp instructions executed by the SM." Words that the glossary
  * lacks stand in it as in the name. Returns `buffer`, always terminated; CW_DESCRIPTION_MAX bytes are enough. */
@@ -37,7 +41,7 @@ const char *cw_describe_metric(const struct cw_glossary *glossary, const struct 
 const char *cw_describe_variant(const struct cw_metric *metric, char *buffer, size_t size);
 
 /* Describes several metrics with the glossary of a data folder: texts[i] in `arena`, or NULL in *texts if the folder
- * has no glossary. Fails with CW_ERR_NOMEM only. */
+ * has no glossary. */
 enum cw_status cw_describe_metrics(const char *const **texts, const char *data, const struct cw_chip *chip,
                                    const struct cw_metric *metrics, size_t count, struct cw_arena *arena,
                                    struct cw_error *err);

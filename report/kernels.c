@@ -396,8 +396,10 @@ static enum cw_status put_metrics(FILE *out, const struct cw_report_kernels *k, 
     bool *held = cw_arena_alloc(arena, r->chip->counter_count, sizeof *held);
     enum cw_status status =
         cw_describe_metrics(&about, k->report->data_folder, r->chip, r->metrics, r->metric_count, arena, err);
-    if (status != CW_OK || !held || !begin_choice(&parts, r->chip, arena))
-        return cw_error_nomem(err);
+    if (status == CW_OK && (!held || !begin_choice(&parts, r->chip, arena)))
+        status = cw_error_nomem(err);
+    if (status != CW_OK)
+        return status;
     cw_eval_mark_held(held, r->chip, &r->data->schema);
     fputs(",\n\"sections\":[", out);
     for (uint32_t i = 0; i < k->layout->sections.count; i++)

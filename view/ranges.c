@@ -105,18 +105,16 @@ static enum cw_status add_advice(struct ranges *of, const struct cw_view_input *
     return status;
 }
 
-/* Adds the meaning of high and low values, if the glossary can be read. */
+/* Adds the meaning of high and low values, if there is a glossary. */
 static enum cw_status add_readings(struct ranges *of, const struct cw_view_input *in)
 {
     const struct cw_result *r = &of->result;
     const struct cw_glossary *glossary;
     const char **list = cw_arena_alloc(in->arena, r->metric_count, sizeof *list);
-    struct cw_error wrong = CW_ERROR_INIT;
-    const enum cw_status status =
-        list ? cw_glossary_load_about(&glossary, in->chip->folder, NULL, in->arena, &wrong) : cw_error_nomem(&wrong);
-    if (status == CW_ERR_NOMEM)
+    if (!list)
         return cw_error_nomem(in->err);
-    for (uint32_t m = 0; status == CW_OK && m < r->metric_count; m++) {
+    CW_TRY(cw_glossary_load_if_there(&glossary, in->chip->folder, NULL, in->arena, in->err));
+    for (uint32_t m = 0; glossary && m < r->metric_count; m++) {
         const char *base = cw_arena_strndup(in->arena, r->names[m], strcspn(r->names[m], "."));
         if (!base)
             return cw_error_nomem(in->err);

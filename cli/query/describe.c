@@ -414,9 +414,14 @@ static enum cw_status read_glossary(struct facts *f, const struct cw_chip *chip,
 {
     const struct cw_glossary *glossary;
     const char *base = f->m.type < CW_METRIC_TYPE_COUNT ? cw_chip_base_name(chip, f->m.type, f->m.base) : f->name;
-    enum cw_status status = cw_glossary_load_about(&glossary, NULL, base, arena, NULL);
-    f->reading = status == CW_OK ? cw_glossary_reading(glossary, base) : NULL;
-    return status == CW_ERR_NOMEM ? cw_error_nomem(err) : CW_OK; /* an earlier call reported a missing glossary */
+    struct cw_error lost = CW_ERROR_INIT;
+    enum cw_status status = cw_glossary_load_if_there(&glossary, NULL, base, arena, &lost);
+    if (status == CW_ERR_IO && !*f->found->description)
+        return CW_OK; /* an earlier call reported it */
+    if (status != CW_OK)
+        *err = lost;
+    f->reading = glossary ? cw_glossary_reading(glossary, base) : NULL;
+    return status;
 }
 
 static enum cw_status describe(const struct options *o, struct counterworks_chip *chip, struct facts *facts,

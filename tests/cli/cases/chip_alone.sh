@@ -15,3 +15,7 @@ done
 metric-query lint --chip GH100 --metrics-db /nowhere.yaml 2>&1 | tail -1
 rm data/glossary.yaml
 metric-query describe --chip GH100 sm__cycles_active.avg 2>&1 | sed "s#$PWD/##" | head -2
+# a glossary that is there but cannot be read is an error
+mkdir data/glossary.yaml
+metric-eval "$capture" -m sm__cycles_active.avg 2>&1 | sed "s#$PWD/##" | head -1
+metric-query describe --chip GH100 sm__cycles_active.avg 2>&1 | sed "s#$PWD/##" | head -2
