@@ -121,10 +121,11 @@ const char *cw_sim_event(const char *line, const char *word)
 
 bool cw_sim_is_event(const char *line)
 {
-    static const char *const words[] = {
-        "launch", "untimed", "lost",     "graph",   "copy",  "memset", "sync",     "push",   "pop",    "start",
-        "end",    "mark",    "allocate", "free",    "wait",  "after",  "profiler", "signal", "thread", "stream",
-        "device", "process", "domain",   "payload", "value", "nodes",  "flush",    "crash",  "exit",   "odds"};
+    static const char *const words[] = {"launch",  "untimed", "lost",     "graph",   "copy",   "memset",   "sync",
+                                        "push",    "pop",     "start",    "end",     "mark",   "allocate", "free",
+                                        "wait",    "after",   "profiler", "signal",  "thread", "stream",   "device",
+                                        "process", "once",    "domain",   "payload", "value",  "nodes",    "flush",
+                                        "crash",   "exit",    "odds"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (cw_sim_event(line, words[i]))
             return true;

@@ -15,6 +15,7 @@
  *
  *     launch KERNEL                      a kernel
  *     untimed KERNEL   lost KERNEL       a kernel without times; a kernel that the trace lacks
+ *     once REASON                        why the next kernel is counted in one pass only
  *     graph KERNELS [OBSTACLE]           a CUDA graph of so many kernels; OBSTACLE: why it cannot run twice
  *     copy DIRECTION BYTES   memset BYTES   sync   HtoD, DtoH, DtoD, PtoP...; sync waits for the stream
  *     push NAME   pop   start NAME   end NAME   mark NAME

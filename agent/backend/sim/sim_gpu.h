@@ -53,6 +53,8 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *gpu, const struct cw_config_im
 void cw_sim_gpu_range(struct cw_sim_gpu *gpu, uint64_t of, uint32_t launch, uint64_t ns);
 /* Refuses a plan whose passes break the limits, as hardware would. */
 enum cw_status cw_sim_check_limits(const struct cw_config_image *plan, struct cw_error *err);
+/* When programs begin, on the wall clock. */
+#define CW_SIM_START_NS UINT64_C(1700000000000000000)
 /* Number of instances of a counter, and its peaks. */
 struct cw_device_facts cw_sim_facts(const struct cw_config_counter *counter);
 /* Writes the device attributes that every kind of capture has, into room for CW_SIM_ATTRIBUTES; returns their number.

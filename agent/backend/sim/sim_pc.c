@@ -47,6 +47,13 @@ static struct cw_instruction place(const struct simulation *s, uint32_t i)
                                    .symbol = 1 + (uint32_t)(cw_sim_text_key(s->names[function]) % 1000)};
 }
 
+/* The instruction of the i-th record: functions follow one another, their instructions come in no order. */
+static uint32_t scattered(uint32_t i)
+{
+    _Static_assert(INSTRUCTIONS % 5, "each instruction comes once");
+    return i - i % INSTRUCTIONS + (i % INSTRUCTIONS * 5 + 2) % INSTRUCTIONS;
+}
+
 static bool is_wanted(const struct cw_pc_options *o, const char *reason)
 {
     bool wanted = !o->reason_count;
@@ -77,17 +84,18 @@ static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b
     struct cw_pc_record *records = cw_arena_alloc(s->batch, count, sizeof *records);
     struct cw_stall *stalls = cw_arena_alloc(s->batch, (size_t)count * REASONS, sizeof *stalls);
     *b = (struct cw_pc_batch){.process = (uint32_t)s->program.pid,
-                              .start_ns = 1000 + 1000000 * (uint64_t)number,
-                              .end_ns = 1000 + 1000000 * (uint64_t)(number + 1),
+                              .start_ns = CW_SIM_START_NS + 1000000 * (uint64_t)number,
+                              .end_ns = CW_SIM_START_NS + 1000000 * (uint64_t)(number + 1),
                               .mode = s->options->mode,
                               .period = s->options->period ? s->options->period : 12,
                               .reason_count = REASONS,
                               .reasons = reasons,
                               .record_count = count,
                               .records = records};
-    for (uint32_t i = 0; records && stalls && i < count; i++) {
+    for (uint32_t k = 0; records && stalls && k < count; k++) {
+        const uint32_t i = scattered(k);
         struct cw_stall *own = stalls + (size_t)i * REASONS;
-        records[i] =
+        records[k] =
             (struct cw_pc_record){.at = place(s, i),
                                   .launch = s->options->mode == CW_PC_SERIALIZED ? first + i / INSTRUCTIONS : 0,
                                   .stalls = own};
@@ -98,7 +106,7 @@ static bool make_pc(struct simulation *s, uint32_t number, struct cw_pc_batch *b
             if (!is_wanted(s->options, reasons[r]))
                 continue;
             if (samples)
-                own[records[i].stall_count++] = (struct cw_stall){r, samples};
+                own[records[k].stall_count++] = (struct cw_stall){r, samples};
             b->total += twin ? 0 : samples;
         }
     }
@@ -114,35 +122,41 @@ static uint32_t values_of(enum cw_sass_level level)
     return level == CW_SASS_GPU ? 1 : level == CW_SASS_SM ? SMS : SMS * PARTS_A_SM;
 }
 
+/* The counts of instruction i for a metric alone. False when out of memory. */
+static bool make_sass_record(const struct simulation *s, uint32_t i, uint32_t metric, struct cw_sass_record *record)
+{
+    const struct cw_pc_options *o = s->options;
+    const uint32_t count = values_of(o->metrics[metric].level);
+    uint32_t *counts = cw_arena_alloc(s->batch, o->metric_count, sizeof *counts);
+    const uint64_t **lists = cw_arena_alloc(s->batch, o->metric_count, sizeof *lists);
+    uint64_t *values = cw_arena_alloc(s->batch, count, sizeof *values);
+    if (!counts || !lists || !values)
+        return false;
+    for (uint32_t k = 0; k < count; k++)
+        values[k] = cw_sim_mix(o->capture.sim_seed ^ cw_sim_mix(i) ^ metric) % 1000 * (values_of(CW_SASS_SMSP) / count);
+    counts[metric] = count;
+    lists[metric] = values;
+    *record = (struct cw_sass_record){.at = place(s, i), .counts = counts, .values = lists};
+    record->at.symbol = 0; /* CUPTI does not know it */
+    return true;
+}
+
+/* Like CUPTI, makes records of one metric each. */
 static bool make_sass(struct simulation *s, struct cw_sass_batch *b)
 {
-    uint32_t count = s->function_count * INSTRUCTIONS, metrics = s->options->metric_count;
-    struct cw_sass_record *records = cw_arena_alloc(s->batch, count, sizeof *records);
-    uint32_t *counts = cw_arena_alloc(s->batch, metrics, sizeof *counts);
+    const uint32_t count = s->function_count * INSTRUCTIONS, metrics = s->options->metric_count;
+    struct cw_sass_record *records = cw_arena_alloc(s->batch, (size_t)count * metrics, sizeof *records);
+    bool good = records;
     *b = (struct cw_sass_batch){.process = (uint32_t)s->program.pid,
-                                .start_ns = 1000,
-                                .end_ns = 2000000,
+                                .start_ns = CW_SIM_START_NS,
+                                .end_ns = CW_SIM_START_NS + 2000000,
                                 .metric_count = metrics,
                                 .metrics = s->options->metrics,
-                                .record_count = count,
+                                .record_count = count * metrics,
                                 .records = records};
-    for (uint32_t i = 0; records && counts && i < count; i++) {
-        const uint64_t **lists = cw_arena_alloc(s->batch, metrics, sizeof *lists);
-        for (uint32_t m = 0; lists && m < metrics; m++) {
-            counts[m] = values_of(s->options->metrics[m].level);
-            uint64_t *values = cw_arena_alloc(s->batch, counts[m], sizeof *values);
-            for (uint32_t k = 0; values && k < counts[m]; k++)
-                values[k] = cw_sim_mix(s->options->capture.sim_seed ^ cw_sim_mix(i) ^ m) % 1000 *
-                            (values_of(CW_SASS_SMSP) / counts[m]);
-            lists[m] = values;
-            if (!values)
-                return false;
-        }
-        if (!lists)
-            return false;
-        records[i] = (struct cw_sass_record){.at = place(s, i), .counts = counts, .values = lists};
-    }
-    return records && counts;
+    for (uint32_t k = 0; good && k < count * metrics; k++)
+        good = make_sass_record(s, scattered(k % count), k / count, &records[k]);
+    return good;
 }
 
 static enum cw_status write_batch(struct simulation *s, struct cw_error *err)
@@ -170,8 +184,9 @@ static enum cw_status write_batch(struct simulation *s, struct cw_error *err)
 
 static enum cw_status write_device(struct simulation *s, struct cw_error *err)
 {
-    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 2];
+    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 3];
     struct cw_device device = {.attribute_count = cw_sim_describe(attributes, "GH100"), .attributes = attributes};
+    attributes[device.attribute_count++] = (struct cw_pair){"pci", "0000:00:00.0"};
     device.attribute_count += cw_sim_describe_rank(attributes + device.attribute_count);
     return cw_pc_describe(&device, s->options, NULL, s->arena) ? cw_collector_device(&s->out, &device, err)
                                                                : cw_error_nomem(err);

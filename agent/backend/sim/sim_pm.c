@@ -21,7 +21,7 @@
 
 enum { BLOCK = 16, SAMPLES_A_LAUNCH = 6, GPUS = 2 /* in the simulated node */, SAMPLE_NS = 18400 };
 
-static const uint64_t wall_start = 1700000000000000000, clock_offset = 5000000000, drift = 1000000; /* 1 in so many */
+static const uint64_t clock_offset = 5000000000, drift = 1000000; /* 1 in so many */
 
 /* ---- user ranges beside the samples, as rows of a trace --------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ struct ranges {
         uint64_t start_ns;
         uint32_t name; /* number of its text */
     } open[MOST_OPEN];
-    uint32_t text_count, name_count;
+    uint32_t text_count, name_count, recorded;
     struct {
         const char *text;
         uint32_t number;
@@ -69,8 +69,8 @@ static enum cw_status add_text(struct ranges *r, const char *text, uint32_t *num
 /* The first text, number 1, is the type of all ranges. */
 static enum cw_status begin_process(struct ranges *r, uint32_t pid, struct cw_error *err)
 {
-    const struct cw_pair about = {"program", "sim"};
-    const struct cw_trace_process process = {.pid = pid, .attribute_count = 1, .attributes = &about};
+    const struct cw_pair about[] = {{"program", "sim"}, {"clock", "simulated"}};
+    const struct cw_trace_process process = {.pid = pid, .attribute_count = 2, .attributes = about};
     uint32_t push;
     enum cw_status status = cw_trace_output_add_process(&r->out, &process, &r->process, err);
     for (uint32_t g = 0; g < r->gpu_count && status == CW_OK; g++)
@@ -105,7 +105,21 @@ static enum cw_status push_range(struct ranges *r, uint32_t pid, const char *nam
     return number_of(r, name, &r->open[r->depth - 1].name, err);
 }
 
-static uint64_t field_of(const struct ranges *r, enum cw_trace_field field, uint64_t end_ns)
+static enum cw_status add_row(struct ranges *r, enum cw_trace_kind kind,
+                              uint64_t field_of(const struct ranges *r, enum cw_trace_field field, uint64_t ns),
+                              uint64_t ns, struct cw_error *err)
+{
+    const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
+    uint64_t values[CW_TRACE_KIND_FIELDS_MAX];
+    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
+    for (uint32_t f = 0; f < info->field_count; f++) {
+        values[f] = field_of(r, (enum cw_trace_field)info->fields[f], ns);
+        columns[f] = &values[f];
+    }
+    return cw_trace_output_rows(&r->out, r->process, kind, 1, columns, err);
+}
+
+static uint64_t range_field(const struct ranges *r, enum cw_trace_field field, uint64_t end_ns)
 {
     switch (field) {
     case CW_FIELD_START:
@@ -129,25 +143,33 @@ static uint64_t field_of(const struct ranges *r, enum cw_trace_field field, uint
 
 static enum cw_status pop_range(struct ranges *r, uint64_t ns, struct cw_error *err)
 {
-    const struct cw_trace_kind_info *kind = &cw_trace_kinds[CW_TRACE_NVTX_RANGE];
-    uint64_t values[CW_TRACE_KIND_FIELDS_MAX];
-    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
     if (!r->depth || --r->depth >= MOST_OPEN)
         return CW_OK;
-    for (uint32_t f = 0; f < kind->field_count; f++) {
-        values[f] = field_of(r, (enum cw_trace_field)kind->fields[f], ns);
-        columns[f] = &values[f];
-    }
-    return cw_trace_output_rows(&r->out, r->process, CW_TRACE_NVTX_RANGE, 1, columns, err);
+    r->recorded++;
+    return add_row(r, CW_TRACE_NVTX_RANGE, range_field, ns, err);
 }
 
-/* Ends all; ranges still open get no end. */
-static enum cw_status finish_ranges(struct ranges *r, struct cw_error *err)
+/* Of the account of the ranges, whose type is the last text. */
+static uint64_t account_field(const struct ranges *r, enum cw_trace_field field, uint64_t ns)
 {
-    enum cw_status status = CW_OK;
-    while (r->depth && status == CW_OK)
-        status = pop_range(r, 0, err);
-    return status;
+    return field == CW_FIELD_TIME       ? ns
+           : field == CW_FIELD_TYPE     ? r->text_count
+           : field == CW_FIELD_RECORDED ? r->recorded
+           : field == CW_FIELD_UNTIMED  ? 0
+           : field == CW_FIELD_NOTE     ? 0
+                                        : CW_TRACE_UNKNOWN;
+}
+
+/* Ends all, and writes their account; ranges still open get no end. */
+static enum cw_status finish_ranges(struct ranges *r, uint64_t ns, struct cw_error *err)
+{
+    uint32_t type;
+    while (r->depth)
+        CW_TRY(pop_range(r, 0, err));
+    if (!r->begun)
+        return CW_OK;
+    CW_TRY(add_text(r, cw_trace_kinds[CW_TRACE_NVTX_RANGE].name, &type, err));
+    return add_row(r, CW_TRACE_ACCOUNT, account_field, ns, err);
 }
 
 static void close_ranges(struct ranges *r)
@@ -195,7 +217,7 @@ static uint64_t time_of(const struct simulation *s, uint64_t sample)
 static uint64_t device_time(const struct simulation *s, uint64_t sample)
 {
     uint64_t since = time_of(s, sample);
-    return wall_start - clock_offset + since + since / drift;
+    return CW_SIM_START_NS - clock_offset + since + since / drift;
 }
 
 /* End of a sample: the start of the next, unless that is in another window. */
@@ -218,12 +240,14 @@ static enum cw_status append(struct simulation *s, struct cw_writer *chunk, uint
 
 static enum cw_status write_device(struct simulation *s, uint32_t number, struct cw_error *err)
 {
-    char seed[32], interval[2][32], windows[96];
+    char seed[32], pci[32], interval[2][32], windows[96];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->options->capture.sim_seed);
-    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 7];
+    snprintf(pci, sizeof pci, "0000:%02x:00.0", (unsigned)number);
+    struct cw_pair attributes[CW_SIM_ATTRIBUTES + 8];
     uint32_t count = cw_sim_describe(attributes, s->plan->chip);
     count += cw_sim_describe_rank(attributes + count);
     attributes[count++] = (struct cw_pair){"seed", seed};
+    attributes[count++] = (struct cw_pair){"pci", pci};
     count += cw_pm_describe_interval(s->options, s->period, s->cycles, interval, attributes + count);
     count += cw_pm_describe_windows(s->options, windows, attributes + count, s->arena);
     struct cw_device_facts *facts = cw_arena_alloc(s->arena, s->plan->counter_count, sizeof *facts);
@@ -242,7 +266,7 @@ static enum cw_status write_device(struct simulation *s, uint32_t number, struct
 static enum cw_status write_clocks(struct simulation *s, uint64_t sample, struct cw_error *err)
 {
     struct cw_writer chunk;
-    struct cw_clock_pair pair = {device_time(s, sample), wall_start + time_of(s, sample), 1000};
+    struct cw_clock_pair pair = {device_time(s, sample), CW_SIM_START_NS + time_of(s, sample), 1000};
     cw_writer_init(&chunk);
     for (uint32_t g = 0; g < s->gpu_count; g++)
         cw_pm_write_clock(s->gpus[g], &pair, &chunk);
@@ -374,7 +398,7 @@ static struct cw_kernel_launch launch_between(const struct simulation *s, uint32
 
 static void trace_range(struct simulation *s, const char *name, uint64_t sample, struct cw_error *err)
 {
-    const uint64_t ns = wall_start + time_of(s, sample);
+    const uint64_t ns = CW_SIM_START_NS + time_of(s, sample);
     if (!cw_pm_has_trace(s->options) || err->code != CW_OK)
         return;
     if (name)
@@ -600,7 +624,7 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
     if (status == CW_OK && !s->spoken && o->capture.argv && pretend_training(s, total) != CW_OK)
         status = cw_error_set(err, s->trouble.code, "%s", s->trouble.message);
     if (status == CW_OK)
-        status = finish_ranges(&s->traced, err);
+        status = finish_ranges(&s->traced, CW_SIM_START_NS + time_of(s, s->taken), err);
     if (status == CW_OK)
         status = write_clocks(s, s->taken, err);
     if (status == CW_OK) /* after an error the file stays without an end, because samples may be missing */

@@ -150,17 +150,21 @@ void cw_sim_put(struct cw_sim_process *p, enum cw_trace_kind kind, const struct 
         add_counted(p, kind, values, count);
 }
 
+/* As for a real GPU: launches alone are counted by callbacks as well, and losses are known where there are any. */
 static void add_accounts(struct cw_sim_process *p)
 {
     for (int kind = 0; kind < CW_TRACE_ACCOUNT && p->wanted; kind++) {
         const struct cw_sim_count *c = &p->counts[kind];
         const char *note = c->dropped ? "the buffers of the program were full" : "";
-        const struct cw_sim_value values[] = {
-            V(TIME, cw_sim_now(p)),       V(TYPE, cw_sim_text(p, cw_trace_kinds[kind].name)),
-            V(LAUNCHED, c->launched),     V(RECORDED, c->recorded),
-            V(DROPPED, c->dropped),       V(UNTIMED, c->untimed),
-            V(NOTE, cw_sim_text(p, note))};
-        if (c->launched)
+        const bool followed = kind == CW_TRACE_KERNEL || kind == CW_TRACE_GRAPH;
+        const struct cw_sim_value values[] = {V(TIME, cw_sim_now(p)),
+                                              V(TYPE, cw_sim_text(p, cw_trace_kinds[kind].name)),
+                                              V(LAUNCHED, followed ? c->launched : CW_TRACE_UNKNOWN),
+                                              V(RECORDED, c->recorded),
+                                              V(DROPPED, c->dropped ? c->dropped : CW_TRACE_UNKNOWN),
+                                              V(UNTIMED, c->untimed),
+                                              V(NOTE, cw_sim_text(p, note))};
+        if (c->launched || c->recorded)
             cw_sim_add(p, CW_TRACE_ACCOUNT, values, sizeof values / sizeof *values);
     }
 }
@@ -183,8 +187,10 @@ static void end_window(struct cw_sim_process *p, uint64_t at)
         V(START, p->opened_ns), V(END, at),
         V(NAME, p->filter.options.range ? cw_sim_text(p, p->filter.options.range) : 0)};
     p->closed_ns = at;
-    if (p->wanted && cw_trace_window_any(&p->world->options->windows, &p->filter.options))
+    if (p->wanted && cw_trace_window_any(&p->world->options->windows, &p->filter.options)) {
+        p->counts[CW_TRACE_WINDOW].recorded++;
         cw_sim_add(p, CW_TRACE_WINDOW, values, sizeof values / sizeof *values);
+    }
 }
 
 /* Updates the window: whether it has opened or closed since the last call. */

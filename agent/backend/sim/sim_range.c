@@ -38,6 +38,7 @@ struct simulation {
     uint32_t thread, stream;               /* in the process; stream 0: any */
     char process_name[256], rank[64], ranks[64], pci[32];
     char domain[64];         /* for the next range; "": the default one */
+    char once[128];          /* why the next kernel is counted in one pass only; "": it is not */
     char nodes[64];          /* prefix of the names of kernels in graphs */
     uint32_t nodes_launched; /* number of nodes in the current graph */
     uint32_t node;           /* node launched by itself, from 1; 0: none */
@@ -45,6 +46,20 @@ struct simulation {
 };
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
+
+/* Keeps the first pass of a range. */
+static void keep_first_pass(struct simulation *s)
+{
+    const struct cw_schema *schema = &s->base.parts.schema;
+    for (uint32_t p = 1; p < schema->pass_count; p++)
+        s->gpu.durations[p] = NAN;
+    for (uint32_t c = 0; c < cw_schema_columns(schema); c++) {
+        const bool repeat = c >= schema->counter_count;
+        const struct cw_schema_counter *counter = &schema->counters[cw_schema_column_counter(schema, c)];
+        if (repeat || counter->pass_count > 1 || (counter->pass_count && counter->passes[0]))
+            s->gpu.values[c].form = CW_FORM_NOT_COLLECTED;
+    }
+}
 
 /* Keeps one part of a range if each part is one pass. */
 static void keep_own_part(struct simulation *s)
@@ -158,10 +173,12 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
     const uint64_t program = cw_sim_program_key(&s->base.options->capture);
     const uint32_t number = s->numbers++;
     const uint64_t of = !s->loop ? number : *kernel ? cw_sim_text_key(kernel) : key_of(name, true);
-    const bool counted = take_turn(s, name, !*kernel);
+    const bool counted = take_turn(s, name, !*kernel), in_turn = s->base.options->replay == CW_REPLAY_MULTIPLEX;
+    const char *once = *kernel ? s->once : "";
     struct cw_range_attributes about;
     cw_range_attributes_make(
-        &about, &(struct cw_launch){.replay = s->base.options->replay,
+        &about, &(struct cw_launch){.replay = *once && !in_turn ? CW_REPLAY_ONCE : s->base.options->replay,
+                                    .once = once,
                                     .scope = s->base.options->for_context ? CW_SCOPE_CONTEXT : CW_SCOPE_DEVICE,
                                     .nvtx = path,
                                     .graphs = graphs,
@@ -170,7 +187,9 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
     struct cw_range range = {.name = name,
                              .kernel = kernel,
                              .context = 1,
-                             .stream = s->stream ? s->stream : 1 + (uint32_t)(cw_sim_mix(program ^ of) % 2),
+                             .stream = !*kernel    ? 0 /* a user range has none */
+                                       : s->stream ? s->stream
+                                                   : 1 + (uint32_t)(cw_sim_mix(program ^ of) % 2),
                              .start_ns = begin ? begin : s->clock,
                              .durations = s->gpu.durations,
                              .attribute_count = about.count,
@@ -182,8 +201,10 @@ static void emit(struct simulation *s, const char *name, const char *kernel, con
         range.grid[1] = range.grid[2] = range.block[1] = range.block[2] = 1;
     }
     cw_sim_gpu_range(&s->gpu, of, s->loop ? number + 1 : 0, !s->loop || !*kernel ? 0 : ns_of(s, kernel, graphs));
-    if (s->base.options->replay == CW_REPLAY_MULTIPLEX)
+    if (in_turn)
         keep_own_part(s);
+    else if (*once)
+        keep_first_pass(s);
     for (uint32_t p = 0; p < s->base.parts.schema.pass_count; p++)
         s->clock += isnan(s->gpu.durations[p]) ? 0 : (uint64_t)s->gpu.durations[p];
     range.end_ns = s->clock;
@@ -261,6 +282,7 @@ static void launch(struct simulation *s, const char *kernel, uint32_t graphs, co
     if (path)
         emit(s, readable ? readable : kernel, kernel, path, 0, graphs, facts);
     note_launch(s, graphs, facts);
+    *s->once = 0;
     free(readable);
     free(path);
 }
@@ -432,6 +454,8 @@ static void take_line(void *user, const char *line)
         s->stream = (uint32_t)strtoul(rest, NULL, 10);
     } else if (IS("domain")) {
         (void)!sscanf(rest, "%63s", s->domain);
+    } else if (IS("once")) {
+        snprintf(s->once, sizeof s->once, "%s", rest);
     } else if (IS("nodes")) {
         snprintf(s->nodes, sizeof s->nodes, "%s", rest);
     } else if (!cw_sim_is_event(line)) {
@@ -473,11 +497,11 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     struct simulation *s = user;
     s->base.filter.launches = 0;
     s->numbers = 0;
-    s->clock = 1000;
+    s->clock = CW_SIM_START_NS;
     s->spoken = s->met_graph = s->named = false;
     snprintf(s->process_name, sizeof s->process_name, "%s", name_of_program(s));
     snprintf(s->nodes, sizeof s->nodes, "node");
-    *s->domain = 0;
+    *s->domain = *s->once = 0;
     s->process = s->own_process = s->thread = s->stream = 0; /* set when it is started */
     set_device(s, "0");
     take_own_rank(s);

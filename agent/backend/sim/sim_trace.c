@@ -112,6 +112,7 @@ static uint64_t shape_of(struct cw_sim_process *p, const char *kernel)
                                           V(CACHE_REQUESTED, cw_sim_text(p, "none")),
                                           V(CACHE_EXECUTED, cw_sim_text(p, "none")),
                                           V(LAUNCH, cw_sim_text(p, "regular"))};
+    p->counts[CW_TRACE_SHAPE].recorded++;
     cw_sim_add(p, CW_TRACE_SHAPE, values, sizeof values / sizeof *values);
     return name->shape;
 }
@@ -453,7 +454,6 @@ static void add_odds(struct cw_sim_process *p)
 /* ---- processes -------------------------------------------------------------------------------------------------- */
 
 enum { FIRST_PID = 4001, MOST_PROCESSES = 64 };
-static const uint64_t wall_start = 1700000000000000000;
 
 struct simulation {
     struct cw_sim_world world;
@@ -729,7 +729,7 @@ enum cw_status cw_sim_trace(const struct cw_trace_options *options, int *exit_st
         return cw_error_nomem(err);
     const char *argv0 = options->capture.argv[0], *slash = strrchr(argv0, '/');
     s->world.options = options;
-    s->world.start_ns = wall_start;
+    s->world.start_ns = CW_SIM_START_NS;
     s->world.lose = options->sim_drop;
     s->world.untimed = options->sim_untimed;
     s->world.program_key = cw_sim_program_key(&options->capture);
