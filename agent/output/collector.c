@@ -119,7 +119,7 @@ static enum cw_status check_replaceable(int fd, const char *path, struct cw_erro
                          path);
 }
 
-/* Empties a regular file; others are written as they are. */
+/* Empties a regular file; others are written as they are. A new file is left alone: there is nothing that can fail. */
 static enum cw_status make_empty(int fd, const char *path, bool force, struct cw_error *err)
 {
     struct stat st;
@@ -131,8 +131,9 @@ static enum cw_status make_empty(int fd, const char *path, bool force, struct cw
             "%s: found another capture that writes it, expected a file for each: %%p or %%r in its name "
             "is the process or rank",
             path);
-    enum cw_status status = !force && fstat(fd, &st) == 0 && st.st_size ? check_replaceable(fd, path, err) : CW_OK;
-    if (status == CW_OK && ftruncate(fd, 0) != 0)
+    const bool empty = fstat(fd, &st) == 0 && !st.st_size;
+    enum cw_status status = !force && !empty ? check_replaceable(fd, path, err) : CW_OK;
+    if (status == CW_OK && !empty && ftruncate(fd, 0) != 0)
         status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
     return status;
 }

@@ -14,3 +14,13 @@ if(CW_PYTHON)
                          ENVIRONMENT "CW_DATA_DIR=${PROJECT_SOURCE_DIR}/data;COUNTERWORKS_BACKEND=sim")
   endif()
 endif()
+
+# Commands whose N-th call fails: some calls here, all by ./run faults. The library is for glibc on x86-64, and sanitizers
+# have an allocator of their own.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT CW_SANITIZE)
+  add_library(faults MODULE ${trust}/faults.c)
+  target_link_libraries(faults PRIVATE cw_options ${CMAKE_DL_LIBS})
+  set_target_properties(faults PROPERTIES PREFIX "" C_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME trust/faults COMMAND ${trust}/run_faults ${PROJECT_BINARY_DIR}/bin $<TARGET_FILE:faults> ${PROJECT_SOURCE_DIR}
+                                     --sample 1 --jobs 1)
+endif()
