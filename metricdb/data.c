@@ -2,7 +2,9 @@
 #include "metricdb/data.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +19,34 @@ static bool is_data_dir(const char *path)
     return access(chips, R_OK) == 0;
 }
 
+/* The file with this code: a program, or a library that any program loaded. */
+static bool find_own_file(char path[CW_PATH_MAX - 64])
+{
+    struct link_map *map;
+    Dl_info info;
+    if (dladdr1((void *)&find_own_file, &info, (void **)&map, RTLD_DL_LINKMAP) && *map->l_name) /* empty: the program */
+        return snprintf(path, CW_PATH_MAX - 64, "%s", map->l_name) < CW_PATH_MAX - 64;
+    const ssize_t length = readlink("/proc/self/exe", path, CW_PATH_MAX - 65);
+    path[length > 0 ? length : 0] = 0;
+    return length > 0;
+}
+
 bool cw_data_beside(char path[CW_PATH_MAX])
 {
-    char program[CW_PATH_MAX - 64];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
+    char own[CW_PATH_MAX - 64];
+    if (!find_own_file(own))
         return false;
-    program[length] = 0;
-    char *slash = strrchr(program, '/');
+    char *slash = strrchr(own, '/');
     if (slash)
         *slash = 0;
-    snprintf(path, CW_PATH_MAX, "%s/../share/counterworks", program);
+    snprintf(path, CW_PATH_MAX, "%s/../../share/counterworks", own); /* beside lib/x86_64-linux-gnu */
+    if (!is_data_dir(path))
+        snprintf(path, CW_PATH_MAX, "%s/../share/counterworks", own);
     return true;
 }
 
 enum cw_status cw_data_dir(char path[CW_PATH_MAX], const char *data, struct cw_error *err)
 {
-    static const char *const usual[] = {CW_INSTALLED_DATA_DIR, CW_SOURCE_DATA_DIR};
     const char *set = data ? data : getenv("CW_DATA_DIR");
     if (set && *set) {
         bool fits = snprintf(path, CW_PATH_MAX, "%s", set) < CW_PATH_MAX;
@@ -44,11 +57,9 @@ enum cw_status cw_data_dir(char path[CW_PATH_MAX], const char *data, struct cw_e
     }
     if (cw_data_beside(path) && is_data_dir(path))
         return CW_OK;
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        snprintf(path, CW_PATH_MAX, "%s", usual[i]);
-        if (is_data_dir(path))
-            return CW_OK;
-    }
+    snprintf(path, CW_PATH_MAX, "%s", CW_INSTALLED_DATA_DIR);
+    if (is_data_dir(path))
+        return CW_OK;
     return cw_error_set(err, CW_ERR_IO, "the data folder was not found; CW_DATA_DIR may name it");
 }
 

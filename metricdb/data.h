@@ -9,11 +9,11 @@
 
 enum { CW_PATH_MAX = 1024, CW_DATA_PATH_MAX = CW_PATH_MAX + 300 };
 
-/* Returns the folder share/counterworks of the installation or build tree of the running program; it need not exist.
- * False if the system does not tell the program's location. */
+/* Returns the folder share/counterworks of the installation or build tree of the program, or of the library that the
+ * program loaded; it need not exist. False if the system does not tell the location. */
 bool cw_data_beside(char path[CW_PATH_MAX]);
 /* Returns the data folder that the caller names. If `data` is NULL, the first of: CW_DATA_DIR, the folder installed
- * beside the program (../share/counterworks), the place of the original installation, the source tree. */
+ * beside the program or library (../share/counterworks), the place of the original installation. */
 enum cw_status cw_data_dir(char path[CW_PATH_MAX], const char *data, struct cw_error *err);
 /* Returns the path of a YAML file in the data folder, named without .yaml: "sets/memory". */
 enum cw_status cw_data_path(char path[CW_DATA_PATH_MAX], const char *data, const char *name, struct cw_error *err);
