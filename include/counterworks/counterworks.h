@@ -61,7 +61,7 @@ const char *counterworks_error_text(const struct counterworks_error *error, char
 
 /* The version of this header. */
 #define COUNTERWORKS_VERSION_MAJOR 0
-#define COUNTERWORKS_VERSION_MINOR 1
+#define COUNTERWORKS_VERSION_MINOR 2
 #define COUNTERWORKS_VERSION_PATCH 0
 #define COUNTERWORKS_VERSION_AT_LEAST(major, minor, patch)                                                             \
     (COUNTERWORKS_VERSION_MAJOR > (major) ||                                                                           \
@@ -69,7 +69,7 @@ const char *counterworks_error_text(const struct counterworks_error *error, char
       (COUNTERWORKS_VERSION_MINOR > (minor) ||                                                                         \
        (COUNTERWORKS_VERSION_MINOR == (minor) && COUNTERWORKS_VERSION_PATCH >= (patch)))))
 
-/* Returns the version of the library that runs: "0.1.0". */
+/* Returns the version of the library that runs: "0.2.0". */
 const char *counterworks_version(void);
 
 /* ---- notices ---------------------------------------------------------------------------------------------------- */

@@ -7,10 +7,10 @@ class Counterworks(CMakePackage):
     """Metrics of NVIDIA GPUs from hardware counters: plans, captures and their evaluation."""
 
     homepage = "https://counterworks.invalid"
-    url = "https://counterworks.invalid/counterworks-0.1.0.tar.xz"
+    url = "https://counterworks.invalid/counterworks-0.2.0.tar.xz"
     license("Apache-2.0")
 
-    version("0.1.0")  # its sha256 is in SHA256SUMS of the release
+    version("0.2.0")  # its sha256 is in SHA256SUMS of the release
 
     variant("cuda", default=True, description="The cupti backend, for captures on GPUs; needs CUDA's headers")
     variant("mpi", default=False, description="metric-eval-mpi, for captures of large jobs")

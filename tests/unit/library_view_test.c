@@ -138,8 +138,8 @@ Test(library_view, the_header_is_of_the_library)
     snprintf(text, sizeof text, "%d.%d.%d", COUNTERWORKS_VERSION_MAJOR, COUNTERWORKS_VERSION_MINOR,
              COUNTERWORKS_VERSION_PATCH);
     cr_expect_str_eq(text, counterworks_version());
-    cr_expect(COUNTERWORKS_VERSION_AT_LEAST(0, 1, 0) && COUNTERWORKS_VERSION_AT_LEAST(0, 0, 9));
-    cr_expect(!COUNTERWORKS_VERSION_AT_LEAST(0, 1, 1) && !COUNTERWORKS_VERSION_AT_LEAST(1, 0, 0));
+    cr_expect(COUNTERWORKS_VERSION_AT_LEAST(0, 2, 0) && COUNTERWORKS_VERSION_AT_LEAST(0, 1, 9));
+    cr_expect(!COUNTERWORKS_VERSION_AT_LEAST(0, 2, 1) && !COUNTERWORKS_VERSION_AT_LEAST(1, 0, 0));
 }
 
 Test(library_view, notices_are_a_list_of_different_lines)
