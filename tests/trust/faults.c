@@ -129,7 +129,7 @@ static int note_code(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-/* Traps calls of the table from [begin, end), which lies within 4 GB of one upper half. */
+/* Traps calls of the table from [begin, end), whose addresses have one upper half. */
 static int trap(void)
 {
     struct sock_filter code[CALLS + 9];
