@@ -16,6 +16,7 @@
 
 Missing values are NaN, and each value has a status. Values are those of the commands, bit for bit."""
 
+from counterworks._callbacks import lightning_callback, trainer_callback
 from counterworks._capture import Capture, View, diff, gate, join, open, ranks
 from counterworks._chip import Chip, Metric, Plan, chip, chips, plan
 from counterworks._collect import Session, capture, pretend
@@ -26,4 +27,4 @@ from counterworks._table import STATUSES, Column, Table
 __version__ = text(library.counterworks_version())
 __all__ = ["Capture", "Chip", "Column", "Error", "FileError", "InputError", "Metric", "Notice", "Plan", "Profile",
            "STATUSES", "Session", "Table", "UnsupportedError", "UsageError", "View", "capture", "chip", "chips", "diff",
-           "gate", "join", "open", "plan", "pretend", "profile", "ranks"]
+           "gate", "join", "lightning_callback", "open", "plan", "pretend", "profile", "ranks", "trainer_callback"]

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 import warnings
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -208,6 +209,44 @@ class Mistakes(unittest.TestCase):
         step(c)
         self.assertEqual(list(c.passes()), [0])
         self.assertIn("Session of kernels", repr(c))
+
+
+class Callbacks(unittest.TestCase):
+    """Stand-ins for the frameworks call as they do; a step has two batches."""
+
+    def capture_of(self, modules, make, train):
+        with mock.patch.dict("sys.modules", modules):
+            callback = make(METRICS, step=2)
+        self.assertIsNone(callback.capture)
+        train(callback)
+        self.assertEqual(list(callback.capture.ranges()["name"]), ["k2_0", "k2_1"])
+        self.assertTrue(np.isfinite(callback.capture.ranges().table.values).all())
+
+    def test_lightning(self):
+        def train(callback):
+            for batch in range(8):
+                trainer = SimpleNamespace(global_step=batch // 2)
+                callback.on_train_batch_start(trainer, None, None, batch)
+                cw.pretend(f"launch k{batch // 2}_{batch % 2}")
+                trainer.global_step = (batch + 1) // 2
+                callback.on_train_batch_end(trainer, None, None, None, batch)
+            callback.on_train_end(trainer, None)
+
+        framework = SimpleNamespace(Callback=type("Callback", (), {}))
+        self.capture_of({"lightning": SimpleNamespace(pytorch=framework), "lightning.pytorch": framework},
+                        cw.lightning_callback, train)
+
+    def test_trainer(self):
+        def train(callback):
+            for step in range(4):
+                callback.on_step_begin(None, SimpleNamespace(global_step=step), None, model=None)
+                for batch in range(2):
+                    cw.pretend(f"launch k{step}_{batch}")
+                callback.on_step_end(None, SimpleNamespace(global_step=step + 1), None, model=None)
+            callback.on_train_end(None, None, None, model=None)
+
+        framework = SimpleNamespace(TrainerCallback=type("TrainerCallback", (), {}))
+        self.capture_of({"transformers": framework}, cw.trainer_callback, train)
 
 
 class Node(unittest.TestCase):
