@@ -292,7 +292,7 @@ static void write_texts(struct cw_perfetto *p, const struct cw_lane_event *e, Pf
     event.n_flow_ids = e->flow_starts;
     event.flow_ids = (uint64_t *)(uintptr_t)e->flows; /* protobuf-c only reads them */
     event.n_terminating_flow_ids = e->flow_count - e->flow_starts;
-    event.terminating_flow_ids = event.flow_ids + e->flow_starts;
+    event.terminating_flow_ids = e->flow_count ? event.flow_ids + e->flow_starts : NULL;
     event.type = type;
     event.n_category_iids = 1;
     event.category_iids = &category;
