@@ -395,8 +395,8 @@ def yamls():
 
 def large_captures(part):
     yield "longname", ranges(one_range("n" * 5000000, "k", [FIVE]))
-    yield "quad_1M", ranges(*[one_range("", "", [u8(2)])] * 4400, metrics=["gpu__time_duration.sum"] * 19000)
-    yield "quad_names", ranges(*[one_range("", "", [u8(2)])] * 4400, metrics=["m%d.sum" % i for i in range(19000)])
+    yield "quad_1M", ranges(*[one_range("", "", [u8(2)])] * (4400 // part), metrics=["gpu__time_duration.sum"] * 19000)
+    yield "quad_names", ranges(*[one_range("", "", [u8(2)])] * (4400 // part), metrics=["m%d.sum" % i for i in range(19000)])
     reasons = ["smsp__pcsamp_warps_issue_stalled_%s%s" % (r, twin) for r in ("long_scoreboard", "wait")
                for twin in ("", "_not_issued")]
     launches = [record(launch=i, stalls=[(r, 1) for r in range(4)]) for i in range(25000)]
