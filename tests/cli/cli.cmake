@@ -1,8 +1,9 @@
 # Command-line cases: tests/cli/cases/NAME.sh beside the output that is expected of it, NAME.out.
 file(GLOB cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/cases/*.sh)
-# Under sanitizers a command takes ten times as long to start, and these start many for answers and words alone.
+# Under sanitizers a command takes ten times as long to start, and these start many for answers, words and scripts alone.
 if(CW_SANITIZE)
-  list(FILTER cases EXCLUDE REGEX "/(completion|documents|man_pages|names|query_questions)\\.sh$")
+  list(FILTER cases EXCLUDE REGEX "/(advise_real|advise_shipped|completion|documents|every_way|front|import|legacy|man_pages|\
+names|names_apart|plan_all|query_chips|query_pm|query_questions)\\.sh$")
 endif()
 foreach(case ${cases})
   get_filename_component(name ${case} NAME_WE)

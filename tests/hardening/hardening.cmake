@@ -1,6 +1,6 @@
 # How the files that run were linked and compiled: tests/hardening/check_elf says what is looked for.
 set(fortify fortify)
-if(CW_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL Debug)
+if(CMAKE_BUILD_TYPE STREQUAL Debug)
   set(fortify no-fortify)
 endif()
 add_test(NAME hardening/build

@@ -15,9 +15,8 @@ if(CW_PYTHON)
   endif()
 endif()
 
-# Commands whose N-th call fails: some calls here, all by ./run faults. The library is for glibc on x86-64, and sanitizers
-# have an allocator of their own.
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT CW_SANITIZE)
+# Commands whose N-th call fails: some calls here, all by ./run faults. The library is for glibc on x86-64.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_library(faults MODULE ${trust}/faults.c)
   target_link_libraries(faults PRIVATE cw_options ${CMAKE_DL_LIBS})
   set_target_properties(faults PROPERTIES PREFIX "" C_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
