@@ -40,8 +40,10 @@ bool cw_data_beside(char path[CW_PATH_MAX])
     if (slash)
         *slash = 0;
     snprintf(path, CW_PATH_MAX, "%s/../../share/counterworks", own); /* beside lib/x86_64-linux-gnu */
-    if (!is_data_dir(path))
-        snprintf(path, CW_PATH_MAX, "%s/../share/counterworks", own);
+    const bool above = is_data_dir(path);
+    snprintf(path, CW_PATH_MAX, "%s/../share/counterworks", own);
+    if (above && !is_data_dir(path))
+        snprintf(path, CW_PATH_MAX, "%s/../../share/counterworks", own);
     return true;
 }
 
