@@ -12,28 +12,29 @@ if TYPE_CHECKING:
 
 
 class _Step:
-    """Captures from the first begin() after `step` steps until that step is done. `capture` is None before."""
+    """Captures from the first begin() after `step` steps, or later ones of a training that is resumed, until that step
+    is done. `capture` is None before."""
 
     def __init__(self, what: What, step: int, options: dict) -> None:
         self._what, self._step, self._options = what, step, {"replay": "kernel", **options}
         if self._options.get("kind", "kernels") not in ("kernels", "ranges"):
             del self._options["replay"]
         self.capture: Optional[Session] = None
-        self._open = False
+        self._begun: Optional[int] = None
 
     def begin(self, done: int) -> None:
-        if done == self._step and self.capture is None:
+        if done >= self._step and self.capture is None:
             self.capture = capture(self._what, **self._options)
             self.capture.__enter__()
-            self._open = True
+            self._begun = done
 
     def end(self, done: int) -> None:
-        if self._open and done > self._step:
+        if self._begun is not None and done > self._begun:
             self.close(None)
 
     def close(self, failed: Optional[BaseException]) -> None:
-        if self._open:
-            self._open = False
+        if self._begun is not None:
+            self._begun = None
             self.capture.__exit__(type(failed) if failed else None, failed, None)
 
 
@@ -77,6 +78,9 @@ def trainer_callback(what: What = None, *, step: int = 10, **options: Any) -> tr
     from transformers import TrainerCallback
 
     class CaptureStep(_Step, TrainerCallback):
+        def on_train_begin(self, *_: Any, **__: Any) -> None:
+            self.close(RuntimeError("the training before ended in its step"))  # the Trainer tells of no exception
+
         def on_step_begin(self, _arguments: Any, state: Any, _control: Any, **_: Any) -> None:
             self.begin(state.global_step)
 

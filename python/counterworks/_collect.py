@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import sys
 import tempfile
 import weakref
 from typing import Any, Iterable, Iterator, Optional, Sequence, Union
@@ -46,7 +47,7 @@ class Session(Capture):
             raise UsageError(f"found the kind {kind!r}, expected one of {', '.join(_KINDS)}")
         self._what, self._kind, self._replay, self._started = what, kind, replay, started
         self._arguments, self._asked_chip = list(arguments), chip
-        self._session = ffi.NULL
+        self._session, self._process = ffi.NULL, os.getpid()
         self._folder = tempfile.mkdtemp(prefix="counterworks.")
         self._removed = weakref.finalize(self, _remove, self._folder, os.getpid())
         self.path = os.path.abspath(os.path.join(self._folder, "run.cwd") if path is None else path)
@@ -99,6 +100,14 @@ class Session(Capture):
         super().__init__(open_files([self.path]), self.path,
                          self._asked_chip if isinstance(self._asked_chip, Chip) else None)
         warn([line for line in lines if not line.startswith("recorded ") or "(" in line])  # a trace counts its rows
+
+    def __del__(self) -> None:
+        """Ends a session whose block never ended, as of a generator: another could not begin."""
+        if vars(self).get("_session") and os.getpid() == self._process and not sys.is_finalizing():
+            self.__exit__(None, RuntimeError("the block did not end"), None)
+
+    def _repr_html_(self) -> Optional[str]:
+        return super()._repr_html_() if "handle" in vars(self) else None
 
     def start(self) -> None:
         """Collects from here on. The block itself starts unless `started` is False."""

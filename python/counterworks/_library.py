@@ -49,10 +49,14 @@ class Notice(UserWarning):
     """A line that is worth reading and is no error, such as "the capture is incomplete"."""
 
 
+_ASKED = os.environ.get("COUNTERWORKS_LIBRARY", "")
+if "/" in _ASKED:
+    _ASKED = os.path.abspath(_ASKED)  # a program may change its folder
+
+
 def _load() -> Any:
-    asked = os.environ.get("COUNTERWORKS_LIBRARY")
     try:
-        return ffi.dlopen(asked or NAME)
+        return ffi.dlopen(_ASKED or NAME)
     except OSError as error:
         raise ImportError(f"found no {asked or NAME}, expected libcounterworks to be installed, or its path in "
                           f"COUNTERWORKS_LIBRARY ({error})") from None
@@ -61,7 +65,7 @@ def _load() -> Any:
 library = _load()
 
 
-_FOLDER = os.path.dirname(os.environ.get("COUNTERWORKS_LIBRARY", ""))  # empty: the libraries are installed
+_FOLDER = os.path.dirname(_ASKED)  # empty: the libraries are installed
 
 
 @functools.lru_cache(maxsize=None)

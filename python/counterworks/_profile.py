@@ -87,7 +87,8 @@ class Profile:
     def run(self) -> Profile:
         """Calls the function for each configuration, and captures that."""
         plan = make_plan(self._metrics, "kernels", self._options.get("chip"))
-        repeat = plan.passes if self._repeat is None else self._repeat
+        once = self._options.get("replay") in ("kernel", "batch")  # each launch has all passes
+        repeat = self._repeat or (1 if once else plan.passes)
         with capture(plan, started=False, **self._options) as c:
             for words, named in self._configs * self._warmup:
                 self._function(*words, **named)
@@ -135,7 +136,7 @@ def profile(metrics: What = "advice", configs: Optional[Iterable] = None, *, rep
             a @ a[:n].T
         print(multiply.table())
 
-    `metrics` is as in capture(). A configuration is a dict of arguments, a tuple of them, or the one argument. `repeat`:
+    `metrics` is as in capture(), but not the file of a plan. A configuration is a dict of arguments, a tuple of them, or the one argument. `repeat`:
     calls of each configuration; by default as many as the plan has passes, so that each launch can be counted in all of
     them in turn. `warmup`: calls of each configuration before, which are not collected. `options` are those of
     capture(), as `path` and `replay`."""

@@ -204,6 +204,13 @@ class Mistakes(unittest.TestCase):
                 with c:
                     self.fail("a second block")
 
+    def test_a_block_that_never_ends(self):
+        cw.capture(METRICS).__enter__()
+        gc.collect()
+        with cw.capture(METRICS) as c:
+            step(c)
+        self.assertEqual(len(c.ranges()["name"]), 2)
+
     def test_without_a_block(self):
         c = cw.capture(METRICS)
         step(c)
