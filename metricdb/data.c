@@ -65,6 +65,11 @@ enum cw_status cw_data_dir(char path[CW_PATH_MAX], const char *data, struct cw_e
     return cw_error_set(err, CW_ERR_IO, "the data folder was not found; CW_DATA_DIR may name it");
 }
 
+bool cw_data_lacks(const char *path)
+{
+    return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 enum cw_status cw_data_path(char path[CW_DATA_PATH_MAX], const char *data, const char *name, struct cw_error *err)
 {
     char dir[CW_PATH_MAX];

@@ -17,6 +17,8 @@ bool cw_data_beside(char path[CW_PATH_MAX]);
 enum cw_status cw_data_dir(char path[CW_PATH_MAX], const char *data, struct cw_error *err);
 /* Returns the path of a YAML file in the data folder, named without .yaml: "sets/memory". */
 enum cw_status cw_data_path(char path[CW_DATA_PATH_MAX], const char *data, const char *name, struct cw_error *err);
+/* Whether there is no file of this path: other than one that is there and cannot be opened. */
+bool cw_data_lacks(const char *path);
 /* Lists the YAML files in a folder of the data folder ("chips"): names without .yaml, sorted, in `arena`. */
 enum cw_status cw_data_list(const char *data, const char *folder, const char *const **names, size_t *count,
                             struct cw_arena *arena, struct cw_error *err);

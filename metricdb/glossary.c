@@ -2,11 +2,9 @@
 #include "metricdb/glossary.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/words.h"
@@ -281,7 +279,7 @@ enum cw_status cw_glossary_load_if_there(const struct cw_glossary **glossary, co
     *glossary = NULL;
     if (cw_data_path(path, data, "glossary", NULL) != CW_OK)
         return CW_OK;
-    if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    if (cw_data_lacks(path))
         return CW_OK;
     const enum cw_status status = cw_glossary_load_about(glossary, data, name, arena, err);
     if (status != CW_OK)

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "metricdb/set.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,13 +141,7 @@ static enum cw_status is_shipped(bool *there, const char *data, const char *name
 {
     char path[CW_DATA_PATH_MAX];
     CW_TRY(path_of(path, data, name, err));
-    const bool possible = strlen(name) <= 60 && *name;
-    FILE *probe = possible ? fopen(path, "re") : NULL;
-    *there = probe;
-    if (possible && !probe && errno != ENOENT && errno != ENOTDIR)
-        return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    if (probe)
-        fclose(probe);
+    *there = strlen(name) <= 60 && *name && !cw_data_lacks(path);
     return CW_OK;
 }
 
