@@ -16,9 +16,8 @@ class _Step:
     is done. `capture` is None before."""
 
     def __init__(self, what: What, step: int, options: dict) -> None:
-        self._what, self._step, self._options = what, step, {"replay": "kernel", **options}
-        if self._options.get("kind", "kernels") not in ("kernels", "ranges"):
-            del self._options["replay"]
+        repeats = options.get("kind", "kernels") in ("kernels", "ranges")
+        self._what, self._step, self._options = what, step, {"replay": "kernel", **options} if repeats else options
         self.capture: Optional[Session] = None
         self._begun: Optional[int] = None
 
