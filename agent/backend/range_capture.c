@@ -36,6 +36,20 @@ enum cw_status cw_range_capture_open(struct cw_range_capture *c, const struct cw
     return status == CW_OK ? cw_filter_open(&c->filter, &options->filter, err) : status;
 }
 
+static bool is_patched(const struct cw_config_image *plan, const struct cw_placement *at)
+{
+    return strcmp(plan->domains[at->domain].name, "gpu_sass") == 0;
+}
+
+bool cw_range_capture_patches(const struct cw_config_image *plan)
+{
+    bool patches = false;
+    for (uint32_t p = 0; p < plan->pass_count; p++)
+        for (uint32_t i = 0; i < plan->passes[p].count && !patches; i++)
+            patches = is_patched(plan, &plan->passes[p].placements[i]);
+    return patches;
+}
+
 /* Marks columns of counters with a raw counter of the software domain. NULL when out of memory. */
 static const bool *find_patched(const struct cw_range_capture *c)
 {
@@ -48,7 +62,7 @@ static const bool *find_patched(const struct cw_range_capture *c)
     for (uint32_t p = 0; p < plan->pass_count; p++)
         for (uint32_t i = 0; i < plan->passes[p].count; i++) {
             const struct cw_placement *at = &plan->passes[p].placements[i];
-            raws[at->raw] = raws[at->raw] || strcmp(plan->domains[at->domain].name, "gpu_sass") == 0;
+            raws[at->raw] = raws[at->raw] || is_patched(plan, at);
         }
     for (uint32_t k = 0; k < cw_schema_columns(schema); k++) {
         const struct cw_config_counter *counter = &plan->counters[cw_schema_column_counter(schema, k)];

@@ -45,6 +45,10 @@ void cw_range_capture_close(struct cw_range_capture *capture);
 /* For a range with CUDA graphs: marks the values that would be wrong there as not collected. */
 void cw_range_capture_leave_out(const struct cw_range_capture *capture, struct cw_value *values);
 
+/* Whether CUPTI patches kernels' code for some counters of a plan. A launch of such a pass returns when its kernel has
+ * ended. */
+bool cw_range_capture_patches(const struct cw_config_image *plan);
+
 /* Notes the counters available in a range of a GPU. A notice at the end names counters that were unavailable in all
  * ranges. */
 void cw_range_capture_see(struct cw_range_capture *capture, uint32_t gpu, const struct cw_value *values);

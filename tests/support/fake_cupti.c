@@ -515,6 +515,7 @@ static void write_ranges(struct cw_writer *setup)
         cw_write_u32(setup, 1);
         cw_write_string(setup, "smsp__inst_executed.sum");
         cw_write_u32(setup, 1);
+        cw_write_u8(setup, false);
     }
     for (int scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
         cw_write_u32(setup, 8);

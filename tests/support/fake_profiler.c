@@ -29,6 +29,7 @@ static uint32_t handed_count;
 
 struct fake_profiler fake_profiler;
 struct cw_trace_window_options fake_when;
+unsigned fake_patches;
 static struct object {
     uint32_t device, passes; /* passes: of the plan so far */
     bool enabled, started, running, open;
@@ -529,6 +530,7 @@ static void write_parts(struct cw_writer *setup, uint32_t parts, uint32_t passes
         cw_write_u32(setup, 1);
         cw_write_string(setup, "smsp__inst_executed.sum");
         cw_write_u32(setup, passes);
+        cw_write_u8(setup, once && fake_patches >> i & 1);
     }
     for (unsigned scope = CW_SCOPE_CONTEXT; scope <= CW_SCOPE_DEVICE; scope++) {
         cw_write_u32(setup, 8);

@@ -70,6 +70,7 @@ extern struct fake_profiler fake_profiler;
 void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passes);
 /* When the capture is to collect, of which fake_ask says what is in fake_when. */
 extern struct cw_trace_window_options fake_when;
+extern unsigned fake_patches; /* a bit for each part of what is counted once: CUPTI patches code for it */
 void fake_ask_when(struct cw_writer *setup);
 /* The program calls cudaProfilerStart, or cudaProfilerStop. */
 void fake_profile(const struct cw_inject_mode *mode, bool starts);

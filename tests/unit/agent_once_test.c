@@ -233,6 +233,58 @@ Test(once, the_program_goes_on_while_a_kernel_waits)
     end();
 }
 
+static void kernels_that_wait(uint32_t count)
+{
+    cw_kernel_note(given, CW_KERNEL_WAITS);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = kernel_begins(given);
+        if (!fake_profiler.open)
+            cr_expect(!fake_profiler.running, "a pass that goes on could block the launch");
+        kernel_ends(given, number);
+    }
+}
+
+/* CUPTI blocks a launch of such a pass until its kernel ends, and the program never launches what that waits for. */
+Test(once, a_kernel_that_waits_is_in_no_pass_that_patches_code)
+{
+    fake_patches = 1 << 1;
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    kernels_that_wait(2 * ALL);
+    mode->finish();
+    cr_expect_eq(counted(1, 1), 0);
+    for (uint32_t pass = 0; pass < ALL; pass++)
+        cr_expect(pass == 1 || counted(pass, 1), "pass %u", pass);
+    cr_expect_eq(fake_profiler.skipped, 0);
+    end();
+}
+
+Test(once, other_kernels_are)
+{
+    fake_patches = 1 << 1;
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    for (uint32_t i = 0; i < ALL; i++)
+        kernel(plain);
+    mode->finish();
+    cr_expect_eq(counted(1, 1), 1);
+    end();
+}
+
+Test(once, a_kernel_that_waits_is_not_counted_if_all_passes_patch_code)
+{
+    fake_patches = (1 << ALL) - 1;
+    begin(&cw_inject_batch, CW_REPLAY_BATCH);
+    share_memory();
+    kernel(plain);
+    kernels_that_wait(3);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.skipped, 3);
+    cr_expect_str_eq(fake_profiler.why, CW_WHY_WAITS);
+    end();
+}
+
 Test(once, a_launch_beside_a_kernel_that_waits_counts_for_none)
 {
     begin(&cw_inject_batch, CW_REPLAY_BATCH);

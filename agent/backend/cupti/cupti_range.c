@@ -130,6 +130,7 @@ static void write_part(struct capture *c, const struct cw_config_image *plan)
             cw_write_string(setup, name);
     }
     cw_write_u32(setup, plan->pass_count);
+    cw_write_u8(setup, cw_range_capture_patches(plan));
 }
 
 static enum cw_status write_parts(struct capture *c, const struct cw_part *parts, uint32_t count, struct cw_error *err)

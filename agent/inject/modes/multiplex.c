@@ -111,7 +111,8 @@ static bool is_to_be_counted(const struct cw_collection *c)
 static void count_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c,
                          struct cw_pass_turn *t, uint32_t kind)
 {
-    uint32_t ahead = cw_pass_ahead(c, t);
+    const bool may_wait = cw_once_may_wait(id, call);
+    uint32_t ahead = cw_pass_ahead(c, t, may_wait);
     bool counts = true;
     if (c->running && ahead && stop(c, t, "the turn of another pass")) {
         ahead--;
@@ -119,7 +120,7 @@ static void count_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, st
     }
     if (!counts)
         cw_once_pass(c);
-    else if (cw_once_count(c, t, id, call, &(struct cw_once){.kind = kind, .ahead = ahead}))
+    else if (cw_once_count(c, t, id, call, &(struct cw_once){.kind = kind, .ahead = ahead, .may_wait = may_wait}))
         multiplexed_of(c)->stretch++;
 }
 
@@ -165,7 +166,7 @@ static bool is_still_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call,
  * now. */
 static bool make_ready(struct cw_collection *c, struct cw_pass_turn *t)
 {
-    uint32_t ahead = cw_pass_ahead(c, t);
+    uint32_t ahead = cw_pass_ahead(c, t, false);
     bool due = c->running && c->count && cw_collection_is_due(c);
     if (c->running && (ahead || due) && stop(c, t, ahead ? "the turn of another pass" : "no more room, or time")) {
         ahead = ahead ? ahead - 1 : 0;

@@ -104,6 +104,11 @@ static const char *add(struct cw_collection *c, CUpti_CallbackId id, const CUpti
     return cw_collection_launch(c, id, call, cw_graph_launch_name(id, call, graph)) ? NULL : CW_WHY_BESIDE;
 }
 
+bool cw_once_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    return !cw_inject_launches_graph(id) && cw_kernel_may_wait(id, call);
+}
+
 static void push(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *why)
 {
     struct cw_launch *launch = &c->launches[c->count - 1].data;
@@ -124,8 +129,11 @@ bool cw_once_count(struct cw_collection *c, struct cw_pass_turn *turn, CUpti_Cal
 {
     const uint64_t begin = cw_inject_now_ns(), armed_ns = c->running ? c->armed_ns : 0;
     const uint32_t let_by = c->running ? 0 : how->ahead;
+    const bool blocks = how->may_wait && cw_collection_turn_patches(c, let_by);
+    if (blocks) /* a range that is only closed would block as well */
+        cw_once_end(c);
     c->let_by = let_by;
-    const char *obstacle = add(c, id, call);
+    const char *obstacle = blocks ? CW_WHY_WAITS : add(c, id, call);
     c->let_by = 0;
     if (c->running && c->armed_ns != armed_ns)
         cw_pass_started(c, turn, begin, let_by);
@@ -149,7 +157,7 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
                    const char *why)
 {
     struct cw_pass_turn *turn = wanted && cw_collection_turns() ? cw_pass_turn_of(c) : NULL;
-    struct cw_once how = {.why = why};
+    struct cw_once how = {.why = why, .may_wait = wanted && cw_once_may_wait(id, call)};
     if (!wanted)
         cw_once_pass(c);
     else if (!cw_collection_turns())
@@ -157,7 +165,7 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     if (!turn)
         return;
     how.kind = cw_pass_meet(turn, cw_pass_key(id, call));
-    how.ahead = cw_pass_ahead(c, turn);
+    how.ahead = cw_pass_ahead(c, turn, how.may_wait);
     if (c->running && how.ahead && cw_pass_stop(c, turn, end_pass, NULL))
         how.ahead--;
     cw_once_count(c, turn, id, call, &how);

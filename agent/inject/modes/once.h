@@ -21,8 +21,11 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
  * the launch counts. cw_once_pass keeps an uncounted launch out of other ranges. */
 struct cw_once {
     uint32_t kind, ahead;
+    bool may_wait;   /* cw_once_may_wait */
     const char *why; /* NULL: all launches are counted once */
 };
+/* Whether the launch's kernel may wait for what the program does next. */
+bool cw_once_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call);
 bool cw_once_count(struct cw_collection *c, struct cw_pass_turn *turn, CUpti_CallbackId id,
                    const CUpti_CallbackData *call, const struct cw_once *how);
 void cw_once_pass(struct cw_collection *c);

@@ -104,11 +104,14 @@ bool cw_pass_is_strange(struct cw_pass_turn *t, bool may_wait)
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
 
-uint32_t cw_pass_ahead(const struct cw_collection *c, struct cw_pass_turn *t)
+uint32_t cw_pass_ahead(const struct cw_collection *c, struct cw_pass_turn *t, bool may_wait)
 {
     const struct cw_turns_costs now = costs();
     cw_turns_set_pass(&t->turns, cw_collection_turn(c));
-    return cw_turns_advance(&t->turns, &now);
+    uint32_t ahead = cw_turns_advance(&t->turns, &now), patched = 0;
+    while (may_wait && patched < t->turns.passes && cw_collection_turn_patches(c, ahead + patched))
+        patched++;
+    return patched < t->turns.passes ? ahead + patched : ahead;
 }
 
 bool cw_pass_stop(struct cw_collection *c, struct cw_pass_turn *t, void (*end)(struct cw_collection *c),

@@ -37,9 +37,9 @@ uint64_t cw_pass_key(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Whether a launch is pushed: its kernel is unknown and may wait (`may_wait`), or such a kernel was launched recently.
  * A change between pushed and automatic ranges takes a quarter of a second. */
 bool cw_pass_is_strange(struct cw_pass_turn *turn, bool may_wait);
-/* Returns the number of passes to go on before the last occurrence is counted; if no pass runs, the number to let
- * by. */
-uint32_t cw_pass_ahead(const struct cw_collection *c, struct cw_pass_turn *turn);
+/* Returns the number of passes to go on before the last occurrence is counted; if no pass runs, the number to let by.
+ * `may_wait`: not to a pass that patches code (cw_collection_turn_patches), unless all do. */
+uint32_t cw_pass_ahead(const struct cw_collection *c, struct cw_pass_turn *turn, bool may_wait);
 /* Ends the current pass with `end`; `why`: for the report. False if a launch has not returned, or does not end; this
  * waits for it only once. */
 bool cw_pass_stop(struct cw_collection *c, struct cw_pass_turn *turn, void (*end)(struct cw_collection *c),

@@ -22,6 +22,7 @@ struct cw_collection_image {
 struct cw_collection_part { /* of the plan */
     uint32_t metric_count, pass_count;
     const char **metrics;
+    bool patches; /* for some counters CUPTI patches kernels' code */
 };
 
 static const uint64_t longest_ns = 5000000000; /* limit on the time of a collection */
@@ -47,6 +48,7 @@ static bool read_part(struct cw_reader *in, struct cw_collection_part *part)
     for (uint32_t i = 0; part->metrics && i < part->metric_count; i++)
         part->metrics[i] = cw_read_string(in, cw_inject->arena);
     part->pass_count = cw_read_u32(in);
+    part->patches = cw_read_u8(in);
     return part->metrics && in->status == CW_OK;
 }
 
@@ -109,6 +111,12 @@ uint32_t cw_collection_turns(void)
 uint32_t cw_collection_turn(const struct cw_collection *c)
 {
     return c->running && is_in_turn(c) ? c->part : c->up;
+}
+
+bool cw_collection_turn_patches(const struct cw_collection *c, uint32_t ahead)
+{
+    const struct cw_collection_parts *parts = self->in_turn ? &self->plan : &self->once;
+    return parts->items[(cw_collection_turn(c) + ahead) % parts->count].patches;
 }
 
 /* ---- contexts --------------------------------------------------------------------------------------------------- */

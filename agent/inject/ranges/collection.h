@@ -133,6 +133,9 @@ bool cw_collection_stand_by(struct cw_collection *c);
 uint32_t cw_collection_turns(void);
 /* Returns the part whose turn it is; if nothing runs, the next one. */
 uint32_t cw_collection_turn(const struct cw_collection *c);
+/* Whether CUPTI patches code in the part whose turn comes `ahead` parts later. It then blocks each launch until its
+ * kernel ends, and never ends itself if that kernel waits for what the program does next. */
+bool cw_collection_turn_patches(const struct cw_collection *c, uint32_t ahead);
 /* Begins another pass; ends a pass, *more: the part has another. Each returns true on success. */
 bool cw_collection_start_pass(struct cw_collection *c);
 bool cw_collection_stop_pass(struct cw_collection *c, bool *more);
