@@ -202,7 +202,7 @@ enum cw_status cw_view_diff(struct counterworks_view *view, const struct cw_view
     view->output.print = print;
     view->output.result = view->content = &d->shown;
     view->renders[CW_VIEW_JSON] = cw_diff_write_json;
-    return status;
+    return status == CW_OK ? cw_diff_tables(&view->output, &d->shown, in->arena, in->err) : status;
 }
 
 /* ---- learning --------------------------------------------------------------------------------------------------- */
@@ -507,5 +507,5 @@ enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view
     view->output.print = print_judgement;
     view->output.result = view->content = &g->shown;
     view->renders[CW_VIEW_JSON] = cw_gate_write_json;
-    return CW_OK;
+    return cw_gate_tables(&view->output, &g->shown, in->arena, in->err);
 }

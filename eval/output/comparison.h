@@ -3,6 +3,7 @@
 #define CW_EVAL_OUTPUT_COMPARISON_H
 
 #include "eval/compare/gate.h"
+#include "eval/output/output.h"
 #include "eval/timeline/usage.h"
 
 struct cw_diff_output {
@@ -36,6 +37,14 @@ enum cw_status cw_diff_write_json(FILE *out, const void *output, struct cw_error
 enum cw_status cw_gate_print(FILE *out, const void *output, struct cw_error *err);
 /* All of it, as data/schemas/gate.schema.json describes. */
 enum cw_status cw_gate_write_json(FILE *out, const void *output, struct cw_error *err);
+
+/* The same as tables for programs: `groups`, with a row for each match; of ranges `changes`, with a row for each metric
+ * of each match on both sides; of traces `nvtx`, as `groups`, for NVTX ranges. Of a gate `groups` and `findings`. They
+ * borrow the comparison; `output` must stay in its place. CW_ERR_NOMEM alone. */
+enum cw_status cw_diff_tables(struct cw_output *output, const struct cw_diff_output *diff, struct cw_arena *arena,
+                              struct cw_error *err);
+enum cw_status cw_gate_tables(struct cw_output *output, const struct cw_gate_output *gate, struct cw_arena *arena,
+                              struct cw_error *err);
 
 /* For people: the size of rules learnt from `runs`, their noise, and the slow-downs that would show. `path`: of the
  * rules. */

@@ -106,6 +106,16 @@ class Questions(unittest.TestCase):
         trace = CAPTURES / "trace_train.cwd"
         self.assertIn("nothing changed", str(cw.diff(trace, trace)))
 
+    def test_tables_of_comparisons(self):
+        changed = cw.diff(CAPTURES / "runs_1.cwd", CAPTURES / "runs_6.cwd")
+        self.assertEqual(list(changed.tables), ["groups", "changes"])
+        groups, changes = changed.to_dataframe(), changed.tables["changes"].to_dataframe()
+        self.assertEqual(len(changes) % len(groups), 0)
+        self.assertTrue(((groups["b_total_ns"] - groups["a_total_ns"]) == groups["change_ns"]).all())
+        first = changes[changes["metric"] == "gpu__time_duration.sum"].iloc[0]
+        self.assertEqual((first["group"], first["a"]), (groups["group"][0], groups["a_launch_ns"][0]))
+        self.assertEqual(list(cw.diff(CAPTURES / "trace_train.cwd", CAPTURES / "trace_train.cwd").tables), ["groups", "nvtx"])
+
     def test_explain(self):
         text = str(cw.open(CAPTURES / "gemm.cwd").explain("dram__bytes_read.sum"))
         self.assertIn("= 4864", text)
