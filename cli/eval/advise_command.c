@@ -70,6 +70,7 @@ int cw_eval_advise(int argc, char **argv)
         "save and the numbers behind it. \"counterworks plan --for-advice\" plans the counters that the rules need.\v"
         "Example:\n  $0 run.cwd\n  $0 run.cwd --with hot.cwd --range gemm\n"
         "  $0 run.cwd --by family\n  $0 run.cwd --format json"};
-    struct advise options = {.line = {.run = advise, .request.least_gain = 0.05}};
+    struct advise options = {
+        .line = {.run = advise, .takes = CW_EVAL_PRINTED | CW_EVAL_CELLS, .request.least_gain = 0.05}};
     return cw_eval_command(&usage, argc, argv, &options.line);
 }

@@ -64,7 +64,7 @@ int cw_eval_diff(int argc, char **argv)
         "ranges.\v"
         "Example:\n  $0 before.cwd after.cwd\n  $0 before.cwd after.cwd --all --by nvtx\n"
         "  $0 before*.cwd -- after*.cwd"};
-    struct diff options = {.line.run = diff};
+    struct diff options = {.line = {.run = diff, .takes = CW_EVAL_PRINTED | CW_EVAL_CELLS}};
     argc = cw_eval_split_sides(&options.sides, argc, argv);
     return cw_eval_command(&usage, argc, argv, &options.line);
 }

@@ -32,10 +32,14 @@ static void check_options(void *options, struct argp_state *state)
     const size_t a = o->sides.a_count, b = o->sides.b_count;
     if (o->need && !read_percent(o->need, &o->need_part))
         cw_usage_error(state, "found --need %s, expected a percentage above 0 and below 100, such as 5%%", o->need);
-    if (o->learn && (a < 3 || b || !o->output || o->rules || o->line.as_json || o->need))
+    if (o->learn) { /* then -o has the rules */
+        o->output = o->line.outputs.count == 1 ? *o->line.outputs.items : NULL;
+        o->line.takes = 0;
+    }
+    if (o->learn && (a < 3 || b || !o->output || o->rules || o->line.format || o->need))
         cw_usage_error(state, "found %zu capture%s, expected --learn with at least 3 and -o gate.yaml", a + b,
                        a + b == 1 ? "" : "s");
-    if (!o->learn && (!cw_eval_has_sides(&o->sides) || !o->rules || o->output))
+    if (!o->learn && (!cw_eval_has_sides(&o->sides) || !o->rules))
         cw_usage_error(state, "found %zu capture%s%s, expected A.cwd B.cwd --rules gate.yaml, or A.cwd... -- B.cwd...",
                        a + b, a + b == 1 ? "" : "s", o->rules ? "" : " and no rules");
     if (!o->learn && (o->line.request.every || o->line.sources.count))
@@ -46,19 +50,17 @@ static void check_options(void *options, struct argp_state *state)
 static const struct cw_option option_list[] = {
     {"all", 0, NULL, "learn every metric whose counters the first capture holds",
      CW_OPTION_FLAG(struct gate, line.request.every)},
-    {"format", 0, "text|json", "the form (default: text)", CW_OPTION_CHOICE(struct gate, line.as_json)},
+    {CW_OPTION_GROUP(struct gate, line, cw_eval_format_options)},
     {CW_OPTION_GROUP(struct gate, line, cw_eval_quiet_options)},
     {"learn", 0, NULL, "write rules from runs of one program, at least 3, better 10 or more",
      CW_OPTION_FLAG(struct gate, learn)},
     {"need", 0, "PERCENT",
      "the verdict is ambiguous if a slow-down of a kernel by so much, such as 5%, could not be seen",
      CW_OPTION_TEXT(struct gate, need)},
-    {"output", 'o', "gate.yaml", "the file for the rules; - is standard output", CW_OPTION_TEXT(struct gate, output)},
     {"rules", 0, "gate.yaml", "the allowed distances between values", CW_OPTION_TEXT(struct gate, rules)},
     {CW_OPTION_GROUP(struct gate, line, cw_eval_ranges_options)},
     {CW_OPTION_WORDS(struct gate, sides.a, sides.a_count)},
     {CW_OPTION_CHECK(check_options)},
-    {CW_OPTION_GROUP(struct gate, line.force, cw_cli_force_options)},
     {CW_OPTION_GROUP(struct gate, line.sources, cw_metric_sources_options)},
     {CW_OPTION_GROUP(struct gate, line, cw_eval_value_options)},
     {0},
@@ -118,6 +120,8 @@ static enum cw_status judge(struct cw_eval_session *s)
         status = cw_view_gate(&view, &in, &other, o->rules, o->need_part);
     if (status == CW_OK)
         status = cw_eval_print(s, &view);
+    if (status == CW_OK) /* whatever the verdict */
+        status = cw_new_files_close(&s->files, true, s->err);
     if (status == CW_OK && view.verdict.code != CW_OK) {
         *s->err = view.verdict;
         status = view.verdict.code;
@@ -144,7 +148,7 @@ int cw_eval_gate(int argc, char **argv)
         "Example:\n  $0 --learn null1.cwd null2.cwd null3.cwd -o gate.yaml\n"
         "  $0 before.cwd after.cwd --rules gate.yaml\n"
         "  $0 before*.cwd --rules gate.yaml -- after*.cwd"};
-    struct gate options = {.line.run = gate};
+    struct gate options = {.line = {.run = gate, .takes = CW_EVAL_PRINTED | CW_EVAL_CELLS}};
     argc = cw_eval_split_sides(&options.sides, argc, argv);
     return cw_eval_command(&usage, argc, argv, &options.line);
 }

@@ -54,15 +54,6 @@ const struct cw_option cw_eval_capture_options[] = {
     {0},
 };
 
-const struct cw_option cw_eval_format_options[] = {
-    {"format", 0, "text|json", "the form (default: text)", .called = "the format",
-     CW_OPTION_CHOICE(struct cw_eval_line, as_json)},
-    {"output", 'o', "FILE", "write a file: JSON if its name ends in .json, else text",
-     CW_OPTION_TEXT(struct cw_eval_line, printed)},
-    {CW_OPTION_GROUP(struct cw_eval_line, force, cw_cli_force_options)},
-    {0},
-};
-
 const struct cw_option cw_eval_quiet_options[] = {
     {"quiet", 'q', NULL, "only the data: no summary, no notices", CW_OPTION_FLAG(struct cw_eval_line, quiet)},
     {0},

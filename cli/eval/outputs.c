@@ -9,21 +9,23 @@
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */
 
-static const struct cw_file_kind speedscope = {"JSON of speedscope", false, {"{\"$schema\": \"https://www.speedscope"}},
-                                 chrome = {"JSON of Chrome's traces", false, {"{\"displayTimeUnit\": "}},
-                                 folded = {"folded stacks", false, {NULL}},
-                                 ndjson = {"lines of JSON of metric-eval",
-                                           false,
-                                           {"{\"range\": ", "{\"sample\": ", "{\"device\": "}},
-                                 perfetto = {"a trace of ours for Perfetto", true, {CW_PERFETTO_HEAD}},
-                                 prometheus = {"Prometheus text", false, {"# TYPE "}};
+static const struct cw_file_kind
+    speedscope = {"JSON of speedscope", false, {"{\"$schema\": \"https://www.speedscope"}},
+    chrome = {"JSON of Chrome's traces", false, {"{\"displayTimeUnit\": "}}, folded = {"folded stacks", false, {NULL}},
+    ndjson = {"lines of JSON of metric-eval", false, {"{\"range\": ", "{\"sample\": ", "{\"device\": "}},
+    perfetto = {"a trace of ours for Perfetto", true, {CW_PERFETTO_HEAD}},
+    prometheus = {"Prometheus text", false, {"# TYPE "}}, plain_text = {"text", false, {NULL}},
+    printed_json = {
+        "JSON of metric-eval", false, {"{\n \"source\": ", "{\n \"range\": ", "{\"capture\": ", "{\"schema\": "}};
 
 static const struct cw_eval_format formats[] = {
-    {"h5", CW_EVAL_TABLES, CW_VIEW_HDF5, COUNTERWORKS_TABLE, &cw_file_hdf5},
-    {"csv", CW_EVAL_TABLES | CW_EVAL_CSV, CW_VIEW_CSV, COUNTERWORKS_TABLE, &cw_file_csv},
+    {"text", CW_EVAL_PRINTED, CW_VIEW__COUNT, COUNTERWORKS_TABLE, &plain_text},
+    {"json", CW_EVAL_PRINTED, CW_VIEW_JSON, COUNTERWORKS_TABLE, &printed_json},
+    {"h5", CW_EVAL_TABLES | CW_EVAL_CELLS, CW_VIEW_HDF5, COUNTERWORKS_TABLE, &cw_file_hdf5},
+    {"csv", CW_EVAL_TABLES | CW_EVAL_CSV | CW_EVAL_CELLS, CW_VIEW_CSV, COUNTERWORKS_TABLE, &cw_file_csv},
     {"json", CW_EVAL_TABLES, CW_VIEW_JSON, COUNTERWORKS_TABLE, &cw_file_json},
     {"html", CW_EVAL_PAGE, CW_VIEW_HTML, COUNTERWORKS_TABLE, &cw_file_report},
-    {"ndjson", CW_EVAL_FOREIGN, CW_VIEW_NDJSON, COUNTERWORKS_TABLE, &ndjson},
+    {"ndjson", CW_EVAL_FOREIGN | CW_EVAL_CELLS, CW_VIEW_NDJSON, COUNTERWORKS_TABLE, &ndjson},
     {"folded", CW_EVAL_FOREIGN, CW_VIEW_FOLDED, COUNTERWORKS_STACKS, &folded},
     {"speedscope", CW_EVAL_FOREIGN, CW_VIEW_SPEEDSCOPE, COUNTERWORKS_STACKS, &speedscope},
     {"prometheus", CW_EVAL_FOREIGN, CW_VIEW_PROMETHEUS, COUNTERWORKS_MONITOR, &prometheus},
@@ -35,16 +37,21 @@ enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 static const struct cw_eval_format *of_view(enum cw_view_format format)
 {
     size_t i = 0;
-    while (i < FORMAT_COUNT && formats[i].format != format)
+    while (i < FORMAT_COUNT && (formats[i].format != format || formats[i].taken_as == CW_EVAL_PRINTED))
         i++;
     assert(i < FORMAT_COUNT);
     return &formats[i];
 }
 
-/* CSV by value has the suffix of CSV. */
-static enum cw_view_format suffixed(const struct cw_eval_format *format)
+/* Text has no suffix. */
+static const char *suffix_of(const struct cw_eval_format *format)
 {
-    return format->format == CW_VIEW_TIDY ? CW_VIEW_CSV : format->format;
+    return format->format == CW_VIEW__COUNT ? NULL : *cw_view_suffixes[format->format];
+}
+
+static size_t suffix_length(const struct cw_eval_format *format, const char *path)
+{
+    return format->format == CW_VIEW__COUNT ? 0 : cw_view_suffix_length(format->format, path);
 }
 
 /* Lists the names, or suffixes, of a command's formats. */
@@ -52,8 +59,8 @@ static const char *list_formats(char *text, size_t size, unsigned takes, bool su
 {
     size_t used = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++)
-        if (formats[i].taken_as & takes) {
-            const char *one = suffixes ? *cw_view_suffixes[suffixed(&formats[i])] : formats[i].name;
+        if (formats[i].taken_as & takes && (!suffixes || suffix_of(&formats[i]))) {
+            const char *one = suffixes ? suffix_of(&formats[i]) : formats[i].name;
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", one);
             assert(used < size);
         }
@@ -67,15 +74,14 @@ static bool has_no_suffix(const char *path)
     return cw_file_is_standard(path) || !strchr(name, '.');
 }
 
-/* Finds the format by --format or by the suffix; NULL for none. */
-static const struct cw_eval_format *find(const struct cw_eval_line *o, const char *path)
+/* Finds a format of these classes by its name, or without one by the suffix; NULL for none. */
+static const struct cw_eval_format *find(unsigned takes, const char *name, const char *path)
 {
     const struct cw_eval_format *found = NULL;
     size_t longest = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
-        const bool named = o->format && strcmp(o->format, formats[i].name) == 0;
-        const size_t length = o->format ? named : cw_view_suffix_length(suffixed(&formats[i]), path);
-        if ((formats[i].taken_as & o->takes) && length > longest) {
+        const size_t length = name ? strcmp(name, formats[i].name) == 0 : suffix_length(&formats[i], path);
+        if (formats[i].taken_as & takes && length > longest) {
             found = &formats[i];
             longest = length;
         }
@@ -85,13 +91,15 @@ static const struct cw_eval_format *find(const struct cw_eval_line *o, const cha
 
 static const struct cw_eval_format *choose(const struct cw_eval_line *o, const char *path, struct argp_state *state)
 {
-    const struct cw_eval_format *found = find(o, path);
+    const struct cw_eval_format *found = find(o->takes, o->format, path);
     char all[256];
     if (found)
         return found;
     if (o->format)
         cw_usage_error(state, "found --format '%s', expected %s", o->format,
                        list_formats(all, sizeof all, o->takes, false));
+    if (o->takes & CW_EVAL_PRINTED && !find(~0u, NULL, path))
+        return &formats[0];
     if (!(o->takes & CW_EVAL_TABLES) || !has_no_suffix(path))
         cw_usage_error(state, "found -o %s, expected --format, or a name that ends in %s", path,
                        list_formats(all, sizeof all, o->takes, true));
@@ -168,6 +176,40 @@ const struct cw_option cw_eval_output_options[] = {
      CW_OPTION_TEXT(struct cw_eval_line, format)},
     {CW_OPTION_GROUP(struct cw_eval_line, force, cw_cli_force_options)},
     {CW_OPTION_CHECK(place)},
+    {0},
+};
+
+/* ---- outputs of commands that print ------------------------------------------------------------------------------ */
+
+const struct cw_eval_format *cw_eval_printed_format(const struct cw_eval_line *o, const char *path)
+{
+    const struct cw_eval_format *found = o->takes & CW_EVAL_PRINTED ? find(o->takes, o->format, path) : NULL;
+    return found ? found : &formats[0];
+}
+
+static void check_printed(void *line, struct argp_state *state)
+{
+    const struct cw_eval_line *o = line;
+    const char *const *paths = o->outputs.items;
+    if (o->format && o->outputs.count > 1)
+        cw_usage_error(state, "found --format with %zu outputs, expected it with one", o->outputs.count);
+    for (size_t i = 0; i < o->outputs.count; i++) {
+        choose(o, paths[i], state);
+        for (size_t k = 0; k < i; k++)
+            if (cw_file_is_same(paths[k], paths[i]))
+                cw_usage_error(state, "found %s as two outputs, expected another file for each", paths[i]);
+    }
+    if (o->format)
+        choose(o, "-", state);
+}
+
+const struct cw_option cw_eval_format_options[] = {
+    {"format", 0, "FORMAT", "the form: text (default) or json; a command with tables has csv, h5 and ndjson too",
+     .called = "the format", CW_OPTION_TEXT(struct cw_eval_line, format)},
+    {"output", 'o', "FILE", "write a file, whose suffix says the format, text for others; may be repeated",
+     .called = "outputs", CW_OPTION_LIST(struct cw_eval_line, outputs.items, outputs.count)},
+    {CW_OPTION_GROUP(struct cw_eval_line, force, cw_cli_force_options)},
+    {CW_OPTION_CHECK(check_printed)},
     {0},
 };
 

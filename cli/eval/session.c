@@ -284,22 +284,16 @@ enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterw
     return write_form(s, view, format, path);
 }
 
-/* ---- text and JSON of commands that print ----------------------------------------------------------------------- */
-
-static bool is_printed_as_json(const struct cw_eval_line *o)
-{
-    const size_t length = strlen(o->printed);
-    return o->as_json || (length > 5 && strcmp(o->printed + length - 5, ".json") == 0);
-}
+/* ---- commands that print ---------------------------------------------------------------------------------------- */
 
 static enum cw_status check_printed(struct cw_eval_session *s)
 {
-    static const struct cw_file_kind text = {"text", false, {NULL}},
-                                     json = {
-                                         "JSON of metric-eval",
-                                         false,
-                                         {"{\n \"source\": ", "{\n \"range\": ", "{\"capture\": ", "{\"schema\": "}};
-    return cw_file_may_replace(s->o->printed, is_printed_as_json(s->o) ? &json : &text, s->o->force, s->err);
+    const struct cw_eval_line *o = s->o;
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < o->outputs.count && status == CW_OK; i++)
+        status = cw_file_may_replace(o->outputs.items[i], cw_eval_printed_format(o, o->outputs.items[i])->kind,
+                                     o->force, s->err);
+    return status;
 }
 
 struct printing {
@@ -314,29 +308,46 @@ static enum cw_status render_text(FILE *out, const void *printing, struct cw_err
 }
 
 static enum cw_status print_file(struct cw_eval_session *s, const struct counterworks_view *view,
-                                 const struct cw_terminal_style *style)
+                                 const struct cw_terminal_style *style, const char *path)
 {
     const struct cw_terminal_style plain = {.top = style->top, .quiet = style->quiet, .source = style->source};
     const struct printing printing = {view, &plain};
-    if (is_printed_as_json(s->o))
-        return write_form(s, view, CW_VIEW_JSON, s->o->printed);
-    const enum cw_status status = cw_new_files_print(&s->files, s->o->printed, render_text, &printing, s->err);
-    note_written(s, view, CW_VIEW__COUNT, s->o->printed);
+    const enum cw_view_format format = cw_eval_printed_format(s->o, path)->format;
+    if (format != CW_VIEW__COUNT)
+        return write_form(s, view, format, path);
+    const enum cw_status status = cw_new_files_print(&s->files, path, render_text, &printing, s->err);
+    note_written(s, view, format, path);
     return status;
+}
+
+static enum cw_status print_here(struct cw_eval_session *s, const struct counterworks_view *view,
+                                 const struct cw_terminal_style *style)
+{
+    const enum cw_view_format format = cw_eval_printed_format(s->o, "-")->format;
+    const enum cw_status status = cw_new_files_close(&s->files, true, s->err);
+    return status != CW_OK            ? status
+           : format != CW_VIEW__COUNT ? cw_view_write(view, format, "-", &s->files, s->err)
+                                      : cw_view_print(view, style, stdout, s->err);
 }
 
 enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view)
 {
     struct cw_source source = {.folders = s->o->folders.items, .folder_count = s->o->folders.count};
     struct cw_terminal_style style = cw_eval_style(s->o);
+    const bool prints = s->o->takes & CW_EVAL_PRINTED;
+    const size_t count = prints ? s->o->outputs.count : 0;
+    bool here = !count;
     cw_eval_tell(s);
     enum cw_status status = cw_new_files_close(&s->files, true, s->err);
     style.source = &source;
-    if (status == CW_OK && s->o->printed && !cw_file_is_standard(s->o->printed))
-        status = print_file(s, view, &style);
-    else if (status == CW_OK)
-        status = s->o->as_json ? cw_view_write(view, CW_VIEW_JSON, "-", &s->files, s->err)
-                               : cw_view_print(view, &style, stdout, s->err);
+    for (size_t i = 0; i < count && status == CW_OK; i++) {
+        const bool standard = cw_file_is_standard(s->o->outputs.items[i]);
+        here = here || standard;
+        if (!standard)
+            status = print_file(s, view, &style, s->o->outputs.items[i]);
+    }
+    if (status == CW_OK && here)
+        status = print_here(s, view, &style);
     cw_source_finish(&source);
     return status;
 }
@@ -357,7 +368,7 @@ static enum cw_status run(const void *line, struct counterworks_chip *chip, stru
     (void)chip;
     s.request.quiet = o->quiet;
     cw_hdf5_begin();
-    enum cw_status status = o->printed ? check_printed(&s) : CW_OK;
+    enum cw_status status = o->takes & CW_EVAL_PRINTED ? check_printed(&s) : CW_OK;
     if (status == CW_OK)
         status = o->run(&s);
     const enum cw_status closing = cw_new_files_close(&s.files, status == CW_OK, err);

@@ -21,15 +21,17 @@ struct cw_eval_list {
 
 /* Classes of formats, as bits; `takes` of struct cw_eval_line has a command's. */
 enum {
-    CW_EVAL_TABLES = 1,  /* HDF5, CSV and JSON of rows */
-    CW_EVAL_PAGE = 2,    /* HTML */
-    CW_EVAL_FOREIGN = 4, /* for other programs */
-    CW_EVAL_CSV = 8      /* CSV alone */
+    CW_EVAL_TABLES = 1,   /* HDF5, CSV and JSON of rows */
+    CW_EVAL_PAGE = 2,     /* HTML */
+    CW_EVAL_FOREIGN = 4,  /* for other programs */
+    CW_EVAL_CSV = 8,      /* CSV alone */
+    CW_EVAL_PRINTED = 16, /* text for people, or JSON, of commands that print */
+    CW_EVAL_CELLS = 32    /* beside these, the tables of such a command */
 };
 
 struct cw_eval_format {
     const char *name;  /* for --format */
-    unsigned taken_as; /* one class */
+    unsigned taken_as; /* classes */
     enum cw_view_format format;
     enum counterworks_form form;
     const struct cw_file_kind *kind; /* files that it may replace */
@@ -57,19 +59,18 @@ struct cw_eval_line {
     size_t other_count;
     const char *format;       /* --format of the output */
     bool tidy, compat;        /* CSV with a line for each value; in the shape of version 0.1 */
-    const char *printed;      /* -o of commands that print; NULL: standard output */
     struct cw_eval_list with; /* captures beside the first */
     const char *baseline;
     struct cw_eval_list folders; /* folders of source files */
     const char *check, *native;  /* values of others, to compare with */
-    bool force, as_json, quiet;
+    bool force, quiet;
     enum cw_status (*run)(struct cw_eval_session *s);
 };
 
-/* Option rows that commands share: words RUN.cwd..., durations and own metrics, selection of ranges, --format text|json
- * with -o of printed text, -o with --format of files, the shape of CSV, the same with --csv and --json, --perfetto,
- * --report, --sort with
- * --filter and --top, and --quiet. */
+/* Option rows that commands share: words RUN.cwd..., durations and own metrics, selection of ranges, -o with --format
+ * of commands that print, the same of commands that write, the shape of CSV, the same with --csv and --json,
+ * --perfetto,
+ * --report, --sort with --filter and --top, and --quiet. */
 extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[], cw_eval_ranges_options[],
     cw_eval_format_options[], cw_eval_output_options[], cw_eval_csv_options[], cw_eval_file_options[],
     cw_eval_perfetto_options[], cw_eval_report_options[], cw_eval_row_options[], cw_eval_quiet_options[];
@@ -168,7 +169,9 @@ enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterw
                                 enum cw_view_format format, const char *path);
 /* Makes a file for another program from the session's capture. */
 enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval_file *file);
-/* Prints a view for people, or as JSON by --format json. */
+/* The format of an output of a command that prints; its `format` is CW_VIEW__COUNT for text. */
+const struct cw_eval_format *cw_eval_printed_format(const struct cw_eval_line *o, const char *path);
+/* Prints a view for people; of a command that prints, in the form and to the files that its options name. */
 enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view);
 /* --native, and the comparison of a capture with values of others, by --native or --check. */
 extern const struct cw_option cw_eval_native_options[];

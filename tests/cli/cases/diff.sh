@@ -28,6 +28,19 @@ d = json.load(open("x.json"))
 print(collections.Counter(g["match"] for g in d["groups"]), len(d["differences"]),
       sum(m["changed"] for g in d["groups"] for m in g.get("metrics", [])) > 0)'
 done
+echo "== tables"
+metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" -o d.csv -o d.h5 -o d.json -o d.txt
+head -n 2 d.csv
+metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" --format csv | cmp - d.csv && metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" -q | cmp - d.txt
+/usr/bin/python3 -c '
+import h5py, json
+d, f = json.load(open("d.json")), h5py.File("d.h5")
+metrics = [(m["name"], m["a"], m["b"], m["a_status"]) for g in d["groups"] for m in g.get("metrics", [])]
+number = lambda v: None if v != v else v
+change = f["change"]
+rows = [(m.decode(), number(a), number(b), s.decode()) for m, a, b, s in zip(*(change[n][:] for n in ("metric", "a", "b", "a_status")))]
+print(len(rows) > 100, rows == metrics, [g["match"] for g in d["groups"]] == [m.decode() for m in f["group/match"]])'
+metric-eval diff "$C/trace_train.cwd" "$C/trace_train.cwd" -o t.h5 && h5ls t.h5 | cut -d ' ' -f 1
 echo "== a shape that changed"
 metric-eval diff "$C/multi.cwd" "$C/cupti12.cwd" -m sm__inst_executed.sum --format json | python3 -c '
 import collections, json, sys

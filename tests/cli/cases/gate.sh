@@ -87,6 +87,8 @@ metric-eval gate --learn "$SOURCE"/data/captures/runs_[1-5].cwd -o runs.yaml >/d
 metric-eval gate "$SOURCE/data/captures/runs_1.cwd" "$SOURCE/data/captures/stream.cwd" --rules runs.yaml 2>&1 | sed -n '1p;/more reasons/p'
 echo "== how small a slow-down shows"
 metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml; echo "exit $?"
+metric-eval gate "$C/runs_1.cwd" "$C/h200_gemm.cwd" --rules runs.yaml -q -o verdict.json -o verdict.csv -o verdict.h5 >/dev/null 2>&1; echo "exit $?"
+head -n 2 verdict.csv; h5ls verdict.h5 | cut -d ' ' -f 1
 metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml --need 5%; echo "exit $?"
 metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml --need 60 | head -n 1
 for need in 0% 100% 5%% five; do metric-eval gate a.cwd b.cwd --rules gate.yaml --need "$need" 2>&1 | head -n 1; done
