@@ -21,6 +21,9 @@ _PROFILERS = names_of("COUNTERWORKS_", "profiler")
 _VERDICTS = names_of("COUNTERWORKS_", "verdict")
 
 
+_LIMITS = ["launches", "total_ns", "share", "kernel", "limiter", "first_finding"]  # of a capture in Jupyter
+
+
 class _Request:
     """A struct counterworks_request and the strings that it needs."""
 
@@ -157,10 +160,9 @@ class Capture:
 
     def _repr_html_(self) -> str:
         """The kernels with what limits each, the longest first; of samples, the rows."""
-        shown = (self.advise() if self.profiler == "ranges" else
-                 self.kernels() if self.profiler == "trace" else self.view())
+        shown, names = {"ranges": (self.advise, _LIMITS), "trace": (self.kernels, None)}.get(self.profiler, (self.view, None))
         heading = f"<p>{escape(self.source)}: {self.profiler} of {escape(self.chip or 'no chip')}</p>"
-        return heading + shown.table._repr_html_()
+        return heading + shown().table._repr_html_(names)
 
     def _open_chip(self) -> Optional[Chip]:
         if not self.has_metrics:

@@ -92,11 +92,16 @@ class Session(Capture):
     def __exit__(self, _kind: Any, failed: Optional[BaseException], _traceback: Any) -> None:
         session, self._session, lines = self._session, ffi.NULL, []
         tell = ffi.callback("void(void *, const char *)", lambda _user, line: lines.append(text(line)))
-        with contextlib.suppress(Error) if failed else contextlib.nullcontext():
+        self.notices = lines
+        try:
             check(collect_library().counterworks_collect_close, session, tell, ffi.NULL)
+        except Error:
+            if failed:
+                return
+            warn(lines)  # the reasons
+            raise
         if failed:
             return
-        self.notices = lines
         super().__init__(open_files([self.path]), self.path,
                          self._asked_chip if isinstance(self._asked_chip, Chip) else None)
         warn([line for line in lines if not line.startswith("recorded ") or "(" in line])  # a trace counts its rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 import numpy as np
 
@@ -181,15 +181,17 @@ class Table:
             variables[name + "_status"] = ((row,), self.statuses(name), flags)
         return xarray.Dataset(variables, attrs={"source": self._view.source})
 
-    def _repr_html_(self, most: int = 20) -> str:
+    def _repr_html_(self, names: Optional[Sequence[str]] = None, most: int = 20) -> str:
+        """Rows of a page. `names`: of the columns, in their order; by default all but mangled names of functions. Long
+        texts end in dots, and are whole where the pointer rests."""
         count = min(most, self.row_count)
-        heads = [*self.columns.values(), *self.metrics.values()]
+        mangled = "function" if "function" in self.columns else "kernel" if "group" in self.columns else ""
+        heads = ([self.columns[name] for name in names] if names else
+                 [h for h in (*self.columns.values(), *self.metrics.values()) if h.name != mangled])
         lines = ["<table><thead><tr>" + "".join(
-            f'<th title="{escape(h.meaning or "")}">{escape(h.name)}{"<br>" + escape(h.unit) if h.unit else ""}</th>'
-            for h in heads) + "</tr></thead><tbody>"]
+            f'<th title="{escape(h.meaning or "")}">{escape(_head(h))}</th>' for h in heads) + "</tr></thead><tbody>"]
         for i in range(count):
-            cells = (self[h.name][i] for h in heads)
-            lines.append("<tr>" + "".join(f"<td>{escape(_shown(c))}</td>" for c in cells) + "</tr>")
+            lines.append("<tr>" + "".join(_cell(h, self[h.name][i]) for h in heads) + "</tr>")
         rest = f"<p>{self.row_count - count} more rows</p>" if self.row_count > count else ""
         return "".join(lines) + "</tbody></table>" + rest
 
@@ -199,11 +201,34 @@ def escape(shown: str) -> str:
     return html.escape(shown.encode("utf-8", "replace").decode())
 
 
-def _shown(cell: Any) -> str:
+def _head(head: Any) -> str:
+    """The name of a column, without the unit that its cells have."""
+    name = head.name.replace("first_finding", "first finding").replace("limiter", "limited by")
+    return name[:-3] if head.unit == "ns" and name.endswith("_ns") else f"{name} ({head.unit})" if head.unit not in ("", name) else name
+
+
+def _time(ns: float) -> str:
+    """Nanoseconds with the prefix that leaves one to three digits before the point."""
+    for factor, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if abs(ns) >= factor:
+            return f"{ns / factor:.4g} {unit}"
+    return f"{ns:.4g} ns"
+
+
+def _shown(head: Any, cell: Any) -> str:
     if isinstance(cell, str):
         return cell
     if isinstance(cell, np.ndarray):
         return " x ".join(map(str, cell))
     if isinstance(cell, np.floating):
-        return "" if np.isnan(cell) else f"{cell:.6g}"
+        return "" if np.isnan(cell) else _time(cell) if head.unit == "ns" else \
+            f"{cell:.1%}" if head.name == "share" else f"{cell:.6g}"
     return "" if cell == _UNKNOWN else str(cell)
+
+
+def _cell(head: Any, cell: Any) -> str:
+    shown = escape(_shown(head, cell))
+    if not isinstance(cell, str):
+        return f'<td style="white-space: nowrap">{shown}</td>'
+    return (f'<td title="{shown}" style="text-align: left; max-width: 24em; overflow: hidden; text-overflow: ellipsis; '
+            f'white-space: nowrap">{shown}</td>')

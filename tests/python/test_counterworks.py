@@ -127,7 +127,7 @@ class Questions(unittest.TestCase):
             self.assertIn("gemm", pathlib.Path(path).read_text())
 
     def test_page_of_a_capture(self):
-        for name, shown in (("transformer", "<th title=\"\">limiter</th>"), ("trace_train", "launches"),
+        for name, shown in (("transformer", "<th title=\"\">limited by</th>"), ("trace_train", "launches"),
                             ("pm_gemm", "sm__cycles_active"), ("pc_gemm", "<table>"), ("sass_gemm", "<table>")):
             self.assertIn(shown, cw.open(CAPTURES / (name + ".cwd"))._repr_html_())
         with tempfile.TemporaryDirectory() as folder:
