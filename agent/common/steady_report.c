@@ -64,7 +64,8 @@ void cw_steady_report_tell(const struct cw_steady_report *r, const char *program
     const struct cw_period_facts *p = &r->period;
     if (!p->found)
         cw_text_print(stderr,
-                      "capture-agent: nothing repeats in the %" PRIu64 " launches of %s, so %s was captured%s\n",
+                      "capture-agent: nothing repeats for half a second in the %" PRIu64
+                      " launches of %s, so %s was captured%s\n",
                       p->all, program, r->given_up ? "everything behind the first five minutes" : "nothing",
                       r->given_up ? "" : "; without --steady the agent captures everything");
     else

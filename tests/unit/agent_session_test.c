@@ -194,10 +194,12 @@ Test(agent_session, what_a_process_found_of_its_periods_is_told)
     daemons(0, "capture-agent: a daemon repeats 312 launches in 0.05 s, after its first 1200 launches: 40 "
                "times, 50 % of the time; 2 of these periods were captured\n");
     steady = &nothing;
-    daemons(0, "capture-agent: nothing repeats in the 77 launches of a daemon, so nothing was captured; without "
+    daemons(0, "capture-agent: nothing repeats for half a second in the 77 launches of a daemon, so nothing was "
+               "captured; without "
                "--steady the agent captures everything\n");
     steady = &late;
-    daemons(0, "capture-agent: nothing repeats in the 77 launches of a daemon, so everything behind the first five "
+    daemons(0, "capture-agent: nothing repeats for half a second in the 77 launches of a daemon, so everything behind "
+               "the first five "
                "minutes was "
                "captured\n");
 }
