@@ -76,13 +76,23 @@ class Profile:
         functools.update_wrapper(self, function)
         self._function, self._metrics, self._options = function, metrics, options
         self._configs = [((), {})] if configs is None else [_arguments(c) for c in configs]
+        self._made = (metrics, None if configs is None else [c or n for c, n in self._configs], repeat, warmup, options)
         signature = inspect.signature(function)
-        self._named = [signature.bind(*words, **named).arguments for words, named in self._configs]
+        is_method = next(iter(signature.parameters), "") == "self"  # bound later
+        self._named = [] if is_method else [signature.bind(*words, **named).arguments for words, named in self._configs]
         self._repeat, self._warmup = repeat, warmup
         self.capture: Optional[Session] = None
 
     def __call__(self, *words: Any, **named: Any) -> Any:
         return self._function(*words, **named)
+
+    def __get__(self, owner: Any, _type: Any = None) -> Profile:
+        """The profile of an object's method."""
+        if owner is None:
+            return self
+        bound = Profile(self._function.__get__(owner), *self._made)
+        vars(owner)[self._function.__name__] = bound  # the next access finds it, and its capture
+        return bound
 
     def run(self) -> Profile:
         """Calls the function for each configuration, and captures that."""

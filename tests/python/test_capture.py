@@ -151,6 +151,19 @@ class Profiles(unittest.TestCase):
         self.assertEqual(set(frame["smsp__inst_executed.sum_status"]), {"multiplexed"})
         self.assertTrue((frame["dram__bytes_read.sum_spread"] > 0).all())
 
+    def test_a_method(self):
+        class Work:
+            @cw.profile(METRICS, [1, 2], repeat=1, replay="kernel")
+            def step(self, n):
+                for _ in range(n):
+                    cw.pretend("launch gemm")
+                return self
+
+        one, other = Work(), Work()
+        self.assertIs(one.step(1), one)
+        self.assertEqual(one.step.table()["launches"].tolist(), [1, 2])
+        self.assertTrue(one.step.capture and not other.step.capture)
+
     def test_a_launch_for_each_pass(self):
         @cw.profile("demo")
         def work():
