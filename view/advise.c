@@ -235,6 +235,7 @@ static enum cw_status print(const struct cw_output *output, const struct cw_term
     shown.top = shown.top ? shown.top : SHOWN;
     shown.width = style->width;
     shown.bold = style->bold;
+    shown.quiet = style->quiet;
     return cw_advice_print(out, &shown, err);
 }
 

@@ -161,7 +161,8 @@ enum cw_status cw_view_page_make(struct counterworks_view *view, const struct cw
     }
     const char *option = cw_selection_option(in->request);
     if (status == CW_OK && !p->report.ranges && option)
-        status = cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of ranges for %s",
+        status = cw_error_set(in->err, CW_ERR_USAGE,
+                              "%s: found %s for a page without ranges, which shows all of its captures: expected none",
                               in->capture->asked, option);
     if (status == CW_OK && page->baseline)
         status = take_baseline(p, in, page->baseline);

@@ -117,7 +117,7 @@ static void print_sets(const struct cw_found *found)
     for (size_t i = 0; i < found->answer_count; i++)
         for (size_t k = 0; k < found->answers[i].set_count; k++)
             if (!cw_found_set_before(found, i, found->answers[i].sets[k]))
-                cw_text_print(stderr, "%s: a set of metrics is about this, too: metric-config --set %s\n",
+                cw_text_print(stderr, "%s: a set of metrics is about this, too: counterworks plan --set %s\n",
                               program_invocation_short_name, found->answers[i].sets[k]);
 }
 

@@ -22,6 +22,7 @@ struct cw_advice_view {
     size_t top;                            /* kernels or groups to show; 0: all */
     unsigned width;                        /* columns of the terminal; 0: 100 */
     bool bold;
+    bool quiet; /* neither the first line nor hints at the end */
     struct cw_arena *arena; /* for texts */
 };
 

@@ -158,7 +158,7 @@ static void put_limiter(struct printing *p, const struct cw_advice_kernel *k)
         cw_write_format(&line, ": %s", k->steps[k->step_count - 1].node->title);
         write_confidence(&line, k->confidence, k->doubt);
     } else {
-        cw_write_format(&line, "something that the metrics do not show");
+        cw_write_format(&line, "no unit and no stall that stands out");
     }
     put_line(p, INDENT, &line);
 }
@@ -492,7 +492,8 @@ static void put_unchecked(struct printing *p)
     char after[200];
     if (p->unchecked)
         return;
-    cw_text_format(after, sizeof after, ". A plan for all of them: metric-config --chip %.40s --for-advice -o plan.cwc",
+    cw_text_format(after, sizeof after,
+                   ". A plan for all of them: counterworks plan --chip %.40s --for-advice -o plan.cwc",
                    a->rules->chip->name);
     put_rules(p, "Not checked, for lack of metrics in the capture:", a->unchecked, a->unchecked_count, after);
     put_rules(p, "Not checked of some kernels:", a->partly, a->partly_count, "");
@@ -596,19 +597,20 @@ static void put_rest(struct printing *p, size_t shown, size_t count)
 static void put_end(struct printing *p, size_t shown, size_t count)
 {
     const struct cw_advice *a = p->view->advice;
+    const bool hints = !p->view->quiet;
     putc('\n', p->out);
-    if (shown < count)
+    if (shown < count && hints)
         put_rest(p, shown, count);
-    if (a->kernel_count)
+    if (a->kernel_count && hints)
         put_wrapped(p, 0,
                     "#N is the first launch of a kernel: --range N takes it, --kernel NAME all launches of that name.");
     put_unchecked(p);
     if (a->limiters_unchecked)
         put_wrapped(p, 0, "Some metrics to find limiters are missing: --for-advice has them.");
     put_rules(p, "Not for this chip:", a->absent, a->absent_count, "");
-    if (p->value) {
+    if (p->value && hints) {
         cw_text_print(
-            p->out, "Names without __ are values of the rules:\n  metric-eval explain %s %s --range %" PRIu32 "%s%s\n",
+            p->out, "Names without __ are values of the rules:\n  counterworks explain %s %s --range %" PRIu32 "%s%s\n",
             p->view->words, p->value, p->of->ranges[0], p->view->rules ? " --rules " : "",
             p->view->rules ? p->view->rules : "");
     }
@@ -655,7 +657,8 @@ enum cw_status cw_advice_print(FILE *out, const void *content, struct cw_error *
     struct printing p = {.out = out, .view = view, .width = USUAL_WIDTH};
     if (view->width)
         p.width = view->width < NARROWEST ? NARROWEST : (int)view->width;
-    put_head(&p);
+    if (!view->quiet)
+        put_head(&p);
     put_overview(&p);
     put_most(&p);
     if (view->by_groups) {

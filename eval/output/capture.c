@@ -250,7 +250,7 @@ void cw_capture_tell_clocks(const struct cw_counter_data *d, FILE *out)
             cw_text_print(out, "Device %" PRIu32 ": %s.\n", d->devices[d->clocks[i].device].index,
                           cw_gpu_clocks_text(&d->clocks[i], text));
     if (moved > MOST_LINES)
-        cw_text_print(out, "Clocks moved %" PRIu32 " more times: metric-eval show has all.\n", moved - MOST_LINES);
+        cw_text_print(out, "Clocks moved %" PRIu32 " more times: counterworks show has all.\n", moved - MOST_LINES);
 }
 
 static void show_devices(const struct cw_counter_data *d, FILE *out)

@@ -372,7 +372,7 @@ static void put_verdict(const struct writing *w, const struct all *all)
     if (!all->spread && w->c->match_count)
         fprintf(w->out,
                 "Each %s a side, so nobody knows how far %s differ by chance: give several\n"
-                "captures a side, A.cwd... -- B.cwd..., or have it learned: metric-eval gate --learn\n",
+                "captures a side, A.cwd... -- B.cwd..., or have it learned: counterworks gate --learn\n",
                 w->words->single, w->words->many);
 }
 

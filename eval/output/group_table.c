@@ -440,7 +440,7 @@ static void put_footer(const struct list *l, FILE *out)
         fputs("Kernels of one name added up: --by family.\n", out);
     fputs("As a page: -o FILE.html\n", out);
     if (l->limiters || l->findings)
-        cw_text_print(out, "Why, and what to change: metric-eval advise %s\n", rows->words);
+        cw_text_print(out, "Why, and what to change: counterworks advise %s\n", rows->words);
 }
 
 static void put_joined_footer(const struct list *l, FILE *out)
@@ -455,7 +455,7 @@ static void put_joined_footer(const struct list *l, FILE *out)
     if (rows->left)
         cw_text_print(out, "\n%" PRIu32 " more are left out: so many do not fit a file of this size.\n", rows->left);
     if (l->limiters || l->findings)
-        cw_text_print(out, "\nWhy, and what to change: metric-eval advise %s\n", l->rows->words);
+        cw_text_print(out, "\nWhy, and what to change: counterworks advise %s\n", l->rows->words);
 }
 
 /* Names the metric of each letter. */

@@ -367,7 +367,7 @@ static void put_footer(const struct cw_text_page *p)
               "For other programs: -o FILE.h5, -o FILE.json, -o FILE.csv --kind KIND.\n"
               "In a browser: -o FILE.html. In Perfetto: -o FILE.pftrace.\n",
               p->out);
-    cw_text_print(p->out, "Recorded and lost rows, by kind: metric-eval show %s\n", p->o->words);
+    cw_text_print(p->out, "Recorded and lost rows, by kind: counterworks show %s\n", p->o->words);
 }
 
 static const char *items_of(enum cw_timeline_by by)

@@ -35,7 +35,7 @@ metric-eval explain "$SOURCE/data/captures/transformer.cwd" bytes_per_thread --r
 metric-eval explain "$SOURCE/data/captures/transformer.cwd" l1_use --range 91 --format json | grep '"name": "value'
 grep -o '"metric": "[^"]*"' advice.json | sort -u | cut -d '"' -f 4 >names
 while read -r name; do
-    metric-eval explain "$SOURCE/data/captures/transformer.cwd" "$name" --range 91 >told 2>&1 || cat told
+    counterworks explain "$SOURCE/data/captures/transformer.cwd" "$name" --range 91 >told 2>&1 || cat told
 done <names
 [ "$(grep -vc __ names)" -gt 10 ] || cat names
 metric-eval explain "$SOURCE/data/captures/transformer.cwd" gain
