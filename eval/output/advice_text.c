@@ -570,9 +570,10 @@ static void put_overview(struct printing *p)
 /* The kind of the rows: "kernel", "families". */
 static const char *shown_name(const struct cw_advice_view *view, bool many)
 {
-    static const char *const names[CW_BY__COUNT][2] = {
-        {"kernel", "kernels"}, {"family", "families"}, {"range", "ranges"}, {"NVTX range", "NVTX ranges"},
-        {"device", "devices"}, {"rank", "ranks"},      {"range", "ranges"}, {"stream", "streams"}};
+    static const char *const names[][2] = {{"kernel", "kernels"},         {"family", "families"}, {"range", "ranges"},
+                                           {"NVTX range", "NVTX ranges"}, {"device", "devices"},  {"rank", "ranks"},
+                                           {"range", "ranges"},           {"stream", "streams"}};
+    _Static_assert(sizeof names / sizeof *names == CW_BY__COUNT, "each grouping has a name");
     return names[view->by_groups ? view->groups->groups->by : view->advice->groups->by][many];
 }
 

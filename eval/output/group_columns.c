@@ -77,7 +77,10 @@ const char *cw_group_column_names(enum cw_group_kind kind, char text[CW_GROUP_CO
 double cw_group_column_value(const struct cw_group_column *c, const struct cw_group_row *row)
 {
     const void *cell = (const char *)row + c->column.offset;
-    return c->column.type == CW_CELL_F64 ? *(const double *)cell : (double)*(const uint64_t *)cell;
+    if (c->column.type == CW_CELL_F64)
+        return *(const double *)cell;
+    const uint64_t number = cw_cell_integer(c->column.type, cell);
+    return number == UINT64_MAX ? NAN : (double)number;
 }
 
 const char *cw_group_column_text(const struct cw_group_column *c, const struct cw_group_row *row,

@@ -148,10 +148,11 @@ static void free_stacks(struct stacks *s)
 static bool put_text(FILE *out, enum cw_text_kind kind, const struct frame *frame)
 {
     char *text = strndup(frame->text, frame->length);
-    if (text)
+    const bool good = text;
+    if (good)
         cw_text_put(out, kind, text);
     free(text);
-    return text;
+    return good;
 }
 
 enum cw_status cw_folded_write(FILE *out, const void *output, struct cw_error *err)

@@ -273,9 +273,13 @@ static const char *name_group(const struct grouping *g, const struct cw_group *g
         text = cw_device_attribute(&g->data->devices[first->device], "name");
         return cw_arena_printf(g->arena, "device %u%s%s", g->data->devices[first->device].index, text ? " " : "",
                                text ? text : "");
-    default:
-        return is_numbered(g, first) ? shared_text(g, group, NULL) : first->name;
+    case CW_BY_KERNEL:
+    case CW_BY_RANGE:
+    case CW_BY_FOLD:
+    case CW_BY__COUNT:
+        break;
     }
+    return is_numbered(g, first) ? shared_text(g, group, NULL) : first->name;
 }
 
 static double median_of(const struct cw_group *group, const double *measured, double *room)
