@@ -55,8 +55,10 @@ static void check_arguments(void *arguments, struct argp_state *state)
     const struct cw_backend *backend = cw_command_backend(&a->capture);
     struct cw_range_options *o = &a->options;
     const char *output = a->capture.options.output;
-    if (!a->capture.plan || !output)
-        cw_usage_error(state, "-c PLAN.cwc and -o RUN.cwd are required");
+    if (!a->capture.plan)
+        cw_usage_error(state, "found no plan, expected -c PLAN.cwc; counterworks run makes one for the node's GPUs");
+    if (!output)
+        cw_usage_error(state, "found no output, expected -o RUN.cwd");
     if (!a->capture.options.argv)
         cw_usage_error(state, "no program: give one after --");
     if (cw_program_is_adopted() && o->replay == CW_REPLAY_APPLICATION)

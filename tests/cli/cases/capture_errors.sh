@@ -43,3 +43,6 @@ metric-eval run.cwd --csv - | cut -d, -f2 | sort -u
 echo an environment that names no backend is refused, unless the command line names one
 COUNTERWORKS_BACKEND=cuda capture-agent pc -o x.cwd -- true; echo "status $?"
 COUNTERWORKS_BACKEND=cuda capture-agent pc --backend sim -o x.cwd -- true; echo "status $?"
+echo "== neither a plan nor an output"
+capture-agent range -o run.cwd -- true 2>&1 | head -n 1
+capture-agent range -c plan.cwc -- true 2>&1 | head -n 1
