@@ -4,22 +4,11 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-static void *load_cupti(const char *path)
-{
-    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-    void *handle = NULL;
-    for (int i = 0; i < 3 && !handle; i++)
-        handle = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
-    if (!handle && path && *path)
-        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    for (int i = 0; i < 3 && !handle; i++)
-        handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    return handle;
-}
+#include "agent/common/cupti_path.h"
 
 bool cw_cupti_load(struct cw_cupti *api, const char *path)
 {
-    void *cupti = load_cupti(path);
+    void *cupti = cw_cupti_open(path);
     if (!cupti) {
         snprintf(api->missing, sizeof api->missing, "libcupti.so cannot be loaded: %s", dlerror());
         return false;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "agent/common/attach_socket.h"
-#include "agent/session/cupti_path.h"
+#include "agent/common/cupti_path.h"
 #include "agent/session/signals.h"
 #include "base/text.h"
 

@@ -17,7 +17,7 @@
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/cupti/pm_sampler.h"
 #include "agent/common/message.h"
-#include "agent/session/cupti_path.h"
+#include "agent/common/cupti_path.h"
 #include "agent/common/trace_page.h"
 #include "agent/session/session.h"
 #include "base/file.h"

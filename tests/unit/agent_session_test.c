@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/session/cupti_path.h"
+#include "agent/common/cupti_path.h"
 #include "agent/session/session.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/child.h"

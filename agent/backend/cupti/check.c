@@ -15,7 +15,7 @@
 #include "agent/common/cupti_api.h"
 #include "agent/common/device.h"
 #include "agent/common/message.h"
-#include "agent/session/cupti_path.h"
+#include "agent/common/cupti_path.h"
 #include "host/nvperf/nvperf.h"
 
 #define PARAMS(type, variable)                                                                                         \

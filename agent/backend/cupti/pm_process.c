@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "agent/backend/lacking.h"
-#include "agent/session/cupti_path.h"
+#include "agent/common/cupti_path.h"
 #include "base/text.h"
 #include "host/nvperf/lower.h"
 

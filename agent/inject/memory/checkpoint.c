@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "agent/common/cupti_path.h"
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/memory/mirror.h"
@@ -22,14 +23,7 @@ enum { HOST_SHARE = 4 };                        /* of the host's unused memory, 
 
 void cw_checkpoint_load(void)
 {
-    Dl_info cupti;
-    char path[1024] = "";
-    if (dladdr(*(void **)&cw_inject->api.cuptiGetVersion, &cupti) && cupti.dli_fname)
-        snprintf(path, sizeof path, "%s", cupti.dli_fname);
-    char *slash = strrchr(path, '/');
-    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
-    snprintf(path + folder, sizeof path - folder, "libcheckpoint.so");
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = cw_open_beside(*(void **)&cw_inject->api.cuptiGetVersion, "libcheckpoint.so");
     if (!library)
         return;
     *(void **)&self->save = dlsym(library, "cuptiCheckpointSave");
