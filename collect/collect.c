@@ -1,6 +1,4 @@
 #define _GNU_SOURCE
-#include "include/counterworks/collect.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,13 +14,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collect/fail.h"
+
+#define fail cw_collect_fail
+#define fail_memory cw_collect_fail_memory
+
 extern char **environ;
 
 enum { MOST_ENVIRONMENT = 16384, MOST_OWN_ARGUMENTS = 24, LONGEST_NAME = 1000, NOT_KNOWN = -1 };
 
 /* The functions of the injection library (agent/inject/inside.h, counterworks/annotate.h). */
 struct inside {
-    const char *(*begin)(const char *environment);
+    const char *(*begin)(const char *environment, counterworks_collect_launched on_launch, void *user);
     void (*control)(bool open);
     void (*flush)(void);
     void (*end)(void);
@@ -37,6 +40,8 @@ struct counterworks_collect {
     int told;             /* what the agent prints */
     int simulated;        /* events of a simulated GPU go there; -1: it is a real one */
     bool begun;           /* in the injection library */
+    counterworks_collect_launched on_launch;
+    void *user; /* of on_launch */
     struct inside inside;
 };
 
@@ -47,8 +52,8 @@ static bool had_one;
 
 /* ---- errors ----------------------------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static enum counterworks_status
-fail(struct counterworks_error *error, enum counterworks_status status, const char *format, ...)
+enum counterworks_status cw_collect_fail(struct counterworks_error *error, enum counterworks_status status,
+                                         const char *format, ...)
 {
     va_list arguments;
     if (!error)
@@ -61,9 +66,9 @@ fail(struct counterworks_error *error, enum counterworks_status status, const ch
     return status;
 }
 
-static enum counterworks_status fail_memory(struct counterworks_error *error)
+enum counterworks_status cw_collect_fail_memory(struct counterworks_error *error)
 {
-    return fail(error, COUNTERWORKS_NOMEM, "out of memory");
+    return cw_collect_fail(error, COUNTERWORKS_NOMEM, "out of memory");
 }
 
 /* The library's status for an exit status of the agent. */
@@ -371,10 +376,10 @@ static enum counterworks_status load(struct counterworks_collect *s, const char 
     if (!library)
         return fail(error, COUNTERWORKS_UNSUPPORTED, "the injection library cannot be loaded: %s", dlerror());
 #define FIND(member, name) *(void **)&s->inside.member = dlsym(library, name)
-    FIND(begin, "counterworks_inside_begin");
+    FIND(begin, "counterworks_inside_open");
     FIND(control, "counterworks_inside_control");
     FIND(flush, "counterworks_inside_flush");
-    FIND(end, "counterworks_inside_end");
+    FIND(end, "counterworks_inside_close");
     FIND(push, "counterworks_range_push");
     FIND(pop, "counterworks_range_pop");
     FIND(pass, "counterworks_range_pass");
@@ -387,7 +392,7 @@ static enum counterworks_status load(struct counterworks_collect *s, const char 
         *(void **)&initialise = dlsym(cuda, "cuInit");
     if (initialise && initialise(0) != 0)
         return fail(error, COUNTERWORKS_UNSUPPORTED, "found that CUDA cannot be initialised in this process");
-    const char *why = i->begin(environment);
+    const char *why = i->begin(environment, s->on_launch, s->user);
     s->begun = !why;
     return why ? fail(error, COUNTERWORKS_UNSUPPORTED, "%s", why) : COUNTERWORKS_OK;
 }
@@ -466,6 +471,10 @@ static enum counterworks_status begin(struct counterworks_collect *s, enum count
                     "CUDA_INJECTION64_PATH is set to %s: another tool profiles already", other_profiler());
     if (kind == COUNTERWORKS_COLLECT_INSTRUCTIONS) /* CUPTI counts in code that is there at the first launch */
         setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    if (o->size >= sizeof *o) {
+        s->on_launch = o->on_launch;
+        s->user = o->user;
+    }
     enum counterworks_status status = make_wires(s, &wire, error);
     if (status == COUNTERWORKS_OK)
         status = start_agent(s, kind, o, wire, error);
@@ -582,9 +591,22 @@ bool counterworks_collect_pass(struct counterworks_collect *s, const char *name,
     return number == 0;
 }
 
+/* Tells the program of a launch that it pretends, as the injection library does of a real one. */
+static void tell_launch(struct counterworks_collect *s, const char *kernel, bool returned)
+{
+    const struct counterworks_collect_launch launch = {.kernel = kernel, .returned = returned};
+    if (*kernel && s && s->on_launch && s->simulated >= 0 && s->process == getpid())
+        s->on_launch(s->user, &launch);
+}
+
 void counterworks_collect_pretend(const char *event)
 {
+    char kernel[LONGEST_NAME + 1] = "";
+    sscanf(event, "launch %1000s", kernel);
     pthread_mutex_lock(&lock);
-    pretend(current, "", event);
+    struct counterworks_collect *s = current;
     pthread_mutex_unlock(&lock);
+    tell_launch(s, kernel, false);
+    pretend(s, "", event);
+    tell_launch(s, kernel, true);
 }

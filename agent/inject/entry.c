@@ -23,6 +23,7 @@
 #include "agent/inject/modes/pc.h"
 #include "agent/inject/nvtx.h"
 #include "agent/inject/state.h"
+#include "include/counterworks/collect.h"
 
 #define self (&cw_inject_state.entry)
 
@@ -51,6 +52,8 @@ static bool takes_time(CUpti_CallbackId id)
 
 static bool is_wanted(const struct cw_inject_mode *mode, CUpti_CallbackId id)
 {
+    if (self->on_launch && cw_inject_launches(id))
+        return true;
     if (mode->glance)
         return mode->wants(id);
     return (mode->launch_entered &&
@@ -470,7 +473,8 @@ static void take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *d
         tell_late(domain, id, data);
     const struct cw_inject_mode *mode = cw_inject->mode;
     if ((domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API) && mode && mode->glance) {
-        if (!cw_inject->over && !cw_own_calls.inside)
+        const bool for_program = domain == CUPTI_CB_DOMAIN_DRIVER_API && self->on_launch && !mode->wants(id);
+        if (!cw_inject->over && !cw_own_calls.inside && !for_program)
             mode->glance(domain, id, data);
         return;
     }
@@ -520,6 +524,28 @@ static void tell_forked(void)
     cw_thread_leave(&here);
 }
 
+/* Calls the program's own function for a launch, outside of all locks: it may push and pop ranges. */
+static void tell_program(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call,
+                         CUpti_ApiCallbackSite site)
+{
+    struct cw_driver_launch l;
+    if (!self->on_launch || domain != CUPTI_CB_DOMAIN_DRIVER_API || cw_own_calls.inside || call->callbackSite != site ||
+        !cw_inject_launch(&l, id, call))
+        return;
+    const bool returned = site == CUPTI_API_EXIT;
+    const struct counterworks_collect_launch launch = {
+        .kernel = l.graph ? NULL : call->symbolName,
+        .grid = {l.config.gridDimX, l.config.gridDimY, l.config.gridDimZ},
+        .block = {l.config.blockDimX, l.config.blockDimY, l.config.blockDimZ},
+        .shared_bytes = l.config.sharedMemBytes,
+        .context = call->context,
+        .stream = l.config.hStream,
+        .returned = returned,
+        .result = returned ? *(const CUresult *)call->functionReturnValue : 0,
+    };
+    self->on_launch(self->user, &launch);
+}
+
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
     (void)user;
@@ -533,7 +559,9 @@ static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_Cal
         return;
     }
     atomic_fetch_add(&self->callbacks, 1);
+    tell_program(domain, id, data, CUPTI_API_ENTER);
     take(domain, id, data);
+    tell_program(domain, id, data, CUPTI_API_EXIT);
     if (is_behind_call(domain, data) && atomic_exchange(&self->leaving, false) && cw_inject_enter()) {
         leave_cupti();
         cw_inject_leave();
@@ -730,7 +758,7 @@ static const char *keep_environment(const char *environment)
     return cw_wire_variable(CW_AGENT_SOCKET_VARIABLE) ? NULL : "found no socket of the agent";
 }
 
-EXPORT const char *counterworks_inside_begin(const char *environment)
+EXPORT const char *counterworks_inside_open(const char *environment, cw_launched *on_launch, void *user)
 {
     if (self->forked || !cw_inject_enter())
         return "found a process that was forked from one with a session, or a callback of a capture, expected neither";
@@ -742,6 +770,8 @@ EXPORT const char *counterworks_inside_begin(const char *environment)
         self->late_session = self->had_session;
         self->had_session = true;
         self->profiling = false;
+        self->user = user;
+        self->on_launch = on_launch;
         begin_anew();
         if (!cw_inject->arena || !cw_wire_connect(cw_wire_variable(CW_AGENT_SOCKET_VARIABLE)))
             why = "the agent cannot be reached";
@@ -828,7 +858,7 @@ static bool reset(const struct cw_inject_mode *mode)
     return !mode || mode->reset || mode->traces;
 }
 
-EXPORT void counterworks_inside_end(void)
+EXPORT void counterworks_inside_close(void)
 {
     if (!self->inside || !cw_inject_enter())
         return;
@@ -845,6 +875,7 @@ EXPORT void counterworks_inside_end(void)
     self->spent = !self->subscribed || !cw_inject->api.cuptiUnsubscribe || !reset(mode);
     self->subscribed = false;
     self->inside = false;
+    self->on_launch = NULL;
     cw_wire_end();
     cw_inject_leave();
 }

@@ -11,6 +11,7 @@
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/streams.h"
 #include "agent/inject/driver/wire.h"
+#include "agent/inject/inside.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
@@ -70,6 +71,8 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         bool spent, had_session; /* no other can follow; there was one before */
         bool late_session;       /* it began when there had been contexts */
         bool profiling;          /* the program has opened it */
+        cw_launched *on_launch;  /* what the program calls for each launch, with `user` */
+        void *user;
         uint32_t context_count;
         CUcontext contexts[CW_MOST_CONTEXTS];
         atomic_bool exits;          /* the program exits, and CUPTI ends itself: a leaving agent does nothing more */

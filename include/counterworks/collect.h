@@ -53,6 +53,17 @@ enum counterworks_collect_kind {
     COUNTERWORKS_COLLECT_TRACE         /* events with their times */
 };
 
+/* A launch of a kernel or a CUDA graph. */
+struct counterworks_collect_launch {
+    const char *kernel;             /* its name in the program's code; NULL for a graph */
+    unsigned int grid[3], block[3]; /* blocks, and threads of a block; zeros for a graph */
+    unsigned int shared_bytes;      /* dynamic shared memory of a block */
+    const void *context, *stream;   /* CUDA's handles; the stream NULL for the default one */
+    bool returned;                  /* CUDA has taken the launch, or refused it: */
+    int result;                     /* CUresult of the call, when it has returned */
+};
+typedef void (*counterworks_collect_launched)(void *user, const struct counterworks_collect_launch *launch);
+
 struct counterworks_collect_options {
     size_t size;
     const char *output; /* the capture's file, RUN.cwd */
@@ -64,6 +75,11 @@ struct counterworks_collect_options {
     const char *const *arguments; /* further options of the command: "--kernel", "gemm" */
     size_t argument_count;
     bool started; /* as if counterworks_collect_start() was called at once */
+    /* Called before and after each launch from open to close, also outside of start and stop, in the thread that
+     * launches; NULL: nobody. It may push and pop ranges. It must not use CUDA, nor close the session. The launch is
+     * valid during the call. */
+    counterworks_collect_launched on_launch;
+    void *user; /* first argument of on_launch */
 };
 #define COUNTERWORKS_COLLECT_OPTIONS                                                                                   \
     {                                                                                                                  \
@@ -108,6 +124,44 @@ void counterworks_collect_pop(struct counterworks_collect *session);
  * Let the work be the same each time, and leave the loop only at its end. One thread at a time. Without user replay, or
  * a session, the body runs once. */
 bool counterworks_collect_pass(struct counterworks_collect *session, const char *name, int *pass);
+
+/* ---- checkpoints ------------------------------------------------------------------------------------------------- */
+
+/* The content of the current context's device memory and pinned memory at one moment. A program puts it back any number
+ * of times, and so runs several kernels, or one with several inputs, on the same memory. Memory that was allocated
+ * later stays as it is. No session is needed. All work of the context has to be done before each call: the functions
+ * wait for it.
+ *
+ * NVIDIA's checkpoint library saves and restores. It comes with CUPTI, which is found by CW_CUPTI or in CUDA's usual
+ * folders. Do not use it for memory that other processes or GPUs reach. */
+struct counterworks_checkpoint;
+
+#define COUNTERWORKS_CHECKPOINT_ALL ((size_t)-1)
+
+struct counterworks_checkpoint_options {
+    size_t size;
+    size_t reserve_device; /* MiB of device memory that stay free; COUNTERWORKS_CHECKPOINT_ALL: save nothing there */
+    size_t reserve_host;   /* the same of the host's memory. What fits on neither goes to a temporary file */
+    /* Each restore puts back only the memory that the first one found changed. For loops that restore at the same point
+     * of the same work. */
+    bool same_changes;
+};
+#define COUNTERWORKS_CHECKPOINT_OPTIONS                                                                                \
+    {                                                                                                                  \
+        .size = sizeof(struct counterworks_checkpoint_options)                                                         \
+    }
+
+/* Saves into *checkpoint: NULL makes a new one, whose options (NULL: all memory may be used) hold for good. On failure
+ * *checkpoint is as before. COUNTERWORKS_UNSUPPORTED without a GPU, a current context or the library,
+ * COUNTERWORKS_NOMEM if the content fits nowhere. */
+enum counterworks_status counterworks_checkpoint_save(struct counterworks_checkpoint **checkpoint,
+                                                      const struct counterworks_checkpoint_options *options,
+                                                      struct counterworks_error *error);
+/* Puts the content back. After a failure memory may have content of both moments. */
+enum counterworks_status counterworks_checkpoint_restore(struct counterworks_checkpoint *checkpoint,
+                                                         struct counterworks_error *error);
+/* Frees it, before its context ends. NULL: does nothing. */
+void counterworks_checkpoint_free(struct counterworks_checkpoint *checkpoint);
 
 /* ---- without a GPU ---------------------------------------------------------------------------------------------- */
 

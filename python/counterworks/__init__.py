@@ -19,12 +19,13 @@ Missing values are NaN, and each value has a status. Values are those of the com
 from counterworks._callbacks import lightning_callback, trainer_callback
 from counterworks._capture import Capture, View, diff, gate, join, open, ranks
 from counterworks._chip import Chip, Metric, Plan, chip, chips, plan
-from counterworks._collect import Session, capture, pretend
+from counterworks._collect import Checkpoint, Session, capture, checkpoint, pretend
 from counterworks._library import Error, FileError, InputError, Notice, UnsupportedError, UsageError, library, text
 from counterworks._profile import Profile, profile
 from counterworks._table import STATUSES, Column, Table
 
 __version__ = text(library.counterworks_version())
-__all__ = ["Capture", "Chip", "Column", "Error", "FileError", "InputError", "Metric", "Notice", "Plan", "Profile",
-           "STATUSES", "Session", "Table", "UnsupportedError", "UsageError", "View", "capture", "chip", "chips", "diff",
-           "gate", "join", "lightning_callback", "open", "plan", "pretend", "profile", "ranks", "trainer_callback"]
+__all__ = ["Capture", "Checkpoint", "Chip", "Column", "Error", "FileError", "InputError", "Metric", "Notice", "Plan",
+           "Profile", "STATUSES", "Session", "Table", "UnsupportedError", "UsageError", "View", "capture", "checkpoint",
+           "chip", "chips", "diff", "gate", "join", "lightning_callback", "open", "plan", "pretend", "profile", "ranks",
+           "trainer_callback"]

@@ -143,6 +143,55 @@ class Session(Capture):
             yield number[0] - 1
 
 
+class Checkpoint:
+    """The content of the current context's memory: made by checkpoint()."""
+
+    def __init__(self, reserve_device: Optional[int], reserve_host: Optional[int], same_changes: bool) -> None:
+        every = ffi.cast("size_t", -1)
+        self._options = ffi.new("struct counterworks_checkpoint_options *",
+                                {"size": ffi.sizeof("struct counterworks_checkpoint_options"),
+                                 "reserve_device": every if reserve_device is None else reserve_device,
+                                 "reserve_host": every if reserve_host is None else reserve_host,
+                                 "same_changes": same_changes})
+        self._saved = ffi.new("struct counterworks_checkpoint **")
+        self.save()
+
+    def save(self) -> None:
+        """Saves again, in place of the content from before."""
+        check(collect_library().counterworks_checkpoint_save, self._saved, self._options)
+
+    def restore(self) -> None:
+        """Puts the content back, after all work of the context."""
+        if not self._saved[0]:
+            raise UsageError("found a checkpoint that was freed, expected one with content")
+        check(collect_library().counterworks_checkpoint_restore, self._saved[0])
+
+    def free(self) -> None:
+        """Frees the copy, as the end of a block does."""
+        saved, self._saved[0] = self._saved[0], ffi.NULL
+        collect_library().counterworks_checkpoint_free(saved)
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *_failed: Any) -> None:
+        self.free()
+
+
+def checkpoint(reserve_device: Optional[int] = 0, reserve_host: Optional[int] = 0,
+               same_changes: bool = False) -> Checkpoint:
+    """Saves the content of the current context's device memory and pinned memory, to put it back any number of times:
+
+        with cw.checkpoint() as memory:
+            for block in 64, 128, 256:
+                kernel(x, block)      # changes x
+                memory.restore()
+
+    `reserve_device`, `reserve_host`: MiB that stay free; None saves nothing there. `same_changes`: each restore puts
+    back only what the first one found changed. No session is needed."""
+    return Checkpoint(reserve_device, reserve_host, same_changes)
+
+
 def pretend(event: str) -> None:
     """Pretends an event such as "launch gemm", where the session has a simulated GPU (COUNTERWORKS_BACKEND=sim)."""
     collect_library().counterworks_collect_pretend(encode(event))

@@ -22,10 +22,20 @@ cw_unit(collect_test counterworks counterworks-collect)
 target_include_directories(collect_test PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(collect_test PRIVATE CW_METRIC_CONFIG="$<TARGET_FILE:metric-config>"
                            CW_CAPTURE_AGENT="$<TARGET_FILE:capture-agent>")
-add_dependencies(collect_test metric-config capture-agent)
+# A false driver, CUPTI and checkpoint library, which are one file with three names.
+add_library(fake_checkpoint MODULE ${PROJECT_SOURCE_DIR}/tests/support/fake_checkpoint.c)
+set(fake_gpu ${CMAKE_CURRENT_BINARY_DIR}/fake_gpu)
+set_target_properties(fake_checkpoint PROPERTIES PREFIX "" OUTPUT_NAME libcuda.so SUFFIX .1 C_VISIBILITY_PRESET default
+                      LIBRARY_OUTPUT_DIRECTORY ${fake_gpu})
+add_custom_command(TARGET fake_checkpoint POST_BUILD
+                   COMMAND ${CMAKE_COMMAND} -E create_symlink libcuda.so.1 ${fake_gpu}/libcupti.so.13
+                   COMMAND ${CMAKE_COMMAND} -E create_symlink libcuda.so.1 ${fake_gpu}/libcheckpoint.so)
+target_compile_definitions(collect_test PRIVATE CW_FAKE_GPU="${fake_gpu}")
+target_link_libraries(collect_test PRIVATE ${CMAKE_DL_LIBS})
+add_dependencies(collect_test metric-config capture-agent fake_checkpoint)
 set_tests_properties(unit/collect_test PROPERTIES ENVIRONMENT
-                     LD_LIBRARY_PATH=$<TARGET_FILE_DIR:counterworks>:$<TARGET_FILE_DIR:counterworks-collect>)
-set(session_examples autorange instructions kernel_replay late nested pc_samples trace userrange samples)
+                     LD_LIBRARY_PATH=${fake_gpu}:$<TARGET_FILE_DIR:counterworks>:$<TARGET_FILE_DIR:counterworks-collect>)
+set(session_examples autorange callbacks checkpoint instructions kernel_replay late nested pc_samples trace userrange samples)
 add_library(session_work OBJECT ${PROJECT_SOURCE_DIR}/docs/examples/work_none.c)
 target_include_directories(session_work PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(session_work PRIVATE cw_options)

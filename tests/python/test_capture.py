@@ -192,6 +192,12 @@ class Mistakes(unittest.TestCase):
                 with cw.capture(METRICS):
                     self.fail("an open session")
 
+    def test_a_checkpoint_needs_a_gpu(self):
+        if os.path.exists("/dev/nvidiactl"):
+            self.skipTest("there is a GPU")
+        with self.assertRaisesRegex(cw.UnsupportedError, "^no checkpoint without "):
+            cw.checkpoint(reserve_device=None)
+
     def test_nothing_was_launched(self):
         with self.assertRaisesRegex(cw.InputError, "launched nothing"):
             with cw.capture(METRICS):

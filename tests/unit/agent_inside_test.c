@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/inject/inside.h"
+#include "include/counterworks/collect.h"
 #include "tests/support/child.h"
 #include "tests/support/fake_cupti.h"
 
@@ -23,12 +24,17 @@ static void launch(void)
 }
 
 /* Begins a session, as the library beside the program does with the agent's environment. */
-static const char *begin(void)
+static const char *begin_with(cw_launched *on_launch, void *user)
 {
     char environment[256];
     memset(environment, 0, sizeof environment);
     snprintf(environment, sizeof environment - 1, "%s=%s", CW_AGENT_SOCKET_VARIABLE, agent.address.sun_path);
-    return counterworks_inside_begin(environment);
+    return counterworks_inside_open(environment, on_launch, user);
+}
+
+static const char *begin(void)
+{
+    return begin_with(NULL, NULL);
 }
 
 static void expect(bool good)
@@ -72,7 +78,7 @@ static void run_two(void)
         if (!i)
             fake_cupti_create_context();
         launch();
-        counterworks_inside_end();
+        counterworks_inside_close();
         expect(!fake_cupti.callback);
         launch(); /* nobody sees it */
     }
@@ -105,6 +111,57 @@ Test(inside, a_trace_after_another, .timeout = SOON)
     expect_two(CW_MODE_TRACE, CW_MESSAGE_TRACE);
 }
 
+/* ---- the program's own function ---------------------------------------------------------------------------------- */
+
+static void see(void *user, const struct counterworks_collect_launch *seen)
+{
+    int *calls = user;
+    expect(seen->kernel && seen->grid[0] && seen->block[0] && seen->result == 0);
+    expect(seen->returned == *calls % 2); /* before, then after */
+    ++*calls;
+}
+
+static void run_watched(void)
+{
+    int calls = 0;
+    expect(!begin_with(see, &calls));
+    fake_cupti_create_context();
+    launch();
+    counterworks_inside_control(true);
+    launch();
+    expect(calls == 4);
+    counterworks_inside_close();
+    launch();
+    expect(!begin());
+    fake_cupti_create_context();
+    counterworks_inside_control(true);
+    launch();
+    counterworks_inside_close();
+    expect(calls == 4); /* the second session has no such function */
+    _exit(0);
+}
+
+static void expect_watched(enum cw_mode mode, enum cw_message_type expected)
+{
+    listen_to(mode, false);
+    pid_t child = cw_test_fork();
+    if (child == 0)
+        run_watched();
+    for (int i = 0; i < 2; i++)
+        cr_expect_geq(serve(expected), 1, "session %d", i);
+    expect_end(child);
+}
+
+Test(inside, a_function_of_the_program_sees_each_launch, .timeout = SOON)
+{
+    expect_watched(CW_MODE_RANGE, CW_MESSAGE_RANGES);
+}
+
+Test(inside, also_beside_a_trace, .timeout = SOON)
+{
+    expect_watched(CW_MODE_TRACE, CW_MESSAGE_TRACE);
+}
+
 /* ---- starting and stopping -------------------------------------------------------------------------------------- */
 
 static void run_outside(void)
@@ -115,7 +172,7 @@ static void run_outside(void)
     counterworks_inside_control(true);
     counterworks_inside_control(false);
     launch();
-    counterworks_inside_end();
+    counterworks_inside_close();
     fake_cupti.current = context;
     expect(!begin()); /* and the other way round */
     counterworks_inside_control(true);
@@ -126,7 +183,7 @@ static void run_outside(void)
     counterworks_inside_control(true);
     launch();
     counterworks_inside_control(false);
-    counterworks_inside_end();
+    counterworks_inside_close();
     _exit(0);
 }
 
@@ -147,9 +204,9 @@ static void run_late(void)
 {
     fake_cupti.current = context;
     expect(!begin());
-    counterworks_inside_end();
+    counterworks_inside_close();
     expect(!begin()); /* another kind may follow */
-    counterworks_inside_end();
+    counterworks_inside_close();
     _exit(0);
 }
 
@@ -172,12 +229,12 @@ Test(inside, a_forked_child_has_no_session, .timeout = SOON)
         expect(!begin());
         pid_t forked = cw_test_fork();
         if (forked == 0) {
-            counterworks_inside_end();
+            counterworks_inside_close();
             _exit(begin() ? 0 : 1);
         }
         int status = -1;
         expect(waitpid(forked, &status, 0) == forked && status == 0);
-        counterworks_inside_end();
+        counterworks_inside_close();
         _exit(0);
     }
     cr_expect_eq(serve(CW_MESSAGE_RANGES), 0);

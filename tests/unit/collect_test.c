@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <counterworks/collect.h>
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -244,4 +245,121 @@ Test(collect, threads_may_call_at_the_same_time)
         pthread_join(threads[i], NULL);
     cr_assert_eq(counterworks_collect_close(session, notice, noticed, &error), COUNTERWORKS_OK, "%s", error.message);
     cr_expect(strstr(noticed, "nvtx_range 200"), "%s", noticed);
+}
+
+/* ---- launches that the program sees ------------------------------------------------------------------------------ */
+
+static void see(void *user, const struct counterworks_collect_launch *launch)
+{
+    char *seen = user;
+    snprintf(seen + strlen(seen), MOST - strlen(seen), "%s%s ", launch->kernel, launch->returned ? "." : "");
+    if (launch->returned)
+        counterworks_collect_pop(session);
+    else
+        counterworks_collect_push(session, "around");
+}
+
+Test(collect, a_function_of_the_program_sees_launches_and_pushes_ranges)
+{
+    char seen[MOST] = "";
+    struct counterworks_collect_options options = COUNTERWORKS_COLLECT_OPTIONS;
+    options.output = "run.cwd";
+    options.plan = "plan.cwc";
+    options.on_launch = see;
+    options.user = seen;
+    cr_assert_eq(counterworks_collect_open(&session, COUNTERWORKS_COLLECT_RANGES, &options, &error), COUNTERWORKS_OK,
+                 "%s", error.message);
+    work();
+    counterworks_collect_pretend("sync");
+    cr_assert_eq(close_session(), COUNTERWORKS_OK, "%s", error.message);
+    cr_expect_str_eq(seen, "before before. gemm gemm. softmax softmax. behind behind. ");
+    cr_expect_str_eq(names(), "step?of two lines around");
+}
+
+Test(collect, options_of_an_older_header_have_no_such_function)
+{
+    struct counterworks_collect_options options = COUNTERWORKS_COLLECT_OPTIONS;
+    options.size = offsetof(struct counterworks_collect_options, on_launch);
+    options.output = "run.cwd";
+    options.plan = "plan.cwc";
+    memset(&options.on_launch, 0xff, sizeof options.on_launch);
+    cr_assert_eq(counterworks_collect_open(&session, COUNTERWORKS_COLLECT_KERNELS, &options, &error), COUNTERWORKS_OK);
+    work();
+    cr_expect_eq(close_session(), COUNTERWORKS_OK);
+}
+
+/* ---- checkpoints, of a false GPU --------------------------------------------------------------------------------- */
+
+static void *fake(const char *name)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *found = library ? dlsym(library, name) : NULL;
+    cr_assert(found, "%s of the false GPU", name);
+    return found;
+}
+
+static void begin_fake(bool context)
+{
+    setenv("CW_CUPTI", CW_FAKE_GPU "/libcupti.so.13", 1);
+    *(void **)fake("fake_context") = context ? &session : NULL;
+}
+
+Test(collect, a_checkpoint_puts_memory_back_any_number_of_times)
+{
+    begin_fake(true);
+    int *memory = fake("fake_memory");
+    struct counterworks_checkpoint *saved = NULL;
+    *memory = 3;
+    cr_assert_eq(counterworks_checkpoint_save(&saved, NULL, &error), COUNTERWORKS_OK, "%s", error.message);
+    for (int i = 0; i < 2; i++) {
+        *memory = 9;
+        cr_expect_eq(counterworks_checkpoint_restore(saved, &error), COUNTERWORKS_OK);
+        cr_expect_eq(*memory, 3);
+    }
+    *memory = 5;
+    cr_expect_eq(counterworks_checkpoint_save(&saved, NULL, &error), COUNTERWORKS_OK); /* again */
+    *memory = 9;
+    cr_expect_eq(counterworks_checkpoint_restore(saved, &error), COUNTERWORKS_OK);
+    cr_expect_eq(*memory, 5);
+    cr_expect_eq(*(int *)fake("fake_waits"), 5, "each call waits for the context");
+    counterworks_checkpoint_free(saved);
+    cr_expect_eq(*(int *)fake("fake_saved"), 0);
+    counterworks_checkpoint_free(NULL);
+}
+
+Test(collect, options_of_a_checkpoint_reach_the_library)
+{
+    begin_fake(true);
+    struct counterworks_checkpoint_options options = COUNTERWORKS_CHECKPOINT_OPTIONS;
+    struct counterworks_checkpoint *saved = NULL;
+    struct {
+        size_t size;
+        void *context;
+        size_t reserve_device_mb, reserve_host_mb;
+        uint8_t overwrite, optimizations;
+        void *own;
+    } *given = fake("fake_handle");
+    options.reserve_device = 512;
+    options.reserve_host = 1024;
+    options.same_changes = true;
+    cr_assert_eq(counterworks_checkpoint_save(&saved, &options, &error), COUNTERWORKS_OK, "%s", error.message);
+    cr_expect_eq(given->size, sizeof *given);
+    cr_expect_eq(given->context, (void *)&session);
+    cr_expect(given->reserve_device_mb == 512 && given->reserve_host_mb == 1024 && given->optimizations == 1);
+    counterworks_checkpoint_free(saved);
+}
+
+Test(collect, a_checkpoint_says_why_it_cannot_be)
+{
+    struct counterworks_checkpoint_options options = COUNTERWORKS_CHECKPOINT_OPTIONS;
+    struct counterworks_checkpoint *saved = NULL;
+    begin_fake(false);
+    cr_expect_eq(counterworks_checkpoint_save(&saved, NULL, &error), COUNTERWORKS_UNSUPPORTED);
+    cr_expect_str_eq(error.message, "found no current context of CUDA in this thread, expected one");
+    begin_fake(true);
+    options.reserve_device = options.reserve_host = COUNTERWORKS_CHECKPOINT_ALL;
+    cr_expect_eq(counterworks_checkpoint_save(&saved, &options, &error), COUNTERWORKS_NOMEM);
+    cr_expect_str_eq(error.message, "cuptiCheckpointSave: CUPTI_ERROR_OUT_OF_MEMORY (8)");
+    options.size = 3;
+    cr_expect_eq(counterworks_checkpoint_save(&saved, &options, NULL), COUNTERWORKS_USAGE);
+    cr_expect_null(saved);
 }
