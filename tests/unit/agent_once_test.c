@@ -567,6 +567,22 @@ Test(once, how_much_room_is_left_and_what_the_host_may_take_can_be_chosen)
     fake_profiler_end();
 }
 
+/* CUPTI would take the host's memory, and the system would kill the program. */
+Test(once, kernel_replay_repeats_nothing_where_the_host_has_no_room)
+{
+    begin(&cw_inject_range, CW_REPLAY_KERNEL);
+    fake_total = (size_t)1 << 50;
+    fake_unused = 0;
+    kernel(plain);
+    fake_unused = fake_total / 2;
+    kernel(plain);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect_str_eq(fake_profiler.sent[0].once, "there is no room to save its GPU's memory");
+    cr_expect_eq(fake_profiler.sent[1].replay, CW_REPLAY_KERNEL);
+    end();
+}
+
 Test(once, what_cannot_be_saved_is_counted_once_until_there_is_room)
 {
     begin(&cw_inject_batch, CW_REPLAY_BATCH);

@@ -19,7 +19,10 @@
 static const size_t most_pinned = (size_t)1 << 30, reserve = (size_t)2 << 30;
 static const uint64_t patience_ns = 1000000000; /* before the program allocates memory */
 enum { SHARE = 16 };                            /* reserve of a small device, as a part of its memory */
-enum { HOST_SHARE = 4 };                        /* of the host's unused memory, what copies of a mirror may take */
+enum {
+    HOST_SHARE = 4,
+    REPLAY_SHARE = 2
+}; /* of the host's unused memory, for copies of a mirror and of CUPTI's replay */
 
 void cw_checkpoint_load(void)
 {
@@ -57,18 +60,34 @@ static size_t kept_free(size_t total)
 
 /* ---- by what changed -------------------------------------------------------------------------------------------- */
 
+/* Reads the number behind a word of a file, "" for its first; 0 if there is none. */
+static size_t number_of(const char *path, const char *word)
+{
+    FILE *file = fopen(path, "re");
+    char line[128];
+    const size_t length = strlen(word);
+    size_t number = 0;
+    bool found = false;
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strncmp(line, word, length) == 0 && sscanf(line + length, "%zu", &number) == 1;
+    if (file)
+        fclose(file);
+    return found ? number : 0;
+}
+
+/* What a container may still use, which gives up its cache of files. */
+static size_t allowed(void)
+{
+    const size_t most = number_of("/sys/fs/cgroup/memory.max", ""); /* "max" without a limit */
+    const size_t used = number_of("/sys/fs/cgroup/memory.stat", "anon ");
+    return !most ? SIZE_MAX : most > used ? most - used : 0;
+}
+
 /* The host's unused bytes; 0 if the system does not tell. */
 static size_t host_unused(void)
 {
-    FILE *info = fopen("/proc/meminfo", "re");
-    char line[128];
-    size_t kb = 0;
-    while (info && !kb && fgets(line, sizeof line, info))
-        if (sscanf(line, "MemAvailable: %zu", &kb) != 1)
-            kb = 0;
-    if (info)
-        fclose(info);
-    return kb << 10;
+    const size_t unused = number_of("/proc/meminfo", "MemAvailable:") << 10, most = allowed();
+    return unused < most ? unused : most;
 }
 
 static bool save_mirror(struct cw_mirror *mirror)
@@ -155,6 +174,15 @@ bool cw_checkpoint_has_room(size_t besides)
     size_t held = total - unused, most = unused + most_on_host();
     bool host_fits = !cw_pinned->unknown && cw_pinned->bytes <= most_pinned;
     return host_fits && besides <= most && held + kept_free(total) <= most - besides;
+}
+
+bool cw_checkpoint_replay_has_room(void)
+{
+    size_t unused, total;
+    if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) != CUDA_SUCCESS)
+        return true;
+    const size_t held = total - unused;
+    return held <= unused || held - unused <= host_unused() / REPLAY_SHARE;
 }
 
 static bool save_by_library(struct cw_checkpoint *c)

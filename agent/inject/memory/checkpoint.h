@@ -52,6 +52,9 @@ bool cw_checkpoint_leaves_out(void);
 /* Whether there is memory to save the content of the current context, nearly all on the device itself, and `besides`
  * bytes, so that CUPTI still finds the memory that it needs. */
 bool cw_checkpoint_has_room(size_t besides);
+/* Whether kernel replay and user replay have room. NVIDIA saves all memory of the device then, and takes from the host
+ * all that it needs, for which the system may kill the program. */
+bool cw_checkpoint_replay_has_room(void);
 
 /* Each returns true on success. Free a saved checkpoint. Restoring leaves the program's pinned memory alone, but
  * restores managed memory. */

@@ -23,7 +23,7 @@ enum { MOST_LACKED = 8 }; /* each costs its launches, and a start of the profile
 
 #define self cw_batches
 
-const char cw_batch_no_room[] = "there is no room to save its GPU's memory",
+const char cw_batch_no_room[] = CW_ONCE_NO_ROOM,
            cw_batch_several_devices[] = "several GPUs may use the host memory that it is given",
            cw_batch_not_saved[] = "its GPU's memory could not be saved",
            cw_batch_not_recorded[] = "its arguments, or memory that the host shares with it, could not be kept",

@@ -10,6 +10,7 @@
 /* Why launches are counted once. */
 #define CW_ONCE_WAITS "its kernel waits for the host, another kernel or another device"
 #define CW_ONCE_NEW "its kernel was not known yet, and may wait for the host"
+#define CW_ONCE_NO_ROOM "there is no room to save its GPU's memory"
 #define CW_ONCE_SOON "a kernel shortly before it was not known yet, and may wait for the host"
 
 /* Call it at a launch: makes the launch a range if it is wanted and can be one, and otherwise keeps it out of other

@@ -398,6 +398,8 @@ static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, 
 {
     if (cw_reach_why() || !cw_collection_turns() || cw_inject_launches_graph(id))
         return cw_reach_why();
+    if (self->replay == CW_REPLAY_KERNEL && !cw_checkpoint_replay_has_room())
+        return CW_ONCE_NO_ROOM;
     const bool may_wait = cw_kernel_may_wait_for_host(id, call);
     struct cw_pass_turn *turn = cw_pass_turn_of(c);
     const bool once = self->replay == CW_REPLAY_APPLICATION ? turn && cw_pass_is_strange(turn, may_wait)

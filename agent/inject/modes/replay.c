@@ -8,6 +8,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/kernels.h"
+#include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/ranges/user_ranges.h"
@@ -50,10 +51,11 @@ int counterworks_range_pop(void)
 
 static void save_memory(struct cw_collection *c)
 {
-    self->saved = !cw_reach_why() && cw_checkpoint_init() && cw_checkpoint_save(&self->memory, c->context);
+    const char *why = cw_reach_why() ? cw_reach_why() : cw_checkpoint_replay_has_room() ? NULL : CW_ONCE_NO_ROOM;
+    self->saved = !why && cw_checkpoint_init() && cw_checkpoint_save(&self->memory, c->context);
     if (!self->saved)
-        cw_say("device memory cannot be saved%s%s; each pass finds the memory that the last one left",
-               cw_reach_why() ? ": " : "", cw_reach_why() ? cw_reach_why() : "");
+        cw_say("device memory cannot be saved%s%s; each pass finds the memory that the last one left", why ? ": " : "",
+               why ? why : "");
 }
 
 static void free_memory(void)
