@@ -174,6 +174,20 @@ Test(eval_compare, what_captures_are_of)
     cr_expect(c.differences[2].other, "another plan");
 }
 
+Test(eval_compare, counters_of_one_alone)
+{
+    static struct cw_schema_counter counters[SAMPLE_COUNTERS];
+    copy();
+    memcpy(counters, data.schema.counters, sizeof counters);
+    counters[0].name = "other__counter";
+    other.schema.counters = counters;
+    compare(CW_BY_KERNEL);
+    cr_assert(c.difference_count == 1);
+    cr_expect_str_eq(c.differences[0].what, "counters of one alone");
+    cr_expect_str_eq(c.differences[0].a, cw_arena_printf(arena, "1: %s", data.schema.counters[0].name));
+    cr_expect_str_eq(c.differences[0].b, "1: other__counter");
+}
+
 Test(eval_compare, relative_differences)
 {
     cr_expect(cw_compare_relative(0, 0) == 0 && cw_compare_relative(5, 5) == 0);
