@@ -131,7 +131,7 @@ Test(eval_compare, single_launches)
 
 Test(eval_compare, dust_is_little_of_what_its_unit_has)
 {
-    double greatest[4];
+    double greatest[4] = {1e300, 1e300, 1e300, 1e300}; /* of a match before */
     set_value(INST, 0, 1000), set_value(INST, 1, 1000), set_value(INST, 2, 1000);
     copy();
     scale(INST, 0, 1.006), scale(INST, 1, 1.006), scale(INST, 2, 1.006);
