@@ -131,7 +131,7 @@ Test(eval_compare, single_launches)
 
 Test(eval_compare, dust_is_little_of_what_its_unit_has)
 {
-    double greatest[4];
+    double greatest[4] = {1e300, 1e300, 1e300, 1e300}; /* of a match before */
     set_value(INST, 0, 1000), set_value(INST, 1, 1000), set_value(INST, 2, 1000);
     copy();
     scale(INST, 0, 1.006), scale(INST, 1, 1.006), scale(INST, 2, 1.006);
@@ -172,6 +172,20 @@ Test(eval_compare, what_captures_are_of)
     cr_expect(!c.differences[0].other);
     cr_expect_str_eq(c.differences[1].a, "");
     cr_expect(c.differences[2].other, "another plan");
+}
+
+Test(eval_compare, counters_of_one_alone)
+{
+    static struct cw_schema_counter counters[SAMPLE_COUNTERS];
+    copy();
+    memcpy(counters, data.schema.counters, sizeof counters);
+    counters[0].name = "other__counter";
+    other.schema.counters = counters;
+    compare(CW_BY_KERNEL);
+    cr_assert(c.difference_count == 1);
+    cr_expect_str_eq(c.differences[0].what, "counters of one alone");
+    cr_expect_str_eq(c.differences[0].a, cw_arena_printf(arena, "1: %s", data.schema.counters[0].name));
+    cr_expect_str_eq(c.differences[0].b, "1: other__counter");
 }
 
 Test(eval_compare, relative_differences)

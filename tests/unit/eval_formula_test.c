@@ -49,6 +49,28 @@ Test(eval_formula, values)
            CW_VALUE_MIXED_PASSES);
 }
 
+/* One of more than 16 steps is computed once, and its value and status are kept. */
+Test(eval_formula, another_formula_that_stands_in_one_twice)
+{
+    static const char text[] =
+        "schema: 1\nmetrics:\n  half: {formula: \"(sm__inst.sum + 4 * sm__inst.avg + sm__inst.sum + "
+        "4 * sm__inst.avg + 0 * sm__inst.sum) / 8\"}\n"
+        "  m: {formula: \"half + half - half / 2\"}\n";
+    const struct cw_chip *with = chip;
+    struct cw_metric metric;
+    struct cw_eval_plan plan;
+    double values[SAMPLE_RANGES];
+    int8_t statuses[SAMPLE_RANGES];
+    set_value(INST, 1, 6);
+    set_form(INST, 2, CW_FORM_MULTIPLEXED);
+    cr_assert(cw_formulas_parse(&with, text, strlen(text), "f", arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_metric_parse(&metric, with, "m", &err) == CW_OK);
+    cr_assert(cw_eval_plan_make(&plan, with, &data.schema, &metric, 1, &options, arena, &err) == CW_OK);
+    cw_evaluate(&plan, &data, values, statuses);
+    cr_expect(values[0] == 1200 && values[1] == 4.5 && values[2] == 1200, "%g %g", values[0], values[1]);
+    cr_expect(statuses[1] == CW_VALUE_OK && statuses[2] == CW_VALUE_MULTIPLEXED);
+}
+
 Test(eval_formula, conditions_take_one_side)
 {
     set_value(INST, 1, 0);

@@ -105,6 +105,38 @@ Test(eval_gate, kernels_that_differ_say_how_much_others_may)
     free(text);
 }
 
+/* The limits as their sources define them: half a prediction interval, with what kernels of a size usually vary by. */
+Test(eval_gate, limits_are_those_of_prediction_intervals)
+{
+    static const char *const kernels[] = {"a", "b"}, *const metrics[] = {"time", "lts__t_sectors.sum"};
+    static const enum cw_metric_class classes[2] = {0};
+    static const double values[2][2][5] = {{{1e6, 1e6, 1e6, 1e6, 1.2e6}, {2e6, 2e6, 2e6, 2e6, 2.1e6}},
+                                           {{5e5, 5e5, 5e5, 5e5, 5.02e5}, {6e5, 6e5, 6e5, 6e5, 6.04e5}}};
+    double part[2][2], noise[2][2];
+    for (int m = 0; m < 2; m++)
+        for (int k = 0; k < 2; k++) {
+            const double usual = values[m][k][0], off = values[m][k][4] - usual, mean = usual + off / 5;
+            part[m][k] = off * off / 5 / (mean * mean); /* the variance of four equal values and another one */
+        }
+    const double tail = 1e-3 / 2 / 2, prior = sqrt(part[1][0] * part[1][1]);
+    for (int k = 0; k < 2; k++) {
+        noise[0][k] = M_SQRT2 * cw_student_quantile(4, fmin(1e-3, 5e-3 / 2)) * sqrt(part[0][k]);
+        noise[1][k] = 1.8 * M_SQRT2 * cw_student_quantile(6, tail * 0.75) * sqrt((2 * prior + 4 * part[1][k]) / 6);
+    }
+    const struct cw_gate_runs runs = {
+        5, 2, 2, kernels, metrics, classes, &values[0][0][0], times_of(&values[0][0][0], 10)};
+    rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};
+    cr_assert(cw_gate_learn(&rules, &summary, &runs, arena, &err) == CW_OK);
+    for (int m = 0; m < 2; m++) {
+        const struct cw_gate_metric *of = learned(metrics[m]);
+        const int most = noise[m][0] < noise[m][1], least = !most;
+        cr_assert(of && of->kernel_count == 1, "%s", metrics[m]);
+        cr_expect_float_eq(of->noise, noise[m][most], 1e-9);
+        cr_expect_str_eq(of->kernels[0].label, kernels[least]);
+        cr_expect_float_eq(of->kernels[0].noise, noise[m][least], 1e-9);
+    }
+}
+
 Test(eval_gate, more_runs_say_more)
 {
     static const char *const kernels[] = {"a"}, *const metrics[] = {"time"};
@@ -380,6 +412,7 @@ Test(eval_gate, hostile_rules)
         "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 1e999}}\n",
         "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0, kernels: {}}}\n",
         "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0, kernels: [{kernel: [], noise: 0}]}}\n",
+        "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0, kernels: [{kernel: k, noise: 0, other: 0}]}}\n",
         "schema: 1\nchip: X\nmetrics: {a: {better: [], noise: 0}}\n",
         "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0}, a: {better: less, noise: 0}}\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -412,4 +445,17 @@ Test(eval_gate, variances_that_are_alike_count_for_more)
     const struct cw_prior c = cw_prior_fit(alike, 20, 4);
     cr_expect(c.freedom == 100 && c.variance < 1.4e-4, "one far off is left out: %g %g", c.freedom, c.variance);
     cr_expect(cw_prior_fit(alike, CW_PRIOR_LEAST - 1, 4).freedom == 0);
+}
+
+/* Computed apart from the recursions of both functions, down from 1,000. */
+Test(eval_gate, a_prior_to_six_digits)
+{
+    double variances[20];
+    for (int i = 0; i < 20; i++)
+        variances[i] = 1e-4 * pow(3, i % 5 - 2);
+    const struct cw_prior even = cw_prior_fit(variances, 20, 4), odd = cw_prior_fit(variances, 20, 9);
+    cr_expect_float_eq(even.freedom, 1.81678287, 1e-6);
+    cr_expect_float_eq(even.variance, 6.89035065e-05, 1e-10);
+    cr_expect_float_eq(odd.freedom, 1.60328422, 1e-6);
+    cr_expect_float_eq(odd.variance, 5.35294052e-05, 1e-10);
 }

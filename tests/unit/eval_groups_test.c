@@ -42,6 +42,21 @@ Test(eval_groups, launches_of_one_kernel_on_alike_devices)
     cr_expect(groups.count == 3);
 }
 
+Test(eval_groups, launches_of_another_shape)
+{
+    memcpy(sample_facts[1], sample_facts[0], sizeof sample_facts[0]);
+    for (int i = 0; i < 3; i++) {
+        uint32_t *sizes[] = {&sample_ranges[1].grid[i], &sample_ranges[1].block[i]};
+        for (int k = 0; k < 2; k++) {
+            ++*sizes[k];
+            group(CW_BY_KERNEL, NULL);
+            cr_expect(groups.count == 2 && groups.items[0].count == 2, "%s %d", k ? "block" : "grid", i);
+            cr_expect_eq(cw_group_share(&groups, &groups.items[0]), 4000.0 / 6000);
+            --*sizes[k];
+        }
+    }
+}
+
 Test(eval_groups, longest_first)
 {
     set_value(TIME, 2, 9000);

@@ -382,6 +382,40 @@ Test(eval_plan, copied_values)
     }
 }
 
+Test(eval_plan, facts_of_a_launch)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } facts[] = {{"launch__grid_size", 7 * 11 * 13},
+                 {"launch__grid_dim_y", 11},
+                 {"launch__block_size", 2 * 3 * 5},
+                 {"launch__block_dim_z", 5},
+                 {"launch__thread_count", 30030}};
+    for (int i = 0; i < 3; i++) {
+        sample_ranges[0].grid[i] = (const uint32_t[]){7, 11, 13}[i];
+        sample_ranges[0].block[i] = (const uint32_t[]){2, 3, 5}[i];
+    }
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        EXPECT(facts[i].name, facts[i].value, CW_VALUE_OK);
+}
+
+static void set_bit(void *bits, uint32_t column)
+{
+    *(uint32_t *)bits |= 1u << column;
+}
+
+Test(eval_plan, columns_that_a_metric_reads)
+{
+    struct cw_metric metric;
+    struct cw_eval_plan plan;
+    uint32_t columns = 0;
+    cr_assert(cw_metric_parse(&metric, chip, "sm__misses.sum.per_second", &err) == CW_OK);
+    cr_assert(cw_eval_plan_make(&plan, chip, &data.schema, &metric, 1, &options, arena, &err) == CW_OK);
+    cw_eval_plan_columns(&plan, 0, set_bit, &columns);
+    cr_expect(columns == (1u << LOOKUPS | 1u << HITS | 1u << TIME), "%x", columns);
+}
+
 /* More ranges than one block, so that the seams are seen. */
 Test(eval_plan, many_ranges)
 {

@@ -18,15 +18,20 @@ static void set_up(void)
 {
     arena = cw_arena_create();
     memset(&ranks, 0, sizeof ranks);
-    ranks = (struct cw_ranks){.by = CW_BY_KERNEL, .rank_count = RANKS, .kernel_count = KERNELS,
-                              .row_count = RANKS * KERNELS, .ranks = rank, .kernels = kernel, .rows = row};
+    ranks = (struct cw_ranks){.by = CW_BY_KERNEL,
+                              .rank_count = RANKS,
+                              .kernel_count = KERNELS,
+                              .row_count = RANKS * KERNELS,
+                              .ranks = rank,
+                              .kernels = kernel,
+                              .rows = row};
     for (uint32_t k = 0; k < KERNELS; k++) {
         const char *name = k ? "ncclDevKernel_AllReduce_Sum_f32_RING_LL" : "gemm";
         kernel[k] = (struct cw_rank_kernel){
             .name = name, .waits = cw_rank_kernel_waits(name), .first = k * RANKS, .count = RANKS};
         for (uint32_t i = 0; i < RANKS; i++)
-            row[k * RANKS + i] = (struct cw_rank_row){.rank = i, .kernel = k, .launches = 10, .mean = 100 + i % 3,
-                                                      .causes = {1.9e9, 190, 1000, 5000}};
+            row[k * RANKS + i] = (struct cw_rank_row){
+                .rank = i, .kernel = k, .launches = 10, .mean = 100 + i % 3, .causes = {1.9e9, 190, 1000, 5000}};
     }
     for (uint32_t i = 0; i < RANKS; i++)
         rank[i] = (struct cw_rank){.number = 10 * i, .host = "node", .clock = NAN};
@@ -137,8 +142,9 @@ Test(eval_ranks, waiting_is_more_cycles_for_the_same_work_where_ranks_meet)
     row[5].kernel = 0;
     find();
     cr_expect(ranks.straggler_count == 2);
-    cr_expect_str_eq(text_of(0), "rank 50 (node) is 18.0 % slower in gemm: its SM clock is 12.0 % lower; it takes 5.0 % "
-                                 "more cycles for the same work");
+    cr_expect_str_eq(text_of(0),
+                     "rank 50 (node) is 18.0 % slower in gemm: its SM clock is 12.0 % lower; it takes 5.0 % "
+                     "more cycles for the same work");
 }
 
 Test(eval_ranks, others_wait_for_who_comes_last)
@@ -148,8 +154,9 @@ Test(eval_ranks, others_wait_for_who_comes_last)
     row[RANKS + 4].mean = 60;
     find();
     cr_assert(ranks.waited_count == 1);
-    cr_expect_str_eq(cw_waited_text(&ranks, &ranks.waited[0], text),
-                     "the others wait for rank 40 (node): it takes 38.6 % longer until they meet, and waits 40.3 % less");
+    cr_expect_str_eq(
+        cw_waited_text(&ranks, &ranks.waited[0], text),
+        "the others wait for rank 40 (node): it takes 38.6 % longer until they meet, and waits 40.3 % less");
 }
 
 Test(eval_ranks, those_that_lose_most_come_first)
@@ -178,8 +185,10 @@ Test(eval_ranks, few_ranks_need_no_usual_distance)
 
 Test(eval_ranks, kernels_that_wait_are_known_by_name)
 {
-    cr_expect(cw_rank_kernel_waits("ncclKernel_AllReduce"));
-    cr_expect(cw_rank_kernel_waits("step 3/all-reduce gradients"));
-    cr_expect(cw_rank_kernel_waits("MPI_Barrier"));
+    static const char *const names[] = {"ncclDevKernel_Reduce", "rcclKernel",   "nvshmemx_put", "step 3/all-reduce",
+                                        "Reduce Scatter",       "All_Gather",   "AllToAll",     "broadcast_bias",
+                                        "SEND-RECV-Z",          "wait barrier", "halo",         "MPI_Wait"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        cr_expect(cw_rank_kernel_waits(names[i]), "%s", names[i]);
     cr_expect(!cw_rank_kernel_waits("gemm") && !cw_rank_kernel_waits("reduce_kernel"));
 }

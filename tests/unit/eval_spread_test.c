@@ -73,6 +73,21 @@ Test(eval_spread, what_is_no_number_does_not_count)
     cr_expect(result.occurrences[0] == 4 && fabs(result.spread[0] - sqrt(2)) < 1e-12, "%g", result.spread[0]);
 }
 
+/* As the mean leaves it out where others were warm. */
+Test(eval_spread, what_was_cold_does_not_count)
+{
+    static const char *const names[] = {"sm__inst.sum"};
+    static const struct cw_pair cold[] = {{"replay", "multiplex"}, {"cold", "yes"}};
+    make_launches(8, 1);
+    multiplex(1);
+    ranges[0].attributes = cold;
+    for (uint32_t i = 0; i < 8; i += 2)
+        rollups[CW_SUM][INST * 8 + i] = 10 + i; /* 12, 14 and 16 are warm */
+    evaluate(CW_BY_KERNEL, names, 1);
+    cr_expect(result.values[0] == 14 && result.occurrences[0] == 3);
+    cr_expect_float_eq(result.spread[0], 2, 1e-12);
+}
+
 Test(eval_spread, rows_are_chosen_with_it)
 {
     static const char *const names[] = {"sm__inst.sum", "sm__bytes.sum"};

@@ -179,6 +179,8 @@ Test(parts, passes_of_application_replay)
     make_plan(NEEDS("a", "b", "ac"), HOLDS("a", "ab", "c"));
     cr_expect_str_eq(picture(CW_PARTS_PASSES), "0:a [a0] | 1:ab [b1 a1]");
     cr_expect(!parts.schema.counters[2].whole);
+    make_plan(NEEDS("a", "b"), HOLDS("a", "b"));
+    cr_expect_str_eq(picture(CW_PARTS_PASSES), "0:a [a0] | 1:b [b1]", "though they could go together");
 }
 
 Test(parts, one_part_keeps_counters_whole_where_it_can)
@@ -186,6 +188,11 @@ Test(parts, one_part_keeps_counters_whole_where_it_can)
     make_plan(NEEDS("a", "b", "ac"), HOLDS("ab", "ac", "b"));
     cr_expect_str_eq(picture(CW_PARTS_ONE), "0:b 1:ac [a1 b0 ac1]");
     cr_expect(parts.schema.pass_count == 2 && parts.plan.pass_count == 2 && parts.schema.repeat_count == 0);
+    make_plan(NEEDS("a", "ab"), HOLDS("a", "ab", "b"));
+    cr_expect_str_eq(picture(CW_PARTS_ONE), "0:ab [a0 ab0]", "the greater counter chooses first");
+    make_plan(NEEDS("ab", "c"), HOLDS("ab", "ac"));
+    cr_expect_str_eq(picture(CW_PARTS_ONE), "0:ab 1:c [ab0 c1]");
+    cr_expect(!parts.plan.native, "the image has a copy more in a pass");
 }
 
 Test(parts, one_part_collects_copies_where_their_domain_is_used_anyway)
@@ -350,4 +357,8 @@ Test(parts, passes_are_added_for_counters_that_are_spread)
     most = 1; /* no pass can hold it */
     cr_assert(cw_parts_complete(&plan, takes, &most, &added, arena, &err) == CW_OK);
     cr_expect(added == 0 && plan.pass_count == 3);
+    make_plan(NEEDS("aab"), HOLDS("a", "b"));
+    most = 3;
+    cr_assert(cw_parts_complete(&plan, takes, &most, &added, arena, &err) == CW_OK);
+    cr_expect(added == 1 && plan.passes[2].count == 2, "what a counter names twice is collected once");
 }
