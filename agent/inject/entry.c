@@ -689,8 +689,9 @@ static bool detached(void)
         return false;
     cw_trace_stop();
     cw_inject->over = true;
+    const bool stays = self->subscribed && !cw_inject->api.cuptiUnsubscribe;
     leave_cupti_soon();
-    if (atomic_load(&self->callbacks) || !atomic_load(&self->left) || !cw_inject->api.cuptiUnsubscribe)
+    if (atomic_load(&self->callbacks) || !atomic_load(&self->left) || stays)
         return false;
     cw_inject_acquire();
     const bool again = cw_trace_reset();

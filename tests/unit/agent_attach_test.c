@@ -335,6 +335,24 @@ Test(attach, one_agent_at_a_time, .timeout = SOON)
     cr_expect_eq(end(&p), 1);
 }
 
+Test(attach, an_agent_comes_after_one_that_named_no_cupti, .timeout = SOON)
+{
+    const struct program p = start();
+    struct agent *a = open_agent(CW_MODE_TRACE);
+    setenv("CW_CUPTI", "/none/libcupti.so", 1);
+    cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+    cw_session_serve_attached(&a->session, is_enough);
+    cr_expect_eq(a->session.trouble.code, CW_ERR_UNSUPPORTED, "%s", a->session.trouble.message);
+    close_agent(a);
+    unsetenv("CW_CUPTI");
+    a = open_agent(CW_MODE_TRACE);
+    cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+    cw_session_serve_attached(&a->session, is_enough);
+    cr_expect_eq(a->session.trouble.code, CW_OK, "%s", a->session.trouble.message);
+    close_agent(a);
+    cr_expect_eq(end(&p), 1);
+}
+
 Test(attach, only_traces_begin_in_the_middle, .timeout = SOON)
 {
     const struct program p = start();
