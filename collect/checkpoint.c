@@ -27,7 +27,7 @@ struct counterworks_checkpoint {
 
 /* Functions of CUDA, of CUPTI and of its checkpoint library. */
 static struct {
-    int (*get_current)(void **context), (*synchronize)(void);
+    int (*get_current)(void **context), (*push)(void *context), (*pop)(void **context), (*synchronize)(void);
     int (*explain)(int result, const char **text);
     int (*save)(struct handle *), (*restore)(struct handle *), (*release)(struct handle *);
 } calls;
@@ -45,6 +45,8 @@ static enum counterworks_status find_calls(struct counterworks_error *error)
         return fail(error, COUNTERWORKS_UNSUPPORTED, "no checkpoint without %s: %s",
                     cuda ? "CUPTI (CW_CUPTI names libcupti.so)" : "CUDA's driver", dlerror());
     *(void **)&calls.get_current = dlsym(cuda, "cuCtxGetCurrent");
+    *(void **)&calls.push = dlsym(cuda, "cuCtxPushCurrent_v2");
+    *(void **)&calls.pop = dlsym(cuda, "cuCtxPopCurrent_v2");
     *(void **)&calls.synchronize = dlsym(cuda, "cuCtxSynchronize");
     *(void **)&calls.explain = dlsym(cupti, "cuptiGetResultString");
     void *library = calls.explain ? cw_open_beside(*(void **)&calls.explain, "libcheckpoint.so") : NULL;
@@ -54,7 +56,8 @@ static enum counterworks_status find_calls(struct counterworks_error *error)
     *(void **)&calls.save = dlsym(library, "cuptiCheckpointSave");
     *(void **)&calls.restore = dlsym(library, "cuptiCheckpointRestore");
     *(void **)&calls.release = dlsym(library, "cuptiCheckpointFree");
-    if (calls.get_current && calls.synchronize && calls.save && calls.restore && calls.release)
+    if (calls.get_current && calls.push && calls.pop && calls.synchronize && calls.save && calls.restore &&
+        calls.release)
         return COUNTERWORKS_OK;
     calls.release = NULL;
     return fail(error, COUNTERWORKS_UNSUPPORTED,
@@ -70,6 +73,24 @@ static enum counterworks_status check(int result, const char *call, struct count
         text = "unknown result";
     return fail(error, result == OUT_OF_MEMORY ? COUNTERWORKS_NOMEM : COUNTERWORKS_UNSUPPORTED, "%s: %s (%d)", call,
                 text, result);
+}
+
+/* Calls the checkpoint library when all work of the checkpoint's context is done. */
+static enum counterworks_status run(int (*call)(struct handle *), struct handle *handle, const char *name,
+                                    struct counterworks_error *error)
+{
+    void *before;
+    int result = calls.push(handle->context);
+    if (result != 0)
+        return fail(error, COUNTERWORKS_UNSUPPORTED, "found a context of CUDA that has ended (%d), expected one",
+                    result);
+    result = calls.synchronize();
+    const enum counterworks_status status =
+        result == 0 ? check(call(handle), name, error)
+                    : fail(error, COUNTERWORKS_UNSUPPORTED,
+                           "found failed work of the context (CUDA's error %d), expected none", result);
+    calls.pop(&before);
+    return status;
 }
 
 /* Makes a checkpoint of the current context, without content. */
@@ -103,14 +124,15 @@ enum counterworks_status counterworks_checkpoint_save(struct counterworks_checkp
     enum counterworks_status status = find_calls(error);
     if (status == COUNTERWORKS_OK && !c)
         status = make(&c, options, error);
-    if (status == COUNTERWORKS_OK) {
-        calls.synchronize();
-        status = check(calls.save(&c->handle), "cuptiCheckpointSave", error);
-    }
+    if (status == COUNTERWORKS_OK)
+        status = run(calls.save, &c->handle, "cuptiCheckpointSave", error);
+    const bool is_new = c != *checkpoint;
+    if (status != COUNTERWORKS_OK && is_new && c->handle.own)
+        calls.release(&c->handle);
     pthread_mutex_unlock(&lock);
     if (status == COUNTERWORKS_OK)
         *checkpoint = c;
-    else if (!*checkpoint)
+    else if (is_new)
         free(c);
     return status;
 }
@@ -118,9 +140,10 @@ enum counterworks_status counterworks_checkpoint_save(struct counterworks_checkp
 enum counterworks_status counterworks_checkpoint_restore(struct counterworks_checkpoint *c,
                                                          struct counterworks_error *error)
 {
+    if (!c)
+        return fail(error, COUNTERWORKS_USAGE, "found no checkpoint, expected one that was saved");
     pthread_mutex_lock(&lock);
-    calls.synchronize();
-    const enum counterworks_status status = check(calls.restore(&c->handle), "cuptiCheckpointRestore", error);
+    const enum counterworks_status status = run(calls.restore, &c->handle, "cuptiCheckpointRestore", error);
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -592,21 +592,25 @@ bool counterworks_collect_pass(struct counterworks_collect *s, const char *name,
 }
 
 /* Tells the program of a launch that it pretends, as the injection library does of a real one. */
-static void tell_launch(struct counterworks_collect *s, const char *kernel, bool returned)
+static void tell_launch(const char *kernel, bool returned)
 {
     const struct counterworks_collect_launch launch = {.kernel = kernel, .returned = returned};
-    if (*kernel && s && s->on_launch && s->simulated >= 0 && s->process == getpid())
-        s->on_launch(s->user, &launch);
+    pthread_mutex_lock(&lock);
+    const bool good = *kernel && current && current->simulated >= 0 && current->process == getpid();
+    const counterworks_collect_launched on_launch = good ? current->on_launch : NULL;
+    void *const user = good ? current->user : NULL;
+    pthread_mutex_unlock(&lock);
+    if (on_launch)
+        on_launch(user, &launch);
 }
 
 void counterworks_collect_pretend(const char *event)
 {
     char kernel[LONGEST_NAME + 1] = "";
     sscanf(event, "launch %1000s", kernel);
+    tell_launch(kernel, false);
     pthread_mutex_lock(&lock);
-    struct counterworks_collect *s = current;
+    pretend(current, "", event);
     pthread_mutex_unlock(&lock);
-    tell_launch(s, kernel, false);
-    pretend(s, "", event);
-    tell_launch(s, kernel, true);
+    tell_launch(kernel, true);
 }

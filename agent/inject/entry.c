@@ -529,8 +529,8 @@ static void tell_program(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
                          CUpti_ApiCallbackSite site)
 {
     struct cw_driver_launch l;
-    if (!self->on_launch || domain != CUPTI_CB_DOMAIN_DRIVER_API || cw_own_calls.inside || call->callbackSite != site ||
-        !cw_inject_launch(&l, id, call))
+    if (!atomic_load(&self->on_launch) || domain != CUPTI_CB_DOMAIN_DRIVER_API || cw_own_calls.inside ||
+        call->callbackSite != site || !cw_inject_launch(&l, id, call))
         return;
     const bool returned = site == CUPTI_API_EXIT;
     const struct counterworks_collect_launch launch = {
@@ -539,11 +539,15 @@ static void tell_program(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
         .block = {l.config.blockDimX, l.config.blockDimY, l.config.blockDimZ},
         .shared_bytes = l.config.sharedMemBytes,
         .context = call->context,
-        .stream = l.config.hStream,
+        .stream = cw_inject_stream(id, l.config.hStream),
         .returned = returned,
         .result = returned ? *(const CUresult *)call->functionReturnValue : 0,
     };
-    self->on_launch(self->user, &launch);
+    atomic_fetch_add(&self->telling, 1);
+    cw_launched *const call_program = atomic_load(&self->on_launch); /* the session may have ended */
+    if (call_program)
+        call_program(self->user, &launch);
+    atomic_fetch_sub(&self->telling, 1);
 }
 
 static void CUPTIAPI callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
@@ -772,7 +776,7 @@ EXPORT const char *counterworks_inside_open(const char *environment, cw_launched
         self->had_session = true;
         self->profiling = false;
         self->user = user;
-        self->on_launch = on_launch;
+        atomic_store(&self->on_launch, on_launch);
         begin_anew();
         if (!cw_inject->arena || !cw_wire_connect(cw_wire_variable(CW_AGENT_SOCKET_VARIABLE)))
             why = "the agent cannot be reached";
@@ -859,8 +863,18 @@ static bool reset(const struct cw_inject_mode *mode)
     return !mode || mode->reset || mode->traces;
 }
 
+/* Ends the calls of the program's function, which may use the session until they return. */
+static void stop_telling(void)
+{
+    atomic_store(&self->on_launch, NULL);
+    while (atomic_load(&self->telling))
+        cw_inject_sleep(1000000);
+}
+
 EXPORT void counterworks_inside_close(void)
 {
+    if (self->inside)
+        stop_telling();
     if (!self->inside || !cw_inject_enter())
         return;
     const struct cw_inject_mode *mode = cw_inject->mode;
@@ -876,7 +890,6 @@ EXPORT void counterworks_inside_close(void)
     self->spent = !self->subscribed || !cw_inject->api.cuptiUnsubscribe || !reset(mode);
     self->subscribed = false;
     self->inside = false;
-    self->on_launch = NULL;
     cw_wire_end();
     cw_inject_leave();
 }

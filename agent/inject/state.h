@@ -71,7 +71,8 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         bool spent, had_session; /* no other can follow; there was one before */
         bool late_session;       /* it began when there had been contexts */
         bool profiling;          /* the program has opened it */
-        cw_launched *on_launch;  /* what the program calls for each launch, with `user` */
+        _Atomic(cw_launched *) on_launch; /* the program's function for each launch, with `user` */
+        _Atomic uint32_t telling;         /* number of its running calls */
         void *user;
         uint32_t context_count;
         CUcontext contexts[CW_MOST_CONTEXTS];

@@ -76,8 +76,8 @@ struct counterworks_collect_options {
     size_t argument_count;
     bool started; /* as if counterworks_collect_start() was called at once */
     /* Called before and after each launch from open to close, also outside of start and stop, in the thread that
-     * launches; NULL: nobody. It may push and pop ranges. It must not use CUDA, nor close the session. The launch is
-     * valid during the call. */
+     * launches; NULL: nobody. It may push and pop ranges. It must not use CUDA, nor close the session; close waits
+     * for its calls. The launch is valid during the call. */
     counterworks_collect_launched on_launch;
     void *user; /* first argument of on_launch */
 };
@@ -129,8 +129,8 @@ bool counterworks_collect_pass(struct counterworks_collect *session, const char 
 
 /* The content of the current context's device memory and pinned memory at one moment. A program puts it back any number
  * of times, and so runs several kernels, or one with several inputs, on the same memory. Memory that was allocated
- * later stays as it is. No session is needed. All work of the context has to be done before each call: the functions
- * wait for it.
+ * later stays as it is. No session is needed. The functions wait for all work of the
+ * context; no other thread may begin some meanwhile.
  *
  * NVIDIA's checkpoint library saves and restores. It comes with CUPTI, which is found by CW_CUPTI or in CUDA's usual
  * folders. Do not use it for memory that other processes or GPUs reach. */
@@ -151,9 +151,9 @@ struct counterworks_checkpoint_options {
         .size = sizeof(struct counterworks_checkpoint_options)                                                         \
     }
 
-/* Saves into *checkpoint: NULL makes a new one, whose options (NULL: all memory may be used) hold for good. On failure
- * *checkpoint is as before. COUNTERWORKS_UNSUPPORTED without a GPU, a current context or the library,
- * COUNTERWORKS_NOMEM if the content fits nowhere. */
+/* Saves into *checkpoint: NULL makes a new one, whose options (NULL: all memory may be used) hold for good. After a
+ * failure *checkpoint is as before, but content that was saved before may be gone. COUNTERWORKS_UNSUPPORTED without a
+ * GPU, a current context or the library, or after failed work; COUNTERWORKS_NOMEM if the content fits nowhere. */
 enum counterworks_status counterworks_checkpoint_save(struct counterworks_checkpoint **checkpoint,
                                                       const struct counterworks_checkpoint_options *options,
                                                       struct counterworks_error *error);

@@ -153,7 +153,7 @@ class Checkpoint:
                                  "reserve_device": every if reserve_device is None else reserve_device,
                                  "reserve_host": every if reserve_host is None else reserve_host,
                                  "same_changes": same_changes})
-        self._saved = ffi.new("struct counterworks_checkpoint **")
+        self._saved, self._process = ffi.new("struct counterworks_checkpoint **"), os.getpid()
         self.save()
 
     def save(self) -> None:
@@ -170,6 +170,10 @@ class Checkpoint:
         """Frees the copy, as the end of a block does."""
         saved, self._saved[0] = self._saved[0], ffi.NULL
         collect_library().counterworks_checkpoint_free(saved)
+
+    def __del__(self) -> None:
+        if vars(self).get("_process") == os.getpid() and not sys.is_finalizing():
+            self.free()
 
     def __enter__(self) -> Checkpoint:
         return self

@@ -12,10 +12,13 @@ struct handle { /* as CUpti_Checkpoint */
 };
 
 int fake_memory, fake_waits, fake_saved;
-void *fake_context;
+void *fake_context, *fake_pushed;
+int fake_failed;           /* result of the work before */
 struct handle fake_handle; /* the last one */
 
 int cuCtxGetCurrent(void **context);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
 int cuCtxSynchronize(void);
 int cuptiGetResultString(int result, const char **text);
 int cuptiCheckpointSave(struct handle *handle);
@@ -28,10 +31,23 @@ int cuCtxGetCurrent(void **context)
     return 0;
 }
 
+int cuCtxPushCurrent_v2(void *context)
+{
+    fake_pushed = context;
+    return 0;
+}
+
+int cuCtxPopCurrent_v2(void **context)
+{
+    *context = fake_pushed;
+    fake_pushed = NULL;
+    return 0;
+}
+
 int cuCtxSynchronize(void)
 {
-    fake_waits++;
-    return 0;
+    fake_waits += fake_pushed != NULL;
+    return fake_failed;
 }
 
 int cuptiGetResultString(int result, const char **text)

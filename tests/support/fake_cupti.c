@@ -350,6 +350,12 @@ static void add_tracing(struct cw_cupti *api)
     api->cuDevicePrimaryCtxGetState = primary_context;
 }
 
+static CUresult memory_info(size_t *unused, size_t *total)
+{
+    *unused = *total = (size_t)1 << 30;
+    return CUDA_SUCCESS;
+}
+
 bool cw_cupti_load(struct cw_cupti *api, const char *path)
 {
     if (path && strncmp(path, "/none/", 6) == 0) { /* nor does anything work that was loaded before */
@@ -376,6 +382,7 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuCtxGetCurrent = current,
                              .cuCtxPushCurrent_v2 = push_current,
                              .cuCtxPopCurrent_v2 = pop_current,
+                             .cuMemGetInfo_v2 = memory_info,
                              .cuCtxGetDevice = device_of,
                              .cuDeviceGetName = device_name,
                              .cuDeviceGetAttribute = no_other_attribute,

@@ -321,6 +321,12 @@ Test(collect, a_checkpoint_puts_memory_back_any_number_of_times)
     cr_expect_eq(counterworks_checkpoint_restore(saved, &error), COUNTERWORKS_OK);
     cr_expect_eq(*memory, 5);
     cr_expect_eq(*(int *)fake("fake_waits"), 5, "each call waits for the context");
+    *(void **)fake("fake_context") = NULL; /* another thread has none, and the checkpoint its own */
+    cr_expect_eq(counterworks_checkpoint_restore(saved, &error), COUNTERWORKS_OK);
+    *(int *)fake("fake_failed") = 700;
+    cr_expect_eq(counterworks_checkpoint_restore(saved, &error), COUNTERWORKS_UNSUPPORTED);
+    cr_expect_str_eq(error.message, "found failed work of the context (CUDA's error 700), expected none");
+    cr_expect_null(*(void **)fake("fake_pushed"));
     counterworks_checkpoint_free(saved);
     cr_expect_eq(*(int *)fake("fake_saved"), 0);
     counterworks_checkpoint_free(NULL);
@@ -359,6 +365,7 @@ Test(collect, a_checkpoint_says_why_it_cannot_be)
     options.reserve_device = options.reserve_host = COUNTERWORKS_CHECKPOINT_ALL;
     cr_expect_eq(counterworks_checkpoint_save(&saved, &options, &error), COUNTERWORKS_NOMEM);
     cr_expect_str_eq(error.message, "cuptiCheckpointSave: CUPTI_ERROR_OUT_OF_MEMORY (8)");
+    cr_expect_eq(counterworks_checkpoint_restore(NULL, &error), COUNTERWORKS_USAGE);
     options.size = 3;
     cr_expect_eq(counterworks_checkpoint_save(&saved, &options, NULL), COUNTERWORKS_USAGE);
     cr_expect_null(saved);

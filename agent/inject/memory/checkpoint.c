@@ -75,12 +75,48 @@ static size_t number_of(const char *path, const char *word)
     return found ? number : 0;
 }
 
-/* What a container may still use, which gives up its cache of files. */
+static size_t number_in(const char *group, const char *file, const char *word)
+{
+    char path[768];
+    snprintf(path, sizeof path, "%s/%s", group, file);
+    return number_of(path, word);
+}
+
+/* What a control group of the system, such as a container or a job, may still use. It gives up its cache of files. */
+static size_t left_to(const char *group, bool second)
+{
+    /* "max", or a number beyond all memory, without a limit */
+    const size_t most = number_in(group, second ? "memory.max" : "memory.limit_in_bytes", ""),
+                 all = number_in(group, second ? "memory.current" : "memory.usage_in_bytes", ""),
+                 cache = number_in(group, "memory.stat", second ? "active_file " : "total_active_file ") +
+                         number_in(group, "memory.stat", second ? "inactive_file " : "total_inactive_file "),
+                 used = all > cache ? all - cache : 0;
+    return !most ? SIZE_MAX : most > used ? most - used : 0;
+}
+
+/* The least of all groups around the process. In a container the system's path may not be there, but its root is. */
 static size_t allowed(void)
 {
-    const size_t most = number_of("/sys/fs/cgroup/memory.max", ""); /* "max" without a limit */
-    const size_t used = number_of("/sys/fs/cgroup/memory.stat", "anon ");
-    return !most ? SIZE_MAX : most > used ? most - used : 0;
+    FILE *groups = fopen("/proc/self/cgroup", "re");
+    char line[512], group[640];
+    size_t least = SIZE_MAX;
+    while (groups && fgets(line, sizeof line, groups)) {
+        const bool second = strncmp(line, "0::", 3) == 0;
+        char *first = strstr(line, ":memory:"), *path = second ? line + 3 : first ? first + strlen(":memory:") : NULL;
+        while (path) {
+            path[strcspn(path, "\n")] = 0;
+            snprintf(group, sizeof group, "/sys/fs/cgroup%s%s", second ? "" : "/memory", path);
+            const size_t left = left_to(group, second);
+            least = left < least ? left : least;
+            char *slash = strrchr(path, '/');
+            path = slash ? path : NULL;
+            if (slash)
+                *slash = 0;
+        }
+    }
+    if (groups)
+        fclose(groups);
+    return least;
 }
 
 /* The host's unused bytes; 0 if the system does not tell. */

@@ -396,10 +396,13 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_c
  * times. Kernel replay goes on behind each new kernel. */
 static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    if (cw_reach_why() || !cw_collection_turns() || cw_inject_launches_graph(id))
+    const bool graph = cw_inject_launches_graph(id);
+    if (cw_reach_why())
         return cw_reach_why();
-    if (self->replay == CW_REPLAY_KERNEL && !cw_checkpoint_replay_has_room())
+    if (self->replay == CW_REPLAY_KERNEL && !graph && !cw_checkpoint_replay_has_room())
         return CW_ONCE_NO_ROOM;
+    if (!cw_collection_turns() || graph)
+        return NULL;
     const bool may_wait = cw_kernel_may_wait_for_host(id, call);
     struct cw_pass_turn *turn = cw_pass_turn_of(c);
     const bool once = self->replay == CW_REPLAY_APPLICATION ? turn && cw_pass_is_strange(turn, may_wait)
