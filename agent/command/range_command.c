@@ -34,8 +34,11 @@ static void check_saving(const struct range_arguments *a, const struct cw_backen
     const char *option = o->reserve_mb != CW_RESERVE_USUAL   ? "--reserve-device"
                          : o->on_host_mb != CW_ON_HOST_USUAL ? "--save-on-host"
                                                              : NULL;
-    if (option && o->replay != CW_REPLAY_BATCH && o->replay != CW_REPLAY_USER)
-        cw_usage_error(state, "found %s with --replay %s, expected batch or user", option, cw_replay_names[o->replay]);
+    const bool reserves = o->reserve_mb != CW_RESERVE_USUAL; /* CUPTI's own replay, of kernels, knows no reserve */
+    if (option && o->replay != CW_REPLAY_BATCH && o->replay != CW_REPLAY_USER &&
+        (reserves || o->replay != CW_REPLAY_KERNEL))
+        cw_usage_error(state, "found %s with --replay %s, expected %s", option, cw_replay_names[o->replay],
+                       reserves ? "batch or user" : "batch, kernel or user");
     if (option && backend && !backend->has_batches)
         cw_usage_error(state, "found %s with the simulated GPU, expected a real one's memory to save", option);
 }
@@ -180,7 +183,8 @@ static const struct cw_option range_options[] = {
      "2048, on a small GPU a sixteenth)",
      CW_OPTION_RARE, CW_OPTION_NUMBER(struct range_arguments, options.reserve_mb, 0, 1 << 20)},
     {"save-on-host", 0, "MIB",
-     "batch and user: the host memory for saving if the GPU's is not enough (default: 1024, and a quarter of the free "
+     "batch, kernel and user: the host memory for saving if the GPU's is not enough (default: 1024, and a quarter of "
+     "the free "
      "memory if only what changes is saved); launches that need more are counted once",
      CW_OPTION_RARE, CW_OPTION_NUMBER(struct range_arguments, options.on_host_mb, 0, 1 << 20)},
     {"keep-native", 0, "FILE",

@@ -577,6 +577,8 @@ Test(once, kernel_replay_repeats_nothing_where_the_host_has_no_room)
     fake_unused = fake_total / 2;
     kernel(plain);
     mode->finish();
+    fake_unused -= (size_t)2 << 30; /* a launch takes a second for each GB on the host */
+    cr_expect(!cw_checkpoint_replay_has_room());
     cr_assert_eq(fake_profiler.sent_count, 2);
     cr_expect_str_eq(fake_profiler.sent[0].once, "there is no room to save its GPU's memory");
     cr_expect_eq(fake_profiler.sent[1].replay, CW_REPLAY_KERNEL);

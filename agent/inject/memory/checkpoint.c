@@ -217,8 +217,8 @@ bool cw_checkpoint_replay_has_room(void)
     size_t unused, total;
     if (cw_inject->api.cuMemGetInfo_v2(&unused, &total) != CUDA_SUCCESS)
         return true;
-    const size_t held = total - unused;
-    return held <= unused || held - unused <= host_unused() / REPLAY_SHARE;
+    const size_t held = total - unused, beyond = held > unused ? held - unused : 0;
+    return !beyond || (beyond <= most_on_host() && beyond <= host_unused() / REPLAY_SHARE);
 }
 
 static bool save_by_library(struct cw_checkpoint *c)
