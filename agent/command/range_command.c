@@ -184,8 +184,7 @@ static const struct cw_option range_options[] = {
      CW_OPTION_RARE, CW_OPTION_NUMBER(struct range_arguments, options.reserve_mb, 0, 1 << 20)},
     {"save-on-host", 0, "MIB",
      "batch, kernel and user: the host memory for saving if the GPU's is not enough (default: 1024, and a quarter of "
-     "the free "
-     "memory if only what changes is saved); launches that need more are counted once",
+     "the free memory if only what changes is saved); launches that need more are counted once",
      CW_OPTION_RARE, CW_OPTION_NUMBER(struct range_arguments, options.on_host_mb, 0, 1 << 20)},
     {"keep-native", 0, "FILE",
      "also keep NVIDIA's counter data (FILE, FILE.1, ...), in files other than the plan and the output; then no "

@@ -85,12 +85,13 @@ static void run_two(void)
     _exit(0);
 }
 
-static void expect_two(enum cw_mode mode, enum cw_message_type expected)
+/* The agent hears of two sessions of a program. */
+static void expect_two(void (*run)(void), enum cw_mode mode, enum cw_message_type expected)
 {
     listen_to(mode, false);
     pid_t child = cw_test_fork();
     if (child == 0)
-        run_two();
+        run();
     for (int i = 0; i < 2; i++)
         cr_expect_geq(serve(expected), 1, "session %d", i);
     expect_end(child);
@@ -98,17 +99,17 @@ static void expect_two(enum cw_mode mode, enum cw_message_type expected)
 
 Test(inside, ranges_of_one_session_after_another, .timeout = SOON)
 {
-    expect_two(CW_MODE_RANGE, CW_MESSAGE_RANGES);
+    expect_two(run_two, CW_MODE_RANGE, CW_MESSAGE_RANGES);
 }
 
 Test(inside, also_where_passes_take_turns, .timeout = SOON)
 {
-    expect_two(CW_MODE_MULTIPLEX, CW_MESSAGE_RANGES);
+    expect_two(run_two, CW_MODE_MULTIPLEX, CW_MESSAGE_RANGES);
 }
 
 Test(inside, a_trace_after_another, .timeout = SOON)
 {
-    expect_two(CW_MODE_TRACE, CW_MESSAGE_TRACE);
+    expect_two(run_two, CW_MODE_TRACE, CW_MESSAGE_TRACE);
 }
 
 /* ---- the program's own function ---------------------------------------------------------------------------------- */
@@ -141,25 +142,14 @@ static void run_watched(void)
     _exit(0);
 }
 
-static void expect_watched(enum cw_mode mode, enum cw_message_type expected)
-{
-    listen_to(mode, false);
-    pid_t child = cw_test_fork();
-    if (child == 0)
-        run_watched();
-    for (int i = 0; i < 2; i++)
-        cr_expect_geq(serve(expected), 1, "session %d", i);
-    expect_end(child);
-}
-
 Test(inside, a_function_of_the_program_sees_each_launch, .timeout = SOON)
 {
-    expect_watched(CW_MODE_RANGE, CW_MESSAGE_RANGES);
+    expect_two(run_watched, CW_MODE_RANGE, CW_MESSAGE_RANGES);
 }
 
 Test(inside, also_beside_a_trace, .timeout = SOON)
 {
-    expect_watched(CW_MODE_TRACE, CW_MESSAGE_TRACE);
+    expect_two(run_watched, CW_MODE_TRACE, CW_MESSAGE_TRACE);
 }
 
 /* ---- starting and stopping -------------------------------------------------------------------------------------- */
