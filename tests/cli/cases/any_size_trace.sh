@@ -1,7 +1,7 @@
-# A trace whose lists take more memory than there may be: 8.6 million rows, of which all at once take 570 MB, and 2.3 GB to
+# A trace whose lists take more memory than there may be: 6.4 million rows, of which all at once take 430 MB, and 1.7 GB to
 # be compared. Sanitizers need more for themselves: the case is skipped with them.
 { (ulimit -v 130000; metric-eval --version >/dev/null); } 2>/dev/null || { echo "skipped: no program of so little memory"; exit 77; }
-make_trace trace.cwd launches=4000000
+make_trace trace.cwd launches=3000000
 export TMPDIR=$PWD
 small() {
     python3 - "$@" <<'E2'
