@@ -1,9 +1,13 @@
 /* Views of captures of PC samples and SASS metrics. */
 #include "view/instructions.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "eval/output/stacks.h"
+#include "eval/samples/disassembly.h"
 #include "view/kind.h"
 #include "view/metrics.h"
 #include "view/selection.h"
@@ -16,17 +20,23 @@ struct instructions {
 
 static const char legacy_reason[] = "legacy-reason";
 
-static enum cw_status load(struct cw_instructions *in, struct cw_pc_data *raw, bool legacy,
-                           struct counterworks_capture *capture, struct cw_notices *notices, struct cw_arena *arena,
-                           struct cw_error *err)
+static enum cw_status load(struct cw_instructions *in, struct cw_pc_data *raw,
+                           const struct counterworks_request *request, struct counterworks_capture *capture,
+                           struct cw_notices *notices, struct cw_arena *arena, struct cw_error *err)
 {
-    enum cw_status status = cw_input_load(&capture->file, err);
+    const char *disassembler = request->disassembler;
+    enum cw_status status = disassembler ? cw_disassembler_find(&disassembler, arena, err) : CW_OK;
+    if (status == CW_OK)
+        status = cw_input_load(&capture->file, err);
     if (status == CW_OK)
         status = cw_pc_data_read(raw, capture->file.bytes, (size_t)capture->file.size, capture->asked, arena, err);
-    if (status == CW_OK && legacy && !cw_pc_data_use_legacy_reasons(raw, arena))
+    if (status == CW_OK && request->by && !cw_pc_data_use_legacy_reasons(raw, arena))
         status = cw_error_nomem(err);
     if (status == CW_OK)
-        status = cw_instructions_make(in, &capture->data, raw, capture->source, arena, err);
+        status = cw_instructions_make(in, &capture->data, raw, capture->source, disassembler, arena, err);
+    if (status == CW_OK && in->left.texts)
+        cw_notice(notices, "%s: the text of the instructions of %" PRIu32 " modules is left out: nvdisasm failed",
+                  capture->asked, in->left.texts);
     if (status == CW_OK && (in->left.names || in->left.modules))
         cw_notice(notices,
                   "%s: %" PRIu32 " mangled names and the lines of %" PRIu32
@@ -39,8 +49,50 @@ enum cw_status cw_view_load_instructions(struct cw_instructions *in, struct cw_p
                                          struct counterworks_capture *capture, struct cw_notices *notices,
                                          struct cw_arena *arena, struct cw_error *err)
 {
-    return load(in, raw, false, capture, notices, arena, err);
+    return load(in, raw, &(struct counterworks_request){0}, capture, notices, arena, err);
 }
+
+/* ---- machine code ----------------------------------------------------------------------------------------------- */
+
+static enum cw_status render_code(FILE *out, const void *module, struct cw_error *err)
+{
+    const struct cw_module *m = module;
+    (void)err; /* the file's errors are found when it is closed */
+    fwrite(m->code, 1, m->size, out);
+    return CW_OK;
+}
+
+static enum cw_status save_module(const struct cw_module *module, const char *folder, bool force, struct cw_error *err)
+{
+    static const struct cw_file_kind kind = {.name = "machine code",
+                                             .binary = true,
+                                             .heads = {"\x7f"
+                                                       "ELF"}};
+    char path[4096];
+    if ((size_t)snprintf(path, sizeof path, "%s/%" PRIu64 ".cubin", folder, module->crc) >= sizeof path)
+        return cw_error_set(err, CW_ERR_USAGE, "found the name of a folder with %zu bytes, expected fewer than %zu",
+                            strlen(folder), sizeof path);
+    CW_TRY(cw_file_may_replace(path, &kind, force, err));
+    return cw_file_print(path, render_code, module, err);
+}
+
+enum cw_status cw_view_save_modules(struct counterworks_capture *capture, const char *folder, bool force,
+                                    uint32_t *count, struct cw_arena *arena, struct cw_error *err)
+{
+    struct cw_pc_data raw;
+    if (cw_kind_of(capture) != &cw_view_instructions)
+        return cw_error_set(err, CW_ERR_USAGE, "%s: found --cubin, expected it for PC samples and SASS metrics alone",
+                            capture->asked);
+    CW_TRY(cw_input_load(&capture->file, err));
+    CW_TRY(cw_pc_data_read(&raw, capture->file.bytes, (size_t)capture->file.size, capture->asked, arena, err));
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return cw_error_set(err, CW_ERR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
+    for (*count = 0; *count < raw.module_count; ++*count)
+        CW_TRY(save_module(&raw.modules[*count], folder, force, err));
+    return CW_OK;
+}
+
+/* ---- views ------------------------------------------------------------------------------------------------------ */
 
 /* The first member of the request that only ranges or metrics have. */
 static const char *option_of_ranges(const struct counterworks_request *o)
@@ -76,7 +128,7 @@ static enum cw_status make(struct counterworks_view *view, const struct cw_view_
     enum cw_status status = of ? CW_OK : cw_error_nomem(in->err);
     cw_tell_incomplete(in->capture, in->notices);
     if (status == CW_OK)
-        status = load(&of->in, &of->raw, in->request->by, in->capture, in->notices, in->arena, in->err);
+        status = load(&of->in, &of->raw, in->request, in->capture, in->notices, in->arena, in->err);
     if (status != CW_OK)
         return status;
     cw_output_instructions(&view->output, &of->in);

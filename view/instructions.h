@@ -12,4 +12,9 @@ enum cw_status cw_view_load_instructions(struct cw_instructions *instructions, s
                                          struct counterworks_capture *capture, struct cw_notices *notices,
                                          struct cw_arena *arena, struct cw_error *err);
 
+/* Writes the code of a capture's modules into a folder, which is made if it is not there: a file MODULE.cubin for each.
+ * CW_ERR_USAGE for a capture without code, or a file that is no such code, unless `force`. */
+enum cw_status cw_view_save_modules(struct counterworks_capture *capture, const char *folder, bool force,
+                                    uint32_t *count, struct cw_arena *arena, struct cw_error *err);
+
 #endif

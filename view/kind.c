@@ -28,7 +28,12 @@ enum cw_status cw_kind_check_form(const struct cw_view_input *in, unsigned forms
 
 enum cw_status cw_view_check(const struct cw_view_input *in)
 {
-    return cw_kind_of(in->capture)->check(in);
+    const struct cw_kind *kind = cw_kind_of(in->capture);
+    if (in->request->disassembler && kind != &cw_view_instructions)
+        return cw_error_set(in->err, CW_ERR_USAGE,
+                            "%s: found --disassemble, expected it for PC samples and SASS metrics alone",
+                            in->capture->asked);
+    return kind->check(in);
 }
 
 enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view_input *in)

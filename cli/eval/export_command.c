@@ -1,11 +1,15 @@
 /* metric-eval export: a capture for other programs. */
+#include <inttypes.h>
+
+#include "base/text.h"
 #include "cli/common/cli.h"
 #include "cli/eval/session.h"
+#include "view/instructions.h"
 
 static void check_options(void *line, struct argp_state *state)
 {
     const struct cw_eval_line *o = line;
-    if (!o->word_count || !cw_eval_writes(o))
+    if (!o->word_count || (!cw_eval_writes(o) && !o->cubin))
         cw_usage_error(state, "found no %s, expected %s", o->word_count ? "--format" : "capture",
                        o->word_count ? "one, or -o FILE with a suffix that says it" : "RUN.cwd");
     cw_eval_check_every(o, state);
@@ -16,6 +20,10 @@ static const struct cw_option option_list[] = {
      CW_OPTION_FLAG(struct cw_eval_line, request.every)},
     {CW_OPTION_ROWS(cw_eval_perfetto_options)},
     {CW_OPTION_ROWS(cw_eval_output_options)},
+    {"cubin", 0, "FOLDER",
+     "the machine code of the kernels in PC samples or SASS metrics, for nvdisasm and cuobjdump: a file MODULE.cubin "
+     "for each module",
+     CW_OPTION_TEXT(struct cw_eval_line, cubin)},
     {CW_OPTION_ROWS(cw_eval_csv_options)},
     {CW_OPTION_ROWS(cw_eval_quiet_options)},
     {CW_OPTION_ROWS(cw_eval_ranges_options)},
@@ -59,6 +67,16 @@ enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval
     return status;
 }
 
+static enum cw_status put_modules(struct cw_eval_session *s)
+{
+    const char *folder = s->o->cubin;
+    uint32_t count = 0;
+    CW_TRY(cw_view_save_modules(s->main.capture, folder, s->o->force, &count, s->arena, s->err));
+    if (!s->o->quiet)
+        cw_text_print(stderr, "wrote %s: %" PRIu32 " module%s\n", folder, count, count == 1 ? "" : "s");
+    return CW_OK;
+}
+
 static enum cw_status export_all(struct cw_eval_session *s)
 {
     const struct cw_eval_line *o = s->o;
@@ -67,13 +85,13 @@ static enum cw_status export_all(struct cw_eval_session *s)
         status = cw_eval_open_main(s);
     for (size_t i = 0; i < o->other_count && status == CW_OK; i++)
         status = cw_eval_put_other(s, &o->others[i]);
-    return status;
+    return status == CW_OK && o->cubin ? put_modules(s) : status;
 }
 
 int cw_eval_export(int argc, char **argv)
 {
     static const struct cw_usage usage = {
-        option_list, "RUN.cwd... -o FILE\nRUN.cwd... --format FORMAT",
+        option_list, "RUN.cwd... -o FILE\nRUN.cwd... --format FORMAT\nRUN.cwd... --cubin FOLDER",
         "Writes a capture for other programs. Formats and suffixes: csv (.csv) has a line for each row, and ndjson "
         "(.ndjson) one for each value; folded (.folded) and speedscope (.speedscope.json) have stacks for flame graphs "
         "of time or PC samples; prometheus (.prom) has the kernels' metrics for a monitor; perfetto (.pftrace) and, "

@@ -34,6 +34,13 @@ static void check_options(void *line, struct argp_state *state)
         cw_usage_error(state, "found %s without a page, expected -o FILE.html", o->baseline ? "--baseline" : "--with");
 }
 
+static void take_disassemble(void *line, char *text, struct argp_state *state)
+{
+    (void)text;
+    (void)state;
+    ((struct cw_eval_line *)line)->request.disassembler = "nvdisasm";
+}
+
 static const struct cw_option folder_options[] = {
     {"source-path", 0, "FOLDER",
      "the folder of source files, for the text of lines of PC samples and SASS metrics; may be repeated",
@@ -64,6 +71,8 @@ static const struct cw_option table_options[] = {
      CW_OPTION_TEXT(struct cw_eval_line, request.kinds)},
     {CW_OPTION_ROWS(cw_eval_row_options)},
     {CW_OPTION_ROWS(folder_options)},
+    {"disassemble", 0, NULL, "the text of instructions in PC samples and SASS metrics, by nvdisasm (CUDA toolkit)",
+     CW_OPTION_TAKE(take_disassemble)},
     {"wide", 0, NULL, "each row in full, with all of its metrics", CW_OPTION_FLAG(struct cw_eval_line, request.wide)},
     {CW_OPTION_ROWS(cw_eval_quiet_options)},
     {CW_OPTION_ROWS(cw_eval_ranges_options)},

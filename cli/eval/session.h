@@ -63,6 +63,7 @@ struct cw_eval_line {
     const char *baseline;
     struct cw_eval_list folders; /* folders of source files */
     const char *check, *native;  /* values of others, to compare with */
+    const char *cubin;           /* folder for machine code */
     bool force, quiet;
     enum cw_status (*run)(struct cw_eval_session *s);
 };

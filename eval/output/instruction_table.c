@@ -59,6 +59,7 @@ struct view {
     size_t count;
     uint64_t total;
     const char *value; /* "samples" or "value" */
+    bool disassembled;
 };
 
 typedef int sample_order(const struct sample *a, const struct sample *b);
@@ -172,6 +173,17 @@ static int place_width(const struct view *v, size_t count)
     for (size_t i = 0; i < count && i < v->style->top; i++) {
         put_place(v->spots[i].of->at, text);
         most = cw_text_columns(text) > most ? cw_text_columns(text) : most;
+    }
+    return (int)most;
+}
+
+/* The widest text of the instructions shown, in columns. */
+static int width_of_instructions(const struct view *v, size_t count)
+{
+    size_t most = sizeof "instruction" - 1;
+    for (size_t i = 0; i < count && i < v->style->top; i++) {
+        const size_t columns = cw_text_columns(v->spots[i].of->at->instruction);
+        most = columns > most ? columns : most;
     }
     return (int)most;
 }
@@ -315,7 +327,12 @@ static void print_instructions(struct view *v)
     char text[TEXT_SIZE], shown[2 * TEXT_SIZE], name[CW_SHORT_SIZE];
     const size_t count = find_spots(v, by_instruction);
     const int width = place_width(v, count);
-    snprintf(text, sizeof text, "offset   %-*s  function", width, "source line");
+    const int instruction_width = counts_issues(v) ? width_of_instructions(v, count) : 0;
+    if (v->disassembled)
+        snprintf(text, sizeof text, "offset   %-*s  %-*s%s", width, "source line", instruction_width, "instruction",
+                 counts_issues(v) ? "  stall reasons" : "");
+    else
+        snprintf(text, sizeof text, "offset   %-*s  function", width, "source line");
     const size_t used = put_head(v, text) + 9 + (size_t)width + 2;
     for (size_t i = 0; i < count && i < v->style->top; i++) {
         const struct spot *s = &v->spots[i];
@@ -325,6 +342,9 @@ static void print_instructions(struct view *v)
         put_details(v, s, text);
         cw_shorten(s->of->at->name, v->style->width ? 16 : NAME_WIDTH, name);
         snprintf(shown, sizeof shown, "%s%s%s", name, *text ? ": " : "", text);
+        if (v->disassembled)
+            snprintf(shown, sizeof shown, "%-*s%s%s", instruction_width, s->of->at->instruction, *text ? "  " : "",
+                     text);
         put_cut(v, shown, used);
     }
     put_rest(v, count, "instruction");
@@ -364,7 +384,7 @@ static void print_summary(const struct cw_instructions *in, FILE *out)
 static enum cw_status print_samples(const struct cw_instructions *in, const struct cw_terminal_style *style, FILE *out,
                                     struct cw_error *err)
 {
-    struct view v = {.style = style, .out = out, .value = "samples"};
+    struct view v = {.style = style, .out = out, .value = "samples", .disassembled = in->disassembled};
     enum cw_status status = begin_view(&v, in->pc_count, err);
     for (size_t i = 0; status == CW_OK && i < in->pc_count; i++) {
         const struct cw_pc_row *row = &in->pc[i];
@@ -410,7 +430,7 @@ static enum cw_status print_sass(const struct cw_instructions *in, const struct 
                                  struct cw_error *err)
 {
     char number[CW_NUMBER_SIZE];
-    struct view v = {.style = style, .out = out, .value = "value"};
+    struct view v = {.style = style, .out = out, .value = "value", .disassembled = in->disassembled};
     const struct cw_sass_row **rows = calloc(in->sass_count + 1, sizeof *rows);
     enum cw_status status = rows ? begin_view(&v, in->sass_count, err) : cw_error_nomem(err);
     for (size_t i = 0; status == CW_OK && i < in->sass_count; i++)
@@ -452,11 +472,13 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
 #define PLACE_COLUMNS(of)                                                                                              \
     PLACE(of, TEXT, function), PLACE(of, TEXT, name), PLACE(of, I64, module), PLACE(of, I64, offset),                  \
         PLACE(of, TEXT, file), PLACE(of, U32, line)
+/* the last column, which only disassembled instructions have */
+#define TEXT_COLUMN(of) PLACE(of, TEXT, instruction)
 
-static const struct cw_output_column pc_columns[] = {COLUMN(cw_pc_row, U32, device),    COLUMN(cw_pc_row, U32, process),
-                                                     COLUMN(cw_pc_row, U32, launch),    PLACE_COLUMNS(cw_pc_row),
-                                                     COLUMN(cw_pc_row, TEXT, reason),   COLUMN(cw_pc_row, I64, samples),
-                                                     COLUMN(cw_pc_row, I64, not_issued)};
+static const struct cw_output_column pc_columns[] = {
+    COLUMN(cw_pc_row, U32, device),     COLUMN(cw_pc_row, U32, process), COLUMN(cw_pc_row, U32, launch),
+    PLACE_COLUMNS(cw_pc_row),           COLUMN(cw_pc_row, TEXT, reason), COLUMN(cw_pc_row, I64, samples),
+    COLUMN(cw_pc_row, I64, not_issued), TEXT_COLUMN(cw_pc_row)};
 static const struct cw_output_column batch_columns[] = {
     COLUMN(cw_pc_batch_row, U32, device),
     COLUMN(cw_pc_batch_row, U32, process),
@@ -482,7 +504,8 @@ static const struct cw_output_column sass_columns[] = {
          "the first of its values, of which it has one for each instance: an index along the dimension instance"},
     COLUMN(cw_sass_row, I64, sum),
     COLUMN(cw_sass_row, I64, min),
-    COLUMN(cw_sass_row, I64, max)};
+    COLUMN(cw_sass_row, I64, max),
+    TEXT_COLUMN(cw_sass_row)};
 static const struct cw_output_column value_columns[] = {{"value", CW_CELL_I64, CW_TO_FILES, 0}};
 
 /* In HDF5 rows go by their numbers, since no other column of an instruction is unique. */
@@ -506,4 +529,5 @@ void cw_output_instructions(struct cw_output *o, const struct cw_instructions *i
         o->tables[0] = TABLE("samples", "pc", in->pc, in->pc_count, pc_columns, sample_number);
         o->tables[1] = TABLE("batches", "pc/batch", in->batches, in->batch_count, batch_columns, batch_number);
     }
+    o->tables[0].column_count -= !in->disassembled;
 }

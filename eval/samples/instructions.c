@@ -305,7 +305,7 @@ static bool make_sass(struct make *m)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-static enum cw_status resolve(struct make *m, struct cw_error *err)
+static enum cw_status resolve(struct make *m, const char *disassembler, struct cw_error *err)
 {
     struct cw_instructions *out = m->out;
     size_t count = out->pc_count + out->sass_count;
@@ -316,19 +316,20 @@ static enum cw_status resolve(struct make *m, struct cw_error *err)
         places[i] = &((struct cw_pc_row *)out->pc)[i].at;
     for (size_t i = 0; i < out->sass_count; i++)
         places[out->pc_count + i] = &((struct cw_sass_row *)out->sass)[i].at;
-    enum cw_status status =
-        cw_places_resolve(places, count, m->raw->modules, m->raw->module_count, &out->left, m->arena, err);
+    enum cw_status status = cw_places_resolve(places, count, m->raw->modules, m->raw->module_count, disassembler,
+                                              &out->left, m->arena, err);
     free(places);
     return status;
 }
 
 enum cw_status cw_instructions_make(struct cw_instructions *out, const struct cw_counter_data *data,
-                                    const struct cw_pc_data *raw, const char *source, struct cw_arena *arena,
-                                    struct cw_error *err)
+                                    const struct cw_pc_data *raw, const char *source, const char *disassembler,
+                                    struct cw_arena *arena, struct cw_error *err)
 {
-    *out = (struct cw_instructions){.data = data, .source = source, .module_count = raw->module_count};
+    *out = (struct cw_instructions){
+        .data = data, .source = source, .module_count = raw->module_count, .disassembled = disassembler};
     struct make m = {.out = out, .raw = raw, .arena = arena};
     bool good = order_texts(&m) && make_pc(&m) && make_sass(&m);
     cw_texts_free(&m.texts);
-    return good ? resolve(&m, err) : cw_error_nomem(err);
+    return good ? resolve(&m, disassembler, err) : cw_error_nomem(err);
 }

@@ -32,6 +32,7 @@ struct cw_instructions {
     uint64_t total, dropped, other;
     uint32_t full_buffers;
     uint64_t first_ns, last_ns; /* of all batches */
+    bool disassembled;          /* instructions have texts, where nvdisasm knew them */
     struct cw_places_left left;
 };
 
@@ -39,9 +40,9 @@ struct cw_instructions {
  * lie in the order of strcmp (eval/samples/texts.h). */
 int cw_place_compare(const struct cw_place *a, const struct cw_place *b);
 
-/* Everything lives in `arena`. */
+/* Everything lives in `arena`. With the path of nvdisasm, instructions have their texts (else NULL). */
 enum cw_status cw_instructions_make(struct cw_instructions *out, const struct cw_counter_data *data,
-                                    const struct cw_pc_data *raw, const char *source, struct cw_arena *arena,
-                                    struct cw_error *err);
+                                    const struct cw_pc_data *raw, const char *source, const char *disassembler,
+                                    struct cw_arena *arena, struct cw_error *err);
 
 #endif

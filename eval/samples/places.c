@@ -7,11 +7,13 @@
 #include "base/demangle.h"
 #include "base/elide.h"
 #include "eval/samples/confined.h"
+#include "eval/samples/disassembly.h"
 #include "eval/samples/lines.h"
 #include "eval/samples/texts.h"
 
 /* If a child ends before its work does, another takes the rest, at most so many times. */
 enum { MOST_CHILDREN = 4, MEMORY_AT_LEAST = 64 << 20, MEMORY_FACTOR = 64, TIME_AT_LEAST = 500, BYTES_A_MS = 10000 };
+enum { TEXT_TIME = 60000 }; /* ms for the texts of all modules: nvdisasm takes seconds for a large one */
 
 /* Pieces of work, one after another. A child answers each; the answers before its end count. */
 struct work {
@@ -275,8 +277,46 @@ static void group_places(struct groups *all, struct cw_place **places, size_t co
     }
 }
 
-static enum cw_status place_lines(struct cw_place **places, size_t count, const struct cw_module *modules,
-                                  uint32_t module_count, struct cw_places_left *left, struct cw_arena *arena)
+/* ---- texts ------------------------------------------------------------------------------------------------------ */
+
+static int by_instruction(const void *left, const void *right)
+{
+    const struct cw_place *a = *(struct cw_place *const *)left, *b = *(struct cw_place *const *)right;
+    const int order = cw_text_compare(a->function, b->function);
+    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Places of one instruction share its text. */
+static bool take_texts(const struct group *g, const struct cw_disassembly *d, struct cw_arena *arena)
+{
+    qsort(g->places, g->count, sizeof *g->places, by_instruction);
+    for (size_t i = 0; i < g->count; i++) {
+        const bool same = i && by_instruction(&g->places[i - 1], &g->places[i]) == 0;
+        const char *text = same ? NULL : cw_disassembly_find(d, g->places[i]->function, g->places[i]->offset);
+        g->places[i]->instruction = same ? g->places[i - 1]->instruction : cw_arena_strdup(arena, text);
+        if (!g->places[i]->instruction)
+            return false;
+    }
+    return true;
+}
+
+static enum cw_status disassemble(struct groups *all, const char *disassembler, uint32_t *left, struct cw_arena *arena)
+{
+    uint32_t time = TEXT_TIME;
+    bool good = true;
+    for (size_t i = 0; i < all->work.count && good; i++) {
+        const struct group *g = &all->items[i];
+        struct cw_disassembly *d = cw_disassembly_make(disassembler, g->module->code, g->module->size, &time);
+        *left += !d;
+        good = !d || take_texts(g, d, arena);
+        cw_disassembly_free(d);
+    }
+    return good ? CW_OK : CW_ERR_NOMEM;
+}
+
+static enum cw_status place_modules(struct cw_place **places, size_t count, const struct cw_module *modules,
+                                    uint32_t module_count, const char *disassembler, struct cw_places_left *left,
+                                    struct cw_arena *arena)
 {
     const struct cw_module **order = calloc((size_t)module_count + 1, sizeof *order);
     struct groups all = {.work = {.left = &left->modules, .send = send_lines, .take = take_group},
@@ -289,6 +329,8 @@ static enum cw_status place_lines(struct cw_place **places, size_t count, const 
         qsort(places, count, sizeof *places, by_module);
         group_places(&all, places, count, order, module_count);
         status = do_confined(&all.work, arena);
+        if (status == CW_OK && disassembler)
+            status = disassemble(&all, disassembler, &left->texts, arena);
     }
     free(order);
     free(all.items);
@@ -296,14 +338,14 @@ static enum cw_status place_lines(struct cw_place **places, size_t count, const 
 }
 
 enum cw_status cw_places_resolve(struct cw_place **places, size_t count, const struct cw_module *modules,
-                                 uint32_t module_count, struct cw_places_left *left, struct cw_arena *arena,
-                                 struct cw_error *err)
+                                 uint32_t module_count, const char *disassembler, struct cw_places_left *left,
+                                 struct cw_arena *arena, struct cw_error *err)
 {
     *left = (struct cw_places_left){0};
     for (size_t i = 0; i < count; i++)
-        places[i]->file = "";
+        places[i]->file = places[i]->instruction = "";
     enum cw_status status = name_places(places, count, left, arena);
     if (status == CW_OK)
-        status = place_lines(places, count, modules, module_count, left, arena);
+        status = place_modules(places, count, modules, module_count, disassembler, left, arena);
     return status == CW_OK ? CW_OK : cw_error_nomem(err);
 }

@@ -114,7 +114,7 @@ static enum cw_status show_kernels(struct cw_timeline_work *w)
             list[count++] = &places[i];
         }
     if (status == CW_OK && count)
-        status = cw_places_resolve(list, count, NULL, 0, &left, w->arena, w->err);
+        status = cw_places_resolve(list, count, NULL, 0, NULL, &left, w->arena, w->err);
     for (uint32_t i = 0; i < t->shape_count && status == CW_OK; i++)
         if (places[i].function)
             t->names[t->shapes[i].name].shown = places[i].name;

@@ -417,6 +417,10 @@ struct counterworks_request {
     bool full;         /* for files: metrics have descriptions, and a join has all its tables */
     bool wide;         /* for a list: each row in full, with all its metrics */
     bool quiet;        /* for a list: only the data, without a summary */
+    /* For PC samples and SASS metrics: instructions have their text, by this file of nvdisasm. "nvdisasm" is the file
+     * that CW_NVDISASM names, else the one in PATH, in CUDA_HOME/bin or in /usr/local/cuda/bin.
+     * COUNTERWORKS_UNSUPPORTED if there is none. NULL: no text. */
+    const char *disassembler;
 };
 
 /* ---- views ------------------------------------------------------------------------------------------------------ */

@@ -27,7 +27,7 @@ _LIMITS = ["launches", "total_ns", "share", "kernel", "limiter", "first_finding"
 class _Request:
     """A struct counterworks_request and the strings that it needs."""
 
-    TEXTS = ("ranks", "ranges", "by", "sort", "kinds", "rules")
+    TEXTS = ("ranks", "ranges", "by", "sort", "kinds", "rules", "disassembler")
     LISTS = {"kernels": "kernels", "exclude": "excluded", "filter": "filters", "metrics": "metrics"}
     NUMBERS = ("top", "every", "frame_ns", "region_ns", "least_gain", "full", "wide", "quiet")
 

@@ -103,7 +103,7 @@ static void put_instructions(const struct cw_counter_data *data, const struct cw
     struct cw_instructions all;
     struct cw_output output;
     struct cw_error err = CW_ERROR_INIT;
-    CW_FUZZ_CHECK(cw_instructions_make(&all, data, raw, "fuzz", arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_instructions_make(&all, data, raw, "fuzz", NULL, arena, &err) == CW_OK);
     cw_output_instructions(&output, &all);
     put(&output);
 }

@@ -100,7 +100,7 @@ static enum cw_status read_capture(struct capture *c, const uint8_t *bytes, size
     const enum cw_profiler profiler = c->data.schema.profiler;
     if (profiler == CW_PROFILER_PC || profiler == CW_PROFILER_SASS) {
         status = cw_pc_data_read(&c->raw, bytes, size, "fuzz", arena, err);
-        return status == CW_OK ? cw_instructions_make(&c->instructions, &c->data, &c->raw, "fuzz", arena, err) : status;
+        return status == CW_OK ? cw_instructions_make(&c->instructions, &c->data, &c->raw, "fuzz", NULL, arena, err) : status;
     }
     if (profiler != CW_PROFILER_TRACE) {
         c->result = (struct cw_result){.chip = chip,

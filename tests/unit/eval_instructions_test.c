@@ -90,7 +90,7 @@ static void make(enum cw_profiler profiler, const struct cw_pc_data *raw)
 {
     static struct cw_counter_data data;
     data = (struct cw_counter_data){.schema = {.chip = "GH100", .profiler = profiler}, .complete = true};
-    cr_assert(cw_instructions_make(&all, &data, raw, "x.cwd", arena, &err) == CW_OK);
+    cr_assert(cw_instructions_make(&all, &data, raw, "x.cwd", NULL, arena, &err) == CW_OK);
 }
 
 static void make_samples(void)

@@ -154,7 +154,7 @@ static void resolve(const char *const *functions, size_t count, const struct cw_
         places[i] = (struct cw_place){.function = functions[i], .module = i, .offset = 0x10};
         order[i] = &places[i];
     }
-    cr_assert(cw_places_resolve(order, count, modules, module_count, &left, arena, &err) == CW_OK);
+    cr_assert(cw_places_resolve(order, count, modules, module_count, NULL, &left, arena, &err) == CW_OK);
 }
 
 Test(places, names_are_readable)
