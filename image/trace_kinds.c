@@ -13,7 +13,7 @@ const char *cw_trace_field_unit(enum cw_trace_field field)
     static const char *const units[CW_FIELD__COUNT] = {
         [CW_FIELD_SM_CLOCK] = "MHz",   [CW_FIELD_MEMORY_CLOCK] = "MHz", [CW_FIELD_TEMPERATURE] = "degC",
         [CW_FIELD_POWER] = "mW",       [CW_FIELD_POWER_LIMIT] = "mW",   [CW_FIELD_FAN] = "percent",
-        [CW_FIELD_BANDWIDTH] = "kB/s", [CW_FIELD_CARVEOUT] = "percent"};
+        [CW_FIELD_BANDWIDTH] = "kB/s", [CW_FIELD_CARVEOUT] = "percent", [CW_FIELD_WINDOW_RATIO] = "1"};
     return cw_trace_fields[field].type == CW_TRACE_BYTES ? "bytes" : units[field];
 }
 
@@ -31,7 +31,7 @@ uint64_t cw_trace_unknown(enum cw_trace_type type)
 /* Start and end, device, context, stream, correlation: fields of everything that runs on a GPU. */
 #define ON_GPU F(START), F(END), F(DEVICE), F(CONTEXT), F(STREAM), F(CORRELATION)
 #define OF_GRAPH F(GRAPH), F(GRAPH_NODE), F(CHANNEL), F(CHANNEL_TYPE), F(DEVICE_LAUNCHED)
-#define CALL F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT)
+#define CALL F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT), F(BYTES), F(ADDRESS), F(SOURCE_ADDRESS)
 #define NVTX F(DOMAIN), F(NAME), F(CATEGORY), F(COLOR), F(PAYLOAD), F(UNSIGNED_PAYLOAD), F(REAL_PAYLOAD)
 
 const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
@@ -39,13 +39,14 @@ const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
     KIND(SHAPE, "launch_shape", F(ID), F(NAME), F(GRID_X), F(GRID_Y), F(GRID_Z), F(BLOCK_X), F(BLOCK_Y), F(BLOCK_Z),
          F(CLUSTER_X), F(CLUSTER_Y), F(CLUSTER_Z), F(CLUSTER_POLICY), F(MAX_CLUSTER_SIZE), F(MAX_ACTIVE_CLUSTERS),
          F(REGISTERS), F(STATIC_SHARED), F(DYNAMIC_SHARED), F(SHARED), F(LOCAL_PER_THREAD), F(LOCAL_TOTAL),
-         F(CACHE_REQUESTED), F(CACHE_EXECUTED), F(CARVEOUT), F(LAUNCH)),
+         F(CACHE_REQUESTED), F(CACHE_EXECUTED), F(CARVEOUT), F(LAUNCH), F(WINDOW_BYTES), F(WINDOW_RATIO), F(WINDOW_HIT),
+         F(WINDOW_MISS)),
     KIND(COPY, "copy", ON_GPU, F(BYTES), F(COUNT), F(DIRECTION), F(SOURCE), F(TARGET), F(SOURCE_DEVICE),
-         F(TARGET_DEVICE), F(ASYNC), OF_GRAPH),
+         F(TARGET_DEVICE), F(SOURCE_CONTEXT), F(TARGET_CONTEXT), F(ASYNC), OF_GRAPH),
     KIND(MEMSET, "memset", ON_GPU, F(BYTES), F(VALUE), F(MEMORY), F(ASYNC), OF_GRAPH),
     KIND(DRIVER, "driver", CALL),
     KIND(RUNTIME, "runtime", CALL),
-    KIND(INTERNAL, "internal_launch", CALL),
+    KIND(INTERNAL, "internal_launch", F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT)),
     KIND(SYNC, "synchronization", F(START), F(END), F(TYPE), F(CONTEXT), F(STREAM), F(CORRELATION), F(EVENT), F(ID),
          F(RESULT)),
     KIND(EVENT, "cuda_event", F(ID), F(DEVICE), F(CONTEXT), F(STREAM), F(CORRELATION), F(EVENT), F(DEVICE_TIME)),
@@ -56,7 +57,8 @@ const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
     KIND(NAME, "name", F(TIME), F(TYPE), F(ID), F(CONTEXT), F(NAME)),
     KIND(OVERHEAD, "overhead", F(START), F(END), F(TYPE), F(THREAD), F(CORRELATION)),
     KIND(ALLOCATION, "memory", F(TIME), F(TYPE), F(MEMORY), F(ADDRESS), F(BYTES), F(DEVICE), F(CONTEXT), F(STREAM),
-         F(CORRELATION), F(ASYNC), F(POOL), F(POOL_BYTES), F(POOL_USED), F(NAME), F(CALLER)),
+         F(CORRELATION), F(ASYNC), F(POOL), F(POOL_BYTES), F(POOL_USED), F(NAME), F(CALLER), F(POOL_TYPE),
+         F(POOL_THRESHOLD)),
     KIND(POOL, "memory_pool", F(TIME), F(TYPE), F(POOL), F(POOL_BYTES), F(POOL_USED), F(POOL_THRESHOLD), F(DEVICE),
          F(CORRELATION)),
     KIND(UNIFIED, "unified_memory", F(START), F(END), F(TYPE), F(VALUE), F(ADDRESS), F(SOURCE_DEVICE), F(TARGET_DEVICE),
@@ -68,11 +70,15 @@ const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
     KIND(JIT, "jit", F(START), F(END), F(TYPE), F(THREAD), F(DEVICE), F(CORRELATION), F(FILE)),
     KIND(MODULE, "module", F(TIME), F(TYPE), F(ID), F(CONTEXT), F(BYTES)),
     KIND(EXTERNAL, "external_correlation", F(CORRELATION), F(TYPE), F(ID)),
-    KIND(LINK, "link", F(TYPE), F(SOURCE), F(TARGET), F(COUNT), F(PCIE_GENERATION), F(PCIE_WIDTH), F(BANDWIDTH)),
+    KIND(LINK, "link", F(TYPE), F(SOURCE), F(TARGET), F(COUNT), F(PCIE_GENERATION), F(PCIE_WIDTH), F(BANDWIDTH),
+         F(SOURCE_PORTS), F(TARGET_PORTS), F(PEERS)),
     KIND(OPENACC, "openacc", F(START), F(END), F(TYPE), F(THREAD), F(NAME), F(FILE), F(LINE), F(BYTES), F(DEVICE),
          F(CONTEXT)),
     KIND(OPENMP, "openmp", F(START), F(END), F(TYPE), F(THREAD), F(COUNT)),
     KIND(DECOMPRESS, "memory_decompression", ON_GPU, F(COUNT), F(BYTES), F(CHANNEL), F(CHANNEL_TYPE)),
+    KIND(GRAPH_MADE, "graph", F(TIME), F(TYPE), F(GRAPH), F(PARENT)),
+    KIND(NODE, "graph_node", F(TIME), F(TYPE), F(GRAPH), F(GRAPH_NODE)),
+    KIND(EDGE, "graph_edge", F(TIME), F(GRAPH), F(GRAPH_NODE), F(DEPENDS_ON)),
     KIND(WINDOW, "window", F(START), F(END), F(NAME)),
     KIND(ACCOUNT, "account", F(TIME), F(TYPE), F(LAUNCHED), F(RECORDED), F(DROPPED), F(UNTIMED), F(NOTE)),
 };

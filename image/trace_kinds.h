@@ -44,6 +44,7 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(SHAPE, "shape", NUMBER) /* id of the process's launch_shape */                                                   \
     X(GRAPH, "graph", NUMBER)                                                                                          \
     X(GRAPH_NODE, "graph_node", NUMBER)                                                                                \
+    X(DEPENDS_ON, "depends_on", NUMBER) /* the node before it */                                                       \
     X(CHANNEL, "channel", NUMBER)                                                                                      \
     X(CHANNEL_TYPE, "channel_type", TEXT)                                                                              \
     X(DEVICE_LAUNCHED, "device_launched", NUMBER) /* 1: launched from the GPU */                                       \
@@ -67,8 +68,12 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(LOCAL_TOTAL, "local_total", BYTES)                                                                               \
     X(CACHE_REQUESTED, "cache_requested", TEXT)                                                                        \
     X(CACHE_EXECUTED, "cache_executed", TEXT)                                                                          \
-    X(CARVEOUT, "carveout", NUMBER) /* requested percentage of shared memory */                                        \
-    X(LAUNCH, "launch", TEXT)       /* regular, cooperative... */                                                      \
+    X(CARVEOUT, "carveout", NUMBER)        /* requested percentage of shared memory */                                 \
+    X(LAUNCH, "launch", TEXT)              /* regular, cooperative... */                                               \
+    X(WINDOW_BYTES, "window_bytes", BYTES) /* of memory with a policy of access: what stays in the L2 cache */         \
+    X(WINDOW_RATIO, "window_hit_ratio", REAL)                                                                          \
+    X(WINDOW_HIT, "window_hit", TEXT)                                                                                  \
+    X(WINDOW_MISS, "window_miss", TEXT)                                                                                \
     X(BYTES, "bytes", BYTES)                                                                                           \
     X(COUNT, "count", NUMBER)                                                                                          \
     X(DIRECTION, "direction", TEXT) /* of a copy: HtoD, DtoH... */                                                     \
@@ -76,6 +81,8 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(TARGET, "target", TEXT)                                                                                          \
     X(SOURCE_DEVICE, "source_device", DEVICE)                                                                          \
     X(TARGET_DEVICE, "target_device", DEVICE)                                                                          \
+    X(SOURCE_CONTEXT, "source_context", NUMBER)                                                                        \
+    X(TARGET_CONTEXT, "target_context", NUMBER)                                                                        \
     X(MEMORY, "memory", TEXT)                                                                                          \
     X(ASYNC, "async", NUMBER) /* 1: asynchronous */                                                                    \
     X(VALUE, "value", NUMBER)                                                                                          \
@@ -91,12 +98,14 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(PAYLOAD, "payload", SIGNED)                                                                                      \
     X(UNSIGNED_PAYLOAD, "unsigned_payload", NUMBER) /* a value too large for `payload` */                              \
     X(REAL_PAYLOAD, "real_payload", REAL)                                                                              \
-    X(ADDRESS, "address", ADDRESS)                                                                                     \
+    X(ADDRESS, "address", ADDRESS) /* of a call: the memory that it allocates, frees, sets, or copies to */            \
+    X(SOURCE_ADDRESS, "source_address", ADDRESS)                                                                       \
     X(POOL, "pool", ADDRESS)                                                                                           \
     X(POOL_BYTES, "pool_bytes", BYTES)                                                                                 \
     X(POOL_USED, "pool_used", BYTES)                                                                                   \
     X(POOL_THRESHOLD, "pool_threshold", BYTES)                                                                         \
-    X(CALLER, "caller", TEXT) /* the allocating code */                                                                \
+    X(POOL_TYPE, "pool_type", TEXT) /* local, or imported from another process */                                      \
+    X(CALLER, "caller", TEXT)       /* the allocating code */                                                          \
     X(CAUSE, "cause", TEXT)                                                                                            \
     X(SM_CLOCK, "sm_clock", NUMBER) /* MHz */                                                                          \
     X(MEMORY_CLOCK, "memory_clock", NUMBER)                                                                            \
@@ -107,7 +116,10 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(FAN, "fan", NUMBER) /* percent */                                                                                \
     X(PCIE_GENERATION, "pcie_generation", NUMBER)                                                                      \
     X(PCIE_WIDTH, "pcie_width", NUMBER)                                                                                \
-    X(BANDWIDTH, "bandwidth", NUMBER) /* kB/s */                                                                       \
+    X(BANDWIDTH, "bandwidth", NUMBER)     /* kB/s */                                                                   \
+    X(SOURCE_PORTS, "source_ports", TEXT) /* of NVLink, as "0,1,2" */                                                  \
+    X(TARGET_PORTS, "target_ports", TEXT)                                                                              \
+    X(PEERS, "peers", TEXT) /* the devices that the GPU can reach over PCI Express */                                  \
     X(FILE, "file", TEXT)                                                                                              \
     X(LINE, "line", NUMBER)                                                                                            \
     X(LAUNCHED, "launched", NUMBER) /* counted by the callbacks */                                                     \
@@ -160,6 +172,9 @@ enum cw_trace_kind {
     CW_TRACE_OPENACC,
     CW_TRACE_OPENMP,
     CW_TRACE_DECOMPRESS, /* "memory_decompression" */
+    CW_TRACE_GRAPH_MADE, /* "graph": a CUDA graph was made, instantiated or destroyed */
+    CW_TRACE_NODE,       /* "graph_node" */
+    CW_TRACE_EDGE,       /* "graph_edge": a node waits for another */
     CW_TRACE_WINDOW,     /* the program was traced from start to end; no window: all the time */
     CW_TRACE_ACCOUNT, /* launched, recorded and lost events of the kind in `type`, up to `time`; the last row counts */
     CW_TRACE_KIND__COUNT

@@ -36,7 +36,8 @@ static const struct {
     {"mem", "allocations, frees and pools", BIT(ALLOCATION) | BIT(POOL)},
     {"um", "unified memory", BIT(UNIFIED)},
     {"env", "clocks, temperature, power", BIT(ENVIRONMENT)},
-    {"graphs", "launches of CUDA graphs", BIT(GRAPH) | BIT(DEVICE_GRAPH)},
+    {"graphs", "CUDA graphs, and their launches",
+     BIT(GRAPH) | BIT(DEVICE_GRAPH) | BIT(GRAPH_MADE) | BIT(NODE) | BIT(EDGE)},
     {"all", "all of the above", ALL},
 };
 
@@ -68,6 +69,9 @@ static const char *const about[CW_TRACE_KIND__COUNT] = {
     [CW_TRACE_OPENACC] = "work of an OpenACC program's runtime, beside CUDA",
     [CW_TRACE_OPENMP] = "work of an OpenMP program on the host: regions, tasks, waits (LLVM's runtime)",
     [CW_TRACE_DECOMPRESS] = "memory that the GPU decompressed",
+    [CW_TRACE_GRAPH_MADE] = "a CUDA graph that was made, instantiated or destroyed",
+    [CW_TRACE_NODE] = "a node of a CUDA graph, and what it does",
+    [CW_TRACE_EDGE] = "a node of a CUDA graph that waits for another",
 };
 enum { GROUPS = sizeof groups / sizeof *groups, MANY_KINDS = 8 /* threshold for a short list */ };
 

@@ -78,6 +78,9 @@
     X(cuptiActivityConfigureUnifiedMemoryCounter)                                                                      \
     X(cuptiActivityEnableLatencyTimestamps)                                                                            \
     X(cuptiActivityEnableLaunchAttributes)                                                                             \
+    X(cuptiGetGraphId)                                                                                                 \
+    X(cuptiGetGraphNodeId)                                                                                             \
+    X(cuptiGetGraphExecId)                                                                                             \
     X(cuptiActivityPushExternalCorrelationId)                                                                          \
     X(cuptiActivityPopExternalCorrelationId)                                                                           \
     X(cuptiSetThreadIdType)                                                                                            \

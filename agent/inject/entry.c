@@ -421,13 +421,18 @@ static void happened(CUpti_CallbackDomain domain, CUpti_CallbackId id, const voi
         driver_call(mode, id, data);
 }
 
-/* Handles changes of code without the lock: the driver loads code during a launch, holding a lock that our calls take
- * as well. Returns true if no more is to be done. */
+/* Handles changes of code and graphs without the lock: the driver loads code during a launch, holding a lock that our
+ * calls take as well. Returns true if no more is to be done. */
 static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_ResourceData *data)
 {
     const struct cw_inject_mode *mode = cw_inject->mode;
     bool loaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
     bool unloaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && id >= CUPTI_CBID_RESOURCE_GRAPH_CREATED) {
+        if (mode && mode->graph_changed && !cw_inject->over)
+            mode->graph_changed(id, data->resourceDescriptor);
+        return true;
+    }
     if (loaded && mode && mode->module_loaded && !cw_inject->over)
         mode->module_loaded(data->resourceDescriptor);
     if ((loaded || unloaded) && mode && mode->module_changed && !cw_inject->over)

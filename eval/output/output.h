@@ -20,7 +20,7 @@ struct cw_terminal_style {
     struct cw_source *source; /* text of source lines, or NULL */
 };
 
-enum { CW_OUTPUT_TABLES = 40 };
+enum { CW_OUTPUT_TABLES = 64 };
 
 struct cw_output {
     const struct cw_counter_data *data; /* the capture */

@@ -535,6 +535,9 @@ static const char *const groups_of[CW_TRACE_KIND__COUNT] = {
     G(OPENACC, "openacc"),
     G(OPENMP, "openmp"),
     G(DECOMPRESS, "memory_decompression"),
+    G(GRAPH_MADE, "graph"),
+    G(NODE, "graph_node"),
+    G(EDGE, "graph_edge"),
     G(WINDOW, "window"),
     G(ACCOUNT, "account"),
 #undef G
@@ -563,6 +566,8 @@ static bool add_kind(struct cw_output *output, struct cw_timeline_tables *tables
                                                                      .failed = &tables->status};
     return tables->status == CW_OK;
 }
+
+_Static_assert(CW_TRACE_KIND__COUNT + TEXT_TABLES <= CW_OUTPUT_TABLES, "each kind has a table");
 
 enum cw_status cw_timeline_tables_make(struct cw_timeline_tables **made, struct cw_output *output,
                                        const struct cw_timeline *t, const struct cw_timeline_keep *keep, uint64_t kinds,

@@ -23,6 +23,9 @@ static const struct unfilled {
 } unfilled[] = {
     {CW_TRACE_COPY, CW_FIELD_SOURCE_DEVICE, SIMULATED, "captured on one GPU"},
     {CW_TRACE_COPY, CW_FIELD_TARGET_DEVICE, SIMULATED, "captured on one GPU"},
+    {CW_TRACE_COPY, CW_FIELD_SOURCE_CONTEXT, SIMULATED, "captured on one GPU"},
+    {CW_TRACE_COPY, CW_FIELD_TARGET_CONTEXT, SIMULATED, "captured on one GPU"},
+    {CW_TRACE_DRIVER, CW_FIELD_SOURCE_ADDRESS, SIMULATED, "no program copied by a call of the driver"},
     {CW_TRACE_INTERNAL, CW_FIELD__COUNT, SIMULATED, "the driver launched nothing outside of every call"},
     {CW_TRACE_ENVIRONMENT, CW_FIELD_FAN, NOBODY, "an SXM module has no fan"},
     {CW_TRACE_LINK, CW_FIELD__COUNT, SIMULATED,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/inject/modes/trace.h"
+#include "agent/inject/modes/trace_parameters.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "image/chunk.h"
 #include "image/data_chunks.h"
@@ -606,6 +607,95 @@ Test(trace, code_is_loaded_and_unloaded)
     cr_expect_eq(last(CW_TRACE_MODULE, CW_FIELD_CONTEXT), id);
     cr_expect_eq(last(CW_TRACE_MODULE, CW_FIELD_ID), 5);
     cr_expect_eq(cw_trace_context_find(context), CW_TRACE_UNKNOWN);
+}
+
+static CUptiResult number_graph(CUgraph graph, uint32_t *number)
+{
+    *number = (uint32_t)(uintptr_t)graph;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult number_executable(CUgraphExec graph, uint32_t *number)
+{
+    *number = (uint32_t)(uintptr_t)graph;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult number_node(CUgraphNode node, uint64_t *number)
+{
+    *number = (uint64_t)(uintptr_t)node;
+    return CUPTI_SUCCESS;
+}
+
+#define GRAPH(n) ((CUgraph)(uintptr_t)(n))
+#define NODE(n) ((CUgraphNode)(uintptr_t)(n))
+
+/* A node's type is known before it is made alone. The driver's own copy of a graph has edges, but no node is made. */
+Test(trace, graphs_have_nodes_and_edges)
+{
+    const CUpti_GraphData one = {.graph = GRAPH(3), .node = NODE(0x301), .nodeType = CU_GRAPH_NODE_TYPE_MEMSET},
+                          other = {.graph = GRAPH(3), .node = NODE(0x302), .nodeType = CU_GRAPH_NODE_TYPE_HOST},
+                          made = {.graph = GRAPH(3), .node = NODE(0x301)},
+                          unannounced = {.graph = GRAPH(3), .node = NODE(0x303)},
+                          edge = {.graph = GRAPH(3), .node = NODE(0x302), .dependency = NODE(0x301)},
+                          copied = {.graph = GRAPH(5), .node = NODE(0x502), .dependency = NODE(0x501)},
+                          executable = {.graph = GRAPH(3), .graphExec = (CUgraphExec)(uintptr_t)4};
+    begin(CW_TRACE_BIT(CW_TRACE_GRAPH_MADE) | CW_TRACE_BIT(CW_TRACE_NODE) | CW_TRACE_BIT(CW_TRACE_EDGE), NULL);
+    cw_inject->api.cuptiGetGraphId = number_graph;
+    cw_inject->api.cuptiGetGraphExecId = number_executable;
+    cw_inject->api.cuptiGetGraphNodeId = number_node;
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPH_CREATED, &made);
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, &other);
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, &one);
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &made);
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &unannounced);
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, &edge);
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, &copied);
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &executable);
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPH_NODE_SET_PARAMS, &made);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_NODE], 2);
+    cr_expect_str_eq(heard.texts[first(CW_TRACE_NODE, CW_FIELD_TYPE)], "memset");
+    cr_expect_eq(first(CW_TRACE_NODE, CW_FIELD_GRAPH_NODE), 0x301);
+    cr_expect_str_eq(text(CW_TRACE_NODE, CW_FIELD_TYPE), "unknown");
+    cr_expect_eq(heard.rows[CW_TRACE_EDGE], 1);
+    cr_expect_eq(last(CW_TRACE_EDGE, CW_FIELD_GRAPH_NODE), 0x302);
+    cr_expect_eq(last(CW_TRACE_EDGE, CW_FIELD_DEPENDS_ON), 0x301);
+    cr_expect_eq(heard.rows[CW_TRACE_GRAPH_MADE], 2);
+    cr_expect_eq(first(CW_TRACE_GRAPH_MADE, CW_FIELD_PARENT), CW_TRACE_UNKNOWN);
+    cr_expect_str_eq(text(CW_TRACE_GRAPH_MADE, CW_FIELD_TYPE), "instantiate");
+    cr_expect_eq(last(CW_TRACE_GRAPH_MADE, CW_FIELD_GRAPH), 4);
+    cr_expect_eq(last(CW_TRACE_GRAPH_MADE, CW_FIELD_PARENT), 3);
+}
+
+static struct cw_trace_parameters parameters(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *of,
+                                             uint32_t result)
+{
+    const CUpti_CallbackData call = {.functionParams = of, .functionReturnValue = &result};
+    return cw_trace_parameters_of(domain, id, &call);
+}
+
+/* A call that failed has no result, and other calls no memory. */
+Test(trace, calls_have_their_memory)
+{
+    void *memory = (void *)0x7000;
+    const cudaMalloc_v3020_params allocation = {&memory, 4096};
+    const cuMemsetD32Async_params set = {0x8000, 0, 10, NULL};
+    const cudaMemcpyAsync_v3020_params copy = {(void *)0x9000, (void *)0xa000, 64, cudaMemcpyDefault, NULL};
+    const cudaFree_v3020_params freed = {(void *)0xb000};
+    const CUpti_CallbackDomain runtime = CUPTI_CB_DOMAIN_RUNTIME_API, driver = CUPTI_CB_DOMAIN_DRIVER_API;
+    struct cw_trace_parameters p = parameters(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, &allocation, 0);
+    cr_expect(p.address == 0x7000 && p.bytes == 4096 && p.source == CW_TRACE_UNKNOWN);
+    p = parameters(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, &allocation, cudaErrorMemoryAllocation);
+    cr_expect(p.address == CW_TRACE_UNKNOWN && p.bytes == CW_TRACE_UNKNOWN);
+    p = parameters(driver, CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, &set, 0);
+    cr_expect(p.address == 0x8000 && p.bytes == 40);
+    p = parameters(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, &copy, 0);
+    cr_expect(p.address == 0x9000 && p.source == 0xa000 && p.bytes == 64);
+    p = parameters(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020, &freed, 0);
+    cr_expect(p.address == 0xb000 && p.bytes == CW_TRACE_UNKNOWN);
+    p = parameters(driver, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, NULL, 0);
+    cr_expect_eq(p.address, CW_TRACE_UNKNOWN);
 }
 
 static unsigned asked; /* before CUDA began, and behind it */

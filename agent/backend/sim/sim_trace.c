@@ -42,26 +42,45 @@ static bool is_call_recorded(const struct cw_sim_process *p, enum cw_trace_kind 
     return *name && cw_sim_is_recorded(p, kind) && (!calls || cw_filter_name_is_listed(calls, name));
 }
 
+/* The memory of a call: what it allocates, frees, sets, or copies to and from. */
+struct memory {
+    uint64_t bytes, address, source;
+};
+static const struct memory no_memory = {CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN};
+static const uint64_t host_memory = UINT64_C(0x7e1000000000), device_memory = UINT64_C(0x7f0000000000);
+
 /* Ends a call that took `ns`; `runtime` is "" if the program calls the driver directly. The driver call inside a
  * runtime call is recorded only if the runtime call is not, as on a real GPU. */
-static void end_call(struct cw_sim_process *p, struct call call, uint64_t ns, const char *runtime, const char *driver)
+static void end_call_of(struct cw_sim_process *p, struct call call, struct memory memory, uint64_t ns,
+                        const char *runtime, const char *driver)
 {
     const enum cw_trace_kind kind = is_call_recorded(p, CW_TRACE_RUNTIME, runtime) ? CW_TRACE_RUNTIME : CW_TRACE_DRIVER;
     const char *name = kind == CW_TRACE_RUNTIME ? runtime : driver;
     cw_sim_wait(p, ns);
-    const struct cw_sim_value values[] = {V(START, call.start),           V(END, cw_sim_now(p)),
-                                          V(THREAD, cw_sim_thread_id(p)), V(RESULT, 0),
-                                          V(NAME, cw_sim_text(p, name)),  V(CORRELATION, call.correlation)};
+    const struct cw_sim_value values[] = {
+        V(START, call.start),   V(END, cw_sim_now(p)),         V(THREAD, cw_sim_thread_id(p)),
+        V(RESULT, 0),           V(NAME, cw_sim_text(p, name)), V(CORRELATION, call.correlation),
+        V(BYTES, memory.bytes), V(ADDRESS, memory.address),    V(SOURCE_ADDRESS, memory.source)};
     if (is_call_recorded(p, kind, name))
         cw_sim_put(p, kind, values, sizeof values / sizeof *values);
 }
 
-/* Ends a call that waits until a time. */
+static void end_call(struct cw_sim_process *p, struct call call, uint64_t ns, const char *runtime, const char *driver)
+{
+    end_call_of(p, call, no_memory, ns, runtime, driver);
+}
+
+/* The time that a call takes which waits until `at`. */
+static uint64_t time_until(struct call call, uint64_t at)
+{
+    const uint64_t least = call.start + 1500;
+    return (at > least ? at : least) - call.start;
+}
+
 static void end_call_at(struct cw_sim_process *p, struct call call, uint64_t at, const char *runtime,
                         const char *driver)
 {
-    const uint64_t least = call.start + 1500;
-    end_call(p, call, (at > least ? at : least) - call.start, runtime, driver);
+    end_call(p, call, time_until(call, at), runtime, driver);
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------- */
@@ -222,6 +241,27 @@ static void launch_graph(struct cw_sim_process *p, const char *kernel, uint32_t 
             V(CORRELATION, call.correlation), V(GRAPH, graph));
 }
 
+/* Builds a graph, and its executable, whose nodes are others; destroys both. */
+static void build_graph(struct cw_sim_process *p, uint64_t at)
+{
+    static const char *const types[] = {"memset", "kernel", "copy"}, *const made[] = {"create", "instantiate"};
+    static const char *const ended[] = {"destroy", "destroy_executable"};
+    enum { FIRST = 800, NODES = 3 };
+    for (uint64_t i = 0; i < 2; i++, at += 10) {
+        const uint64_t graph = FIRST + i, node = graph << 32;
+        PUT(p, GRAPH_MADE, V(TIME, at), V(TYPE, cw_sim_text(p, made[i])), V(GRAPH, graph),
+            V(PARENT, i ? FIRST : CW_TRACE_UNKNOWN));
+        for (uint64_t n = 0; n < NODES; n++)
+            PUT(p, NODE, V(TIME, at + n + 1), V(TYPE, cw_sim_text(p, types[n])), V(GRAPH, graph),
+                V(GRAPH_NODE, node + n));
+        for (uint64_t n = 1; n < NODES; n++)
+            PUT(p, EDGE, V(TIME, at + NODES + n), V(GRAPH, graph), V(GRAPH_NODE, node + n),
+                V(DEPENDS_ON, node + n - 1));
+    }
+    for (uint64_t i = 0; i < 2; i++)
+        PUT(p, GRAPH_MADE, V(TIME, at + i), V(TYPE, cw_sim_text(p, ended[i])), V(GRAPH, FIRST + i));
+}
+
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 /* Kinds of memory, and bytes transferred per microsecond. */
@@ -245,17 +285,21 @@ static void copy(struct cw_sim_process *p, const char *direction, uint64_t bytes
     uint64_t *engine = &p->engines[p->device % CW_SIM_DEVICES][copies[c].direction[0] != 'H'];
     const uint64_t at = call.start + 3500, start = run_on_stream(p, at > *engine ? at : *engine, ns);
     *engine = start + ns;
+    const struct memory memory = {bytes, direction[3] == 'H' ? host_memory : device_memory,
+                                  direction[0] == 'H' ? host_memory : device_memory};
     if (async)
-        end_call(p, call, 2600 + cw_sim_draw(p, 1000), "cudaMemcpyAsync_v3020", "cuMemcpyAsync");
+        end_call_of(p, call, memory, 2600 + cw_sim_draw(p, 1000), "cudaMemcpyAsync_v3020", "cuMemcpyAsync");
     else
-        end_call_at(p, call, start + ns + 1500, "cudaMemcpy_v3020", "cuMemcpy");
+        end_call_of(p, call, memory, time_until(call, start + ns + 1500), "cudaMemcpy_v3020", "cuMemcpy");
     const bool peer = strcmp(direction, "PtoP") == 0;
     if (cw_sim_is_device_wanted(p))
         PUT(p, COPY, V(START, cw_sim_on_gpu(p, start)), V(END, cw_sim_on_gpu(p, start + ns)), V(DEVICE, p->device),
             V(CONTEXT, CONTEXT + p->device), V(STREAM, p->stream), V(CORRELATION, call.correlation), V(BYTES, bytes),
             V(COUNT, 1), V(DIRECTION, cw_sim_text(p, copies[c].direction)), V(SOURCE, cw_sim_text(p, copies[c].source)),
             V(TARGET, cw_sim_text(p, copies[c].target)), V(SOURCE_DEVICE, peer ? p->device : CW_TRACE_UNKNOWN),
-            V(TARGET_DEVICE, peer ? 1 - p->device % 2 : CW_TRACE_UNKNOWN), V(ASYNC, async), V(CHANNEL, 2),
+            V(TARGET_DEVICE, peer ? 1 - p->device % 2 : CW_TRACE_UNKNOWN),
+            V(SOURCE_CONTEXT, peer ? CONTEXT + p->device : CW_TRACE_UNKNOWN),
+            V(TARGET_CONTEXT, peer ? CONTEXT + 1 - p->device % 2 : CW_TRACE_UNKNOWN), V(ASYNC, async), V(CHANNEL, 2),
             V(CHANNEL_TYPE, cw_sim_text(p, "async_memcpy")), V(DEVICE_LAUNCHED, 0));
 }
 
@@ -263,7 +307,8 @@ static void set_memory(struct cw_sim_process *p, uint64_t bytes)
 {
     const struct call call = begin_call(p);
     const uint64_t ns = 900 + bytes / 2000, start = run_on_stream(p, call.start + 4200, ns);
-    end_call(p, call, 2300 + cw_sim_draw(p, 800), "cudaMemsetAsync_v3020", "cuMemsetD8Async");
+    end_call_of(p, call, (struct memory){bytes, device_memory, CW_TRACE_UNKNOWN}, 2300 + cw_sim_draw(p, 800),
+                "cudaMemsetAsync_v3020", "cuMemsetD8Async");
     if (cw_sim_is_device_wanted(p))
         PUT(p, MEMSET, V(START, cw_sim_on_gpu(p, start)), V(END, cw_sim_on_gpu(p, start + ns)), V(DEVICE, p->device),
             V(CONTEXT, CONTEXT + p->device), V(STREAM, p->stream), V(CORRELATION, call.correlation), V(BYTES, bytes),
@@ -279,15 +324,17 @@ static void put_allocation(struct cw_sim_process *p, const char *type, uint64_t 
             V(ADDRESS, address), V(BYTES, bytes), V(DEVICE, p->device), V(CONTEXT, CONTEXT + p->device),
             V(STREAM, async ? p->stream : CW_TRACE_UNKNOWN), V(CORRELATION, correlation), V(ASYNC, async),
             V(POOL, async ? 0x7000 : CW_TRACE_UNKNOWN), V(POOL_BYTES, async ? 64 << 20 : CW_TRACE_UNKNOWN),
-            V(POOL_USED, async ? p->allocated : CW_TRACE_UNKNOWN), V(CALLER, cw_sim_text(p, "libtorch_cuda.so")));
+            V(POOL_USED, async ? p->allocated : CW_TRACE_UNKNOWN), V(CALLER, cw_sim_text(p, "libtorch_cuda.so")),
+            V(POOL_TYPE, async ? cw_sim_text(p, "local") : 0), V(POOL_THRESHOLD, async ? 0 : CW_TRACE_UNKNOWN));
 }
 
 static void allocate(struct cw_sim_process *p, uint64_t bytes, bool async)
 {
     const struct call call = begin_call(p);
-    end_call(p, call, async ? 1800 : 90000 + cw_sim_draw(p, 30000),
-             async ? "cudaMallocAsync_v11020" : "cudaMalloc_v3020", async ? "cuMemAllocAsync" : "cuMemAlloc_v2");
-    p->address = p->address ? p->address + p->allocation : UINT64_C(0x7f0000000000);
+    p->address = p->address ? p->address + p->allocation : device_memory;
+    end_call_of(p, call, (struct memory){bytes, p->address, CW_TRACE_UNKNOWN},
+                async ? 1800 : 90000 + cw_sim_draw(p, 30000), async ? "cudaMallocAsync_v11020" : "cudaMalloc_v3020",
+                async ? "cuMemAllocAsync" : "cuMemAlloc_v2");
     p->allocation = bytes;
     p->allocated += bytes;
     put_allocation(p, "allocate", p->address, bytes, async, call.correlation);
@@ -296,7 +343,8 @@ static void allocate(struct cw_sim_process *p, uint64_t bytes, bool async)
 static void free_memory(struct cw_sim_process *p)
 {
     const struct call call = begin_call(p);
-    end_call(p, call, 60000 + cw_sim_draw(p, 20000), "cudaFree_v3020", "cuMemFree_v2");
+    end_call_of(p, call, (struct memory){CW_TRACE_UNKNOWN, p->address, CW_TRACE_UNKNOWN}, 60000 + cw_sim_draw(p, 20000),
+                "cudaFree_v3020", "cuMemFree_v2");
     put_allocation(p, "free", p->address, p->allocation, false, call.correlation);
     p->allocated -= p->allocation < p->allocated ? p->allocation : p->allocated;
 }
@@ -397,7 +445,8 @@ static void put_mark(struct cw_sim_process *p, const char *name, double payload)
 static void odds_of_memory(struct cw_sim_process *p, uint64_t at)
 {
     PUT(p, LINK, V(TYPE, cw_sim_text(p, "nvlink")), V(SOURCE, cw_sim_text(p, "GPU 0")),
-        V(TARGET, cw_sim_text(p, "GPU 1")), V(COUNT, 18), V(BANDWIDTH, 26562500));
+        V(TARGET, cw_sim_text(p, "GPU 1")), V(COUNT, 2), V(BANDWIDTH, 26562500), V(SOURCE_PORTS, cw_sim_text(p, "0,1")),
+        V(TARGET_PORTS, cw_sim_text(p, "0,1")));
     PUT(p, LINK, V(TYPE, cw_sim_text(p, "pcie")), V(SOURCE, cw_sim_text(p, "CPU")), V(TARGET, cw_sim_text(p, "GPU 0")),
         V(COUNT, 1), V(PCIE_GENERATION, 5), V(PCIE_WIDTH, 16), V(BANDWIDTH, 63015385));
     PUT(p, POOL, V(TIME, at), V(TYPE, cw_sim_text(p, "create")), V(POOL, 0x7000), V(POOL_BYTES, 64 << 20),
@@ -424,6 +473,7 @@ static void odds_of_code(struct cw_sim_process *p, uint64_t at)
     PUT(p, INTERNAL, V(START, at + 902000), V(END, at + 903000), V(THREAD, cw_sim_thread_id(p)),
         V(CORRELATION, ++p->correlation), V(NAME, cw_sim_text(p, "a launch of the driver's own")), V(RESULT, 0));
     PUT(p, EXTERNAL, V(CORRELATION, p->correlation), V(TYPE, cw_sim_text(p, "custom0")), V(ID, 42));
+    build_graph(p, at + 905000);
     if (p->world->options->whole_graphs) /* CUPTI does not record it together with nodes */
         PUT(p, DEVICE_GRAPH, V(START, at + 910000), V(END, at + 918000), V(DEVICE, p->device),
             V(CONTEXT, CONTEXT + p->device), V(GRAPH, 900), V(PARENT, 901), V(TYPE, cw_sim_text(p, "fire_and_forget")));

@@ -63,6 +63,8 @@ struct cw_own_calls {
     struct cw_thread outside; /* the program's state before */
     uint64_t thread;          /* its number, once it was asked for */
     uint64_t named;           /* the trace that has its name (cw_trace_calls) */
+    const void *node;         /* the CUDA graph's node that it creates, and its type (cw_trace_graphs) */
+    uint32_t node_type;
 };
 extern _Thread_local struct cw_own_calls cw_own_calls;
 /* Surround all code that is entered from outside. cw_inject_lock returns false inside a call of our own, and in a

@@ -12,6 +12,7 @@
 
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
+#include "agent/inject/modes/trace_graphs.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 static struct {
@@ -150,7 +151,8 @@ static void set_options(void)
 {
     MAY(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     note_lacking();
-    if (cw_trace_recording->flags & CW_TRACE_ATTRIBUTES)
+    cw_trace_cupti->attributes = cw_trace_recording->flags & CW_TRACE_ATTRIBUTES;
+    if (cw_trace_cupti->attributes)
         MAY(cuptiActivityEnableLaunchAttributes, 1);
 #if CUDA_VERSION >= 12080
     const CUptiResult hardware =
@@ -194,6 +196,7 @@ static void start(void)
         !TRY(cuptiActivityRegisterCallbacks, cw_trace_buffer_requested, cw_trace_buffer_completed))
         return;
     set_options();
+    cw_trace_graphs_begin(cw_trace_recording->kinds);
     self->started = true;
     self->flushed_ns = cw_inject_now_ns();
     cw_trace_recording_begin();
@@ -446,6 +449,12 @@ static void module_changed(CUcontext context, const CUpti_ModuleResourceData *mo
         put_module(context, loaded ? "load" : "unload", module->moduleId, module->cubinSize);
 }
 
+static void graph_changed(CUpti_CallbackId id, const CUpti_GraphData *data)
+{
+    if (self->started && atomic_load(&cw_trace_recording->open) && data)
+        cw_trace_graphs_take(id, data);
+}
+
 const struct cw_inject_mode cw_inject_trace = {.traces = true,
                                                .under_mps = true,
                                                .setup = setup,
@@ -457,4 +466,5 @@ const struct cw_inject_mode cw_inject_trace = {.traces = true,
                                                .glance = glance,
                                                .range_opened = range_opened,
                                                .range_closing = range_closing,
-                                               .module_changed = module_changed};
+                                               .module_changed = module_changed,
+                                               .graph_changed = graph_changed};

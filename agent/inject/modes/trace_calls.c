@@ -4,7 +4,7 @@
 #include <sys/prctl.h>
 
 #include "agent/common/filter.h"
-#include "agent/inject/modes/trace_fields.h"
+#include "agent/inject/modes/trace_parameters.h"
 
 enum { QUERIES = 1 << 14 };
 
@@ -180,6 +180,10 @@ static void put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
     put(CW_FIELD_CORRELATION, call->correlationId);
     put(CW_FIELD_NAME, text_of(domain, id));
     put_result(call);
+    const struct cw_trace_parameters parameters = cw_trace_parameters_of(domain, id, call);
+    put(CW_FIELD_BYTES, parameters.bytes);
+    put(CW_FIELD_ADDRESS, parameters.address);
+    put(CW_FIELD_SOURCE_ADDRESS, parameters.source);
 }
 
 static void put_wait(const struct wait *wait, const CUpti_CallbackData *call, uint64_t stream, uint32_t correlation,

@@ -11,6 +11,7 @@ enum { CW_CUPTI_OF_12_8 = 26 };
 struct cw_trace_cupti {
     uint32_t version;
     bool unified;       /* CUPTI was told which unified memory events to count */
+    bool attributes;    /* records may have attributes of launches */
     _Atomic bool waits; /* CUPTI records synchronization */
     struct {            /* existing contexts; under the rows' lock */
         CUcontext context;

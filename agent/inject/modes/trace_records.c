@@ -16,14 +16,37 @@
 typedef CUpti_ActivityKernel9 kernel_record;
 
 struct shape { /* data that identifies a launch_shape */
-    uint64_t name, local_total;
+    uint64_t name, local_total, window_bytes;
+    float window_ratio;
     int32_t grid[3], block[3], shared_static, shared_dynamic;
     uint32_t cluster[3], policy, most, active, local, executed;
     uint16_t registers;
-    uint8_t cache, launch, carveout_asked, carveout, padding[2];
+    uint8_t cache, launch, carveout_asked, carveout, window_hit, window_miss, padding[6];
 };
 
-static void put_shape(uint32_t number, uint32_t name, const kernel_record *k)
+/* The window of a launch, all zeros if it has none. CUPTI has windows with --launch-attributes alone. */
+static CUaccessPolicyWindow window_of(const kernel_record *k)
+{
+    const bool known = k->pAccessPolicyWindow && self->attributes;
+    return known ? *k->pAccessPolicyWindow : (CUaccessPolicyWindow){0};
+}
+
+static void put_window(const CUaccessPolicyWindow *w)
+{
+    const struct cw_trace_words properties = CW_TRACE_WORDS("normal", "streaming", "persisting");
+    const union {
+        double real;
+        uint64_t bits;
+    } ratio = {w->hitRatio};
+    if (!w->num_bytes)
+        return;
+    put(CW_FIELD_WINDOW_BYTES, w->num_bytes);
+    put(CW_FIELD_WINDOW_RATIO, ratio.bits);
+    cw_trace_put_word(CW_FIELD_WINDOW_HIT, properties, w->hitProp);
+    cw_trace_put_word(CW_FIELD_WINDOW_MISS, properties, w->missProp);
+}
+
+static void put_shape(uint32_t number, uint32_t name, const kernel_record *k, const CUaccessPolicyWindow *window)
 {
     static const enum cw_trace_field grid[] = {CW_FIELD_GRID_X, CW_FIELD_GRID_Y, CW_FIELD_GRID_Z};
     static const enum cw_trace_field block[] = {CW_FIELD_BLOCK_X, CW_FIELD_BLOCK_Y, CW_FIELD_BLOCK_Z};
@@ -53,13 +76,19 @@ static void put_shape(uint32_t number, uint32_t name, const kernel_record *k)
     cw_trace_put_word(CW_FIELD_LAUNCH,
                       CW_TRACE_WORDS("regular", "cooperative", "cooperative_multi_device", "command_list"),
                       k->launchType);
+    put_window(window);
 }
 
 /* Returns the shape of a kernel. It is unknown if there is no room for its row; the next launch tries again. */
 static uint64_t shape_of(const kernel_record *k)
 {
+    const CUaccessPolicyWindow window = window_of(k);
     struct shape shape = {.name = k->name ? XXH3_64bits(k->name, strlen(k->name)) : 0,
                           .local_total = k->localMemoryTotal_v2,
+                          .window_bytes = window.num_bytes,
+                          .window_ratio = window.hitRatio,
+                          .window_hit = (uint8_t)window.hitProp,
+                          .window_miss = (uint8_t)window.missProp,
                           .grid = {k->gridX, k->gridY, k->gridZ},
                           .block = {k->blockX, k->blockY, k->blockZ},
                           .shared_static = k->staticSharedMemory,
@@ -83,7 +112,7 @@ static uint64_t shape_of(const kernel_record *k)
     if ((!name && k->name && *k->name) || !cw_trace_row(CW_TRACE_SHAPE))
         return CW_TRACE_UNKNOWN;
     const uint32_t number = cw_trace_shape_add(hash);
-    put_shape(number, name, k);
+    put_shape(number, name, k, &window);
     return number;
 }
 
@@ -162,6 +191,8 @@ static void take_peer_copy(const CUpti_Activity *record)
     PUT_COPY(m);
     put(CW_FIELD_SOURCE_DEVICE, m->srcDeviceId);
     put(CW_FIELD_TARGET_DEVICE, m->dstDeviceId);
+    put(CW_FIELD_SOURCE_CONTEXT, m->srcContextId);
+    put(CW_FIELD_TARGET_CONTEXT, m->dstContextId);
 }
 
 static void take_set(const CUpti_Activity *record)
@@ -398,6 +429,9 @@ static void take_allocation(const CUpti_Activity *record)
         put(CW_FIELD_STREAM, CW_TRACE_UNKNOWN);
     put(CW_FIELD_ASYNC, m->isAsync);
     if (pool) {
+        cw_trace_put_word(CW_FIELD_POOL_TYPE, CW_TRACE_WORDS(NULL, "local", "imported"),
+                          m->memoryPoolConfig.memoryPoolType);
+        put(CW_FIELD_POOL_THRESHOLD, m->memoryPoolConfig.releaseThreshold);
         put(CW_FIELD_POOL, m->memoryPoolConfig.address);
         put(CW_FIELD_POOL_USED, m->memoryPoolConfig.utilizedSize);
         if (m->memoryPoolConfig.memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL)
@@ -483,11 +517,30 @@ static void take_unified(const CUpti_Activity *record)
 
 /* ---- the device ------------------------------------------------------------------------------------------------- */
 
+enum { LIST_SIZE = 256 };
+
 static void put_uuid(enum cw_trace_field field, const CUuuid *uuid)
 {
     char text[40] = "GPU-";
     for (int i = 0; i < 16; i++)
         snprintf(text + 4 + 2 * i, 3, "%02x", (unsigned char)uuid->bytes[i]);
+    put_text(field, text);
+}
+
+/* Adds a number to a list: "0,1,2". */
+static void add_number(char text[LIST_SIZE], int number)
+{
+    const size_t length = strlen(text);
+    snprintf(text + length, LIST_SIZE - length, "%s%d", length ? "," : "", number);
+}
+
+/* CUPTI gives -1 for a port that is not known. */
+static void put_ports(enum cw_trace_field field, const int8_t *ports, uint32_t count)
+{
+    char text[LIST_SIZE] = "";
+    for (uint32_t i = 0; i < count && i < CUPTI_MAX_NVLINK_PORTS; i++)
+        if (ports[i] >= 0)
+            add_number(text, ports[i]);
     put_text(field, text);
 }
 
@@ -501,8 +554,20 @@ static void take_nvlink(const CUpti_Activity *record)
         put_uuid(CW_FIELD_SOURCE, &n->idDev0.uuidDev);
     if (n->typeDev1 == CUPTI_DEV_TYPE_GPU)
         put_uuid(CW_FIELD_TARGET, &n->idDev1.uuidDev);
+    put_ports(CW_FIELD_SOURCE_PORTS, n->portDev0, n->physicalNvLinkCount);
+    put_ports(CW_FIELD_TARGET_PORTS, n->portDev1, n->physicalNvLinkCount);
     put(CW_FIELD_COUNT, n->physicalNvLinkCount);
     put(CW_FIELD_BANDWIDTH, n->bandwidth);
+}
+
+/* Peers are -1 behind the last one. */
+static void put_gpu(const CUpti_ActivityPcie *p)
+{
+    char text[LIST_SIZE] = "";
+    put_uuid(CW_FIELD_SOURCE, &p->attr.gpuAttr.uuidDev);
+    for (int i = 0; i < CUPTI_MAX_GPUS && p->attr.gpuAttr.peerDev[i] >= 0; i++)
+        add_number(text, p->attr.gpuAttr.peerDev[i]);
+    put_text(CW_FIELD_PEERS, text);
 }
 
 static void take_pcie(const CUpti_Activity *record)
@@ -513,7 +578,7 @@ static void take_pcie(const CUpti_Activity *record)
         return;
     put_text(CW_FIELD_TYPE, p->type == CUPTI_PCIE_DEVICE_TYPE_GPU ? "pcie_gpu" : "pcie_bridge");
     if (p->type == CUPTI_PCIE_DEVICE_TYPE_GPU)
-        put_uuid(CW_FIELD_SOURCE, &p->attr.gpuAttr.uuidDev);
+        put_gpu(p);
     else {
         snprintf(text, sizeof text, "bridge %u", p->id.bridgeId);
         put_text(CW_FIELD_SOURCE, text);

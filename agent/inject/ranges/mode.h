@@ -50,6 +50,9 @@ struct cw_inject_mode {
     /* The same for code that was loaded or is about to be unloaded, with its context. */
     void (*module_changed)(CUcontext context, const CUpti_ModuleResourceData *module, bool loaded);
     void (*module_unloading)(CUcontext context);
+    /* The program builds a CUDA graph; called without the lock, as module_loaded. A mode enables these callbacks of
+     * CUPTI itself. */
+    void (*graph_changed)(CUpti_CallbackId id, const CUpti_GraphData *data);
 };
 
 #endif
