@@ -19,6 +19,7 @@ struct cw_capture_options {
     uint64_t sim_seed;
     uint32_t sim_steps, sim_processes; /* size of the training that a program without events stands for */
     const char *sim_lack;              /* a unit whose counters a simulated GPU lacks; NULL: none */
+    bool base_clocks;                  /* of a real GPU: lock its clocks to their base */
     bool force;                        /* also replace a file that is no capture */
 };
 

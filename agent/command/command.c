@@ -53,6 +53,13 @@ const struct cw_backend *cw_command_backend(const struct cw_command_capture *cap
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
+static void read_clock_control(void *base, char *text, struct argp_state *state)
+{
+    *(bool *)base = strcmp(text, "base") == 0;
+    if (!*(bool *)base && strcmp(text, "none") != 0)
+        cw_usage_error(state, "found --clock-control '%s', expected base or none", text);
+}
+
 /* --parent FD */
 static void read_parent(void *argv, char *text, struct argp_state *state)
 {
@@ -76,6 +83,10 @@ const struct cw_option cw_command_capture_options[] = {
      CW_OPTION_RARE, CW_OPTION_NUMBER(struct cw_command_capture, options.sim_steps, 1, 10000000)},
     {"sim-processes", 0, "N", "sim: the number of processes, each with a GPU (default: 2)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct cw_command_capture, options.sim_processes, 1, 64)},
+    {"clock-control", 0, "base|none",
+     "lock the GPU's clocks to their base while the capture runs, so that times of runs compare; needs root (default: "
+     "none)",
+     CW_OPTION_RARE, CW_OPTION_READ(struct cw_command_capture, options.base_clocks, read_clock_control)},
     {"parent", 0, "FD",
      "no program, but the process that started the agent and has the other end of the socket FD "
      "(counterworks/collect.h)",

@@ -70,8 +70,10 @@ static struct cw_logged_gpu *add(struct cw_clock_log *log, const char *pci)
 
 void cw_clock_log_follow(struct cw_clock_log *log, const char *pci)
 {
-    if (pci && !find(log, pci))
-        add(log, pci);
+    if (!pci || find(log, pci))
+        return;
+    add(log, pci);
+    cw_clock_control_lock(&log->control, pci);
 }
 
 static void thin_out(struct cw_clock_log *log)
@@ -189,4 +191,5 @@ void cw_clock_log_free(struct cw_clock_log *log)
     for (uint32_t i = 0; i < log->gpu_count; i++)
         free(log->gpus[i].readings);
     log->gpu_count = 0;
+    cw_clock_control_end(&log->control);
 }

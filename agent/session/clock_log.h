@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "agent/session/clock_control.h"
 #include "image/gpu_clocks.h"
 
 enum { CW_MOST_LOGGED_GPUS = 64, CW_PCI_SIZE = 32 };
@@ -35,6 +36,7 @@ struct cw_clock_log { /* initialise with zeros */
     int (*power)(void *handle, unsigned *value), (*power_limit)(void *handle, unsigned *value);
     int (*fan)(void *handle, unsigned *value);
     int (*pcie_generation)(void *handle, unsigned *value), (*pcie_width)(void *handle, unsigned *value);
+    struct cw_clock_control control;
     uint64_t looked_ms, period_ms;
     uint32_t gpu_count;
     struct cw_logged_gpu {
@@ -46,8 +48,8 @@ struct cw_clock_log { /* initialise with zeros */
     } gpus[CW_MOST_LOGGED_GPUS];
 };
 
-/* Adds the GPU at this PCI address to the log; does nothing for NULL, and for a GPU that is in it. Takes no time,
- * because a program waits for it. */
+/* Adds the GPU at this PCI address to the log, and locks its clocks if `control` wants it; does nothing for NULL, and
+ * for a GPU that is in the log. Without control it takes no time, because a program waits for it. */
 void cw_clock_log_follow(struct cw_clock_log *log, const char *pci);
 /* Reads the GPUs if the last reading is old enough. Call it often. */
 void cw_clock_log_look(struct cw_clock_log *log);

@@ -20,6 +20,8 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count, stru
 int nvmlDeviceGetMPSComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes);
 int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory *memory);
 int nvmlDeviceGetClockInfo(void *device, unsigned type, unsigned *mhz);
+int nvmlDeviceSetGpuLockedClocks(void *device, unsigned least, unsigned most);
+int nvmlDeviceResetGpuLockedClocks(void *device);
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
 
 static unsigned handle;
@@ -98,4 +100,27 @@ int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory *memory)
 {
     memory->used = (unsigned long long)atoll(said("FAKE_NVML_USED")) << 20;
     return device != &handle || memory->version != (2u << 24 | sizeof *memory);
+}
+
+/* What is done to the clocks becomes lines of the file FAKE_NVML_LOG. */
+static int note(const char *line)
+{
+    FILE *log = fopen(said("FAKE_NVML_LOG"), "a");
+    if (log) {
+        fputs(line, log);
+        fclose(log);
+    }
+    return log ? 0 : 4;
+}
+
+int nvmlDeviceSetGpuLockedClocks(void *device, unsigned least, unsigned most)
+{
+    char line[64];
+    snprintf(line, sizeof line, "lock %x %x\n", least, most);
+    return device != &handle ? 2 : note(line);
+}
+
+int nvmlDeviceResetGpuLockedClocks(void *device)
+{
+    return device != &handle ? 2 : note("reset\n");
 }

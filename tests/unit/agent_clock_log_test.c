@@ -1,8 +1,11 @@
 /* Clocks beside a program, by a management library without a GPU: support/fake_nvml.c. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/output/collector.h"
@@ -120,4 +123,74 @@ Test(clock_log, a_file_ends_with_those_of_its_ranges)
     cw_bytes_free(&file);
     cw_arena_destroy(arena);
     cw_clock_log_free(&log_);
+}
+
+/* ---- control ---------------------------------------------------------------------------------------------------- */
+
+static char log_path[] = "/tmp/clock_control.XXXXXX";
+
+/* Waits until the management library was told so, for as long as another test may take. */
+static bool is_told(const char *wanted)
+{
+    char text[256];
+    size_t n = 0;
+    for (int i = 0; i < 6000; i++) {
+        FILE *file = fopen(log_path, "r");
+        n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+        text[n] = 0;
+        if (file)
+            fclose(file);
+        if (strcmp(text, wanted) == 0)
+            return true;
+        usleep(10000);
+    }
+    cr_log_error("found '%s', expected '%s'", text, wanted);
+    return false;
+}
+
+static void begin_control(void)
+{
+    close(mkstemp(log_path));
+    setenv("FAKE_NVML_LOG", log_path, 1);
+    log_.control.wanted = true;
+}
+
+Test(clock_control, locks_a_gpu_once_and_gives_it_back)
+{
+    begin_control();
+    cw_clock_log_follow(&log_, pci);
+    cr_expect(is_told("lock ffffff01 ffffff01\n"), "the program waits until the clocks are locked");
+    cw_clock_log_follow(&log_, pci);
+    cw_clock_log_follow(&log_, "0000:0b:00.0"); /* the library does not know it */
+    cw_clock_log_free(&log_);
+    cr_expect(is_told("lock ffffff01 ffffff01\nreset\n"));
+    unlink(log_path);
+}
+
+Test(clock_control, gives_it_back_where_the_agent_is_killed)
+{
+    begin_control();
+    const pid_t child = fork();
+    if (child == 0) {
+        cw_clock_log_follow(&log_, pci);
+        raise(SIGKILL);
+    }
+    waitpid(child, NULL, 0);
+    cr_expect(is_told("lock ffffff01 ffffff01\nreset\n"));
+    unlink(log_path);
+}
+
+Test(clock_control, leaves_clocks_alone_where_it_is_not_wanted_or_may_not)
+{
+    begin_control();
+    log_.control.wanted = false;
+    cw_clock_log_follow(&log_, pci);
+    cr_expect(!log_.control.begun);
+    log_.control.wanted = true;
+    setenv("FAKE_NVML_LOG", "/nowhere/log", 1); /* no permission */
+    cw_clock_log_follow(&log_, "0000:0b:00.0");
+    cr_expect(log_.control.told);
+    cw_clock_log_free(&log_);
+    cr_expect(is_told(""));
+    unlink(log_path);
 }

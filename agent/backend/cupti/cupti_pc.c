@@ -292,6 +292,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->take_steady = take_steady;
     s->user = c;
     s->clocks = &c->clocks;
+    c->clocks.control.wanted = c->options->capture.base_clocks;
     CW_TRY(cw_pc_schema(&c->schema, chip, c->options, c->arena, err));
     CW_TRY(make_setup(c, err));
     CW_TRY(cw_collector_open(&c->out, c->options->capture.output, c->options->capture.force, &c->schema, err));

@@ -484,6 +484,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     }
     if (status == CW_OK)
         status = start_sampling(c, err);
+    c->clocks.control.wanted = c->options->capture.base_clocks;
     for (uint32_t i = 0; i < c->gpu_count && status == CW_OK; i++)
         cw_clock_log_follow(&c->clocks, c->gpus[i].pci);
     c->out.clocks = &c->clocks;

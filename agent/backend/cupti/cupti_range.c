@@ -389,6 +389,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     s->take_steady = take_steady;
     s->user = c;
     s->clocks = &c->clocks;
+    c->clocks.control.wanted = c->base.options->capture.base_clocks;
     enum cw_status status = make_setup(c, err);
     if (status == CW_OK)
         status = cw_session_start(s, c->base.options->capture.argv, err);

@@ -148,6 +148,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     s->look_ms = (uint32_t)(c->options->environment_ns / 2000000) + 1;
     s->user = c;
     s->clocks = &c->clocks;
+    c->clocks.control.wanted = c->options->capture.base_clocks;
     cw_trace_tell_early(s, c->options);
     c->out.clocks = &c->clocks;
     CW_TRY(cw_trace_capture_open(&c->out, c->options, chip, c->arena, err));
