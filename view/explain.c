@@ -1,6 +1,7 @@
 /* Views that explain a value. */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/shorten.h"
@@ -21,6 +22,7 @@ struct explain {
     uint32_t range;
     struct cw_eval_options spans;
     struct cw_arena *arena;
+    json_t *tree; /* of cw_explain_json */
 };
 
 /* ---- the range -------------------------------------------------------------------------------------------------- */
@@ -140,19 +142,135 @@ static enum cw_status print(const struct cw_output *output, const struct cw_term
 static enum cw_status write_json(FILE *out, const void *explain, struct cw_error *err)
 {
     const struct explain *of = explain;
-    json_t *tree;
-    enum cw_status status = cw_explain_json(&tree, of->result.chip, of->data, of->result.metrics, of->range, of->fold,
-                                            &of->spans, of->arena, err);
-    if (status == CW_OK)
-        status = cw_json_print(tree, JSON_INDENT(1), out, err);
+    const enum cw_status status = cw_json_print(json_incref(of->tree), JSON_INDENT(1), out, err);
     fputc('\n', out);
     return status;
 }
 
+static void free_explain(void *owned)
+{
+    json_decref(((struct explain *)owned)->tree);
+}
+
+/* ---- tables: the tree as rows ------------------------------------------------------------------------------------ */
+
+struct explained {
+    const char *metric, *unit, *status, *type, *formula, *numbers, *description;
+    double value;
+};
+
+static const struct cw_output_column metric_columns[] = {
+    {"metric", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct explained, metric)},
+    {"value", CW_CELL_F64, CW_TO_FILES, offsetof(struct explained, value)},
+    {"unit", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct explained, unit)},
+    {"status", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct explained, status)},
+    {"type", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct explained, type)},
+    {"formula", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct explained, formula)},
+    {"numbers", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct explained, numbers),
+     .long_name = "the formula with the values of its parts"},
+    {"description", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct explained, description)},
+};
+
+struct recorded {
+    const char *counter, *status;
+    uint32_t first_pass, pass_count, instances;
+    double sum, avg, min, max;
+};
+
+static const struct cw_output_column counter_columns[] = {
+    {"counter", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct recorded, counter)},
+    {"status", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct recorded, status)},
+    {"first_pass", CW_CELL_U32, CW_TO_FILES, offsetof(struct recorded, first_pass)},
+    {"pass_count", CW_CELL_U32, CW_TO_FILES, offsetof(struct recorded, pass_count),
+     .long_name = "passes with a part each; 1: the pass has it whole; 0: not collected"},
+    {"instances", CW_CELL_U32, CW_TO_FILES, offsetof(struct recorded, instances)},
+    {"sum", CW_CELL_F64, CW_TO_FILES, offsetof(struct recorded, sum)},
+    {"avg", CW_CELL_F64, CW_TO_FILES, offsetof(struct recorded, avg)},
+    {"min", CW_CELL_F64, CW_TO_FILES, offsetof(struct recorded, min)},
+    {"max", CW_CELL_F64, CW_TO_FILES, offsetof(struct recorded, max)},
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static bool add_metrics(struct cw_output *output, const json_t *tree, struct cw_arena *arena)
+{
+    const json_t *metrics = json_object_get(tree, "metrics"), *m;
+    struct explained *list = cw_arena_alloc(arena, json_array_size(metrics), sizeof *list);
+    size_t i;
+    json_array_foreach(metrics, i, m) if (list) list[i] =
+        (struct explained){.metric = text_of(m, "name"),
+                           .unit = text_of(m, "unit"),
+                           .status = text_of(m, "status"),
+                           .type = text_of(m, "type"),
+                           .formula = text_of(m, "formula"),
+                           .numbers = text_of(m, json_object_get(m, "numbers") ? "numbers" : "source"),
+                           .description = text_of(m, "description"),
+                           .value = number_of(m, "value")};
+    output->tables[output->table_count++] = (struct cw_output_table){CW_OUTPUT_COLUMNS(metric_columns),
+                                                                     .name = "metrics",
+                                                                     .group = "explain/metric",
+                                                                     .record_size = sizeof *list,
+                                                                     .row_count = i,
+                                                                     .row = cw_output_array,
+                                                                     .content = list};
+    return list;
+}
+
+static struct recorded recorded_of(const json_t *counter, const json_t *recording)
+{
+    const json_t *passes = json_object_get(recording, "passes");
+    return (struct recorded){.counter = text_of(counter, "name"),
+                             .status = recording ? text_of(recording, "status") : "not collected",
+                             .first_pass = (uint32_t)json_integer_value(json_array_get(passes, 0)),
+                             .pass_count = (uint32_t)json_array_size(passes),
+                             .instances = (uint32_t)json_integer_value(json_object_get(recording, "instances")),
+                             .sum = number_of(recording, "sum"),
+                             .avg = number_of(recording, "avg"),
+                             .min = number_of(recording, "min"),
+                             .max = number_of(recording, "max")};
+}
+
+/* A counter that was not collected has a row, too. */
+static bool add_counters(struct cw_output *output, const json_t *tree, struct cw_arena *arena)
+{
+    const json_t *counters = json_object_get(tree, "counters"), *counter, *recording;
+    size_t i, k, count = 0;
+    json_array_foreach(counters, i, counter) count += 1 + json_array_size(json_object_get(counter, "recorded"));
+    struct recorded *list = cw_arena_alloc(arena, count, sizeof *list);
+    count = 0;
+    json_array_foreach(counters, i, counter)
+    {
+        const json_t *recorded = json_object_get(counter, "recorded");
+        if (list && !json_array_size(recorded))
+            list[count++] = recorded_of(counter, NULL);
+        json_array_foreach(recorded, k, recording) if (list) list[count++] = recorded_of(counter, recording);
+    }
+    output->tables[output->table_count++] = (struct cw_output_table){CW_OUTPUT_COLUMNS(counter_columns),
+                                                                     .name = "counters",
+                                                                     .group = "explain/counter",
+                                                                     .record_size = sizeof *list,
+                                                                     .row_count = count,
+                                                                     .row = cw_output_array,
+                                                                     .content = list};
+    return list;
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
 enum cw_status cw_view_explain(struct counterworks_view *view, const struct cw_view_input *in, const char *metric)
 {
     struct explain *of = cw_arena_alloc(in->arena, 1, sizeof *of);
-    *view = (struct counterworks_view){.arena = in->arena};
+    *view = (struct counterworks_view){.arena = in->arena, .free = of ? free_explain : NULL, .owned = of};
     CW_TRY(of ? cw_view_need_ranges(in->capture, " for ", "explain", in->err) : cw_error_nomem(in->err));
     CW_TRY(find_metric(of, in, metric));
     CW_TRY(choose_range(in, &of->range));
@@ -161,6 +279,12 @@ enum cw_status cw_view_explain(struct counterworks_view *view, const struct cw_v
     of->arena = in->arena;
     view->output.print = print;
     view->output.result = view->content = of;
+    view->output.data = &in->capture->data;
+    view->output.source = in->capture->source;
     view->renders[CW_VIEW_JSON] = write_json;
-    return CW_OK;
+    CW_TRY(cw_explain_json(&of->tree, of->result.chip, of->data, of->result.metrics, of->range, of->fold, &of->spans,
+                           of->arena, in->err));
+    const bool good =
+        add_metrics(&view->output, of->tree, in->arena) && add_counters(&view->output, of->tree, in->arena);
+    return good ? CW_OK : cw_error_nomem(in->err);
 }

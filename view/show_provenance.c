@@ -73,6 +73,43 @@ static enum cw_status write_json(FILE *out, const void *content, struct cw_error
     return status;
 }
 
+/* ---- the table: a row for each value ------------------------------------------------------------------------------
+ */
+
+struct row {
+    const char *chunk, *fact, *value, *redacted;
+};
+
+static const struct cw_output_column columns[] = {{"fact", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct row, fact)},
+                                                  {"chunk", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct row, chunk)},
+                                                  {"value", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct row, value)},
+                                                  {"redacted", CW_CELL_TEXT, CW_TO_FILES,
+                                                   offsetof(struct row, redacted),
+                                                   .long_name = "by merge --redact: kept, no paths, or left out"}};
+
+static enum cw_status add_table(struct cw_output *output, const struct cw_provenance *of, struct cw_arena *arena,
+                                struct cw_error *err)
+{
+    char type[5];
+    size_t count = 0;
+    for (uint32_t i = 0; i < of->count; i++)
+        count += of->facts[i].value_count;
+    struct row *list = cw_arena_alloc(arena, count, sizeof *list);
+    bool good = list;
+    count = 0;
+    for (uint32_t i = 0; i < of->count && good; i++) {
+        const struct cw_provenance_fact *fact = &of->facts[i];
+        const char *chunk = cw_arena_strdup(arena, cw_chunk_type_text(fact->chunk, type));
+        good = chunk;
+        for (uint32_t v = 0; v < fact->value_count; v++)
+            list[count++] = (struct row){chunk, fact->name, fact->values[v], cares[fact->care]};
+    }
+    output->tables[output->table_count++] = (struct cw_output_table){
+        CW_OUTPUT_COLUMNS(columns), .name = "facts",        .group = "fact", .record_size = sizeof *list,
+        .row_count = count,         .row = cw_output_array, .content = list};
+    return good ? CW_OK : cw_error_nomem(err);
+}
+
 enum cw_status cw_view_provenance(struct counterworks_view *view, const struct cw_view_input *in)
 {
     struct shown *shown = cw_arena_alloc(in->arena, 1, sizeof *shown);
@@ -83,6 +120,9 @@ enum cw_status cw_view_provenance(struct counterworks_view *view, const struct c
     cw_tell_incomplete(in->capture, in->notices);
     view->output.print = print;
     view->output.result = view->content = shown;
+    view->output.data = &in->capture->data;
+    view->output.source = in->capture->source;
     view->renders[CW_VIEW_JSON] = write_json;
-    return cw_provenance_read(&shown->of, &in->capture->data, in->arena, in->err);
+    CW_TRY(cw_provenance_read(&shown->of, &in->capture->data, in->arena, in->err));
+    return add_table(&view->output, &shown->of, in->arena, in->err);
 }

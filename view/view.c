@@ -68,6 +68,9 @@ enum cw_status cw_view_write(const struct counterworks_view *view, enum cw_view_
                              struct cw_new_files *files, struct cw_error *err)
 {
     struct cw_new_file *file;
+    if (!cw_view_has(view, format))
+        return cw_error_set(err, CW_ERR_USAGE, "%s: found a format for tables, expected another: there are none here",
+                            path);
     if (view->renders[format])
         return cw_new_files_print(files, path, view->renders[format], view->content, err);
     if (format != CW_VIEW_HDF5)

@@ -37,6 +37,6 @@ int cw_eval_show(int argc, char **argv)
         "Describes a capture: the device, the way of collection, counters, ranges or samples. Evaluates "
         "nothing.\v"
         "Example:\n  $0 run.cwd"};
-    struct show options = {.line = {.run = show, .takes = CW_EVAL_PRINTED}};
+    struct show options = {.line = {.run = show, .takes = CW_EVAL_PRINTED | CW_EVAL_CELLS}};
     return cw_eval_command(&usage, argc, argv, &options.line);
 }

@@ -628,13 +628,14 @@ enum counterworks_status counterworks_advise(struct counterworks_view **view,
                                              const struct counterworks_request *request,
                                              struct counterworks_notices *notices, struct counterworks_error *error);
 /* Explains a value in the first range that the request wants. `metric` is a full name, or a value of the rules of
- * advice. */
+ * advice. The tables are "metrics", the metric first and then all that it is computed from, with formulas, and
+ * "counters", a row for each recording of a counter. */
 enum counterworks_status counterworks_explain(struct counterworks_view **view,
                                               const struct counterworks_capture *capture,
                                               const struct counterworks_chip *chip, const char *metric,
                                               const struct counterworks_request *request,
                                               struct counterworks_notices *notices, struct counterworks_error *error);
-/* Describes a capture: devices, the way of collection, counters, ranges or samples. */
+/* Describes a capture: devices, the way of collection, counters, ranges or samples. The table is "facts". */
 enum counterworks_status counterworks_show(struct counterworks_view **view, const struct counterworks_capture *capture,
                                            struct counterworks_notices *notices, struct counterworks_error *error);
 

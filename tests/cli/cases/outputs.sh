@@ -41,7 +41,11 @@ for command in "show $run" "explain $run sm__cycles_active.avg" "advise $run" "d
     # shellcheck disable=SC2086
     metric-eval $command -o p.json && metric-eval $command --format json 2>/dev/null | cmp - p.json
 done
-metric-eval show "$run" -o a.h5
+metric-eval show "$run" --format csv | sed -n "1,4p"
+metric-eval show "$captures/pc_gemm.cwd" --format ndjson | grep instructions
+metric-eval explain "$run" l1tex__t_sector_hit_rate.pct --format csv 2>/dev/null
+metric-eval explain "$captures/multiplexed.cwd" sm__throughput.avg.pct_of_peak_sustained_elapsed -o e.h5 2>/dev/null && h5dump -d /explain/counter/pass_count e.h5 | grep -m 1 "(0)"
+metric-eval show --provenance "$run" --format csv 2>&1 | head -n 1
 # refused
 metric-eval "$run" -o a.cvs 2>&1 | head -n 1
 metric-eval "$run" --format cvs 2>&1 | head -n 1
