@@ -131,7 +131,7 @@ static const char *text_of(const json_t *value, char text[32])
 
 static void add_fact(struct facts *f, const json_t *value)
 {
-    char text[32];
+    char text[32] = "";
     if (f->count == f->room) {
         const size_t room = f->room ? 2 * f->room : 64;
         struct fact *grown = cw_arena_alloc(f->arena, room, sizeof *grown);
@@ -181,7 +181,8 @@ static enum cw_status add_table(struct cw_output *output, const struct show *of,
     struct facts f = {.arena = arena};
     json_t *tree = make_tree(of);
     cw_writer_init(&f.path);
-    add_facts(&f, tree);
+    if (tree)
+        add_facts(&f, tree);
     const bool good = tree && !f.nomem && f.path.status == CW_OK;
     cw_writer_free(&f.path);
     json_decref(tree);

@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 enum { MOST_GPUS = 64, PCI_SIZE = 32 };
-enum { NO_LIBRARY = -1, NO_PERMISSION = 4 };   /* results: ours, and NVML's */
+enum { NO_GUARD = -2, NO_LIBRARY = -1, NO_PERMISSION = 4 }; /* results: ours, and NVML's */
+enum { PATIENCE = 10 };                                     /* seconds for an answer of the guard */
 static const unsigned base_clock = 0xffffff01; /* NVML's number for the clock at the thermal design power */
 
 /* ---- the guard -------------------------------------------------------------------------------------------------- */
@@ -95,6 +99,7 @@ static int begin_guard(void)
         _exit(0);
     }
     close(ends[1]);
+    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = PATIENCE}, sizeof(struct timeval));
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
     if (child < 0)
@@ -107,32 +112,38 @@ static int ask(int socket, const char *pci)
     int result;
     ssize_t n = socket < 0 ? -1 : send(socket, pci, strnlen(pci, PCI_SIZE - 1), MSG_NOSIGNAL);
     if (n <= 0)
-        return NO_LIBRARY;
+        return NO_GUARD;
     do
         n = recv(socket, &result, sizeof result, 0);
     while (n < 0 && errno == EINTR);
-    return n == sizeof result ? result : NO_LIBRARY;
+    return n == sizeof result ? result : NO_GUARD;
 }
 
 void cw_clock_control_lock(struct cw_clock_control *c, const char *pci)
 {
-    if (!c->wanted)
+    if (!c->wanted || !*pci)
         return;
     if (!c->begun)
         c->socket = begin_guard();
     c->begun = true;
     const int result = ask(c->socket, pci);
     if (result && !c->told)
-        fprintf(stderr, "capture-agent: --clock-control: the clocks of the GPU %s stay as they are: %s\n", pci,
-                result == NO_LIBRARY      ? "found no management library of the driver that locks them"
-                : result == NO_PERMISSION ? "the management library expects root"
-                                          : "the management library refuses it");
+        cw_text_print(stderr, "capture-agent: --clock-control: the clocks of the GPU %s stay as they are: %s\n", pci,
+                      result == NO_GUARD        ? "no process could be started that gives them back"
+                      : result == NO_LIBRARY    ? "found no management library of the driver that locks them"
+                      : result == NO_PERMISSION ? "the management library expects root"
+                                                : "the management library refuses it");
     c->told = c->told || result;
 }
 
 void cw_clock_control_end(struct cw_clock_control *c)
 {
-    if (c->begun && c->socket >= 0)
+    char none;
+    if (c->begun && c->socket >= 0) {
+        shutdown(c->socket, SHUT_WR);
+        while (recv(c->socket, &none, sizeof none, 0) < 0 && errno == EINTR) /* ends with the guard */
+            continue;
         close(c->socket);
+    }
     c->begun = false;
 }

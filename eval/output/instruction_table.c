@@ -327,12 +327,9 @@ static void print_instructions(struct view *v)
     char text[TEXT_SIZE], shown[2 * TEXT_SIZE], name[CW_SHORT_SIZE];
     const size_t count = find_spots(v, by_instruction);
     const int width = place_width(v, count);
-    const int instruction_width = counts_issues(v) ? width_of_instructions(v, count) : 0;
-    if (v->disassembled)
-        snprintf(text, sizeof text, "offset   %-*s  %-*s%s", width, "source line", instruction_width, "instruction",
-                 counts_issues(v) ? "  stall reasons" : "");
-    else
-        snprintf(text, sizeof text, "offset   %-*s  function", width, "source line");
+    const int instruction_width = v->disassembled ? width_of_instructions(v, count) : 0;
+    snprintf(text, sizeof text, "offset   %-*s  %-*s%sfunction", width, "source line", instruction_width,
+             v->disassembled ? "instruction" : "", v->disassembled ? "  " : "");
     const size_t used = put_head(v, text) + 9 + (size_t)width + 2;
     for (size_t i = 0; i < count && i < v->style->top; i++) {
         const struct spot *s = &v->spots[i];
@@ -341,10 +338,8 @@ static void print_instructions(struct view *v)
         cw_text_print(v->out, "0x%05" PRIx64 "  %-*s  ", s->of->at->offset, width, text);
         put_details(v, s, text);
         cw_shorten(s->of->at->name, v->style->width ? 16 : NAME_WIDTH, name);
-        snprintf(shown, sizeof shown, "%s%s%s", name, *text ? ": " : "", text);
-        if (v->disassembled)
-            snprintf(shown, sizeof shown, "%-*s%s%s", instruction_width, s->of->at->instruction, *text ? "  " : "",
-                     text);
+        snprintf(shown, sizeof shown, "%-*s%s%s%s%s", instruction_width, v->disassembled ? s->of->at->instruction : "",
+                 v->disassembled ? "  " : "", name, *text ? ": " : "", text);
         put_cut(v, shown, used);
     }
     put_rest(v, count, "instruction");

@@ -3,17 +3,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 const bool cw_confined_limits_memory = !CW_ADDRESS_SANITIZED;
 
 enum { SLOWER = CW_ADDRESS_SANITIZED ? 4 : 1, PIECE = 1 << 16 };
+/* Beside its processor time a child may wait so long, on a busy machine. */
+enum { IDLE_MS = 60000 };
 
 /* ---- the child -------------------------------------------------------------------------------------------------- */
 
@@ -80,19 +85,41 @@ void cw_confined_send(struct cw_writer *written, int to)
 
 /* ---- the parent ------------------------------------------------------------------------------------------------- */
 
-/* False if there are more bytes than allowed. */
-static bool receive(int from, size_t most, struct cw_writer *out)
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* False if nothing comes until then. */
+static bool wait_for(int from, uint64_t until_ms)
+{
+    struct pollfd poll_from = {.fd = from, .events = POLLIN};
+    int ready;
+    do {
+        const uint64_t now = now_ms(), left = until_ms > now ? until_ms - now : 0;
+        ready = poll(&poll_from, 1, left < INT_MAX ? (int)left : INT_MAX);
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0;
+}
+
+/* False if there are more bytes than allowed, or the time is over. */
+static bool receive(int from, size_t most, uint64_t until_ms, struct cw_writer *out)
 {
     uint8_t piece[PIECE];
     ssize_t n;
     size_t before = out->size;
-    while ((n = read(from, piece, sizeof piece)) != 0) {
+    while (wait_for(from, until_ms)) {
+        n = read(from, piece, sizeof piece);
+        if (n == 0)
+            return true;
         if (n > 0 && (size_t)n <= most - (out->size - before))
             cw_write_bytes(out, piece, (size_t)n);
         else if (n > 0 || errno != EINTR)
             return false;
     }
-    return true;
+    return false;
 }
 
 static uint32_t time_of(const struct rusage *used)
@@ -106,7 +133,7 @@ static enum cw_status follow(size_t memory, uint32_t *ms, pid_t child, int from,
 {
     int how = 0;
     struct rusage used = {0};
-    bool good = receive(from, memory, out);
+    bool good = receive(from, memory, now_ms() + IDLE_MS + 2 * (uint64_t)*ms * SLOWER, out);
     if (!good)
         kill(child, SIGKILL);
     pid_t ended;

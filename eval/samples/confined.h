@@ -1,5 +1,5 @@
 /* Work on untrusted input by libraries that have no bounds of their own. It runs in a child process with a limit of
- * memory and processor time. If it takes more, or crashes, only the child ends. */
+ * memory and processor time. If it takes more, waits for a minute beside it, or crashes, only the child ends. */
 #ifndef CW_EVAL_SAMPLES_CONFINED_H
 #define CW_EVAL_SAMPLES_CONFINED_H
 

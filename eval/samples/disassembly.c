@@ -1,11 +1,15 @@
 #define _GNU_SOURCE
 #include "eval/samples/disassembly.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <gelf.h>
 
 #include "base/search.h"
 #include "eval/samples/confined.h"
@@ -25,7 +29,7 @@ static const char *in_folder(const char *folder, size_t length, const char *belo
 
 static const char *in_path(struct cw_arena *arena)
 {
-    const char *found = NULL, *path = getenv("PATH");
+    const char *found = NULL, *path = secure_getenv("PATH");
     while (path && *path && !found) {
         const size_t length = strcspn(path, ":");
         found = in_folder(path, length, "", arena);
@@ -36,7 +40,7 @@ static const char *in_path(struct cw_arena *arena)
 
 enum cw_status cw_disassembler_find(const char **path, struct cw_arena *arena, struct cw_error *err)
 {
-    const char *named = getenv("CW_NVDISASM"), *home = getenv("CUDA_HOME"), usual[] = "/usr/local/cuda";
+    const char *named = secure_getenv("CW_NVDISASM"), *home = secure_getenv("CUDA_HOME"), usual[] = "/usr/local/cuda";
     const bool search = strcmp(*path, program) == 0;
     if (search && !(named && *named)) {
         *path = in_path(arena);
@@ -62,21 +66,60 @@ enum { MEMORY_AT_LEAST = 1 << 30, MEMORY_FACTOR = 64 };
 
 struct run {
     const char *disassembler;
-    char code[64]; /* path of a file in memory with the module's code */
+    const void *code;
+    size_t size;
+    const char *const *functions;
+    size_t function_count;
+    int file; /* in memory, with the code: nvdisasm wants a file, and nothing is left behind */
 };
 
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Writes the numbers of the functions in a symbol table, as "12,13". nvdisasm takes seconds for each 10 MB of code. */
+static void list_symbols(const struct run *run, Elf *elf, Elf_Scn *section, struct cw_writer *out)
+{
+    GElf_Shdr header;
+    GElf_Sym symbol;
+    Elf_Data *data = gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB && header.sh_entsize
+                         ? elf_getdata(section, NULL)
+                         : NULL;
+    for (size_t i = 0; data && i < data->d_size / header.sh_entsize; i++) {
+        const char *name = gelf_getsym(data, (int)i, &symbol) && GELF_ST_TYPE(symbol.st_info) == STT_FUNC
+                               ? elf_strptr(elf, header.sh_link, symbol.st_name)
+                               : NULL;
+        if (name && bsearch(&name, run->functions, run->function_count, sizeof name, by_text))
+            cw_write_format(out, "%s%zu", out->size ? "," : "", i);
+    }
+}
+
+/* In the child: libelf has no bounds either. */
 static void disassemble(void *context, int to)
 {
     const struct run *run = context;
-    if (dup2(to, STDOUT_FILENO) >= 0)
-        execl(run->disassembler, program, "-c", run->code, (char *)NULL);
-    _exit(1);
+    char path[64];
+    struct cw_writer symbols;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_memory((char *)(uintptr_t)run->code, run->size);
+    cw_writer_init(&symbols);
+    for (Elf_Scn *section = elf ? elf_nextscn(elf, NULL) : NULL; section; section = elf_nextscn(elf, section))
+        list_symbols(run, elf, section, &symbols);
+    const bool found = symbols.size;
+    cw_write_u8(&symbols, 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", run->file);
+    if (found && symbols.status == CW_OK && dup2(to, STDOUT_FILENO) >= 0 && fcntl(run->file, F_SETFD, 0) == 0)
+        execl(run->disassembler, program, "-c", "-fun", (const char *)symbols.data, path, (char *)NULL);
+    _exit(found); /* without any of the functions there is nothing to say */
 }
 
 static bool write_all(int file, const uint8_t *bytes, size_t size)
 {
     while (size) {
         const ssize_t n = write(file, bytes, size);
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n <= 0)
             return false;
         bytes += n;
@@ -85,25 +128,21 @@ static bool write_all(int file, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* nvdisasm wants a file, so the code is one, in memory: nothing is left behind. */
-static bool run_on(const void *code, size_t size, const char *disassembler, uint32_t *milliseconds,
-                   struct cw_writer *out)
+static bool run_on(struct run *run, uint32_t *milliseconds, struct cw_writer *out)
 {
-    struct run run = {.disassembler = disassembler};
-    const int file = memfd_create("module", 0);
-    snprintf(run.code, sizeof run.code, "/proc/self/fd/%d", file);
+    run->file = memfd_create("module", MFD_CLOEXEC);
     const bool good =
-        file >= 0 && write_all(file, code, size) &&
-        cw_confined_run(MEMORY_AT_LEAST + MEMORY_FACTOR * size, milliseconds, disassemble, &run, out) == CW_OK;
-    if (file >= 0)
-        close(file);
+        run->file >= 0 && write_all(run->file, run->code, run->size) &&
+        cw_confined_run(MEMORY_AT_LEAST + MEMORY_FACTOR * run->size, milliseconds, disassemble, run, out) == CW_OK;
+    if (run->file >= 0)
+        close(run->file);
     cw_write_u8(out, 0); /* ends the text */
     return good && out->status == CW_OK;
 }
 
 /* ---- its answer ------------------------------------------------------------------------------------------------- */
 
-/* Lines of nvdisasm -c, of which the others are left out:
+/* Lines of nvdisasm -c -fun, of which the others are left out:
  *
  *     _Z4gemmPKfS0_Pf:
  *     .text._Z4gemmPKfS0_Pf:
@@ -201,13 +240,14 @@ static bool read_text(struct cw_disassembly *d)
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 struct cw_disassembly *cw_disassembly_make(const char *disassembler, const void *code, size_t size,
-                                           uint32_t *milliseconds)
+                                           const char *const *functions, size_t function_count, uint32_t *milliseconds)
 {
+    struct run run = {disassembler, code, size, functions, function_count, -1};
     struct cw_disassembly *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
     cw_writer_init(&d->text);
-    if (run_on(code, size, disassembler, milliseconds, &d->text) && read_text(d))
+    if (run_on(&run, milliseconds, &d->text) && read_text(d))
         return d;
     cw_disassembly_free(d);
     return NULL;

@@ -12,10 +12,10 @@ enum cw_status cw_disassembler_find(const char **path, struct cw_arena *arena, s
 
 struct cw_disassembly;
 
-/* Runs nvdisasm on a module. NULL if it failed, or took more memory or time than it may; *milliseconds is the time left
- * for it. Free it by cw_disassembly_free. */
+/* Runs nvdisasm on functions of a module, whose names are sorted by strcmp. NULL if it failed, or took
+ * more memory or time than it may; *milliseconds is the time left for it. Free it by cw_disassembly_free. */
 struct cw_disassembly *cw_disassembly_make(const char *disassembler, const void *code, size_t size,
-                                           uint32_t *milliseconds);
+                                           const char *const *functions, size_t function_count, uint32_t *milliseconds);
 /* The text of the instruction so many bytes from the start of a function, as "FFMA R4, R2, R3, R4"; "" if it is not
  * known. Lives as long as the disassembly. */
 const char *cw_disassembly_find(const struct cw_disassembly *d, const char *function, uint64_t offset);

@@ -286,10 +286,20 @@ static int by_instruction(const void *left, const void *right)
     return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
+/* The functions of the places, which are sorted; malloc memory, NULL when out of memory. */
+static const char **list_functions(const struct group *g, size_t *count)
+{
+    const char **list = calloc(g->count + 1, sizeof *list);
+    *count = 0;
+    for (size_t i = 0; list && i < g->count; i++)
+        if (!i || g->places[i]->function != g->places[i - 1]->function)
+            list[(*count)++] = g->places[i]->function;
+    return list;
+}
+
 /* Places of one instruction share its text. */
 static bool take_texts(const struct group *g, const struct cw_disassembly *d, struct cw_arena *arena)
 {
-    qsort(g->places, g->count, sizeof *g->places, by_instruction);
     for (size_t i = 0; i < g->count; i++) {
         const bool same = i && by_instruction(&g->places[i - 1], &g->places[i]) == 0;
         const char *text = same ? NULL : cw_disassembly_find(d, g->places[i]->function, g->places[i]->offset);
@@ -306,10 +316,16 @@ static enum cw_status disassemble(struct groups *all, const char *disassembler, 
     bool good = true;
     for (size_t i = 0; i < all->work.count && good; i++) {
         const struct group *g = &all->items[i];
-        struct cw_disassembly *d = cw_disassembly_make(disassembler, g->module->code, g->module->size, &time);
+        size_t count;
+        qsort(g->places, g->count, sizeof *g->places, by_instruction);
+        const char **functions = list_functions(g, &count);
+        struct cw_disassembly *d =
+            functions ? cw_disassembly_make(disassembler, g->module->code, g->module->size, functions, count, &time)
+                      : NULL;
         *left += !d;
         good = !d || take_texts(g, d, arena);
         cw_disassembly_free(d);
+        free(functions);
     }
     return good ? CW_OK : CW_ERR_NOMEM;
 }

@@ -2,18 +2,20 @@
 file(GLOB cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/cases/*.sh)
 # `./run test` runs each case once. Under sanitizers, where a command takes eight times as long, these are the agent's, and
 # commands that no attack (../attacks) gives a hostile file; a release build has the rest, and those that do more there.
-# Units, fuzz targets and attacks visit readers, evaluation and writers under sanitizers.
-set(sanitized "^(capture_.*|trace|trace_faults|trace_lost|launchers|run_on|pc_ranges|instructions|sim_values|no_memory|closed_pipe|standard_streams|damaged_capture|bad_counter_data|hostile_yaml|check|eval_commands|merge|merge_faults)$")
-set(release_more no_memory sim_values)
+# Units, which fail each allocation, fuzz targets and attacks visit readers, evaluation and writers under sanitizers.
+set(sanitized capture_.* trace trace_faults trace_lost launchers run_on pc_ranges instructions sim_values closed_pipe
+    standard_streams damaged_capture bad_counter_data disassemble hostile_yaml check eval_commands merge merge_faults)
+list(JOIN sanitized "|" sanitized)
+set(release_more sim_values)
 foreach(case ${cases})
   get_filename_component(name ${case} NAME_WE)
-  if(CW_SANITIZE AND NOT name MATCHES "${sanitized}")
+  if(CW_SANITIZE AND NOT name MATCHES "^(${sanitized})$")
     continue()
   endif()
   add_test(NAME cli/${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_case ${case})
   set_tests_properties(cli/${name} PROPERTIES ENVIRONMENT "BIN=${PROJECT_BINARY_DIR}/bin;SANITIZED=$<BOOL:${CW_SANITIZE}>"
                        SKIP_RETURN_CODE 77)
-  if(NOT CW_SANITIZE AND name MATCHES "${sanitized}" AND NOT name IN_LIST release_more)
+  if(NOT CW_SANITIZE AND name MATCHES "^(${sanitized})$" AND NOT name IN_LIST release_more)
     set_tests_properties(cli/${name} PROPERTIES LABELS sanitized)
   endif()
 endforeach()

@@ -151,9 +151,8 @@ static void set_options(void)
 {
     MAY(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     note_lacking();
-    cw_trace_cupti->attributes = cw_trace_recording->flags & CW_TRACE_ATTRIBUTES;
-    if (cw_trace_cupti->attributes)
-        MAY(cuptiActivityEnableLaunchAttributes, 1);
+    cw_trace_cupti->attributes =
+        cw_trace_recording->flags & CW_TRACE_ATTRIBUTES && MAY(cuptiActivityEnableLaunchAttributes, 1) == CUPTI_SUCCESS;
 #if CUDA_VERSION >= 12080
     const CUptiResult hardware =
         cw_trace_recording->flags & CW_TRACE_HARDWARE ? MAY(cuptiActivityEnableHWTrace, 1) : CUPTI_SUCCESS;

@@ -1,7 +1,8 @@
 #include "agent/inject/modes/trace_parameters.h"
 
-/* Calls of the same form, in both APIs, by the members of CUPTI's structures of parameters: the pointer to the new
- * memory and its size; the memory and its size; the memory alone; target, source and size. */
+/* A copy to or from a symbol names a variable of the host, and no memory: it is left out. Calls of the same form, in
+ * both APIs, by the members of CUPTI's structures of parameters: the pointer to the new memory and its size; the memory
+ * and its size; the memory alone; target, source and size. */
 #define RUNTIME_ALLOCATES(X)                                                                                           \
     X(cudaMalloc_v3020, devPtr, size)                                                                                  \
     X(cudaMallocAsync_v11020, devPtr, size)                                                                            \
@@ -11,14 +12,19 @@
     X(cudaMallocHost_v3020, ptr, size)                                                                                 \
     X(cudaHostAlloc_v3020, pHost, size)                                                                                \
     X(cudaMallocManaged_v6000, devPtr, size)
+#if CUDA_VERSION >= 13000 /* older headers have other names */
+#define RUNTIME_PREFETCHES(X)                                                                                          \
+    X(cudaMemPrefetchAsync_v12020, devPtr, count) X(cudaMemPrefetchAsync_ptsz_v12020, devPtr, count)
+#else
+#define RUNTIME_PREFETCHES(X)
+#endif
 #define RUNTIME_SIZED(X)                                                                                               \
     X(cudaHostRegister_v4000, ptr, size)                                                                               \
     X(cudaMemset_v3020, devPtr, count)                                                                                 \
     X(cudaMemset_ptds_v7000, devPtr, count)                                                                            \
     X(cudaMemsetAsync_v3020, devPtr, count)                                                                            \
     X(cudaMemsetAsync_ptsz_v7000, devPtr, count)                                                                       \
-    X(cudaMemPrefetchAsync_v12020, devPtr, count)                                                                      \
-    X(cudaMemPrefetchAsync_ptsz_v12020, devPtr, count)
+    RUNTIME_PREFETCHES(X)
 #define RUNTIME_OF(X)                                                                                                  \
     X(cudaFree_v3020, devPtr)                                                                                          \
     X(cudaFreeAsync_v11020, devPtr)                                                                                    \
@@ -31,11 +37,7 @@
     X(cudaMemcpyAsync_v3020, dst, src, count)                                                                          \
     X(cudaMemcpyAsync_ptsz_v7000, dst, src, count)                                                                     \
     X(cudaMemcpyPeer_v4000, dst, src, count)                                                                           \
-    X(cudaMemcpyPeerAsync_v4000, dst, src, count)                                                                      \
-    X(cudaMemcpyToSymbol_v3020, symbol, src, count)                                                                    \
-    X(cudaMemcpyToSymbolAsync_v3020, symbol, src, count)                                                               \
-    X(cudaMemcpyFromSymbol_v3020, dst, symbol, count)                                                                  \
-    X(cudaMemcpyFromSymbolAsync_v3020, dst, symbol, count)
+    X(cudaMemcpyPeerAsync_v4000, dst, src, count)
 
 #define DRIVER_ALLOCATES(X)                                                                                            \
     X(cuMemAlloc_v2, dptr, bytesize)                                                                                   \

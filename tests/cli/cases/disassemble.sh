@@ -3,7 +3,7 @@
 mkdir bin
 cat >bin/nvdisasm <<'END'
 #!/bin/sh
-[ "$1" = -c ] && [ "$(head -c 4 "$2" | tail -c 3)" = ELF ] || { echo "found no module: $*" >&2; exit 1; }
+[ "$1 $2" = "-c -fun" ] && [ "$(head -c 4 "$4" | tail -c 3)" = ELF ] || { echo "found no module: $*" >&2; exit 1; }
 python3 - <<'E2'
 print("\t.headerflags\t@\"EF_CUDA_SM90\"\n//---- .text._Z4gemmPKfS0_Pf ----\n\t.section\t.text._Z4gemmPKfS0_Pf,\"ax\",@progbits")
 print("        .global         _Z4gemmPKfS0_Pf\n_Z4gemmPKfS0_Pf:\n.text._Z4gemmPKfS0_Pf:")

@@ -6,7 +6,7 @@ mkdir files
 echo no module >module
 named_files files text text module
 export CW_DATA_DIR=$PWD/files/data
-d=$PWD/files last=$((${SANITIZED:-0} ? 2 : 24))
+d=$PWD/files last=24
 
 # More than a thousand runs are looked at, so little besides the commands starts a process.
 shopt -s nullglob dotglob
