@@ -16,6 +16,7 @@ struct show {
     struct cw_timeline timeline;
     struct cw_instructions instructions;
     struct cw_pc_data raw;
+    json_t *tree;          /* of the facts; NULL where rows cannot be read */
     struct cw_error wrong; /* of reading rows; printed behind the rest */
 };
 
@@ -89,14 +90,16 @@ static enum cw_status write_json(FILE *out, const void *show, struct cw_error *e
         *err = of->wrong;
         return err->code;
     }
-    const enum cw_status status = cw_json_print(make_tree(of), JSON_INDENT(1), out, err);
+    const enum cw_status status = cw_json_print(json_incref(of->tree), JSON_INDENT(1), out, err);
     fputc('\n', out);
     return status;
 }
 
 static void free_show(void *owned)
 {
-    cw_timeline_free(&((struct show *)owned)->timeline);
+    struct show *of = owned;
+    cw_timeline_free(&of->timeline);
+    json_decref(of->tree);
 }
 
 /* ---- the table: each fact by its path in the tree ---------------------------------------------------------------- */
@@ -175,17 +178,14 @@ static void add_facts(struct facts *f, json_t *tree)
     }
 }
 
-static enum cw_status add_table(struct cw_output *output, const struct show *of, struct cw_arena *arena,
-                                struct cw_error *err)
+static enum cw_status add_table(struct cw_output *output, json_t *tree, struct cw_arena *arena, struct cw_error *err)
 {
     struct facts f = {.arena = arena};
-    json_t *tree = make_tree(of);
     cw_writer_init(&f.path);
     if (tree)
         add_facts(&f, tree);
     const bool good = tree && !f.nomem && f.path.status == CW_OK;
     cw_writer_free(&f.path);
-    json_decref(tree);
     output->tables[output->table_count++] = (struct cw_output_table){
         CW_OUTPUT_COLUMNS(columns), .name = "facts",        .group = "fact",  .record_size = sizeof *f.list,
         .row_count = f.count,       .row = cw_output_array, .content = f.list};
@@ -213,8 +213,10 @@ enum cw_status cw_view_show(struct counterworks_view *view, const struct cw_view
     view->output.data = &in->capture->data;
     view->output.source = in->capture->source;
     view->renders[CW_VIEW_JSON] = write_json;
-    if (of->wrong.code == CW_OK)
-        return add_table(&view->output, of, in->arena, in->err);
+    if (of->wrong.code == CW_OK) {
+        of->tree = make_tree(of);
+        return add_table(&view->output, of->tree, in->arena, in->err);
+    }
     view->renders[CW_VIEW_CSV] = view->renders[CW_VIEW_NDJSON] = view->renders[CW_VIEW_HDF5] =
         write_json; /* the error */
     return CW_OK;

@@ -64,13 +64,6 @@ static int order_u64(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-int cw_place_compare(const struct cw_place *a, const struct cw_place *b)
-{
-    int order = cw_text_compare(a->function, b->function);
-    order = order ? order : order_u64(a->module, b->module);
-    return order ? order : order_u64(a->offset, b->offset);
-}
-
 static int compare_pc(const void *left, const void *right)
 {
     const struct cw_pc_row *a = left, *b = right;

@@ -5,6 +5,8 @@
 #include "eval/samples/places.h"
 #include "image/counter_data.h"
 
+/* Equal names of functions are one text, and so are reasons, metrics and levels. Texts lie in the order of strcmp
+ * (eval/samples/texts.h). */
 struct cw_instructions {
     const struct cw_counter_data *data;
     const char *source; /* the capture's file name, for people */
@@ -35,10 +37,6 @@ struct cw_instructions {
     bool disassembled;          /* instructions have texts, where nvdisasm knew them */
     struct cw_places_left left;
 };
-
-/* By function, module and offset. Equal names of functions are one text, and so are reasons, metrics and levels. Texts
- * lie in the order of strcmp (eval/samples/texts.h). */
-int cw_place_compare(const struct cw_place *a, const struct cw_place *b);
 
 /* Everything lives in `arena`. With the path of nvdisasm, instructions have their texts (else NULL). */
 enum cw_status cw_instructions_make(struct cw_instructions *out, const struct cw_counter_data *data,

@@ -279,11 +279,16 @@ static void group_places(struct groups *all, struct cw_place **places, size_t co
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
+int cw_place_compare(const struct cw_place *a, const struct cw_place *b)
+{
+    int order = cw_text_compare(a->function, b->function);
+    order = order ? order : (a->module > b->module) - (a->module < b->module);
+    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
+}
+
 static int by_instruction(const void *left, const void *right)
 {
-    const struct cw_place *a = *(struct cw_place *const *)left, *b = *(struct cw_place *const *)right;
-    const int order = cw_text_compare(a->function, b->function);
-    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
+    return cw_place_compare(*(struct cw_place *const *)left, *(struct cw_place *const *)right);
 }
 
 /* The functions of the places, which are sorted; malloc memory, NULL when out of memory. */
@@ -301,7 +306,7 @@ static const char **list_functions(const struct group *g, size_t *count)
 static bool take_texts(const struct group *g, const struct cw_disassembly *d, struct cw_arena *arena)
 {
     for (size_t i = 0; i < g->count; i++) {
-        const bool same = i && by_instruction(&g->places[i - 1], &g->places[i]) == 0;
+        const bool same = i && cw_place_compare(g->places[i - 1], g->places[i]) == 0;
         const char *text = same ? NULL : cw_disassembly_find(d, g->places[i]->function, g->places[i]->offset);
         g->places[i]->instruction = same ? g->places[i - 1]->instruction : cw_arena_strdup(arena, text);
         if (!g->places[i]->instruction)

@@ -27,4 +27,8 @@ enum cw_status cw_places_resolve(struct cw_place **places, size_t count, const s
                                  uint32_t module_count, const char *disassembler, struct cw_places_left *left,
                                  struct cw_arena *arena, struct cw_error *err);
 
+/* By function, module and offset. Equal functions are one text, and texts lie in the order of strcmp
+ * (eval/samples/texts.h). */
+int cw_place_compare(const struct cw_place *a, const struct cw_place *b);
+
 #endif
