@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -110,19 +111,114 @@ static void look_through(const struct cubin *c, const Elf64_Shdr *symbols, struc
     s->found.whole = true;
 }
 
+static bool open_cubin(struct cubin *c)
+{
+    return read_at(c, 0, &c->head, sizeof c->head) && memcmp(c->head.e_ident, ELFMAG, SELFMAG) == 0 &&
+           c->head.e_ident[EI_CLASS] == ELFCLASS64 && c->head.e_shentsize == sizeof(Elf64_Shdr);
+}
+
+/* Finds the first section of a type and name (NULL: any); false without one. */
+static bool find_section(const struct cubin *c, uint32_t type, const char *name, Elf64_Shdr *section)
+{
+    Elf64_Shdr names;
+    if (!read_section(c, c->head.e_shstrndx, &names))
+        names = (Elf64_Shdr){0};
+    for (uint64_t i = 0; read_section(c, i, section); i++)
+        if (name ? strcmp(text_at(c, &names, section->sh_name), name) == 0 : section->sh_type == type)
+            return true;
+    return false;
+}
+
 struct cw_cubin_variables cw_cubin_variables(const void *cubin, size_t size, void (*see)(void *user, const char *name),
                                              void *user)
 {
     struct cubin c = {.bytes = cubin, .size = size};
     struct search s = {.see = see, .user = user};
-    Elf64_Shdr section;
-    if (!read_at(&c, 0, &c.head, sizeof c.head) || memcmp(c.head.e_ident, ELFMAG, SELFMAG) != 0 ||
-        c.head.e_ident[EI_CLASS] != ELFCLASS64 || c.head.e_shentsize != sizeof section)
-        return s.found;
-    for (uint64_t i = 0; read_section(&c, i, &section); i++)
-        if (section.sh_type == SHT_SYMTAB) { /* there is only one */
-            look_through(&c, &section, &s);
-            break;
-        }
+    Elf64_Shdr symbols;
+    if (open_cubin(&c) && find_section(&c, SHT_SYMTAB, NULL, &symbols)) /* there is only one */
+        look_through(&c, &symbols, &s);
     return s.found;
+}
+
+/* ---- functions that launch -------------------------------------------------------------------------------------- */
+
+/* Kinds of pairs in .nv.callgraph, each behind a pair of 0 and the kind (as of nvcc 10 to 13, by comparing modules with
+ * their sources): a function and one that it calls; and a function and one whose address it takes. */
+enum { CALLS = -1, TAKES_ADDRESS = -4 };
+
+struct functions { /* of a module, by number of symbol */
+    const struct cubin *module;
+    Elf64_Shdr symbols, texts;
+    size_t count;
+    bool *launch; /* calls lead from them to a launch */
+};
+
+static const char *function_name(const struct functions *f, size_t i)
+{
+    Elf64_Sym symbol;
+    return read_at(f->module, f->symbols.sh_offset + i * sizeof symbol, &symbol, sizeof symbol) &&
+                   ELF64_ST_TYPE(symbol.st_info) == STT_FUNC
+               ? text_at(f->module, &f->texts, symbol.st_name)
+               : "";
+}
+
+/* The device's runtime, of which a linked module has the functions that it needs. */
+static bool launches_itself(const char *name)
+{
+    static const char *const beginnings[] = {"__cudaCDP2Launch", "__cuda_syscall_cnpv2Launch", "cudaLaunchDevice",
+                                             "cudaGraphLaunch"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Goes through the calls once; whether one was new. */
+static bool spread(const struct functions *f, const Elf64_Shdr *calls)
+{
+    bool spreads = false;
+    int32_t kind = 0;
+    uint32_t pair[2];
+    for (uint64_t at = 0; at < calls->sh_size && read_at(f->module, calls->sh_offset + at, pair, sizeof pair);
+         at += sizeof pair)
+        if (!pair[0] && pair[1] > INT32_MAX)
+            kind = (int32_t)pair[1];
+        else if ((kind == CALLS || kind == TAKES_ADDRESS) && pair[0] < f->count && pair[1] < f->count &&
+                 f->launch[pair[1]] && !f->launch[pair[0]])
+            spreads = f->launch[pair[0]] = true;
+    return spreads;
+}
+
+static void look_for_launches(struct functions *f, void (*see)(void *user, const char *name), void *user)
+{
+    enum { DEEPEST = 64 }; /* chain of calls that stand in a bad order */
+    Elf64_Shdr calls;
+    bool any = false;
+    for (size_t i = 0; i < f->count; i++)
+        any |= f->launch[i] = launches_itself(function_name(f, i));
+    if (!any)
+        return;
+    const bool known = find_section(f->module, 0, ".nv.callgraph", &calls) && calls.sh_offset <= f->module->size;
+    for (int i = 0; known && i < DEEPEST && spread(f, &calls); i++)
+        ;
+    for (size_t i = 0; i < f->count; i++)
+        if ((f->launch[i] || !known) && *function_name(f, i))
+            see(user, function_name(f, i));
+}
+
+bool cw_cubin_launchers(const void *cubin, size_t size, void (*see)(void *user, const char *name), void *user)
+{
+    struct cubin c = {.bytes = cubin, .size = size};
+    struct functions f = {.module = &c};
+    if (!open_cubin(&c) || !find_section(&c, SHT_SYMTAB, NULL, &f.symbols) ||
+        f.symbols.sh_entsize != sizeof(Elf64_Sym) || !read_section(&c, f.symbols.sh_link, &f.texts))
+        return true;
+    const uint64_t held = f.symbols.sh_offset < size ? size - f.symbols.sh_offset : 0;
+    f.count = (held < f.symbols.sh_size ? held : f.symbols.sh_size) / sizeof(Elf64_Sym);
+    f.launch = calloc(f.count + 1, sizeof *f.launch);
+    const bool good = f.launch;
+    if (good)
+        look_for_launches(&f, see, user);
+    free(f.launch);
+    return good;
 }

@@ -1,4 +1,5 @@
-/* Finds the variables of a GPU kernel module, an ELF file as CUDA loads it. */
+/* Finds the variables of a GPU kernel module, an ELF file as CUDA loads it, and functions that launch work themselves.
+ */
 #ifndef CW_AGENT_CUBIN_H
 #define CW_AGENT_CUBIN_H
 
@@ -19,5 +20,10 @@ struct cw_cubin_variables {
  */
 struct cw_cubin_variables cw_cubin_variables(const void *cubin, size_t size, void (*see)(void *user, const char *name),
                                              void *user);
+
+/* Calls `see` with the name of each function from which calls lead to a launch by the GPU: of a kernel, or of a graph.
+ * Follows the module's own list of calls, and function addresses that a function takes. Without such a list these are
+ * all functions of a module that can launch. False when out of memory. */
+bool cw_cubin_launchers(const void *cubin, size_t size, void (*see)(void *user, const char *name), void *user);
 
 #endif

@@ -133,3 +133,74 @@ Test(cubin, of_a_compiler)
     const struct cw_cubin_variables found = cw_cubin_variables(bytes, size, NULL, NULL);
     cr_expect(found.any && found.managed);
 }
+
+/* A module with functions and their calls, as nvcc links it. */
+static struct linked {
+    Elf64_Ehdr head;
+    Elf64_Shdr sections[4]; /* none, names, symbols, calls */
+    Elf64_Sym symbols[6];
+    uint32_t calls[10][2];
+    char texts[256];
+} linked;
+
+static void make_linked(const char *launch, const char *calls)
+{
+    const char *const functions[] = {"", "kernel", "deep", launch, "plain", "by_address"};
+    linked = (struct linked){.head = {.e_ident = ELFMAG,
+                                      .e_shoff = offsetof(struct linked, sections),
+                                      .e_shentsize = sizeof(Elf64_Shdr),
+                                      .e_shnum = 4,
+                                      .e_shstrndx = 1},
+                             .calls = {{0, -1}, {1, 2}, {2, 3}, {0, -2}, {4, 3}, {0, -3}, {4, 1}, {0, -4}, {5, 1}}};
+    linked.head.e_ident[EI_CLASS] = ELFCLASS64;
+    linked.sections[1] = (Elf64_Shdr){
+        .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct linked, texts), .sh_size = sizeof linked.texts};
+    linked.sections[2] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
+                                      .sh_offset = offsetof(struct linked, symbols),
+                                      .sh_size = sizeof linked.symbols,
+                                      .sh_entsize = sizeof(Elf64_Sym),
+                                      .sh_link = 1};
+    linked.sections[3] =
+        (Elf64_Shdr){.sh_name = 1, .sh_offset = offsetof(struct linked, calls), .sh_size = sizeof linked.calls};
+    strcpy(linked.texts + 1, calls);
+    for (uint32_t i = 1, at = 32; i < 6; at += (uint32_t)strlen(functions[i++]) + 1) {
+        linked.symbols[i] = (Elf64_Sym){.st_name = at, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)};
+        strcpy(linked.texts + at, functions[i]);
+    }
+}
+
+static const char *launchers(size_t size)
+{
+    static char names[256];
+    *names = 0;
+    cr_expect(cw_cubin_launchers(&linked, size, see, names));
+    return names;
+}
+
+Test(cubin, functions_that_calls_lead_from_to_a_launch)
+{
+    make_linked("__cudaCDP2LaunchDeviceV2", ".nv.callgraph");
+    cr_expect_str_eq(launchers(sizeof linked), "kernel deep __cudaCDP2LaunchDeviceV2 by_address ");
+    make_linked("cudaGraphLaunch", ".nv.callgraph");
+    cr_expect_str_eq(launchers(sizeof linked), "kernel deep cudaGraphLaunch by_address ");
+    make_linked("malloc", ".nv.callgraph");
+    cr_expect_str_eq(launchers(sizeof linked), "");
+}
+
+Test(cubin, without_a_list_of_calls_each_function_may_launch)
+{
+    make_linked("cudaGraphLaunch", ".nv.other");
+    cr_expect_str_eq(launchers(sizeof linked), "kernel deep cudaGraphLaunch plain by_address ");
+    make_linked("malloc", ".nv.other");
+    cr_expect_str_eq(launchers(sizeof linked), "");
+}
+
+Test(cubin, a_cut_module_is_read_within_its_size)
+{
+    make_linked("cudaGraphLaunch", ".nv.callgraph");
+    for (size_t size = 0; size < sizeof linked; size++)
+        launchers(size);
+    linked.symbols[3].st_name = linked.sections[3].sh_name = UINT32_MAX;
+    linked.sections[2].sh_size = linked.sections[3].sh_size = UINT64_MAX;
+    cr_expect_str_eq(launchers(sizeof linked), "");
+}

@@ -4,6 +4,12 @@
 
 #define self cw_sent_modules
 
+static struct {
+    atomic_bool any;
+    pthread_mutex_t lock;
+    struct cw_writer names; /* each once and with its end; under the lock */
+} launchers CW_STATE;
+
 static bool is_new(uint64_t crc)
 {
     for (size_t at = 0; at < self->crcs.size; at += sizeof crc)
@@ -59,6 +65,26 @@ void cw_module_look(const CUpti_ModuleResourceData *module)
         atomic_store(&cw_variables->symmetric, true);
     if (found.any)
         atomic_fetch_add(&cw_variables->modules, 1);
+}
+
+void cw_module_look_for_launchers(const CUpti_ModuleResourceData *module)
+{
+    if (!module || !module->pCubin)
+        return;
+    pthread_mutex_lock(&launchers.lock);
+    cw_cubin_launchers(module->pCubin, module->cubinSize, keep_name, &launchers.names);
+    launchers.any = launchers.names.size > 0;
+    pthread_mutex_unlock(&launchers.lock);
+}
+
+bool cw_module_launches(const char *kernel)
+{
+    if (!kernel || !launchers.any)
+        return false;
+    pthread_mutex_lock(&launchers.lock);
+    const bool launches = has_name(&launchers.names, kernel);
+    pthread_mutex_unlock(&launchers.lock);
+    return launches;
 }
 
 void cw_module_send(const CUpti_ModuleResourceData *module)

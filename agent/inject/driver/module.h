@@ -27,6 +27,10 @@ struct cw_variables {
 };
 extern struct cw_variables *const cw_variables;
 
+/* Looks for a module's functions that launch work themselves. Needs no lock. */
+void cw_module_look_for_launchers(const CUpti_ModuleResourceData *module);
+/* Whether a kernel is one of these, by its mangled name (NULL: no). Needs no lock. */
+bool cw_module_launches(const char *kernel);
 /* Looks at the variables of a module. Needs no lock. */
 void cw_module_look(const CUpti_ModuleResourceData *module);
 /* Copies the names of all variables so far, each with its end, for the caller to free. Needs no lock. */
