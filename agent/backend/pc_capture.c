@@ -17,6 +17,21 @@ enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const st
     return metrics ? CW_OK : cw_error_nomem(err);
 }
 
+const char *cw_uncounted_launches(const struct cw_uncounted *u, struct cw_arena *arena)
+{
+    const struct {
+        uint64_t count;
+        const char *of;
+    } reasons[] = {
+        {u->graphs, "of CUDA graphs"}, {u->launchers, "of kernels that launch others"}, {u->others, "beside these"}};
+    const char *text = "";
+    for (size_t i = 0; text && i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].count)
+            text = cw_arena_printf(arena, "%s%s%llu %s", text, *text ? ", " : "", (unsigned long long)reasons[i].count,
+                                   reasons[i].of);
+    return text;
+}
+
 bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, const struct cw_uncounted *uncounted,
                     struct cw_arena *arena)
 {
@@ -29,8 +44,11 @@ bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, con
         pairs[i] = device->attributes[i];
     if (*filter)
         pairs[n++] = (struct cw_pair){"filter", filter};
-    if (uncounted && uncounted->until_graph)
-        pairs[n++] = (struct cw_pair){"counted_until", "the first CUDA graph"};
+    const char *launches = uncounted ? cw_uncounted_launches(uncounted, arena) : "";
+    if (!launches)
+        return false;
+    if (*launches)
+        pairs[n++] = (struct cw_pair){"launches_not_counted", launches};
     if (uncounted && uncounted->count) {
         char *text = cw_arena_printf(arena, "%u, such as %s", uncounted->count, uncounted->example);
         if (!text)

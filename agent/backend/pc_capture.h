@@ -8,11 +8,13 @@
 /* Makes the schema of a capture without a plan: no counters, no passes. Lists are in `arena`. */
 enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const struct cw_pc_options *options,
                             struct cw_arena *arena, struct cw_error *err);
-struct cw_uncounted { /* launched kernels without records */
-    uint32_t count;
+struct cw_uncounted {
+    uint32_t count; /* of launched kernels without records */
     const char *example;
-    bool until_graph; /* counting ended when the program began to make a CUDA graph */
+    uint64_t graphs, launchers, others; /* launches: of graphs, of kernels that launch others, and beside these */
 };
+/* Describes the launches that were not counted, "" for none. NULL when out of memory. */
+const char *cw_uncounted_launches(const struct cw_uncounted *uncounted, struct cw_arena *arena);
 /* Adds the capture's attributes to a device; `uncounted` may be NULL. False when out of memory. */
 bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *options, const struct cw_uncounted *uncounted,
                     struct cw_arena *arena);

@@ -428,6 +428,8 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     const struct cw_inject_mode *mode = cw_inject->mode;
     bool loaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
     bool unloaded = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_PROFILED)
+        return true; /* comes while CUPTI patches code; nothing is to be done */
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id >= CUPTI_CBID_RESOURCE_GRAPH_CREATED) {
         if (mode && mode->graph_changed && !cw_inject->over)
             mode->graph_changed(id, data->resourceDescriptor);

@@ -1,14 +1,16 @@
-/* SASS metrics of a program with CUDA graphs: they end before the first. */
+/* SASS metrics: what is counted beside graphs, kernels that launch others, and modules that go. */
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
 
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/modes/sass.h"
+#include "agent/inject/modes/sass_counts.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_sass;
 static const CUcontext context = (CUcontext)0x10;
 static const CUcontext second = (CUcontext)0x20;
-static int enabled, disabled, configured;
+static int enabled, disabled, configured, fetched, watched;
 static struct cw_filter_options filter;
 
 static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
@@ -25,7 +27,7 @@ static CUptiResult properties(CUpti_SassMetrics_GetProperties_Params *p)
 
 static CUptiResult set_config(CUpti_SassMetricsSetConfig_Params *p)
 {
-    cr_expect_eq(configured++, 0, "a device has one config at a time");
+    cr_expect_eq(configured++, 0, "a device can have one config only");
     return p->numOfMetricConfig == 1 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -41,6 +43,7 @@ static CUptiResult enable(CUpti_SassMetricsEnable_Params *p)
 {
     cr_expect(p->ctx == context || p->ctx == second);
     cr_expect_eq(configured, 1);
+    cr_expect_eq(watched, 1, "CUPTI counts one kernel only without this callback");
     enabled++;
     return CUPTI_SUCCESS;
 }
@@ -64,10 +67,20 @@ static CUptiResult data_properties(CUpti_SassMetricsGetDataProperties_Params *p)
 
 static CUptiResult flush_data(CUpti_SassMetricsFlushData_Params *p)
 {
+    fetched++;
     for (size_t i = 0; i < p->numOfPatchedInstructionRecords; i++) {
-        p->pMetricsData[i].functionName = (char *)functions[i];
+        p->pMetricsData[i].functionName = strdup(functions[i]);
+        p->pMetricsData[i].pcOffset = (uint32_t)(16 * i);
         p->pMetricsData[i].pInstanceValues[0] = (CUpti_SassMetrics_InstanceValue){.metricId = 1, .value = 10 + i};
     }
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult watch(uint32_t on, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
+                         CUpti_CallbackId id)
+{
+    (void)subscriber;
+    watched += (on ? 1 : -1) * (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_PROFILED);
     return CUPTI_SUCCESS;
 }
 
@@ -80,7 +93,8 @@ static void call_begins(CUpti_CallbackId id)
 
 static void kernel_in(CUcontext c, const char *name)
 {
-    const CUpti_CallbackData call = {.context = c, .symbolName = name};
+    const cuLaunchKernel_params launch = {0};
+    const CUpti_CallbackData call = {.context = c, .symbolName = name, .functionParams = &launch};
     mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
 }
 
@@ -89,12 +103,16 @@ static void kernel(const char *name)
     kernel_in(context, name);
 }
 
-/* CUPTI 13.0.x counts in one context at a time. */
-static void begin_with(uint32_t version)
+static void graph(void)
+{
+    const CUpti_CallbackData call = {.context = context};
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &call);
+}
+
+static void begin(void)
 {
     struct cw_writer setup;
     fake_profiler_begin(NULL, 1, 1);
-    fake_profiler.version = version;
     struct cw_cupti *api = &cw_inject->api;
     api->cuptiDeviceGetChipName = chip_name;
     api->cuptiSassMetricsGetProperties = properties;
@@ -104,6 +122,7 @@ static void begin_with(uint32_t version)
     api->cuptiSassMetricsDisable = disable;
     api->cuptiSassMetricsGetDataProperties = data_properties;
     api->cuptiSassMetricsFlushData = flush_data;
+    api->cuptiEnableCallback = watch;
     cw_writer_init(&setup);
     cw_write_u8(&setup, false);
     cw_write_u32(&setup, 1);
@@ -115,24 +134,20 @@ static void begin_with(uint32_t version)
     mode->context_created(context, 0);
 }
 
-static void begin(void)
-{
-    begin_with(130001);
-}
-
 static void end(void)
 {
     mode->finish();
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
+    cr_expect_eq(enabled, disabled);
+    mode->reset();
     cr_expect_eq(configured, 0);
     fake_profiler_end();
 }
 
-/* Before another is set, and not while a context needs it. */
-Test(sass, a_config_is_given_up_behind_its_last_context)
+Test(sass, every_context_is_counted_with_one_config)
 {
-    begin_with(120900);
+    begin();
     mode->context_created(second, 0);
     kernel("first");
     kernel_in(second, "first");
@@ -140,31 +155,110 @@ Test(sass, a_config_is_given_up_behind_its_last_context)
     mode->context_destroyed(second);
     cr_expect(disabled == 1 && configured == 1);
     mode->context_destroyed(context);
-    cr_expect(disabled == 2 && configured == 0);
+    cr_expect(disabled == 2 && configured == 1);
     mode->context_created(context, 0);
     kernel("second");
     cr_expect(enabled == 3 && configured == 1);
     end();
 }
 
-/* What is counted by then is sent then. */
-Test(sass, ends_where_a_capture_begins)
+Test(sass, goes_on_behind_a_graph)
 {
     begin();
     kernel("first");
     cr_expect(enabled == 1 && !disabled);
     call_begins(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2);
     cr_expect_eq(disabled, 1);
-    cr_expect_eq(fake_profiler.others, 1);
     kernel("second");
-    call_begins(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags);
-    cr_expect(enabled == 1 && disabled == 1);
+    cr_expect_eq(enabled, 2);
+    graph();
+    cr_expect_eq(disabled, 2);
+    graph();
+    kernel("third");
+    cr_expect(enabled == 3 && disabled == 2);
     end();
-    cr_expect(enabled == 1 && disabled == 1);
 }
 
-/* Counts are fetched once. */
-Test(sass, counts_the_first_of_what_is_captured)
+Test(sass, does_not_meet_a_graph_that_still_runs)
+{
+    begin();
+    kernel("first");
+    graph();
+    fake_profiler.busy_one = context;
+    kernel("second");
+    kernel("third");
+    cr_expect_eq(enabled, 1);
+    fake_profiler.busy_one = NULL;
+    kernel("at once");
+    cr_expect_eq(enabled, 1, "the next wait is not yet due");
+    fake_profiler.now_ns += 10000000000;
+    kernel("later");
+    cr_expect_eq(enabled, 2);
+    end();
+}
+
+/* To patch it CUPTI would wait for a kernel that waits for it. */
+Test(sass, patches_no_kernel_beside_others)
+{
+    const CUpti_CallbackData left = {.context = context};
+    begin();
+    kernel("first");
+    cr_expect_eq(watched, 1);
+    fake_profiler.busy_one = context;
+    kernel("first");
+    cr_expect_eq(watched, 1, "it is patched");
+    kernel("second");
+    cr_expect_eq(watched, 0);
+    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &left);
+    cr_expect_eq(watched, 1);
+    fake_profiler.busy_one = NULL;
+    kernel("second");
+    cr_expect_eq(watched, 0, "the next wait is not yet due");
+    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &left);
+    fake_profiler.now_ns += 10000000000;
+    kernel("second");
+    cr_expect_eq(watched, 1);
+    end();
+}
+
+Test(sass, kernels_that_launch_others_are_let_by)
+{
+    begin();
+    kernel("first");
+    kernel("launcher");
+    cr_expect_eq(disabled, 1);
+    kernel("launcher");
+    kernel("second");
+    cr_expect_eq(enabled, 2);
+    end();
+}
+
+Test(sass, a_module_that_goes_is_fetched_first)
+{
+    begin();
+    records = 2;
+    kernel("_Z3addPfi");
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload);
+    cr_expect(fetched == 1 && !disabled);
+    end();
+    cr_expect_eq(fetched, 2);
+}
+
+Test(sass, pauses_take_a_share_of_the_time)
+{
+    begin();
+    kernel("first");
+    for (int i = 0; i < 1000; i++) {
+        fake_profiler.slow = true; /* each look at the clock takes a millisecond */
+        graph();
+        kernel("next");
+        fake_profiler.slow = false;
+    }
+    cr_expect(enabled > 10 && enabled < 900, "%d times", enabled);
+    end();
+}
+
+Test(sass, counts_each_part_that_is_captured)
 {
     fake_when.profiler = true;
     begin();
@@ -180,20 +274,12 @@ Test(sass, counts_the_first_of_what_is_captured)
     fake_profile(mode, true);
     kernel("again");
     end();
-    cr_expect(enabled == 1 && disabled == 1);
-}
-
-Test(sass, does_not_begin_behind_a_graph)
-{
-    begin();
-    call_begins(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags);
-    kernel("first");
-    end();
-    cr_expect_eq(enabled, 0);
-    cr_expect_gt(fake_profiler.others, 0, "that nothing was counted is told");
+    cr_expect(enabled == 2 && disabled == 2);
+    cr_expect_eq(fake_profiler.others, 2);
 }
 
 /* What the agent is sent: how many kernels were not counted, and the values of the records. */
+static uint64_t launches[3];
 static void expect_sent(uint32_t uncounted, const uint64_t *values, uint32_t count)
 {
     struct cw_reader in;
@@ -202,7 +288,8 @@ static void expect_sent(uint32_t uncounted, const uint64_t *values, uint32_t cou
     cw_reader_init(&in, fake_profiler.other, fake_profiler.other_size, "message", 0, NULL);
     cr_expect_eq(cw_read_u32(&in), uncounted);
     cw_read_string(&in, arena);
-    cw_read_u8(&in);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect_eq(cw_read_u64(&in), launches[i]);
     cw_sass_batch_read(&batch, &in, arena);
     cr_assert_eq(in.status, CW_OK);
     cr_assert_eq(batch.record_count, count);
@@ -221,6 +308,37 @@ Test(sass, only_kernels_that_are_asked_for_are_kept)
     mode->finish();
     expect_sent(0, (const uint64_t[]){12}, 1);
     end();
+}
+
+Test(sass, what_was_fetched_adds_up)
+{
+    begin();
+    records = 3;
+    kernel("_Z3addPfi");
+    graph();
+    kernel("launcher");
+    kernel("_Z3subPfi");
+    mode->finish();
+    launches[0] = launches[1] = 1;
+    expect_sent(1, (const uint64_t[]){20, 22, 24}, 3);
+    end();
+}
+
+/* As CUPTI does. */
+Test(sass, each_metric_of_an_instruction_may_have_its_record)
+{
+    struct cw_sass_counts counts = {0};
+    const uint64_t values[] = {5, 7}, *const lists[] = {&values[0], &values[1]};
+    const struct cw_instruction at = {.module = 1, .pc = 16, .function = "f"};
+    for (int i = 0; i < 2; i++) {
+        const struct cw_sass_record first = {at, (const uint32_t[]){1, 0}, lists},
+                                    other = {at, (const uint32_t[]){0, 1}, lists};
+        cr_expect(cw_sass_counts_add(&counts, &first, 2) && cw_sass_counts_add(&counts, &other, 2));
+    }
+    cr_assert_eq(counts.count, 1);
+    cr_expect(counts.records[0].counts[0] == 1 && counts.records[0].counts[1] == 1);
+    cr_expect(counts.records[0].values[0][0] == 10 && counts.records[0].values[1][0] == 14);
+    cw_sass_counts_free(&counts);
 }
 
 Test(sass, a_kernel_that_is_left_out_is_not_one_that_could_not_be_counted)

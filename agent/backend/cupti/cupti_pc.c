@@ -34,9 +34,9 @@ struct capture {
     struct cw_file_devices devices;
     struct cw_steady_devices steady; /* devices with a report on periods */
     uint64_t samples;
-    uint32_t full_buffers, uncounted; /* uncounted: number of kernels */
-    const char *uncounted_kernel;     /* an example */
-    bool until_graph, code_lost;
+    uint32_t full_buffers;
+    struct cw_uncounted uncounted;
+    bool code_lost;
 };
 
 /* ---- modules ---------------------------------------------------------------------------------------------------- */
@@ -168,13 +168,18 @@ static enum cw_status take_sass(struct capture *c, const struct cw_process *p, s
                                 struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_sass_batch b;
-    struct cw_uncounted uncounted = {cw_read_u32(in), cw_read_string(in, arena), cw_read_u8(in)};
+    struct cw_uncounted uncounted = {.count = cw_read_u32(in), .example = cw_read_string(in, arena)};
+    uncounted.graphs = cw_read_u64(in);
+    uncounted.launchers = cw_read_u64(in);
+    uncounted.others = cw_read_u64(in);
     cw_sass_batch_read(&b, in, arena);
     enum cw_status status = cw_reader_finish(in, "a batch of SASS records");
-    if (status == CW_OK && uncounted.count && !c->uncounted)
-        c->uncounted_kernel = cw_arena_strdup(c->arena, uncounted.example);
-    c->uncounted += uncounted.count;
-    c->until_graph |= uncounted.until_graph;
+    if (status == CW_OK && uncounted.count && !c->uncounted.count)
+        c->uncounted.example = cw_arena_strdup(c->arena, uncounted.example);
+    c->uncounted.count += uncounted.count;
+    c->uncounted.graphs += uncounted.graphs;
+    c->uncounted.launchers += uncounted.launchers;
+    c->uncounted.others += uncounted.others;
     if (status == CW_OK)
         status = introduce(c, p, &b.device, &uncounted, b.records, sizeof *b.records, b.record_count, err);
     if (status != CW_OK)
@@ -245,13 +250,12 @@ static void tell_losses(const struct capture *c)
                 "capture-agent: the hardware's buffer was full %u times, and samples were lost: a larger --period or "
                 "--buffer mends that\n",
                 c->full_buffers);
-    if (c->until_graph)
-        fprintf(stderr, "capture-agent: SASS metrics ended where the program began to make its first CUDA graph, "
-                        "because with them CUPTI may lose copies in graphs\n");
-    if (c->uncounted)
-        cw_text_print(stderr, "capture-agent: %u kernels were launched and not counted, such as %s%s\n", c->uncounted,
-                      c->uncounted_kernel ? c->uncounted_kernel : "?",
-                      c->until_graph ? "" : ": CUPTI counts only kernels that are loaded at a context's first launch");
+    const char *launches = cw_uncounted_launches(&c->uncounted, c->arena);
+    if (launches && *launches)
+        fprintf(stderr, "capture-agent: launches without SASS metrics, under which they could fail: %s\n", launches);
+    if (c->uncounted.count)
+        cw_text_print(stderr, "capture-agent: %u kernels were launched and not counted, such as %s\n",
+                      c->uncounted.count, c->uncounted.example ? c->uncounted.example : "?");
     if (c->session.turned_away && c->samples)
         fprintf(stderr,
                 "capture-agent: %u process%s not sampled beside another on the same GPU: --mode serialized samples "
@@ -296,15 +300,13 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     CW_TRY(cw_pc_schema(&c->schema, chip, c->options, c->arena, err));
     CW_TRY(make_setup(c, err));
     CW_TRY(cw_collector_open(&c->out, c->options->capture.output, c->options->capture.force, &c->schema, err));
-    /* CUPTI patches the kernels loaded at the first launch, and with lazy loading that is a single kernel. */
-    if (c->options->sass && setenv("CUDA_MODULE_LOADING", "EAGER", 1) != 0)
-        return cw_error_nomem(err);
     CW_TRY(cw_session_start(s, c->options->capture.argv, err));
     cw_session_serve(s);
     tell_losses(c);
     c->out.clocks = &c->clocks;
     enum cw_status status = cw_pc_end(&c->out, &s->program, &s->trouble, err);
-    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted, hindrance(c), status, exit_status, err);
+    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted.count, hindrance(c), status, exit_status,
+                         err);
 }
 
 enum cw_status cw_cupti_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)

@@ -1,9 +1,12 @@
-/* SASS metrics of each context: CUPTI patches kernels and counts for each of their instructions.
+/* SASS metrics of each context: CUPTI patches kernels at their first launch and counts for each of their instructions.
  *
- * Undocumented limits, seen on an H100 and an H200 with CUPTI 13.0: CUPTI patches the code loaded at a context's first
- * launch, and none that is loaded later; it counts in the first of two contexts only; once counts have been fetched it
- * counts no more, and enabling it again does not help. So counts are fetched once: when the context or the program
- * ends, or when the program begins to make its first CUDA graph. Launched kernels without counts are reported. */
+ * Undocumented needs, seen on an H200 with CUPTI 13.0: without a callback for profiled modules CUPTI counts the first
+ * kernel of each thread only, and no more once counts have been fetched. A second config of a device fails (out of
+ * memory), but one config serves any number of contexts, parts and fetches. A graph's first launch beside patched
+ * kernels may lose its copies. A kernel that the GPU launches faults or miscounts if it was patched for the host's
+ * launches. So counting pauses around the launches of graphs, and of kernels that launch others. To patch a kernel
+ * CUPTI waits for the kernels that run, and these may wait for the very launch. So a kernel is patched on an idle GPU
+ * only. */
 #define _GNU_SOURCE
 #include "agent/inject/modes/sass.h"
 
@@ -14,13 +17,19 @@
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
+#include "agent/inject/modes/sass_counts.h"
 #include "agent/inject/ranges/gate.h"
 
 struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
     bool launched, running;
+    bool beside;       /* work that must not meet patched kernels may still be under way */
+    uint64_t again_ns; /* not before this time another wait for rest */
+    uint32_t patched;  /* counts the times since when no kernel is patched */
     uint64_t since_ns;
+    size_t dropped;
+    struct cw_sass_counts counts; /* of wanted kernels */
 };
 
 static struct {
@@ -35,8 +44,9 @@ static struct {
     struct patched contexts[CW_MOST_CONTEXTS];
     size_t launched_count, launched_capacity;
     struct cw_sass_kernel *launched;
-    bool one_context; /* this CUPTI counts in one context at a time */
-    bool until_graph; /* counting ended before the first graph */
+    uint64_t begun_ns, spent_ns;        /* first counting; time for pauses since */
+    uint64_t unpatched;                 /* the thread whose kernel is not to be patched; 0: none */
+    uint64_t graphs, launchers, others; /* launches that were not counted, by reason */
 } state CW_STATE;
 #define self (&state)
 
@@ -44,12 +54,22 @@ struct cw_sass_kernel { /* a kernel that a context has launched */
     CUcontext context;
     const char *key; /* the driver's own text, the same pointer at every launch */
     char *name;
-    bool counted; /* counted, or not wanted */
+    bool counted;     /* counted, or not wanted */
+    uint32_t patched; /* as its context's at its last patched launch */
 };
 
-/* Limit on the wait for earlier work: CUPTI delivers counts only after it, and a kernel may never end. */
-static const uint64_t patience_ns = 60000000000;
+/* Limits on the wait for earlier work: CUPTI delivers counts only after it, and a kernel may never end. */
+static const uint64_t patience_ns = 60000000000, idle_patience_ns = 1000000000;
+/* Pauses take at most a third of the time: the launches between them are left out until that holds again. The same with
+ * waits for work that takes long. */
+enum { SHARE = 3 };
 enum { MOST_KERNELS = 1 << 16 };
+
+static void patch_new_kernels(bool on)
+{
+    cw_inject->api.cuptiEnableCallback(on, cw_inject->subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                       CUPTI_CBID_RESOURCE_MODULE_PROFILED);
+}
 
 static bool setup(struct cw_reader *in)
 {
@@ -65,9 +85,7 @@ static bool setup(struct cw_reader *in)
     cw_filter_read(in, &self->options, cw_inject->arena);
     if (!cw_gate_read(in))
         return false;
-    uint32_t version = 0;
-    cw_inject->api.cuptiGetVersion(&version);
-    self->one_context = version / 100 == 1300;
+    patch_new_kernels(true);
     return self->metrics && in->status == CW_OK && cw_filter_open(&self->filter, &self->options, NULL) == CW_OK;
 }
 
@@ -122,18 +140,13 @@ static void context_created(CUcontext context, uint32_t device)
         cw_inject_say_contexts();
 }
 
-static bool may_enable(void)
-{
-    for (uint32_t i = 0; i < self->context_count && self->one_context; i++)
-        if (self->contexts[i].running)
-            return false;
-    return true;
-}
-
 static void enable(struct patched *p)
 {
     PARAMS(CUpti_SassMetricsEnable_Params, enable, .ctx = p->context, .enableLazyPatching = 1);
-    p->running = may_enable() && configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
+    p->running = configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
+    p->patched++;
+    if (p->running && !self->begun_ns)
+        self->begun_ns = cw_inject_now_ns();
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
@@ -149,15 +162,18 @@ static bool grow(void)
     return true;
 }
 
-static void note_launch(CUcontext context, const char *name)
+/* NULL without a name, and beyond the limit. */
+static struct cw_sass_kernel *note_launch(CUcontext context, const char *name)
 {
     for (size_t i = self->launched_count; name && i-- > 0;)
         if (self->launched[i].key == name && self->launched[i].context == context)
-            return;
+            return &self->launched[i];
     char *copy = name && (self->launched_count < self->launched_capacity || grow()) ? strdup(name) : NULL;
-    if (copy)
-        self->launched[self->launched_count++] = (struct cw_sass_kernel){
-            .context = context, .key = name, .name = copy, .counted = !cw_filter_kernel(&self->filter, name)};
+    if (!copy)
+        return NULL;
+    self->launched[self->launched_count] = (struct cw_sass_kernel){
+        .context = context, .key = name, .name = copy, .counted = !cw_filter_kernel(&self->filter, name)};
+    return &self->launched[self->launched_count++];
 }
 
 static void mark_counted(CUcontext context, const char *function)
@@ -192,30 +208,21 @@ static uint32_t take_uncounted(CUcontext context, char **first)
 
 /* ---- records ---------------------------------------------------------------------------------------------------- */
 
-struct harvest { /* CUPTI's data, and our form of it */
-    struct cw_arena *arena;
+struct harvest {             /* CUPTI's data, and our form of one record */
     size_t records, entries; /* entries: values of each record, over all metrics */
     CUpti_SassMetrics_Data *data;
     CUpti_SassMetrics_InstanceValue *room;
-    struct cw_sass_record *own;
-    uint32_t *counts;       /* [record][metric] */
-    const uint64_t **lists; /* [record][metric] */
-    uint64_t *values;       /* [record][entry] */
+    uint64_t *values;
+    uint32_t counts[CW_SASS_MOST_METRICS];
+    const uint64_t *lists[CW_SASS_MOST_METRICS];
 };
 
 static bool make_harvest(struct harvest *h)
 {
-    size_t metrics = self->metric_count;
-    h->arena = cw_arena_create();
-    if (!h->arena)
-        return cw_inject_fail_memory();
-    h->data = cw_arena_alloc(h->arena, h->records, sizeof *h->data);
-    h->room = cw_arena_alloc(h->arena, h->records * h->entries, sizeof *h->room);
-    h->own = cw_arena_alloc(h->arena, h->records, sizeof *h->own);
-    h->counts = cw_arena_alloc(h->arena, h->records * metrics, sizeof *h->counts);
-    h->lists = cw_arena_alloc(h->arena, h->records * metrics, sizeof *h->lists);
-    h->values = cw_arena_alloc(h->arena, h->records * h->entries, sizeof *h->values);
-    if (!h->data || !h->room || !h->own || !h->counts || !h->lists || !h->values)
+    h->data = calloc(h->records, sizeof *h->data);
+    h->room = calloc(h->records, h->entries * sizeof *h->room);
+    h->values = calloc(h->entries, sizeof *h->values);
+    if (!h->data || !h->room || !h->values)
         return cw_inject_fail_memory();
     for (size_t i = 0; i < h->records; i++)
         h->data[i] = (CUpti_SassMetrics_Data){.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
@@ -223,107 +230,111 @@ static bool make_harvest(struct harvest *h)
     return true;
 }
 
-/* Sorts a record's values, which name their metric, into a list for each metric. */
-static void take_record(struct harvest *h, size_t i)
+static void free_harvest(struct harvest *h)
 {
-    const CUpti_SassMetrics_Data *data = &h->data[i];
-    uint32_t *counts = h->counts + i * self->metric_count;
-    const uint64_t **lists = h->lists + i * self->metric_count;
-    uint64_t *values = h->values + i * h->entries;
-    for (uint32_t m = 0; m < self->metric_count; m++) {
-        lists[m] = values;
-        for (size_t k = 0; k < h->entries; k++)
-            if (data->pInstanceValues[k].metricId == self->ids[m]) {
-                *values++ = data->pInstanceValues[k].value;
-                counts[m]++;
-            }
-    }
-    h->own[i] = (struct cw_sass_record){.at = {.module = data->cubinCrc,
-                                               .pc = data->pcOffset,
-                                               .function = data->functionName ? data->functionName : "",
-                                               .symbol = data->functionIndex},
-                                        .counts = counts,
-                                        .values = lists};
+    for (size_t i = 0; h->data && i < h->records; i++)
+        free((void *)h->data[i].functionName); /* CUPTI leaves them to its caller */
+    free(h->data);
+    free(h->room);
+    free(h->values);
 }
 
-static bool fetch(const struct patched *p, struct harvest *h)
+/* Sorts a record's values, which name their metric, into a list for each metric. */
+static struct cw_sass_record sort_record(struct harvest *h, size_t i)
+{
+    const CUpti_SassMetrics_Data *data = &h->data[i];
+    uint64_t *values = h->values;
+    for (uint32_t m = 0; m < self->metric_count; m++) {
+        h->lists[m] = values;
+        for (size_t k = 0; k < h->entries; k++)
+            if (data->pInstanceValues[k].metricId == self->ids[m])
+                *values++ = data->pInstanceValues[k].value;
+        h->counts[m] = (uint32_t)(values - h->lists[m]);
+    }
+    return (struct cw_sass_record){.at = {.module = data->cubinCrc,
+                                          .pc = data->pcOffset,
+                                          .function = data->functionName ? data->functionName : "",
+                                          .symbol = data->functionIndex},
+                                   .counts = h->counts,
+                                   .values = h->lists};
+}
+
+static bool keep_records(struct patched *p, struct harvest *h)
+{
+    const char *function = "";
+    bool wanted = false;
+    for (size_t i = 0; i < h->records; i++) {
+        const struct cw_sass_record r = sort_record(h, i);
+        if (!i || strcmp(function, r.at.function) != 0) {
+            mark_counted(p->context, r.at.function);
+            wanted = cw_filter_kernel(&self->filter, r.at.function);
+        }
+        function = r.at.function;
+        if (wanted && !cw_sass_counts_add(&p->counts, &r, self->metric_count))
+            return cw_inject_fail_memory();
+    }
+    return true;
+}
+
+static bool fetch(struct patched *p)
 {
     PARAMS(CUpti_SassMetricsGetDataProperties_Params, properties, .ctx = p->context);
     if (!CALL(cuptiSassMetricsGetDataProperties, properties))
         return false;
-    h->records = properties.numOfPatchedInstructionRecords;
-    h->entries = properties.numOfInstances;
-    if (!h->records || !h->entries) {
-        h->records = 0;
+    struct harvest h = {.records = properties.numOfPatchedInstructionRecords, .entries = properties.numOfInstances};
+    p->patched++;
+    if (!h.records || !h.entries)
         return true;
+    bool good = make_harvest(&h);
+    if (good) {
+        PARAMS(CUpti_SassMetricsFlushData_Params, flush_data, .ctx = p->context,
+               .numOfPatchedInstructionRecords = h.records, .numOfInstances = h.entries, .pMetricsData = h.data);
+        good = CALL(cuptiSassMetricsFlushData, flush_data) && keep_records(p, &h);
     }
-    if (!make_harvest(h))
-        return false;
-    PARAMS(CUpti_SassMetricsFlushData_Params, flush_data, .ctx = p->context,
-           .numOfPatchedInstructionRecords = h->records, .numOfInstances = h->entries, .pMetricsData = h->data);
-    return CALL(cuptiSassMetricsFlushData, flush_data);
+    free_harvest(&h);
+    return good;
 }
 
-/* Sends the counts, possibly none, and reports uncounted kernels. */
-static void send_records(const struct patched *p, struct harvest *h, size_t dropped)
+/* Sends a context's counts, possibly none, with the launches and kernels that were not counted. */
+static void send_counts(struct patched *p)
 {
-    const char *function = "";
-    uint32_t kept = 0; /* records of wanted kernels */
-    for (size_t i = 0; i < h->records; i++) {
-        take_record(h, i);
-        if (strcmp(function, h->own[i].at.function) != 0)
-            mark_counted(p->context, h->own[i].at.function);
-        function = h->own[i].at.function;
-        if (cw_filter_kernel(&self->filter, function))
-            h->own[kept++] = h->own[i];
-    }
     char *first;
-    uint32_t uncounted = take_uncounted(p->context, &first);
-    struct cw_sass_batch batch = {.device = p->device,
-                                  .process = (uint32_t)cw_inject->process,
-                                  .start_ns = p->since_ns,
-                                  .end_ns = cw_inject_now_ns(),
-                                  .dropped = dropped,
-                                  .metric_count = self->metric_count,
-                                  .metrics = self->metrics,
-                                  .record_count = kept,
-                                  .records = h->own};
+    const uint32_t uncounted = take_uncounted(p->context, &first);
+    const struct cw_sass_batch batch = {.device = p->device,
+                                        .process = (uint32_t)cw_inject->process,
+                                        .start_ns = p->since_ns,
+                                        .end_ns = cw_inject_now_ns(),
+                                        .dropped = p->dropped,
+                                        .metric_count = self->metric_count,
+                                        .metrics = self->metrics,
+                                        .record_count = (uint32_t)p->counts.count,
+                                        .records = p->counts.records};
     struct cw_writer out;
     cw_writer_init(&out);
     cw_write_u32(&out, uncounted);
     cw_write_string(&out, first ? first : "");
-    cw_write_u8(&out, self->until_graph);
+    cw_write_u64(&out, self->graphs);
+    cw_write_u64(&out, self->launchers);
+    cw_write_u64(&out, self->others);
     cw_sass_batch_write(&batch, &out);
-    cw_inject_send(CW_MESSAGE_SASS, &out);
+    if (p->launched)
+        cw_inject_send(CW_MESSAGE_SASS, &out);
+    else
+        cw_writer_free(&out);
     free(first);
+    cw_sass_counts_free(&p->counts);
+    self->graphs = self->launchers = self->others = p->dropped = 0;
+    p->since_ns = batch.end_ns;
+    p->launched = false;
 }
 
-/* Called after the device's last context was disabled: makes CUPTI free the config. A later context is configured
- * again. */
-static void give_up_config(uint32_t device)
+/* Fetches a context's counts and lets its kernels run unpatched. */
+static void pause_counting(struct patched *p)
 {
-    uint64_t bit = device < 64 ? UINT64_C(1) << device : 0;
-    PARAMS(CUpti_SassMetricsUnsetConfig_Params, unset, .deviceIndex = device);
-    for (uint32_t i = 0; i < self->context_count; i++)
-        if (self->contexts[i].running && self->contexts[i].device == device)
-            return;
-    if (self->configured & bit)
-        cw_inject->api.cuptiSassMetricsUnsetConfig(&unset);
-    self->configured &= ~bit;
-}
-
-static void stop(struct patched *p)
-{
-    struct harvest h = {0};
     PARAMS(CUpti_SassMetricsDisable_Params, disable, .ctx = p->context);
-    bool good = p->launched && (!p->running || fetch(p, &h));
-    const bool disabled = p->running && good && cw_inject->api.cuptiSassMetricsDisable(&disable) == CUPTI_SUCCESS;
+    if (p->running && fetch(p) && cw_inject->api.cuptiSassMetricsDisable(&disable) == CUPTI_SUCCESS)
+        p->dropped += disable.numOfDroppedRecords;
     p->running = false;
-    if (disabled)
-        give_up_config(p->device);
-    if (good)
-        send_records(p, &h, disable.numOfDroppedRecords);
-    cw_arena_destroy(h.arena);
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
@@ -336,89 +347,220 @@ static struct patched *find(CUcontext context)
     return NULL;
 }
 
-/* Fetches the counts of an idle context; other threads go on meanwhile. */
-static void settle(CUcontext context, bool rests, const char *where)
+/* Ends the counting of a context, whose work has ended or not. */
+static bool settle(struct patched *p, bool rests, const char *where)
 {
-    struct patched *p = find(context);
-    if (p && p->running && !rests)
+    if (!p->running || rests)
+        pause_counting(p);
+    else
         cw_inject_fail(CW_ERR_DEVICE, "found a kernel that does not end before %s: its counts are lost", where);
-    else if (p)
-        stop(p);
+    return !p->running;
 }
 
+/* Other threads go on while it waits, and may add and remove contexts. */
 static void settle_all(const char *where)
 {
     for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
-        if (i >= self->context_count) /* contexts were removed meanwhile */
+        if (i >= self->context_count)
             continue;
         const CUcontext context = self->contexts[i].context;
-        settle(context, !self->contexts[i].running || cw_idle_wait_before_capture(context, patience_ns), where);
+        const bool rests = !self->contexts[i].running || cw_idle_wait_before_capture(context, patience_ns);
+        struct patched *p = find(context);
+        if (p)
+            settle(p, rests, where);
     }
+}
+
+static void send_all(void)
+{
+    for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++)
+        send_counts(&self->contexts[i]);
+}
+
+static bool any_runs(void)
+{
+    for (uint32_t i = 0; i < self->context_count; i++)
+        if (self->contexts[i].running)
+            return true;
+    return false;
+}
+
+/* Pauses counting in all contexts before something that must not meet patched kernels. */
+static void pause_all(const char *where)
+{
+    const uint64_t from_ns = cw_inject_now_ns();
+    if (!any_runs())
+        return;
+    if (!cw_in_flight_wait(cw_in_flight_no_launch))
+        cw_inject_fail(CW_ERR_DEVICE,
+                       "found a launch that does not return before %s; expected SASS metrics to pause there", where);
+    settle_all(where);
+    self->spent_ns += cw_inject_now_ns() - from_ns;
 }
 
 static void context_destroyed(CUcontext context)
 {
     if (!find(context))
         return;
-    settle(context, cw_idle_wait_before_capture(context, patience_ns), "its context does");
+    const bool rests = cw_idle_wait_before_capture(context, patience_ns);
     struct patched *p = find(context);
-    if (p)
+    if (p && settle(p, rests, "its context does"))
+        send_counts(p);
+    if (p) {
+        cw_sass_counts_free(&p->counts);
         *p = self->contexts[--self->context_count];
+    }
 }
 
-/* Enables counting at the first launch, because CUPTI patches the code loaded then: the agent makes programs load their
- * modules as a whole. */
+/* Waits for the end of a context's work. Waits and pauses take at most a third of the time. */
+static bool comes_to_rest(CUcontext context)
+{
+    struct patched *p = find(context);
+    const uint64_t from_ns = cw_inject_now_ns();
+    if (from_ns < p->again_ns)
+        return false;
+    const bool rests = cw_idle_wait(context, idle_patience_ns);
+    const uint64_t waited_ns = cw_inject_now_ns() - from_ns;
+    self->spent_ns += waited_ns;
+    p = find(context);
+    if (p)
+        p->again_ns = rests ? 0 : from_ns + SHARE * waited_ns;
+    return p && rests && !cw_inject->over;
+}
+
+/* Counts again in a context, unless a stream is being captured, pauses take too much time, or work still runs that must
+ * not meet patched kernels. */
+static void resume(CUcontext context)
+{
+    struct patched *p = find(context);
+    if (SHARE * self->spent_ns > cw_inject_now_ns() - self->begun_ns || cw_stream_capture_is_under_way())
+        return;
+    if (p->beside && (!cw_in_flight_no_launch() || !comes_to_rest(context)))
+        return;
+    p = find(context);
+    p->beside = false;
+    if (!p->running) /* or another thread was faster */
+        enable(p);
+}
+
+/* Lets a kernel that is not yet patched run so, unless its context comes to rest. */
+static void meet_kernel(CUcontext context, const char *name)
+{
+    struct patched *p = find(context);
+    const struct cw_sass_kernel *k = note_launch(context, name);
+    if (!p->running || !k || k->patched == p->patched)
+        return;
+    const bool rests = comes_to_rest(context);
+    p = find(context);
+    struct cw_sass_kernel *met = p ? note_launch(context, name) : NULL;
+    if (rests && met)
+        met->patched = p->patched;
+    else if (!rests && !self->unpatched) {
+        self->unpatched = cw_inject_thread();
+        patch_new_kernels(false);
+    }
+}
+
+/* CUPTI patches code at the first launch. Other threads may go on meanwhile, and add and remove contexts. */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    (void)id;
     struct patched *p = cw_gate->closed ? NULL : find(call->context);
-    if (!p)
+    const bool graph = cw_inject_launches_graph(id);
+    if (!p || (!graph && !cw_stream_runs_launch(id, call)))
         return;
-    if (!p->launched && !self->until_graph)
-        enable(p);
+    const bool launcher = !graph && cw_module_launches(call->symbolName);
+    if (graph || launcher)
+        pause_all(graph ? "a CUDA graph is launched" : "a kernel is launched that launches others");
+    else if (!p->running)
+        resume(call->context);
+    if (!(p = find(call->context)))
+        return;
     p->launched = true;
-    note_launch(p->context, call->symbolName);
+    p->beside |= graph || launcher;
+    self->graphs += graph;
+    self->launchers += launcher;
+    self->others += !graph && !launcher && !p->running;
+    if (!graph)
+        meet_kernel(call->context, call->symbolName);
+}
+
+static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    (void)id;
+    (void)call;
+    if (!self->unpatched || self->unpatched != cw_inject_thread())
+        return;
+    self->unpatched = 0;
+    patch_new_kernels(true);
+}
+
+static bool unloads(CUpti_CallbackId id)
+{
+    return id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload || id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload;
 }
 
 static bool wants(CUpti_CallbackId id)
 {
-    return cw_stream_capture_begins(id) || cw_graph_makes(id);
+    return cw_stream_capture_begins(id) || cw_graph_makes(id) || unloads(id);
 }
 
-/* Ends counting before the first graph: CUPTI 13.0 loses copies between devices in a graph's first launch, and captured
- * kernels would stay patched in the graph. */
+/* Fetches the counts of modules before they are unloaded. Those of a kernel that does not end are lost. */
+static void fetch_all(void)
+{
+    const uint64_t from_ns = cw_inject_now_ns();
+    for (uint32_t i = 0; i < self->context_count; i++) {
+        const CUcontext context = self->contexts[i].context;
+        const bool rests = self->contexts[i].running && cw_idle_wait(context, idle_patience_ns);
+        struct patched *p = find(context);
+        if (rests && p && p->running)
+            fetch(p);
+    }
+    self->spent_ns += cw_inject_now_ns() - from_ns;
+}
+
+/* Kernels that are captured patched might stay so in the graph, and a wait would spoil the capture. */
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    (void)id;
     (void)call;
-    if (self->until_graph)
-        return;
-    self->until_graph = true;
-    if (!cw_in_flight_wait(cw_in_flight_no_launch))
-        cw_inject_fail(CW_ERR_DEVICE,
-                       "found a launch that does not return where a CUDA graph begins to be made; expected "
-                       "SASS metrics to end before it");
-    settle_all("a CUDA graph begins to be made");
+    if (unloads(id))
+        fetch_all();
+    else
+        pause_all("a CUDA graph is made");
 }
 
-/* Ends counting with the window: counts are fetched once, so another window has none. */
+static void module_loaded(const CUpti_ModuleResourceData *module)
+{
+    cw_module_look_for_launchers(module);
+    cw_module_send(module);
+}
+
 static void gate_turned(bool open)
 {
-    if (!open && cw_in_flight_wait(cw_in_flight_no_launch))
-        settle_all("the capture does");
+    if (open || !cw_in_flight_wait(cw_in_flight_no_launch))
+        return;
+    settle_all("the capture does");
+    send_all();
 }
 
 static void finish(void)
 {
     settle_all("the program does");
+    send_all();
 }
 
 static void reset(void)
 {
+    for (uint32_t device = 0; device < 64; device++) {
+        PARAMS(CUpti_SassMetricsUnsetConfig_Params, unset, .deviceIndex = device);
+        if (self->configured >> device & 1)
+            cw_inject->api.cuptiSassMetricsUnsetConfig(&unset);
+    }
     cw_filter_close(&self->filter);
     for (size_t i = 0; i < self->launched_count; i++)
         free(self->launched[i].name);
     free(self->launched);
+    for (uint32_t i = 0; i < self->context_count; i++)
+        cw_sass_counts_free(&self->contexts[i].counts);
     memset(self, 0, sizeof *self);
 }
 
@@ -426,9 +568,10 @@ const struct cw_inject_mode cw_inject_sass = {.setup = setup,
                                               .context_created = context_created,
                                               .context_destroyed = context_destroyed,
                                               .launch_entered = launch_entered,
+                                              .launch_left = launch_left,
                                               .finish = finish,
                                               .wants = wants,
                                               .call_entered = call_entered,
                                               .gate_turned = gate_turned,
                                               .reset = reset,
-                                              .module_loaded = cw_module_send};
+                                              .module_loaded = module_loaded};
