@@ -22,10 +22,11 @@
 #include "report/timeline.h"
 #include "report/trace.h"
 
-/* ---- source lines ------------------------------------------------------------------------------------------------ */
+/* ---- source lines and instructions --------------------------------------------------------------------------------
+ */
 
-/* Most lines with counts, and most bytes of a line; lines shown around each line with counts. */
-enum { MOST_LINES = 1000, MOST_WIDTH = 400, AROUND = 4 };
+/* Most lines with counts, and most bytes of a line; lines shown around each line with counts. Most instructions. */
+enum { MOST_LINES = 1000, MOST_WIDTH = 400, AROUND = 4, MOST_INSTRUCTIONS = 5000 };
 
 struct count { /* a count of an instruction */
     const struct cw_place *at;
@@ -33,7 +34,7 @@ struct count { /* a count of an instruction */
     uint64_t value, not_issued;
 };
 
-struct line { /* its counts begin at counts[first] */
+struct line { /* or an instruction; its counts begin at counts[first] */
     const struct cw_place *at;
     size_t first, count;
     uint64_t total, not_issued;
@@ -46,7 +47,7 @@ struct listing {
     bool samples; /* else SASS metrics */
     size_t count_count, line_count, what_count, file_count;
     struct count *counts;
-    struct line *lines; /* most counts first */
+    struct line *lines; /* most counts first; then the instructions */
     const char **whats, **files;
 };
 
@@ -57,6 +58,13 @@ static int by_line(const struct cw_place *a, const struct cw_place *b)
     return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
+static int by_instruction(const struct cw_place *a, const struct cw_place *b)
+{
+    int order = cw_text_compare(a->function, b->function);
+    order = order ? order : (a->module > b->module) - (a->module < b->module);
+    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
+}
+
 static int by_count(const void *left, const void *right)
 {
     const struct count *a = left, *b = right;
@@ -64,11 +72,19 @@ static int by_count(const void *left, const void *right)
     return order ? order : cw_text_compare(a->what, b->what);
 }
 
+static int by_instruction_count(const void *left, const void *right)
+{
+    const struct count *a = left, *b = right;
+    const int order = by_instruction(a->at, b->at);
+    return order ? order : cw_text_compare(a->what, b->what);
+}
+
 static int by_total(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
-    const int order = (a->total < b->total) - (a->total > b->total);
-    return order ? order : by_line(a->at, b->at);
+    int order = (a->total < b->total) - (a->total > b->total);
+    order = order ? order : by_line(a->at, b->at);
+    return order ? order : by_instruction(a->at, b->at);
 }
 
 static bool take_counts(struct listing *l, const struct cw_instructions *in)
@@ -84,15 +100,18 @@ static bool take_counts(struct listing *l, const struct cw_instructions *in)
         l->counts[i] = l->samples
                            ? (struct count){&in->pc[i].at, in->pc[i].reason, in->pc[i].samples, in->pc[i].not_issued}
                            : (struct count){&in->sass[i].at, in->sass[i].metric, in->sass[i].sum, 0};
-    qsort(l->counts, count, sizeof *l->counts, by_count);
     l->count_count = count;
     return true;
 }
 
-static void find_lines(struct listing *l)
+/* Finds the lines, or the instructions, whose counts are then in the order of l->lines[].first. */
+static void find_lines(struct listing *l, bool instructions)
 {
+    int (*const compare)(const struct cw_place *, const struct cw_place *) = instructions ? by_instruction : by_line;
+    qsort(l->counts, l->count_count, sizeof *l->counts, instructions ? by_instruction_count : by_count);
+    l->line_count = 0;
     for (size_t i = 0; i < l->count_count; i++) {
-        if (!l->line_count || by_line(l->lines[l->line_count - 1].at, l->counts[i].at) != 0)
+        if (!l->line_count || compare(l->lines[l->line_count - 1].at, l->counts[i].at) != 0)
             l->lines[l->line_count++] = (struct line){.at = l->counts[i].at, .first = i};
         struct line *line = &l->lines[l->line_count - 1];
         line->count++;
@@ -175,7 +194,7 @@ static void put_source_file(struct listing *l, size_t shown, uint32_t file)
 
 /* ---- public ----------------------------------------------------------------------------------------------------- */
 
-static void put_line(struct listing *l, size_t i)
+static void put_line(struct listing *l, size_t i, bool instructions)
 {
     const struct line *line = &l->lines[i];
     cw_put_text(l->out, i ? ",\n{\"function\":" : "\n{\"function\":", line->at->name);
@@ -186,6 +205,10 @@ static void put_line(struct listing *l, size_t i)
     cw_put_count(l->out, ",\"line\":", line->at->line);
     cw_put_count(l->out, ",\"total\":", line->total);
     cw_put_count(l->out, ",\"not_issued\":", line->not_issued);
+    if (instructions) {
+        cw_put_count(l->out, ",\"offset\":", line->at->offset);
+        cw_put_text(l->out, ",\"text\":", line->at->instruction);
+    }
     fputs(",\"counts\":[", l->out);
     for (size_t k = line->first; k < line->first + line->count;) {
         const char *what = l->counts[k].what;
@@ -209,8 +232,27 @@ static void put_whats(const struct listing *l)
     fputs("]", l->out);
 }
 
+/* The lines, or the instructions, with the most counts. Returns how many these are. */
+static size_t put_lines(struct listing *l, bool instructions)
+{
+    const size_t most = instructions ? MOST_INSTRUCTIONS : MOST_LINES;
+    find_lines(l, instructions);
+    const size_t shown = l->line_count < most ? l->line_count : most;
+    cw_put_count(l->out, instructions ? ",\"instructions_left\":" : ",\"lines_left\":", l->line_count - shown);
+    fputs(instructions ? ",\"instructions\":[" : ",\"lines\":[", l->out);
+    const uint32_t printed = instructions ? (uint32_t)l->file_count : CW_SOURCE_FILES_MAX;
+    for (size_t i = 0; i < shown; i++) {
+        const uint32_t file = file_at(l, l->lines[i].at->file);
+        l->lines[i].file = file < printed ? file : UINT32_MAX;
+        put_line(l, i, instructions);
+    }
+    fputs("]", l->out);
+    return shown;
+}
+
 /* Prints one object for a capture of instructions: functions, source lines with their counts (PC samples by stall
- * reason, or SASS metrics), and the text around these lines if the files are found. CW_ERR_NOMEM alone. */
+ * reason, or SASS metrics), the text around these lines if the files are found, and instructions if they have texts.
+ * CW_ERR_NOMEM alone. */
 static enum cw_status report_source_put(FILE *out, const struct cw_report_capture *c, const struct cw_report *report,
                                         struct cw_error *err)
 {
@@ -220,25 +262,21 @@ static enum cw_status report_source_put(FILE *out, const struct cw_report_captur
         .samples = c->data->schema.profiler == CW_PROFILER_PC};
     const bool enough = take_counts(&l, c->instructions);
     if (enough) {
-        find_lines(&l);
         list_whats(&l);
-        const size_t shown = l.line_count < MOST_LINES ? l.line_count : MOST_LINES;
         cw_put_text(out, "\n{\"file\":", c->source);
         cw_put_text(out, ",\"kind\":", l.samples ? "pc" : "sass");
         cw_put_count(out, ",\"total\":", c->instructions->total);
         cw_put_count(out, ",\"dropped\":", c->instructions->dropped);
         cw_put_count(out, ",\"other\":", c->instructions->other);
-        cw_put_count(out, ",\"lines_left\":", l.line_count - shown);
         put_whats(&l);
-        fputs(",\"lines\":[", out);
-        for (size_t i = 0; i < shown; i++) {
-            l.lines[i].file = file_at(&l, l.lines[i].at->file);
-            put_line(&l, i);
-        }
-        fputs("],\"files\":[", out);
+        const size_t shown = put_lines(&l, false);
+        fputs(",\"files\":[", out);
         for (uint32_t i = 0; i < l.file_count; i++)
             put_source_file(&l, shown, i);
-        fputs("]}", out);
+        fputs("]", out);
+        if (c->instructions->disassembled)
+            put_lines(&l, true);
+        fputs("}", out);
     }
     cw_source_finish(&l.source);
     free(l.counts);

@@ -98,7 +98,7 @@ static enum cw_status add_samples(struct advise *of, const struct cw_view_input 
 {
     if (samples->data.schema.profiler != CW_PROFILER_PC)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no PC samples, expected them for --with", samples->asked);
-    CW_TRY(cw_view_load_instructions(&of->instructions, &of->raw, samples, in->notices, in->arena, in->err));
+    CW_TRY(cw_view_load_instructions(&of->instructions, &of->raw, NULL, samples, in->notices, in->arena, in->err));
     return cw_advice_add_lines(&of->advice, &of->instructions, in->arena, in->err);
 }
 

@@ -45,11 +45,12 @@ static enum cw_status load(struct cw_instructions *in, struct cw_pc_data *raw,
     return status;
 }
 
-enum cw_status cw_view_load_instructions(struct cw_instructions *in, struct cw_pc_data *raw,
+enum cw_status cw_view_load_instructions(struct cw_instructions *in, struct cw_pc_data *raw, const char *disassembler,
                                          struct counterworks_capture *capture, struct cw_notices *notices,
                                          struct cw_arena *arena, struct cw_error *err)
 {
-    return load(in, raw, &(struct counterworks_request){0}, capture, notices, arena, err);
+    const struct counterworks_request request = {.disassembler = disassembler};
+    return load(in, raw, &request, capture, notices, arena, err);
 }
 
 /* ---- machine code ----------------------------------------------------------------------------------------------- */

@@ -7,10 +7,11 @@
 #include "view/view.h"
 
 /* Reads and adds up the instructions of a capture, in `arena`. `notices` gets names and modules that are left out
- * because they need more memory or time than the capture's size allows. */
+ * because they need more memory or time than the capture's size allows. `disassembler`: as the request's; NULL: none.
+ */
 enum cw_status cw_view_load_instructions(struct cw_instructions *instructions, struct cw_pc_data *raw,
-                                         struct counterworks_capture *capture, struct cw_notices *notices,
-                                         struct cw_arena *arena, struct cw_error *err);
+                                         const char *disassembler, struct counterworks_capture *capture,
+                                         struct cw_notices *notices, struct cw_arena *arena, struct cw_error *err);
 
 /* Writes the code of a capture's modules into a folder, which is made if it is not there: a file MODULE.cubin for each.
  * CW_ERR_USAGE for a capture without code, or a file that is no such code, unless `force`. */

@@ -165,7 +165,7 @@ static enum cw_status join_ranges(struct counterworks_view *view, struct join *j
     CW_TRY(cw_view_begin(&j->result, in));
     CW_TRY(match(j, in));
     if (j->samples)
-        CW_TRY(cw_view_load_instructions(&j->instructions, &j->raw, j->samples, in->notices, in->arena, in->err));
+        CW_TRY(cw_view_load_instructions(&j->instructions, &j->raw, NULL, j->samples, in->notices, in->arena, in->err));
     if (j->samples)
         CW_TRY(cw_joined_samples_make(&j->hot, j->joined, &j->instructions, in->arena, in->err));
     return in->request->form == COUNTERWORKS_LIST ? make_list(view, j, in) : make_table(view, j, in);

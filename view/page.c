@@ -38,7 +38,8 @@ static enum cw_status take_instructions(struct cw_report_capture *c, const struc
     struct cw_instructions *made = cw_arena_alloc(in->arena, 1, sizeof *made);
     struct cw_pc_data *raw = cw_arena_alloc(in->arena, 1, sizeof *raw);
     c->instructions = made;
-    return made && raw ? cw_view_load_instructions(made, raw, in->capture, in->notices, in->arena, in->err)
+    return made && raw ? cw_view_load_instructions(made, raw, in->request->disassembler, in->capture, in->notices,
+                                                   in->arena, in->err)
                        : cw_error_nomem(in->err);
 }
 
@@ -140,6 +141,14 @@ static void free_page(void *owned)
         cw_timeline_free(&p->timelines[i]);
 }
 
+static bool has_instructions(const struct cw_report *report)
+{
+    for (size_t i = 0; i < report->capture_count; i++)
+        if (report->captures[i].instructions)
+            return true;
+    return false;
+}
+
 enum cw_status cw_view_page_make(struct counterworks_view *view, const struct cw_view_input *in,
                                  const struct cw_view_page *page)
 {
@@ -164,6 +173,10 @@ enum cw_status cw_view_page_make(struct counterworks_view *view, const struct cw
         status = cw_error_set(in->err, CW_ERR_USAGE,
                               "%s: found %s for a page without ranges, which shows all of its captures: expected none",
                               in->capture->asked, option);
+    if (status == CW_OK && in->request->disassembler && !has_instructions(&p->report))
+        status = cw_error_set(in->err, CW_ERR_USAGE,
+                              "%s: found --disassemble for a page without PC samples and SASS metrics, expected none",
+                              in->capture->asked);
     if (status == CW_OK && page->baseline)
         status = take_baseline(p, in, page->baseline);
     if (status == CW_OK)

@@ -207,7 +207,7 @@ enum cw_status cw_view_show(struct counterworks_view *view, const struct cw_view
     if (is_trace(of))
         cw_view_timeline(&of->timeline, &rows);
     if (has_instructions(of))
-        cw_view_load_instructions(&of->instructions, &of->raw, in->capture, in->notices, in->arena, &of->wrong);
+        cw_view_load_instructions(&of->instructions, &of->raw, NULL, in->capture, in->notices, in->arena, &of->wrong);
     view->output.print = print;
     view->output.result = view->content = of;
     view->output.data = &in->capture->data;

@@ -41,10 +41,12 @@ static void take_disassemble(void *line, char *text, struct argp_state *state)
     ((struct cw_eval_line *)line)->request.disassembler = "nvdisasm";
 }
 
-static const struct cw_option folder_options[] = {
+static const struct cw_option code_options[] = {
     {"source-path", 0, "FOLDER",
      "the folder of source files, for the text of lines of PC samples and SASS metrics; may be repeated",
      .called = "folders", CW_OPTION_LIST(struct cw_eval_line, folders.items, folders.count)},
+    {"disassemble", 0, NULL, "the text of instructions in PC samples and SASS metrics, by nvdisasm (CUDA toolkit)",
+     CW_OPTION_TAKE(take_disassemble)},
     {0},
 };
 
@@ -70,9 +72,7 @@ static const struct cw_option table_options[] = {
     {"kind", 0, "KINDS", "for a trace: files have only rows of these kinds, as in kernel,copy; CSV needs one",
      CW_OPTION_TEXT(struct cw_eval_line, request.kinds)},
     {CW_OPTION_ROWS(cw_eval_row_options)},
-    {CW_OPTION_ROWS(folder_options)},
-    {"disassemble", 0, NULL, "the text of instructions in PC samples and SASS metrics, by nvdisasm (CUDA toolkit)",
-     CW_OPTION_TAKE(take_disassemble)},
+    {CW_OPTION_ROWS(code_options)},
     {"wide", 0, NULL, "each row in full, with all of its metrics", CW_OPTION_FLAG(struct cw_eval_line, request.wide)},
     {CW_OPTION_ROWS(cw_eval_quiet_options)},
     {CW_OPTION_ROWS(cw_eval_ranges_options)},
@@ -97,7 +97,7 @@ static void check_page(void *line, struct argp_state *state)
 static const struct cw_option report_options[] = {
     {CW_OPTION_ROWS(cw_eval_output_options)},
     {CW_OPTION_ROWS(beside_options)},
-    {CW_OPTION_ROWS(folder_options)},
+    {CW_OPTION_ROWS(code_options)},
     {CW_OPTION_ROWS(cw_eval_quiet_options)},
     {CW_OPTION_ROWS(cw_eval_ranges_options)},
     {CW_OPTION_ROWS(cw_eval_capture_options)},

@@ -84,21 +84,25 @@ const placeOf = (source, line) => !line.line ? "no line information"
   : `${line.file === undefined ? "?" : source.files[line.file].name.split("/").pop()}:${line.line}`;
 
 // Columns that may be empty: the text of lines, and functions if there are several.
-const codeColumn = source => !source.files.some(f => f.text) ? [] : [{title: "Code", wide: true, value: l => textOf(source, l),
+const isInstruction = of => of[0].text !== undefined;
+const codeColumn = (source, of) => isInstruction(of) ? [
+  {title: "Offset", value: l => l.offset, cell: l => `0x${l.offset.toString(16).padStart(5, "0")}`},
+  {title: "Instruction", wide: true, value: l => l.text, cell: l => make("code", {class: "code"}, l.text)},
+] : !source.files.some(f => f.text) ? [] : [{title: "Code", wide: true, value: l => textOf(source, l),
   cell: l => make("code", {class: "code"}, textOf(source, l).trim())}];
 const functionColumn = of => of.every(l => l.function === of[0].function) ? [] : [{title: "Function", wide: true, value: l => l.function, cell: nameCell}];
 
-// The lines `of` with PC samples and their code, the hottest first.
+// The lines or instructions `of` with PC samples and their code, the hottest first.
 function sampleTable(source, of) {
   const total = d3.sum(source.lines, l => l.total) || 1, most = d3.max(of, l => l.total);
   const reasons = line => line.counts.slice().sort((a, b) => b[1] - a[1]).slice(0, 3)
     .map(([w, n]) => `${source.whats[w].replace(/_/g, " ")} ${percent(n / line.total)}`).join(", ");
-  return sortableTable({label: "source lines", rows: of, search: of.length > 20, first: 25, columns: [
+  return sortableTable({label: isInstruction(of) ? "instructions" : "source lines", rows: of, search: of.length > 20, first: 25, columns: [
     {title: "Samples", number: true, value: l => l.total, cell: l => count(l.total)},
     {title: "Share", number: true, value: l => l.total, cell: l => shareCell(l.total / total, most / total)},
     {title: "Not issued", number: true, hint: "samples in which the scheduler issued nothing", value: l => l.not_issued, cell: l => count(l.not_issued)},
     {title: "Line", value: l => placeOf(source, l)},
-    ...codeColumn(source),
+    ...codeColumn(source, of),
     {title: "Waited for", value: reasons},
     ...functionColumn(of),
   ]});
@@ -107,12 +111,12 @@ function sampleTable(source, of) {
 function sassTable(source, of) {
   const value = (line, w) => (line.counts.find(c => c[0] === w) || [0, 0])[1];
   const shown = source.whats.map((_, w) => w).slice(0, 8);
-  return sortableTable({label: "source lines", rows: of, search: of.length > 20, first: 25, columns: [
+  return sortableTable({label: isInstruction(of) ? "instructions" : "source lines", rows: of, search: of.length > 20, first: 25, columns: [
     {title: "Line", value: l => placeOf(source, l)},
-    ...codeColumn(source),
+    ...codeColumn(source, of),
     ...shown.map(w => ({title: source.whats[w].replace(/^smsp__sass_/, ""), hint: source.whats[w], number: true, value: l => value(l, w), cell: l => count(value(l, w))})),
     ...functionColumn(of),
-  ], sorted: codeColumn(source).length + 1});
+  ], sorted: codeColumn(source, of).length + 1});
 }
 
 // The text of a file, with the samples of each line beside it.
@@ -129,6 +133,14 @@ function listing(source, file, lines) {
       make("td", {}, make("code", {class: "code"}, text[n])))))));
 }
 
+// The instructions of nvdisasm, where the page has them.
+function instructionDetails(source, filter) {
+  const of = (source.instructions || []).filter(filter || (() => true));
+  return !of.length ? null : make("details", {}, make("summary", {}, `Instructions (${count(of.length)})`),
+    source.kind === "pc" ? sampleTable(source, of) : sassTable(source, of),
+    source.instructions_left ? make("p", {class: "quiet"}, `The capture has ${count(source.instructions_left)} more instructions.`) : null);
+}
+
 function sourcePanels(filter) {
   return sources.map(source => {
     const lines = filter ? source.lines.filter(filter) : source.lines;
@@ -138,6 +150,7 @@ function sourcePanels(filter) {
     return panel(source.kind === "pc" ? `Samples of instructions by source line: ${source.file}` : `Instructions counted by source line: ${source.file}`,
       source.kind === "pc" ? make("p", {class: "quiet"}, `${plural(source.total, "sample")}${lost}.`) : null,
       source.kind === "pc" ? sampleTable(source, lines) : sassTable(source, lines), files.map(f => listing(source, f, lines)),
+      instructionDetails(source, filter),
       source.files.some(f => f.text) ? null : make("p", {class: "quiet"}, lines.some(l => l.line) ? "The page lacks the text of the lines: name its folder with --source-path FOLDER."
         : "The code has no line information: compile with -lineinfo."),
       source.lines_left ? make("p", {class: "quiet"}, `The capture has ${count(source.lines_left)} more lines.`) : null);

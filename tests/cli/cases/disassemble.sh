@@ -26,6 +26,11 @@ metric-eval "$pc" --csv - --disassemble | head -n 3
 metric-eval "$pc" --csv - | head -n 1
 metric-eval "$pc" --json - --disassemble | grep -c '"instruction": "@!P0 LDG.E.CONSTANT R4, desc\[UR4\]\[R2.64\]"'
 metric-eval "$sass" -q --disassemble -o sass.h5 && h5dump -d /sass/instruction sass.h5 | grep -o '"FFMA R1, R2, R3, R4"' | sort -u
+echo == a page
+metric-eval report "$SOURCE/data/captures/gemm.cwd" --with "$pc" --with "$sass" --disassemble -o page.html
+grep -c '"offset":3728,"text":"@!P0 LDG.E.CONSTANT R4, desc\[UR4\]\[R2.64\]"' page.html
+metric-eval report "$pc" -o plain.html; grep -c '"offset":' plain.html
+metric-eval report "$SOURCE/data/captures/gemm.cwd" --disassemble -o none.html 2>&1 | sed "s,$SOURCE,.,"
 echo == a program of another name
 mv bin/nvdisasm other
 CW_NVDISASM=$PWD/other metric-eval "$pc" --disassemble --top 1 | tail -n 2
