@@ -439,6 +439,7 @@ FILE_TEXT(trace, CW_PAGE "/trace.js");
 FILE_TEXT(lanes, CW_PAGE "/lanes.js");
 FILE_TEXT(tracechart, CW_PAGE "/tracechart.js");
 FILE_TEXT(tracepage, CW_PAGE "/tracepage.js");
+FILE_TEXT(graphs, CW_PAGE "/graphs.js");
 FILE_TEXT(kernel, CW_PAGE "/kernel.js");
 FILE_TEXT(jobpage, CW_PAGE "/jobpage.js");
 FILE_TEXT(page, CW_PAGE "/page.js");
@@ -464,7 +465,7 @@ static const struct page_file page_files[] = {
 #endif
     ENTRY(show, "script"),    ENTRY(charts, "script"),     ENTRY(timeline, "script"),  ENTRY(trace, "script"),
     ENTRY(lanes, "script"),   ENTRY(tracechart, "script"), ENTRY(tracepage, "script"), ENTRY(kernel, "script"),
-    ENTRY(jobpage, "script"), ENTRY(page, "script"),       ENTRY(selftest, "script"),
+    ENTRY(graphs, "script"),  ENTRY(jobpage, "script"),    ENTRY(page, "script"),      ENTRY(selftest, "script"),
 };
 static const size_t page_file_count = sizeof page_files / sizeof *page_files;
 

@@ -13,6 +13,7 @@
 #include "eval/timeline/timeline.h"
 #include "report/put.h"
 #include "report/series.h"
+#include "report/trace_graphs.h"
 #include "report/trace_lanes.h"
 
 /* ---- power, clocks, temperature and memory ----------------------------------------------------------------------- */
@@ -321,6 +322,8 @@ enum cw_status cw_report_trace_put(FILE *out, const struct cw_report_capture *c,
         status = put_samples(out, t, lanes, err);
     if (status == CW_OK)
         status = put_summary(out, t, arena, err);
+    if (status == CW_OK)
+        status = cw_report_graphs_put(out, t, err);
     fputs("}", out);
     cw_report_lanes_free(lanes);
     return status;

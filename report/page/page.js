@@ -248,6 +248,7 @@ if (job) tabs.push({id: "job", title: jobMany, make: jobTable}, {id: "rank", tit
 if (kernels.length) tabs.push({id: "kernels", title: "Kernels", make: kernelTable});
 if (sources.length) tabs.push({id: "source", title: "Source lines", make: () => make("div", {}, sourcePanels())});
 if (timelines.length || traces.length) tabs.push({id: "timeline", title: "Timeline", make: timelinePage});
+if (traces.some(t => t.graphs)) tabs.push({id: "graphs", title: "CUDA graphs", make: graphsPage});
 tabs.push({id: "files", title: "Files", make: files});
 
 const made = new Map(); // each part is made at its first use
