@@ -16,7 +16,7 @@ struct key { /* a graph, or a node */
 struct node {
     struct key key, graph;
     const char *type;
-    uint32_t name;     /* of what it ran; CW_TIMELINE_NONE: not known */
+    uint32_t name;     /* of its kernel; CW_TIMELINE_NONE: not known */
     uint64_t runs, ns; /* on the GPU */
 };
 
@@ -242,7 +242,7 @@ static int made_by_key(const void *a, const void *b)
     return compare(&((const struct made *)a)->key, &((const struct made *)b)->key);
 }
 
-/* Keeps one of those that are equal. */
+/* Keeps one of equal graphs. */
 static void keep_distinct(struct list *l)
 {
     struct made *made = l->items;

@@ -189,7 +189,7 @@ static bool spread(const struct functions *f, const Elf64_Shdr *calls)
     return spreads;
 }
 
-static void look_for_launches(struct functions *f, void (*see)(void *user, const char *name), void *user)
+static bool look_for_launches(struct functions *f, void (*see)(void *user, const char *name), void *user)
 {
     enum { DEEPEST = 64 }; /* chain of calls that stand in a bad order */
     Elf64_Shdr calls;
@@ -197,28 +197,34 @@ static void look_for_launches(struct functions *f, void (*see)(void *user, const
     for (size_t i = 0; i < f->count; i++)
         any |= f->launch[i] = launches_itself(function_name(f, i));
     if (!any)
-        return;
+        return true;
     const bool known = find_section(f->module, 0, ".nv.callgraph", &calls) && calls.sh_offset <= f->module->size;
     for (int i = 0; known && i < DEEPEST && spread(f, &calls); i++)
         ;
+    bool named = true;
     for (size_t i = 0; i < f->count; i++)
-        if ((f->launch[i] || !known) && *function_name(f, i))
+        if (*function_name(f, i) && (f->launch[i] || !known))
             see(user, function_name(f, i));
+        else
+            named &= !f->launch[i];
+    return named;
 }
 
 bool cw_cubin_launchers(const void *cubin, size_t size, void (*see)(void *user, const char *name), void *user)
 {
     struct cubin c = {.bytes = cubin, .size = size};
     struct functions f = {.module = &c};
-    if (!open_cubin(&c) || !find_section(&c, SHT_SYMTAB, NULL, &f.symbols) ||
-        f.symbols.sh_entsize != sizeof(Elf64_Sym) || !read_section(&c, f.symbols.sh_link, &f.texts))
+    if (!open_cubin(&c))
+        return true;
+    if (!c.head.e_shnum) /* the number of more than 65,279 sections stands elsewhere */
+        return false;
+    if (!find_section(&c, SHT_SYMTAB, NULL, &f.symbols) || f.symbols.sh_entsize != sizeof(Elf64_Sym) ||
+        !read_section(&c, f.symbols.sh_link, &f.texts))
         return true;
     const uint64_t held = f.symbols.sh_offset < size ? size - f.symbols.sh_offset : 0;
     f.count = (held < f.symbols.sh_size ? held : f.symbols.sh_size) / sizeof(Elf64_Sym);
     f.launch = calloc(f.count + 1, sizeof *f.launch);
-    const bool good = f.launch;
-    if (good)
-        look_for_launches(&f, see, user);
+    const bool good = f.launch && look_for_launches(&f, see, user);
     free(f.launch);
     return good;
 }

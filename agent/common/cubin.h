@@ -23,7 +23,8 @@ struct cw_cubin_variables cw_cubin_variables(const void *cubin, size_t size, voi
 
 /* Calls `see` with the name of each function from which calls lead to a launch by the GPU: of a kernel, or of a graph.
  * Follows the module's own list of calls, and function addresses that a function takes. Without such a list these are
- * all functions of a module that can launch. False when out of memory. */
+ * all functions of a module that can launch. Does not see calls by addresses in data. False when out of memory, and
+ * if a name or the list of sections could not be read. */
 bool cw_cubin_launchers(const void *cubin, size_t size, void (*see)(void *user, const char *name), void *user);
 
 #endif

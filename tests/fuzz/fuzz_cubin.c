@@ -15,6 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct cw_cubin_variables found = cw_cubin_variables(data, size, see, &length);
     CW_FUZZ_CHECK(found.any || !found.managed);
     CW_FUZZ_CHECK(found.any == (length > 0));
-    CW_FUZZ_CHECK(cw_cubin_launchers(data, size, see, &length));
+    cw_cubin_launchers(data, size, see, &length);
     return 0;
 }

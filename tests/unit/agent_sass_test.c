@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 
+#include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/modes/sass.h"
 #include "agent/inject/modes/sass_counts.h"
@@ -244,17 +245,75 @@ Test(sass, a_module_that_goes_is_fetched_first)
     cr_expect_eq(fetched, 2);
 }
 
-Test(sass, pauses_take_a_share_of_the_time)
+static void take_a_second(void)
+{
+    fake_profiler.now_ns += 1000000000;
+}
+
+Test(sass, waits_take_a_share_of_the_time)
 {
     begin();
     kernel("first");
-    for (int i = 0; i < 1000; i++) {
-        fake_profiler.slow = true; /* each look at the clock takes a millisecond */
+    for (int i = 0; i < 100; i++) {
         graph();
+        fake_profiler.beside = take_a_second;
         kernel("next");
-        fake_profiler.slow = false;
     }
-    cr_expect(enabled > 10 && enabled < 900, "%d times", enabled);
+    cr_expect(enabled > 5 && enabled < 20, "%d times", enabled);
+    fake_profiler.now_ns += UINT64_C(3600000000000);
+    kernel("next");
+    const int before = enabled;
+    graph();
+    kernel("next");
+    cr_expect_eq(enabled, before + 1);
+    end();
+}
+
+static void launch_another(void)
+{
+    kernel("other");
+    cw_in_flight_launch_entered();
+}
+
+/* The GPU that came to rest for one thread may work for another by then. */
+Test(sass, patches_no_kernel_if_another_thread_has_launched)
+{
+    begin();
+    kernel("first");
+    kernel("other");
+    fake_profiler.beside = launch_another;
+    kernel("second");
+    cr_expect_eq(watched, 0);
+    end();
+}
+
+static void launch_graph(void)
+{
+    graph();
+}
+
+Test(sass, does_not_go_on_if_another_thread_has_launched_a_graph)
+{
+    begin();
+    kernel("first");
+    graph();
+    fake_profiler.beside = launch_graph;
+    kernel("second");
+    cr_expect_eq(enabled, 1);
+    kernel("third");
+    cr_expect_eq(enabled, 2);
+    end();
+}
+
+Test(sass, a_graph_outside_the_capture_does_not_meet_kernels_either)
+{
+    fake_when.profiler = true;
+    begin();
+    graph();
+    fake_profile(mode, true);
+    fake_profiler.busy_one = context;
+    kernel("first");
+    cr_expect_eq(enabled, 0);
     end();
 }
 

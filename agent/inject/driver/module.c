@@ -5,9 +5,10 @@
 #define self cw_sent_modules
 
 static struct {
-    atomic_bool any;
+    atomic_bool any, every; /* every: too many, or a module could not be read */
     pthread_mutex_t lock;
     struct cw_writer names; /* each once and with its end; under the lock */
+    _Atomic uint32_t seen[CW_MOST_SEEN_MODULES / 32];
 } launchers CW_STATE;
 
 static bool is_new(uint64_t crc)
@@ -21,10 +22,10 @@ static bool is_new(uint64_t crc)
 }
 
 /* Whether a module was seen: if kernels are loaded one by one, CUPTI may report their module again. */
-static bool was_seen(uint32_t module)
+static bool was_seen(_Atomic uint32_t *seen, uint32_t module)
 {
     const uint32_t bit = UINT32_C(1) << module % 32;
-    return module < CW_MOST_SEEN_MODULES && atomic_fetch_or(&cw_variables->seen[module / 32], bit) & bit;
+    return module < CW_MOST_SEEN_MODULES && atomic_fetch_or(&seen[module / 32], bit) & bit;
 }
 
 void cw_module_names(struct cw_writer *names)
@@ -51,7 +52,7 @@ static void keep_name(void *names, const char *name)
 
 void cw_module_look(const CUpti_ModuleResourceData *module)
 {
-    if (!module || !module->pCubin || was_seen(module->moduleId))
+    if (!module || !module->pCubin || was_seen(cw_variables->seen, module->moduleId))
         return;
     pthread_mutex_lock(&cw_variables->lock);
     const struct cw_cubin_variables found =
@@ -67,20 +68,32 @@ void cw_module_look(const CUpti_ModuleResourceData *module)
         atomic_fetch_add(&cw_variables->modules, 1);
 }
 
+/* Beyond this many bytes of names each kernel counts as one of them, so that a launch is looked at in short time. */
+enum { MOST_LAUNCHER_BYTES = 1 << 16 };
+
+static void keep_launcher(void *names, const char *name)
+{
+    struct cw_writer *out = names;
+    if (out->size <= MOST_LAUNCHER_BYTES)
+        keep_name(out, name);
+}
+
 void cw_module_look_for_launchers(const CUpti_ModuleResourceData *module)
 {
-    if (!module || !module->pCubin)
+    if (!module || !module->pCubin || was_seen(launchers.seen, module->moduleId))
         return;
     pthread_mutex_lock(&launchers.lock);
-    cw_cubin_launchers(module->pCubin, module->cubinSize, keep_name, &launchers.names);
-    launchers.any = launchers.names.size > 0;
+    if (!cw_cubin_launchers(module->pCubin, module->cubinSize, keep_launcher, &launchers.names) ||
+        launchers.names.status != CW_OK || launchers.names.size > MOST_LAUNCHER_BYTES)
+        launchers.every = true;
+    launchers.any = launchers.names.size > 0 || launchers.every;
     pthread_mutex_unlock(&launchers.lock);
 }
 
 bool cw_module_launches(const char *kernel)
 {
-    if (!kernel || !launchers.any)
-        return false;
+    if (!kernel || !launchers.any || launchers.every)
+        return kernel && launchers.every;
     pthread_mutex_lock(&launchers.lock);
     const bool launches = has_name(&launchers.names, kernel);
     pthread_mutex_unlock(&launchers.lock);

@@ -44,8 +44,11 @@ static struct {
     struct patched contexts[CW_MOST_CONTEXTS];
     size_t launched_count, launched_capacity;
     struct cw_sass_kernel *launched;
-    uint64_t begun_ns, spent_ns;        /* first counting; time for pauses since */
-    uint64_t unpatched;                 /* the thread whose kernel is not to be patched; 0: none */
+    struct cw_hash_table by_key;        /* of launched */
+    uint64_t begun_ns, spent_ns;        /* first counting; time for waits and pauses since */
+    uint32_t unpatched;                 /* launches inside the driver whose kernels are not to be patched */
+    uint32_t pausing;                   /* threads that wait until nothing is counted */
+    uint64_t hazards;                   /* events so far that must not meet patched kernels */
     uint64_t graphs, launchers, others; /* launches that were not counted, by reason */
 } state CW_STATE;
 #define self (&state)
@@ -58,17 +61,19 @@ struct cw_sass_kernel { /* a kernel that a context has launched */
     uint32_t patched; /* as its context's at its last patched launch */
 };
 
-/* Limits on the wait for earlier work: CUPTI delivers counts only after it, and a kernel may never end. */
-static const uint64_t patience_ns = 60000000000, idle_patience_ns = 1000000000;
-/* Pauses take at most a third of the time: the launches between them are left out until that holds again. The same with
- * waits for work that takes long. */
+/* Limits on waits for earlier work: at the end, before a graph or a kernel that launches others, and before a kernel is
+ * patched. CUPTI delivers counts only after it, and a kernel may never end. */
+static const uint64_t end_patience_ns = 60000000000, pause_patience_ns = 10000000000, patch_patience_ns = 1000000000;
+/* Waits and pauses take at most so long beside a third of the time. The launches between are left out. */
+static const uint64_t free_ns = 5000000000;
 enum { SHARE = 3 };
 enum { MOST_KERNELS = 1 << 16 };
 
-static void patch_new_kernels(bool on)
+static bool patch_new_kernels(bool on)
 {
-    cw_inject->api.cuptiEnableCallback(on, cw_inject->subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                                       CUPTI_CBID_RESOURCE_MODULE_PROFILED);
+    return cw_inject_good(cw_inject->api.cuptiEnableCallback(on, cw_inject->subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                                             CUPTI_CBID_RESOURCE_MODULE_PROFILED),
+                          "cuptiEnableCallback");
 }
 
 static bool setup(struct cw_reader *in)
@@ -85,8 +90,8 @@ static bool setup(struct cw_reader *in)
     cw_filter_read(in, &self->options, cw_inject->arena);
     if (!cw_gate_read(in))
         return false;
-    patch_new_kernels(true);
-    return self->metrics && in->status == CW_OK && cw_filter_open(&self->filter, &self->options, NULL) == CW_OK;
+    return patch_new_kernels(true) && self->metrics && in->status == CW_OK &&
+           cw_filter_open(&self->filter, &self->options, NULL) == CW_OK;
 }
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
@@ -162,24 +167,43 @@ static bool grow(void)
     return true;
 }
 
+/* The driver may give the place of a name to another, once the name's module has gone. */
+static bool is_kernel(const void *items, uint32_t item, const void *key)
+{
+    const struct cw_sass_kernel *a = (const struct cw_sass_kernel *)items + item, *b = key;
+    return a->context == b->context && a->key == b->key && strcmp(a->name, b->key) == 0;
+}
+
+static uint32_t add_key(const struct cw_sass_kernel *k)
+{
+    const uint64_t hash = cw_inject_mix((uint64_t)(uintptr_t)k->context, (uint64_t)(uintptr_t)k->key);
+    return cw_hash_table_add(&self->by_key, hash ^ hash >> 32, is_kernel, self->launched, k);
+}
+
 /* NULL without a name, and beyond the limit. */
 static struct cw_sass_kernel *note_launch(CUcontext context, const char *name)
 {
-    for (size_t i = self->launched_count; name && i-- > 0;)
-        if (self->launched[i].key == name && self->launched[i].context == context)
-            return &self->launched[i];
-    char *copy = name && (self->launched_count < self->launched_capacity || grow()) ? strdup(name) : NULL;
-    if (!copy)
+    struct cw_sass_kernel kernel = {.context = context, .key = name};
+    if (!name || (self->launched_count == self->launched_capacity && !grow()))
         return NULL;
-    self->launched[self->launched_count] = (struct cw_sass_kernel){
-        .context = context, .key = name, .name = copy, .counted = !cw_filter_kernel(&self->filter, name)};
-    return &self->launched[self->launched_count++];
+    const uint32_t item = add_key(&kernel);
+    if (item < self->launched_count || item == CW_NO_ITEM)
+        return item == CW_NO_ITEM ? NULL : &self->launched[item];
+    kernel.name = strdup(name);
+    kernel.counted = !cw_filter_kernel(&self->filter, name);
+    if (!kernel.name) {
+        cw_inject_fail_memory();
+        return NULL;
+    }
+    self->launched[self->launched_count++] = kernel;
+    return &self->launched[item];
 }
 
 static void mark_counted(CUcontext context, const char *function)
 {
     for (size_t i = 0; i < self->launched_count; i++)
-        if (self->launched[i].context == context && strcmp(self->launched[i].name, function) == 0)
+        if (!self->launched[i].counted && self->launched[i].context == context &&
+            strcmp(self->launched[i].name, function) == 0)
             self->launched[i].counted = true;
 }
 
@@ -203,6 +227,9 @@ static uint32_t take_uncounted(CUcontext context, char **first)
             free(l->name);
     }
     self->launched_count = kept;
+    cw_hash_table_empty(&self->by_key);
+    for (size_t i = 0; i < kept; i++)
+        add_key(&self->launched[i]);
     return count;
 }
 
@@ -299,6 +326,8 @@ static bool fetch(struct patched *p)
 static void send_counts(struct patched *p)
 {
     char *first;
+    if (!p->launched)
+        return;
     const uint32_t uncounted = take_uncounted(p->context, &first);
     const struct cw_sass_batch batch = {.device = p->device,
                                         .process = (uint32_t)cw_inject->process,
@@ -317,10 +346,7 @@ static void send_counts(struct patched *p)
     cw_write_u64(&out, self->launchers);
     cw_write_u64(&out, self->others);
     cw_sass_batch_write(&batch, &out);
-    if (p->launched)
-        cw_inject_send(CW_MESSAGE_SASS, &out);
-    else
-        cw_writer_free(&out);
+    cw_inject_send(CW_MESSAGE_SASS, &out);
     free(first);
     cw_sass_counts_free(&p->counts);
     self->graphs = self->launchers = self->others = p->dropped = 0;
@@ -332,7 +358,10 @@ static void send_counts(struct patched *p)
 static void pause_counting(struct patched *p)
 {
     PARAMS(CUpti_SassMetricsDisable_Params, disable, .ctx = p->context);
-    if (p->running && fetch(p) && cw_inject->api.cuptiSassMetricsDisable(&disable) == CUPTI_SUCCESS)
+    if (!p->running)
+        return;
+    fetch(p);
+    if (CALL(cuptiSassMetricsDisable, disable))
         p->dropped += disable.numOfDroppedRecords;
     p->running = false;
 }
@@ -358,7 +387,7 @@ static bool settle(struct patched *p, bool rests, const char *where)
 }
 
 /* Other threads go on while it waits, and may add and remove contexts. */
-static void settle_all(const char *where)
+static void settle_all(uint64_t patience_ns, const char *where)
 {
     for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
         if (i >= self->context_count)
@@ -389,12 +418,17 @@ static bool any_runs(void)
 static void pause_all(const char *where)
 {
     const uint64_t from_ns = cw_inject_now_ns();
+    self->hazards++;
     if (!any_runs())
         return;
+    self->pausing++;
     if (!cw_in_flight_wait(cw_in_flight_no_launch))
         cw_inject_fail(CW_ERR_DEVICE,
                        "found a launch that does not return before %s; expected SASS metrics to pause there", where);
-    settle_all(where);
+    cw_in_flight_hold();
+    settle_all(pause_patience_ns, where);
+    cw_in_flight_release();
+    self->pausing--;
     self->spent_ns += cw_inject_now_ns() - from_ns;
 }
 
@@ -402,7 +436,7 @@ static void context_destroyed(CUcontext context)
 {
     if (!find(context))
         return;
-    const bool rests = cw_idle_wait_before_capture(context, patience_ns);
+    const bool rests = cw_idle_wait_before_capture(context, end_patience_ns);
     struct patched *p = find(context);
     if (p && settle(p, rests, "its context does"))
         send_counts(p);
@@ -412,86 +446,108 @@ static void context_destroyed(CUcontext context)
     }
 }
 
-/* Waits for the end of a context's work. Waits and pauses take at most a third of the time. */
+static bool is_over_budget(void)
+{
+    return SHARE * self->spent_ns > cw_inject_now_ns() - self->begun_ns + SHARE * free_ns;
+}
+
+/* Waits for the end of a context's work, with other threads held up. False also if one of them launched something. */
 static bool comes_to_rest(CUcontext context)
 {
     struct patched *p = find(context);
     const uint64_t from_ns = cw_inject_now_ns();
-    if (from_ns < p->again_ns)
+    if (is_over_budget() || from_ns < p->again_ns || !cw_in_flight_wait(cw_in_flight_no_launch))
         return false;
-    const bool rests = cw_idle_wait(context, idle_patience_ns);
+    const uint64_t entered = cw_in_flight->entered;
+    cw_in_flight_hold();
+    const bool rests = cw_idle_wait(context, patch_patience_ns);
+    cw_in_flight_release();
     const uint64_t waited_ns = cw_inject_now_ns() - from_ns;
     self->spent_ns += waited_ns;
     p = find(context);
     if (p)
         p->again_ns = rests ? 0 : from_ns + SHARE * waited_ns;
-    return p && rests && !cw_inject->over;
+    return p && rests && cw_in_flight->entered == entered && cw_in_flight_no_launch() && !cw_inject->over;
 }
 
-/* Counts again in a context, unless a stream is being captured, pauses take too much time, or work still runs that must
- * not meet patched kernels. */
+static bool may_resume(void)
+{
+    return !self->pausing && !cw_gate->closed && !is_over_budget() && !cw_stream_capture_is_under_way();
+}
+
+/* Waits for the ends of all work that must not meet patched kernels. */
+static bool hazards_end(void)
+{
+    for (uint32_t i = 0; i < self->context_count; i++)
+        if (self->contexts[i].beside && !comes_to_rest(self->contexts[i].context))
+            return false;
+    return true;
+}
+
+/* Counts again in a context, if nothing stands against it. */
 static void resume(CUcontext context)
 {
+    const uint64_t hazards = self->hazards;
+    if (!may_resume() || !hazards_end() || hazards != self->hazards || !may_resume())
+        return;
+    for (uint32_t i = 0; i < self->context_count; i++)
+        self->contexts[i].beside = false;
     struct patched *p = find(context);
-    if (SHARE * self->spent_ns > cw_inject_now_ns() - self->begun_ns || cw_stream_capture_is_under_way())
-        return;
-    if (p->beside && (!cw_in_flight_no_launch() || !comes_to_rest(context)))
-        return;
-    p = find(context);
-    p->beside = false;
-    if (!p->running) /* or another thread was faster */
+    if (p && !p->running) /* another thread may have been faster */
         enable(p);
 }
 
-/* Lets a kernel that is not yet patched run so, unless its context comes to rest. */
-static void meet_kernel(CUcontext context, const char *name)
+/* Whether a launch is of a patched kernel, or of one that CUPTI patches now. */
+static bool meet_kernel(CUcontext context, const char *name)
 {
     struct patched *p = find(context);
-    const struct cw_sass_kernel *k = note_launch(context, name);
-    if (!p->running || !k || k->patched == p->patched)
-        return;
-    const bool rests = comes_to_rest(context);
+    struct cw_sass_kernel *k = note_launch(context, name);
+    if (!p->running || (k && k->patched == p->patched))
+        return p->running;
+    const bool rests = k && !self->unpatched && comes_to_rest(context);
     p = find(context);
-    struct cw_sass_kernel *met = p ? note_launch(context, name) : NULL;
-    if (rests && met)
-        met->patched = p->patched;
-    else if (!rests && !self->unpatched) {
-        self->unpatched = cw_inject_thread();
-        patch_new_kernels(false);
+    if (rests && !self->unpatched && p->running && (k = note_launch(context, name))) {
+        k->patched = p->patched;
+        return true;
     }
+    if (!cw_own_calls.unpatched && !self->unpatched++)
+        patch_new_kernels(false);
+    cw_own_calls.unpatched = true;
+    return false;
 }
 
 /* CUPTI patches code at the first launch. Other threads may go on meanwhile, and add and remove contexts. */
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct patched *p = cw_gate->closed ? NULL : find(call->context);
     const bool graph = cw_inject_launches_graph(id);
+    const bool launcher = !graph && cw_module_launches(call->symbolName);
+    struct patched *p = find(call->context);
     if (!p || (!graph && !cw_stream_runs_launch(id, call)))
         return;
-    const bool launcher = !graph && cw_module_launches(call->symbolName);
     if (graph || launcher)
         pause_all(graph ? "a CUDA graph is launched" : "a kernel is launched that launches others");
-    else if (!p->running)
+    else if (!p->running && !cw_gate->closed)
         resume(call->context);
-    if (!(p = find(call->context)))
+    for (uint32_t i = 0; i < self->context_count; i++)
+        self->contexts[i].beside |= graph || launcher;
+    if (cw_gate->closed || !(p = find(call->context)))
         return;
     p->launched = true;
-    p->beside |= graph || launcher;
+    const bool counted = !graph && meet_kernel(call->context, call->symbolName);
     self->graphs += graph;
     self->launchers += launcher;
-    self->others += !graph && !launcher && !p->running;
-    if (!graph)
-        meet_kernel(call->context, call->symbolName);
+    self->others += !graph && !launcher && !counted;
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)id;
     (void)call;
-    if (!self->unpatched || self->unpatched != cw_inject_thread())
+    if (!cw_own_calls.unpatched)
         return;
-    self->unpatched = 0;
-    patch_new_kernels(true);
+    cw_own_calls.unpatched = false;
+    if (!--self->unpatched)
+        patch_new_kernels(true);
 }
 
 static bool unloads(CUpti_CallbackId id)
@@ -507,15 +563,13 @@ static bool wants(CUpti_CallbackId id)
 /* Fetches the counts of modules before they are unloaded. Those of a kernel that does not end are lost. */
 static void fetch_all(void)
 {
-    const uint64_t from_ns = cw_inject_now_ns();
     for (uint32_t i = 0; i < self->context_count; i++) {
         const CUcontext context = self->contexts[i].context;
-        const bool rests = self->contexts[i].running && cw_idle_wait(context, idle_patience_ns);
+        const bool rests = self->contexts[i].running && comes_to_rest(context);
         struct patched *p = find(context);
         if (rests && p && p->running)
             fetch(p);
     }
-    self->spent_ns += cw_inject_now_ns() - from_ns;
 }
 
 /* Kernels that are captured patched might stay so in the graph, and a wait would spoil the capture. */
@@ -536,15 +590,20 @@ static void module_loaded(const CUpti_ModuleResourceData *module)
 
 static void gate_turned(bool open)
 {
-    if (open || !cw_in_flight_wait(cw_in_flight_no_launch))
+    for (uint32_t i = 0; i < self->context_count && open; i++)
+        self->contexts[i].since_ns = cw_inject_now_ns();
+    if (open)
         return;
-    settle_all("the capture does");
+    if (!cw_in_flight_wait(cw_in_flight_no_launch))
+        cw_inject_fail(CW_ERR_DEVICE,
+                       "found a launch that does not return where the capture ends: its counts are lost");
+    settle_all(end_patience_ns, "the capture does");
     send_all();
 }
 
 static void finish(void)
 {
-    settle_all("the program does");
+    settle_all(end_patience_ns, "the program does");
     send_all();
 }
 
@@ -559,6 +618,7 @@ static void reset(void)
     for (size_t i = 0; i < self->launched_count; i++)
         free(self->launched[i].name);
     free(self->launched);
+    cw_hash_table_free(&self->by_key);
     for (uint32_t i = 0; i < self->context_count; i++)
         cw_sass_counts_free(&self->contexts[i].counts);
     memset(self, 0, sizeof *self);
