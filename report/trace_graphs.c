@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "report/put.h"
 
 /* Most nodes and edges that are read; most graphs of a page, and nodes and edges of a graph. */
@@ -215,15 +216,10 @@ static enum cw_status read_all(struct graphs *g, struct cw_error *err)
 static size_t first_node(const struct graphs *g, const struct key *graph)
 {
     const struct node *nodes = g->nodes.items;
-    size_t low = 0, high = g->nodes.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (compare(&nodes[middle].graph, graph) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct cw_search s = {0, g->nodes.count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, compare(&nodes[cw_search_middle(&s)].graph, graph) < 0);
+    return s.low;
 }
 
 static void add_up(const struct graphs *g, struct made *m)
@@ -283,16 +279,11 @@ static void put_edges(FILE *out, const struct graphs *g, const struct made *m, s
 {
     const struct node *nodes = (const struct node *)g->nodes.items + m->first;
     const struct edge *edges = g->edges.items;
-    size_t low = 0, high = g->edges.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (compare(&edges[middle].to, &nodes[to].key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < g->edges.count && *put < MOST_EDGES && compare(&edges[low].to, &nodes[to].key) == 0; low++) {
-        const struct node wanted = {.key = edges[low].from};
+    struct cw_search s = {0, g->edges.count};
+    while (s.low < s.high)
+        cw_search_narrow(&s, compare(&edges[cw_search_middle(&s)].to, &nodes[to].key) < 0);
+    for (size_t i = s.low; i < g->edges.count && *put < MOST_EDGES && compare(&edges[i].to, &nodes[to].key) == 0; i++) {
+        const struct node wanted = {.key = edges[i].from};
         const struct node *from = bsearch(&wanted, nodes, shown, sizeof *nodes, node_by_key);
         if (!from)
             continue;
