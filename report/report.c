@@ -22,8 +22,7 @@
 #include "report/timeline.h"
 #include "report/trace.h"
 
-/* ---- source lines and instructions --------------------------------------------------------------------------------
- */
+/* ---- source lines and instructions ------------------------------------------------------------------------------- */
 
 /* Most lines with counts, and most bytes of a line; lines shown around each line with counts. Most instructions. */
 enum { MOST_LINES = 1000, MOST_WIDTH = 400, AROUND = 4, MOST_INSTRUCTIONS = 5000 };

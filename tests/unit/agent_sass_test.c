@@ -222,6 +222,25 @@ Test(sass, patches_no_kernel_beside_others)
     end();
 }
 
+/* A program may have more kernels than are followed: others run unpatched. */
+Test(sass, a_known_kernel_stays_known_beyond_the_limit)
+{
+    enum { MOST = 1 << 16 };
+    static char names[MOST + 1][8];
+    const CUpti_CallbackData left = {.context = context};
+    begin();
+    for (int i = 0; i <= MOST; i++) {
+        snprintf(names[i], sizeof names[i], "k%d", i);
+        kernel(names[i]);
+        cr_assert_eq(watched, i < MOST);
+    }
+    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &left);
+    cr_assert_eq(watched, 1);
+    kernel(names[7]);
+    cr_expect_eq(watched, 1);
+    end();
+}
+
 Test(sass, kernels_that_launch_others_are_let_by)
 {
     begin();

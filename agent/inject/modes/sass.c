@@ -174,29 +174,34 @@ static bool is_kernel(const void *items, uint32_t item, const void *key)
     return a->context == b->context && a->key == b->key && strcmp(a->name, b->key) == 0;
 }
 
-static uint32_t add_key(const struct cw_sass_kernel *k)
+static uint64_t hash_of(const struct cw_sass_kernel *k)
 {
     const uint64_t hash = cw_inject_mix((uint64_t)(uintptr_t)k->context, (uint64_t)(uintptr_t)k->key);
-    return cw_hash_table_add(&self->by_key, hash ^ hash >> 32, is_kernel, self->launched, k);
+    return hash ^ hash >> 32;
 }
 
-/* NULL without a name, and beyond the limit. */
+static bool add_key(const struct cw_sass_kernel *k)
+{
+    return cw_hash_table_add(&self->by_key, hash_of(k), is_kernel, self->launched, k) != CW_NO_ITEM;
+}
+
+/* NULL without a name, and for a new kernel beyond the limit. */
 static struct cw_sass_kernel *note_launch(CUcontext context, const char *name)
 {
     struct cw_sass_kernel kernel = {.context = context, .key = name};
-    if (!name || (self->launched_count == self->launched_capacity && !grow()))
+    if (!name)
         return NULL;
-    const uint32_t item = add_key(&kernel);
-    if (item < self->launched_count || item == CW_NO_ITEM)
-        return item == CW_NO_ITEM ? NULL : &self->launched[item];
-    kernel.name = strdup(name);
-    kernel.counted = !cw_filter_kernel(&self->filter, name);
-    if (!kernel.name) {
-        cw_inject_fail_memory();
+    const uint32_t known = cw_hash_table_find(&self->by_key, hash_of(&kernel), is_kernel, self->launched, &kernel);
+    if (known != CW_NO_ITEM)
+        return &self->launched[known];
+    kernel.name = self->launched_count < self->launched_capacity || grow() ? strdup(name) : NULL;
+    if (!kernel.name || !add_key(&kernel)) {
+        free(kernel.name);
         return NULL;
     }
-    self->launched[self->launched_count++] = kernel;
-    return &self->launched[item];
+    kernel.counted = !cw_filter_kernel(&self->filter, name);
+    self->launched[self->launched_count] = kernel;
+    return &self->launched[self->launched_count++];
 }
 
 static void mark_counted(CUcontext context, const char *function)
