@@ -22,8 +22,9 @@ const char *cw_uncounted_launches(const struct cw_uncounted *u, struct cw_arena 
     const struct {
         uint64_t count;
         const char *of;
-    } reasons[] = {
-        {u->graphs, "of CUDA graphs"}, {u->launchers, "of kernels that launch others"}, {u->others, "beside these"}};
+    } reasons[] = {{u->graphs, "of CUDA graphs"},
+                   {u->launchers, "of kernels that launch others"},
+                   {u->others, "of kernels that were not patched"}};
     const char *text = "";
     for (size_t i = 0; text && i < sizeof reasons / sizeof *reasons; i++)
         if (reasons[i].count)

@@ -485,9 +485,10 @@ static void take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *d
             mode->glance(domain, id, data);
         return;
     }
-    if (cw_own_calls.inside && mode && mode->module_loaded == cw_module_look && !cw_inject->over &&
-        domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
-        cw_module_look(((const CUpti_ResourceData *)data)->resourceDescriptor); /* a call of ours loads lazy code */
+    if (cw_own_calls.inside && mode && mode->module_loaded && !cw_inject->over && domain == CUPTI_CB_DOMAIN_RESOURCE &&
+        id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
+        mode->module_loaded(
+            ((const CUpti_ResourceData *)data)->resourceDescriptor); /* a call of ours loads lazy code */
     if (self->abandoned || !cw_inject_enter()) /* a fork without exec has no GPU of its own to profile */
         return;
     if (!cw_inject->over && domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {

@@ -12,6 +12,7 @@ static const struct cw_inject_mode *const mode = &cw_inject_sass;
 static const CUcontext context = (CUcontext)0x10;
 static const CUcontext second = (CUcontext)0x20;
 static int enabled, disabled, configured, fetched, watched;
+static bool lazily; /* CUPTI can patch single kernels only */
 static struct cw_filter_options filter;
 
 static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
@@ -43,10 +44,11 @@ static CUptiResult unset_config(CUpti_SassMetricsUnsetConfig_Params *p)
 static CUptiResult enable(CUpti_SassMetricsEnable_Params *p)
 {
     cr_expect(p->ctx == context || p->ctx == second);
+    cr_expect(lazily || !p->enableLazyPatching, "it would wait inside launches");
     cr_expect_eq(configured, 1);
     cr_expect_eq(watched, 1, "CUPTI counts one kernel only without this callback");
     enabled++;
-    return CUPTI_SUCCESS;
+    return lazily && !p->enableLazyPatching ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
 }
 
 static CUptiResult disable(CUpti_SassMetricsDisable_Params *p)
@@ -146,6 +148,26 @@ static void end(void)
     fake_profiler_end();
 }
 
+/* What the agent is sent: how many kernels were not counted, and the values of the records. */
+static uint64_t launches[3];
+static void expect_sent(uint32_t uncounted, const uint64_t *values, uint32_t count)
+{
+    struct cw_reader in;
+    struct cw_sass_batch batch;
+    struct cw_arena *arena = cw_arena_create();
+    cw_reader_init(&in, fake_profiler.other, fake_profiler.other_size, "message", 0, NULL);
+    cr_expect_eq(cw_read_u32(&in), uncounted);
+    cw_read_string(&in, arena);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect_eq(cw_read_u64(&in), launches[i]);
+    cw_sass_batch_read(&batch, &in, arena);
+    cr_assert_eq(in.status, CW_OK);
+    cr_assert_eq(batch.record_count, count);
+    for (uint32_t i = 0; i < count; i++)
+        cr_expect_eq(batch.records[i].values[0][0], values[i]);
+    cw_arena_destroy(arena);
+}
+
 Test(sass, every_context_is_counted_with_one_config)
 {
     begin();
@@ -198,46 +220,74 @@ Test(sass, does_not_meet_a_graph_that_still_runs)
     end();
 }
 
-/* To patch it CUPTI would wait for a kernel that waits for it. */
+/* Patched are the kernels that are loaded then. To patch others CUPTI would wait for one that waits for them. */
 Test(sass, patches_no_kernel_beside_others)
 {
-    const CUpti_CallbackData left = {.context = context};
     begin();
     kernel("first");
-    cr_expect_eq(watched, 1);
-    fake_profiler.busy_one = context;
     kernel("first");
-    cr_expect_eq(watched, 1, "it is patched");
+    cr_expect(enabled == 1 && !disabled, "it is patched");
+    fake_profiler.busy_one = context;
     kernel("second");
-    cr_expect_eq(watched, 0);
-    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &left);
-    cr_expect_eq(watched, 1);
+    cr_expect(enabled == 1 && !disabled);
     fake_profiler.busy_one = NULL;
     kernel("second");
-    cr_expect_eq(watched, 0, "the next wait is not yet due");
-    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &left);
+    cr_expect(enabled == 1 && !disabled, "the next wait is not yet due");
     fake_profiler.now_ns += 10000000000;
     kernel("second");
-    cr_expect_eq(watched, 1);
+    cr_expect(enabled == 2 && disabled == 1);
+    kernel("first");
+    kernel("second");
+    cr_expect(enabled == 2 && disabled == 1);
+    mode->finish();
+    launches[2] = 2;
+    expect_sent(2, NULL, 0);
     end();
 }
 
-/* A program may have more kernels than are followed: others run unpatched. */
+Test(sass, patches_inside_launches_where_all_at_once_is_refused)
+{
+    lazily = true;
+    begin();
+    kernel("first");
+    cr_expect(enabled == 2 && disabled == 1);
+    kernel("second");
+    cr_expect(enabled == 2 && disabled == 1);
+    graph();
+    kernel("first");
+    cr_expect(enabled == 3 && disabled == 2);
+    mode->finish();
+    launches[0] = 1;
+    expect_sent(2, NULL, 0);
+    end();
+}
+
+/* A program may have more kernels than are followed: others are not counted. */
 Test(sass, a_known_kernel_stays_known_beyond_the_limit)
 {
     enum { MOST = 1 << 16 };
     static char names[MOST + 1][8];
-    const CUpti_CallbackData left = {.context = context};
     begin();
     for (int i = 0; i <= MOST; i++) {
         snprintf(names[i], sizeof names[i], "k%d", i);
         kernel(names[i]);
-        cr_assert_eq(watched, i < MOST);
+        cr_assert_eq(enabled, i < MOST ? i + 1 : MOST);
     }
-    mode->launch_left(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &left);
-    cr_assert_eq(watched, 1);
     kernel(names[7]);
-    cr_expect_eq(watched, 1);
+    cr_expect_eq(enabled, MOST);
+    end();
+}
+
+/* Its name may have the same place in memory. */
+Test(sass, a_kernel_that_is_loaded_again_is_patched_again)
+{
+    begin();
+    kernel("first");
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload);
+    kernel("second");
+    cr_expect(enabled == 2 && disabled == 1);
+    kernel("first");
+    cr_expect(enabled == 3 && disabled == 2);
     end();
 }
 
@@ -259,9 +309,9 @@ Test(sass, a_module_that_goes_is_fetched_first)
     records = 2;
     kernel("_Z3addPfi");
     call_begins(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload);
-    cr_expect(fetched == 1 && !disabled);
+    cr_expect(fetched == 1 && disabled == 1);
     end();
-    cr_expect_eq(fetched, 2);
+    cr_expect_eq(fetched, 1);
 }
 
 static void take_a_second(void)
@@ -302,7 +352,7 @@ Test(sass, patches_no_kernel_if_another_thread_has_launched)
     kernel("other");
     fake_profiler.beside = launch_another;
     kernel("second");
-    cr_expect_eq(watched, 0);
+    cr_expect_eq(enabled, 2);
     end();
 }
 
@@ -354,26 +404,6 @@ Test(sass, counts_each_part_that_is_captured)
     end();
     cr_expect(enabled == 2 && disabled == 2);
     cr_expect_eq(fake_profiler.others, 2);
-}
-
-/* What the agent is sent: how many kernels were not counted, and the values of the records. */
-static uint64_t launches[3];
-static void expect_sent(uint32_t uncounted, const uint64_t *values, uint32_t count)
-{
-    struct cw_reader in;
-    struct cw_sass_batch batch;
-    struct cw_arena *arena = cw_arena_create();
-    cw_reader_init(&in, fake_profiler.other, fake_profiler.other_size, "message", 0, NULL);
-    cr_expect_eq(cw_read_u32(&in), uncounted);
-    cw_read_string(&in, arena);
-    for (size_t i = 0; i < 3; i++)
-        cr_expect_eq(cw_read_u64(&in), launches[i]);
-    cw_sass_batch_read(&batch, &in, arena);
-    cr_assert_eq(in.status, CW_OK);
-    cr_assert_eq(batch.record_count, count);
-    for (uint32_t i = 0; i < count; i++)
-        cr_expect_eq(batch.records[i].values[0][0], values[i]);
-    cw_arena_destroy(arena);
 }
 
 Test(sass, only_kernels_that_are_asked_for_are_kept)
@@ -428,7 +458,7 @@ Test(sass, a_kernel_that_is_left_out_is_not_one_that_could_not_be_counted)
     kernel("_Z3addPfi");
     kernel("_Z3subPfi");
     mode->finish();
-    expect_sent(1, (const uint64_t[]){10, 11}, 2);
+    expect_sent(1, (const uint64_t[]){20, 22}, 2);
     end();
 }
 

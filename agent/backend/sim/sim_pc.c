@@ -122,40 +122,41 @@ static uint32_t values_of(enum cw_sass_level level)
     return level == CW_SASS_GPU ? 1 : level == CW_SASS_SM ? SMS : SMS * PARTS_A_SM;
 }
 
-/* The counts of instruction i for a metric alone. False when out of memory. */
-static bool make_sass_record(const struct simulation *s, uint32_t i, uint32_t metric, struct cw_sass_record *record)
+/* The counts of instruction i. False when out of memory. */
+static bool make_sass_record(const struct simulation *s, uint32_t i, struct cw_sass_record *record)
 {
     const struct cw_pc_options *o = s->options;
-    const uint32_t count = values_of(o->metrics[metric].level);
     uint32_t *counts = cw_arena_alloc(s->batch, o->metric_count, sizeof *counts);
     const uint64_t **lists = cw_arena_alloc(s->batch, o->metric_count, sizeof *lists);
-    uint64_t *values = cw_arena_alloc(s->batch, count, sizeof *values);
-    if (!counts || !lists || !values)
-        return false;
-    for (uint32_t k = 0; k < count; k++)
-        values[k] = cw_sim_mix(o->capture.sim_seed ^ cw_sim_mix(i) ^ metric) % 1000 * (values_of(CW_SASS_SMSP) / count);
-    counts[metric] = count;
-    lists[metric] = values;
     *record = (struct cw_sass_record){.at = place(s, i), .counts = counts, .values = lists};
     record->at.symbol = 0; /* CUPTI does not know it */
-    return true;
+    for (uint32_t m = 0; counts && lists && m < o->metric_count; m++) {
+        counts[m] = values_of(o->metrics[m].level);
+        uint64_t *values = cw_arena_alloc(s->batch, counts[m], sizeof *values);
+        if (!values)
+            return false;
+        for (uint32_t k = 0; k < counts[m]; k++)
+            values[k] =
+                cw_sim_mix(o->capture.sim_seed ^ cw_sim_mix(i) ^ m) % 1000 * (values_of(CW_SASS_SMSP) / counts[m]);
+        lists[m] = values;
+    }
+    return counts && lists;
 }
 
-/* Like CUPTI, makes records of one metric each. */
 static bool make_sass(struct simulation *s, struct cw_sass_batch *b)
 {
-    const uint32_t count = s->function_count * INSTRUCTIONS, metrics = s->options->metric_count;
-    struct cw_sass_record *records = cw_arena_alloc(s->batch, (size_t)count * metrics, sizeof *records);
+    const uint32_t count = s->function_count * INSTRUCTIONS;
+    struct cw_sass_record *records = cw_arena_alloc(s->batch, count, sizeof *records);
     bool good = records;
     *b = (struct cw_sass_batch){.process = (uint32_t)s->program.pid,
                                 .start_ns = CW_SIM_START_NS,
                                 .end_ns = CW_SIM_START_NS + 2000000,
-                                .metric_count = metrics,
+                                .metric_count = s->options->metric_count,
                                 .metrics = s->options->metrics,
-                                .record_count = count * metrics,
+                                .record_count = count,
                                 .records = records};
-    for (uint32_t k = 0; good && k < count * metrics; k++)
-        good = make_sass_record(s, scattered(k % count), k / count, &records[k]);
+    for (uint32_t i = 0; good && i < count; i++)
+        good = make_sass_record(s, i, &records[i]);
     return good;
 }
 

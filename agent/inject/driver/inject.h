@@ -65,7 +65,6 @@ struct cw_own_calls {
     uint64_t named;           /* the trace that has its name (cw_trace_calls) */
     const void *node;         /* the CUDA graph's node that it creates, and its type (cw_trace_graphs) */
     uint32_t node_type;
-    bool unpatched; /* it launches a kernel that CUPTI must not patch (sass.c) */
 };
 extern _Thread_local struct cw_own_calls cw_own_calls;
 /* Surround all code that is entered from outside. cw_inject_lock returns false inside a call of our own, and in a

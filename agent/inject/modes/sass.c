@@ -1,12 +1,15 @@
-/* SASS metrics of each context: CUPTI patches kernels at their first launch and counts for each of their instructions.
+/* SASS metrics of each context: CUPTI patches kernels and counts for each of their instructions.
  *
  * Undocumented needs, seen on an H200 with CUPTI 13.0: without a callback for profiled modules CUPTI counts the first
  * kernel of each thread only, and no more once counts have been fetched. A second config of a device fails (out of
  * memory), but one config serves any number of contexts, parts and fetches. A graph's first launch beside patched
  * kernels may lose its copies. A kernel that the GPU launches faults or miscounts if it was patched for the host's
  * launches. So counting pauses around the launches of graphs, and of kernels that launch others. To patch a kernel
- * CUPTI waits for the kernels that run, and these may wait for the very launch. So a kernel is patched on an idle GPU
- * only. */
+ * CUPTI waits for the kernels that run, and these may wait for the very launch. With lazy patching CUPTI does this
+ * inside a kernel's first launch, and nothing keeps it from it. Without, it patches the kernels that are loaded when it
+ * is enabled, and no others: so at the first launch of a kernel its code is loaded, and CUPTI enabled again on an idle
+ * GPU, or else the launch is not counted. Of cuBLAS's code CUPTI can only patch single kernels, lazily; otherwise it is
+ * refused. It counts as enabled then. */
 #define _GNU_SOURCE
 #include "agent/inject/modes/sass.h"
 
@@ -14,6 +17,7 @@
 
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/kernel_facts.h"
 #include "agent/inject/driver/module.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
@@ -26,7 +30,7 @@ struct patched { /* a context under SASS metrics */
     bool launched, running;
     bool beside;       /* work that must not meet patched kernels may still be under way */
     uint64_t again_ns; /* not before this time another wait for rest */
-    uint32_t patched;  /* counts the times since when no kernel is patched */
+    uint32_t enables;  /* how often it was enabled */
     uint64_t since_ns;
     size_t dropped;
     struct cw_sass_counts counts; /* of wanted kernels */
@@ -40,13 +44,13 @@ static struct {
     struct cw_filter filter;            /* selects kernels */
     uint64_t ids[CW_SASS_MOST_METRICS]; /* CUPTI's ids of the metrics */
     uint64_t configured;                /* bit for each device number */
+    bool lazy;                          /* patches a kernel inside its first launch */
     uint32_t context_count;
     struct patched contexts[CW_MOST_CONTEXTS];
     size_t launched_count, launched_capacity;
     struct cw_sass_kernel *launched;
     struct cw_hash_table by_key;        /* of launched */
     uint64_t begun_ns, spent_ns;        /* first counting; time for waits and pauses since */
-    uint32_t unpatched;                 /* launches inside the driver whose kernels are not to be patched */
     uint32_t pausing;                   /* threads that wait until nothing is counted */
     uint64_t hazards;                   /* events so far that must not meet patched kernels */
     uint64_t graphs, launchers, others; /* launches that were not counted, by reason */
@@ -57,8 +61,9 @@ struct cw_sass_kernel { /* a kernel that a context has launched */
     CUcontext context;
     const char *key; /* the driver's own text, the same pointer at every launch */
     char *name;
-    bool counted;     /* counted, or not wanted */
-    uint32_t patched; /* as its context's at its last patched launch */
+    bool wanted, counted;
+    uint32_t at; /* its context's enables when it was loaded, which did not patch it; or NOT_LOADED. If lazy, when it
+                    was patched */
 };
 
 /* Limits on waits for earlier work: at the end, before a graph or a kernel that launches others, and before a kernel is
@@ -68,13 +73,7 @@ static const uint64_t end_patience_ns = 60000000000, pause_patience_ns = 1000000
 static const uint64_t free_ns = 5000000000;
 enum { SHARE = 3 };
 enum { MOST_KERNELS = 1 << 16 };
-
-static bool patch_new_kernels(bool on)
-{
-    return cw_inject_good(cw_inject->api.cuptiEnableCallback(on, cw_inject->subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                                                             CUPTI_CBID_RESOURCE_MODULE_PROFILED),
-                          "cuptiEnableCallback");
-}
+static const uint32_t NOT_LOADED = UINT32_MAX;
 
 static bool setup(struct cw_reader *in)
 {
@@ -90,8 +89,10 @@ static bool setup(struct cw_reader *in)
     cw_filter_read(in, &self->options, cw_inject->arena);
     if (!cw_gate_read(in))
         return false;
-    return patch_new_kernels(true) && self->metrics && in->status == CW_OK &&
-           cw_filter_open(&self->filter, &self->options, NULL) == CW_OK;
+    return cw_inject_good(cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                                             CUPTI_CBID_RESOURCE_MODULE_PROFILED),
+                          "cuptiEnableCallback") &&
+           self->metrics && in->status == CW_OK && cw_filter_open(&self->filter, &self->options, NULL) == CW_OK;
 }
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
@@ -145,11 +146,28 @@ static void context_created(CUcontext context, uint32_t device)
         cw_inject_say_contexts();
 }
 
+static bool disable(struct patched *p)
+{
+    PARAMS(CUpti_SassMetricsDisable_Params, disable, .ctx = p->context);
+    if (!CALL(cuptiSassMetricsDisable, disable))
+        return false;
+    p->dropped += disable.numOfDroppedRecords;
+    return true;
+}
+
 static void enable(struct patched *p)
 {
-    PARAMS(CUpti_SassMetricsEnable_Params, enable, .ctx = p->context, .enableLazyPatching = 1);
-    p->running = configure(p->device) && CALL(cuptiSassMetricsEnable, enable);
-    p->patched++;
+    PARAMS(CUpti_SassMetricsEnable_Params, enable, .ctx = p->context);
+    p->running = configure(p->device);
+    if (p->running && !self->lazy) {
+        const CUptiResult result = cw_inject->api.cuptiSassMetricsEnable(&enable);
+        self->lazy = result == CUPTI_ERROR_INVALID_PARAMETER && disable(p);
+        p->running = self->lazy || cw_inject_good(result, "cuptiSassMetricsEnable");
+    }
+    enable.enableLazyPatching = self->lazy;
+    if (p->running && self->lazy)
+        p->running = CALL(cuptiSassMetricsEnable, enable);
+    p->enables++;
     if (p->running && !self->begun_ns)
         self->begun_ns = cw_inject_now_ns();
 }
@@ -199,7 +217,8 @@ static struct cw_sass_kernel *note_launch(CUcontext context, const char *name)
         free(kernel.name);
         return NULL;
     }
-    kernel.counted = !cw_filter_kernel(&self->filter, name);
+    kernel.wanted = cw_filter_kernel(&self->filter, name);
+    kernel.at = NOT_LOADED;
     self->launched[self->launched_count] = kernel;
     return &self->launched[self->launched_count++];
 }
@@ -225,8 +244,9 @@ static uint32_t take_uncounted(CUcontext context, char **first)
             self->launched[kept++] = *l;
             continue;
         }
-        count += !l->counted;
-        if (!l->counted && !*first)
+        const bool missed = l->wanted && !l->counted;
+        count += missed;
+        if (missed && !*first)
             *first = l->name;
         else
             free(l->name);
@@ -314,7 +334,6 @@ static bool fetch(struct patched *p)
     if (!CALL(cuptiSassMetricsGetDataProperties, properties))
         return false;
     struct harvest h = {.records = properties.numOfPatchedInstructionRecords, .entries = properties.numOfInstances};
-    p->patched++;
     if (!h.records || !h.entries)
         return true;
     bool good = make_harvest(&h);
@@ -362,12 +381,10 @@ static void send_counts(struct patched *p)
 /* Fetches a context's counts and lets its kernels run unpatched. */
 static void pause_counting(struct patched *p)
 {
-    PARAMS(CUpti_SassMetricsDisable_Params, disable, .ctx = p->context);
     if (!p->running)
         return;
     fetch(p);
-    if (CALL(cuptiSassMetricsDisable, disable))
-        p->dropped += disable.numOfDroppedRecords;
+    disable(p);
     p->running = false;
 }
 
@@ -475,9 +492,9 @@ static bool comes_to_rest(CUcontext context)
     return p && rests && cw_in_flight->entered == entered && cw_in_flight_no_launch() && !cw_inject->over;
 }
 
-static bool may_resume(void)
+static bool may_patch(void)
 {
-    return !self->pausing && !cw_gate->closed && !is_over_budget() && !cw_stream_capture_is_under_way();
+    return !self->pausing && !cw_gate->closed && !cw_stream_capture_is_under_way();
 }
 
 /* Waits for the ends of all work that must not meet patched kernels. */
@@ -489,70 +506,87 @@ static bool hazards_end(void)
     return true;
 }
 
-/* Counts again in a context, if nothing stands against it. */
-static void resume(CUcontext context)
+/* Patches a context's loaded kernels, if nothing stands against it. */
+static void patch(CUcontext context)
 {
     const uint64_t hazards = self->hazards;
-    if (!may_resume() || !hazards_end() || hazards != self->hazards || !may_resume())
+    if (!may_patch() || !hazards_end() || !comes_to_rest(context) || hazards != self->hazards || !may_patch())
         return;
+    const uint64_t from_ns = cw_inject_now_ns();
     for (uint32_t i = 0; i < self->context_count; i++)
         self->contexts[i].beside = false;
     struct patched *p = find(context);
-    if (p && !p->running) /* another thread may have been faster */
-        enable(p);
+    pause_counting(p);
+    enable(p);
+    self->spent_ns += cw_inject_now_ns() - from_ns;
 }
 
-/* Whether a launch is of a patched kernel, or of one that CUPTI patches now. */
-static bool meet_kernel(CUcontext context, const char *name)
+static bool is_patched(const struct patched *p, const struct cw_sass_kernel *k)
+{
+    return p->running && (self->lazy ? k->at == p->enables : k->at < p->enables);
+}
+
+/* Loads a kernel's code at its first launch. Other threads may go on meanwhile, and add and remove contexts. */
+static void load_kernel(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_sass_kernel *k = note_launch(call->context, call->symbolName);
+    if (!k || k->at != NOT_LOADED)
+        return;
+    cw_kernel_facts_learn(id, call);
+    const struct patched *p = find(call->context);
+    k = note_launch(call->context, call->symbolName);
+    if (p && k)
+        k->at = p->enables;
+}
+
+/* Lets CUPTI patch a kernel inside its launch, on an idle GPU if that can be. */
+static void patch_inside(CUcontext context, const char *name)
 {
     struct patched *p = find(context);
+    if (!p || !p->running)
+        return;
+    comes_to_rest(context);
     struct cw_sass_kernel *k = note_launch(context, name);
-    if (!p->running || (k && k->patched == p->patched))
-        return p->running;
-    const bool rests = k && !self->unpatched && comes_to_rest(context);
     p = find(context);
-    if (rests && !self->unpatched && p->running && (k = note_launch(context, name))) {
-        k->patched = p->patched;
-        return true;
-    }
-    if (!cw_own_calls.unpatched && !self->unpatched++)
-        patch_new_kernels(false);
-    cw_own_calls.unpatched = true;
-    return false;
+    if (p && k)
+        k->at = p->enables;
 }
 
-/* CUPTI patches code at the first launch. Other threads may go on meanwhile, and add and remove contexts. */
+/* Whether a launch is counted, or not wanted. */
+static bool count_kernel(CUcontext context, const char *name)
+{
+    const struct patched *p = find(context);
+    const struct cw_sass_kernel *k = note_launch(context, name);
+    if (k && k->wanted && !is_patched(p, k)) {
+        if (!self->lazy || !p->running)
+            patch(context);
+        if (self->lazy)
+            patch_inside(context, name);
+        p = find(context);
+        k = note_launch(context, name);
+    }
+    return k && (!k->wanted || (p && is_patched(p, k)));
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const bool graph = cw_inject_launches_graph(id);
-    const bool launcher = !graph && cw_module_launches(call->symbolName);
     struct patched *p = find(call->context);
     if (!p || (!graph && !cw_stream_runs_launch(id, call)))
         return;
+    if (!graph && !cw_gate->closed)
+        load_kernel(id, call);
+    const bool launcher = !graph && cw_module_launches(call->symbolName);
     if (graph || launcher)
         pause_all(graph ? "a CUDA graph is launched" : "a kernel is launched that launches others");
-    else if (!p->running && !cw_gate->closed)
-        resume(call->context);
     for (uint32_t i = 0; i < self->context_count; i++)
         self->contexts[i].beside |= graph || launcher;
     if (cw_gate->closed || !(p = find(call->context)))
         return;
     p->launched = true;
-    const bool counted = !graph && meet_kernel(call->context, call->symbolName);
     self->graphs += graph;
     self->launchers += launcher;
-    self->others += !graph && !launcher && !counted;
-}
-
-static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    (void)id;
-    (void)call;
-    if (!cw_own_calls.unpatched)
-        return;
-    cw_own_calls.unpatched = false;
-    if (!--self->unpatched)
-        patch_new_kernels(true);
+    self->others += !graph && !launcher && !count_kernel(call->context, call->symbolName);
 }
 
 static bool unloads(CUpti_CallbackId id)
@@ -565,16 +599,19 @@ static bool wants(CUpti_CallbackId id)
     return cw_stream_capture_begins(id) || cw_graph_makes(id) || unloads(id);
 }
 
-/* Fetches the counts of modules before they are unloaded. Those of a kernel that does not end are lost. */
-static void fetch_all(void)
+/* Fetches the counts of modules before they are unloaded; others may be loaded in their place. Those of a kernel that
+ * does not end are lost. */
+static void before_unload(void)
 {
     for (uint32_t i = 0; i < self->context_count; i++) {
         const CUcontext context = self->contexts[i].context;
         const bool rests = self->contexts[i].running && comes_to_rest(context);
         struct patched *p = find(context);
-        if (rests && p && p->running)
-            fetch(p);
+        if (rests && p)
+            pause_counting(p);
     }
+    for (size_t i = 0; i < self->launched_count; i++)
+        self->launched[i].at = NOT_LOADED;
 }
 
 /* Kernels that are captured patched might stay so in the graph, and a wait would spoil the capture. */
@@ -582,7 +619,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     (void)call;
     if (unloads(id))
-        fetch_all();
+        before_unload();
     else
         pause_all("a CUDA graph is made");
 }
@@ -633,7 +670,6 @@ const struct cw_inject_mode cw_inject_sass = {.setup = setup,
                                               .context_created = context_created,
                                               .context_destroyed = context_destroyed,
                                               .launch_entered = launch_entered,
-                                              .launch_left = launch_left,
                                               .finish = finish,
                                               .wants = wants,
                                               .call_entered = call_entered,

@@ -7,3 +7,6 @@ metric-eval "$captures/pc_gemm.cwd" --csv - |
 metric-eval "$captures/sass_gemm.cwd" --top 2
 metric-eval "$captures/gemm.cwd" -m smsp__inst_executed.sum,smsp__thread_inst_executed.sum --tidy --csv - |
     awk -F, 'NR > 1 {print $(NF - 3), $(NF - 1)}'
+# Three kernels of a program on an H200, each launched five times: 32 threads for each warp.
+metric-eval "$captures/sass_nvtx.cwd" --csv - | columns function,metric,sum |
+    awk -F, 'NR > 1 {n[$(NF - 1) " of " $1] += $NF} END {for (k in n) print n[k], k}' | sort -n
