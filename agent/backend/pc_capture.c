@@ -23,7 +23,7 @@ const char *cw_uncounted_launches(const struct cw_uncounted *u, struct cw_arena 
         uint64_t count;
         const char *of;
     } reasons[] = {{u->graphs, "of CUDA graphs"},
-                   {u->launchers, "of kernels that launch others"},
+                   {u->launchers, "of kernels that launch others or work across GPUs"},
                    {u->others, "of kernels that were not patched"}};
     const char *text = "";
     for (size_t i = 0; text && i < sizeof reasons / sizeof *reasons; i++)

@@ -11,7 +11,8 @@ enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const st
 struct cw_uncounted {
     uint32_t count; /* of launched kernels without records */
     const char *example;
-    uint64_t graphs, launchers, others; /* launches: of graphs, of kernels that launch others, and beside these */
+    uint64_t graphs, launchers, others; /* launches: of graphs, of kernels that launch others or of collectives, and of
+                                           kernels that were not patched */
 };
 /* Describes the launches that were not counted, "" for none. NULL when out of memory. */
 const char *cw_uncounted_launches(const struct cw_uncounted *uncounted, struct cw_arena *arena);

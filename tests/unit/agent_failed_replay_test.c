@@ -101,7 +101,8 @@ Test(failed_replay, what_cannot_be_put_back_is_not_done_twice)
     run();
     cr_expect_eq(replays, 0);
     cr_expect_eq(fake_profiler.device, expected());
-    cr_expect_str_eq(fake_profiler.failure,
-                     "found that device memory could not be put back for another pass of a batch of 3; the "
-                     "program's results may be wrong from here on, and the capture ends here");
+    cr_expect_str_eq(
+        fake_profiler.failure,
+        "found that device memory could not be put back (CUPTI error 999) for another pass of a batch of 3; "
+        "the program's results may be wrong from here on, and the capture ends here");
 }

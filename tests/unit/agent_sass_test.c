@@ -303,6 +303,21 @@ Test(sass, kernels_that_launch_others_are_let_by)
     end();
 }
 
+Test(sass, collectives_are_let_by)
+{
+    begin();
+    kernel("first");
+    kernel("_Z25ncclDevKernel_AllReduce_Sum");
+    cr_expect_eq(disabled, 1);
+    kernel("ncclDevKernel_AllGather_RING_LL");
+    kernel("second");
+    cr_expect_eq(enabled, 2);
+    mode->finish();
+    launches[1] = 2;
+    expect_sent(4, NULL, 0);
+    end();
+}
+
 Test(sass, a_module_that_goes_is_fetched_first)
 {
     begin();

@@ -436,9 +436,9 @@ static const char *own_name(const char *kernel)
     return strncmp(kernel, "_Z", 2) == 0 ? kernel + 2 + strspn(kernel + 2, "0123456789") : kernel;
 }
 
-/* Kernels of NCCL, NVSHMEM, PyTorch's symmetric memory, and the collectives of inference servers. These wait for one
- * another, and some find the other device's memory by an address that another kernel wrote. */
-static bool is_of_several_devices(const char *kernel)
+/* Kernels of NCCL, NVSHMEM, PyTorch's symmetric memory, and the collectives of inference servers. Some find the other
+ * device's memory by an address that another kernel wrote. */
+bool cw_reach_by_name(const char *kernel)
 {
     static const char *const words[] = {
         "nccl",       "nvshmem",   "symm_mem",  "symmetric_memory", "all_reduce",    "allreduce",   "AllReduce",
@@ -471,7 +471,7 @@ static void note_table(enum kind kind, const void *params);
 static bool is_collective(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_driver_launch launch;
-    return cw_inject_launch(&launch, id, call) && is_of_several_devices(call->symbolName);
+    return cw_inject_launch(&launch, id, call) && cw_reach_by_name(call->symbolName);
 }
 
 static bool is_first_collective(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -721,7 +721,7 @@ static const char *why_of(const struct cw_driver_launch *l)
 
 const char *cw_reach_why_kernel(const struct cw_driver_launch *launch, const char *name)
 {
-    return is_of_several_devices(name) ? of_several : why_of(launch);
+    return cw_reach_by_name(name) ? of_several : why_of(launch);
 }
 
 const char *cw_reach_why_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)

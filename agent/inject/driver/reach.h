@@ -65,6 +65,8 @@ const char *cw_reach_why_all(void);
 const char *cw_reach_why_launch(CUpti_CallbackId id, const CUpti_CallbackData *call); /* ignores graphs */
 /* The same of a kernel of this name that is not launched by a call, while memory is reachable. */
 const char *cw_reach_why_kernel(const struct cw_driver_launch *launch, const char *name);
+/* Whether a kernel is of a collective, by its name: it waits for kernels of other devices. */
+bool cw_reach_by_name(const char *kernel);
 /* Whether other processes may write the memory that they reach at any time, so that its hash proves nothing. */
 bool cw_reach_is_written(void);
 /* Whether an address is of another device, or of memory that other processes or network cards reach. */

@@ -250,15 +250,16 @@ bool cw_checkpoint_save(struct cw_checkpoint *c, CUcontext context)
 static bool is_good(struct cw_checkpoint *c, enum cw_mirror_result result)
 {
     c->lacks = result == CW_MIRROR_LACKS;
+    c->error = result == CW_MIRROR_FAILED ? (int)cw_mirror_failure() : 0;
     return result == CW_MIRROR_GOOD;
 }
 
 static bool restore_by_library(struct cw_checkpoint *c)
 {
     cw_pinned_look(c->pinned);
-    bool restored = self->restore(c) == CUPTI_SUCCESS;
+    c->error = (int)self->restore(c);
     cw_pinned_put_back(c->pinned);
-    return restored;
+    return c->error == CUPTI_SUCCESS;
 }
 
 bool cw_checkpoint_look(struct cw_checkpoint *c)

@@ -15,6 +15,7 @@ struct cw_checkpoint {
     struct cw_pinned_copy *pinned; /* the program's pinned memory, which the library saves and restores as well */
     struct cw_mirror *mirror;      /* which has the memory; NULL: the library has */
     bool lacks;                    /* see cw_checkpoint_lacks */
+    int error;                     /* why the last restore failed: the driver's error with a mirror, else CUPTI's */
 };
 
 struct cw_checkpoint_library { /* functions of the library, NULL if it is not found */

@@ -71,9 +71,18 @@ struct cw_mirror {
 
 /* ---- calls of the driver ---------------------------------------------------------------------------------------- */
 
+static CUresult failure CW_STATE; /* the last one */
+
 static bool ok(CUresult result)
 {
+    if (result != CUDA_SUCCESS)
+        failure = result;
     return result == CUDA_SUCCESS;
+}
+
+CUresult cw_mirror_failure(void)
+{
+    return failure;
 }
 
 static bool upload(CUdeviceptr to, const void *from, size_t size)

@@ -32,6 +32,8 @@ bool cw_mirror_is_whole(const struct cw_mirror *mirror);
  * back makes only copies if a pass is `started`. */
 enum cw_mirror_result cw_mirror_look(struct cw_mirror *mirror);
 enum cw_mirror_result cw_mirror_put_back(struct cw_mirror *mirror, bool started);
+/* The driver's error behind the last CW_MIRROR_FAILED. */
+CUresult cw_mirror_failure(void);
 /* Whether all chunks that may have changed since the last look are among the ones it found, if work is repeated that
  * changed these. A look has to follow before the program uses its memory: repeated work may change others. */
 bool cw_mirror_has_looked(const struct cw_mirror *mirror);

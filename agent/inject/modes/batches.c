@@ -251,13 +251,13 @@ static void end_behind_failure(struct cw_collection *c, struct cw_batch *b, CUre
     cw_batch_tell(text);
 }
 
-static void end_without_memory(const struct cw_collection *c)
+static void end_without_memory(const struct cw_collection *c, const struct cw_batch *b)
 {
     char text[240];
     snprintf(text, sizeof text,
-             "found that device memory could not be put back for another pass of a batch of %" PRIu32
+             "found that device memory could not be put back (%s error %d) for another pass of a batch of %" PRIu32
              "; " CW_MAY_BE_WRONG ", and the capture ends here",
-             c->count);
+             b->checkpoint.mirror ? "CUDA" : "CUPTI", b->checkpoint.error, c->count);
     cw_batch_tell(text);
 }
 
@@ -299,8 +299,12 @@ static bool start_pass(struct cw_collection *c, struct cw_batch *b, bool *restor
 static void end_behind_part(struct cw_collection *c, struct cw_batch *b)
 {
     bool late;
-    if (!cw_checkpoint_restore(&b->checkpoint) || play(c, b, false, &late) != CUDA_SUCCESS)
-        end_without_memory(c);
+    const bool restored = cw_checkpoint_restore(&b->checkpoint);
+    const CUresult result = restored ? play(c, b, false, &late) : CUDA_SUCCESS;
+    if (!restored)
+        end_without_memory(c, b);
+    else if (result != CUDA_SUCCESS)
+        end_behind_failure(c, b, result);
 }
 
 bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
@@ -327,7 +331,7 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
         if (failed)
             leave_pass(c, started);
         if (!restored)
-            end_without_memory(c);
+            end_without_memory(c, b);
         else if (failed)
             end_behind_failure(c, b, result);
         done = started && !failed && cw_batch_stop_pass(c, &more);

@@ -4,12 +4,13 @@
  * kernel of each thread only, and no more once counts have been fetched. A second config of a device fails (out of
  * memory), but one config serves any number of contexts, parts and fetches. A graph's first launch beside patched
  * kernels may lose its copies. A kernel that the GPU launches faults or miscounts if it was patched for the host's
- * launches. So counting pauses around the launches of graphs, and of kernels that launch others. To patch a kernel
- * CUPTI waits for the kernels that run, and these may wait for the very launch. With lazy patching CUPTI does this
- * inside a kernel's first launch, and nothing keeps it from it. Without, it patches the kernels that are loaded when it
- * is enabled, and no others: so at the first launch of a kernel its code is loaded, and CUPTI enabled again on an idle
- * GPU, or else the launch is not counted. Of cuBLAS's code CUPTI can only patch single kernels, lazily; otherwise it is
- * refused. It counts as enabled then. */
+ * launches. So counting pauses around the launches of graphs, and of kernels that launch others. Patched kernels of
+ * NCCL did not end on two GPUs, so collectives are left alone in the same way. To patch a kernel CUPTI waits for the
+ * kernels that run, and these may wait for the very launch. With lazy patching CUPTI does this inside a kernel's first
+ * launch, and nothing keeps it from it. Without, it patches the kernels that are loaded when it is enabled, and no
+ * others: so at the first launch of a kernel its code is loaded, and CUPTI enabled again on an idle GPU, or else the
+ * launch is not counted. Of cuBLAS's code CUPTI can only patch single kernels, lazily; otherwise it is refused. It
+ * counts as enabled then. */
 #define _GNU_SOURCE
 #include "agent/inject/modes/sass.h"
 
@@ -19,6 +20,7 @@
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/kernel_facts.h"
 #include "agent/inject/driver/module.h"
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/modes/sass_counts.h"
@@ -53,7 +55,7 @@ static struct {
     uint64_t begun_ns, spent_ns;        /* first counting; time for waits and pauses since */
     uint32_t pausing;                   /* threads that wait until nothing is counted */
     uint64_t hazards;                   /* events so far that must not meet patched kernels */
-    uint64_t graphs, launchers, others; /* launches that were not counted, by reason */
+    uint64_t graphs, launchers, others; /* launches that were not counted, by reason (pc_capture.h) */
 } state CW_STATE;
 #define self (&state)
 
@@ -576,17 +578,21 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     if (!graph && !cw_gate->closed)
         load_kernel(id, call);
+    const bool collective = !graph && cw_reach_by_name(call->symbolName);
     const bool launcher = !graph && cw_module_launches(call->symbolName);
-    if (graph || launcher)
-        pause_all(graph ? "a CUDA graph is launched" : "a kernel is launched that launches others");
+    const bool apart = graph || collective || launcher;
+    if (apart)
+        pause_all(graph        ? "a CUDA graph is launched"
+                  : collective ? "a collective is launched"
+                               : "a kernel is launched that launches others");
     for (uint32_t i = 0; i < self->context_count; i++)
-        self->contexts[i].beside |= graph || launcher;
+        self->contexts[i].beside |= apart;
     if (cw_gate->closed || !(p = find(call->context)))
         return;
     p->launched = true;
     self->graphs += graph;
-    self->launchers += launcher;
-    self->others += !graph && !launcher && !count_kernel(call->context, call->symbolName);
+    self->launchers += collective || launcher;
+    self->others += !apart && !count_kernel(call->context, call->symbolName);
 }
 
 static bool unloads(CUpti_CallbackId id)
