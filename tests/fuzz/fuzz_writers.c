@@ -66,7 +66,7 @@ static void set_up(void)
         fd = mkstemp(hdf5_path = hdf5_elsewhere);
     CW_FUZZ_CHECK(of_chip && nowhere && fd >= 0 && close(fd) == 0);
     CW_FUZZ_CHECK(cw_chip_parse(&chip, cw_small_chip, strlen(cw_small_chip), "tiny", of_chip, NULL) == CW_OK);
-    CW_FUZZ_CHECK(cw_rules_load(&rules, chip, CW_SOURCE_DIR "/data", NULL, of_chip, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_rules_load(&rules, chip, NULL, NULL, of_chip, &err) == CW_OK);
     uint32_t n = 0;
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++)
@@ -100,7 +100,8 @@ static enum cw_status read_capture(struct capture *c, const uint8_t *bytes, size
     const enum cw_profiler profiler = c->data.schema.profiler;
     if (profiler == CW_PROFILER_PC || profiler == CW_PROFILER_SASS) {
         status = cw_pc_data_read(&c->raw, bytes, size, "fuzz", arena, err);
-        return status == CW_OK ? cw_instructions_make(&c->instructions, &c->data, &c->raw, "fuzz", NULL, arena, err) : status;
+        return status == CW_OK ? cw_instructions_make(&c->instructions, &c->data, &c->raw, "fuzz", NULL, arena, err)
+                               : status;
     }
     if (profiler != CW_PROFILER_TRACE) {
         c->result = (struct cw_result){.chip = chip,
@@ -481,7 +482,7 @@ static void show(struct cw_report *report, struct cw_report_capture *to, struct 
 static void put_page(const struct job *j)
 {
     struct cw_report_capture captures[2];
-    struct cw_report report = {.captures = captures, .capture_count = 1, .data_folder = "", .arena = j->arena};
+    struct cw_report report = {.captures = captures, .capture_count = 1, .arena = j->arena};
     struct cw_error err = CW_ERROR_INIT;
     const bool both_ranges =
         j->b && j->a->data.schema.profiler == CW_PROFILER_RANGE && j->b->data.schema.profiler == CW_PROFILER_RANGE;
