@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@ struct counterworks_collect {
     pid_t process, agent; /* of the session; its agent, a child */
     int wire;             /* to the agent: its environment comes, a byte for the end goes, its exit status comes */
     int told;             /* what the agent prints */
+    int capture;          /* without output: a file in memory for the agent; else -1 */
     int simulated;        /* events of a simulated GPU go there; -1: it is a real one */
     bool begun;           /* in the injection library */
     counterworks_collect_launched on_launch;
@@ -160,9 +162,10 @@ static bool counts_ranges(enum counterworks_collect_kind kind)
     return kind == COUNTERWORKS_COLLECT_KERNELS || kind == COUNTERWORKS_COLLECT_RANGES;
 }
 
+/* `output`: "", or the path of the session's file in memory */
 static enum counterworks_status make_command(struct command *c, enum counterworks_collect_kind kind,
                                              const struct counterworks_collect_options *o, const char *agent,
-                                             const char *wire, struct counterworks_error *error)
+                                             const char *wire, const char *output, struct counterworks_error *error)
 {
     static const char *const commands[] = {
         [COUNTERWORKS_COLLECT_KERNELS] = "range",     [COUNTERWORKS_COLLECT_RANGES] = "range",
@@ -170,8 +173,6 @@ static enum counterworks_status make_command(struct command *c, enum counterwork
         [COUNTERWORKS_COLLECT_INSTRUCTIONS] = "sass", [COUNTERWORKS_COLLECT_TRACE] = "trace"};
     if ((unsigned)kind >= sizeof commands / sizeof *commands)
         return fail(error, COUNTERWORKS_USAGE, "found kind %u, expected one of enum counterworks_collect_kind", kind);
-    if (!o->output)
-        return fail(error, COUNTERWORKS_USAGE, "found no output, expected the path of a file");
     if (!o->plan != (kind > COUNTERWORKS_COLLECT_SAMPLES))
         return fail(error, COUNTERWORKS_USAGE,
                     o->plan ? "found a plan for a kind without counters, expected none"
@@ -184,7 +185,9 @@ static enum counterworks_status make_command(struct command *c, enum counterwork
     add(c, agent);
     add(c, commands[kind]);
     add_option(c, "--parent", wire);
-    add_option(c, "-o", o->output);
+    add_option(c, "-o", o->output ? o->output : output);
+    if (!o->output)
+        add(c, "--force"); /* it is there, and empty */
     if (o->plan)
         add_option(c, "-c", o->plan);
     const char *replay = counts_ranges(kind) ? replay_of(kind, o) : NULL;
@@ -235,6 +238,8 @@ static int spawn(struct counterworks_collect *s, const struct command *c, int en
     failed = failed ? failed : posix_spawn_file_actions_adddup2(&files, s->told, 1);
     failed = failed ? failed : posix_spawn_file_actions_adddup2(&files, s->told, 2);
     failed = failed ? failed : posix_spawn_file_actions_adddup2(&files, end, end); /* open in the agent */
+    if (s->capture >= 0)
+        failed = failed ? failed : posix_spawn_file_actions_adddup2(&files, s->capture, s->capture);
     failed = failed ? failed
                     : posix_spawnp(&s->agent, c->words[0], &files, &attributes, (char *const *)(uintptr_t)c->words,
                                    environment);
@@ -309,7 +314,7 @@ static enum counterworks_status take_told(const struct counterworks_collect *s, 
 
 static void drop(struct counterworks_collect *s)
 {
-    const int own[] = {s->wire, s->told, s->simulated};
+    const int own[] = {s->wire, s->told, s->capture, s->simulated};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (own[i] >= 0)
             close(own[i]);
@@ -398,9 +403,12 @@ static enum counterworks_status load(struct counterworks_collect *s, const char 
 }
 
 /* Makes the session's descriptors. */
-static enum counterworks_status make_wires(struct counterworks_collect *s, int *end, struct counterworks_error *error)
+static enum counterworks_status make_wires(struct counterworks_collect *s, bool in_memory, int *end,
+                                           struct counterworks_error *error)
 {
     int ends[2];
+    if (in_memory && (s->capture = memfd_create("capture.cwd", MFD_CLOEXEC)) < 0)
+        return fail(error, COUNTERWORKS_IO, "cannot make a file in memory: %s", strerror(errno));
     s->told = memfd_create("capture-agent", MFD_CLOEXEC);
     if (s->told < 0 || fcntl(s->told, F_SETFL, O_APPEND) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -415,10 +423,11 @@ static enum counterworks_status start_agent(struct counterworks_collect *s, enum
                                             struct counterworks_error *error)
 {
     struct command c = {0};
-    char path[PATH_MAX], number[16];
+    char path[PATH_MAX], number[16], output[32];
     const char *agent = find_agent(o, path);
     snprintf(number, sizeof number, "%d", wire);
-    enum counterworks_status status = make_command(&c, kind, o, agent, number, error);
+    snprintf(output, sizeof output, "/proc/self/fd/%d", s->capture);
+    enum counterworks_status status = make_command(&c, kind, o, agent, number, output, error);
     const int failed = status == COUNTERWORKS_OK ? spawn(s, &c, wire) : 0;
     if (failed)
         status = fail(error, COUNTERWORKS_UNSUPPORTED,
@@ -469,13 +478,11 @@ static enum counterworks_status begin(struct counterworks_collect *s, enum count
     if (other_profiler())
         return fail(error, COUNTERWORKS_UNSUPPORTED,
                     "CUDA_INJECTION64_PATH is set to %s: another tool profiles already", other_profiler());
-    if (kind == COUNTERWORKS_COLLECT_INSTRUCTIONS) /* CUPTI counts in code that is there at the first launch */
-        setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     if (o->size >= sizeof *o) {
         s->on_launch = o->on_launch;
         s->user = o->user;
     }
-    enum counterworks_status status = make_wires(s, &wire, error);
+    enum counterworks_status status = make_wires(s, !o->output, &wire, error);
     if (status == COUNTERWORKS_OK)
         status = start_agent(s, kind, o, wire, error);
     if (wire >= 0)
@@ -492,7 +499,7 @@ enum counterworks_status counterworks_collect_open(struct counterworks_collect *
     *session = NULL;
     if (!s)
         return fail_memory(error);
-    *s = (struct counterworks_collect){.process = getpid(), .wire = -1, .told = -1, .simulated = -1};
+    *s = (struct counterworks_collect){.process = getpid(), .wire = -1, .told = -1, .capture = -1, .simulated = -1};
     pthread_mutex_lock(&lock);
     const enum counterworks_status status = begin(s, kind, options, error);
     if (status == COUNTERWORKS_OK) {
@@ -507,20 +514,57 @@ enum counterworks_status counterworks_collect_open(struct counterworks_collect *
     return status;
 }
 
-enum counterworks_status counterworks_collect_close(struct counterworks_collect *s,
-                                                    void (*tell)(void *user, const char *line), void *user,
-                                                    struct counterworks_error *error)
+/* Reads the file in memory; NULL if it is empty, or without memory for it. */
+static void *read_capture(int fd, size_t *size)
+{
+    struct stat file;
+    if (fstat(fd, &file) != 0 || file.st_size <= 0)
+        return NULL;
+    char *bytes = malloc((size_t)file.st_size);
+    *size = 0;
+    for (ssize_t n = 1; bytes && n > 0 && *size < (size_t)file.st_size; *size += (size_t)n)
+        if ((n = pread(fd, bytes + *size, (size_t)file.st_size - *size, (off_t)*size)) < 0)
+            n = 0;
+    return bytes;
+}
+
+/* `capture`: NULL, or gets the file in memory */
+static enum counterworks_status finish(struct counterworks_collect *s, void **capture, size_t *size,
+                                       void (*tell)(void *user, const char *line), void *user,
+                                       struct counterworks_error *error)
 {
     if (!s)
         return COUNTERWORKS_OK;
     if (s->process != getpid())
         return fail(error, COUNTERWORKS_USAGE, "found a session of the process before a fork, expected one's own");
     pthread_mutex_lock(&lock);
-    const enum counterworks_status status = end(s, tell, user, error);
+    enum counterworks_status status = end(s, tell, user, error);
+    if (capture && s->capture >= 0)
+        *capture = read_capture(s->capture, size);
+    if (status == COUNTERWORKS_OK && capture && !*capture)
+        status = s->capture >= 0 ? fail_memory(error)
+                                 : fail(error, COUNTERWORKS_USAGE,
+                                        "found a session with an output, expected one whose capture is in memory");
     current = NULL;
     drop(s);
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+enum counterworks_status counterworks_collect_close(struct counterworks_collect *s,
+                                                    void (*tell)(void *user, const char *line), void *user,
+                                                    struct counterworks_error *error)
+{
+    return finish(s, NULL, NULL, tell, user, error);
+}
+
+enum counterworks_status counterworks_collect_take(struct counterworks_collect *s, void **capture, size_t *size,
+                                                   void (*tell)(void *user, const char *line), void *user,
+                                                   struct counterworks_error *error)
+{
+    *capture = NULL;
+    *size = 0;
+    return finish(s, capture, size, tell, user, error);
 }
 
 /* ---- within a session ------------------------------------------------------------------------------------------- */

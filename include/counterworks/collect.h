@@ -66,7 +66,7 @@ typedef void (*counterworks_collect_launched)(void *user, const struct counterwo
 
 struct counterworks_collect_options {
     size_t size;
-    const char *output; /* the capture's file, RUN.cwd */
+    const char *output; /* the capture's file, RUN.cwd; NULL: it stays in memory, for counterworks_collect_take() */
     const char *plan;   /* path of a config image; NULL for kinds without counters */
     /* Of kernels: "batch" (default before the first context), "kernel", "multiplex" (default later) or "user"; of
      * ranges: "multiplex" (default) or "user", for loops of counterworks_collect_pass(). NULL: the default. */
@@ -107,6 +107,12 @@ void counterworks_collect_flush(struct counterworks_collect *session);
 enum counterworks_status counterworks_collect_close(struct counterworks_collect *session,
                                                     void (*tell)(void *user, const char *line), void *user,
                                                     struct counterworks_error *error);
+
+/* Ends a session without output as close does, and gives the capture's bytes, for counterworks_capture_read(). Free
+ * them with free(). After a failure they are all complete data, or NULL. */
+enum counterworks_status counterworks_collect_take(struct counterworks_collect *session, void **capture, size_t *size,
+                                                   void (*tell)(void *user, const char *line), void *user,
+                                                   struct counterworks_error *error);
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 

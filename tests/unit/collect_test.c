@@ -95,6 +95,43 @@ Test(collect, one_session_after_another_has_what_is_between_start_and_stop)
     }
 }
 
+Test(collect, a_capture_may_stay_in_memory)
+{
+    struct counterworks_collect_options options = COUNTERWORKS_COLLECT_OPTIONS;
+    struct counterworks_capture *capture;
+    struct counterworks_capture_info info = {.size = sizeof info};
+    void *bytes;
+    size_t size;
+    options.plan = "plan.cwc";
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(counterworks_collect_open(&session, COUNTERWORKS_COLLECT_KERNELS, &options, &error),
+                     COUNTERWORKS_OK, "%s", error.message);
+        work();
+        cr_assert_eq(counterworks_collect_take(session, &bytes, &size, NULL, NULL, &error), COUNTERWORKS_OK, "%s",
+                     error.message);
+        cr_assert_eq(counterworks_capture_read(&capture, bytes, size, "memory", &error), COUNTERWORKS_OK, "%s",
+                     error.message);
+        counterworks_capture_describe(capture, &info);
+        cr_expect(info.row_count == 2 && info.complete);
+        counterworks_capture_close(capture);
+        free(bytes);
+    }
+    cr_expect_neq(access("run.cwd", F_OK), 0);
+    counterworks_collect_open(&session, COUNTERWORKS_COLLECT_KERNELS, &options, &error);
+    cr_expect_eq(close_session(), COUNTERWORKS_INPUT, "nothing was launched");
+}
+
+Test(collect, only_a_session_without_output_has_its_capture_in_memory)
+{
+    void *bytes;
+    size_t size;
+    cr_assert_eq(open_with(COUNTERWORKS_COLLECT_KERNELS, "plan.cwc", NULL, NULL), COUNTERWORKS_OK, "%s", error.message);
+    work();
+    cr_expect_eq(counterworks_collect_take(session, &bytes, &size, NULL, NULL, &error), COUNTERWORKS_USAGE);
+    cr_expect(!bytes && !size);
+    cr_expect_str_eq(names(), "gemm softmax");
+}
+
 Test(collect, ranges_are_the_ones_that_are_pushed)
 {
     cr_assert_eq(open_with(COUNTERWORKS_COLLECT_RANGES, "plan.cwc", NULL, NULL), COUNTERWORKS_OK, "%s", error.message);
